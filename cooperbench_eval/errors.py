@@ -1,0 +1,210 @@
+"""Every exception this library raises on purpose.
+
+```
+CooperBenchEvalError
+├── PatchError (ValueError)                 text is no patch, or it leaves the tree
+├── RepositoryError                         repository, commit or object is missing
+├── DatasetError (LookupError)              dataset or log layout lacks what was asked for
+├── StrategyError
+│   ├── UnknownStrategyError (LookupError)  no such name
+│   ├── DuplicateStrategyError              two distributions claim one name
+│   ├── StrategyLoadError                   the plug-in exists and cannot be loaded
+│   └── StrategyFailedError                 the strategy raised or broke its contract
+├── TestRunError                            tests could not be started or counted
+└── ReportError (ValueError)                report unreadable, newer, or not writable
+```
+
+A conflict, a rejected patch, a failing or timed-out test is a result, not an
+exception. Facts are positional and kept as attributes; `str()` builds the
+sentence. All of them survive pickling, so they cross process pools.
+"""
+
+__all__ = [
+    "CooperBenchEvalError",
+    "DatasetError",
+    "DuplicateStrategyError",
+    "PatchError",
+    "ReportError",
+    "RepositoryError",
+    "StrategyError",
+    "StrategyFailedError",
+    "StrategyLoadError",
+    "TestRunError",
+    "UnknownStrategyError",
+]
+
+from typing import ClassVar
+
+
+class CooperBenchEvalError(Exception):
+    """Base of everything this library raises on purpose."""
+
+
+class PatchError(CooperBenchEvalError, ValueError):
+    """The bytes are no patch, or a path in them leaves the tree.
+
+    Attributes:
+        reason: What is wrong, as a clause.
+        origin: The file or side the patch came from, if known.
+        line: The 1-based line of the patch where reading stopped, if known.
+    """
+
+    def __init__(self, reason: str, origin: str | None = None, line: int | None = None) -> None:
+        super().__init__(reason, origin, line)
+        self.reason = reason
+        self.origin = origin
+        self.line = line
+
+    def __str__(self) -> str:
+        where = self.origin or "patch"
+        if self.line is not None:
+            where += f", line {self.line}"
+        return f"{where}: {self.reason}"
+
+
+class RepositoryError(CooperBenchEvalError):
+    """A repository, a commit or an object in it is missing or unreadable.
+
+    Attributes:
+        location: Path of the repository or directory.
+        problem: What is wrong with it, as a clause.
+    """
+
+    def __init__(self, location: str, problem: str) -> None:
+        super().__init__(location, problem)
+        self.location = location
+        self.problem = problem
+
+    def __str__(self) -> str:
+        return f"{self.location}: {self.problem}"
+
+
+class DatasetError(CooperBenchEvalError, LookupError):
+    """A dataset or a folder of run logs lacks what was asked for.
+
+    Attributes:
+        problem: What is missing or unknown, as a sentence without its stop.
+        location: The path or the argument it concerns.
+    """
+
+    def __init__(self, problem: str, location: str) -> None:
+        super().__init__(problem, location)
+        self.problem = problem
+        self.location = location
+
+    def __str__(self) -> str:
+        return f"{self.location}: {self.problem}"
+
+
+class StrategyError(CooperBenchEvalError):
+    """Base of what goes wrong with merge strategies."""
+
+
+class UnknownStrategyError(StrategyError, LookupError):
+    """No installed distribution registers a strategy of that name.
+
+    Attributes:
+        name: The name asked for.
+        available: The names that exist, sorted.
+    """
+
+    def __init__(self, name: str, available: tuple[str, ...] = ()) -> None:
+        super().__init__(name, available)
+        self.name = name
+        self.available = available
+
+    def __str__(self) -> str:
+        known = ", ".join(self.available) or "none"
+        return f"no merge strategy is called {self.name!r}; available: {known}"
+
+
+class DuplicateStrategyError(StrategyError):
+    """Two or more distributions register the same strategy name.
+
+    Attributes:
+        name: The contested name.
+        origins: The distributions that claim it, as "name version".
+    """
+
+    def __init__(self, name: str, origins: tuple[str, ...]) -> None:
+        super().__init__(name, origins)
+        self.name = name
+        self.origins = origins
+
+    def __str__(self) -> str:
+        claimants = " and ".join(self.origins)
+        return f"merge strategy {self.name!r} is registered by {claimants}; uninstall one"
+
+
+class StrategyLoadError(StrategyError):
+    """A registered strategy cannot be imported or built.
+
+    Attributes:
+        name: The strategy's name.
+        origin: The distribution and object that register it.
+        problem: What went wrong, as a clause.
+    """
+
+    def __init__(self, name: str, origin: str, problem: str) -> None:
+        super().__init__(name, origin, problem)
+        self.name = name
+        self.origin = origin
+        self.problem = problem
+
+    def __str__(self) -> str:
+        return f"merge strategy {self.name!r} from {self.origin}: {self.problem}"
+
+
+class StrategyFailedError(StrategyError):
+    """A strategy raised, or returned what the protocol does not allow.
+
+    Attributes:
+        name: The strategy's name.
+        problem: What happened, as a clause.
+    """
+
+    def __init__(self, name: str, problem: str) -> None:
+        super().__init__(name, problem)
+        self.name = name
+        self.problem = problem
+
+    def __str__(self) -> str:
+        return f"merge strategy {self.name!r} failed: {self.problem}"
+
+
+class TestRunError(CooperBenchEvalError):
+    """Tests could not be started or counted; says nothing about the code.
+
+    Attributes:
+        problem: What went wrong, as a clause.
+        command: The command that was to run.
+    """
+
+    __test__: ClassVar[bool] = False
+
+    def __init__(self, problem: str, command: tuple[str, ...] = ()) -> None:
+        super().__init__(problem, command)
+        self.problem = problem
+        self.command = command
+
+    def __str__(self) -> str:
+        if not self.command:
+            return self.problem
+        return f"{' '.join(self.command)}: {self.problem}"
+
+
+class ReportError(CooperBenchEvalError, ValueError):
+    """A report cannot be read, written, or is of a newer schema.
+
+    Attributes:
+        problem: What is wrong, as a clause.
+        location: The file or key it concerns, if known.
+    """
+
+    def __init__(self, problem: str, location: str | None = None) -> None:
+        super().__init__(problem, location)
+        self.problem = problem
+        self.location = location
+
+    def __str__(self) -> str:
+        return f"{self.location}: {self.problem}" if self.location else self.problem

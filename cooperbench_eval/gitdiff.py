@@ -1,0 +1,96 @@
+"""Prints one entry's change as git's diff does."""
+
+import base64
+import zlib
+
+from cooperbench_eval.models import Entry, FileMode
+from cooperbench_eval.objects import encode_path, unified_hunks
+
+__all__ = ["render_change"]
+
+
+def _quote(prefix: str, path: str) -> bytes:
+    """Quote a path as git does in diff headers."""
+    raw = prefix.encode() + encode_path(path)
+    if all(0x20 <= byte < 0x7F and byte not in b'"\\' for byte in raw):  # noqa: PLR2004
+        return raw
+    escapes = {0x07: b"a", 0x08: b"b", 0x09: b"t", 0x0A: b"n", 0x0B: b"v", 0x0C: b"f", 0x0D: b"r"}
+    out = bytearray(b'"')
+    for byte in raw:
+        if byte in escapes:
+            out += b"\\" + escapes[byte]
+        elif byte in b'"\\':
+            out += b"\\" + bytes([byte])
+        elif 0x20 <= byte < 0x7F:  # noqa: PLR2004
+            out.append(byte)
+        else:
+            out += b"\\%03o" % byte
+    return bytes(out + b'"')
+
+
+def _render(path: str, old: Entry | None, new: Entry | None) -> bytes:
+    zero = "0" * 40
+    old_name, new_name = _quote("a/", path), _quote("b/", path)
+    head = [b"diff --git %s %s" % (old_name, new_name)]
+    if old is None and new is not None:
+        head.append(b"new file mode %o" % new.mode)
+    elif new is None and old is not None:
+        head.append(b"deleted file mode %o" % old.mode)
+    elif old and new and old.mode != new.mode:
+        head += [b"old mode %o" % old.mode, b"new mode %o" % new.mode]
+    before, after = _diff_text(old), _diff_text(new)
+    if old and new and old.data == new.data:
+        return b"\n".join(head) + b"\n"
+    ids = f"index {old.id if old else zero}..{new.id if new else zero}"
+    if old and new and old.mode == new.mode:
+        ids += f" {old.mode:o}"
+    head.append(ids.encode())
+    if b"\0" in before or b"\0" in after:
+        return b"\n".join([*head, b"GIT binary patch", _literal(after), _literal(before)])
+    hunks = unified_hunks(before, after)
+    if hunks:
+        head.append(b"--- " + (old_name + _tab(path) if old else b"/dev/null"))
+        head.append(b"+++ " + (new_name + _tab(path) if new else b"/dev/null"))
+    return b"\n".join(head) + b"\n" + hunks
+
+
+def _tab(path: str) -> bytes:
+    # git ends a name that holds a space with a tab, so that dates cannot be meant.
+    return b"\t" if " " in path else b""
+
+
+def _diff_text(entry: Entry | None) -> bytes:
+    if entry is None:
+        return b""
+    if entry.mode is FileMode.SUBMODULE:
+        return b"Subproject commit %s\n" % entry.data
+    return entry.data
+
+
+def _literal(data: bytes) -> bytes:
+    """Encode one side of a binary patch: lines of at most 52 bytes in base 85."""
+    packed = zlib.compress(data)
+    lines = [b"literal %d" % len(data)]
+    for start in range(0, len(packed), 52):
+        chunk = packed[start : start + 52]
+        size = len(chunk)
+        letter = (ord("A") - 1 + size) if size <= 26 else (ord("a") - 27 + size)  # noqa: PLR2004
+        lines.append(bytes([letter]) + base64.b85encode(chunk, pad=True))
+    return b"\n".join(lines) + b"\n\n"
+
+
+def render_change(path: str, old: Entry | None, new: Entry | None) -> bytes:
+    """Return the git diff that turns *old* into *new*, empty where they are equal.
+
+    Full object ids and full binary contents, so that `git apply` takes it. A
+    change of kind is a deletion and a creation, as in git.
+    """
+    if old == new:
+        return b""
+    if old and new and old.mode != new.mode and not _both_regular(old, new):
+        return _render(path, old, None) + _render(path, None, new)
+    return _render(path, old, new)
+
+
+def _both_regular(old: Entry, new: Entry) -> bool:
+    return old.mode.is_regular and new.mode.is_regular

@@ -1,0 +1,339 @@
+"""Frozen records, in the order in which a value passes through the pipeline.
+
+No I/O and no logic beyond derived facts. Contents are bytes; paths are `str`
+with `/`, undecodable bytes kept as surrogate escapes.
+"""
+
+import hashlib
+from enum import IntEnum, StrEnum
+from typing import ClassVar
+
+from attrs import field, frozen
+
+__all__ = [
+    "Conflict",
+    "ConflictDetails",
+    "ConflictKind",
+    "Entry",
+    "FileConflicts",
+    "FileMode",
+    "MergeStatus",
+    "Severity",
+    "TestCase",
+    "TestCaseStatus",
+    "TestResult",
+    "TestStatus",
+]
+
+
+# --- trees ------------------------------------------------------------------
+
+
+class FileMode(IntEnum):
+    """What git's mode bits say an entry is."""
+
+    FILE = 0o100644
+    """A regular file."""
+    EXECUTABLE = 0o100755
+    """A regular file that may be run."""
+    SYMLINK = 0o120000
+    """A symbolic link; the entry's data is its target."""
+    SUBMODULE = 0o160000
+    """A commit of another repository; the entry's data is its id in hex."""
+
+    @property
+    def is_regular(self) -> bool:
+        """Whether the entry holds a file's contents."""
+        return self in {FileMode.FILE, FileMode.EXECUTABLE}
+
+
+@frozen
+class Entry:
+    """One file, link or submodule of a tree.
+
+    Attributes:
+        data: The contents: file bytes, link target, or submodule commit in hex.
+        mode: What the entry is.
+    """
+
+    data: bytes = field(repr=False)
+    mode: FileMode = field(default=FileMode.FILE, converter=FileMode)
+
+    @property
+    def id(self) -> str:
+        """The git object id in hex: a blob's id, or the submodule's commit."""
+        if self.mode is FileMode.SUBMODULE:
+            return self.data.decode("ascii")
+        header = b"blob %d\0" % len(self.data)
+        return hashlib.sha1(header + self.data, usedforsecurity=False).hexdigest()
+
+
+# --- merges -----------------------------------------------------------------
+
+
+class MergeStatus(StrEnum):
+    """How a merge ended."""
+
+    CLEAN = "clean"
+    """No conflict was met."""
+    RESOLVED = "resolved"
+    """Conflicts were met and none is left."""
+    CONFLICTED = "conflicts"
+    """Some conflicts are left open."""
+    FAILED = "failed"
+    """The strategy could not do its work."""
+
+
+class ConflictKind(StrEnum):
+    """Why the sides disagree at a place."""
+
+    CONTENT = "content"
+    """Both sides changed the same lines of a file."""
+    ADD_ADD = "add/add"
+    """Both sides added the file, with different lines."""
+    BINARY = "binary"
+    """Both sides changed a file that is not text."""
+    MODIFY_DELETE = "modify/delete"
+    """One side changed the file, the other deleted it."""
+    MODE = "mode"
+    """Both sides changed what may be done with the file, differently."""
+    TYPE = "type"
+    """The sides made different kinds of entry of one path."""
+    FILE_DIRECTORY = "file/directory"
+    """One side has a file where the other has a directory."""
+    SUBMODULE = "submodule"
+    """Both sides moved a submodule to different commits."""
+    SYMLINK = "symlink"
+    """Both sides pointed a symbolic link at different targets."""
+    RENAME_RENAME = "rename/rename"
+    """The sides renamed one file to different names."""
+    RENAME_ADD = "rename/add"
+    """Two different files ended at one name, at least one of them by renaming."""
+    RENAME_DELETE = "rename/delete"
+    """One side renamed the file, the other deleted it."""
+    DIRECTORY_RENAME = "directory rename"
+    """One side added to a directory which the other renamed."""
+
+
+@frozen(kw_only=True)
+class Conflict:
+    """One place where the sides disagree.
+
+    Where *kind* has lines of its own (`CONTENT`, `ADD_ADD`), the three texts are
+    the lines of this place alone; elsewhere they are whole contents. `None`
+    stands for "no such entry on that side".
+
+    Attributes:
+        path: Where the conflict stands in the merged tree.
+        kind: Why the sides disagree.
+        base: The common ancestor's text. For one of several conflicts that git
+            splits out of a larger region it is the part of the region's base
+            that aligns with it.
+        ours: Our text.
+        theirs: Their text.
+        line: Where the opening marker stands in the merged file, counted from
+            1; `None` for a conflict without markers.
+    """
+
+    path: str
+    kind: ConflictKind = field(default=ConflictKind.CONTENT, converter=ConflictKind)
+    base: bytes | None = field(repr=False)
+    ours: bytes | None = field(repr=False)
+    theirs: bytes | None = field(repr=False)
+    line: int | None = None
+
+    @property
+    def has_lines(self) -> bool:
+        """Whether git shows this conflict between markers."""
+        return self.line is not None
+
+
+class Severity(StrEnum):
+    """A conflict score in one word."""
+
+    NONE = "NONE"
+    """The score is 0."""
+    LOW = "LOW"
+    """At most 20."""
+    MEDIUM = "MEDIUM"
+    """At most 50."""
+    HIGH = "HIGH"
+    """At most 100."""
+    CRITICAL = "CRITICAL"
+    """Above 100."""
+
+
+@frozen(kw_only=True)
+class FileConflicts:
+    """The measured conflicts of one file.
+
+    Attributes:
+        path: The file.
+        sections: Conflict regions, plus one for each conflict without lines.
+        lines: Lines of both sides between the markers, markers not counted.
+        score: The two, weighed.
+    """
+
+    path: str
+    sections: int
+    lines: int
+    score: int
+
+
+@frozen(kw_only=True)
+class ConflictDetails:
+    """Measured conflicts of a merge; sums over its files.
+
+    Attributes:
+        conflict_sections: Conflict regions that `git merge` leaves, plus one for
+            each conflict without lines of its own.
+        conflict_lines: Lines of both sides between the markers.
+        conflict_score: The two, weighed.
+        severity: The score in one word.
+        files: The same for each file, by path.
+    """
+
+    conflict_sections: int
+    conflict_lines: int
+    conflict_score: int
+    severity: Severity = field(converter=Severity)
+    files: tuple[FileConflicts, ...] = field(default=(), converter=tuple[FileConflicts, ...])
+
+    @property
+    def avg_lines_per_conflict(self) -> float:
+        """Lines for each section; 0.0 where there is no section."""
+        if not self.conflict_sections:
+            return 0.0
+        return self.conflict_lines / self.conflict_sections
+
+
+# --- test runs --------------------------------------------------------------
+
+
+class TestCaseStatus(StrEnum):
+    """How one test case ended."""
+
+    __test__: ClassVar[bool] = False
+
+    PASSED = "passed"
+    """It ran and held."""
+    FAILED = "failed"
+    """It ran and did not hold."""
+    ERROR = "error"
+    """It could not run to its end: collection, set-up or tear-down failed."""
+    SKIPPED = "skipped"
+    """It was not run, on purpose."""
+    XFAILED = "xfailed"
+    """It failed as its author expects."""
+
+
+class TestStatus(StrEnum):
+    """How a run of a suite ended."""
+
+    __test__: ClassVar[bool] = False
+
+    PASSED = "passed"
+    """At least one case passed, none failed, and the exit status agrees."""
+    FAILED = "failed"
+    """At least one case failed or could not run."""
+    NO_TESTS = "no_tests"
+    """The command ran no case; never a pass."""
+    PATCH_REJECTED = "patch_rejected"
+    """The suite's tests patch does not apply to the tree; nothing was run."""
+    TIMED_OUT = "timed_out"
+    """The deadline passed and every process of the run was killed."""
+    INCONCLUSIVE = "inconclusive"
+    """Exit status and structured result disagree, or no result was written."""
+
+
+@frozen(kw_only=True)
+class TestCase:
+    """One test case of a run.
+
+    Attributes:
+        id: The framework's own name of the case, as one would ask for it.
+        status: How it ended.
+        duration_seconds: How long it took, as the framework measured it.
+        message: Why it did not pass, cut to a sensible length; else empty.
+    """
+
+    __test__: ClassVar[bool] = False
+
+    id: str
+    status: TestCaseStatus = field(converter=TestCaseStatus)
+    duration_seconds: float = 0.0
+    message: str = field(default="", repr=False)
+
+
+@frozen(kw_only=True)
+class TestResult:
+    """What a run of a suite on a tree showed.
+
+    Attributes:
+        status: The verdict.
+        cases: Every case the framework reported, in its order.
+        exit_code: The command's exit status, negative for a signal; `None` where
+            nothing ran or the deadline passed.
+        duration_seconds: Wall time of the command.
+        output: What it printed, standard output and error as one; undecodable
+            bytes are shown as escapes. Where it was too long the middle is cut,
+            with a line that says how much.
+        reason: Why the status is not simply passed or failed; else empty.
+        command: The command as it was run.
+        sandbox: The name of the sandbox it ran in.
+    """
+
+    __test__: ClassVar[bool] = False
+
+    status: TestStatus = field(converter=TestStatus)
+    cases: tuple[TestCase, ...] = field(default=(), converter=tuple[TestCase, ...], repr=False)
+    exit_code: int | None = None
+    duration_seconds: float = 0.0
+    output: str = field(default="", repr=False)
+    reason: str = ""
+    command: tuple[str, ...] = field(default=(), converter=tuple[str, ...])
+    sandbox: str = ""
+
+    def _count(self, status: TestCaseStatus) -> int:
+        return sum(case.status is status for case in self.cases)
+
+    @property
+    def passed(self) -> bool:
+        """Whether the suite holds on this tree."""
+        return self.status is TestStatus.PASSED
+
+    @property
+    def passed_tests(self) -> int:
+        """Cases that passed."""
+        return self._count(TestCaseStatus.PASSED)
+
+    @property
+    def failed_tests(self) -> int:
+        """Cases that failed."""
+        return self._count(TestCaseStatus.FAILED)
+
+    @property
+    def error_tests(self) -> int:
+        """Cases that could not run to their end."""
+        return self._count(TestCaseStatus.ERROR)
+
+    @property
+    def skipped_tests(self) -> int:
+        """Cases skipped on purpose; not part of the total."""
+        return self._count(TestCaseStatus.SKIPPED)
+
+    @property
+    def xfailed_tests(self) -> int:
+        """Cases that failed as expected; not part of the total."""
+        return self._count(TestCaseStatus.XFAILED)
+
+    @property
+    def total_tests(self) -> int:
+        """Passed, failed and errored cases."""
+        return self.passed_tests + self.failed_tests + self.error_tests
+
+    @property
+    def pass_rate(self) -> float:
+        """Passed cases over the total; 0.0 where no case counts."""
+        total = self.total_tests
+        return self.passed_tests / total if total else 0.0

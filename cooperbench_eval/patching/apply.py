@@ -1,0 +1,321 @@
+"""Places a patch on a snapshot, in memory, and says how each hunk was placed.
+
+A ladder of rungs, each tried on what the rung before could not place: the
+stated line, the nearest other place with the same lines (as `git apply` does),
+the same again with runs of white space taken as equal (as its
+`--ignore-whitespace` does). All or nothing: if one hunk finds no place, no
+change is made.
+"""
+
+import re
+from enum import StrEnum
+
+from attrs import field, frozen
+
+from cooperbench_eval.errors import PatchError
+from cooperbench_eval.models import Entry, FileMode
+from cooperbench_eval.patching.binary import apply_change
+from cooperbench_eval.patching.parse import FileChange, FilePatch, Hunk, Patch
+from cooperbench_eval.snapshot import Changes, Snapshot
+
+__all__ = ["ApplyResult", "HunkPlacement", "PatchStatus", "Rung", "apply_patch"]
+
+
+class PatchStatus(StrEnum):
+    """What became of a patch."""
+
+    APPLIED = "applied"
+    """Every change found its place."""
+    EMPTY = "empty"
+    """The patch changes nothing."""
+    FAILED = "failed"
+    """Some change found no place, so none was made."""
+
+
+class Rung(StrEnum):
+    """How a hunk was placed, from strict to lenient."""
+
+    EXACT = "exact"
+    """At the stated line, or shifted only by the hunks before it."""
+    OFFSET = "offset"
+    """Its lines stand elsewhere; the nearest place was taken."""
+    WHITESPACE = "whitespace"
+    """Its lines stand there but for runs of white space."""
+
+
+@frozen(kw_only=True)
+class HunkPlacement:
+    """Where one change of a patch went.
+
+    Attributes:
+        path: The file.
+        hunk: The hunk's number in its file, counted from 1; `None` for what
+            concerns the file as a whole (creation, deletion, mode, binary).
+        rung: How it was placed; `None` where it was not.
+        offset: Lines between the stated place and the one taken.
+        reason: Why it was refused; else empty.
+    """
+
+    path: str
+    hunk: int | None = None
+    rung: Rung | None = None
+    offset: int = 0
+    reason: str = ""
+
+
+@frozen(kw_only=True)
+class ApplyResult:
+    """A patch laid on a snapshot.
+
+    Attributes:
+        status: Whether it applied.
+        changes: The edits it makes; none unless it applied.
+        hunks: How each change was placed, in the order of the patch.
+    """
+
+    status: PatchStatus
+    changes: Changes = field(factory=Changes, repr=False)
+    hunks: tuple[HunkPlacement, ...] = field(default=(), converter=tuple[HunkPlacement, ...])
+
+    @property
+    def reason(self) -> str:
+        """Why the patch failed: its first refusal, with the file; else empty."""
+        for placement in self.hunks:
+            if placement.reason:
+                number = f" hunk {placement.hunk}" if placement.hunk else ""
+                return f"{placement.path}{number}: {placement.reason}"
+        return ""
+
+
+def apply_patch(base: Snapshot, patch: Patch) -> ApplyResult:
+    r"""Apply *patch* to *base*.
+
+    Example:
+        >>> base = Snapshot.from_files({"x": b"zero\nold\n"})
+        >>> patch = Patch.parse("--- a/x\n+++ b/x\n@@ -1 +1 @@\n-old\n+new\n")
+        >>> result = apply_patch(base, patch)
+        >>> result.status.value, result.hunks[0].reason
+        ('failed', 'its lines are not there')
+
+    Raises:
+        RepositoryError: A file that the patch touches cannot be read.
+    """
+    work = _WorkTree(base, patch)
+    for file in patch.files:
+        work.apply(file)
+    hunks = tuple(work.placements)
+    if any(placement.reason for placement in hunks):
+        return ApplyResult(status=PatchStatus.FAILED, hunks=hunks)
+    changes = work.changes()
+    status = PatchStatus.APPLIED if changes else PatchStatus.EMPTY
+    return ApplyResult(status=status, changes=changes, hunks=hunks)
+
+
+class _RefusedError(Exception):
+    """A change finds no place; ends the work on its file."""
+
+
+class _WorkTree:
+    """The snapshot as the patch leaves it, by the order rules of `git apply`.
+
+    One file may come several times: a change starts from what the change before
+    it left, a rename or copy from the snapshot. In the end all removals are made
+    before all writes, so that two files may swap their names, and a file that is
+    created and then deleted stays.
+    """
+
+    def __init__(self, base: Snapshot, patch: Patch) -> None:
+        self._base = base
+        self._leaving = {file.old_path for file in patch.files if _removes(file)}
+        self._latest: dict[str, Entry | None] = {}
+        self._removed: list[str] = []
+        self._written: dict[str, Entry] = {}
+        self.placements: list[HunkPlacement] = []
+
+    def changes(self) -> Changes:
+        edits: dict[str, Entry | None] = dict.fromkeys(self._removed) | self._written
+        return Changes({path: e for path, e in edits.items() if self._base.get(path) != e})
+
+    def apply(self, file: FilePatch) -> None:
+        try:
+            new = self._new_entry(file, self._old_entry(file))
+        except _RefusedError as exc:
+            self.placements.append(HunkPlacement(path=file.path, reason=str(exc)))
+            return
+        if _removes(file) and file.old_path:
+            self._removed.append(file.old_path)
+            self._latest[file.old_path] = None
+        if file.new_path and new:
+            self._written[file.new_path] = self._latest[file.new_path] = new
+
+    def _old_entry(self, file: FilePatch) -> Entry | None:
+        if file.new_path and file.new_path != file.old_path:
+            self._require_free(file.new_path)
+        if file.old_path is None:
+            return None
+        moves = file.change in {FileChange.RENAME, FileChange.COPY}
+        if file.old_path in self._latest and not moves:
+            old = self._latest[file.old_path]
+        else:
+            old = self._base.get(file.old_path)
+        if old is None:
+            raise _RefusedError("there is no such file")
+        if file.old_mode and file.old_mode.is_regular != old.mode.is_regular:
+            raise _RefusedError("the file is of another kind")
+        return old
+
+    def _require_free(self, path: str) -> None:
+        """Refuse to create *path* where the snapshot has something that stays."""
+        parts = path.split("/")
+        above = {"/".join(parts[:end]) for end in range(1, len(parts))}
+        for folder in above:
+            if folder in self._written or self._stays(folder):
+                raise _RefusedError("a file stands where its folder should be")
+        if self._stays(path):
+            raise _RefusedError("the file already exists")
+        below = self._base.paths(path) if self._base.is_directory(path) else ()
+        inside = path + "/"
+        if any(map(self._stays, below)) or any(w.startswith(inside) for w in self._written):
+            raise _RefusedError("a folder stands at its path")
+
+    def _stays(self, path: str) -> bool:
+        return path not in self._leaving and self._base.get(path) is not None
+
+    def _new_entry(self, file: FilePatch, old: Entry | None) -> Entry | None:
+        mode = file.new_mode or (old.mode if old else FileMode.FILE)
+        before = _patchable(old)
+        if file.lacks_contents:
+            raise _RefusedError("the patch does not hold the binary contents")
+        after = self._binary(file, before) if file.binary else self._text(file, before)
+        if file.change is FileChange.DELETE:
+            if after:
+                raise _RefusedError("the deleted file holds more lines")
+            return None
+        if not file.hunks:
+            self.placements.append(HunkPlacement(path=file.path, rung=Rung.EXACT))
+        if mode is FileMode.SUBMODULE:
+            return Entry(_submodule_id(after), mode)
+        return Entry(after, mode)
+
+    def _binary(self, file: FilePatch, before: bytes) -> bytes:
+        if file.binary is None:  # pragma: no cover - the caller asked
+            return before
+        if file.old_id and file.old_path and not Entry(before).id.startswith(file.old_id):
+            raise _RefusedError("the binary file is not the one the patch was made from")
+        try:
+            return apply_change(file.binary, before)
+        except PatchError as exc:
+            raise _RefusedError(exc.reason) from exc
+
+    def _text(self, file: FilePatch, before: bytes) -> bytes:
+        if not file.hunks:
+            return b"" if file.change is FileChange.DELETE else before
+        image = _Image(before)
+        for number, hunk in enumerate(file.hunks, start=1):
+            found = image.place(hunk)
+            if found is None:
+                self.placements.append(
+                    HunkPlacement(path=file.path, hunk=number, reason="its lines are not there")
+                )
+                continue
+            rung, offset = found
+            self.placements.append(
+                HunkPlacement(path=file.path, hunk=number, rung=rung, offset=offset)
+            )
+        return image.data()
+
+
+def _removes(file: FilePatch) -> bool:
+    return file.change in {FileChange.DELETE, FileChange.RENAME}
+
+
+def _patchable(entry: Entry | None) -> bytes:
+    if entry is None:
+        return b""
+    if entry.mode is FileMode.SUBMODULE:
+        return b"Subproject commit %s\n" % entry.data
+    return entry.data
+
+
+def _submodule_id(text: bytes) -> bytes:
+    found = re.fullmatch(rb"Subproject commit ([0-9a-f]{40})\n?", text)
+    if not found:
+        raise _RefusedError("the submodule's commit is no object id")
+    return found.group(1)
+
+
+class _Image:
+    """A file being patched: its lines, and which of them a hunk already claimed."""
+
+    def __init__(self, data: bytes) -> None:
+        lines = data.split(b"\n")
+        tail = lines.pop()
+        self._lines = [line + b"\n" for line in lines] + ([tail] if tail else [])
+        self._claimed = bytearray(len(self._lines))
+        self._shift = 0
+
+    def data(self) -> bytes:
+        return b"".join(self._lines)
+
+    def place(self, hunk: Hunk) -> tuple[Rung, int] | None:
+        """Put the hunk's new lines in place; say how, or `None` if nowhere."""
+        old = hunk.old
+        stated = max(hunk.new_start - 1, 0)
+        at = self._find(hunk, self._lines, old, stated)
+        rung = Rung.EXACT if at == stated else Rung.OFFSET
+        if at is None:
+            squeezed = [_squeeze(line) for line in self._lines]
+            at = self._find(hunk, squeezed, [_squeeze(line) for line in old], stated)
+            rung = Rung.WHITESPACE
+        if at is None:
+            return None
+        self._replace(at, hunk)
+        return rung, at - stated
+
+    def _find(self, hunk: Hunk, lines: list[bytes], old: list[bytes], stated: int) -> int | None:
+        """Find *old* among *lines*, nearest to *stated* first, later before earlier.
+
+        As in `git apply`, a hunk that starts at the top of the file must be
+        found there, and one without context behind its changes at the end.
+        """
+        last = len(lines) - len(old)
+        if last < 0:
+            return None
+        at_top = hunk.old_start <= 1
+        at_end = hunk.lines[-1][:1] != b" "
+        if at_top and at_end and last != 0:
+            return None
+        if at_top or at_end:
+            place = 0 if at_top else last
+            return place if self._fits(lines, old, place) else None
+        for distance in range(len(lines) + 1):
+            for place in dict.fromkeys((stated + distance, stated - distance)):
+                if 0 <= place <= last and self._fits(lines, old, place):
+                    return place
+        return None
+
+    def _fits(self, lines: list[bytes], old: list[bytes], place: int) -> bool:
+        end = place + len(old)
+        return lines[place:end] == old and not any(self._claimed[place:end])
+
+    def _replace(self, at: int, hunk: Hunk) -> None:
+        """Swap the lines; context keeps the file's own white space."""
+        new: list[bytes] = []
+        taken = at
+        for line in hunk.lines:
+            if line[:1] == b"+":
+                new.append(line[1:])
+                continue
+            if line[:1] == b" ":
+                new.append(self._lines[taken])
+            taken += 1
+        self._lines[at:taken] = new
+        self._claimed[at:taken] = b"\1" * len(new)
+
+
+_SPACE = re.compile(rb"[ \t\r\n\v\f]+")
+
+
+def _squeeze(line: bytes) -> bytes:
+    """Take every run of white space as one space, and none at the line's end."""
+    return _SPACE.sub(b" ", line).rstrip(b" ")

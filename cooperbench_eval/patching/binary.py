@@ -1,0 +1,159 @@
+"""Binary patches: git's base-85 lines, whole contents or a delta.
+
+The encoding is described in git's `gitformat-pack` (deltas) and RFC 1924
+(alphabet). Sizes come from the patch, so each is checked before it is believed.
+"""
+
+import base64
+import re
+import zlib
+from enum import StrEnum
+
+from attrs import field, frozen
+
+from cooperbench_eval.errors import PatchError
+
+__all__ = ["BinaryChange", "BinaryKind", "apply_change", "read_change"]
+
+_MAX_BYTES = 256 * 1024 * 1024
+_BLOCK = re.compile(rb"(literal|delta) (\d{1,12})\r?\n")
+
+
+class BinaryKind(StrEnum):
+    """How a binary patch gives the new contents."""
+
+    LITERAL = "literal"
+    """In full."""
+    DELTA = "delta"
+    """As copies from the old contents and insertions."""
+
+
+@frozen(kw_only=True)
+class BinaryChange:
+    """The new side of a binary file.
+
+    Attributes:
+        kind: Whether *data* is the contents or a delta against the old ones.
+        data: Contents or delta, decompressed.
+    """
+
+    kind: BinaryKind
+    data: bytes = field(repr=False)
+
+
+def read_change(lines: list[bytes], at: int) -> tuple[BinaryChange, int]:
+    """Read the forward block at line index *at* and pass over the backward one.
+
+    Returns:
+        The change, and the index of the first line behind it.
+
+    Raises:
+        PatchError: The block is broken, or inflates beyond its stated size.
+    """
+    change, at = _read_block(lines, at)
+    if at < len(lines) and _BLOCK.fullmatch(lines[at]):
+        _, at = _read_block(lines, at)
+    return change, at
+
+
+def _read_block(lines: list[bytes], at: int) -> tuple[BinaryChange, int]:
+    header = _BLOCK.fullmatch(lines[at]) if at < len(lines) else None
+    if not header:
+        raise PatchError("the binary patch has no contents", None, at + 1)
+    size = int(header.group(2))
+    if size > _MAX_BYTES:
+        raise PatchError(f"the binary patch claims {size} bytes", None, at + 1)
+    packed = bytearray()
+    at += 1
+    while at < len(lines) and lines[at].strip():
+        packed += _decode_line(lines[at].rstrip(b"\r\n"), at)
+        at += 1
+    inflater = zlib.decompressobj()
+    try:
+        data = inflater.decompress(bytes(packed), size + 1)
+    except zlib.error as exc:
+        raise PatchError(f"the binary patch does not inflate ({exc})", None, at) from exc
+    if len(data) != size:
+        raise PatchError("the binary patch is not as long as it says", None, at)
+    kind = BinaryKind(header.group(1).decode("ascii"))
+    return BinaryChange(kind=kind, data=data), at + 1
+
+
+def _decode_line(line: bytes, at: int) -> bytes:
+    letter, digits = line[:1], line[1:]
+    if b"A" <= letter <= b"Z":
+        size = ord(letter) - ord("A") + 1
+    elif b"a" <= letter <= b"z":
+        size = ord(letter) - ord("a") + 27
+    else:
+        raise PatchError("the binary patch holds a line of no known length", None, at + 1)
+    try:
+        chunk = base64.b85decode(digits)
+    except ValueError as exc:
+        raise PatchError("the binary patch is not base 85", None, at + 1) from exc
+    if not size <= len(chunk) < size + 4:
+        raise PatchError("a line of the binary patch has the wrong length", None, at + 1)
+    return chunk[:size]
+
+
+def apply_change(change: BinaryChange, old: bytes) -> bytes:
+    """Return the new contents.
+
+    Raises:
+        PatchError: A delta does not fit *old*.
+    """
+    if change.kind is BinaryKind.LITERAL:
+        return change.data
+    return _Delta(change.data).apply(old)
+
+
+class _Delta:
+    """Git's copy-and-insert instructions."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self._at = 0
+
+    def apply(self, old: bytes) -> bytes:
+        if self._size() != len(old):
+            raise PatchError("the binary delta was made from other contents")
+        size = self._size()
+        if size > _MAX_BYTES:
+            raise PatchError(f"the binary delta claims {size} bytes")
+        new = bytearray()
+        while self._at < len(self._data):
+            new += self._instruction(old)
+            if len(new) > size:
+                break
+        if len(new) != size:
+            raise PatchError("the binary delta does not give what it says")
+        return bytes(new)
+
+    def _byte(self) -> int:
+        if self._at >= len(self._data):
+            raise PatchError("the binary delta ends too early")
+        self._at += 1
+        return self._data[self._at - 1]
+
+    def _size(self) -> int:
+        value = shift = 0
+        while True:
+            byte = self._byte()
+            value |= (byte & 0x7F) << shift
+            shift += 7
+            if not byte & 0x80 or shift > 63:  # noqa: PLR2004 - sizes are 64 bits wide
+                return value
+
+    def _instruction(self, old: bytes) -> bytes:
+        code = self._byte()
+        if code == 0:
+            raise PatchError("the binary delta holds a reserved instruction")
+        if not code & 0x80:
+            chunk = self._data[self._at : self._at + code]
+            self._at += code
+            return chunk
+        offset = sum(self._byte() << (8 * i) for i in range(4) if code & (1 << i))
+        size = sum(self._byte() << (8 * i) for i in range(3) if code & (0x10 << i)) or 0x10000
+        if offset + size > len(old):
+            raise PatchError("the binary delta copies from beyond its source")
+        return old[offset : offset + size]

@@ -1,0 +1,134 @@
+"""What a path holds, judged by its parts, never by a substring.
+
+Conventions of the languages and runners that the benchmark's repositories use:
+pytest, unittest, go, cargo, jest, vitest, RSpec, XCTest.
+"""
+
+import re
+from collections.abc import Iterable
+from enum import StrEnum
+from pathlib import PurePosixPath
+from typing import ClassVar
+
+from attrs import field, frozen
+
+from cooperbench_eval.patching.parse import FilePatch, Patch
+
+__all__ = ["PathKind", "TestFileFilter", "classify_path", "is_test_path"]
+
+
+class PathKind(StrEnum):
+    """What a file is for."""
+
+    CODE = "code"
+    """Part of the product."""
+    TESTS = "tests"
+    """Tests, their data and helpers."""
+    DOCS = "docs"
+    """Text for people."""
+    DEPENDENCIES = "dependencies"
+    """Names or locks what the product is built with."""
+    RUNNER_CONTROL = "runner_control"
+    """Steers how tests are found and run."""
+
+
+_TEST_FOLDERS = frozenset({"tests", "__tests__", "testdata"})
+_TOP_TEST_FOLDERS = frozenset({"test", "spec", "specs"})
+_MAVEN_TESTS = re.compile(r"(?:.+/)?src/test/(?:java|kotlin|scala|resources)/.+")
+_TEST_NAME = re.compile(
+    r"(?:test_.+\.pyi?|.+_tests?\.(?:pyi?|go|rs|rb|cc|cpp)|.+_spec\.rb|conftest\.py|tests\.rs"
+    r"|.+\.(?:test|spec)\.[cm]?[jt]sx?|.+Tests?\.(?:swift|java|kt|cs))",
+)
+# Modules that products ship for their users' tests.
+_TEST_HELPERS = re.compile(r"test_(?:utils?|helpers?|tools?|support|runner|case)\.pyi?")
+_RUNNER_NAME = re.compile(
+    r"(?:conftest\.py|pytest\.ini|\.pytest\.ini|tox\.ini|setup\.cfg|pyproject\.toml|package\.json"
+    r"|(?:jest|vitest)\.(?:config|setup|workspace)\..+|build\.rs|GNUmakefile|[Mm]akefile|\.git.*"
+    r"|sitecustomize\.py|usercustomize\.py|noxfile\.py|\.coveragerc)",
+)
+_DEPENDENCY_NAME = re.compile(
+    r"(?:requirements.*\.(?:txt|in)|Pipfile(?:\.lock)?|poetry\.lock|uv\.lock|go\.(?:mod|sum)"
+    r"|Cargo\.(?:toml|lock)|package-lock\.json|pnpm-lock\.yaml|yarn\.lock|setup\.py)",
+)
+_DOC_SUFFIXES = frozenset({".md", ".rst", ".adoc"})
+_DOC_FOLDERS = frozenset({"doc", "docs"})
+
+
+def is_test_path(path: str) -> bool:
+    """Whether *path* is a test file by its name or by the folder it stands in.
+
+    `tests`, `Tests`, `__tests__` and `testdata` hold tests wherever they stand;
+    `test` and `spec` only at the top, because packages have modules of that
+    name. A module called `tests.py` is part of the product.
+    """
+    pure = PurePosixPath(path)
+    folders = [folder.lower() for folder in pure.parts[:-1]]
+    if _TEST_FOLDERS.intersection(folders) or _MAVEN_TESTS.fullmatch(path):
+        return True
+    if folders and folders[0] in _TOP_TEST_FOLDERS:
+        return True
+    return bool(_TEST_NAME.fullmatch(pure.name)) and not _TEST_HELPERS.fullmatch(pure.name)
+
+
+def classify_path(path: str) -> PathKind:
+    """Say what a file is for; what steers a test run wins over everything.
+
+    Example:
+        >>> classify_path("src/jinja2/tests.py").value
+        'code'
+        >>> classify_path("Tests/helper.py").value
+        'tests'
+    """
+    pure = PurePosixPath(path)
+    if _RUNNER_NAME.fullmatch(pure.name) or any(p.startswith(".git") for p in pure.parts):
+        return PathKind.RUNNER_CONTROL
+    if is_test_path(path):
+        return PathKind.TESTS
+    if _DEPENDENCY_NAME.fullmatch(pure.name):
+        return PathKind.DEPENDENCIES
+    if pure.suffix.lower() in _DOC_SUFFIXES or _DOC_FOLDERS.intersection(pure.parts[:-1]):
+        return PathKind.DOCS
+    return PathKind.CODE
+
+
+@frozen(kw_only=True)
+class TestFileFilter:
+    """Takes test files out of a feature patch.
+
+    Agents write tests of their own; the benchmark brings its tests itself. A
+    change is dropped only if every path it names is a test path, so that moving
+    a source file among the tests still removes it from its old place.
+
+    Attributes:
+        conventions: Drop what is a test file by convention.
+        touched: Drop what the benchmark's own tests patches touch.
+        keep: Paths that are never dropped.
+    """
+
+    __test__: ClassVar[bool] = False
+
+    conventions: bool = True
+    touched: bool = True
+    keep: frozenset[str] = field(default=frozenset(), converter=frozenset)
+
+    def split(self, patch: Patch, tests: Iterable[Patch] = ()) -> tuple[Patch, tuple[str, ...]]:
+        """Part a feature patch from its test files.
+
+        Args:
+            patch: The feature patch.
+            tests: The benchmark's tests patches for the pair.
+
+        Returns:
+            The patch without test files, and the paths that were dropped, sorted.
+        """
+        touched = {path for each in tests for path in each.paths} if self.touched else set()
+        kept = tuple(file for file in patch.files if not self._drops(file, touched))
+        left = {path for file in kept for path in file.paths}
+        dropped = tuple(sorted({p for file in patch.files for p in file.paths} - left))
+        return (patch.select(kept) if dropped else patch), dropped
+
+    def _drops(self, file: FilePatch, touched: set[str]) -> bool:
+        return all(
+            path not in self.keep and (path in touched or (self.conventions and is_test_path(path)))
+            for path in file.paths
+        )

@@ -1,0 +1,327 @@
+"""A base tree, read-only, and overlays over it.
+
+`Snapshot` reads a commit, a directory, or files in memory. `Changes` is a set
+of edits over a snapshot. A snapshot with changes laid over it is a snapshot
+again, so that one kind of object answers every question about a tree, and cost
+follows what is touched.
+"""
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Self
+
+from attrs import frozen
+
+from cooperbench_eval.errors import RepositoryError
+from cooperbench_eval.gitdiff import render_change
+from cooperbench_eval.models import Entry, FileMode
+from cooperbench_eval.objects import (
+    Node,
+    OverlayStore,
+    Store,
+    folders_above,
+    listing_of,
+    open_revision,
+)
+
+__all__ = ["Changes", "Snapshot", "path_problem"]
+
+# NTFS and HFS+ take other spellings for the same name; git refuses these too.
+_HFS_IGNORED = re.compile("[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]")
+_DOT_GIT = re.compile(r"(?:\.git|git~1)[ .]*(?:[:\\].*)?$", re.IGNORECASE)
+
+
+def path_problem(path: str) -> str | None:
+    """Say why *path* may not stand in a tree, or `None` if it may.
+
+    A path is relative, has no empty, `.` or `..` part, no NUL, and no part that
+    some file system takes for `.git`.
+    """
+    if not path or "\0" in path:
+        return f"the path {path!r} is empty or holds a NUL"
+    if path.startswith("/") or re.match(r"[A-Za-z]:[\\/]", path):
+        return f"the path {path!r} is absolute"
+    for part in path.split("/"):
+        if part in {"", ".", ".."}:
+            return f"the path {path!r} leaves the tree or is not normal"
+        if _DOT_GIT.match(_HFS_IGNORED.sub("", part)):
+            return f"the path {path!r} points into a repository's own files"
+        if "\\" in part and ".." in part.split("\\"):
+            return f"the path {path!r} leaves the tree on some systems"
+    return None
+
+
+class Snapshot:
+    r"""The files of a tree at one moment, read-only.
+
+    Make one with `from_repo`, `from_dir` or `from_files`, or lay changes over
+    one with `overlay`. Contents are read when asked for. A snapshot of a commit
+    pickles as the repository's path and the tree's id.
+
+    Example:
+        >>> base = Snapshot.from_files({"a.txt": b"one\n"})
+        >>> base.read("a.txt")
+        b'one\n'
+        >>> base.overlay(Changes({"b.txt": Entry(b"two\n")})).paths()
+        ('a.txt', 'b.txt')
+    """
+
+    __slots__ = ("_store", "commit_id", "location")
+
+    def __init__(
+        self, store: Store, *, location: str | None = None, commit_id: str | None = None
+    ) -> None:
+        """Wrap a store; use one of the `from_…` constructors instead."""
+        self._store = store
+        self.location = location
+        self.commit_id = commit_id
+
+    @classmethod
+    def from_repo(cls, path: str | os.PathLike[str], revision: str) -> Self:
+        """Read the tree of a commit.
+
+        Args:
+            path: A work tree with its `.git`, or a bare repository.
+            revision: A commit, tag or tree, in any form that `git rev-parse`
+                takes.
+
+        Raises:
+            RepositoryError: *path* is no repository, or has no such revision.
+        """
+        location = os.path.abspath(path)  # noqa: PTH100 - links are kept as given
+        store, commit_id = open_revision(location, revision)
+        return cls(store, location=location, commit_id=commit_id)
+
+    @classmethod
+    def from_dir(cls, path: str | os.PathLike[str]) -> Self:
+        """Read every file below a directory, now; `.git` folders are left out.
+
+        Raises:
+            RepositoryError: *path* is no directory, or a file cannot be read.
+        """
+        root = Path(os.path.abspath(path))  # noqa: PTH100 - links are kept as given
+        if not root.is_dir():
+            raise RepositoryError(str(root), "is no directory")
+        entries: dict[str, Entry] = {}
+        try:
+            for file in _files_below(root):
+                entries[file.relative_to(root).as_posix()] = _entry_of(file)
+        except OSError as exc:
+            raise RepositoryError(str(root), f"cannot be read ({exc})") from exc
+        return cls(OverlayStore(None, entries), location=str(root))
+
+    @classmethod
+    def from_files(cls, files: Mapping[str, bytes | Entry]) -> Self:
+        """Make a tree of *files*: contents, or entries with their mode, by path.
+
+        Raises:
+            ValueError: A path may not stand in a tree, or two paths clash.
+        """
+        entries = {p: e if isinstance(e, Entry) else Entry(e) for p, e in files.items()}
+        return cls(OverlayStore(None, Changes(entries)))
+
+    @property
+    def tree_id(self) -> str:
+        """The git tree id in hex, as `git write-tree` would give it."""
+        return self._store.root()
+
+    def get(self, path: str) -> Entry | None:
+        """Return the entry at *path*, or `None` where there is none.
+
+        Raises:
+            RepositoryError: The entry is listed and its contents are absent.
+        """
+        node = self._store.node(path)
+        if node is None or node.is_directory:
+            return None
+        mode = _mode(node.mode)
+        if mode is FileMode.SUBMODULE:
+            return Entry(node.id.encode("ascii"), mode)
+        return Entry(self._store.read(path, node), mode)
+
+    def read(self, path: str) -> bytes:
+        """Return the data of the entry at *path*.
+
+        Raises:
+            RepositoryError: There is no such entry, or its contents are absent.
+        """
+        entry = self.get(path)
+        if entry is None:
+            raise RepositoryError(self.location or "snapshot", f"has no file {path}")
+        return entry.data
+
+    def is_directory(self, path: str) -> bool:
+        """Whether *path* is a folder with something in it."""
+        node = self._store.node(path)
+        return node is not None and node.is_directory
+
+    def paths(self, below: str = "") -> tuple[str, ...]:
+        """Return the path of every entry, sorted, optionally *below* a folder."""
+        return tuple(sorted(path for path, _ in self._walk(below)))
+
+    def _walk(self, folder: str = "") -> Iterator[tuple[str, Node]]:
+        for name, node in listing_of(self._store, folder).items():
+            path = f"{folder}/{name}" if folder else name
+            if node.is_directory:
+                yield from self._walk(path)
+            else:
+                yield path, node
+
+    def overlay(self, changes: "Changes") -> "Snapshot":
+        """Return this tree with *changes* made to it."""
+        return Snapshot(OverlayStore(self._store, changes), location=self.location)
+
+    def write_to(self, directory: str | os.PathLike[str]) -> None:
+        """Write every file below *directory*, which must be empty or absent.
+
+        Submodules become empty folders, as in a fresh clone. Links are made
+        last, and no file is written through one.
+
+        Raises:
+            RepositoryError: A path leaves the directory, two paths collide
+                there, or writing fails.
+        """
+        root = Path(directory)
+        links: list[tuple[Path, bytes]] = []
+        try:
+            root.mkdir(parents=True, exist_ok=True)
+            for path, node in self._walk():
+                if problem := path_problem(path):
+                    raise RepositoryError(self.location or "snapshot", problem)
+                target = root / path
+                mode = _mode(node.mode)
+                if mode is FileMode.SUBMODULE:
+                    target.mkdir(parents=True)
+                    continue
+                target.parent.mkdir(parents=True, exist_ok=True)
+                data = self._store.read(path, node)
+                if mode is FileMode.SYMLINK:
+                    links.append((target, data))
+                    continue
+                with target.open("xb") as file:
+                    file.write(data)
+                if mode is FileMode.EXECUTABLE:
+                    target.chmod(0o755)
+            for target, data in links:
+                os.symlink(data, os.fsencode(target))  # noqa: PTH211 - the target is bytes
+        except OSError as exc:
+            raise RepositoryError(str(root), f"cannot be written ({exc})") from exc
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (_restore, (self._store, self.location, self.commit_id))
+
+    def __repr__(self) -> str:
+        source = self.location or "memory"
+        return f"<Snapshot of {source} at {self.commit_id or self.tree_id}>"
+
+
+def _restore(store: Store, location: str | None, commit_id: str | None) -> Snapshot:
+    return Snapshot(store, location=location, commit_id=commit_id)
+
+
+def _mode(raw: int) -> FileMode:
+    # Old histories hold group-writable files; git has read them as plain since.
+    return FileMode.FILE if raw == 0o100664 else FileMode(raw)  # noqa: PLR2004
+
+
+def _files_below(folder: Path) -> Iterator[Path]:
+    for child in sorted(folder.iterdir()):
+        if child.name == ".git":
+            continue
+        if child.is_dir() and not child.is_symlink():
+            yield from _files_below(child)
+        else:
+            yield child
+
+
+def _entry_of(file: Path) -> Entry:
+    if file.is_symlink():
+        target = os.readlink(os.fsencode(file))  # noqa: PTH115 - as bytes
+        return Entry(target, FileMode.SYMLINK)
+    executable = file.stat().st_mode & 0o100
+    return Entry(file.read_bytes(), FileMode.EXECUTABLE if executable else FileMode.FILE)
+
+
+@frozen(init=False, repr=False)
+class Changes(Mapping[str, Entry | None]):
+    r"""Edits over a snapshot: for each touched path its new entry, or a deletion.
+
+    A mapping in path order, immutable and comparable by value. Entries equal to
+    what the snapshot has are allowed and change nothing.
+
+    Example:
+        >>> edit = Changes({"a.txt": Entry(b"two\n"), "gone.txt": None})
+        >>> list(edit), edit["gone.txt"] is None
+        (['a.txt', 'gone.txt'], True)
+    """
+
+    _entries: dict[str, Entry | None]
+
+    def __init__(self, entries: Mapping[str, Entry | None] | None = None) -> None:
+        """Take the touched paths; `None` as an entry deletes.
+
+        Raises:
+            ValueError: A path may not stand in a tree, or a file is to stand
+                where another entry needs a folder.
+        """
+        ordered = dict(sorted((entries or {}).items()))
+        for path, entry in ordered.items():
+            if problem := path_problem(path):
+                raise ValueError(problem)
+            if entry is None:
+                continue
+            for folder in folders_above(path):
+                if ordered.get(folder) is not None:
+                    raise ValueError(f"{folder!r} is a file and the folder of {path!r}")
+        self.__attrs_init__(ordered)
+
+    @classmethod
+    def between(cls, old: Snapshot, new: Snapshot) -> Self:
+        """Return the changes that turn *old* into *new*; equal folders are skipped."""
+        return cls(dict(_differences(old, new, "")))
+
+    def __getitem__(self, path: str) -> Entry | None:
+        return self._entries[path]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __hash__(self) -> int:
+        return hash(tuple(self._entries.items()))
+
+    def __repr__(self) -> str:
+        marks = (f"{'-' if entry is None else '+'}{path}" for path, entry in self.items())
+        return f"Changes({', '.join(marks)})"
+
+    def tree_id(self, base: Snapshot) -> str:
+        """The git tree id in hex of *base* with these changes."""
+        return base.overlay(self).tree_id
+
+    def diff(self, base: Snapshot) -> bytes:
+        """Render as a git diff against *base*.
+
+        Full object ids, binary contents in full: `git apply` gives the same
+        tree back.
+        """
+        return b"".join(render_change(path, base.get(path), new) for path, new in self.items())
+
+
+def _differences(old: Snapshot, new: Snapshot, folder: str) -> Iterator[tuple[str, Entry | None]]:
+    before = listing_of(old._store, folder)  # noqa: SLF001 - the two classes are one room
+    after = listing_of(new._store, folder)  # noqa: SLF001
+    for name in sorted(before.keys() | after.keys()):
+        was, now = before.get(name), after.get(name)
+        if was == now:
+            continue
+        path = f"{folder}/{name}" if folder else name
+        if (was and was.is_directory) or (now and now.is_directory):
+            yield from _differences(old, new, path)
+        if was and not was.is_directory and not (now and not now.is_directory):
+            yield path, None
+        if now and not now.is_directory:
+            yield path, new.get(path)
