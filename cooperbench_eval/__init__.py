@@ -1,1 +1,123 @@
-"""x."""
+"""Merge what two coding agents wrote, run both features' tests, and say how it went.
+
+The evaluation phase of the CooperBench benchmark (arXiv 2601.13295) as a
+library: a base commit and two patches go in, a typed `MergeReport` comes out.
+"""
+
+from cooperbench_eval.dataset import Dataset, Setting, Task, evaluate
+from cooperbench_eval.errors import (
+    CooperBenchEvalError,
+    DatasetError,
+    DuplicateStrategyError,
+    PatchError,
+    ReportError,
+    RepositoryError,
+    StrategyError,
+    StrategyFailedError,
+    StrategyLoadError,
+    TestRunError,
+    UnknownStrategyError,
+)
+from cooperbench_eval.evaluator import Evaluator, Feature, FeaturePair
+from cooperbench_eval.models import (
+    Conflict,
+    ConflictDetails,
+    ConflictKind,
+    Entry,
+    FileConflicts,
+    FileMode,
+    HunkPlacement,
+    MergeStatus,
+    PatchStatus,
+    Rung,
+    Severity,
+    TestCase,
+    TestCaseStatus,
+    TestResult,
+    TestStatus,
+)
+from cooperbench_eval.patching import ApplyResult, Patch, TestFileFilter, apply_patch
+from cooperbench_eval.reporting import (
+    Attempt,
+    FeatureReport,
+    MergeReport,
+    PairStatus,
+    PatchReport,
+    Verdict,
+    write_report,
+)
+from cooperbench_eval.running import LocalSandbox, Sandbox, TestRunner, TestSuite
+from cooperbench_eval.scoring import ConflictScorer
+from cooperbench_eval.snapshot import Changes, Snapshot
+from cooperbench_eval.strategies import (
+    FeatureContext,
+    MergeInput,
+    MergeOutcome,
+    MergeStrategy,
+    available_strategies,
+    get_strategy,
+    merge,
+    resolve_conflicts,
+)
+
+__all__ = [
+    "ApplyResult",
+    "Attempt",
+    "Changes",
+    "Conflict",
+    "ConflictDetails",
+    "ConflictKind",
+    "ConflictScorer",
+    "CooperBenchEvalError",
+    "Dataset",
+    "DatasetError",
+    "DuplicateStrategyError",
+    "Entry",
+    "Evaluator",
+    "Feature",
+    "FeatureContext",
+    "FeaturePair",
+    "FeatureReport",
+    "FileConflicts",
+    "FileMode",
+    "HunkPlacement",
+    "LocalSandbox",
+    "MergeInput",
+    "MergeOutcome",
+    "MergeReport",
+    "MergeStatus",
+    "MergeStrategy",
+    "PairStatus",
+    "Patch",
+    "PatchError",
+    "PatchReport",
+    "PatchStatus",
+    "ReportError",
+    "RepositoryError",
+    "Rung",
+    "Sandbox",
+    "Setting",
+    "Severity",
+    "Snapshot",
+    "StrategyError",
+    "StrategyFailedError",
+    "StrategyLoadError",
+    "Task",
+    "TestCase",
+    "TestCaseStatus",
+    "TestFileFilter",
+    "TestResult",
+    "TestRunError",
+    "TestRunner",
+    "TestStatus",
+    "TestSuite",
+    "UnknownStrategyError",
+    "Verdict",
+    "apply_patch",
+    "available_strategies",
+    "evaluate",
+    "get_strategy",
+    "merge",
+    "resolve_conflicts",
+    "write_report",
+]

@@ -106,16 +106,21 @@ class UnknownStrategyError(StrategyError, LookupError):
     Attributes:
         name: The name asked for.
         available: The names that exist, sorted.
+        origins: The distributions that register them, as "name version".
     """
 
-    def __init__(self, name: str, available: tuple[str, ...] = ()) -> None:
-        super().__init__(name, available)
+    def __init__(
+        self, name: str, available: tuple[str, ...] = (), origins: tuple[str, ...] = ()
+    ) -> None:
+        super().__init__(name, available, origins)
         self.name = name
         self.available = available
+        self.origins = origins
 
     def __str__(self) -> str:
         known = ", ".join(self.available) or "none"
-        return f"no merge strategy is called {self.name!r}; available: {known}"
+        source = f" (from {', '.join(self.origins)})" if self.origins else ""
+        return f"no merge strategy is called {self.name!r}; available: {known}{source}"
 
 
 class DuplicateStrategyError(StrategyError):

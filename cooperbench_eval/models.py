@@ -17,7 +17,10 @@ __all__ = [
     "Entry",
     "FileConflicts",
     "FileMode",
+    "HunkPlacement",
     "MergeStatus",
+    "PatchStatus",
+    "Rung",
     "Severity",
     "TestCase",
     "TestCaseStatus",
@@ -66,6 +69,51 @@ class Entry:
             return self.data.decode("ascii")
         header = b"blob %d\0" % len(self.data)
         return hashlib.sha1(header + self.data, usedforsecurity=False).hexdigest()
+
+
+# --- patches ----------------------------------------------------------------
+
+
+class PatchStatus(StrEnum):
+    """What became of a patch."""
+
+    APPLIED = "applied"
+    """Every change found its place."""
+    EMPTY = "empty"
+    """The patch changes nothing."""
+    FAILED = "failed"
+    """Some change found no place, so none was made."""
+
+
+class Rung(StrEnum):
+    """How a hunk was placed, from strict to lenient."""
+
+    EXACT = "exact"
+    """At the stated line, or shifted only by the hunks before it."""
+    OFFSET = "offset"
+    """Its lines stand elsewhere; the nearest place was taken."""
+    WHITESPACE = "whitespace"
+    """Its lines stand there but for runs of white space."""
+
+
+@frozen(kw_only=True)
+class HunkPlacement:
+    """Where one change of a patch went.
+
+    Attributes:
+        path: The file.
+        hunk: The hunk's number in its file, counted from 1; `None` for what
+            concerns the file as a whole (creation, deletion, mode, binary).
+        rung: How it was placed; `None` where it was not.
+        offset: Lines between the stated place and the one taken.
+        reason: Why it was refused; else empty.
+    """
+
+    path: str
+    hunk: int | None = None
+    rung: Rung | None = None
+    offset: int = 0
+    reason: str = ""
 
 
 # --- merges -----------------------------------------------------------------
@@ -133,6 +181,7 @@ class Conflict:
         theirs: Their text.
         line: Where the opening marker stands in the merged file, counted from
             1; `None` for a conflict without markers.
+        newline: How the lines around end, for a text that must be ended.
     """
 
     path: str
@@ -141,6 +190,7 @@ class Conflict:
     ours: bytes | None = field(repr=False)
     theirs: bytes | None = field(repr=False)
     line: int | None = None
+    newline: bytes = field(default=b"\n", repr=False)
 
     @property
     def has_lines(self) -> bool:

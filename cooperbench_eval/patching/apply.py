@@ -8,59 +8,16 @@ change is made.
 """
 
 import re
-from enum import StrEnum
 
 from attrs import field, frozen
 
 from cooperbench_eval.errors import PatchError
-from cooperbench_eval.models import Entry, FileMode
+from cooperbench_eval.models import Entry, FileMode, HunkPlacement, PatchStatus, Rung
 from cooperbench_eval.patching.binary import apply_change
 from cooperbench_eval.patching.parse import FileChange, FilePatch, Hunk, Patch
 from cooperbench_eval.snapshot import Changes, Snapshot
 
-__all__ = ["ApplyResult", "HunkPlacement", "PatchStatus", "Rung", "apply_patch"]
-
-
-class PatchStatus(StrEnum):
-    """What became of a patch."""
-
-    APPLIED = "applied"
-    """Every change found its place."""
-    EMPTY = "empty"
-    """The patch changes nothing."""
-    FAILED = "failed"
-    """Some change found no place, so none was made."""
-
-
-class Rung(StrEnum):
-    """How a hunk was placed, from strict to lenient."""
-
-    EXACT = "exact"
-    """At the stated line, or shifted only by the hunks before it."""
-    OFFSET = "offset"
-    """Its lines stand elsewhere; the nearest place was taken."""
-    WHITESPACE = "whitespace"
-    """Its lines stand there but for runs of white space."""
-
-
-@frozen(kw_only=True)
-class HunkPlacement:
-    """Where one change of a patch went.
-
-    Attributes:
-        path: The file.
-        hunk: The hunk's number in its file, counted from 1; `None` for what
-            concerns the file as a whole (creation, deletion, mode, binary).
-        rung: How it was placed; `None` where it was not.
-        offset: Lines between the stated place and the one taken.
-        reason: Why it was refused; else empty.
-    """
-
-    path: str
-    hunk: int | None = None
-    rung: Rung | None = None
-    offset: int = 0
-    reason: str = ""
+__all__ = ["ApplyResult", "apply_patch"]
 
 
 @frozen(kw_only=True)

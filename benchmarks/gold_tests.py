@@ -1,0 +1,95 @@
+"""Evaluates pairs of gold patches in full, tests included.
+
+    python benchmarks/gold_tests.py --dataset DIR --repos DIR --task NAME/ID [...] [--out DIR]
+
+The tests run in a local sandbox with the Python that runs this script, so what
+they import must be installed beside this library. Prints for each task how many
+features pass alone, and for each strategy its verdicts, all pairs and those
+apart that conflict. With --out each pair's report files are written there.
+"""
+
+import argparse
+import collections
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from repositories import Repositories
+
+from cooperbench_eval import (
+    Dataset,
+    Evaluator,
+    Feature,
+    FeaturePair,
+    MergeReport,
+    Snapshot,
+    Task,
+    TestRunner,
+    Verdict,
+    write_report,
+)
+
+
+def evaluate_task(task: Task, base: Snapshot, strategies: list[str]) -> Iterator[MergeReport]:
+    """Yield the full report of each pair of the task's features."""
+    evaluator = Evaluator(strategies=strategies, runner=TestRunner())
+    features = {
+        n: Feature(number=n, patch=task.gold_patch(n), tests=task.suite(n)) for n in task.features
+    }
+    for first, second in task.pairs:
+        yield evaluator.evaluate(
+            FeaturePair(
+                repo_name=task.repo_name,
+                task_id=task.task_id,
+                base=base,
+                feature1=features[first],
+                feature2=features[second],
+                model="gold",
+            )
+        )
+
+
+def print_verdicts(reports: list[MergeReport], label: str) -> None:
+    """Print how often each strategy came to each verdict."""
+    verdicts: dict[str, collections.Counter[Verdict]] = {}
+    for report in reports:
+        for attempt in report.attempts:
+            verdicts.setdefault(attempt.strategy, collections.Counter())[attempt.verdict] += 1
+    for strategy, counts in verdicts.items():
+        shown = ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict)
+        print(f"    {strategy:<12}{label:<12}{len(reports):>4} pairs: {shown}")
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--dataset", type=Path, required=True, help="folder in the dataset layout")
+    parser.add_argument("--repos", type=Path, required=True, help="folder above the repositories")
+    parser.add_argument("--task", action="append", required=True, help="pallets_click_task/2956")
+    parser.add_argument("--strategy", action="append", help="default: naive and union")
+    parser.add_argument("--out", type=Path, help="write every report below this folder")
+    options = parser.parse_args()
+    dataset, repositories = Dataset(options.dataset), Repositories(options.repos)
+    for name in options.task:
+        repo_name, _, task_id = name.partition("/")
+        task = dataset.task(repo_name, int(task_id))
+        base = repositories.base_of(task)
+        if base is None:
+            print(f"{name}: passed over, no repository below --repos holds its base commit")
+            continue
+        began = time.perf_counter()
+        reports = list(evaluate_task(task, base, options.strategy or ["naive", "union"]))
+        seconds = time.perf_counter() - began
+        alone = {f.number: f.tests_passed for r in reports for f in (r.feature1, r.feature2)}
+        passing = sum(bool(passed) for passed in alone.values())
+        print(f"{name}: {passing} of {len(alone)} features pass alone; {seconds:.0f} s")
+        print_verdicts(reports, "all")
+        print_verdicts([r for r in reports if r.merge_status == "conflicts"], "conflicting")
+        print_verdicts([r for r in reports if r.merge_status == "clean"], "clean")
+        for report in reports if options.out else ():
+            pair = f"f{report.feature1.number}_f{report.feature2.number}"
+            write_report(report, options.out / name / pair)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,239 @@
+"""Evaluates a pair: the one file that knows the whole pipeline.
+
+Feature 1 is merged into feature 2, as the benchmark does: in the words of the
+merge core *ours* is feature 2 and *theirs* is feature 1. Only this file knows.
+"""
+
+import datetime as dt
+import functools
+import platform
+import time
+from collections.abc import Iterable, Mapping
+from importlib.metadata import version
+
+from attrs import field, frozen
+
+from cooperbench_eval.errors import StrategyFailedError
+from cooperbench_eval.merging.tree import Labels, merge_changes
+from cooperbench_eval.models import MergeStatus, PatchStatus, TestResult
+from cooperbench_eval.patching import ApplyResult, Patch, TestFileFilter, apply_patch
+from cooperbench_eval.reporting import Attempt, FeatureReport, MergeReport, PatchReport
+from cooperbench_eval.running import TestRunner, TestSuite
+from cooperbench_eval.scoring import ConflictScorer
+from cooperbench_eval.snapshot import Changes, Snapshot
+from cooperbench_eval.strategies.protocol import FeatureContext, MergeInput, MergeStrategy
+from cooperbench_eval.strategies.registry import as_strategy
+from cooperbench_eval.strategies.run import run_strategy
+
+__all__ = ["Evaluator", "Feature", "FeaturePair"]
+
+
+def _as_patch(data: bytes | str | Patch) -> Patch:
+    return Patch.parse(data)
+
+
+@frozen(kw_only=True)
+class Feature:
+    """One feature of a pair: what its agent wrote, and how it is tested.
+
+    Attributes:
+        number: The feature's number in its task.
+        patch: The agent's patch; bytes and `str` are parsed.
+        tests: The benchmark's suite for it; `None` where there is none.
+        description: The issue text its agent worked from.
+    """
+
+    number: int
+    patch: Patch = field(converter=_as_patch, repr=False)
+    tests: TestSuite | None = field(default=None, repr=False)
+    description: str = field(default="", repr=False)
+
+
+@frozen(kw_only=True)
+class FeaturePair:
+    """Two features on one base.
+
+    Attributes:
+        repo_name: The repository's name in the benchmark.
+        task_id: The task's number.
+        base: The tree both patches start from.
+        feature1: The feature that is merged.
+        feature2: The feature that is merged into.
+        model: The model whose patches these are, if known.
+        setting: The benchmark's setting, if known.
+        k: Which of the model's tries this is, counted from 1.
+    """
+
+    repo_name: str
+    task_id: int
+    base: Snapshot = field(repr=False)
+    feature1: Feature
+    feature2: Feature
+    model: str | None = None
+    setting: str | None = None
+    k: int = 1
+
+
+def _as_strategies(given: Iterable[str | MergeStrategy]) -> tuple[MergeStrategy, ...]:
+    return tuple(as_strategy(each) for each in given)
+
+
+@frozen(kw_only=True)
+class Evaluator:
+    """Answers for a pair: do the patches apply, merge, and pass?
+
+    Attributes:
+        strategies: The merge strategies to try, each for itself; names are
+            looked up at once.
+        runner: Runs the tests; `None` to merge and score only.
+        scorer: Measures conflicts.
+        test_filter: Takes the agents' own test files out of their patches.
+    """
+
+    strategies: tuple[MergeStrategy, ...] = field(
+        default=("naive", "union"), converter=_as_strategies
+    )
+    runner: TestRunner | None = None
+    scorer: ConflictScorer = field(factory=ConflictScorer)
+    test_filter: TestFileFilter = field(factory=TestFileFilter)
+
+    @strategies.validator
+    def _check_strategies(self, _: object, strategies: tuple[MergeStrategy, ...]) -> None:
+        names = [strategy.name for strategy in strategies]
+        if len(set(names)) < len(names):
+            raise ValueError(f"two strategies share a name: {', '.join(names)}")
+
+    def evaluate(self, pair: FeaturePair) -> MergeReport:
+        """Evaluate *pair* in the calling thread.
+
+        A patch that does not apply, a conflict, a strategy that fails and tests
+        that fail or time out are all results.
+
+        Raises:
+            RepositoryError: The base cannot be read.
+            TestRunError: A test command cannot be started.
+        """
+        return _Evaluation(self, pair).report()
+
+
+class _Evaluation:
+    """The evaluation of one pair."""
+
+    def __init__(self, evaluator: Evaluator, pair: FeaturePair) -> None:
+        self._evaluator = evaluator
+        self._pair = pair
+        self._runs: dict[tuple[str, int], TestResult | None] = {}
+
+    def report(self) -> MergeReport:
+        pair, began = self._pair, dt.datetime.now(dt.UTC)
+        result1, feature1 = self._alone(pair.feature1)
+        result2, feature2 = self._alone(pair.feature2)
+        merge = None
+        if result1.status is result2.status is PatchStatus.APPLIED:
+            merge = merge_changes(
+                pair.base,
+                ours=result2.changes,
+                theirs=result1.changes,
+                labels=Labels(
+                    ours=f"feature{pair.feature2.number}", theirs=f"feature{pair.feature1.number}"
+                ),
+            )
+        attempts: list[Attempt] = []
+        if merge:
+            merge_input = MergeInput(
+                base=pair.base,
+                ours=result2.changes,
+                theirs=result1.changes,
+                merge=merge,
+                ours_feature=_context(pair.feature2),
+                theirs_feature=_context(pair.feature1),
+            )
+            attempts = [self._attempt(s, merge_input) for s in self._evaluator.strategies]
+        return MergeReport(
+            repo_name=pair.repo_name,
+            task_id=pair.task_id,
+            timestamp=began,
+            feature1=feature1,
+            feature2=feature2,
+            conflict_details=self._evaluator.scorer.score(merge.conflicts) if merge else None,
+            conflicts=merge.conflicts if merge else (),
+            diff=merge.changes.diff(pair.base) if merge else None,
+            attempts=tuple(attempts),
+            base_tree_id=pair.base.tree_id,
+            base_commit=pair.base.commit_id,
+            model=pair.model,
+            setting=pair.setting,
+            k=pair.k,
+            versions=_versions(),
+        )
+
+    def _alone(self, feature: Feature) -> tuple[ApplyResult, FeatureReport]:
+        """Apply a feature's patch and test it on its own."""
+        suites = [each.tests for each in (self._pair.feature1, self._pair.feature2)]
+        patch, dropped = self._evaluator.test_filter.split(
+            feature.patch, [suite.patch for suite in suites if suite]
+        )
+        result = apply_patch(self._pair.base, patch)
+        tests = None
+        if result.status is PatchStatus.APPLIED:
+            tests = self._test(result.changes, feature)
+        report = PatchReport(
+            status=result.status, reason=result.reason, dropped_files=dropped, hunks=result.hunks
+        )
+        return result, FeatureReport(number=feature.number, patch=report, tests=tests)
+
+    def _attempt(self, strategy: MergeStrategy, merge_input: MergeInput) -> Attempt:
+        kind = type(strategy)
+        implementation = f"{kind.__module__}:{kind.__qualname__}"
+        began = time.perf_counter()
+        try:
+            outcome = run_strategy(strategy, merge_input)
+        except StrategyFailedError as exc:
+            return Attempt(
+                strategy=strategy.name,
+                implementation=implementation,
+                status=MergeStatus.FAILED,
+                conflicts_met=len(merge_input.conflicts),
+                failure=exc.problem,
+                duration_seconds=time.perf_counter() - began,
+            )
+        seconds = time.perf_counter() - began
+        merged = outcome.status in {MergeStatus.CLEAN, MergeStatus.RESOLVED}
+        pair = self._pair
+        return Attempt(
+            strategy=strategy.name,
+            implementation=implementation,
+            status=outcome.status,
+            conflicts_met=outcome.conflicts_met,
+            conflict_details=self._evaluator.scorer.score(outcome.conflicts),
+            tree_id=outcome.tree_id(pair.base),
+            diff=outcome.diff(pair.base),
+            failure=outcome.failure,
+            feature1_tests=self._test(outcome.changes, pair.feature1) if merged else None,
+            feature2_tests=self._test(outcome.changes, pair.feature2) if merged else None,
+            duration_seconds=seconds,
+        )
+
+    def _test(self, changes: Changes, feature: Feature) -> TestResult | None:
+        """Run a feature's tests on a tree; equal trees are tested once."""
+        runner, suite = self._evaluator.runner, feature.tests
+        if runner is None or suite is None:
+            return None
+        key = (changes.tree_id(self._pair.base), feature.number)
+        if key not in self._runs:
+            self._runs[key] = runner.run(self._pair.base, changes, suite)
+        return self._runs[key]
+
+
+def _context(feature: Feature) -> FeatureContext:
+    return FeatureContext(number=feature.number, description=feature.description)
+
+
+@functools.cache
+def _versions() -> Mapping[str, str]:
+    """Versions do not change while a process lives."""
+    return {
+        "cooperbench_eval": version("cooperbench-eval"),
+        "python": platform.python_version(),
+        "pygit2": version("pygit2"),
+    }

@@ -1,0 +1,253 @@
+"""Line diff by the histogram of line occurrences, as `git merge` uses it.
+
+Histogram diff extends B. Cohen's patience diff: it anchors on the rarest lines
+that both files share, not only on unique ones. It was first written for JGit by
+S. Pearce; the rules below state what `git diff --histogram` can be seen to do.
+
+For a region of each file: walk through *b*; at each line that also stands in *a*,
+grow the longest run of equal lines around each of its places there, skipping the
+places inside the run just grown, and go on behind the furthest of them. The rarity
+of a run is the lowest number of times that any of its lines occurs in the region
+of *a*. A run that is longer or rarer than the best so far replaces it, and lines
+more frequent than the best run is rare are no longer tried. The best run is
+unchanged; the regions before and behind it are treated likewise. Where all shared
+lines are too frequent to anchor anything, Myers's algorithm takes over.
+
+Unlike Myers's algorithm this one does not set the files' common ends aside first:
+their lines count, and which run is best may depend on it.
+"""
+
+from bisect import bisect_left
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from cooperbench_eval.merging import myers
+
+__all__ = ["mark_changes"]
+
+_MAX_RARITY = 64
+"""Runs whose lines all occur more often never anchor a region."""
+_SCANS = 8
+"""Scans of a whole file that cost about as much as a table of it."""
+_SMALL_SHARE = 16
+"""A part inherits if less than one in so many of its lines was cut off."""
+
+_Run = tuple[int, int, int]
+"""Equal lines in a row: where they start in *a* and in *b*, and how many they are."""
+
+
+def mark_changes(a: Sequence[bytes], b: Sequence[bytes]) -> tuple[bytearray, bytearray]:
+    """Mark the lines of *a* that *b* lacks, and those of *b* that *a* lacks.
+
+    Returns:
+        One byte for each line of *a* and of *b*: 1 if it changed, else 0. The
+        unchanged lines of both are equal and in the same order.
+    """
+    diff = _Diff(a, b)
+    diff.solve()
+    return diff.a_changed, diff.b_changed
+
+
+class _Region(NamedTuple):
+    """A range of lines of each file.
+
+    Attributes:
+        a_start: Its first line in *a*.
+        a_end: The line behind its last in *a*.
+        b_start: Its first line in *b*.
+        b_end: The line behind its last in *b*.
+        counts: How often each line occurs in the range of *a*, if known.
+        longest: A length that no run of rarity 1 exceeds, if known.
+    """
+
+    a_start: int
+    a_end: int
+    b_start: int
+    b_end: int
+    counts: dict[bytes, int] | None = None
+    longest: int | None = None
+
+
+class _Index:
+    """Finds the places of a line in a file.
+
+    The first few searches go through the file, later ones look into a table.
+    """
+
+    __slots__ = ("_lines", "_places", "_scannable")
+
+    def __init__(self, lines: Sequence[bytes]) -> None:
+        self._lines = lines
+        self._places: defaultdict[bytes, list[int]] = defaultdict(list)
+        self._scannable = _SCANS * len(lines)
+
+    def find(self, line: bytes, occurrences: int, start: int, end: int) -> list[int]:
+        """List where *line* stands in a range that is known to hold it so often."""
+        if self._scannable <= 0:
+            return self.look_up(line, start, end)
+        places = []
+        place = start - 1
+        for _ in range(occurrences):
+            place = self._lines.index(line, place + 1, end)
+            places.append(place)
+        self._scannable -= place - start
+        return places
+
+    def look_up(self, line: bytes, start: int, end: int) -> list[int]:
+        """List where *line* stands in a range, in order."""
+        if not self._places:
+            for i, each in enumerate(self._lines):
+                self._places[each].append(i)
+        places = self._places.get(line, [])
+        return places[bisect_left(places, start) : bisect_left(places, end)]
+
+
+class _Diff:
+    """One diff under way.
+
+    Attributes:
+        a_changed: The marks of *a*'s lines.
+        b_changed: The marks of *b*'s lines.
+    """
+
+    def __init__(self, a: Sequence[bytes], b: Sequence[bytes]) -> None:
+        self._a, self._b = a, b
+        self._a_index, self._b_index = _Index(a), _Index(b)
+        self.a_changed, self.b_changed = bytearray(len(a)), bytearray(len(b))
+
+    def solve(self) -> None:
+        """Mark the changed lines."""
+        # A list instead of Python's stack: regions may nest as deep as there are lines.
+        regions = [_Region(0, len(self._a), 0, len(self._b))]
+        while regions:
+            region = regions.pop()
+            a_start, a_end, b_start, b_end, counts, _ = region
+            if a_start < a_end and b_start < b_end:
+                counts = Counter(self._a[a_start:a_end]) if counts is None else counts
+                run, rarity = self._best_run(region, counts)
+                if rarity > _MAX_RARITY:
+                    self._fall_back(region)
+                    continue
+                if run:
+                    regions += self._cut(region, counts, run, rarity)
+                    continue
+            self.a_changed[a_start:a_end] = b"\1" * (a_end - a_start)
+            self.b_changed[b_start:b_end] = b"\1" * (b_end - b_start)
+
+    def _best_run(self, region: _Region, counts: dict[bytes, int]) -> tuple[_Run | None, int]:
+        """Find the run that anchors a region, and its rarity.
+
+        A rarity of 0 means that the region's files share no line; one above the
+        limit, that they share only lines too frequent to anchor it.
+        """
+        a, b, get, find, grow = self._a, self._b, counts.get, self._a_index.find, self._grow
+        a_start, a_end, b_start, b_end, _, longest = region
+        best, best_size, rarity, is_shared = None, 1, _MAX_RARITY + 1, False
+        j = b_start
+        while j < b_end:
+            line = b[j]
+            next_j = j + 1
+            if occurrences := get(line, 0):
+                is_shared = True
+            if not 0 < occurrences <= rarity:
+                j = next_j
+                continue
+            passed = a_start
+            for i in find(line, occurrences, a_start, a_end):
+                if i < passed:
+                    continue
+                run, size, rarest = (i, j, 1), 1, occurrences
+                if (i > a_start and j > b_start and a[i - 1] == b[j - 1]) or (
+                    i + 1 < a_end and j + 1 < b_end and a[i + 1] == b[j + 1]
+                ):
+                    run = run_start, b_run_start, size = grow(region, i, j)
+                    passed = run_start + size
+                    next_j = max(next_j, b_run_start + size)
+                    if occurrences > 1:
+                        rarest = min(map(counts.__getitem__, a[run_start:passed]))
+                if size > best_size or rarest < rarity:
+                    best, best_size, rarity = run, size, rarest
+            if rarity == 1 and best_size == longest:
+                break
+            j = next_j
+        return best, rarity if is_shared else 0
+
+    def _grow(self, region: _Region, i: int, j: int) -> _Run:
+        """Extend the equal lines at *i* and *j* both ways, within the region."""
+        a_start, a_end, b_start, b_end, _, _ = region
+        before = _equal_before(self._a, i, self._b, j, min(i - a_start, j - b_start))
+        after = _equal_after(self._a, i, self._b, j, min(a_end - i, b_end - j))
+        return i - before, j - before, before + after
+
+    def _cut(
+        self, region: _Region, counts: dict[bytes, int], run: _Run, rarity: int
+    ) -> tuple[_Region, _Region]:
+        """Cut a region into what stands before and behind its best run.
+
+        The larger part inherits what is known of the whole if it is little
+        smaller. Otherwise a file with a change on every other line would be
+        counted and walked through once for each of them.
+        """
+        a_start, a_end, b_start, b_end, _, _ = region
+        i, j, size = run
+        before = _Region(a_start, i, b_start, j)
+        behind = _Region(i + size, a_end, j + size, b_end)
+        longest = size if rarity == 1 else 0
+        if (behind.a_start - a_start) * _SMALL_SHARE < a_end - behind.a_start:
+            behind = self._inherit(behind, counts, self._a[a_start : behind.a_start], longest)
+        elif (a_end - i) * _SMALL_SHARE < i - a_start:
+            before = self._inherit(before, counts, self._a[i:a_end], longest)
+        return before, behind
+
+    def _inherit(
+        self, part: _Region, counts: dict[bytes, int], removed: Sequence[bytes], longest: int
+    ) -> _Region:
+        """Pass on the counts and the longest run of rarity 1 of a whole to its part.
+
+        That run is still the longest, unless another goes through a line that has
+        become unique by the removal.
+        """
+        for line in removed:
+            counts[line] -= 1
+        for line in set(removed):
+            if counts[line] == 1 and (
+                places := self._b_index.look_up(line, part.b_start, part.b_end)
+            ):
+                (i,) = self._a_index.find(line, 1, part.a_start, part.a_end)
+                longest = max(longest, *(self._grow(part, i, j)[2] for j in places))
+        return part._replace(counts=counts, longest=longest)
+
+    def _fall_back(self, region: _Region) -> None:
+        """Mark a region's lines by Myers's algorithm."""
+        a = slice(region.a_start, region.a_end)
+        b = slice(region.b_start, region.b_end)
+        self.a_changed[a], self.b_changed[b] = myers.mark_changes(self._a[a], self._b[b])
+
+
+def _equal_after(a: Sequence[bytes], i: int, b: Sequence[bytes], j: int, room: int) -> int:
+    """Count the equal lines in a row from *i* and *j* on, of which one is known.
+
+    Whole slices are compared, each twice as long as the last one, until one
+    differs; then ever shorter ones up to the place of the difference.
+    """
+    size, step = 1, 1
+    while step <= room - size and a[i + size : i + size + step] == b[j + size : j + size + step]:
+        size += step
+        step *= 2
+    while step := step // 2:
+        if step <= room - size and (a[i + size : i + size + step] == b[j + size : j + size + step]):
+            size += step
+    return size
+
+
+def _equal_before(a: Sequence[bytes], i: int, b: Sequence[bytes], j: int, room: int) -> int:
+    """Count the equal lines in a row before *i* and *j*."""
+    size, step = 0, 1
+    while step <= room - size and a[i - size - step : i - size] == b[j - size - step : j - size]:
+        size += step
+        step *= 2
+    while step := step // 2:
+        if step <= room - size and (a[i - size - step : i - size] == b[j - size - step : j - size]):
+            size += step
+    return size

@@ -1,0 +1,239 @@
+"""Where two lists of changes against one base meet: the three-way walk.
+
+All is in line numbers, as half-open ranges. A merge of two sides walks their
+changes against the base together. Changes that overlap or touch make one region;
+a region that holds changes of both sides is a conflict, unless either made the
+same change. Conflicts are then refined (ours is diffed against theirs, so that
+the lines they share are no longer disputed) and those that stand close together
+are joined again. The rules and numbers are those that `git merge` can be seen to
+follow.
+"""
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from enum import StrEnum
+from operator import attrgetter
+from typing import NamedTuple
+
+from cooperbench_eval.merging.linediff import Change, DiffAlgorithm, diff_lines
+
+__all__ = ["Refinement", "Region", "Side", "find_regions"]
+
+_CLOSE_LINES = 3
+"""Conflicts with at most so many lines between them are joined."""
+
+_LETTER_OR_DIGIT = re.compile(rb"[0-9A-Za-z]")
+
+
+class Refinement(StrEnum):
+    """How closely git looks at lines that both sides changed."""
+
+    NONE = "none"
+    """Not at all: as with `merge.conflictStyle=diff3`."""
+    TRIM = "trim"
+    """Set aside what both share at a conflict's ends: `zdiff3`."""
+    ZEALOUS = "zealous"
+    """Dispute only what differs, joining conflicts three lines apart: `git merge`."""
+    ZEALOUS_ALNUM = "zealous-alnum"
+    """Join also across lines without letter or digit: `git merge-file`."""
+
+
+class Side(StrEnum):
+    """Whose lines stand in the merged text."""
+
+    OURS = "ours"
+    THEIRS = "theirs"
+    BOTH = "both"
+    """Either's: they are equal."""
+    DISPUTED = "disputed"
+    """Nobody's yet: a conflict."""
+
+
+class Region(NamedTuple):
+    """A range of each of the three texts, and whose lines are to be taken."""
+
+    side: Side
+    base_start: int
+    base_end: int
+    ours_start: int
+    ours_end: int
+    theirs_start: int
+    theirs_end: int
+
+
+Texts = tuple[Sequence[bytes], Sequence[bytes], Sequence[bytes]]
+"""The lines of base, ours and theirs."""
+Changes = Sequence[Change]
+"""The diff from base to a side."""
+
+
+def find_regions(
+    texts: Texts,
+    ours_changes: Changes,
+    theirs_changes: Changes,
+    *,
+    refinement: Refinement,
+    algorithm: DiffAlgorithm,
+) -> list[Region]:
+    """Find what changed on either side, in order.
+
+    Between two regions, ours and theirs hold the same lines.
+
+    Args:
+        texts: The lines of base, ours and theirs.
+        ours_changes: The diff from base to ours.
+        theirs_changes: The diff from base to theirs.
+        refinement: How to treat conflicts.
+        algorithm: How to diff ours against theirs when refining.
+    """
+    _, ours, theirs = texts
+    regions = list(_walk(ours, theirs, ours_changes, theirs_changes))
+    if refinement is Refinement.NONE or not any(map(_is_disputed, regions)):
+        return regions
+    if refinement is Refinement.TRIM:
+        return [_trim(ours, theirs, region) for region in regions]
+    refined: list[Region] = []
+    for region in regions:
+        if _is_disputed(region):
+            refined += _refine(ours, theirs, region, ours_changes, algorithm)
+        else:
+            refined.append(region)
+    blank_is_close = refinement is Refinement.ZEALOUS_ALNUM
+    return _join(ours, refined, blank_is_close=blank_is_close)
+
+
+def _is_disputed(region: Region) -> bool:
+    return region.side is Side.DISPUTED
+
+
+def _walk(
+    ours: Sequence[bytes],
+    theirs: Sequence[bytes],
+    ours_changes: Changes,
+    theirs_changes: Changes,
+) -> Iterator[Region]:
+    """Group the changes that overlap or touch."""
+    i = j = ours_shift = theirs_shift = 0
+    ours_count, theirs_count = len(ours_changes), len(theirs_changes)
+    while i < ours_count or j < theirs_count:
+        first_i, first_j = i, j
+        if j == theirs_count or (i < ours_count and ours_changes[i][0] <= theirs_changes[j][0]):
+            start = end = ours_changes[i].a_start
+        else:
+            start = end = theirs_changes[j].a_start
+        ours_start, theirs_start = start + ours_shift, start + theirs_shift
+        while True:
+            if i < ours_count and ours_changes[i][0] <= end:
+                _, a_end, _, b_end = ours_changes[i]
+                ours_shift = b_end - a_end
+                i += 1
+            elif j < theirs_count and theirs_changes[j][0] <= end:
+                _, a_end, _, b_end = theirs_changes[j]
+                theirs_shift = b_end - a_end
+                j += 1
+            else:
+                break
+            end = max(end, a_end)
+        ours_end, theirs_end = end + ours_shift, end + theirs_shift
+        if j == first_j:
+            side = Side.OURS
+        elif i == first_i:
+            side = Side.THEIRS
+        elif (
+            # Two changes of one place, and the same lines for it.
+            i - first_i == j - first_j == 1
+            and ours_changes[first_i][:2] == theirs_changes[first_j][:2]
+            and ours[ours_start:ours_end] == theirs[theirs_start:theirs_end]
+        ):
+            # Left out, so that it does not keep its neighbours from joining.
+            continue
+        else:
+            side = Side.DISPUTED
+        yield Region(side, start, end, ours_start, ours_end, theirs_start, theirs_end)
+
+
+def _trim(ours: Sequence[bytes], theirs: Sequence[bytes], region: Region) -> Region:
+    """Set aside the lines that both sides share at a conflict's ends."""
+    if region.side is not Side.DISPUTED:
+        return region
+    side, base_start, base_end, ours_start, ours_end, theirs_start, theirs_end = region
+    while ours_start < ours_end and theirs_start < theirs_end:
+        if ours[ours_start] != theirs[theirs_start]:
+            break
+        ours_start += 1
+        theirs_start += 1
+    while ours_start < ours_end and theirs_start < theirs_end:
+        if ours[ours_end - 1] != theirs[theirs_end - 1]:
+            break
+        ours_end -= 1
+        theirs_end -= 1
+    return Region(side, base_start, base_end, ours_start, ours_end, theirs_start, theirs_end)
+
+
+def _refine(
+    ours: Sequence[bytes],
+    theirs: Sequence[bytes],
+    region: Region,
+    ours_changes: Changes,
+    algorithm: DiffAlgorithm,
+) -> list[Region]:
+    """Split a conflict at the lines that ours and theirs share."""
+    _, _, _, ours_start, ours_end, theirs_start, theirs_end = region
+    if ours_start == ours_end or theirs_start == theirs_end:
+        return [region]
+    differences = diff_lines(
+        ours[ours_start:ours_end], theirs[theirs_start:theirs_end], algorithm=algorithm
+    )
+    if not differences:
+        return [region._replace(side=Side.BOTH)]
+    return [
+        Region(
+            Side.DISPUTED,
+            _consumed(ours_changes, ours_start + a_start, is_end=False),
+            _consumed(ours_changes, ours_start + a_end, is_end=True),
+            ours_start + a_start,
+            ours_start + a_end,
+            theirs_start + b_start,
+            theirs_start + b_end,
+        )
+        for a_start, a_end, b_start, b_end in differences
+    ]
+
+
+def _consumed(changes: Changes, point: int, *, is_end: bool) -> int:
+    """Count the base lines that are used up when ours has reached *point*.
+
+    Inside a change, lines are paired one by one. Where base lines were removed at
+    *point* itself, they count if a range ends there, not if one starts.
+    """
+    bisect = bisect_right if is_end else bisect_left
+    i = bisect(changes, point, key=attrgetter("b_start"))
+    if not i:
+        return point
+    a_start, a_end, b_start, b_end = changes[i - 1]
+    if point < b_end:
+        return min(a_start + point - b_start, a_end)
+    return a_end + point - b_end
+
+
+def _join(ours: Sequence[bytes], regions: list[Region], *, blank_is_close: bool) -> list[Region]:
+    """Join conflicts that have nothing but a few lines between them."""
+    joined = regions[:1]
+    for region in regions[1:]:
+        last = joined[-1]
+        between = ours[last.ours_end : region.ours_start]
+        if (
+            _is_disputed(last)
+            and _is_disputed(region)
+            and (
+                len(between) <= _CLOSE_LINES
+                or (blank_is_close and not any(map(_LETTER_OR_DIGIT.search, between)))
+            )
+        ):
+            joined[-1] = last._replace(
+                base_end=region.base_end, ours_end=region.ours_end, theirs_end=region.theirs_end
+            )
+        else:
+            joined.append(region)
+    return joined

@@ -1,0 +1,174 @@
+"""Finds which added file of a side is a renamed one of the base.
+
+The rules are those that `git merge` follows by default, told in the `-M` part of
+`git diff`'s documentation and `gitdiffcore`: equal contents first, then files
+that kept their name in another folder, then the most similar; at least half of
+the larger file must be found in the other. Empty files are never renames.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import PurePosixPath
+
+from attrs import frozen
+
+from cooperbench_eval.models import Entry
+
+__all__ = ["find_renames"]
+
+_FULL = 60000  # the score of equal contents
+_LEAST = 30000  # half of it
+_LEAST_SAME_NAME = 45000  # files of one name are settled early from here on
+_CHUNK = 64  # bytes after which a long line is cut for comparison
+_CANDIDATES = 4  # most similar sources that are kept for each added file
+_LIMIT = 7000  # beyond the square of this many comparisons only the cheap rules apply
+_BINARY_PROBE = 8000
+
+
+def find_renames(
+    deleted: Mapping[str, Entry], added: Mapping[str, Entry], relevant: frozenset[str]
+) -> dict[str, str]:
+    """Pair deleted files of the base with added files of a side.
+
+    Args:
+        deleted: What the base has and the side has not.
+        added: What the side has and the base has not.
+        relevant: The deleted paths for which a rename could change the merge;
+            for others only equal contents are looked for.
+
+    Returns:
+        For each renamed path its new one.
+    """
+    search = _Search(
+        sources={p: e for p, e in sorted(deleted.items()) if e.data},
+        targets={p: e for p, e in sorted(added.items()) if e.data},
+    )
+    search.pair_equal()
+    search.keep_sources(relevant)
+    search.pair_same_names()
+    search.pair_similar()
+    return search.renames
+
+
+@frozen
+class _Candidate:
+    """A possible rename with its score; more of *score*, then of *same_name*, is better."""
+
+    score: int
+    same_name: bool
+    source: str
+    target: str
+
+
+class _Search:
+    """What is still unpaired, and what was found."""
+
+    def __init__(self, sources: dict[str, Entry], targets: dict[str, Entry]) -> None:
+        self._sources = sources
+        self._targets = targets
+        self._chunks: dict[str, Counter[bytes]] = {}
+        self.renames: dict[str, str] = {}
+
+    def _pair(self, source: str, target: str) -> None:
+        self.renames[source] = target
+        del self._sources[source]
+        del self._targets[target]
+
+    def keep_sources(self, paths: frozenset[str]) -> None:
+        self._sources = {p: e for p, e in self._sources.items() if p in paths}
+
+    def pair_equal(self) -> None:
+        by_id: dict[str, list[str]] = {}
+        for path, entry in self._sources.items():
+            by_id.setdefault(entry.id, []).append(path)
+        for target, entry in list(self._targets.items()):
+            fitting = [
+                source
+                for source in by_id.get(entry.id, ())
+                if source in self._sources and _same_kind(self._sources[source], entry)
+            ]
+            if fitting:
+                named = [source for source in fitting if _name(source) == _name(target)]
+                self._pair((named or fitting)[0], target)
+
+    def pair_same_names(self) -> None:
+        sources, targets = _unique_names(self._sources), _unique_names(self._targets)
+        for name, source in sources.items():
+            target = targets.get(name)
+            if target and self._similarity(source, target, _LEAST_SAME_NAME) >= _LEAST_SAME_NAME:
+                self._pair(source, target)
+
+    def pair_similar(self) -> None:
+        if len(self._sources) * len(self._targets) > _LIMIT**2:
+            return
+        found = [each for target in self._targets for each in self._candidates(target)]
+        found.sort(key=lambda each: (-each.score, not each.same_name))
+        for each in found:
+            if each.source in self._sources and each.target in self._targets:
+                self._pair(each.source, each.target)
+
+    def _candidates(self, target: str) -> list[_Candidate]:
+        """Keep the best few sources for *target*, as git does: the worst gives way."""
+        kept: list[_Candidate] = []
+        for source in self._sources:
+            score = self._similarity(source, target, _LEAST)
+            if score < _LEAST:
+                continue
+            new = _Candidate(score, _name(source) == _name(target), source, target)
+            if len(kept) < _CANDIDATES:
+                kept.append(new)
+                continue
+            worst = min(range(_CANDIDATES), key=lambda i: (kept[i].score, kept[i].same_name))
+            if (new.score, new.same_name) > (kept[worst].score, kept[worst].same_name):
+                kept[worst] = new
+        return kept
+
+    def _similarity(self, source: str, target: str, least: int) -> int:
+        """Score how much of the larger file the two share, in bytes of equal chunks."""
+        old, new = self._sources[source], self._targets[target]
+        if not (old.mode.is_regular and new.mode.is_regular):
+            return 0
+        small, large = sorted((len(old.data), len(new.data)))
+        if large * (_FULL - least) < (large - small) * _FULL:
+            return 0
+        mine, other = self._chunks_of(source, old), self._chunks_of(target, new)
+        shared = sum(min(size, other[chunk]) for chunk, size in mine.items() if chunk in other)
+        return shared * _FULL // large
+
+    def _chunks_of(self, path: str, entry: Entry) -> Counter[bytes]:
+        """Count the bytes in each distinct chunk: a line, cut after 64 bytes."""
+        if path not in self._chunks:
+            self._chunks[path] = _count_chunks(entry.data)
+        return self._chunks[path]
+
+
+def _count_chunks(data: bytes) -> Counter[bytes]:
+    is_text = b"\0" not in data[:_BINARY_PROBE]
+    if is_text:
+        data = data.replace(b"\r\n", b"\n")
+    sizes: Counter[bytes] = Counter()
+    for line in data.splitlines(keepends=True) if b"\r" not in data else _lines(data):
+        for start in range(0, len(line), _CHUNK):
+            chunk = line[start : start + _CHUNK]
+            sizes[chunk] += len(chunk)
+    return sizes
+
+
+def _lines(data: bytes) -> list[bytes]:
+    parts = data.split(b"\n")
+    tail = parts.pop()
+    return [part + b"\n" for part in parts] + ([tail] if tail else [])
+
+
+def _same_kind(old: Entry, new: Entry) -> bool:
+    return old.mode is new.mode or (old.mode.is_regular and new.mode.is_regular)
+
+
+def _name(path: str) -> str:
+    return PurePosixPath(path).name
+
+
+def _unique_names(paths: Mapping[str, Entry]) -> dict[str, str]:
+    """Return the paths whose last part no other of them has, by that part."""
+    counts = Counter(map(_name, paths))
+    return {_name(path): path for path in paths if counts[_name(path)] == 1}

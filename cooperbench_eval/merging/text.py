@@ -1,0 +1,312 @@
+"""Three-way merge of one file's text, byte for byte as git merges it.
+
+The steps: diff the base with either side (`linediff`), walk both lists of changes
+together (`regions`), and put the lines of the regions together here, as settled
+bytes and conflicts. Markers are written last, and only if asked for.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from enum import StrEnum
+from itertools import groupby
+from typing import Self, TypeGuard
+
+from attrs import evolve, field, frozen
+
+from cooperbench_eval.merging.linediff import DiffAlgorithm, DiffCache
+from cooperbench_eval.merging.regions import Refinement, Region, Side, Texts, find_regions
+
+__all__ = [
+    "ConflictStyle",
+    "DiffAlgorithm",
+    "Refinement",
+    "TextConflict",
+    "TextMerge",
+    "merge_text",
+]
+
+
+class ConflictStyle(StrEnum):
+    """What git shows of a conflict, named as in `merge.conflictStyle`."""
+
+    MERGE = "merge"
+    """Ours and theirs."""
+    DIFF3 = "diff3"
+    """Ours, base and theirs."""
+    ZDIFF3 = "zdiff3"
+    """As `DIFF3`; git differs in how it refines."""
+
+    @property
+    def refinement(self) -> Refinement:
+        """How `git merge` refines conflicts that it shows in this style."""
+        return _REFINEMENTS[self]
+
+
+_REFINEMENTS = {
+    ConflictStyle.MERGE: Refinement.ZEALOUS,
+    ConflictStyle.DIFF3: Refinement.NONE,
+    ConflictStyle.ZDIFF3: Refinement.TRIM,
+}
+
+
+@frozen(kw_only=True)
+class TextConflict:
+    """Lines on which the sides disagree.
+
+    Attributes:
+        base: The lines both started from; see `merge_text` on refined conflicts.
+        ours: Our lines.
+        theirs: Their lines.
+        newline: How the lines around end, and hence the markers.
+    """
+
+    base: bytes
+    ours: bytes
+    theirs: bytes
+    newline: bytes = b"\n"
+
+    def union(self) -> bytes:
+        """Our lines, then theirs."""
+        return self._closed(self.ours) + self.theirs
+
+    def render(
+        self,
+        *,
+        style: ConflictStyle = ConflictStyle.MERGE,
+        marker_size: int = 7,
+        labels: tuple[bytes, bytes, bytes] = (b"", b"", b""),
+    ) -> bytes:
+        """Show the conflict between markers.
+
+        Args:
+            style: Whether the base is shown.
+            marker_size: How often each marker's character is repeated.
+            labels: What to call ours, base and theirs; empty for a bare marker.
+        """
+        ours, base, theirs = labels
+        parts = [self._marker(b"<", marker_size, ours), self._closed(self.ours)]
+        if style is not ConflictStyle.MERGE:
+            parts += [self._marker(b"|", marker_size, base), self._closed(self.base)]
+        parts += [self._marker(b"=", marker_size, b""), self._closed(self.theirs)]
+        parts.append(self._marker(b">", marker_size, theirs))
+        return b"".join(parts)
+
+    def _marker(self, character: bytes, size: int, label: bytes) -> bytes:
+        return character * size + (b" " + label if label else b"") + self.newline
+
+    def _closed(self, lines: bytes) -> bytes:
+        """Add the newline that a file's last line may lack."""
+        return lines + self.newline if lines and not lines.endswith(b"\n") else lines
+
+
+@frozen(kw_only=True)
+class TextMerge:
+    r"""A merged text: runs of settled bytes with conflicts between them.
+
+    Attributes:
+        chunks: Settled bytes and conflicts, in order. No chunk is empty, and no
+            two runs of bytes are adjacent.
+
+    Example:
+        >>> merge = merge_text(b"a\nb\n", b"A\nb\n", b"aa\nb\n")
+        >>> merge.chunks
+        (TextConflict(base=b'a\n', ours=b'A\n', theirs=b'aa\n', newline=b'\n'), b'b\n')
+    """
+
+    chunks: tuple[bytes | TextConflict, ...] = field(converter=tuple[bytes | TextConflict, ...])
+
+    @property
+    def conflicts(self) -> tuple[TextConflict, ...]:
+        """The conflicts alone."""
+        return tuple(chunk for chunk in self.chunks if isinstance(chunk, TextConflict))
+
+    def render(
+        self,
+        *,
+        style: ConflictStyle = ConflictStyle.MERGE,
+        marker_size: int = 7,
+        ours: bytes | str = b"",
+        base: bytes | str = b"",
+        theirs: bytes | str = b"",
+    ) -> bytes:
+        """Write the text out, with each conflict between markers.
+
+        Args:
+            style: Whether a conflict's base is shown.
+            marker_size: How often each marker's character is repeated.
+            ours: What to call our side; empty for a bare marker.
+            base: What to call the base.
+            theirs: What to call their side.
+        """
+        labels = _label(ours), _label(base), _label(theirs)
+        return b"".join(
+            chunk
+            if isinstance(chunk, bytes)
+            else chunk.render(style=style, marker_size=marker_size, labels=labels)
+            for chunk in self.chunks
+        )
+
+    def union(self) -> bytes:
+        """Write the text out with ours' lines, then theirs', of each conflict.
+
+        This is what `git merge-file --union` prints.
+        """
+        return b"".join(
+            chunk if isinstance(chunk, bytes) else chunk.union() for chunk in self.chunks
+        )
+
+    def resolve(self, choose: Callable[[TextConflict], bytes | None]) -> Self:
+        """Put text in the place of conflicts.
+
+        Args:
+            choose: Gives a conflict's resolution, or `None` to leave it open.
+        """
+        return evolve(
+            self,
+            chunks=_chunks(
+                chunk if isinstance(chunk, bytes) or (text := choose(chunk)) is None else text
+                for chunk in self.chunks
+            ),
+        )
+
+    def marker_lines(self, style: ConflictStyle = ConflictStyle.MERGE) -> tuple[int, ...]:
+        """Say on which line of the rendered text each conflict starts.
+
+        Args:
+            style: The style it is rendered in.
+
+        Returns:
+            For each conflict the line of its opening marker, counted from 1.
+        """
+        found = []
+        line = 1
+        for chunk in self.chunks:
+            if isinstance(chunk, bytes):
+                line += chunk.count(b"\n")
+            else:
+                found.append(line)
+                line += chunk.render(style=style).count(b"\n")
+        return tuple(found)
+
+
+def merge_text(
+    base: bytes,
+    ours: bytes,
+    theirs: bytes,
+    *,
+    refinement: Refinement = Refinement.ZEALOUS,
+    algorithm: DiffAlgorithm = DiffAlgorithm.HISTOGRAM,
+    cache: DiffCache | None = None,
+) -> TextMerge:
+    r"""Merge what two sides made of one text.
+
+    By default the result is that of `git merge`. With the `MYERS` algorithm and
+    `Refinement.ZEALOUS_ALNUM` it is that of `git merge-file`, which passes
+    `Refinement.NONE` for `--diff3` and `Refinement.TRIM` for `--zdiff3`. For a
+    file that both sides added, the base is empty. Which contents are text at all
+    is the caller's question: git does not merge files with a NUL byte in the
+    first 8,000.
+
+    When a conflict is split at lines that ours and theirs share, git does not say
+    which base lines belong to which part. Here the alignment of base with ours
+    says it: a part begins and ends at as many base lines as are used up when ours
+    has reached that point, where the lines of a change are paired one by one. The
+    parts are therefore disjoint slices of the conflict's base, in order. Parts
+    that are joined again take in the base lines between them.
+
+    Args:
+        base: The common ancestor.
+        ours: The one side; lines that both changed alike are taken from it.
+        theirs: The other side.
+        refinement: How closely to look at lines that both changed.
+        algorithm: How to diff.
+        cache: Remembers lines and diffs for other merges of the same texts.
+
+    Example:
+        >>> merge_text(b"a\nb\nc\n", b"A\nb\nc\n", b"a\nb\nC\n").render()
+        b'A\nb\nC\n'
+    """
+    if theirs in {ours, base}:
+        return TextMerge(chunks=_chunks([ours]))
+    if base == ours:
+        return TextMerge(chunks=_chunks([theirs]))
+    cache = DiffCache() if cache is None else cache
+    texts = cache.lines(base), cache.lines(ours), cache.lines(theirs)
+    regions = find_regions(
+        texts,
+        cache.changes(base, ours, algorithm=algorithm),
+        cache.changes(base, theirs, algorithm=algorithm),
+        refinement=refinement,
+        algorithm=algorithm,
+    )
+    return TextMerge(chunks=_chunks(_assemble(texts, regions)))
+
+
+def _label(text: bytes | str) -> bytes:
+    return text if isinstance(text, bytes) else text.encode("utf-8", "surrogateescape")
+
+
+def _chunks(pieces: Iterable[bytes | TextConflict]) -> tuple[bytes | TextConflict, ...]:
+    """Join neighbouring bytes and leave out empty ones."""
+    chunks: list[bytes | TextConflict] = []
+    for is_settled, group in groupby(pieces, key=_is_settled):
+        if not is_settled:
+            chunks += group
+        elif text := b"".join(filter(_is_settled, group)):
+            chunks.append(text)
+    return tuple(chunks)
+
+
+def _is_settled(chunk: bytes | TextConflict) -> TypeGuard[bytes]:
+    return isinstance(chunk, bytes)
+
+
+def _assemble(texts: Texts, regions: Iterable[Region]) -> Iterator[bytes | TextConflict]:
+    """Take each region's lines from the side that has them."""
+    base, ours, theirs = texts
+    done = 0
+    for side, base_start, base_end, ours_start, ours_end, theirs_start, theirs_end in regions:
+        if side is Side.THEIRS:
+            yield b"".join(ours[done:ours_start])
+            yield b"".join(theirs[theirs_start:theirs_end])
+        elif side is Side.DISPUTED:
+            yield b"".join(ours[done:ours_start])
+            yield TextConflict(
+                base=b"".join(base[base_start:base_end]),
+                ours=b"".join(ours[ours_start:ours_end]),
+                theirs=b"".join(theirs[theirs_start:theirs_end]),
+                newline=_newline(texts, ours_start, theirs_start),
+            )
+        else:
+            continue
+        done = ours_end
+    yield b"".join(ours[done:])
+
+
+def _newline(texts: Texts, ours_start: int, theirs_start: int) -> bytes:
+    r"""Say how the markers of a conflict end: `\r\n` if all lines about it do.
+
+    Looked at are the lines before the conflict on either side, or else the sides'
+    first, and the base's first. An empty base therefore means `\n`.
+    """
+    base, ours, theirs = texts
+    if (
+        _ends_crlf(ours, max(ours_start - 1, 0)) is not False
+        and _ends_crlf(theirs, max(theirs_start - 1, 0)) is not False
+        and _ends_crlf(base, 0)
+    ):
+        return b"\r\n"
+    return b"\n"
+
+
+def _ends_crlf(lines: Sequence[bytes], i: int) -> bool | None:
+    """Whether line *i* ends in CR LF; a last line without newline asks the one before.
+
+    `None` means that there is nothing to tell it by.
+    """
+    if not lines:
+        return None
+    if not lines[i].endswith(b"\n"):
+        if not i:
+            return None
+        i -= 1
+    return lines[i].endswith(b"\r\n")

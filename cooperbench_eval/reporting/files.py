@@ -1,0 +1,100 @@
+"""The output files of a report, under the base document's names."""
+
+import contextlib
+import os
+import re
+import tempfile
+from pathlib import Path
+
+from cooperbench_eval.errors import ReportError
+from cooperbench_eval.models import TestResult
+from cooperbench_eval.reporting.report import FeatureReport, MergeReport
+
+__all__ = ["write_report"]
+
+
+def write_report(report: MergeReport, directory: str | os.PathLike[str]) -> tuple[Path, ...]:
+    """Write the report, its diffs and the two test logs into *directory*.
+
+    - `merge_report_f1_into_f2_k1.json`: the report;
+    - `merge_diff_f1_into_f2_k1.diff`: the naive merge, where there was one, and
+      beside it each other strategy's with its name as suffix;
+    - `test_result_<model>_<repo>_task<id>_f1_k1.txt`: each feature alone.
+
+    Each file appears whole or not at all, and none appears if one cannot be
+    written. The directory is made where it is missing.
+
+    Returns:
+        The paths written, sorted.
+
+    Raises:
+        ReportError: The directory cannot be written to.
+    """
+    target = Path(directory)
+    contents = _contents(report)
+    staged: list[tuple[Path, Path]] = []
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+        for name, data in contents.items():
+            handle, temporary = tempfile.mkstemp(prefix=".", suffix=".part", dir=target)
+            staged.append((Path(temporary), target / name))
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+                os.fchmod(file.fileno(), 0o644)
+        for temporary_path, path in staged:
+            temporary_path.replace(path)
+    except OSError as exc:
+        for temporary_path, _ in staged:
+            with contextlib.suppress(OSError):
+                temporary_path.unlink()
+        raise ReportError(f"cannot be written to ({exc.strerror})", str(target)) from exc
+    return tuple(sorted(path for _, path in staged))
+
+
+def _contents(report: MergeReport) -> dict[str, bytes]:
+    pair = f"f{report.feature1.number}_into_f{report.feature2.number}_k{report.k}"
+    contents = {f"merge_report_{pair}.json": report.to_json().encode("utf-8")}
+    if report.diff is not None:
+        contents[f"merge_diff_{pair}.diff"] = report.diff
+    for attempt in report.attempts:
+        if attempt.diff is not None and attempt.strategy != "naive":
+            contents[f"merge_diff_{pair}_{_safe(attempt.strategy)}.diff"] = attempt.diff
+    for feature in (report.feature1, report.feature2):
+        name = (
+            f"test_result_{_safe(report.model or 'unnamed')}_{_safe(report.repo_name)}"
+            f"_task{report.task_id}_f{feature.number}_k{report.k}.txt"
+        )
+        contents[name] = _log(feature).encode("utf-8", "backslashreplace")
+    return contents
+
+
+def _safe(name: str) -> str:
+    """Keep a name inside of one file name; a model may be called `vendor/model`."""
+    return re.sub(r"[^A-Za-z0-9.+-]+", "_", name)
+
+
+def _log(feature: FeatureReport) -> str:
+    lines = [f"feature {feature.number}", f"patch: {feature.patch.status.value}"]
+    if feature.patch.reason:
+        lines.append(f"reason: {feature.patch.reason}")
+    if feature.tests is None:
+        return "\n".join([*lines, "tests: not run", ""])
+    return "\n".join([*lines, *_summary(feature.tests), "", feature.tests.output])
+
+
+def _summary(tests: TestResult) -> list[str]:
+    reason = f" ({tests.reason})" if tests.reason else ""
+    counts = {
+        "passed": tests.passed_tests,
+        "failed": tests.failed_tests,
+        "errors": tests.error_tests,
+        "skipped": tests.skipped_tests,
+        "expected failures": tests.xfailed_tests,
+    }
+    return [
+        f"tests: {tests.status.value}{reason}",
+        "cases: " + ", ".join(f"{count} {word}" for word, count in counts.items()),
+        f"pass rate: {tests.pass_rate:.4f}",
+        f"exit status: {tests.exit_code}",
+        f"seconds: {tests.duration_seconds:.3f}",
+    ]

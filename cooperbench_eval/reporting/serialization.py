@@ -1,0 +1,166 @@
+"""Report <-> JSON: the schema in one place.
+
+cattrs does the records; this module adds the derived facts under the base
+document's names, and says how bytes and times are written.
+"""
+
+import base64
+import datetime as dt
+import json
+from typing import Any, TypeVar
+
+import cattrs
+
+from cooperbench_eval.errors import ReportError
+from cooperbench_eval.models import ConflictDetails, TestResult
+
+__all__ = ["SCHEMA_VERSION", "dump", "dumps", "load", "loads"]
+
+SCHEMA_VERSION = 1
+
+_Report = TypeVar("_Report")
+_Json = dict[str, Any]
+
+
+def dump(report: Any) -> _Json:
+    """Return *report* as plain JSON values."""
+    data: _Json = _CONVERTER.unstructure(report)
+    head = {
+        "schema_version": SCHEMA_VERSION,
+        "repo_name": data.pop("repo_name"),
+        "task_id": data.pop("task_id"),
+        "timestamp": data.pop("timestamp"),
+        "feature1": _feature(report.feature1, data.pop("feature1")),
+        "feature2": _feature(report.feature2, data.pop("feature2")),
+        "merge_status": report.merge_status.value,
+        "conflict_score": report.conflict_score,
+    }
+    for attempt, row in zip(report.attempts, data["attempts"], strict=True):
+        row["verdict"] = attempt.verdict.value
+    return head | data
+
+
+def dumps(report: Any) -> str:
+    """Return *report* as JSON text, one line a value."""
+    return json.dumps(dump(report), indent=2) + "\n"
+
+
+def loads(text: str | bytes, kind: type[_Report]) -> _Report:
+    """Read JSON text as a report of class *kind*.
+
+    Raises:
+        ReportError: The text is no report, or of a newer schema.
+    """
+    try:
+        data = json.loads(text)
+    except ValueError as exc:
+        raise ReportError(f"is no JSON ({exc})") from exc
+    return load(data, kind)
+
+
+def load(data: object, kind: type[_Report]) -> _Report:
+    """Read plain JSON values as a report of class *kind*.
+
+    Raises:
+        ReportError: The values are no report, or of a newer schema.
+    """
+    if not isinstance(data, dict) or "schema_version" not in data:
+        raise ReportError("is no merge report")
+    version = data["schema_version"]
+    if not isinstance(version, int) or version > SCHEMA_VERSION:
+        raise ReportError(f"has schema version {version}, newer than {SCHEMA_VERSION}")
+    try:
+        plain = data | {name: _plain_feature(data[name]) for name in ("feature1", "feature2")}
+        return _CONVERTER.structure(plain, kind)
+    except (KeyError, TypeError, ValueError, cattrs.BaseValidationError) as exc:
+        problem = "; ".join(cattrs.transform_error(exc)) if _is_validation(exc) else repr(exc)
+        raise ReportError(f"does not hold what a merge report holds: {problem}") from exc
+
+
+def _is_validation(exc: Exception) -> bool:
+    return isinstance(exc, cattrs.BaseValidationError)
+
+
+# --- features ----------------------------------------------------------------
+
+
+def _feature(feature: Any, data: _Json) -> _Json:
+    """Put what the base document asks for on top; the output stands there once."""
+    tests = data.pop("tests")
+    if tests is not None:
+        tests.pop("output")
+    return {
+        "number": data.pop("number"),
+        "tests_passed": feature.tests_passed,
+        "test_output": feature.test_output,
+        **data,
+        "tests": tests,
+    }
+
+
+def _plain_feature(data: _Json) -> _Json:
+    if data.get("tests") is None:
+        return data
+    return data | {"tests": data["tests"] | {"output": data["test_output"]}}
+
+
+# --- values ------------------------------------------------------------------
+
+
+def _dump_bytes(value: bytes) -> str | dict[str, str]:
+    try:
+        return value.decode("utf-8")
+    except UnicodeDecodeError:
+        return {"base64": base64.b64encode(value).decode("ascii")}
+
+
+def _load_bytes(value: object, _: object) -> bytes:
+    if isinstance(value, str):
+        return value.encode("utf-8")
+    if isinstance(value, dict) and isinstance(value.get("base64"), str):
+        return base64.b64decode(value["base64"], validate=True)
+    raise ValueError(f"{value!r} stands for no bytes")
+
+
+def _load_time(value: object, _: object) -> dt.datetime:
+    time = dt.datetime.fromisoformat(str(value))
+    if time.tzinfo is None:
+        raise ValueError(f"{value!r} has no time zone")
+    return time
+
+
+def _make_converter() -> cattrs.Converter:
+    converter = cattrs.Converter(prefer_attrib_converters=False)
+    converter.register_unstructure_hook(bytes, _dump_bytes)
+    converter.register_structure_hook(bytes, _load_bytes)
+    converter.register_unstructure_hook(dt.datetime, dt.datetime.isoformat)
+    converter.register_structure_hook(dt.datetime, _load_time)
+
+    plain_details = converter.gen_unstructure_attrs_fromdict(ConflictDetails)
+    plain_tests = converter.gen_unstructure_attrs_fromdict(TestResult)
+
+    def dump_details(details: ConflictDetails) -> _Json:
+        average = {"avg_lines_per_conflict": details.avg_lines_per_conflict}
+        data = plain_details(details)
+        return {k: data.pop(k) for k in ("conflict_sections", "conflict_lines")} | average | data
+
+    def dump_tests(tests: TestResult) -> _Json:
+        counts = {name: getattr(tests, name) for name in _COUNTS}
+        data = plain_tests(tests)
+        return {"status": data.pop("status")} | counts | data
+
+    converter.register_unstructure_hook(ConflictDetails, dump_details)
+    converter.register_unstructure_hook(TestResult, dump_tests)
+    return converter
+
+
+_COUNTS = (
+    "passed_tests",
+    "failed_tests",
+    "error_tests",
+    "skipped_tests",
+    "xfailed_tests",
+    "total_tests",
+    "pass_rate",
+)
+_CONVERTER = _make_converter()

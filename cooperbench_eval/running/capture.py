@@ -1,0 +1,44 @@
+"""Keeps both ends of an output of any length."""
+
+__all__ = ["Capture"]
+
+
+class Capture:
+    r"""Takes bytes as they come and keeps the first and the last of them.
+
+    Example:
+        >>> capture = Capture(3)
+        >>> for data in (b"12345", b"6789"):
+        ...     capture.feed(data)
+        >>> capture.value()
+        b'123\n[... 3 bytes cut ...]\n789'
+    """
+
+    def __init__(self, limit: int) -> None:
+        """Start empty.
+
+        Args:
+            limit: How many bytes to keep at each end.
+        """
+        self._limit = limit
+        self._head = bytearray()
+        self._tail = bytearray()
+        self._total = 0
+
+    def feed(self, data: bytes) -> None:
+        """Take the next bytes."""
+        self._total += len(data)
+        room = self._limit - len(self._head)
+        self._head += data[:room]
+        self._tail += data[room:]
+        # Twice the limit, so that the tail moves once for many small pieces.
+        if len(self._tail) > 2 * self._limit:
+            del self._tail[: len(self._tail) - self._limit]
+
+    def value(self) -> bytes:
+        """Return what was kept, with a line in place of what was cut."""
+        tail = bytes(self._tail[-self._limit :])
+        cut = self._total - len(self._head) - len(tail)
+        if not cut:
+            return bytes(self._head) + tail
+        return b"%b\n[... %d bytes cut ...]\n%b" % (bytes(self._head), cut, tail)

@@ -1,0 +1,109 @@
+"""What a feature's tests are and how to run them."""
+
+import math
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, ClassVar
+
+from attrs import Attribute, field, frozen
+
+from cooperbench_eval.patching import Patch
+from cooperbench_eval.running.frameworks import FRAMEWORKS
+
+__all__ = ["TestSuite"]
+
+
+def _as_command(parts: Iterable[str]) -> tuple[str, ...]:
+    if isinstance(parts, str):
+        raise TypeError(f"the command is a sequence of arguments, not the string {parts!r}")
+    return tuple(parts)
+
+
+def _as_patch(patch: Patch | bytes | str) -> Patch:
+    return patch if isinstance(patch, Patch) else Patch.parse(patch)
+
+
+def _as_pairs(env: Mapping[str, str] | Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    return tuple(sorted(dict(env).items()))
+
+
+@frozen(kw_only=True)
+class TestSuite:
+    """A feature's tests: a patch that brings them, and the command that runs them.
+
+    The command starts in the root of the tree and is run as it is given; what a
+    framework needs to write its result comes through the environment.
+
+    Attributes:
+        command: The program and its arguments. No shell is involved.
+        patch: The tests patch, laid on the tree before the run; bytes and text
+            are parsed. Empty where the tree has its tests.
+        framework: Who writes the result: `"pytest"`, or `"exit"` to go by the
+            command's exit status alone.
+        timeout_seconds: When to give up and kill the run.
+        env: Variables for the command. Where a name ends with `PATH`, each
+            relative part of the value is taken from the root of the tree and
+            empty parts are dropped.
+
+    Raises:
+        PatchError: *patch* is no patch.
+
+    Example:
+        >>> suite = TestSuite(command=("python", "-m", "pytest"), env={"PYTHONPATH": "src"})
+        >>> suite.framework, suite.timeout_seconds, suite.environment_at("/tree")
+        ('pytest', 600.0, {'PYTHONPATH': '/tree/src'})
+    """
+
+    __test__: ClassVar[bool] = False
+
+    command: tuple[str, ...] = field(converter=_as_command)
+    patch: Patch = field(factory=lambda: Patch.parse(b""), converter=_as_patch, repr=False)
+    framework: str = field(default="pytest")
+    timeout_seconds: float = field(default=600.0, converter=float)
+    # Kept as pairs, so that a suite can be hashed and pickled.
+    _env: tuple[tuple[str, str], ...] = field(default=(), converter=_as_pairs, repr=False)
+
+    @command.validator
+    def _check_command(self, _: "Attribute[Any]", command: tuple[str, ...]) -> None:
+        if not command:
+            raise ValueError("the command is empty")
+        for part in command:
+            if not isinstance(part, str):
+                raise TypeError(f"the argument {part!r} is no string")
+            if "\0" in part:
+                raise ValueError(f"the argument {part!r} holds a NUL")
+
+    @framework.validator
+    def _check_framework(self, _: "Attribute[Any]", framework: str) -> None:
+        if framework not in FRAMEWORKS:
+            known = ", ".join(FRAMEWORKS)
+            raise ValueError(f"no test framework is called {framework!r}; known: {known}")
+
+    @timeout_seconds.validator
+    def _check_timeout(self, _: "Attribute[Any]", seconds: float) -> None:
+        if not (seconds > 0 and math.isfinite(seconds)):
+            raise ValueError(f"the timeout is {seconds} seconds; it must be positive and finite")
+
+    @_env.validator
+    def _check_env(self, _: "Attribute[Any]", env: tuple[tuple[str, str], ...]) -> None:
+        for name, value in env:
+            if not name or "=" in name or "\0" in name + value:
+                raise ValueError(f"{name!r} is no variable, or its value holds a NUL")
+
+    @property
+    def env(self) -> Mapping[str, str]:
+        """The variables as they were given."""
+        return MappingProxyType(dict(self._env))
+
+    def environment_at(self, tree: str | os.PathLike[str]) -> dict[str, str]:
+        """Return the variables for a run on the tree at that absolute path."""
+        return {
+            name: _at(tree, value) if name.endswith("PATH") else value for name, value in self._env
+        }
+
+
+def _at(tree: str | os.PathLike[str], value: str) -> str:
+    # Joining leaves absolute parts as they are.
+    return os.pathsep.join(str(Path(tree) / part) for part in value.split(os.pathsep) if part)

@@ -1,0 +1,21 @@
+"""The standard git merge: what it cannot merge stays open."""
+
+from attrs import frozen
+
+from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome
+
+__all__ = ["NaiveStrategy"]
+
+
+@frozen
+class NaiveStrategy:
+    """Leaves every conflict open, as `git merge` does."""
+
+    name: str = "naive"
+
+    def merge(self, merge_input: MergeInput, /) -> MergeOutcome:
+        """Return the three-way merge as it is."""
+        merge = merge_input.merge
+        return MergeOutcome(
+            changes=merge.changes, conflicts=merge.conflicts, conflicts_met=len(merge.conflicts)
+        )

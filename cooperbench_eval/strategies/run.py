@@ -1,0 +1,63 @@
+"""Runs a strategy on two sides, and keeps its mistakes from going further."""
+
+from attrs import evolve
+
+from cooperbench_eval.errors import StrategyFailedError
+from cooperbench_eval.merging.tree import Labels, merge_changes
+from cooperbench_eval.snapshot import Changes, Snapshot
+from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome, MergeStrategy
+from cooperbench_eval.strategies.registry import as_strategy
+
+__all__ = ["merge", "run_strategy"]
+
+
+def merge(
+    base: Snapshot,
+    ours: Changes,
+    theirs: Changes,
+    *,
+    strategy: str | MergeStrategy = "naive",
+    labels: Labels | None = None,
+) -> MergeOutcome:
+    r"""Merge *theirs* into *ours*, both made on *base*.
+
+    Args:
+        base: The common ancestor.
+        ours: The side that is merged into.
+        theirs: The side that is merged.
+        strategy: A registered name, or an object with `name` and `merge`.
+        labels: What the sides are called in conflict markers.
+
+    Raises:
+        StrategyError: The strategy is not to be had, or failed.
+        RepositoryError: A touched file of *base* cannot be read.
+
+    Example:
+        >>> from cooperbench_eval import Entry
+        >>> base = Snapshot.from_files({"a": b"1\n"})
+        >>> ours, theirs = (Changes({"a": Entry(text)}) for text in (b"2\n", b"3\n"))
+        >>> merge(base, ours, theirs).status.value
+        'conflicts'
+        >>> merge(base, ours, theirs, strategy="union").changes["a"].data
+        b'2\n3\n'
+    """
+    found = as_strategy(strategy)
+    three_way = merge_changes(base, ours, theirs, labels)
+    return run_strategy(found, MergeInput(base=base, ours=ours, theirs=theirs, merge=three_way))
+
+
+def run_strategy(strategy: MergeStrategy, merge_input: MergeInput) -> MergeOutcome:
+    """Run *strategy* and hold it to the protocol.
+
+    Raises:
+        StrategyFailedError: It raised, or returned something else than an outcome.
+    """
+    try:
+        outcome = strategy.merge(merge_input)
+    # The plug-in boundary: whatever a strategy raises is that strategy's failure.
+    except Exception as exc:
+        raise StrategyFailedError(strategy.name, repr(exc)) from exc
+    if not isinstance(outcome, MergeOutcome):
+        kind = type(outcome).__qualname__
+        raise StrategyFailedError(strategy.name, f"returned {kind} instead of a MergeOutcome")
+    return evolve(outcome, strategy=strategy.name)

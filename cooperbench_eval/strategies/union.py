@@ -1,0 +1,31 @@
+"""Keeps both sides' lines wherever they conflict."""
+
+from attrs import frozen
+
+from cooperbench_eval.models import Conflict
+from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome, resolve_conflicts
+
+__all__ = ["UnionStrategy"]
+
+
+@frozen
+class UnionStrategy:
+    """Concatenates conflicting changes: ours' lines, then theirs'.
+
+    As `git merge-file --union` does. A conflict without lines to concatenate
+    (modify/delete, binary, mode, submodule …) stays open.
+    """
+
+    name: str = "union"
+
+    def merge(self, merge_input: MergeInput, /) -> MergeOutcome:
+        """Return the three-way merge with both sides' lines in each conflict."""
+        return resolve_conflicts(merge_input, _both)
+
+
+def _both(conflict: Conflict) -> bytes | None:
+    if not conflict.has_lines or conflict.ours is None or conflict.theirs is None:
+        return None
+    # Only the last line of a file may lack its newline; theirs follows it now.
+    ended = not conflict.ours or conflict.ours.endswith(b"\n")
+    return conflict.ours + (b"" if ended else conflict.newline) + conflict.theirs

@@ -1,0 +1,71 @@
+"""JUnit XML that means no good."""
+
+import pytest
+
+from cooperbench_eval.models import TestCaseStatus
+from cooperbench_eval.running.junit import parse_junit
+from cooperbench_eval.running.reader import UnreadableResultError
+
+BOMB = b"""<?xml version="1.0"?>
+<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;">]>
+<testsuites><testcase name="&b;"/></testsuites>"""
+
+
+def test_cases_and_their_outcomes_are_read_in_order():
+    """A case without outcome passed; one may have several outcomes."""
+    cases = parse_junit(
+        b"<testsuites><testsuite>"
+        b'<testcase classname="a.b" name="one" file="a/b.py" time="0.25"/>'
+        b'<testcase classname="a.b" name="two"><properties><error/></properties>'
+        b'<failure message="m">text</failure><error message="n"/></testcase>'
+        b"</testsuite></testsuites>"
+    )
+
+    one, two = cases
+    assert (one.classname, one.name, one.file, one.duration_seconds) == (
+        ("a.b", "one", "a/b.py", 0.25)
+    )
+    assert one.outcomes == ()
+    assert [(o.status, o.message) for o in two.outcomes] == [
+        (TestCaseStatus.FAILED, "m\ntext"),
+        (TestCaseStatus.ERROR, "n"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"999 passed",
+        b"<testsuites>",
+        b"<testsuites></testsuite>",
+        b"<html/>",
+        BOMB,
+        b'<?xml version="1.0" encoding="utf-99"?><testsuites/>',
+        b'<?xml version="1.0" encoding="gb2312"?><testsuites/>',
+        b"<testsuites>" * 5000 + b"</testsuites>" * 5000,
+        b"<testsuites>\xff</testsuites>",
+        b"<testsuites>\0</testsuites>",
+    ],
+    ids=range(11),
+)
+def test_what_is_no_plain_junit_is_unreadable(data):
+    """Broken, foreign, bomb-like and bottomless XML ends in one kind of error."""
+    with pytest.raises(UnreadableResultError):
+        parse_junit(data)
+
+
+@pytest.mark.parametrize("time", ["nan", "inf", "soon", ""])
+def test_a_senseless_time_is_none(time):
+    """A duration that is no number counts as zero."""
+    (case,) = parse_junit(f'<testsuite><testcase name="x" time="{time}"/></testsuite>'.encode())
+
+    assert case.duration_seconds == 0.0
+
+
+def test_long_messages_are_cut():
+    """A message of a megabyte comes out as two thousand characters."""
+    text = b"<testsuite><testcase><error message='m'>" + b"x\n" * 500_000
+    (case,) = parse_junit(text + b"</error></testcase></testsuite>")
+
+    assert len(case.outcomes[0].message) == 2000

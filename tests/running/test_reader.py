@@ -1,0 +1,47 @@
+"""Reading a file that hostile code may have put there."""
+
+import os
+
+import pytest
+
+from cooperbench_eval.running.reader import UnreadableResultError, read_result_file
+
+
+def test_a_plain_file_is_read(tmp_path):
+    """Its bytes come back."""
+    file = tmp_path / "result"
+    file.write_bytes(b"\xff\n")
+
+    assert read_result_file(file) == b"\xff\n"
+
+
+def test_a_missing_file_says_so(tmp_path):
+    """That nothing was written is a reason of its own."""
+    with pytest.raises(UnreadableResultError, match="no result file was written"):
+        read_result_file(tmp_path / "result")
+
+
+def test_a_link_is_not_followed(tmp_path):
+    """What the link points at is none of ours, were it the finest result."""
+    (tmp_path / "other").write_text("<testsuites/>")
+    (tmp_path / "result").symlink_to("other")
+
+    with pytest.raises(UnreadableResultError, match="cannot be read"):
+        read_result_file(tmp_path / "result")
+
+
+def test_a_pipe_is_no_file(tmp_path):
+    """Nor is one waited for."""
+    os.mkfifo(tmp_path / "result")
+
+    with pytest.raises(UnreadableResultError, match="no plain file"):
+        read_result_file(tmp_path / "result")
+
+
+def test_a_giant_is_not_read(tmp_path):
+    """Beyond 64 MiB a file is no result."""
+    with (tmp_path / "result").open("wb") as file:
+        file.truncate((64 << 20) + 1)
+
+    with pytest.raises(UnreadableResultError, match="larger than"):
+        read_result_file(tmp_path / "result")

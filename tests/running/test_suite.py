@@ -1,0 +1,100 @@
+"""What a suite takes, and what it refuses."""
+
+import pickle
+
+import attrs
+import pytest
+
+from cooperbench_eval.errors import PatchError
+from cooperbench_eval.patching import Patch
+from cooperbench_eval.running import TestSuite
+
+PATCH = b"--- /dev/null\n+++ b/test_x.py\n@@ -0,0 +1 @@\n+def test(): pass\n"
+
+
+def test_defaults_are_pytest_no_patch_and_ten_minutes():
+    """Only the command has to be given."""
+    suite = TestSuite(command=["pytest"])
+
+    assert suite.command == ("pytest",)
+    assert suite.patch.files == ()
+    assert (suite.framework, suite.timeout_seconds, dict(suite.env)) == ("pytest", 600.0, {})
+
+
+@pytest.mark.parametrize("patch", [PATCH, PATCH.decode(), Patch.parse(PATCH)])
+def test_patch_may_be_bytes_text_or_parsed(patch):
+    """All three are the same suite."""
+    suite = TestSuite(command=("pytest",), patch=patch)
+
+    assert suite.patch == Patch.parse(PATCH)
+
+
+def test_garbage_is_no_patch():
+    """A patch that cannot be read is refused when the suite is made."""
+    with pytest.raises(PatchError):
+        TestSuite(command=("pytest",), patch=b"--- a/x\n+++ b/x\n@@ nonsense @@\n")
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "words"),
+    [
+        ({"command": ()}, ValueError, "empty"),
+        ({"command": "pytest -q"}, TypeError, "not the string"),
+        ({"command": ("pytest", 1)}, TypeError, "no string"),
+        ({"command": ("a\0b",)}, ValueError, "NUL"),
+        ({"framework": "nose"}, ValueError, "'nose'; known: exit, pytest"),
+        ({"timeout_seconds": 0}, ValueError, "positive"),
+        ({"timeout_seconds": float("inf")}, ValueError, "finite"),
+        ({"timeout_seconds": float("nan")}, ValueError, "finite"),
+        ({"env": {"A=B": "1"}}, ValueError, "'A=B'"),
+        ({"env": {"": "1"}}, ValueError, "variable"),
+        ({"env": {"A": "\0"}}, ValueError, "NUL"),
+    ],
+)
+def test_nonsense_is_refused_at_once(options, error, words):
+    """What could not be run is refused when the suite is made, and named."""
+    with pytest.raises(error, match=words):
+        TestSuite(**({"command": ("pytest",)} | options))
+
+
+def test_suites_are_values():
+    """A suite equals, hashes and pickles by its contents, whatever their order."""
+    one = TestSuite(command=("pytest",), patch=PATCH, env={"A": "1", "B": "2"})
+    two = TestSuite(command=["pytest"], patch=PATCH, env={"B": "2", "A": "1"})
+
+    assert one == two
+    assert hash(one) == hash(two)
+    assert pickle.loads(pickle.dumps(one)) == two  # noqa: S301 - our own bytes
+    assert attrs.evolve(one, env={"C": "3"}).env == {"C": "3"}
+
+
+def test_later_changes_to_the_mapping_do_not_reach_the_suite():
+    """A suite keeps what it was given, and hands out nothing to write to."""
+    env = {"A": "1"}
+    suite = TestSuite(command=("pytest",), env=env)
+
+    env["A"] = "2"
+
+    assert suite.env == {"A": "1"}
+    with pytest.raises(TypeError):
+        suite.env["A"] = "3"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [
+        ("PYTHONPATH", "src", "/t/src"),
+        ("PYTHONPATH", "src::/abs:lib/x", "/t/src:/abs:/t/lib/x"),
+        ("PYTHONPATH", ".", "/t"),
+        ("PYTHONPATH", "", ""),
+        ("PATH", "bin:/usr/bin", "/t/bin:/usr/bin"),
+        ("NODE_PATH", "lib", "/t/lib"),
+        ("PATHS", "src", "src"),
+        ("MODE", "a:b", "a:b"),
+    ],
+)
+def test_relative_parts_of_path_variables_are_taken_from_the_tree(name, value, expected):
+    """Names that end with PATH are lists of paths; others stay as they are."""
+    suite = TestSuite(command=("pytest",), env={name: value})
+
+    assert suite.environment_at("/t") == {name: expected}

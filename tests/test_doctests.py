@@ -1,0 +1,25 @@
+"""The examples in the library's own docstrings, as installed."""
+
+import doctest
+import importlib
+import pkgutil
+
+import pytest
+
+import cooperbench_eval
+
+MODULES = sorted(
+    module.name
+    for module in pkgutil.walk_packages(cooperbench_eval.__path__, "cooperbench_eval.")
+    if not module.name.endswith(".supervisor")
+)
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples_hold(name):
+    """Every example in a docstring shows what it says."""
+    module = importlib.import_module(name)
+
+    failed = doctest.testmod(module, optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
+
+    assert failed.failed == 0
