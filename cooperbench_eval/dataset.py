@@ -115,7 +115,7 @@ class Task:
                 the tree's root, since the package is not installed there.
         """
         return TestSuite(
-            command=tuple(command) if command is not None else self.test_command(),
+            command=self.test_command() if command is None else command,
             patch=self.tests_patch(feature),
             framework=framework,
             timeout_seconds=timeout_seconds,
@@ -253,6 +253,8 @@ def evaluate(  # noqa: PLR0917 - the signature of the benchmark's planned comman
         runner=(runner or TestRunner(sandbox=LocalSandbox())) if run_tests else None,
     )
     task = Dataset(dataset_dir).task(repo_name, task_id)
+    if command is not None and not isinstance(command, str):
+        command = tuple(command)  # an iterator serves both features
     numbers = (feature1_id, feature2_id)
     if location is PatchLocation.GOLD:
         patches = tuple(task.gold_patch(number) for number in numbers)

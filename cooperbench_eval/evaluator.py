@@ -9,7 +9,6 @@ import functools
 import platform
 import time
 from collections.abc import Iterable, Mapping
-from importlib.metadata import version
 
 from attrs import field, frozen
 
@@ -186,18 +185,21 @@ class _Evaluation:
         kind = type(strategy)
         implementation = f"{kind.__module__}:{kind.__qualname__}"
         began = time.perf_counter()
+        outcome, failure = None, ""
         try:
             outcome = run_strategy(strategy, merge_input)
         except StrategyFailedError as exc:
+            failure = exc.problem
+        seconds = time.perf_counter() - began
+        if outcome is None or outcome.failure:
             return Attempt(
                 strategy=strategy.name,
                 implementation=implementation,
                 status=MergeStatus.FAILED,
                 conflicts_met=len(merge_input.conflicts),
-                failure=exc.problem,
-                duration_seconds=time.perf_counter() - began,
+                failure=outcome.failure if outcome else failure,
+                duration_seconds=seconds,
             )
-        seconds = time.perf_counter() - began
         merged = outcome.status in {MergeStatus.CLEAN, MergeStatus.RESOLVED}
         pair = self._pair
         return Attempt(
@@ -208,7 +210,6 @@ class _Evaluation:
             conflict_details=self._evaluator.scorer.score(outcome.conflicts),
             tree_id=outcome.tree_id(pair.base),
             diff=outcome.diff(pair.base),
-            failure=outcome.failure,
             feature1_tests=self._test(outcome.changes, pair.feature1) if merged else None,
             feature2_tests=self._test(outcome.changes, pair.feature2) if merged else None,
             duration_seconds=seconds,
@@ -232,6 +233,9 @@ def _context(feature: Feature) -> FeatureContext:
 @functools.cache
 def _versions() -> Mapping[str, str]:
     """Versions do not change while a process lives."""
+    # Imported here because it is a good part of what importing the library costs.
+    from importlib.metadata import version  # noqa: PLC0415
+
     return {
         "cooperbench_eval": version("cooperbench-eval"),
         "python": platform.python_version(),

@@ -4,7 +4,7 @@ import base64
 import zlib
 
 from cooperbench_eval.models import Entry, FileMode
-from cooperbench_eval.objects import encode_path, unified_hunks
+from cooperbench_eval.objects import encode_path
 
 __all__ = ["render_change"]
 
@@ -47,6 +47,8 @@ def _render(path: str, old: Entry | None, new: Entry | None) -> bytes:
     head.append(ids.encode())
     if b"\0" in before or b"\0" in after:
         return b"\n".join([*head, b"GIT binary patch", _literal(after), _literal(before)])
+    from cooperbench_eval.repository import unified_hunks  # noqa: PLC0415 - loads libgit2
+
     hunks = unified_hunks(before, after)
     if hunks:
         head.append(b"--- " + (old_name + _tab(path) if old else b"/dev/null"))

@@ -287,7 +287,7 @@ class TestStatus(StrEnum):
     FAILED = "failed"
     """At least one case failed or could not run."""
     NO_TESTS = "no_tests"
-    """The command ran no case; never a pass."""
+    """No case that counts: none ran, or all were skipped or failed as expected."""
     PATCH_REJECTED = "patch_rejected"
     """The suite's tests patch does not apply to the tree; nothing was run."""
     TIMED_OUT = "timed_out"

@@ -144,39 +144,41 @@ def _paper_files(root: Path, wanted: _Wanted) -> tuple[Path, Path] | None:
     if not task.is_dir():
         return None
     first, second = (
-        _paper_file(task, wanted, folders, suffix) for folders, suffix in _paper_names(wanted)
+        _paper_file(task, wanted, folders, suffixes) for folders, suffixes in _paper_names(wanted)
     )
     return first, second
 
 
-def _paper_names(wanted: _Wanted) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Yield for each feature the folders it may be in and the end of its name."""
+def _paper_names(wanted: _Wanted) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
+    """Yield for each feature the folders it may be in and the ends its name may have."""
     together = tuple(f"feature{i}_feature{j}" for i, j in wanted.orders)
     first, second = wanted.numbers
     for number in wanted.numbers:
         if wanted.setting is Setting.SINGLE:
-            yield (f"feature{number}",), f"feature{number}"
+            yield (f"feature{number}",), (f"feature{number}",)
         elif wanted.setting is Setting.SOLO:
-            low, high = sorted((first, second))
-            yield together, f"feature{low}_feature{high}"
+            # The pipeline sorts the folder's numbers, the file's are in the order of the run.
+            yield together, (f"feature{first}_feature{second}", f"feature{second}_feature{first}")
         else:
-            yield together, f"feature{number}"
+            yield together, (f"feature{number}",)
 
 
-def _paper_file(task: Path, wanted: _Wanted, folders: tuple[str, ...], suffix: str) -> Path:
-    name = re.compile(rf"patch_(.+)_k{wanted.k}_{suffix}\.patch")
-    models = {
-        found.group(1): file
-        for folder in folders
-        if (task / folder).is_dir()
-        for file in sorted((task / folder).iterdir())
-        if (found := name.fullmatch(file.name))
-    }
+def _paper_file(
+    task: Path, wanted: _Wanted, folders: tuple[str, ...], suffixes: tuple[str, ...]
+) -> Path:
+    models: dict[str, Path] = {}
+    for suffix in suffixes:
+        name = re.compile(rf"patch_(.+)_k{wanted.k}_{suffix}\.patch")
+        for folder in folders:
+            for file in sorted((task / folder).glob("*.patch")):
+                if found := name.fullmatch(file.name):
+                    models.setdefault(found.group(1), file)
     fitting = [model for model in models if _names_same_model(model, wanted.model)]
     if not fitting:
         known = ", ".join(models) or "none"
         raise DatasetError(
-            f"has no patch of model {wanted.model!r}, k{wanted.k}, {suffix}; models there: {known}",
+            f"has no patch of model {wanted.model!r}, k{wanted.k}, {suffixes[0]};"
+            f" models there: {known}",
             str(task / folders[0]),
         )
     return models[max(fitting, key=len)]

@@ -23,14 +23,13 @@ from cooperbench_eval.objects import (
     Store,
     folders_above,
     listing_of,
-    open_revision,
 )
 
 __all__ = ["Changes", "Snapshot", "path_problem"]
 
 # NTFS and HFS+ take other spellings for the same name; git refuses these too.
 _HFS_IGNORED = re.compile("[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]")
-_DOT_GIT = re.compile(r"(?:\.git|git~1)[ .]*(?:[:\\].*)?$", re.IGNORECASE)
+_DOT_GIT = re.compile(r"(?:\.git|git~1)[ .]*(?::.*)?", re.IGNORECASE | re.DOTALL)
 
 
 def path_problem(path: str) -> str | None:
@@ -46,9 +45,10 @@ def path_problem(path: str) -> str | None:
     for part in path.split("/"):
         if part in {"", ".", ".."}:
             return f"the path {path!r} leaves the tree or is not normal"
-        if _DOT_GIT.match(_HFS_IGNORED.sub("", part)):
+        pieces = _HFS_IGNORED.sub("", part).split("\\")
+        if any(map(_DOT_GIT.fullmatch, pieces)):
             return f"the path {path!r} points into a repository's own files"
-        if "\\" in part and ".." in part.split("\\"):
+        if len(pieces) > 1 and ".." in pieces:
             return f"the path {path!r} leaves the tree on some systems"
     return None
 
@@ -90,13 +90,17 @@ class Snapshot:
         Raises:
             RepositoryError: *path* is no repository, or has no such revision.
         """
+        from cooperbench_eval.repository import open_revision  # noqa: PLC0415 - loads libgit2
+
         location = os.path.abspath(path)  # noqa: PTH100 - links are kept as given
         store, commit_id = open_revision(location, revision)
         return cls(store, location=location, commit_id=commit_id)
 
     @classmethod
     def from_dir(cls, path: str | os.PathLike[str]) -> Self:
-        """Read every file below a directory, now; `.git` folders are left out.
+        """Read every file below a directory, now; `.git` is left out.
+
+        So is what git has no entry for: empty folders, pipes, sockets, devices.
 
         Raises:
             RepositoryError: *path* is no directory, or a file cannot be read.
@@ -180,34 +184,41 @@ class Snapshot:
         last, and no file is written through one.
 
         Raises:
-            RepositoryError: A path leaves the directory, two paths collide
-                there, or writing fails.
+            RepositoryError: *directory* holds something, a path leaves it, two
+                paths collide there, or writing fails.
         """
-        root = Path(directory)
-        links: list[tuple[Path, bytes]] = []
+        root = os.fspath(directory)
+        links: list[tuple[str, bytes]] = []
+        made: set[str] = set()
         try:
-            root.mkdir(parents=True, exist_ok=True)
+            os.makedirs(root, exist_ok=True)  # noqa: PTH103 - one call a file counts here
             for path, node in self._walk():
                 if problem := path_problem(path):
                     raise RepositoryError(self.location or "snapshot", problem)
-                target = root / path
-                mode = _mode(node.mode)
-                if mode is FileMode.SUBMODULE:
-                    target.mkdir(parents=True)
-                    continue
-                target.parent.mkdir(parents=True, exist_ok=True)
-                data = self._store.read(path, node)
-                if mode is FileMode.SYMLINK:
-                    links.append((target, data))
-                    continue
-                with target.open("xb") as file:
-                    file.write(data)
-                if mode is FileMode.EXECUTABLE:
-                    target.chmod(0o755)
+                target = f"{root}/{path}"
+                folder = target.rpartition("/")[0]
+                if folder not in made:
+                    os.makedirs(folder, exist_ok=True)  # noqa: PTH103
+                    made.add(folder)
+                self._write_entry(target, path, node, links)
             for target, data in links:
                 os.symlink(data, os.fsencode(target))  # noqa: PTH211 - the target is bytes
         except OSError as exc:
-            raise RepositoryError(str(root), f"cannot be written ({exc})") from exc
+            raise RepositoryError(root, f"cannot be written ({exc})") from exc
+
+    def _write_entry(
+        self, target: str, path: str, node: Node, links: list[tuple[str, bytes]]
+    ) -> None:
+        mode = _mode(node.mode)
+        if mode is FileMode.SUBMODULE:
+            os.mkdir(target)  # noqa: PTH102
+        elif mode is FileMode.SYMLINK:
+            links.append((target, self._store.read(path, node)))
+        else:
+            permissions = 0o777 if mode is FileMode.EXECUTABLE else 0o666
+            handle = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, permissions)
+            with open(handle, "wb", buffering=0) as file:  # noqa: PTH123 - a descriptor
+                file.write(self._store.read(path, node))
 
     def __reduce__(self) -> tuple[object, ...]:
         return (_restore, (self._store, self.location, self.commit_id))
@@ -232,7 +243,7 @@ def _files_below(folder: Path) -> Iterator[Path]:
             continue
         if child.is_dir() and not child.is_symlink():
             yield from _files_below(child)
-        else:
+        elif child.is_symlink() or child.is_file():
             yield child
 
 
@@ -306,9 +317,10 @@ class Changes(Mapping[str, Entry | None]):
         """Render as a git diff against *base*.
 
         Full object ids, binary contents in full: `git apply` gives the same
-        tree back.
+        tree back. What an entry displaces is shown as deleted.
         """
-        return b"".join(render_change(path, base.get(path), new) for path, new in self.items())
+        real = Changes.between(base, base.overlay(self))
+        return b"".join(render_change(path, base.get(path), new) for path, new in real.items())
 
 
 def _differences(old: Snapshot, new: Snapshot, folder: str) -> Iterator[tuple[str, Entry | None]]:

@@ -1,10 +1,47 @@
 """Generators of test data; the only test file that imports Hypothesis's."""
 
+import datetime as dt
 from collections.abc import Callable
 
 from hypothesis import strategies as st
 
-__all__ = ["edits", "texts", "three_way_texts"]
+from cooperbench_eval.models import (
+    Conflict,
+    ConflictDetails,
+    ConflictKind,
+    Entry,
+    FileConflicts,
+    FileMode,
+    HunkPlacement,
+    MergeStatus,
+    PatchStatus,
+    Rung,
+    Severity,
+    TestCase,
+    TestCaseStatus,
+    TestResult,
+    TestStatus,
+)
+from cooperbench_eval.reporting import Attempt, FeatureReport, MergeReport, PatchReport
+from cooperbench_eval.snapshot import Changes, Snapshot
+
+__all__ = [
+    "conflicts",
+    "damages",
+    "edits",
+    "forks",
+    "git_diff_options",
+    "histories",
+    "indices",
+    "json_values",
+    "path_trees",
+    "reports",
+    "successors",
+    "texts",
+    "three_way_texts",
+    "three_way_trees",
+    "trees",
+]
 
 Lines = list[bytes]
 Edit = Callable[[Lines], Lines]
@@ -25,32 +62,37 @@ _SYMBOLS = [
 ]
 
 
-@st.composite
-def texts(draw: st.DrawFn, max_lines: int = 30) -> Lines:
-    """Lines of a small alphabet, so that they repeat: ``[b"a\\n", b"}\\n", b"a\\n"]``."""
-    symbols = draw(st.integers(2, len(_SYMBOLS)))
-    return draw(st.lists(st.sampled_from(_SYMBOLS[:symbols]), max_size=max_lines))
+def texts(max_lines: int = 30) -> st.SearchStrategy[Lines]:
+    r"""Lines of a small alphabet, so that they repeat: ``[b"a\n", b"}\n", b"a\n"]``."""
+    return st.builds(
+        lambda symbols, numbers: [_SYMBOLS[number % symbols] for number in numbers],
+        st.integers(2, len(_SYMBOLS)),
+        st.binary(max_size=max_lines),
+    )
 
 
-@st.composite
-def edits(draw: st.DrawFn) -> Edit:
+def edits() -> st.SearchStrategy[Edit]:
     """A function that inserts, deletes, replaces, moves or duplicates some lines."""
-    kind = draw(st.sampled_from(["insert", "delete", "replace", "move", "copy"]))
-    start, size, target = (draw(st.integers(0, 30)) for _ in range(3))
-    new = draw(st.lists(st.sampled_from(_SYMBOLS), min_size=1, max_size=4))
+    return st.builds(_edit, st.binary(min_size=5, max_size=8))
+
+
+def _edit(numbers: bytes) -> Edit:
+    kind, start, size, target, *new = numbers
+    target %= 32
+    added = [_SYMBOLS[number % len(_SYMBOLS)] for number in new]
 
     def edit(lines: Lines) -> Lines:
-        first = min(start, len(lines))
+        first = min(start % 32, len(lines))
         last = min(first + size % 6, len(lines))
         block, rest = lines[first:last], lines[:first] + lines[last:]
-        match kind:
-            case "insert":
-                return lines[:first] + new + lines[first:]
-            case "delete":
+        match kind % 5:
+            case 0:
+                return lines[:first] + added + lines[first:]
+            case 1:
                 return rest
-            case "replace":
-                return lines[:first] + new + lines[last:]
-            case "move":
+            case 2:
+                return lines[:first] + added + lines[last:]
+            case 3:
                 return rest[:target] + block + rest[target:]
             case _:
                 return lines[:target] + block + lines[target:]
@@ -67,7 +109,7 @@ def three_way_texts(draw: st.DrawFn) -> tuple[bytes, bytes, bytes]:
     base = draw(texts())
     sides = [base, base, base]
     for side in (1, 2):
-        for edit in draw(st.lists(edits(), max_size=5)):
+        for edit in draw(st.lists(edits(), max_size=4)):
             sides[side] = edit(sides[side])
     is_crlf = draw(st.sampled_from([False, False, False, True]))
     finished = []
@@ -80,3 +122,359 @@ def three_way_texts(draw: st.DrawFn) -> tuple[bytes, bytes, bytes]:
         finished.append(data)
     base_data, ours, theirs = finished
     return base_data, ours, theirs
+
+
+_PATHS = ("a", "b", "d", "d/x", "d/x/z", "d/y", "b~A")
+
+
+@st.composite
+def entries(draw: st.DrawFn) -> Entry:
+    r"""A small file, link or submodule: ``Entry(b"one\ntwo\n")``."""
+    mode = draw(st.sampled_from([*FileMode, FileMode.FILE, FileMode.FILE]))
+    if mode is FileMode.SUBMODULE:
+        return Entry(draw(st.sampled_from([b"1", b"2", b"3"])) * 40, mode)
+    if mode is FileMode.SYMLINK:
+        return Entry(draw(st.sampled_from([b"a", b"b", b"../c"])), mode)
+    lines = draw(st.lists(st.sampled_from([b"one\n", b"two\n", b"\xe9\n", b"four"]), unique=True))
+    nul = draw(st.sampled_from([b"", b"", b"", b"\0"]))
+    return Entry(b"".join(lines) + nul, mode)
+
+
+@st.composite
+def _trees(draw: st.DrawFn, base: Snapshot | None = None) -> Snapshot:
+    files: dict[str, Entry] = {}
+    for path in draw(st.permutations(_PATHS)):
+        old = base.get(path) if base else None
+        entry = draw(st.sampled_from([old, old, None])) if old else None
+        if entry is None and draw(st.booleans()):
+            entry = draw(entries())
+        is_clash = any(p.startswith(f"{path}/") or path.startswith(f"{p}/") for p in files)
+        if entry is not None and not is_clash:
+            files[path] = entry
+    return Snapshot.from_files(files)
+
+
+@st.composite
+def three_way_trees(draw: st.DrawFn) -> tuple[Snapshot, Changes, Changes]:
+    """A base tree and two sides, with every kind of entry; files may become folders."""
+    base = draw(_trees())
+    ours, theirs = draw(_trees(base)), draw(_trees(base))
+    return base, Changes.between(base, ours), Changes.between(base, theirs)
+
+
+_COUNTS = st.integers(0, 9)
+_SECONDS = st.floats(0, 1e6)
+_WORDS = st.text(st.characters(exclude_categories=["Cs"]), max_size=9)
+_PATH_NAMES = st.binary(min_size=1, max_size=6).map(
+    lambda raw: raw.decode(errors="surrogateescape")
+)
+_CONTENTS = st.binary(max_size=9) | _WORDS.map(str.encode)
+_TIMES = st.datetimes(
+    timezones=st.integers(-86399, 86399).map(lambda s: dt.timezone(dt.timedelta(seconds=s)))
+)
+
+_PLACEMENTS = st.builds(
+    HunkPlacement,
+    path=_PATH_NAMES,
+    hunk=st.none() | _COUNTS,
+    rung=st.none() | st.sampled_from(Rung),
+    offset=st.integers(-9, 9),
+    reason=_WORDS,
+)
+_PATCH_REPORTS = st.builds(
+    PatchReport,
+    status=st.sampled_from(PatchStatus),
+    reason=_WORDS,
+    dropped_files=st.lists(_PATH_NAMES, max_size=2),
+    hunks=st.lists(_PLACEMENTS, max_size=2),
+)
+_CASES = st.builds(
+    TestCase,
+    id=_WORDS,
+    status=st.sampled_from(TestCaseStatus),
+    duration_seconds=_SECONDS,
+    message=_WORDS,
+)
+_TEST_RESULTS = st.builds(
+    TestResult,
+    status=st.sampled_from(TestStatus),
+    cases=st.lists(_CASES, max_size=3),
+    exit_code=st.none() | st.integers(-9, 255),
+    duration_seconds=_SECONDS,
+    output=_WORDS,
+    reason=_WORDS,
+    command=st.lists(_WORDS, max_size=2),
+    sandbox=_WORDS,
+)
+_FEATURES = st.builds(
+    FeatureReport, number=_COUNTS, patch=_PATCH_REPORTS, tests=st.none() | _TEST_RESULTS
+)
+_FILE_CONFLICTS = st.builds(
+    FileConflicts, path=_PATH_NAMES, sections=_COUNTS, lines=_COUNTS, score=_COUNTS
+)
+_DETAILS = st.builds(
+    ConflictDetails,
+    conflict_sections=_COUNTS,
+    conflict_lines=_COUNTS,
+    conflict_score=_COUNTS,
+    severity=st.sampled_from(Severity),
+    files=st.lists(_FILE_CONFLICTS, max_size=2),
+)
+_CONFLICTS = st.builds(
+    Conflict,
+    path=_PATH_NAMES,
+    kind=st.sampled_from(ConflictKind),
+    base=st.none() | _CONTENTS,
+    ours=st.none() | _CONTENTS,
+    theirs=st.none() | _CONTENTS,
+    line=st.none() | _COUNTS,
+    newline=st.sampled_from([b"\n", b"\r\n"]),
+)
+_ATTEMPTS = st.builds(
+    Attempt,
+    strategy=_WORDS,
+    implementation=_WORDS,
+    status=st.sampled_from(MergeStatus),
+    conflicts_met=_COUNTS,
+    conflict_details=st.none() | _DETAILS,
+    tree_id=st.none() | _WORDS,
+    diff=st.none() | _CONTENTS,
+    failure=_WORDS,
+    feature1_tests=st.none() | _TEST_RESULTS,
+    feature2_tests=st.none() | _TEST_RESULTS,
+    duration_seconds=_SECONDS,
+)
+
+
+def reports() -> st.SearchStrategy[MergeReport]:
+    """Any report, sense or none: odd paths, bytes that are no text, times of any zone."""
+    return st.builds(
+        MergeReport,
+        repo_name=_WORDS,
+        task_id=_COUNTS,
+        timestamp=_TIMES,
+        feature1=_FEATURES,
+        feature2=_FEATURES,
+        conflict_details=st.none() | _DETAILS,
+        conflicts=st.lists(_CONFLICTS, max_size=2),
+        diff=st.none() | _CONTENTS,
+        attempts=st.lists(_ATTEMPTS, max_size=2),
+        base_tree_id=_WORDS,
+        base_commit=st.none() | _WORDS,
+        model=st.none() | _WORDS,
+        setting=st.none() | _WORDS,
+        k=_COUNTS,
+        versions=st.dictionaries(_WORDS, _WORDS, max_size=2),
+    )
+
+
+def json_values() -> st.SearchStrategy[object]:
+    """Anything that JSON can say: ``{"a": [1, None]}``."""
+    leaves = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | _WORDS
+    return st.recursive(
+        leaves,
+        lambda each: st.lists(each, max_size=3) | st.dictionaries(_WORDS, each, max_size=3),
+        max_leaves=5,
+    )
+
+
+def indices() -> st.SearchStrategy[int]:
+    """A number to pick one of many things with."""
+    return st.integers(0, 10**6)
+
+
+# --- trees and patches ---
+
+Files = dict[str, Entry]
+
+_PARTS = [
+    *("a", "b", "x.py", "A", "a-b", "a.b", "a0", "two words", "\u00e9", "caf\udce9"),
+    *('q"q', "t\tt", "new\nline", "back\\slash", " lead", "end ", "-dash", "b c b"),
+]
+_CODE = [
+    *(b"def one(x):\n", b"    return x + 1\n", b"\treturn  x\n", b"if x == 1:\n", b"\n"),
+    *(b"}\n", b"  }\n", b"y = 2\n", b"y = 3\n", b"z = x\r\n", b"\xe9 = \xff\n", b"-- \n"),
+    *(b"+++ b\n", b"@@ -1 +1 @@\n", b"pass \n", b"   \n"),
+]
+# Git cannot read back its own diff of an empty file in a folder whose name ends in a space.
+_ODD_PATHS = (
+    st.lists(st.sampled_from(_PARTS), min_size=1, max_size=3)
+    .map("/".join)
+    .filter(lambda path: " /" not in path)
+)
+
+
+@st.composite
+def _code(draw: st.DrawFn) -> bytes:
+    """A file's text, sometimes without its last newline."""
+    data = b"".join(draw(st.lists(st.sampled_from(_CODE), max_size=20)))
+    return data.removesuffix(b"\n") if draw(st.integers(0, 4)) == 0 else data
+
+
+_FILE_MODES = st.sampled_from([FileMode.FILE, FileMode.FILE, FileMode.FILE, FileMode.EXECUTABLE])
+_BINARIES = st.binary(max_size=60).map(lambda data: b"\0" + data * 5)
+_TEXT_FILES = st.builds(Entry, _code(), _FILE_MODES)
+_TREE_ENTRIES = st.one_of(
+    _TEXT_FILES,
+    _TEXT_FILES,
+    _TEXT_FILES,
+    st.builds(Entry, _BINARIES, _FILE_MODES),
+    st.sampled_from([b"target", b"a/b", b"caf\xe9"]).map(lambda to: Entry(to, FileMode.SYMLINK)),
+    st.sampled_from([b"1" * 40, b"f" * 40]).map(lambda to: Entry(to, FileMode.SUBMODULE)),
+)
+
+
+def _without_clashes(files: Files) -> Files:
+    """Drop what stands below another entry."""
+    return {
+        path: entry
+        for path, entry in files.items()
+        if not any(path.startswith(f"{other}/") for other in files)
+    }
+
+
+def trees(max_size: int = 6) -> st.SearchStrategy[Files]:
+    r"""Entries of all kinds by path, odd names too: ``{"a/x.py": Entry(b"y = 2\n")}``."""
+    return st.dictionaries(_ODD_PATHS, _TREE_ENTRIES, max_size=max_size).map(_without_clashes)
+
+
+def path_trees() -> st.SearchStrategy[Files]:
+    """Trees of one small file each, with names that git sorts in its own way."""
+    names = st.lists(st.sampled_from(["a", "a-", "a.", "a0", "b"]), min_size=1, max_size=3)
+    entries = st.sampled_from([Entry(b""), Entry(b"1\n")])
+    return st.dictionaries(names.map("/".join), entries, max_size=8).map(_without_clashes)
+
+
+@st.composite
+def _edited(draw: st.DrawFn, entry: Entry) -> Entry:
+    """The same file with some lines changed, or its white space, or its last newline."""
+    lines = entry.data.splitlines(keepends=True)
+    for _ in range(draw(st.integers(1, 2))):
+        at = draw(st.integers(0, len(lines)))
+        end = min(len(lines), at + draw(st.integers(0, 2)))
+        lines[at:end] = draw(st.lists(st.sampled_from(_CODE), max_size=2))
+    data = b"".join(lines)
+    match draw(st.integers(0, 9)):
+        case 0:
+            data = data.removesuffix(b"\n")
+        case 1:
+            data = data.replace(b" ", b"  ")
+        case 2:
+            data = data.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")
+        case 3:
+            data = data.replace(b"    ", b"\t")
+    return Entry(data, entry.mode)
+
+
+@st.composite
+def successors(draw: st.DrawFn, files: Files) -> Files:
+    """The tree after some edits, renames, copies, deletions, additions, changes of kind."""
+    after: Files = {}
+    for path, entry in files.items():
+        action = draw(st.sampled_from(["keep", "edit", "edit", "edit", "move", "copy", "other"]))
+        is_text = entry.mode.is_regular and b"\0" not in entry.data
+        changed = draw(_edited(entry)) if is_text and action != "keep" else entry
+        match action:
+            case "move":
+                after[draw(_ODD_PATHS)] = changed
+            case "copy":
+                after[path] = entry
+                after[draw(_ODD_PATHS)] = changed
+            case "other":
+                replacement = draw(st.none() | _TREE_ENTRIES | st.just(_flipped(entry)))
+                if replacement is not None:
+                    after[path] = replacement
+            case _:
+                after[path] = changed
+    return _without_clashes(draw(trees(max_size=1)) | after)
+
+
+def _flipped(entry: Entry) -> Entry:
+    """The same file, executable or not any more."""
+    if not entry.mode.is_regular:
+        return entry
+    is_plain = entry.mode is FileMode.FILE
+    return Entry(entry.data, FileMode.EXECUTABLE if is_plain else FileMode.FILE)
+
+
+def git_diff_options() -> st.SearchStrategy[list[str]]:
+    """How a diff is to be made: ``["-U1", "-M", "--histogram"]``."""
+    choices = [
+        st.sampled_from(["-U3", "-U3", "-U0", "-U1", "-U2", "-U5"]),
+        st.sampled_from(["--no-renames", "-M", "-C", "--find-copies-harder"]),
+        st.sampled_from(["--minimal", "--histogram", "--patience"]),
+        st.sampled_from(["--full-index", "--abbrev=7"]),
+    ]
+    return st.tuples(*choices).map(list)
+
+
+@st.composite
+def forks(draw: st.DrawFn, max_size: int = 3) -> tuple[Files, Files, Files]:
+    """A tree and two successors of it, made independently."""
+    base = draw(trees(max_size))
+    return base, draw(successors(base)), draw(successors(base))
+
+
+@st.composite
+def histories(draw: st.DrawFn, max_size: int = 3) -> tuple[Files, Files, Files]:
+    """A tree, its successor, and the successor of that."""
+    first = draw(trees(max_size))
+    second = draw(successors(first))
+    return first, second, draw(successors(second))
+
+
+@st.composite
+def damages(draw: st.DrawFn) -> Callable[[bytes], bytes]:
+    """A function that drops, doubles, swaps or makes up a few lines or bytes of a patch."""
+    kinds = st.sampled_from(["drop", "double", "swap", "byte", "make up"])
+    places = st.integers(0, 60)
+    new_bytes = st.sampled_from([b"", b'"', b"\\", b"9", b"\xff", b" ", b"-"])
+    steps = draw(
+        st.lists(
+            st.tuples(kinds, places, places, new_bytes, st.sampled_from(_HEADER_LINES)),
+            min_size=1,
+            max_size=4,
+        )
+    )
+
+    def damage(patch: bytes) -> bytes:
+        lines = patch.splitlines(keepends=True)
+        for kind, place, column, new, header in steps:
+            at = place % max(1, len(lines))
+            match kind:
+                case "drop":
+                    del lines[at : at + 1]
+                case "double":
+                    lines[at:at] = lines[at : at + 1]
+                case "swap":
+                    lines[at : at + 2] = lines[at : at + 2][::-1]
+                case "byte" if lines:
+                    lines[at] = lines[at][:column] + new + lines[at][column + 1 :] or b"\n"
+                case _:
+                    lines.insert(at, header)
+        return b"".join(lines)
+
+    return damage
+
+
+_HEADER_LINES = [
+    *(b"diff --git a/x b/x\n", b"--- a/x\n", b"+++ b/x\n", b"--- /dev/null\n", b"+++ /dev/null\n"),
+    *(b"@@ -1 +1 @@\n", b"@@ -0,0 +0,0 @@\n", b"@@ -1,9999999999 +1 @@\n", b"@@ nonsense @@\n"),
+    *(b"GIT binary patch\n", b"literal 5\n", b"delta 5\n", b"zcmZ\n", b"\n", b"-\n", b"+\n"),
+    *(b"\\ No newline at end of file\n", b"new file mode 100644\n", b"deleted file mode 160000\n"),
+    *(b"rename from x\n", b"rename to ../x\n", b"copy from y\n", b"index 0000000..1111111 9\n"),
+    *(b'--- "a/\\303\\8\n', b'+++ "b/\\9"\n', b"Binary files a/x and b/x differ\n"),
+]
+
+
+def conflicts() -> st.SearchStrategy[Conflict]:
+    """One conflict of a few files, with lines of its own or without."""
+    texts_or_none = st.none() | st.sampled_from([b"", b"1\n", b"1\n2\n", b"1\n2"])
+    return st.builds(
+        Conflict,
+        path=st.sampled_from(["a", "b", "c/d"]),
+        base=texts_or_none,
+        ours=texts_or_none,
+        theirs=texts_or_none,
+        line=st.none() | st.integers(1, 9),
+    )

@@ -30,6 +30,8 @@ def find_renames(
 ) -> dict[str, str]:
     """Pair deleted files of the base with added files of a side.
 
+    Among equally good ones, earlier paths of each mapping come first.
+
     Args:
         deleted: What the base has and the side has not.
         added: What the side has and the base has not.
@@ -40,8 +42,8 @@ def find_renames(
         For each renamed path its new one.
     """
     search = _Search(
-        sources={p: e for p, e in sorted(deleted.items()) if e.data},
-        targets={p: e for p, e in sorted(added.items()) if e.data},
+        sources={p: e for p, e in deleted.items() if e.data},
+        targets={p: e for p, e in added.items() if e.data},
     )
     search.pair_equal()
     search.keep_sources(relevant)

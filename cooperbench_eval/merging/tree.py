@@ -1,23 +1,28 @@
 """Three-way merge of two overlays over one base, path by path.
 
-Only touched paths are visited. A path that one side left alone takes the other
-side's entry; where both changed it, contents are merged as text, and whatever
-cannot be merged becomes a `Conflict` with its kind. What stands at an open
-conflict's path in the merged overlay is what `git merge` leaves there.
+Only touched paths are visited. Renames are found first and carried through, so
+that each path can then be merged for itself: what one side left alone takes the
+other side's entry; where both changed it, contents are merged as text, and
+whatever cannot be merged becomes a `Conflict` with its kind. What stands at an
+open conflict's path in the merged overlay is what `git merge` leaves there.
 """
 
 from collections.abc import Callable, Mapping
-from collections.abc import Set as AbstractSet
 
 from attrs import evolve, field, frozen
 
-from cooperbench_eval.merging.text import TextMerge, merge_text
+from cooperbench_eval.merging.contents import ContentMerge, merge_contents, render_text
+from cooperbench_eval.merging.linediff import DiffCache
+from cooperbench_eval.merging.moves import carry_renames
+from cooperbench_eval.merging.slots import Side, Slot, Slots
+from cooperbench_eval.merging.text import TextMerge
 from cooperbench_eval.models import Conflict, ConflictKind, Entry, FileMode
+from cooperbench_eval.objects import folders_above
 from cooperbench_eval.snapshot import Changes, Snapshot
 
-__all__ = ["Labels", "ThreeWayMerge", "merge_changes"]
+__all__ = ["Labels", "Stage", "ThreeWayMerge", "merge_changes"]
 
-_BINARY_PROBE = 8000  # bytes that git looks at to tell text from binary
+_WHOLE_FILE = frozenset({ConflictKind.BINARY, ConflictKind.MODIFY_DELETE})
 
 
 @frozen(kw_only=True)
@@ -27,14 +32,39 @@ class Labels:
     ours: str = "ours"
     theirs: str = "theirs"
 
+    def of(self, side: Side) -> str:
+        """Return the label of ours or theirs."""
+        return self.ours if side is Side.OURS else self.theirs
+
 
 @frozen(kw_only=True)
-class _FileMerge:
-    """A file with open conflicts: its chunks, and the entry's mode."""
+class Stage:
+    """One version of an unmerged path, as git's index would list it.
 
-    merge: TextMerge
-    mode: FileMode
+    Attributes:
+        path: The path.
+        number: 1 for the base, 2 for ours, 3 for theirs.
+        entry: The version.
+    """
+
+    path: str
+    number: int
+    entry: Entry
+
+
+@frozen(kw_only=True)
+class _OpenFile:
+    """A file with conflicts between its lines."""
+
+    merge: ContentMerge
+    text: TextMerge
     kind: ConflictKind
+
+    @property
+    def entry(self) -> Entry:
+        """The file with its open conflicts as markers."""
+        data = render_text(self.text, self.merge.labels, self.merge.marker_size)
+        return Entry(data, self.merge.entry.mode)
 
 
 @frozen(kw_only=True)
@@ -45,13 +75,17 @@ class ThreeWayMerge:
         changes: The merged overlay; open conflicts stand in it as git's markers,
             or as the side that git keeps.
         conflicts: The open conflicts, by path, in the order of the file.
+        stages: The versions of every path that the merge left open, as
+            `git ls-files --unmerged` would list them; resolving does not change
+            them.
         labels: What the sides are called in the markers.
     """
 
     changes: Changes
     conflicts: tuple[Conflict, ...]
+    stages: tuple[Stage, ...] = field(default=(), repr=False)
     labels: Labels = field(factory=Labels)
-    _files: Mapping[str, _FileMerge] = field(factory=dict, repr=False)
+    _files: Mapping[str, _OpenFile] = field(factory=dict, repr=False)
 
     def resolve(self, answer: Callable[[Conflict], bytes | None]) -> "ThreeWayMerge":
         """Ask *answer* for each open conflict's text and put it in its place.
@@ -62,7 +96,7 @@ class ThreeWayMerge:
         touched.
         """
         entries = dict(self.changes)
-        files: dict[str, _FileMerge] = {}
+        files: dict[str, _OpenFile] = {}
         left: list[Conflict] = []
         texts: dict[str, list[bytes | None]] = {}
         for conflict in self.conflicts:
@@ -75,141 +109,191 @@ class ThreeWayMerge:
             else:
                 entries[conflict.path] = Entry(text, _mode_at(entries, conflict.path))
         for path, answers in texts.items():
-            merge = _answered(self._files[path].merge, answers)
-            file = evolve(self._files[path], merge=merge)
-            entries[path] = Entry(_render(merge, self.labels), file.mode)
-            if merge.conflicts:
+            old = self._files[path]
+            file = evolve(old, text=_answered(old.text, answers))
+            entries[path] = file.entry
+            if file.text.conflicts:
                 files[path] = file
                 left += _conflicts_in(path, file)
         ordered = tuple(sorted(left, key=_place))
         return evolve(self, changes=Changes(entries), conflicts=ordered, files=files)
 
 
-_WHOLE_FILE = frozenset({ConflictKind.BINARY, ConflictKind.MODIFY_DELETE})
-
-
 def merge_changes(
-    base: Snapshot, ours: Changes, theirs: Changes, labels: Labels | None = None
+    base: Snapshot,
+    ours: Changes,
+    theirs: Changes,
+    labels: Labels | None = None,
+    *,
+    cache: DiffCache | None = None,
 ) -> ThreeWayMerge:
     """Merge two overlays over *base* as `git merge` does.
+
+    Args:
+        base: The common ancestor.
+        ours: The side that is merged into.
+        theirs: The side that is merged.
+        labels: What the sides are called in markers.
+        cache: Line diffs to reuse and to add to, for merges that share contents.
 
     Raises:
         RepositoryError: A touched file of *base* cannot be read.
     """
+    labels = labels or Labels()
     ours, theirs = _explicit(base, ours), _explicit(base, theirs)
-    work = _Merger(base, labels or Labels(), taken=ours.keys() | theirs.keys())
-    for path in sorted(ours.keys() | theirs.keys()):
-        old = base.get(path)
-        work.merge(path, old, ours.get(path, old), theirs.get(path, old))
-    work.set_files_aside(ours)
-    return work.finished()
+    work = _Merger(base, Slots(base, ours, theirs), labels, cache or DiffCache())
+    return work.run()
 
 
 class _Merger:
-    """Collects the merged entries and conflicts of one merge."""
+    """One merge at work."""
 
-    def __init__(self, base: Snapshot, labels: Labels, taken: AbstractSet[str]) -> None:
+    def __init__(self, base: Snapshot, slots: Slots, labels: Labels, cache: DiffCache) -> None:
         self._base = base
+        self._slots = slots
         self._labels = labels
-        self._taken = taken
+        self._cache = cache
         self._entries: dict[str, Entry | None] = {}
-        self._files: dict[str, _FileMerge] = {}
+        self._files: dict[str, _OpenFile] = {}
         self._conflicts: list[Conflict] = []
+        self._stages: list[Stage] = []
+        self._folders: set[str] = set()
 
-    def finished(self) -> ThreeWayMerge:
+    def run(self) -> ThreeWayMerge:
+        carry_renames(self._base, self._slots, self._merge_contents)
+        # From the end, so that it is known which folders have something left in
+        # them when a file of the same name comes up.
+        for path in sorted(self._slots, reverse=True):
+            self._settle(path, self._slots[path])
+        for path, kind in self._slots.disputes.items():
+            self._conflict(path, kind, Slot([None] * 3, [path] * 3))
         return ThreeWayMerge(
             changes=Changes(self._entries),
             conflicts=tuple(sorted(self._conflicts, key=_place)),
+            stages=tuple(sorted(self._stages, key=lambda s: (s.path, s.number))),
             labels=self._labels,
             files=self._files,
         )
 
-    def merge(
-        self, path: str, base: Entry | None, ours: Entry | None, theirs: Entry | None
-    ) -> None:
-        if theirs in (ours, base):
-            self._entries[path] = ours
-        elif ours == base:
-            self._entries[path] = theirs
+    def _settle(self, path: str, slot: Slot) -> None:
+        """Merge one path."""
+        base, ours, theirs = slot.versions
+        if ours is None and theirs is None:
+            self._entries.setdefault(path, None)
+            if slot.kind:
+                self._conflict(path, slot.kind, slot)
+                if path not in self._folders:
+                    self._list_stages(path, slot)
+            return
+        one_sided = slot.kind is None and (ours == theirs or base in (ours, theirs))
+        result = ours if base == theirs else theirs
+        if one_sided and result is None:
+            self._entries.setdefault(path, None)
+            return
+        if path in self._folders:
+            self._set_aside(path, slot)
+        elif one_sided:
+            self._put(path, result)
         elif ours is None or theirs is None:
-            self._entries[path] = ours or theirs
-            self._conflict(path, ConflictKind.MODIFY_DELETE, base, ours, theirs)
-        elif ours.mode.is_regular and theirs.mode.is_regular:
-            self._merge_files(path, base, ours, theirs)
-        elif ours.mode is not theirs.mode:
-            self._part_types(path, ours, theirs)
-            self._conflict(path, ConflictKind.TYPE, base, ours, theirs)
+            self._put(path, ours or theirs)
+            self._open_inner(path, slot)
+            self._leave_open(path, slot, slot.kind or ConflictKind.MODIFY_DELETE)
+        elif _kind_of(ours) is not _kind_of(theirs):
+            self._separate(path, slot)
         else:
-            kind = ConflictKind.SYMLINK
-            if ours.mode is FileMode.SUBMODULE:
-                kind = ConflictKind.SUBMODULE
-            self._entries[path] = ours
-            self._conflict(path, kind, base, ours, theirs)
+            self._merge_both(path, slot)
 
-    def _part_types(self, path: str, ours: Entry, theirs: Entry) -> None:
-        """Give two kinds of entry a name each: git sets the regular file aside, or both."""
-        neither = not (ours.mode.is_regular or theirs.mode.is_regular)
-        self._entries[path] = None
-        for entry, label in ((ours, self._labels.ours), (theirs, self._labels.theirs)):
-            aside = entry.mode.is_regular or neither
-            self._entries[self._free_name(path, label) if aside else path] = entry
+    def _put(self, path: str, entry: Entry | None) -> None:
+        self._entries[path] = entry
+        self._folders.update(folders_above(path))
 
-    def _merge_files(self, path: str, base: Entry | None, ours: Entry, theirs: Entry) -> None:
-        old = base if base and base.mode.is_regular else None
-        mode = self._merge_mode(path, old, ours, theirs)
-        if ours.data == theirs.data or (old and theirs.data == old.data):
-            self._entries[path] = Entry(ours.data, mode)
-        elif old and ours.data == old.data:
-            self._entries[path] = Entry(theirs.data, mode)
-        elif _is_binary(ours) or _is_binary(theirs) or (old and _is_binary(old)):
-            self._entries[path] = Entry(ours.data, mode)
-            self._conflict(path, ConflictKind.BINARY, old, ours, theirs)
-        else:
-            merge = merge_text(old.data if old else b"", ours.data, theirs.data)
-            self._entries[path] = Entry(_render(merge, self._labels), mode)
-            if merge.conflicts:
-                kind = ConflictKind.CONTENT if old else ConflictKind.ADD_ADD
-                file = _FileMerge(merge=merge, mode=mode, kind=kind)
-                self._files[path] = file
-                self._conflicts += _conflicts_in(path, file)
-
-    def _merge_mode(self, path: str, old: Entry | None, ours: Entry, theirs: Entry) -> FileMode:
-        if old and ours.mode is old.mode:
-            return theirs.mode
-        if ours.mode is not theirs.mode and not (old and theirs.mode is old.mode):
-            self._conflict(path, ConflictKind.MODE, old, ours, theirs)
-        return ours.mode
-
-    def _conflict(
-        self,
-        path: str,
-        kind: ConflictKind,
-        base: Entry | None,
-        ours: Entry | None,
-        theirs: Entry | None,
-    ) -> None:
-        texts = [entry.data if entry else None for entry in (base, ours, theirs)]
-        self._conflicts.append(
-            Conflict(path=path, kind=kind, base=texts[0], ours=texts[1], theirs=texts[2])
+    def _merge_contents(self, slot: Slot, marker_size: int = 7) -> ContentMerge:
+        base, ours, theirs = slot.versions
+        if ours is None or theirs is None:  # pragma: no cover - the callers see to it
+            raise ValueError("contents are merged where both sides have them")
+        labels = self._labels.ours, self._labels.theirs
+        if len(set(slot.names)) > 1:
+            _, our_name, their_name = slot.names
+            labels = f"{labels[0]}:{our_name}", f"{labels[1]}:{their_name}"
+        return merge_contents(
+            base, ours, theirs, labels=labels, marker_size=marker_size, cache=self._cache
         )
 
-    def set_files_aside(self, ours: Changes) -> None:
-        """Move files out of the way of folders that the other side made."""
-        standing = {path for path, entry in self._entries.items() if entry is not None}
-        folders = {path[:at] for path in standing for at, char in enumerate(path) if char == "/"}
-        for path in sorted(standing & folders):
-            entry = self._entries[path]
-            is_ours = ours.get(path) is not None
-            label = self._labels.ours if is_ours else self._labels.theirs
-            aside = self._free_name(path, label)
-            self._entries[aside] = entry
-            self._entries[path] = None
-            # Such as modify/delete: where the file stands is where it can be answered.
-            self._conflicts = [
-                evolve(c, path=aside) if c.path == path else c for c in self._conflicts
-            ]
-            sides = (entry, None) if is_ours else (None, entry)
-            self._conflict(aside, ConflictKind.FILE_DIRECTORY, None, *sides)
+    def _merge_both(self, path: str, slot: Slot) -> None:
+        merge = self._merge_contents(slot)
+        self._put(path, merge.entry)
+        kind = _kind_of_conflict(slot, merge)
+        if merge.text:
+            self._open_file(path, merge, kind)
+            self._list_stages(path, slot)
+        elif slot.kind or not merge.is_clean:
+            self._leave_open(path, slot, slot.kind or kind)
+
+    def _open_file(self, path: str, merge: ContentMerge, kind: ConflictKind) -> None:
+        if merge.text is None:
+            return
+        file = _OpenFile(merge=merge, text=merge.text, kind=kind)
+        self._files[path] = file
+        self._conflicts += _conflicts_in(path, file)
+
+    def _open_inner(self, path: str, slot: Slot) -> None:
+        if slot.inner:
+            self._open_file(path, slot.inner, ConflictKind.CONTENT)
+
+    def _set_aside(self, path: str, slot: Slot) -> None:
+        """Move a file out of the way of a folder that the other side made."""
+        self._entries[path] = None
+        own = slot.versions[Side.OURS] is not None and slot.names[Side.OURS] == path
+        side = Side.OURS if own else Side.THEIRS
+        aside = self._free_name(path, self._labels.of(side))
+        _, ours, theirs = slot.versions
+        if ours is not None and theirs is not None:
+            merge = self._merge_contents(slot)
+            self._put(aside, merge.entry)
+            if merge.is_clean:
+                slot.versions = [None, None, None]
+                slot.versions[side] = merge.entry
+            else:
+                self._open_file(aside, merge, ConflictKind.CONTENT)
+        else:
+            self._put(aside, ours or theirs)
+        self._leave_open(aside, slot, ConflictKind.FILE_DIRECTORY)
+
+    def _separate(self, path: str, slot: Slot) -> None:
+        """Keep two kinds of entry side by side: files give way to links and submodules."""
+        base = slot.versions[Side.BASE]
+        self._conflict(path, ConflictKind.TYPE, slot)
+        sides = [s for s in (Side.OURS, Side.THEIRS) if _is_file(slot.versions[s])]
+        for side in sides or (Side.OURS, Side.THEIRS):
+            entry = slot.versions[side]
+            aside = self._free_name(path, self._labels.of(side))
+            versions: list[Entry | None] = [None] * 3
+            versions[side], slot.versions[side] = entry, None
+            if base and entry and _kind_of(base) is _kind_of(entry):
+                versions[Side.BASE], slot.versions[Side.BASE] = base, None
+            self._put(aside, entry)
+            self._list_stages(aside, Slot(versions, [path] * 3))
+        left = slot.versions[Side.OURS] or slot.versions[Side.THEIRS]
+        if base and left and _kind_of(base) is not _kind_of(left):
+            slot.versions[Side.BASE] = None
+        self._entries.setdefault(path, None)
+        if left:
+            self._put(path, left)
+            self._list_stages(path, slot)
+
+    def _leave_open(self, path: str, slot: Slot, kind: ConflictKind) -> None:
+        if kind is not ConflictKind.RENAME_RENAME:  # that one stands at the old path
+            self._conflict(path, kind, slot)
+        self._list_stages(path, slot)
+
+    def _conflict(self, path: str, kind: ConflictKind, slot: Slot) -> None:
+        base, ours, theirs = (entry.data if entry else None for entry in slot.versions)
+        self._conflicts.append(Conflict(path=path, kind=kind, base=base, ours=ours, theirs=theirs))
+
+    def _list_stages(self, path: str, slot: Slot) -> None:
+        for side, entry in zip(Side, slot.versions, strict=True):
+            if entry is not None:
+                self._stages.append(Stage(path=path, number=side + 1, entry=entry))
 
     def _free_name(self, path: str, label: str) -> str:
         """Return `path~label`, numbered where that is taken, as git names it."""
@@ -222,13 +306,36 @@ class _Merger:
 
     def _is_taken(self, name: str) -> bool:
         """Whether a side, the base or a name set aside before stands there."""
+        inside = name + "/"
         return (
-            name in self._taken
+            name in self._slots
             or name in self._entries
             or self._base.get(name) is not None
             or self._base.is_directory(name)
-            or any(path.startswith(f"{name}/") for path in self._taken)
+            or any(path.startswith(inside) for path in self._slots)
         )
+
+
+_STRUCTURAL = {
+    FileMode.SYMLINK: ConflictKind.SYMLINK,
+    FileMode.SUBMODULE: ConflictKind.SUBMODULE,
+}
+
+
+def _kind_of(entry: Entry) -> FileMode:
+    return FileMode.FILE if entry.mode.is_regular else entry.mode
+
+
+def _is_file(entry: Entry | None) -> bool:
+    return entry is not None and entry.mode.is_regular
+
+
+def _kind_of_conflict(slot: Slot, merge: ContentMerge) -> ConflictKind:
+    if merge.text:
+        return ConflictKind.CONTENT if slot.versions[Side.BASE] else ConflictKind.ADD_ADD
+    if merge.unmergeable:
+        return _STRUCTURAL.get(merge.entry.mode, ConflictKind.BINARY)
+    return ConflictKind.MODE
 
 
 def _explicit(base: Snapshot, changes: Changes) -> Changes:
@@ -239,9 +346,9 @@ def _explicit(base: Snapshot, changes: Changes) -> Changes:
             continue
         if base.is_directory(path):
             implied.update(dict.fromkeys(base.paths(path)))
-        for at, char in enumerate(path):
-            if char == "/" and base.get(path[:at]) is not None:
-                implied[path[:at]] = None
+        for folder in folders_above(path):
+            if base.get(folder) is not None:
+                implied[folder] = None
     return Changes({**implied, **changes}) if implied else changes
 
 
@@ -249,25 +356,17 @@ def _place(conflict: Conflict) -> tuple[str, int]:
     return conflict.path, conflict.line or 0
 
 
-def _is_binary(entry: Entry) -> bool:
-    return b"\0" in entry.data[:_BINARY_PROBE]
-
-
 def _mode_at(entries: Mapping[str, Entry | None], path: str) -> FileMode:
     entry = entries.get(path)
     return entry.mode if entry else FileMode.FILE
 
 
-def _render(merge: TextMerge, labels: Labels) -> bytes:
-    return merge.render(ours=labels.ours, theirs=labels.theirs)
-
-
-def _answered(merge: TextMerge, answers: list[bytes | None]) -> TextMerge:
+def _answered(text: TextMerge, answers: list[bytes | None]) -> TextMerge:
     given = iter(answers)
-    return merge.resolve(lambda _: next(given))
+    return text.resolve(lambda _: next(given))
 
 
-def _conflicts_in(path: str, file: _FileMerge) -> list[Conflict]:
+def _conflicts_in(path: str, file: _OpenFile) -> list[Conflict]:
     return [
         Conflict(
             path=path,
@@ -278,5 +377,5 @@ def _conflicts_in(path: str, file: _FileMerge) -> list[Conflict]:
             line=line,
             newline=conflict.newline,
         )
-        for conflict, line in zip(file.merge.conflicts, file.merge.marker_lines(), strict=True)
+        for conflict, line in zip(file.text.conflicts, file.text.marker_lines(), strict=True)
     ]

@@ -1,13 +1,15 @@
 """Places a patch on a snapshot, in memory, and says how each hunk was placed.
 
-A ladder of rungs, each tried on what the rung before could not place: the
-stated line, the nearest other place with the same lines (as `git apply` does),
-the same again with runs of white space taken as equal (as its
-`--ignore-whitespace` does). All or nothing: if one hunk finds no place, no
+A ladder of rungs: the stated line, the nearest other place with the same lines
+(as `git apply` does), and, if that does not place the whole patch, all of it
+again with runs of white space taken as equal (as `git apply
+--ignore-whitespace` does). All or nothing: if one hunk finds no place, no
 change is made.
 """
 
 import re
+import stat
+from enum import Enum, auto
 
 from attrs import field, frozen
 
@@ -57,7 +59,14 @@ def apply_patch(base: Snapshot, patch: Patch) -> ApplyResult:
     Raises:
         RepositoryError: A file that the patch touches cannot be read.
     """
-    work = _WorkTree(base, patch)
+    strict = _attempt(base, patch, ignores_space=False)
+    if strict.status is not PatchStatus.FAILED:
+        return strict
+    return _attempt(base, patch, ignores_space=True)
+
+
+def _attempt(base: Snapshot, patch: Patch, *, ignores_space: bool) -> ApplyResult:
+    work = _WorkTree(base, patch, ignores_space=ignores_space)
     for file in patch.files:
         work.apply(file)
     hunks = tuple(work.placements)
@@ -72,6 +81,15 @@ class _RefusedError(Exception):
     """A change finds no place; ends the work on its file."""
 
 
+class _Away(Enum):
+    """Why a path of the snapshot may be taken by another entry."""
+
+    LEAVING = auto()
+    """A later change removes it."""
+    GONE = auto()
+    """An earlier change removed it."""
+
+
 class _WorkTree:
     """The snapshot as the patch leaves it, by the order rules of `git apply`.
 
@@ -81,10 +99,11 @@ class _WorkTree:
     created and then deleted stays.
     """
 
-    def __init__(self, base: Snapshot, patch: Patch) -> None:
+    def __init__(self, base: Snapshot, patch: Patch, *, ignores_space: bool) -> None:
         self._base = base
+        self._ignores_space = ignores_space
         self._leaving = {file.old_path for file in patch.files if _removes(file)}
-        self._latest: dict[str, Entry | None] = {}
+        self._latest: dict[str | None, Entry | _Away] = dict.fromkeys(self._leaving, _Away.LEAVING)
         self._removed: list[str] = []
         self._written: dict[str, Entry] = {}
         self.placements: list[HunkPlacement] = []
@@ -99,11 +118,11 @@ class _WorkTree:
         except _RefusedError as exc:
             self.placements.append(HunkPlacement(path=file.path, reason=str(exc)))
             return
-        if _removes(file) and file.old_path:
-            self._removed.append(file.old_path)
-            self._latest[file.old_path] = None
         if file.new_path and new:
             self._written[file.new_path] = self._latest[file.new_path] = new
+        if _removes(file) and file.old_path:
+            self._removed.append(file.old_path)
+            self._latest[file.old_path] = _Away.GONE
 
     def _old_entry(self, file: FilePatch) -> Entry | None:
         if file.new_path and file.new_path != file.old_path:
@@ -111,13 +130,16 @@ class _WorkTree:
         if file.old_path is None:
             return None
         moves = file.change in {FileChange.RENAME, FileChange.COPY}
-        if file.old_path in self._latest and not moves:
-            old = self._latest[file.old_path]
-        else:
-            old = self._base.get(file.old_path)
+        latest = None if moves else self._latest.get(file.old_path)
+        if latest is _Away.GONE:
+            raise _RefusedError("an earlier change of the patch removes the file")
+        old = latest if isinstance(latest, Entry) else self._base.get(file.old_path)
+        if old is None and file.change is FileChange.ADD:
+            self._require_free(file.old_path)
+            return None
         if old is None:
             raise _RefusedError("there is no such file")
-        if file.old_mode and file.old_mode.is_regular != old.mode.is_regular:
+        if file.old_mode and stat.S_IFMT(file.old_mode) != stat.S_IFMT(old.mode):
             raise _RefusedError("the file is of another kind")
         return old
 
@@ -128,7 +150,8 @@ class _WorkTree:
         for folder in above:
             if folder in self._written or self._stays(folder):
                 raise _RefusedError("a file stands where its folder should be")
-        if self._stays(path):
+        away = isinstance(self._latest.get(path), _Away)
+        if not away and self._base.get(path) is not None:
             raise _RefusedError("the file already exists")
         below = self._base.paths(path) if self._base.is_directory(path) else ()
         inside = path + "/"
@@ -140,10 +163,11 @@ class _WorkTree:
 
     def _new_entry(self, file: FilePatch, old: Entry | None) -> Entry | None:
         mode = file.new_mode or (old.mode if old else FileMode.FILE)
+        if old and file.new_path and stat.S_IFMT(mode) != stat.S_IFMT(old.mode):
+            raise _RefusedError("the file is of another kind")
         before = _patchable(old)
-        if file.lacks_contents:
-            raise _RefusedError("the patch does not hold the binary contents")
-        after = self._binary(file, before) if file.binary else self._text(file, before)
+        is_binary = file.binary or file.lacks_contents
+        after = self._binary(file, before) if is_binary else self._text(file, before)
         if file.change is FileChange.DELETE:
             if after:
                 raise _RefusedError("the deleted file holds more lines")
@@ -155,19 +179,22 @@ class _WorkTree:
         return Entry(after, mode)
 
     def _binary(self, file: FilePatch, before: bytes) -> bytes:
-        if file.binary is None:  # pragma: no cover - the caller asked
-            return before
         if file.old_id and file.old_path and not Entry(before).id.startswith(file.old_id):
             raise _RefusedError("the binary file is not the one the patch was made from")
+        if file.change is FileChange.DELETE and file.old_id:
+            return b""  # the id says that it is the file to delete
+        if file.binary is None:
+            raise _RefusedError("the patch does not hold the binary contents")
         try:
-            return apply_change(file.binary, before)
+            after = apply_change(file.binary, before)
         except PatchError as exc:
             raise _RefusedError(exc.reason) from exc
+        if file.new_id and file.new_path and not Entry(after).id.startswith(file.new_id):
+            raise _RefusedError("the binary contents are not those the patch names")
+        return after
 
     def _text(self, file: FilePatch, before: bytes) -> bytes:
-        if not file.hunks:
-            return b"" if file.change is FileChange.DELETE else before
-        image = _Image(before)
+        image = _Image(before, ignores_space=self._ignores_space)
         for number, hunk in enumerate(file.hunks, start=1):
             found = image.place(hunk)
             if found is None:
@@ -204,12 +231,13 @@ def _submodule_id(text: bytes) -> bytes:
 class _Image:
     """A file being patched: its lines, and which of them a hunk already claimed."""
 
-    def __init__(self, data: bytes) -> None:
+    def __init__(self, data: bytes, *, ignores_space: bool) -> None:
+        self._key = _squeeze if ignores_space else bytes
         lines = data.split(b"\n")
         tail = lines.pop()
         self._lines = [line + b"\n" for line in lines] + ([tail] if tail else [])
+        self._keys = list(map(self._key, self._lines))
         self._claimed = bytearray(len(self._lines))
-        self._shift = 0
 
     def data(self) -> bytes:
         return b"".join(self._lines)
@@ -218,24 +246,21 @@ class _Image:
         """Put the hunk's new lines in place; say how, or `None` if nowhere."""
         old = hunk.old
         stated = max(hunk.new_start - 1, 0)
-        at = self._find(hunk, self._lines, old, stated)
-        rung = Rung.EXACT if at == stated else Rung.OFFSET
-        if at is None:
-            squeezed = [_squeeze(line) for line in self._lines]
-            at = self._find(hunk, squeezed, [_squeeze(line) for line in old], stated)
-            rung = Rung.WHITESPACE
+        at = self._find(hunk, list(map(self._key, old)), stated)
         if at is None:
             return None
+        is_same = self._lines[at : at + len(old)] == hunk.old
         self._replace(at, hunk)
-        return rung, at - stated
+        rung = Rung.EXACT if at == stated else Rung.OFFSET
+        return rung if is_same else Rung.WHITESPACE, at - stated
 
-    def _find(self, hunk: Hunk, lines: list[bytes], old: list[bytes], stated: int) -> int | None:
-        """Find *old* among *lines*, nearest to *stated* first, later before earlier.
+    def _find(self, hunk: Hunk, old: list[bytes], stated: int) -> int | None:
+        """Find the keys *old*, nearest to *stated* first, later before earlier.
 
         As in `git apply`, a hunk that starts at the top of the file must be
         found there, and one without context behind its changes at the end.
         """
-        last = len(lines) - len(old)
+        last = len(self._lines) - len(old)
         if last < 0:
             return None
         at_top = hunk.old_start <= 1
@@ -244,16 +269,17 @@ class _Image:
             return None
         if at_top or at_end:
             place = 0 if at_top else last
-            return place if self._fits(lines, old, place) else None
-        for distance in range(len(lines) + 1):
-            for place in dict.fromkeys((stated + distance, stated - distance)):
-                if 0 <= place <= last and self._fits(lines, old, place):
+            return place if self._fits(old, place) else None
+        start = min(stated, len(self._lines))
+        for distance in range(len(self._lines) + 1):
+            for place in dict.fromkeys((start + distance, start - distance)):
+                if 0 <= place <= last and self._fits(old, place):
                     return place
         return None
 
-    def _fits(self, lines: list[bytes], old: list[bytes], place: int) -> bool:
+    def _fits(self, old: list[bytes], place: int) -> bool:
         end = place + len(old)
-        return lines[place:end] == old and not any(self._claimed[place:end])
+        return self._keys[place:end] == old and not any(self._claimed[place:end])
 
     def _replace(self, at: int, hunk: Hunk) -> None:
         """Swap the lines; context keeps the file's own white space."""
@@ -267,12 +293,13 @@ class _Image:
                 new.append(self._lines[taken])
             taken += 1
         self._lines[at:taken] = new
+        self._keys[at:taken] = map(self._key, new)
         self._claimed[at:taken] = b"\1" * len(new)
 
 
-_SPACE = re.compile(rb"[ \t\r\n\v\f]+")
+_SPACE = re.compile(rb"[ \t\r\n]+")
 
 
 def _squeeze(line: bytes) -> bytes:
-    """Take every run of white space as one space, and none at the line's end."""
-    return _SPACE.sub(b" ", line).rstrip(b" ")
+    """Take every run of white space as one space, and the line's ending as none."""
+    return _SPACE.sub(b" ", line.rstrip(b"\r\n"))

@@ -73,7 +73,7 @@ def _read_block(lines: list[bytes], at: int) -> tuple[BinaryChange, int]:
         data = inflater.decompress(bytes(packed), size + 1)
     except zlib.error as exc:
         raise PatchError(f"the binary patch does not inflate ({exc})", None, at) from exc
-    if len(data) != size:
+    if len(data) != size or not inflater.eof:
         raise PatchError("the binary patch is not as long as it says", None, at)
     kind = BinaryKind(header.group(1).decode("ascii"))
     return BinaryChange(kind=kind, data=data), at + 1

@@ -29,6 +29,9 @@ _SIMILARITY = re.compile(rb"(?:dis)?similarity index ")
 _RENAMED = re.compile(rb"(rename|copy) (from|to) (.+)", re.DOTALL)
 _MODED = re.compile(rb"(old mode|new mode|deleted file mode|new file mode) (.*)", re.DOTALL)
 _NO_NEWLINE = b"\\ "
+_QUOTED = rb'"(?:[^"\\]|\\.)*"'
+_TWO_NAMES = re.compile(rb"(%s) (.+)|([^\"]*) (%s)" % (_QUOTED, _QUOTED))
+_EPOCH = re.compile(rb"(19(?:69-12-31|70-01-01)) (\d\d):(\d\d):00(?:\.0+)? ([-+]\d\d):?(\d\d)\s*")
 _PREFIX = re.compile(r"[abciwo12]/")  # those of git's default and mnemonic prefixes
 _ESCAPES = {
     "a": 0x07,
@@ -92,7 +95,9 @@ class FilePatch:
 
     Attributes:
         change: The kind of change.
-        old_path: The file it starts from; `None` for a new one.
+        old_path: The file it starts from; `None` for a new one. An addition
+            that names one fills that file if it is there and empty: a header
+            without git's own words leaves it open.
         new_path: The file it leaves; `None` for a deleted one.
         old_mode: The mode it expects, where the patch says so.
         new_mode: The mode it leaves, where the patch says so.
@@ -162,11 +167,15 @@ class Patch:
         """
         if isinstance(data, Patch):
             return data
-        raw = data.encode("utf-8", "surrogateescape") if isinstance(data, str) else bytes(data)
         try:
-            files = tuple(_Reader(raw).files())
+            raw = data.encode("utf-8", "surrogateescape") if isinstance(data, str) else bytes(data)
+        except UnicodeEncodeError as exc:
+            raise PatchError("holds half a surrogate pair", origin) from exc
+        reader = _Reader(raw)
+        try:
+            files = tuple(reader.files())
         except PatchError as exc:
-            raise PatchError(exc.reason, origin, exc.line) from exc
+            raise PatchError(exc.reason, origin, exc.line or reader.line) from exc
         if not files and raw.strip():
             raise PatchError("holds no diff", origin)
         return cls(files=files, data=raw)
@@ -203,8 +212,13 @@ class _Reader:
         self._lines = [line + b"\n" for line in whole.split(b"\n")[:-1]]
         self._at = 0
 
+    @property
+    def line(self) -> int:
+        """The line being read, counted from 1."""
+        return self._at + 1
+
     def _fail(self, reason: str) -> PatchError:
-        return PatchError(reason, None, self._at + 1)
+        return PatchError(reason, None, self.line)
 
     def _peek(self, ahead: int = 0) -> bytes:
         at = self._at + ahead
@@ -214,11 +228,15 @@ class _Reader:
         while self._at < len(self._lines):
             line = self._peek()
             if line.startswith(b"diff --git "):
-                yield self._git_file()
+                file = self._git_file()
+                if file is not None:
+                    yield file
             elif self._at_plain_header():
                 yield self._plain_file()
             elif _HUNK.match(line):
                 raise self._fail("a hunk stands outside of any file")
+            elif line.startswith((b"diff --cc ", b"diff --combined ")):
+                raise self._fail("a diff of a merge cannot be applied")
             else:
                 self._at += 1
 
@@ -232,44 +250,58 @@ class _Reader:
     # --- one file ---
 
     def _plain_file(self) -> FilePatch:
+        old_line, new_line = self._peek(), self._peek(1)
         old, new = self._names()
         hunks = self._hunks()
         change = FileChange.MODIFY
-        if old is None or (new is not None and _creates(hunks)):
+        if old is None or (new is not None and _is_of_epoch(old_line)):
             change, old = FileChange.ADD, None
-        elif new is None:
-            change = FileChange.DELETE
-        elif old != new:
-            old = new  # as `diff -u old new` names two files that are one
+        elif new is None or _is_of_epoch(new_line):
+            # as `diff -u old new` names two files that are one
+            change, old, new = FileChange.DELETE, new or old, None
+        else:
+            change = FileChange.ADD if _may_create(hunks) else FileChange.MODIFY
+            old = new
         return self._checked(FilePatch(change=change, old_path=old, new_path=new, hunks=hunks))
 
-    def _git_file(self) -> FilePatch:
-        header = self._git_header()
-        hunks: tuple[Hunk, ...] = ()
-        change = None
-        lacks_contents = False
+    def _git_file(self) -> FilePatch | None:
+        """Read one file of a git diff; `None` if the line was but prose."""
+        start = self._at
+        file = self._git_header()
         if self._peek().startswith(b"--- ") and self._peek(1).startswith(b"+++ "):
-            old, new = self._names()
-            if header.change is FileChange.MODIFY and old is None:
-                header = evolve(header, change=FileChange.ADD)
-            elif header.change is FileChange.MODIFY and new is None:
-                header = evolve(header, change=FileChange.DELETE)
-            if header.change in {FileChange.MODIFY, FileChange.ADD, FileChange.DELETE}:
-                header = evolve(header, old_path=old, new_path=new)
-            hunks = self._hunks()
-        elif self._peek().startswith(b"GIT binary patch"):
+            file = self._named_again(file)
+        elif self._at == start + 1:
+            return None
+        if self._peek().startswith(b"GIT binary patch"):
+            change, self._at = read_change(self._lines, self._at + 1)
+            file = evolve(file, binary=change)
+        elif self._peek().startswith((b"Binary files ", b"Files ")):
+            file = evolve(file, lacks_contents=True)
             self._at += 1
-            change, self._at = read_change(self._lines, self._at)
-        elif self._peek().startswith(b"Binary files "):
-            lacks_contents = True
-            self._at += 1
-        if header.change is FileChange.ADD:
-            header = evolve(header, old_path=None)
-        elif header.change is FileChange.DELETE:
-            header = evolve(header, new_path=None)
-        return self._checked(
-            evolve(header, hunks=hunks, binary=change, lacks_contents=lacks_contents)
-        )
+        else:
+            file = evolve(file, hunks=self._hunks())
+        if file.change is FileChange.ADD:
+            file = evolve(file, old_path=None)
+        elif file.change is FileChange.DELETE:
+            file = evolve(file, new_path=None)
+        if not _changes_something(file):
+            raise self._fail("the diff of a file changes nothing")
+        return self._checked(file)
+
+    def _named_again(self, header: FilePatch) -> FilePatch:
+        """Read the names above the hunks; they say what the header left unsaid."""
+        old, new = self._names()
+        change = header.change
+        if change in {FileChange.RENAME, FileChange.COPY}:
+            return header
+        if change is FileChange.MODIFY:
+            if old is None:
+                change = FileChange.ADD
+            elif new is None:
+                change = FileChange.DELETE
+            elif old != new:
+                change = FileChange.RENAME
+        return evolve(header, change=change, old_path=old, new_path=new)
 
     def _git_header(self) -> FilePatch:
         old, new = self._names_of_diff_line(self._peek()[len(b"diff --git ") :].rstrip(b"\r\n"))
@@ -310,8 +342,8 @@ class _Reader:
             old_id, new_id = index.group(1).decode(), index.group(2).decode()
             header = evolve(header, old_id=old_id, new_id=new_id)
             if index.group(3):
-                mode = self._mode(index.group(3))
-                header = evolve(header, old_mode=mode, new_mode=mode)
+                # Says what the file was, not what it shall be: its mode may have changed.
+                header = evolve(header, old_mode=self._mode(index.group(3)))
             return header
         return header if _SIMILARITY.match(line) else None
 
@@ -322,6 +354,10 @@ class _Reader:
             raise self._fail(f"unknown file mode {text.decode('ascii', 'replace')!r}") from None
 
     def _checked(self, file: FilePatch) -> FilePatch:
+        needs_old = file.change is not FileChange.ADD
+        needs_new = file.change is not FileChange.DELETE
+        if (needs_old and file.old_path is None) or (needs_new and file.new_path is None):
+            raise self._fail("the diff names no file")
         for path in file.paths:
             if problem := path_problem(path):
                 raise self._fail(problem)
@@ -339,8 +375,11 @@ class _Reader:
     @staticmethod
     def _name(line: bytes) -> str | None:
         text = line[4:].rstrip(b"\r\n")
-        if not text.startswith(b'"'):
-            text = text.split(b"\t", 1)[0].rstrip(b" ")
+        if quoted := re.match(_QUOTED, text):
+            text = quoted.group()
+        else:
+            text, tab, _ = text.partition(b"\t")
+            text = text if tab else text.rstrip(b" ")
         name = _unquote(text)
         return None if name == "/dev/null" else _strip_prefix(name)
 
@@ -348,10 +387,10 @@ class _Reader:
     def _names_of_diff_line(rest: bytes) -> tuple[str | None, str | None]:
         """Split `a/x b/x`; the names are equal but for the prefix, or given again below."""
         if rest.startswith(b'"') or rest.endswith(b'"'):
-            quoted = re.fullmatch(rb'("(?:[^"\\]|\\.)*"|.*?) ("(?:[^"\\]|\\.)*"|[^"]*)', rest)
+            quoted = _TWO_NAMES.fullmatch(rest)
             if not quoted:
                 return None, None
-            old, new = (_strip_prefix(_unquote(part)) for part in quoted.groups())
+            old, new = (_strip_prefix(_unquote(part)) for part in quoted.groups() if part)
             return old, new
         middle = len(rest) // 2
         old, new = _unquote(rest[:middle]), _unquote(rest[middle + 1 :])
@@ -363,7 +402,10 @@ class _Reader:
 
     def _hunks(self) -> tuple[Hunk, ...]:
         hunks = []
-        while header := _HUNK.match(self._peek()):
+        while self._peek().startswith(b"@@ "):
+            header = _HUNK.match(self._peek())
+            if not header:
+                raise self._fail("the hunk's header cannot be read")
             hunks.append(self._hunk(header))
         return tuple(hunks)
 
@@ -393,13 +435,32 @@ class _Reader:
         if self._peek().startswith(_NO_NEWLINE) and lines:
             lines[-1] = lines[-1].removesuffix(b"\n")
             self._at += 1
+        if all(line[:1] == b" " for line in lines):
+            raise self._fail("the hunk changes nothing")
         return Hunk(
             old_start=old_start, new_start=new_start, lines=tuple(lines), section=header.group(5)
         )
 
 
-def _creates(hunks: tuple[Hunk, ...]) -> bool:
-    return len(hunks) == 1 and hunks[0].old_start == 0 and not hunks[0].old
+def _may_create(hunks: tuple[Hunk, ...]) -> bool:
+    return len(hunks) == 1 and not hunks[0].old
+
+
+def _is_of_epoch(line: bytes) -> bool:
+    """Whether a name is dated as `diff -N` dates a file that is not there."""
+    found = _EPOCH.fullmatch(line.partition(b"\t")[2])
+    if not found:
+        return False
+    hour, minute, zone_hour, zone_minute = (int(found.group(i)) for i in range(2, 6))
+    zone = zone_hour * 60 + (-zone_minute if found.group(4)[:1] == b"-" else zone_minute)
+    days = 1 if found.group(1) == b"1969-12-31" else 0
+    return hour * 60 + minute - zone == days * 24 * 60
+
+
+def _changes_something(file: FilePatch) -> bool:
+    modes = {file.old_mode, file.new_mode} - {None}
+    holds_contents = bool(file.hunks) or file.binary is not None or file.lacks_contents
+    return holds_contents or file.change is not FileChange.MODIFY or len(modes) > 1
 
 
 def _strip_prefix(name: str) -> str:
@@ -413,8 +474,12 @@ def _unquote(text: bytes) -> str:
 
     def byte(match: re.Match[str]) -> str:
         code = match.group(1)
-        return chr(int(code, 8) & 0xFF) if code.isdigit() else chr(_ESCAPES.get(code, ord(code)))
+        if len(code) > 1:
+            return chr(int(code, 8))
+        if code not in _ESCAPES:
+            raise PatchError(f"a quoted name holds \\{code}, which stands for nothing")
+        return chr(_ESCAPES[code])
 
     inner = text[1:-1].decode("latin-1")
-    raw = re.sub(r"\\([0-7]{3}|.)", byte, inner, flags=re.DOTALL).encode("latin-1")
+    raw = re.sub(r"\\([0-3][0-7]{2}|.?)", byte, inner, flags=re.DOTALL).encode("latin-1")
     return raw.decode("utf-8", "surrogateescape")

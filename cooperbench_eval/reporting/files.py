@@ -1,8 +1,10 @@
 """The output files of a report, under the base document's names."""
 
 import contextlib
+import errno
 import os
 import re
+import stat
 import tempfile
 from pathlib import Path
 
@@ -35,6 +37,8 @@ def write_report(report: MergeReport, directory: str | os.PathLike[str]) -> tupl
     staged: list[tuple[Path, Path]] = []
     try:
         target.mkdir(parents=True, exist_ok=True)
+        for name in contents:
+            _check_free(target / name)
         for name, data in contents.items():
             handle, temporary = tempfile.mkstemp(prefix=".", suffix=".part", dir=target)
             staged.append((Path(temporary), target / name))
@@ -44,11 +48,19 @@ def write_report(report: MergeReport, directory: str | os.PathLike[str]) -> tupl
         for temporary_path, path in staged:
             temporary_path.replace(path)
     except OSError as exc:
+        raise ReportError(f"cannot be written to ({exc.strerror})", str(target)) from exc
+    finally:
         for temporary_path, _ in staged:
             with contextlib.suppress(OSError):
                 temporary_path.unlink()
-        raise ReportError(f"cannot be written to ({exc.strerror})", str(target)) from exc
     return tuple(sorted(path for _, path in staged))
+
+
+def _check_free(path: Path) -> None:
+    """Raise now what would keep a finished file from taking its place later."""
+    with contextlib.suppress(FileNotFoundError):
+        if stat.S_ISDIR(path.lstat().st_mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
 
 
 def _contents(report: MergeReport) -> dict[str, bytes]:

@@ -140,6 +140,10 @@ class Attempt:
         return Verdict.CORRECT if len(runs) == 2 else Verdict.NOT_RUN  # noqa: PLR2004
 
 
+def _own(versions: Mapping[str, str]) -> dict[str, str]:
+    return dict(versions)
+
+
 @frozen(kw_only=True)
 class MergeReport:
     """Everything that is known of a pair: feature 1 merged into feature 2.
@@ -167,7 +171,7 @@ class MergeReport:
 
     repo_name: str
     task_id: int
-    timestamp: dt.datetime
+    timestamp: dt.datetime = field()
     feature1: FeatureReport
     feature2: FeatureReport
     conflict_details: ConflictDetails | None
@@ -179,7 +183,12 @@ class MergeReport:
     model: str | None = None
     setting: str | None = None
     k: int = 1
-    versions: Mapping[str, str] = field(factory=dict, hash=False)
+    versions: Mapping[str, str] = field(factory=dict, converter=_own, hash=False)
+
+    @timestamp.validator
+    def _check_timestamp(self, _: object, timestamp: dt.datetime) -> None:
+        if timestamp.utcoffset() is None:
+            raise ValueError(f"the timestamp {timestamp} has no time zone")
 
     @property
     def merge_status(self) -> PairStatus:

@@ -53,7 +53,8 @@ def loads(text: str | bytes, kind: type[_Report]) -> _Report:
     """
     try:
         data = json.loads(text)
-    except ValueError as exc:
+    # Brackets nested without end exhaust the reader instead.
+    except (ValueError, RecursionError) as exc:
         raise ReportError(f"is no JSON ({exc})") from exc
     return load(data, kind)
 
@@ -98,9 +99,9 @@ def _feature(feature: Any, data: _Json) -> _Json:
     }
 
 
-def _plain_feature(data: _Json) -> _Json:
-    if data.get("tests") is None:
-        return data
+def _plain_feature(data: Any) -> Any:
+    if not isinstance(data, dict) or not isinstance(data.get("tests"), dict):
+        return data  # what is wrong with it is told where it is structured
     return data | {"tests": data["tests"] | {"output": data["test_output"]}}
 
 

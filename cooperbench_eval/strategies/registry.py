@@ -5,7 +5,8 @@ Built-in strategies stand in the same table as anybody's: the entry-point group
 when it is asked for.
 """
 
-from importlib.metadata import EntryPoint, entry_points
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from cooperbench_eval.errors import (
     DuplicateStrategyError,
@@ -14,6 +15,9 @@ from cooperbench_eval.errors import (
 )
 from cooperbench_eval.strategies.protocol import MergeStrategy
 
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
 __all__ = ["GROUP", "as_strategy", "available_strategies", "get_strategy"]
 
 GROUP = "cooperbench_eval.strategies"
@@ -21,10 +25,10 @@ GROUP = "cooperbench_eval.strategies"
 
 def available_strategies() -> tuple[str, ...]:
     """Return the names of the registered strategies, sorted; imports none of them."""
-    return tuple(sorted({point.name for point in entry_points(group=GROUP)}))
+    return tuple(sorted({point.name for point in _points()}))
 
 
-def get_strategy(name: str, **options: object) -> MergeStrategy:
+def get_strategy(name: str, /, **options: object) -> MergeStrategy:
     """Build the strategy registered as *name*, with *options* as its arguments.
 
     Raises:
@@ -63,8 +67,15 @@ def as_strategy(strategy: str | MergeStrategy) -> MergeStrategy:
     return strategy
 
 
-def _find(name: str) -> EntryPoint:
-    points = entry_points(group=GROUP)
+def _points() -> Iterable["EntryPoint"]:
+    # Imported here because it is a good part of what importing the library costs.
+    from importlib.metadata import entry_points  # noqa: PLC0415
+
+    return entry_points(group=GROUP)
+
+
+def _find(name: str) -> "EntryPoint":
+    points = _points()
     # One distribution may be found twice, by its checkout and as installed.
     found = {(_distribution(p), p.value): p for p in points if p.name == name}
     if not found:
@@ -75,7 +86,7 @@ def _find(name: str) -> EntryPoint:
     return next(iter(found.values()))
 
 
-def _distribution(point: EntryPoint) -> str:
+def _distribution(point: "EntryPoint") -> str:
     return f"{point.dist.name} {point.dist.version}" if point.dist else "an unknown distribution"
 
 

@@ -4,6 +4,7 @@ from attrs import evolve
 
 from cooperbench_eval.errors import StrategyFailedError
 from cooperbench_eval.merging.tree import Labels, merge_changes
+from cooperbench_eval.models import Conflict, Entry
 from cooperbench_eval.snapshot import Changes, Snapshot
 from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome, MergeStrategy
 from cooperbench_eval.strategies.registry import as_strategy
@@ -49,6 +50,8 @@ def merge(
 def run_strategy(strategy: MergeStrategy, merge_input: MergeInput) -> MergeOutcome:
     """Run *strategy* and hold it to the protocol.
 
+    How many conflicts it met is counted here: it is a fact of the three-way merge.
+
     Raises:
         StrategyFailedError: It raised, or returned something else than an outcome.
     """
@@ -57,7 +60,20 @@ def run_strategy(strategy: MergeStrategy, merge_input: MergeInput) -> MergeOutco
     # The plug-in boundary: whatever a strategy raises is that strategy's failure.
     except Exception as exc:
         raise StrategyFailedError(strategy.name, repr(exc)) from exc
+    if flaw := _flaw(outcome):
+        raise StrategyFailedError(strategy.name, flaw)
+    return evolve(outcome, strategy=strategy.name, conflicts_met=len(merge_input.conflicts))
+
+
+def _flaw(outcome: object) -> str:
+    """Say what about *outcome* would break whoever reads it; empty where nothing would."""
     if not isinstance(outcome, MergeOutcome):
-        kind = type(outcome).__qualname__
-        raise StrategyFailedError(strategy.name, f"returned {kind} instead of a MergeOutcome")
-    return evolve(outcome, strategy=strategy.name)
+        return f"returned {type(outcome).__qualname__} instead of a MergeOutcome"
+    if not isinstance(outcome.changes, Changes):
+        return f"its changes are of type {type(outcome.changes).__qualname__} instead of Changes"
+    for path, entry in outcome.changes.items():
+        if entry is not None and not (isinstance(entry, Entry) and isinstance(entry.data, bytes)):
+            return f"its changes hold no entry with bytes at {path!r}"
+    if not all(isinstance(conflict, Conflict) for conflict in outcome.conflicts):
+        return "its conflicts hold something else than a Conflict"
+    return ""

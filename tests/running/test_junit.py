@@ -17,7 +17,7 @@ def test_cases_and_their_outcomes_are_read_in_order():
         b"<testsuites><testsuite>"
         b'<testcase classname="a.b" name="one" file="a/b.py" time="0.25"/>'
         b'<testcase classname="a.b" name="two"><properties><error/></properties>'
-        b'<failure message="m">text</failure><error message="n"/></testcase>'
+        b'<failure message="m"><error message="x"/>text</failure><error message="n"/></testcase>'
         b"</testsuite></testsuites>"
     )
 

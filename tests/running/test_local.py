@@ -362,9 +362,28 @@ def test_a_stopped_supervisor_does_not_stop_the_caller(run_python, survivors, wo
     assert survivors(word, within_seconds=1) == []
 
 
-def test_a_command_that_kills_its_supervisor_has_no_exit_status(run_python, survivors, word):
-    """Then nothing can be said of it; what it left behind is still found and killed."""
-    script = DAEMON + "os.kill(os.getppid(), signal.SIGKILL); time.sleep(60)"
+@pytest.mark.parametrize(
+    "disguise",
+    [
+        "os.chdir('/')",
+        "os.execve('/bin/sh', ['sh', '-c', 'sleep 60; :', sys.argv[1]], {})",
+    ],
+    ids=["elsewhere", "cleared"],
+)
+def test_a_command_that_kills_its_supervisor_has_no_exit_status(
+    run_python, survivors, word, disguise
+):
+    """Nothing can be said of it; what left either the tree or its environment is killed."""
+    script = f"""
+import os, signal, sys, time
+if os.fork() == 0:
+    os.setsid()
+    {disguise}
+    time.sleep(60)
+time.sleep(0.2)
+os.kill(os.getppid(), signal.SIGKILL)
+time.sleep(60)
+"""
 
     execution = run_python(script, word)
 

@@ -1,0 +1,202 @@
+"""Compares the merge core with `git merge-tree` on the merges of real histories.
+
+    python benchmarks/parity.py --repo PATH [--repo PATH ...] [--limit N] [--verbose]
+
+Takes the two-parent merge commits whose sides touch a common file, newest first,
+merges their parents over their merge base with both, and prints how many
+verdicts, clean trees, conflict bytes and scores are equal. Each divergence is
+named with its class. Merges with several merge bases, and those whose contents a
+partial clone lacks, are counted apart. The sides' names in markers are the
+parents' ids, so that git's regions can be told from contents.
+"""
+
+import argparse
+import re
+import subprocess
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from attrs import frozen
+
+from cooperbench_eval import Changes, ConflictScorer, RepositoryError, Snapshot
+from cooperbench_eval.merging.linediff import DiffCache
+from cooperbench_eval.merging.tree import Labels, ThreeWayMerge, merge_changes
+
+
+@frozen(kw_only=True)
+class GitMerge:
+    """What `git merge-tree` says of a merge."""
+
+    tree: str
+    conflicts: bool
+    stages: tuple[tuple[str, int, int, str], ...]
+
+
+class Git:
+    """The git program on one repository, with no configuration of the user's."""
+
+    def __init__(self, repo: Path) -> None:
+        """Use the repository at *repo*."""
+        self._repo = repo
+
+    def run(self, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+        """Run a git command; its failure is the caller's to judge."""
+        command = ["git", "-C", str(self._repo), "-c", "core.quotepath=off", *arguments]
+        return subprocess.run(command, capture_output=True, check=False)
+
+    def lines(self, *arguments: str) -> list[str]:
+        """Return a command's output lines."""
+        return self.run(*arguments).stdout.decode("utf-8", "surrogateescape").splitlines()
+
+    def merge(self, ours: str, theirs: str) -> GitMerge | None:
+        """Merge two commits; `None` where git cannot."""
+        done = self.run("merge-tree", "--write-tree", "-z", "--no-messages", ours, theirs)
+        if done.returncode not in {0, 1}:
+            return None
+        tree, *rest = done.stdout.decode("utf-8", "surrogateescape").split("\0")
+        stages = []
+        for row in rest:
+            if "\t" not in row:
+                continue
+            facts, path = row.split("\t", 1)
+            mode, object_id, stage = facts.split()
+            stages.append((path, int(stage), int(mode, 8), object_id))
+        return GitMerge(tree=tree, conflicts=done.returncode == 1, stages=tuple(sorted(stages)))
+
+    def score(self, merge: GitMerge, ours: str, theirs: str) -> int:
+        """Score git's own conflict regions by the formula, from its markers.
+
+        Conflicts without markers are no part of it; the stages tell of those.
+        """
+        region = re.compile(
+            rb"^<{7} %b[^\n]*\n(.*?)^={7}\r?\n(.*?)^>{7} %b[^\n]*$"
+            % (ours.encode(), theirs.encode()),
+            re.DOTALL | re.MULTILINE,
+        )
+        score = 0
+        for path in {row[0] for row in merge.stages}:
+            data = self.run("cat-file", "blob", f"{merge.tree}:{path}")
+            regions = region.findall(data.stdout) if data.returncode == 0 else []
+            lines = sum(side.count(b"\n") for sides in regions for side in sides)
+            score += 20 * len(regions) + 2 * lines
+        return score
+
+
+@frozen(kw_only=True)
+class Case:
+    """One merge commit's parents and their merge base."""
+
+    base: str
+    ours: str
+    theirs: str
+
+
+def cases(git: Git, counts: Counter[str]) -> Iterator[Case]:
+    """Yield the merges of a history that have one merge base."""
+    for row in git.lines("rev-list", "--all", "--min-parents=2", "--max-parents=2", "--parents"):
+        _, ours, theirs = row.split()
+        bases = git.lines("merge-base", "--all", ours, theirs)
+        if len(bases) != 1:
+            counts["several merge bases" if bases else "no merge base"] += 1
+        elif bases[0] not in {ours, theirs}:
+            yield Case(base=bases[0], ours=ours, theirs=theirs)
+
+
+def merge(repo: Path, case: Case, cache: DiffCache) -> tuple[Snapshot, ThreeWayMerge] | None:
+    """Merge a case with the library; `None` where the sides share no file."""
+    base, ours, theirs = (
+        Snapshot.from_repo(repo, commit) for commit in (case.base, case.ours, case.theirs)
+    )
+    our_changes, their_changes = Changes.between(base, ours), Changes.between(base, theirs)
+    if not our_changes.keys() & their_changes.keys():
+        return None
+    labels = Labels(ours=case.ours, theirs=case.theirs)
+    return base, merge_changes(base, our_changes, their_changes, labels, cache=cache)
+
+
+def compare(git: Git, case: Case, base: Snapshot, mine: ThreeWayMerge, counts: Counter[str]) -> str:
+    """Count one merge; return its class of divergence, empty for none."""
+    theirs = git.merge(case.ours, case.theirs)
+    if theirs is None:
+        counts["git failed"] += 1
+        return ""
+    counts["merges"] += 1
+    same_verdict = bool(mine.conflicts) == theirs.conflicts
+    same_tree = mine.changes.tree_id(base) == theirs.tree
+    counts["verdicts equal"] += same_verdict
+    if not theirs.conflicts:
+        counts["clean"] += 1
+        counts["clean trees equal"] += same_tree
+        return "" if same_tree and same_verdict else "verdict" if not same_verdict else "clean tree"
+    stages = sorted((s.path, s.number, int(s.entry.mode), s.entry.id) for s in mine.stages)
+    same_stages = tuple(stages) == theirs.stages
+    score = ConflictScorer().score(c for c in mine.conflicts if c.has_lines).conflict_score
+    same_score = score == git.score(theirs, case.ours, case.theirs)
+    counts["conflicting"] += 1
+    counts["conflict bytes equal"] += same_tree
+    counts["stages equal"] += same_stages
+    counts["scores equal"] += same_score
+    wrong = {
+        "verdict": same_verdict,
+        "bytes": same_tree,
+        "stages": same_stages,
+        "score": same_score,
+    }
+    return "+".join(name for name, equal in wrong.items() if not equal)
+
+
+def measure(repo: Path, limit: int) -> Counter[str]:
+    """Compare up to *limit* merges of a repository; name each divergence."""
+    git, counts, cache = Git(repo), Counter[str](), DiffCache()
+    for case in cases(git, counts):
+        if counts["merges"] >= limit:
+            break
+        try:
+            merged = merge(repo, case, cache)
+        except RepositoryError:
+            counts["contents absent"] += 1
+            continue
+        if merged is None:
+            continue
+        wrong = compare(git, case, *merged, counts)
+        if wrong:
+            counts[f"divergence: {wrong}"] += 1
+            print(f"  {wrong}: base {case.base} ours {case.ours} theirs {case.theirs}", flush=True)
+    return counts
+
+
+def show(name: str, counts: Counter[str]) -> None:
+    """Print the counts of one repository or of all."""
+    print(f"{name}: {counts['merges']} merges")
+    for part, whole in (
+        ("verdicts equal", "merges"),
+        ("clean trees equal", "clean"),
+        ("conflict bytes equal", "conflicting"),
+        ("stages equal", "conflicting"),
+        ("scores equal", "conflicting"),
+    ):
+        share = 100 * counts[part] / counts[whole] if counts[whole] else 100.0
+        print(f"    {part:<22}{counts[part]:>6} of {counts[whole]:<6}{share:8.2f} %")
+    for word in ("several merge bases", "no merge base", "contents absent", "git failed"):
+        if counts[word]:
+            print(f"    passed over: {word:<22}{counts[word]:>6}")
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--repo", type=Path, action="append", required=True)
+    parser.add_argument("--limit", type=int, default=1000, help="merges a repository")
+    options = parser.parse_args()
+    total = Counter[str]()
+    for repo in options.repo:
+        counts = measure(repo, options.limit)
+        show(str(repo), counts)
+        total += counts
+    if len(options.repo) > 1:
+        show("all", total)
+
+
+if __name__ == "__main__":
+    main()

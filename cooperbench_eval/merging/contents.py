@@ -1,0 +1,87 @@
+"""Three-way merge of one entry's contents, mode included."""
+
+from attrs import frozen
+
+from cooperbench_eval.merging.linediff import DiffCache
+from cooperbench_eval.merging.text import TextMerge, merge_text
+from cooperbench_eval.models import Entry, FileMode
+
+__all__ = ["ContentMerge", "merge_contents", "render_text"]
+
+_BINARY_PROBE = 8000  # bytes that git looks at to tell text from binary
+
+
+@frozen(kw_only=True)
+class ContentMerge:
+    """What became of one entry.
+
+    Attributes:
+        entry: The merged entry; ours where the contents cannot be merged.
+        text: The text merge, where one was made and left conflicts.
+        labels: What ours and theirs are called in the text's markers.
+        marker_size: How long they are.
+        modes_differ: Both sides set the mode, differently.
+        unmergeable: The contents differ and have no lines to merge.
+    """
+
+    entry: Entry
+    text: TextMerge | None = None
+    labels: tuple[str, str] = ("ours", "theirs")
+    marker_size: int = 7
+    modes_differ: bool = False
+    unmergeable: bool = False
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether nothing is left in dispute."""
+        return not (self.text or self.modes_differ or self.unmergeable)
+
+
+def merge_contents(
+    base: Entry | None,
+    ours: Entry,
+    theirs: Entry,
+    *,
+    labels: tuple[str, str],
+    marker_size: int = 7,
+    cache: DiffCache | None = None,
+) -> ContentMerge:
+    """Merge two entries of one kind; a base of another kind counts as none."""
+    old = base if base and _same_kind(base, ours) else None
+    mode, modes_differ = _merge_mode(base, ours, theirs)
+    if ours.data == theirs.data or (old and theirs.data == old.data):
+        return ContentMerge(entry=Entry(ours.data, mode), modes_differ=modes_differ)
+    if old and ours.data == old.data:
+        return ContentMerge(entry=Entry(theirs.data, mode), modes_differ=modes_differ)
+    texts = [entry for entry in (old, ours, theirs) if entry]
+    if not ours.mode.is_regular or any(map(_is_binary, texts)):
+        return ContentMerge(
+            entry=Entry(ours.data, mode), modes_differ=modes_differ, unmergeable=True
+        )
+    text = merge_text(old.data if old else b"", ours.data, theirs.data, cache=cache)
+    return ContentMerge(
+        entry=Entry(render_text(text, labels, marker_size), mode),
+        text=text if text.conflicts else None,
+        labels=labels,
+        marker_size=marker_size,
+        modes_differ=modes_differ,
+    )
+
+
+def render_text(text: TextMerge, labels: tuple[str, str], marker_size: int) -> bytes:
+    """Write a text merge out, open conflicts between markers."""
+    return text.render(ours=labels[0], theirs=labels[1], marker_size=marker_size)
+
+
+def _merge_mode(base: Entry | None, ours: Entry, theirs: Entry) -> tuple[FileMode, bool]:
+    if ours.mode is theirs.mode or (base and ours.mode is base.mode):
+        return theirs.mode, False
+    return ours.mode, not (base and theirs.mode is base.mode)
+
+
+def _same_kind(one: Entry, other: Entry) -> bool:
+    return one.mode is other.mode or (one.mode.is_regular and other.mode.is_regular)
+
+
+def _is_binary(entry: Entry) -> bool:
+    return b"\0" in entry.data[:_BINARY_PROBE]

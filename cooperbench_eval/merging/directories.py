@@ -1,0 +1,127 @@
+"""Directory renames: what one side adds to a folder that the other renamed.
+
+A folder counts as renamed where a side left nothing in it and moved most of its
+files to one other folder. What the other side puts into it is taken along, and
+stays a conflict, as git's default `merge.directoryRenames=conflict` has it.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+from cooperbench_eval.merging.slots import Side, Slots
+from cooperbench_eval.models import ConflictKind
+from cooperbench_eval.objects import folders_above
+from cooperbench_eval.snapshot import Snapshot
+
+__all__ = ["follow_directory_renames", "renamed_away"]
+
+
+def renamed_away(base: Snapshot, slots: Slots, side: Side) -> frozenset[str]:
+    """Folders that *side* emptied while the other side put a new file right into them."""
+    folders = {
+        path.rpartition("/")[0]
+        for path in slots
+        if slots[path].versions[Side.BASE] is None and slots[path].versions[side.other] is not None
+    }
+    return frozenset(f for f in folders if f and _is_removed(base, slots, side, f))
+
+
+def _is_removed(base: Snapshot, slots: Slots, side: Side, folder: str) -> bool:
+    inside = folder + "/"
+    here = [path for path in slots if path.startswith(inside)]
+    if any(slots[path].versions[side] is not None for path in here):
+        return False
+    if all(slots[path].versions[Side.BASE] is None for path in here):
+        return False
+    return all(path in slots for path in base.paths(folder))
+
+
+def follow_directory_renames(
+    base: Snapshot, slots: Slots, ours: Mapping[str, str], theirs: Mapping[str, str]
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Take additions along with renamed folders; return the renames as they are then."""
+    renames = {Side.OURS: dict(ours), Side.THEIRS: dict(theirs)}
+    folders = {
+        side: _folder_renames(slots, renames[side], renamed_away(base, slots, side))
+        for side in renames
+    }
+    common = folders[Side.OURS].keys() & folders[Side.THEIRS].keys()
+    for side in renames:
+        folders[side] = {old: new for old, new in folders[side].items() if old not in common}
+    for side, own in renames.items():
+        if folders[side.other]:
+            _take_along(base, slots, side, own, folders[side.other], folders[side])
+    return renames[Side.OURS], renames[Side.THEIRS]
+
+
+def _folder_renames(
+    slots: Slots, renames: Mapping[str, str], emptied: frozenset[str]
+) -> dict[str, str]:
+    """Find where most of each emptied folder's files went; a draw is a conflict."""
+    counts: dict[str, Counter[str]] = {}
+    for old, new in renames.items():
+        for old_folder, new_folder in _folder_pairs(old, new):
+            if old_folder in emptied:
+                counts.setdefault(old_folder, Counter())[new_folder] += 1
+            elif not emptied.intersection(folders_above(old_folder)):
+                break
+    found: dict[str, str] = {}
+    for folder, places in counts.items():
+        (place, most), *others = places.most_common(2)
+        if others and others[0][1] == most:
+            slots.dispute(folder, ConflictKind.DIRECTORY_RENAME)
+        elif place != folder:
+            found[folder] = place
+    return found
+
+
+def _folder_pairs(old: str, new: str) -> Iterator[tuple[str, str]]:
+    """Yield the folders of a renamed file, and the ones above while their names agree."""
+    old_folder, new_folder = old.rpartition("/")[0], new.rpartition("/")[0]
+    while old_folder:
+        yield old_folder, new_folder
+        old_folder, _, old_name = old_folder.rpartition("/")
+        new_folder, _, new_name = new_folder.rpartition("/")
+        if old_name != new_name:
+            return
+
+
+def _take_along(  # noqa: PLR0917 - the two sides' renames in full
+    base: Snapshot,
+    slots: Slots,
+    side: Side,
+    renames: dict[str, str],
+    folders: Mapping[str, str],
+    own_folders: Mapping[str, str],
+) -> None:
+    """Move what *side* added below *folders* to where the other side moved them."""
+    sources = {new: old for old, new in renames.items()}
+    wanted: dict[str, list[str]] = {}
+    for path in list(slots):
+        slot = slots[path]
+        if slot.versions[Side.BASE] is not None or slot.versions[side] is None:
+            continue
+        folder = next(
+            (above for above in reversed(list(folders_above(path))) if above in folders), None
+        )
+        if folder is None or folders[folder] in own_folders:
+            continue
+        place = folders[folder]
+        rest = path[len(folder) + 1 :]
+        wanted.setdefault(f"{place}/{rest}" if place else rest, []).append(path)
+    for new, paths in sorted(wanted.items()):
+        if len(paths) > 1 or _is_taken(base, slots, new, side):
+            for path in paths:
+                slots.dispute(path, ConflictKind.DIRECTORY_RENAME)
+            continue
+        (path,) = paths
+        slots.relocate(path, new, side)
+        if path in sources:
+            renames[sources[path]] = new
+
+
+def _is_taken(base: Snapshot, slots: Slots, path: str, side: Side) -> bool:
+    """Whether *side* has a file or a folder at *path*, touched or not."""
+    if slots.has(path, side) or (path not in slots and base.get(path) is not None):
+        return True
+    return base.is_directory(path) and any(p not in slots for p in base.paths(path))

@@ -1,0 +1,130 @@
+"""Carries the renames of both sides through the slots.
+
+The rules are those of git's default merge, as documented in its "directory
+renames" and "rename" notes and observed of it.
+"""
+
+from collections.abc import Callable
+
+from cooperbench_eval.merging.contents import ContentMerge
+from cooperbench_eval.merging.directories import follow_directory_renames, renamed_away
+from cooperbench_eval.merging.renames import find_renames
+from cooperbench_eval.merging.slots import Side, Slot, Slots
+from cooperbench_eval.models import ConflictKind, Entry
+from cooperbench_eval.objects import folders_above
+from cooperbench_eval.snapshot import Snapshot
+
+__all__ = ["carry_renames"]
+
+# Merges the versions of a slot; a rename's inner merge has longer markers.
+_Merge = Callable[[Slot, int], ContentMerge]
+
+_INNER_MARKERS = 8
+
+
+def carry_renames(base: Snapshot, slots: Slots, merge: _Merge) -> None:
+    """Find both sides' renames and move versions to where they belong."""
+    ours = _renames(base, slots, Side.OURS)
+    theirs = _renames(base, slots, Side.THEIRS)
+    if not (ours or theirs):
+        return
+    ours, theirs = follow_directory_renames(base, slots, ours, theirs)
+    for old in sorted(ours.keys() | theirs.keys()):
+        if old not in theirs:
+            _carry_one(slots, Side.OURS, old, ours[old], merge)
+        elif old not in ours:
+            _carry_one(slots, Side.THEIRS, old, theirs[old], merge)
+        elif ours[old] == theirs[old]:
+            target = slots[ours[old]]
+            target.versions[Side.BASE] = slots[old].versions[Side.BASE]
+            target.names[Side.BASE] = old
+            slots.clear(old)
+        else:
+            _part_ways(slots, old, ours[old], theirs[old], merge)
+
+
+def _renames(base: Snapshot, slots: Slots, side: Side) -> dict[str, str]:
+    deleted: dict[str, Entry] = {}
+    added: dict[str, Entry] = {}
+    for path in _by_notice(slots, side):
+        was, now = slots[path].versions[Side.BASE], slots[path].versions[side]
+        if was is not None and now is None:
+            deleted[path] = was
+        elif was is None and now is not None:
+            added[path] = now
+    if not (deleted and added):
+        return {}
+    changed = {p for p in deleted if slots[p].versions[side.other] != deleted[p]}
+    folders = renamed_away(base, slots, side)
+    located = {p for p in deleted if any(p.startswith(folder + "/") for folder in folders)}
+    return find_renames(deleted, added, frozenset(changed | located))
+
+
+def _by_notice(slots: Slots, side: Side) -> list[str]:
+    """Order the paths as git comes upon them, which decides between equal files.
+
+    Folders in which the other side changed nothing are looked into last.
+    """
+    other = side.other
+    busy: set[str] = {""}
+    for path in slots:
+        if slots[path].versions[other] != slots[path].versions[Side.BASE]:
+            busy.update(folders_above(path))
+            busy.add(path)
+    return sorted(slots, key=lambda path: (path.rpartition("/")[0] not in busy, path))
+
+
+def _carry_one(slots: Slots, side: Side, old: str, new: str, merge: _Merge) -> None:
+    """Carry a rename that only *side* made."""
+    source, target, other = slots[old], slots.claim(new), side.other
+    elsewhere = source.versions[other]
+    moved = target.versions[side]
+    collides = target.versions[other] is not None
+    changes_type = (
+        elsewhere is not None
+        and moved is not None
+        and elsewhere.mode.is_regular != moved.mode.is_regular
+    )
+    if collides and elsewhere is None:
+        target.kind = ConflictKind.RENAME_DELETE
+    elif collides and not changes_type:
+        inner = _inner_slot(source, side, moved, new, old)
+        target.versions[side] = merge(inner, _INNER_MARKERS).entry
+    elif not collides:
+        target.versions[Side.BASE] = source.versions[Side.BASE]
+        target.names[Side.BASE] = old
+        if elsewhere is None:
+            target.kind = ConflictKind.RENAME_DELETE
+        elif changes_type:
+            target.kind = ConflictKind.MODIFY_DELETE
+        else:
+            target.versions[other] = elsewhere
+            target.names[other] = old
+    if changes_type:
+        source.versions[Side.BASE] = None
+    else:
+        slots.clear(old)
+
+
+def _inner_slot(source: Slot, side: Side, moved: Entry | None, new: str, old: str) -> Slot:
+    """Put a renamed file beside its old versions, to be merged before it collides."""
+    versions = list(source.versions)
+    names = [old, old, old]
+    versions[side], names[side] = moved, new
+    return Slot(versions, names)
+
+
+def _part_ways(slots: Slots, old: str, ours: str, theirs: str, merge: _Merge) -> None:
+    """Both sides renamed *old*, to different names: its merge stands at both."""
+    source = slots[old]
+    first, second = slots[ours], slots[theirs]
+    inner = Slot(
+        [source.versions[Side.BASE], first.versions[Side.OURS], second.versions[Side.THEIRS]],
+        [old, ours, theirs],
+    )
+    merged = merge(inner, _INNER_MARKERS)
+    for target, side in ((first, Side.OURS), (second, Side.THEIRS)):
+        target.versions[side] = merged.entry
+        target.inner = merged
+        target.kind = ConflictKind.RENAME_RENAME
+    source.kind = ConflictKind.RENAME_RENAME

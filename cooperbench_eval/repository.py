@@ -1,0 +1,93 @@
+"""The only door to pygit2: reads a git repository, never writes to it.
+
+Loading libgit2 takes longer than the rest of this library, so this module is
+imported when a repository is first asked for.
+"""
+
+import pygit2
+
+from cooperbench_eval.errors import RepositoryError
+from cooperbench_eval.objects import Node, decode_path
+
+__all__ = ["CommitStore", "open_revision", "unified_hunks"]
+
+_CONTEXT = 3  # unchanged lines around a change in a diff, as git shows by default
+
+
+class CommitStore:
+    """Reads a tree of a git repository; never writes to it."""
+
+    def __init__(self, location: str, tree_id: str) -> None:
+        self._location = location
+        self._tree_id = tree_id
+        self._repository = pygit2.Repository(location)
+        self._tree = self._object(tree_id).peel(pygit2.Tree)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (CommitStore, (self._location, self._tree_id))
+
+    def _object(self, object_id: str) -> pygit2.Object:
+        try:
+            return self._repository[object_id]
+        except (KeyError, pygit2.GitError) as exc:
+            raise RepositoryError(self._location, f"object {object_id} is absent") from exc
+
+    def node(self, path: str) -> Node | None:
+        """See `Store.node`."""
+        try:
+            found = self._tree[path]
+        except (KeyError, ValueError):
+            return None
+        except pygit2.GitError as exc:
+            raise RepositoryError(self._location, f"cannot read the folder of {path}") from exc
+        return Node(int(found.filemode), str(found.id))
+
+    def listing(self, path: str) -> dict[str, Node]:
+        """See `Store.listing`."""
+        node = self.node(path) if path else None
+        tree = self._object(node.id).peel(pygit2.Tree) if node else self._tree
+        return {decode_path(e.raw_name or b""): Node(int(e.filemode), str(e.id)) for e in tree}
+
+    def read(self, path: str, node: Node) -> bytes:
+        """See `Store.read`."""
+        try:
+            return self._object(node.id).peel(pygit2.Blob).data
+        except RepositoryError as exc:
+            raise RepositoryError(self._location, f"the contents of {path} are absent") from exc
+
+    def root(self) -> str:
+        """See `Store.root`."""
+        return str(self._tree.id)
+
+
+def open_revision(location: str, revision: str) -> tuple[CommitStore, str | None]:
+    """Find a commit, tag or tree; return its store and its commit id, if any.
+
+    Raises:
+        RepositoryError: *location* is no repository, or has no such revision.
+    """
+    try:
+        repository = pygit2.Repository(location)
+    except pygit2.GitError as exc:
+        raise RepositoryError(location, f"is no git repository ({exc})") from exc
+    try:
+        found = repository.revparse_single(revision)
+        tree = found.peel(pygit2.Tree)
+    except (KeyError, ValueError, pygit2.GitError) as exc:
+        raise RepositoryError(location, f"has no commit {revision!r}") from exc
+    try:
+        commit_id = str(found.peel(pygit2.Commit).id)
+    except (ValueError, pygit2.GitError):
+        commit_id = None  # the revision names a bare tree
+    return CommitStore(location, str(tree.id)), commit_id
+
+
+def unified_hunks(before: bytes, after: bytes) -> bytes:
+    """Return the hunks of a unified diff, without its headers; both sides as text."""
+    flags = pygit2.enums.DiffOption.FORCE_TEXT
+    patch = pygit2.Patch.create_from(
+        before, after, old_as_path="a", new_as_path="b", flag=flags, context_lines=_CONTEXT
+    )
+    data: bytes = patch.data
+    start = data.find(b"\n@@ ")
+    return data[start + 1 :] if start >= 0 else b""

@@ -1,0 +1,242 @@
+"""The same texts through the git binary: the results are equal, byte for byte."""
+
+import os
+import random
+import shutil
+import subprocess
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+
+from cooperbench_eval.merging.linediff import DiffAlgorithm, diff_lines, split_lines
+from cooperbench_eval.merging.text import ConflictStyle, Refinement, merge_text
+from tests.generators import three_way_texts
+
+pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="needs the git binary")
+
+STYLES = pytest.mark.parametrize("style", ConflictStyle)
+
+
+@pytest.fixture(scope="module")
+def git(tmp_path_factory):
+    """Run git in an empty bare repository, out of reach of any configuration."""
+    directory = tmp_path_factory.mktemp("git")
+    environment = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(directory),
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "LC_ALL": "C",
+    }
+
+    def run(*arguments, data=b"", allowed=(0,)):
+        done = subprocess.run(
+            ["git", "-c", "merge.renames=false", *arguments],
+            input=data,
+            cwd=directory,
+            env=environment,
+            capture_output=True,
+            check=False,
+        )
+        assert done.returncode in allowed, done.stderr
+        return done.stdout
+
+    run("init", "--quiet", "--bare")
+    return run
+
+
+def generated(count):
+    """Draw *count* triples from Hypothesis; they are compared in one batch."""
+    triples = []
+
+    @settings(
+        max_examples=count,
+        database=None,
+        deadline=None,
+        derandomize=True,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(three_way_texts())
+    def draw(texts):
+        triples.append(texts)
+
+    draw()
+    return triples
+
+
+def repetitive(count, seed):
+    """Longer texts, in which some lines occur more often than histogram likes."""
+    generator = random.Random(seed)  # noqa: S311
+    triples = []
+    for _ in range(count):
+        symbols = generator.choice([2, 3, 10, 100])
+        frequent = generator.choice([0.2, 0.7, 0.95])
+
+        def line(symbols=symbols, frequent=frequent):
+            rare = generator.random() > frequent
+            return b"%d\n" % generator.randrange(symbols * 20 if rare else symbols)
+
+        base = [line() for _ in range(generator.randrange(400))]
+        triple = [base]
+        for _ in range(2):
+            side = list(base)
+            for _ in range(generator.randrange(12)):
+                start = generator.randint(0, len(side))
+                end = start + generator.randrange(8)
+                block = side[start:end]
+                if generator.random() < 0.5:
+                    side[start:end] = [line() for _ in range(generator.randrange(6))]
+                target = generator.randint(0, len(side))
+                if generator.random() < 0.3:
+                    side[target:target] = block
+            triple.append(side)
+        triples.append(tuple(b"".join(lines) for lines in triple))
+    return triples
+
+
+@pytest.fixture(scope="module")
+def triples():
+    """Base, ours and theirs of many kinds."""
+    return generated(800) + repetitive(400, seed=1)
+
+
+def commit(git, versions):
+    """Commit trees of numbered files; each branch but the first starts at the first."""
+    stream = []
+    for number, (branch, texts) in enumerate(versions.items(), start=1):
+        stream.append(b"commit refs/heads/%s\nmark :%d\n" % (branch, number))
+        stream.append(b"committer a <a@b.c> 1 +0000\ndata 0\n")
+        stream.append(b"deleteall\n" if number == 1 else b"from :1\ndeleteall\n")
+        for name, data in [*enumerate(texts), ("kept", b"kept")]:
+            if data is not None:
+                path = str(name).encode()
+                stream.append(b"M 644 inline %s\ndata %d\n%s\n" % (path, len(data), data))
+    git("fast-import", "--quiet", "--force", data=b"".join(stream))
+
+
+def read(git, tree, count):
+    """Read the numbered files of a tree."""
+    out = git("cat-file", "--batch", data=b"".join(b"%s:%d\n" % (tree, i) for i in range(count)))
+    texts = []
+    for _ in range(count):
+        header, _, out = out.partition(b"\n")
+        size = int(header.split()[2])
+        texts.append(out[:size])
+        out = out[size + 1 :]
+    return texts
+
+
+@STYLES
+@pytest.mark.parametrize("has_base", [True, False], ids=["modified", "added"])
+def test_merges_like_git_merge(git, triples, style, has_base):
+    """The merged bytes and the verdict are those of `git merge`, in each style."""
+    bases = [base if has_base else None for base, _, _ in triples]
+    commit(
+        git,
+        {
+            b"base": bases,
+            b"ours": [ours for _, ours, _ in triples],
+            b"theirs": [theirs for _, _, theirs in triples],
+        },
+    )
+    label = git("rev-parse", "--short=7", "base").decode().strip()
+
+    out = git(
+        *("-c", f"merge.conflictStyle={style}", "merge-tree", "--write-tree", "-z"),
+        *("--name-only", "--no-messages", "ours", "theirs"),
+        allowed=(0, 1),
+    )
+
+    tree, *conflicted = out.split(b"\0")
+    unsettled = {int(path) for path in conflicted if path}
+    for i, expected in enumerate(read(git, tree, len(triples))):
+        texts = (bases[i] or b"", *triples[i][1:])
+        merged = merge_text(*texts, refinement=style.refinement)
+        assert merged.render(style=style, ours="ours", base=label, theirs="theirs") == expected, (
+            texts
+        )
+        assert bool(merged.conflicts) == (i in unsettled), texts
+
+
+MERGE_FILE = {
+    "merge": (Refinement.ZEALOUS_ALNUM, ()),
+    "diff3": (Refinement.NONE, ("--diff3",)),
+    "zdiff3": (Refinement.TRIM, ("--zdiff3",)),
+    "union": (Refinement.ZEALOUS_ALNUM, ("--union",)),
+}
+
+
+@pytest.mark.parametrize("mode", MERGE_FILE)
+def test_merges_like_git_merge_file(git, triples, tmp_path, mode):
+    """So are they those of `git merge-file`, with its own diff and refinement."""
+    refinement, options = MERGE_FILE[mode]
+    paths = [tmp_path / name for name in ("ours", "base", "theirs")]
+    for base, ours, theirs in triples[::10]:
+        for path, data in zip(paths, (ours, base, theirs), strict=True):
+            path.write_bytes(data)
+
+        expected = git(
+            *("merge-file", "-p", "-q", "-L", "A", "-L", "B", "-L", "C", "--marker-size=9"),
+            *(*options, *paths),
+            allowed=range(128),
+        )
+
+        merged = merge_text(
+            base, ours, theirs, refinement=refinement, algorithm=DiffAlgorithm.MYERS
+        )
+        if mode == "union":
+            assert merged.union() == expected, (base, ours, theirs)
+        else:
+            style = ConflictStyle(mode)
+            shown = merged.render(style=style, marker_size=9, ours="A", base="B", theirs="C")
+            assert shown == expected, (base, ours, theirs)
+
+
+@pytest.mark.parametrize("algorithm", DiffAlgorithm)
+def test_diffs_like_git_diff(git, triples, algorithm):
+    """Each changed line is the one that `git diff` shows, at the place it shows."""
+    old = [base for base, _, _ in triples]
+    new = [ours for _, ours, _ in triples]
+    commit(git, {b"old": old, b"new": new})
+
+    # One line of context: without any, git sets common ends aside before it diffs.
+    shown = git(
+        *("diff-tree", "-p", "-U1", "--text", "--no-indent-heuristic", "--full-index"),
+        *(f"--diff-algorithm={algorithm}", "--no-prefix", "old", "new"),
+    )
+
+    expected = {}
+    for part in (b"\n" + shown).split(b"\ndiff --git ")[1:]:
+        header, at, hunks = part.partition(b"\n@@ ")
+        expected[int(header.split()[0])] = changed_lines(at + hunks)
+    for i, (a, b) in enumerate(zip(old, new, strict=True)):
+        changes = diff_lines(split_lines(a), split_lines(b), algorithm=algorithm)
+        removed = {n for change in changes for n in range(change.a_start, change.a_end)}
+        added = {n for change in changes for n in range(change.b_start, change.b_end)}
+        assert (removed, added) == expected.get(i, (set(), set())), (a, b)
+
+
+def changed_lines(hunks):
+    """Read the numbers of removed and of added lines off a unified diff."""
+    removed, added = set(), set()
+    a = b = a_left = b_left = 0
+    for line in hunks.split(b"\n"):
+        if not a_left and not b_left:
+            if line.startswith(b"@@ "):
+                (a, a_left), (b, b_left) = map(span, line.split()[1:3])
+        elif line.startswith(b"-"):
+            removed.add(a)
+            a, a_left = a + 1, a_left - 1
+        elif line.startswith(b"+"):
+            added.add(b)
+            b, b_left = b + 1, b_left - 1
+        elif line.startswith(b" "):
+            a, b, a_left, b_left = a + 1, b + 1, a_left - 1, b_left - 1
+    return removed, added
+
+
+def span(text):
+    """Read ``-3,2`` as the line counted from 0, and the number of lines."""
+    start, _, size = text[1:].partition(b",")
+    size = int(size or 1)
+    return int(start) - (size > 0), size

@@ -1,0 +1,107 @@
+"""What tests of more than one folder share: Hypothesis profiles, git, a repository."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pygit2
+import pytest
+from hypothesis import HealthCheck, settings
+
+from cooperbench_eval.models import FileMode
+
+settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("ci", settings.get_profile("default"), derandomize=True)
+settings.register_profile("thorough", settings.get_profile("default"), max_examples=5000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+
+class Git:
+    """A bare repository and the git binary, without anybody's configuration."""
+
+    def __init__(self, folder):
+        self.path = str(folder)
+        self._index = str(Path(folder) / "index")
+        self._environment = {
+            "PATH": os.environ["PATH"],
+            "LC_ALL": "C",
+            "HOME": self.path,
+            "GIT_CONFIG_GLOBAL": os.devnull,
+            "GIT_CONFIG_NOSYSTEM": "1",
+            "GIT_DIR": self.path,
+            "GIT_INDEX_FILE": self._index,
+        }
+        for role in ("AUTHOR", "COMMITTER"):
+            self._environment[f"GIT_{role}_NAME"] = "Ann"
+            self._environment[f"GIT_{role}_EMAIL"] = "ann@example.org"
+            self._environment[f"GIT_{role}_DATE"] = "2024-05-06T07:08:09Z"
+        self.run("init", "-q", "--bare")
+        self._repository = pygit2.Repository(self.path)
+
+    def run(self, *arguments, data=b"", fails=False, **environment):
+        """Run git; return what it prints, or `None` where it fails and may."""
+        done = subprocess.run(
+            ("git", *arguments),
+            input=data,
+            capture_output=True,
+            check=False,
+            env=self._environment | environment,
+            cwd=environment.get("GIT_WORK_TREE", self.path),
+        )
+        if done.returncode and fails:
+            return None
+        assert not done.returncode, done.stderr
+        return done.stdout
+
+    def _fill_index(self, files):
+        Path(self._index).unlink(missing_ok=True)
+        Path(f"{self._index}.lock").unlink(missing_ok=True)  # of a git that crashed
+        index = pygit2.Index(self._index)
+        for path, entry in files.items():
+            if entry.mode is FileMode.SUBMODULE:
+                object_id = pygit2.Oid(hex=entry.data.decode())
+            else:
+                object_id = self._repository.create_blob(entry.data)
+            index.add(pygit2.IndexEntry(path, object_id, pygit2.enums.FileMode(int(entry.mode))))
+        index.write()
+        return index
+
+    def _index_tree(self):
+        return str(pygit2.Index(self._index).write_tree(self._repository))
+
+    def tree(self, files):
+        """Store a tree of entries; return its id."""
+        return str(self._fill_index(files).write_tree(self._repository))
+
+    def write_tree(self, files):
+        """Return the tree id that the git binary gives the same entries."""
+        self._fill_index(files)
+        return self.run("write-tree", "--missing-ok").decode().strip()
+
+    def commit(self, tree_id, message="A change"):
+        """Store a commit without parents; return its id."""
+        return self.run("commit-tree", tree_id, "-m", message).decode().strip()
+
+    def apply(self, files, patch, *options):
+        """Apply a patch to entries in the index; return the tree's id, `None` if refused."""
+        self._fill_index(files)
+        arguments = ("apply", "--cached", "--allow-empty", *options)
+        done = self.run(*arguments, data=patch, fails=True)
+        return None if done is None else self._index_tree()
+
+    def apply_in_work_tree(self, files, patch, folder):
+        """Apply a patch to checked-out entries and their index; return the tree's id."""
+        place = {"GIT_WORK_TREE": str(folder)}
+        self._fill_index(files)
+        self.run("checkout-index", "-a", "-q", "-u", **place)
+        self.run("apply", "--index", "--allow-empty", data=patch, **place)
+        return self._index_tree()
+
+
+@pytest.fixture(scope="session")
+def git(tmp_path_factory):
+    """Return git in an empty bare repository; skip without the binary."""
+    if not shutil.which("git"):
+        pytest.skip("git is not installed")
+    return Git(tmp_path_factory.mktemp("git"))

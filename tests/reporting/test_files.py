@@ -1,0 +1,228 @@
+"""The files of a report, under the base document's names."""
+
+import datetime as dt
+import stat
+
+import attrs
+import pytest
+
+import cooperbench_eval as ce
+
+DIFF = b"--- a/f\n+++ b/f\n@@ -1 +1 @@\n-1\n+\xe9\n"
+CASES = ("passed", "passed", "failed", "error", "skipped", "xfailed")
+RUN = ce.TestResult(
+    status="failed",
+    cases=[ce.TestCase(id=f"t{n}", status=status) for n, status in enumerate(CASES)],
+    exit_code=1,
+    duration_seconds=1.5,
+    output="F..\nno \udcff\n",
+    reason="because",
+)
+
+
+def make_report(**facts):
+    """Return the report of a pair with a naive and a union row."""
+    patch = ce.PatchReport(status="applied")
+    row = {"implementation": "m:C", "status": "clean"}
+    report = ce.MergeReport(
+        repo_name="pallets_click_task",
+        task_id=0,
+        timestamp=dt.datetime(2026, 1, 2, tzinfo=dt.UTC),
+        feature1=ce.FeatureReport(number=3, patch=patch, tests=RUN),
+        feature2=ce.FeatureReport(number=12, patch=patch),
+        conflict_details=ce.ConflictScorer().score([]),
+        diff=DIFF,
+        attempts=[
+            ce.Attempt(strategy="naive", diff=b"naive's own", **row),
+            ce.Attempt(strategy="union", diff=b"union's\n", **row),
+        ],
+        model="gpt-5",
+    )
+    return attrs.evolve(report, **facts)
+
+
+def names(folder):
+    """List what is in a folder, hidden files included."""
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_the_files_have_the_base_documents_names(tmp_path):
+    """Report, naive diff and a log for each feature, and a diff for each other strategy."""
+    written = ce.write_report(make_report(k=2), tmp_path)
+
+    expected = [
+        "merge_diff_f3_into_f12_k2.diff",
+        "merge_diff_f3_into_f12_k2_union.diff",
+        "merge_report_f3_into_f12_k2.json",
+        "test_result_gpt-5_pallets_click_task_task0_f12_k2.txt",
+        "test_result_gpt-5_pallets_click_task_task0_f3_k2.txt",
+    ]
+    assert names(tmp_path) == expected
+    assert list(written) == [tmp_path / name for name in expected]
+
+
+def test_the_report_file_holds_the_report(tmp_path):
+    """It can be read back as it is."""
+    report = make_report()
+
+    ce.write_report(report, tmp_path)
+
+    text = (tmp_path / "merge_report_f3_into_f12_k1.json").read_bytes()
+    assert text.decode() == report.to_json()
+    assert ce.MergeReport.from_json(text) == report
+
+
+def test_the_diffs_are_written_byte_for_byte(tmp_path):
+    """The naive one is the report's, also where naive was not asked for."""
+    report = make_report()
+    union_alone = attrs.evolve(report, attempts=report.attempts[1:])
+
+    for each in (report, union_alone):
+        ce.write_report(each, tmp_path)
+
+        assert (tmp_path / "merge_diff_f3_into_f12_k1.diff").read_bytes() == DIFF
+        assert (tmp_path / "merge_diff_f3_into_f12_k1_union.diff").read_bytes() == b"union's\n"
+
+
+def test_a_pair_without_a_merge_has_no_diff(tmp_path):
+    """Report and logs are written all the same, and a strategy that failed has no diff either."""
+    failed = ce.Attempt(strategy="llm", implementation="m:C", status="failed", failure="no key")
+
+    ce.write_report(make_report(conflict_details=None, diff=None, attempts=[]), tmp_path / "none")
+    ce.write_report(make_report(attempts=[failed]), tmp_path / "failed")
+
+    assert len(names(tmp_path / "none")) == 3
+    assert not [name for name in names(tmp_path / "none") if name.endswith(".diff")]
+    assert [name for name in names(tmp_path / "failed") if name.endswith(".diff")] == [
+        "merge_diff_f3_into_f12_k1.diff"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("model", "word"),
+    [
+        (None, "unnamed"),
+        ("", "unnamed"),
+        ("vendor/model-1.5", "vendor_model-1.5"),
+        ("../../etc", ".._.._etc"),
+        ("a b\nc", "a_b_c"),
+        ("modèle", "mod_le"),
+    ],
+)
+def test_a_models_name_stays_inside_of_a_file_name(tmp_path, model, word):
+    """Whatever is in it, no file appears elsewhere."""
+    folder = tmp_path / "out"
+
+    ce.write_report(make_report(model=model), folder)
+
+    assert f"test_result_{word}_pallets_click_task_task0_f3_k1.txt" in names(folder)
+    assert names(tmp_path) == ["out"]
+
+
+def test_a_strategys_name_stays_inside_of_a_file_name(tmp_path):
+    """As a model's does."""
+    row = ce.Attempt(strategy="my/own", implementation="m:C", status="clean", diff=b"d")
+
+    ce.write_report(make_report(attempts=[row]), tmp_path)
+
+    assert "merge_diff_f3_into_f12_k1_my_own.diff" in names(tmp_path)
+
+
+def test_the_log_of_a_run_has_its_facts_and_its_output(tmp_path):
+    """In the words of the report; bytes that no file can hold are shown as escapes."""
+    ce.write_report(make_report(), tmp_path)
+
+    log = (tmp_path / "test_result_gpt-5_pallets_click_task_task0_f3_k1.txt").read_bytes()
+    assert log.decode().splitlines() == [
+        "feature 3",
+        "patch: applied",
+        "tests: failed (because)",
+        "cases: 2 passed, 1 failed, 1 errors, 1 skipped, 1 expected failures",
+        "pass rate: 0.5000",
+        "exit status: 1",
+        "seconds: 1.500",
+        "",
+        "F..",
+        "no \\udcff",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("status", "reason", "lines"),
+    [
+        ("applied", "", ["feature 12", "patch: applied", "tests: not run"]),
+        ("failed", "f: no", ["feature 12", "patch: failed", "reason: f: no", "tests: not run"]),
+    ],
+)
+def test_the_log_without_a_run_says_so(tmp_path, status, reason, lines):
+    """And why, where the patch is the reason."""
+    patch = ce.PatchReport(status=status, reason=reason)
+
+    ce.write_report(make_report(feature2=ce.FeatureReport(number=12, patch=patch)), tmp_path)
+
+    log = tmp_path / "test_result_gpt-5_pallets_click_task_task0_f12_k1.txt"
+    assert log.read_text().splitlines() == lines
+
+
+def test_a_missing_directory_is_made_and_files_are_for_everybody(tmp_path):
+    """Directories above it too; a path may be a `str`."""
+    folder = tmp_path / "a" / "b"
+
+    written = ce.write_report(make_report(), str(folder))
+
+    assert {stat.S_IMODE(path.stat().st_mode) for path in written} == {0o644}
+    assert len(names(folder)) == 5
+
+
+def test_writing_again_replaces_the_files(tmp_path):
+    """Neither doubled nor mixed, and nothing else in the directory is touched."""
+    (tmp_path / "mine.txt").write_text("mine")
+    ce.write_report(make_report(), tmp_path)
+
+    ce.write_report(make_report(diff=b"new\n"), tmp_path)
+
+    assert len(names(tmp_path)) == 6
+    assert (tmp_path / "merge_diff_f3_into_f12_k1.diff").read_bytes() == b"new\n"
+    assert (tmp_path / "mine.txt").read_text() == "mine"
+
+
+# --- what goes wrong ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("below", ["", "out", "out/deeper"])
+def test_a_file_in_the_directorys_place_is_an_error(tmp_path, below):
+    """Nothing is written, and the file stays as it is."""
+    file = tmp_path / "file"
+    file.write_text("mine")
+
+    with pytest.raises(ce.ReportError) as caught:
+        ce.write_report(make_report(), file / below)
+
+    assert caught.value.location == str(file / below)
+    assert isinstance(caught.value.__cause__, OSError)
+    assert file.read_text() == "mine"
+    assert names(tmp_path) == ["file"]
+
+
+@pytest.mark.parametrize("place", range(5))
+def test_one_file_that_cannot_be_written_keeps_the_others_away(tmp_path, place):
+    """Whichever of the five it is; older files stay whole, and no part is left over."""
+    ce.write_report(make_report(diff=b"old\n"), tmp_path)
+    blocked = tmp_path / names(tmp_path)[place]
+    blocked.unlink()
+    blocked.mkdir()
+    before = {path: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()}
+
+    with pytest.raises(ce.ReportError):
+        ce.write_report(make_report(diff=b"new\n"), tmp_path)
+
+    assert {path: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()} == before
+    assert list(blocked.iterdir()) == []
+
+
+def test_a_name_too_long_for_a_file_is_an_error(tmp_path):
+    """And leaves nothing behind."""
+    with pytest.raises(ce.ReportError, match="too long"):
+        ce.write_report(make_report(model="m" * 300), tmp_path)
+
+    assert names(tmp_path) == []

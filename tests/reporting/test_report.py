@@ -1,0 +1,170 @@
+"""What a report says of a pair beyond what is stored in it."""
+
+import datetime as dt
+import pickle
+
+import attrs
+import pytest
+from generators import reports
+from hypothesis import given
+
+import cooperbench_eval as ce
+
+NOW = dt.datetime(2026, 1, 2, tzinfo=dt.UTC)
+PASSED = ce.TestResult(status="passed")
+FAILED = ce.TestResult(status="failed", output="no\n")
+NOT_PASSED = [ce.TestResult(status=each) for each in ce.TestStatus if each != "passed"]
+
+
+def report_of(conflicts=(), *, merged=True, **facts):
+    """Return a report of a merge with *conflicts*, or of none."""
+    details = ce.ConflictScorer().score(conflicts) if merged else None
+    features = [
+        ce.FeatureReport(number=number, patch=ce.PatchReport(status="applied")) for number in (1, 2)
+    ]
+    facts = {"feature1": features[0], "feature2": features[1], "timestamp": NOW} | facts
+    return ce.MergeReport(repo_name="r", task_id=0, conflict_details=details, **facts)
+
+
+def attempt(status="clean", first=None, second=None, strategy="naive"):
+    """Return a strategy's row."""
+    return ce.Attempt(
+        strategy=strategy,
+        implementation="m:C",
+        status=status,
+        feature1_tests=first,
+        feature2_tests=second,
+    )
+
+
+# --- the pair ---------------------------------------------------------------------
+
+
+def test_merge_status_and_score_are_those_of_the_conflicts():
+    """Clean without any, conflicts with one, and neither where nothing was merged."""
+    clash = ce.Conflict(path="f", base=b"", ours=b"1\n2\n", theirs=b"3\n", line=1)
+
+    reports_ = [report_of(), report_of([clash]), report_of(merged=False)]
+
+    assert [(each.merge_status.value, each.conflict_score) for each in reports_] == [
+        ("clean", 0),
+        ("conflicts", 26),
+        ("missing_input", None),
+    ]
+
+
+def test_a_conflict_without_lines_is_a_conflict():
+    """Also for a scorer that weighs it as nothing."""
+    gone = ce.Conflict(path="f", kind="modify/delete", base=b"1\n", ours=None, theirs=b"2\n")
+
+    details = ce.ConflictScorer(per_section=0, per_line=0).score([gone])
+    report = attrs.evolve(report_of(), conflict_details=details)
+
+    assert (report.merge_status, report.conflict_score) == (ce.PairStatus.CONFLICTS, 0)
+
+
+def test_a_feature_that_was_not_tested_neither_passed_nor_failed():
+    """`None` is the third answer; a result gives the other two, with its output."""
+    feature = report_of().feature1
+
+    answers = [
+        (each.tests_passed, each.test_output)
+        for each in (
+            feature,
+            attrs.evolve(feature, tests=PASSED),
+            attrs.evolve(feature, tests=FAILED),
+        )
+    ]
+
+    assert answers == [(None, ""), (True, ""), (False, "no\n")]
+
+
+def test_a_row_is_found_by_its_strategy():
+    """A strategy without a row is a `KeyError`."""
+    report = report_of(attempts=[attempt(strategy="naive"), attempt(strategy="union")])
+
+    assert report.attempt("union") is report.attempts[1]
+    with pytest.raises(KeyError, match="llm"):
+        report.attempt("llm")
+
+
+# --- verdicts -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("status", ["clean", "resolved"])
+def test_a_merge_is_correct_if_both_features_pass(status):
+    """Whether or not there was a conflict to resolve."""
+    assert attempt(status, PASSED, PASSED).verdict is ce.Verdict.CORRECT
+
+
+@pytest.mark.parametrize("bad", NOT_PASSED, ids=lambda each: each.status.value)
+def test_whatever_is_no_pass_makes_a_merge_incorrect(bad):
+    """On either feature, also if the other one was not tested."""
+    verdicts = {
+        attempt("clean", *runs).verdict
+        for runs in [(bad, PASSED), (PASSED, bad), (bad, bad), (bad, None), (None, bad)]
+    }
+
+    assert verdicts == {ce.Verdict.INCORRECT}
+
+
+@pytest.mark.parametrize("runs", [(None, None), (PASSED, None), (None, PASSED)])
+def test_a_merge_is_not_run_until_both_features_are_tested(runs):
+    """One pass is no correctness."""
+    assert attempt("resolved", *runs).verdict is ce.Verdict.NOT_RUN
+
+
+@pytest.mark.parametrize("status", ["conflicts", "failed"])
+def test_open_conflicts_and_failures_are_unhandled(status):
+    """Whatever tests would say."""
+    assert attempt(status).verdict is ce.Verdict.UNHANDLED
+    assert attempt(status, PASSED, PASSED).verdict is ce.Verdict.UNHANDLED
+
+
+# --- the record ---------------------------------------------------------------------
+
+
+def test_a_time_without_a_zone_is_refused():
+    """A report with one could be written and not be read again."""
+    with pytest.raises(ValueError, match="time zone"):
+        report_of(timestamp=NOW.replace(tzinfo=None))
+
+
+def test_versions_are_the_reports_own():
+    """What the caller does to its mapping later does not reach the report."""
+    versions = {"python": "3.11"}
+
+    report = report_of(versions=versions)
+    versions["python"] = "4"
+
+    assert report.versions == {"python": "3.11"}
+
+
+def test_a_report_is_shown_without_its_bulk():
+    """Diffs, conflicts and outputs do not fill the screen."""
+    clash = ce.Conflict(path="f", base=b"BULK", ours=b"BULK", theirs=b"BULK")
+    loud = ce.TestResult(status="passed", output="BULK")
+    row = attrs.evolve(attempt(), diff=b"BULK", feature1_tests=loud)
+
+    assert "BULK" not in repr(report_of(conflicts=[clash], diff=b"BULK", attempts=[row]))
+
+
+@given(reports())
+def test_reports_are_values(report):
+    """Equal ones have one hash, and both survive pickling."""
+    copy = pickle.loads(pickle.dumps(report))  # noqa: S301 - our own bytes
+
+    assert copy == report
+    assert hash(copy) == hash(report)
+
+
+@given(reports())
+def test_the_derived_facts_fit_the_stored_ones(report):
+    """A score only where something was merged; correct only where everything passed."""
+    is_missing = report.merge_status is ce.PairStatus.MISSING_INPUT
+
+    assert is_missing == (report.conflict_score is None)
+    for row in report.attempts:
+        runs = (row.feature1_tests, row.feature2_tests)
+        is_good = row.status in {"clean", "resolved"} and all(r and r.passed for r in runs)
+        assert is_good == (row.verdict is ce.Verdict.CORRECT)

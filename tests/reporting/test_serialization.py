@@ -1,0 +1,295 @@
+"""Reports as JSON: the base document's keys, ours beside them, and back."""
+
+import copy
+import datetime as dt
+import json
+import pickle
+
+import attrs
+import pytest
+from generators import indices, json_values, reports
+from hypothesis import given
+
+import cooperbench_eval as ce
+from cooperbench_eval.reporting.serialization import SCHEMA_VERSION
+
+PATCH = b"--- a/f\n+++ b/f\n@@ -1 +1 @@\n-1\n+%s\n"
+
+
+def evaluate(first=b"2", second=b"3", **facts):
+    """Return the report of two edits of one line."""
+    features = [
+        ce.Feature(number=number, patch=PATCH % text) for number, text in ((1, first), (2, second))
+    ]
+    pair = ce.FeaturePair(
+        repo_name="calc",
+        task_id=0,
+        base=ce.Snapshot.from_files({"f": b"1\n"}),
+        feature1=features[0],
+        feature2=features[1],
+        **facts,
+    )
+    return ce.Evaluator().evaluate(pair)
+
+
+def places(value, found=None):
+    """List every place of a JSON value, as the container and the key or index in it."""
+    found = [] if found is None else found
+    inner = value.items() if isinstance(value, dict) else enumerate(value)
+    for key, each in inner:
+        found.append((value, key))
+        if isinstance(each, dict | list):
+            places(each, found)
+    return found
+
+
+# --- keys -------------------------------------------------------------------------
+
+
+def test_the_keys_of_the_base_document_come_first_and_keep_their_names():
+    """Whoever reads CooperBench's merge reports reads ours."""
+    data = evaluate().to_dict()
+
+    assert list(data)[:8] == [
+        "schema_version",
+        "repo_name",
+        "task_id",
+        "timestamp",
+        "feature1",
+        "feature2",
+        "merge_status",
+        "conflict_score",
+    ]
+    for feature in (data["feature1"], data["feature2"]):
+        assert list(feature)[:3] == ["number", "tests_passed", "test_output"]
+    assert list(data["conflict_details"])[:3] == [
+        "conflict_sections",
+        "conflict_lines",
+        "avg_lines_per_conflict",
+    ]
+
+
+def test_the_values_of_the_base_document_are_those_of_the_report():
+    """Derived facts are written down, times and words as JSON has them."""
+    report = evaluate()
+
+    data = json.loads(report.to_json())
+
+    assert data == report.to_dict()
+    assert data["schema_version"] == SCHEMA_VERSION == 1
+    assert (data["repo_name"], data["task_id"]) == ("calc", 0)
+    assert dt.datetime.fromisoformat(data["timestamp"]) == report.timestamp
+    assert data["timestamp"].endswith("+00:00")
+    assert data["feature1"] | data["feature2"] == data["feature2"]
+    assert (data["feature1"]["tests_passed"], data["feature1"]["test_output"]) == (None, "")
+    assert (data["merge_status"], data["conflict_score"]) == ("conflicts", 24)
+    details = data["conflict_details"]
+    assert (details["conflict_sections"], details["conflict_lines"]) == (1, 2)
+    assert details["avg_lines_per_conflict"] == 2.0
+
+
+def test_every_key_of_ours_is_known():
+    """Adding one is a decision; this list is the format's."""
+    data = evaluate().to_dict()
+
+    assert list(data)[8:] == [
+        "conflict_details",
+        "conflicts",
+        "diff",
+        "attempts",
+        "base_tree_id",
+        "base_commit",
+        "model",
+        "setting",
+        "k",
+        "versions",
+    ]
+    assert list(data["attempts"][0]) == [
+        "strategy",
+        "implementation",
+        "status",
+        "conflicts_met",
+        "conflict_details",
+        "tree_id",
+        "diff",
+        "failure",
+        "feature1_tests",
+        "feature2_tests",
+        "duration_seconds",
+        "verdict",
+    ]
+    assert list(data["conflicts"][0]) == [
+        "path",
+        "kind",
+        "base",
+        "ours",
+        "theirs",
+        "line",
+        "newline",
+    ]
+
+
+def test_a_run_is_written_with_its_counts_and_its_output_once():
+    """The output of a feature alone stands where the base document has it."""
+    cases = [ce.TestCase(id=word, status=word) for word in ("passed", "xfailed", "failed")]
+    run = ce.TestResult(status="failed", cases=cases, output="what it printed\n")
+    report = evaluate()
+    report = attrs.evolve(
+        report,
+        feature1=attrs.evolve(report.feature1, tests=run),
+        attempts=[attrs.evolve(each, feature1_tests=run) for each in report.attempts],
+    )
+
+    data = report.to_dict()
+
+    tests = data["feature1"]["tests"]
+    assert data["feature1"]["test_output"] == "what it printed\n"
+    assert "output" not in tests
+    assert {key: tests[key] for key in list(tests)[:8]} == {
+        "status": "failed",
+        "passed_tests": 1,
+        "failed_tests": 1,
+        "error_tests": 0,
+        "skipped_tests": 0,
+        "xfailed_tests": 1,
+        "total_tests": 2,
+        "pass_rate": 0.5,
+    }
+    assert data["attempts"][0]["feature1_tests"]["output"] == "what it printed\n"
+    assert ce.MergeReport.from_json(json.dumps(data)) == report
+
+
+def test_a_pair_without_a_merge_has_empty_places_not_fewer_keys():
+    """`missing_input` is written with the same keys, and no score."""
+    empty = evaluate(first=b"1").to_dict()
+
+    assert (empty["merge_status"], empty["conflict_score"]) == ("missing_input", None)
+    assert (empty["conflict_details"], empty["diff"], empty["attempts"]) == (None, None, [])
+    assert list(empty) == list(evaluate().to_dict())
+
+
+def test_text_stays_readable_and_other_bytes_become_base64():
+    """A diff that is no UTF-8 survives, and one that is can be read in the file."""
+    text, latin = evaluate(first="é".encode()), evaluate(first=b"\xe9")
+
+    assert "+é\n" in text.to_dict()["diff"]
+    assert list(latin.to_dict()["diff"]) == ["base64"]
+    assert latin.to_dict()["conflicts"][0]["theirs"] == {"base64": "6Qo="}
+    assert latin.to_dict()["conflicts"][0]["ours"] == "3\n"
+    for report in (text, latin):
+        assert ce.MergeReport.from_json(report.to_json()) == report
+
+
+# --- round trip ---------------------------------------------------------------------
+
+
+@given(reports())
+def test_a_round_trip_loses_nothing(report):
+    """Nor change the text, which is ASCII: any encoding can hold it."""
+    text = report.to_json()
+
+    loaded = ce.MergeReport.from_json(text)
+
+    assert loaded == report
+    assert text.isascii()
+    assert text.endswith("}\n")
+    assert loaded.timestamp.utcoffset() == report.timestamp.utcoffset()
+    assert loaded.to_json() == text == ce.MergeReport.from_json(text.encode()).to_json()
+    assert pickle.loads(pickle.dumps(loaded)) == report  # noqa: S301 - our own bytes
+
+
+@given(reports(), indices(), json_values())
+def test_unknown_keys_are_passed_over(report, index, value):
+    """Wherever a later version adds one."""
+    data = report.to_dict()
+    containers = [data] + [c[k] for c, k in places(data) if isinstance(c[k], dict)]
+    records = [c for c in containers if "base64" not in c and c is not data["versions"]]
+    records[index % len(records)]["added_later"] = value
+
+    assert ce.MergeReport.from_json(json.dumps(data)) == report
+
+
+# --- what is no report --------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "is no JSON"),
+        ("{", "is no JSON"),
+        (b"\xff\xfe\xff", "is no JSON"),
+        ("[" * 100_000, "is no JSON"),
+        ("null", "is no merge report"),
+        ("[]", "is no merge report"),
+        ("{}", "is no merge report"),
+        ('{"merge_status": "clean"}', "is no merge report"),
+        ('{"schema_version": 2}', "schema version 2, newer than 1"),
+        ('{"schema_version": "1"}', "schema version"),
+        ('{"schema_version": 1}', "'feature1'"),
+    ],
+)
+def test_what_is_no_report_is_refused(text, words):
+    """With a sentence that says why."""
+    with pytest.raises(ce.ReportError) as caught:
+        ce.MergeReport.from_json(text)
+
+    assert isinstance(caught.value, ValueError)
+    assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "words"),
+    [
+        (["feature1"], None, "feature1"),
+        (["feature1"], [], "feature1"),
+        (["feature1", "patch"], "applied", "patch"),
+        (["feature1", "tests"], "passed", "tests"),
+        (["feature1", "tests"], [], "tests"),
+        (["feature2", "number"], "two", "number"),
+        (["timestamp"], "yesterday", "timestamp"),
+        (["timestamp"], "2026-01-01T00:00:00", "timestamp"),
+        (["diff"], 5, "diff"),
+        (["diff"], {"base64": "?"}, "diff"),
+        (["diff"], {"base64": "6Qo"}, "diff"),
+        (["conflicts"], 5, "conflicts"),
+        (["conflicts", 0, "kind"], "quarrel", "kind"),
+        (["attempts", 0, "status"], "won", "status"),
+        (["attempts", 1], None, "attempts"),
+        (["versions"], [1], "versions"),
+    ],
+)
+def test_a_wrong_value_is_named(place, value, words):
+    """Nothing else than `ReportError` comes out of a damaged file."""
+    data = evaluate().to_dict()
+    container = data
+    for key in place[:-1]:
+        container = container[key]
+    container[place[-1]] = value
+
+    with pytest.raises(ce.ReportError) as caught:
+        ce.MergeReport.from_json(json.dumps(data))
+
+    assert words in str(caught.value)
+
+
+@given(reports(), indices(), json_values())
+def test_damage_is_refused_or_makes_another_report(report, index, value):
+    """Whatever is overwritten, nothing but `ReportError` is raised."""
+    data = copy.deepcopy(report.to_dict())
+    container, key = places(data)[index % len(places(data))]
+    container[key] = value
+
+    try:
+        loaded = ce.MergeReport.from_json(json.dumps(data))
+    except ce.ReportError:
+        return
+    assert isinstance(loaded, ce.MergeReport)
+
+
+@given(reports(), indices())
+def test_a_report_cut_short_is_refused(report, index):
+    """As a crash would leave it."""
+    text = report.to_json()
+
+    with pytest.raises(ce.ReportError):
+        ce.MergeReport.from_json(text[: index % (len(text) - 2)])

@@ -1,0 +1,268 @@
+"""What a plug-in is given, what it may answer, and what becomes of one that breaks."""
+
+import attrs
+import pytest
+from generators import three_way_texts
+from hypothesis import given
+
+import cooperbench_eval as ce
+
+BASE = ce.Snapshot.from_files({"f": b"a\n1\nb\n", "g": b"1\n", "clean": b"1\n"})
+OURS = ce.Changes({"f": ce.Entry(b"a\n2\nb\n"), "g": ce.Entry(b"2\n")})
+THEIRS = ce.Changes({"f": ce.Entry(b"a\n3\nb\n"), "g": None, "clean": ce.Entry(b"2\n")})
+
+
+class Plugin:
+    """A strategy made of a function, as a plug-in author might write it."""
+
+    def __init__(self, function, name="plugin"):
+        """Take what `merge` is to do."""
+        self.name = name
+        self.function = function
+
+    def merge(self, merge_input, /):
+        """Call the function."""
+        return self.function(merge_input)
+
+
+def merge_with(function):
+    """Merge the two sides above with a plug-in that calls *function*."""
+    return ce.merge(BASE, OURS, THEIRS, strategy=Plugin(function))
+
+
+# --- what a strategy sees -----------------------------------------------------------
+
+
+def test_a_strategy_sees_base_sides_and_the_finished_merge():
+    """And the open conflicts, ready to be answered."""
+    seen = []
+
+    merge_with(lambda given: seen.append(given) or ce.MergeOutcome(changes=given.merge.changes))
+
+    (given,) = seen
+    assert (given.base, given.ours, given.theirs) == (BASE, OURS, THEIRS)
+    assert given.conflicts == given.merge.conflicts
+    assert [(each.path, each.kind.value) for each in given.conflicts] == [
+        ("f", "content"),
+        ("g", "modify/delete"),
+    ]
+    assert given.ours_feature is given.theirs_feature is None
+
+
+def test_a_strategy_never_sees_tests():
+    """Neither its input nor what it knows of a feature has a place for them."""
+    names = [
+        each.name for kind in (ce.MergeInput, ce.FeatureContext) for each in attrs.fields(kind)
+    ]
+
+    assert sorted(names) == sorted(
+        ["base", "ours", "theirs", "merge", "ours_feature", "theirs_feature"]
+        + ["number", "description"]
+    )
+
+
+# --- resolve_conflicts ----------------------------------------------------------------
+
+
+class Ours:
+    """The five lines of the documentation."""
+
+    name = "keep-ours"
+
+    def merge(self, merge_input):
+        """Answer each conflict with our text."""
+        return ce.resolve_conflicts(merge_input, lambda conflict: conflict.ours)
+
+
+def test_a_plug_in_can_be_five_lines():
+    """It need not inherit from anything, and its outcome carries its name."""
+    outcome = ce.merge(BASE, OURS, THEIRS, strategy=Ours())
+
+    assert (outcome.status, outcome.strategy) == ("resolved", "keep-ours")
+    assert (outcome.conflicts, outcome.conflicts_met) == ((), 2)
+    assert {path: entry.data for path, entry in outcome.changes.items()} == {
+        "clean": b"2\n",
+        "f": b"a\n2\nb\n",
+        "g": b"2\n",
+    }
+
+
+def test_none_leaves_a_conflict_open():
+    """Its markers stay in the tree, and the outcome is conflicted."""
+    answers = {"f": None, "g": b"9\n"}
+
+    outcome = merge_with(lambda given: ce.resolve_conflicts(given, lambda c: answers[c.path]))
+
+    assert (outcome.status, outcome.conflicts_met) == ("conflicts", 2)
+    assert [conflict.path for conflict in outcome.conflicts] == ["f"]
+    assert outcome.changes["f"] == ce.merge(BASE, OURS, THEIRS).changes["f"]
+    assert outcome.changes["g"].data == b"9\n"
+
+
+def test_empty_text_is_an_answer():
+    """It takes the lines away; it is not the same as `None`."""
+    outcome = merge_with(lambda given: ce.resolve_conflicts(given, lambda _: b""))
+
+    assert outcome.status == "resolved"
+    assert (outcome.changes["f"].data, outcome.changes["g"].data) == (b"a\nb\n", b"")
+
+
+@given(three_way_texts())
+def test_nothing_outside_of_conflicts_changes(texts):
+    """An answer stands where the markers stood; every other byte is the naive merge's."""
+    base, *sides = texts
+    tree = ce.Snapshot.from_files({"f": base})
+    ours, theirs = (ce.Changes({"f": ce.Entry(text)}) for text in sides)
+    naive = ce.merge(tree, ours, theirs)
+    expected = naive.changes["f"].data.split(b"\n")
+    for conflict in reversed(naive.conflicts):
+        height = 3 + sum(
+            text.count(b"\n") + (not text.endswith(b"\n") and bool(text))
+            for text in (conflict.ours, conflict.theirs)
+        )
+        expected[conflict.line - 1 : conflict.line - 1 + height] = [b"ANSWER"]
+
+    outcome = ce.merge(
+        tree,
+        ours,
+        theirs,
+        strategy=Plugin(lambda given: ce.resolve_conflicts(given, lambda _: b"ANSWER\n")),
+    )
+
+    assert outcome.changes["f"].data == b"\n".join(expected)
+    assert outcome.conflicts == ()
+    assert outcome.status == ("resolved" if naive.conflicts else "clean")
+
+
+# --- the boundary -----------------------------------------------------------------------
+
+
+def _mutate(given):
+    given.ours = given.theirs
+
+
+def _write(given):
+    given.merge.changes["f"] = ce.Entry(b"")
+
+
+BROKEN = {
+    "raises": (lambda _: 1 / 0, "ZeroDivisionError"),
+    "answers with text": (
+        lambda given: ce.resolve_conflicts(given, lambda conflict: conflict.path),
+        "Error",
+    ),
+    "mutates its input": (_mutate, "FrozenInstanceError"),
+    "writes into the merge": (_write, "TypeError"),
+    "returns None": (lambda _: None, "returned NoneType instead of a MergeOutcome"),
+    "returns bytes": (lambda _: b"", "returned bytes instead of a MergeOutcome"),
+    "returns the changes": (lambda given: given.ours, "returned Changes instead"),
+    "returns the merge": (lambda given: given.merge, "returned ThreeWayMerge instead"),
+    "changes are a dict": (lambda _: ce.MergeOutcome(changes={"f": b""}), "changes"),
+    "no changes": (lambda _: ce.MergeOutcome(changes=None), "changes"),
+    "contents are text": (
+        lambda _: ce.MergeOutcome(changes=ce.Changes({"f": "text"})),
+        "'f'",
+    ),
+    "data is text": (
+        lambda _: ce.MergeOutcome(changes=ce.Changes({"f": ce.Entry("text")})),
+        "'f'",
+    ),
+    "conflicts are paths": (
+        lambda given: ce.MergeOutcome(changes=given.ours, conflicts=["f"]),
+        "conflicts",
+    ),
+}
+
+
+@pytest.mark.parametrize(("function", "words"), BROKEN.values(), ids=BROKEN)
+def test_a_strategy_that_breaks_the_protocol_has_failed(function, words):
+    """`merge` raises one error, which names the strategy and says what happened."""
+    with pytest.raises(ce.StrategyFailedError) as caught:
+        merge_with(function)
+
+    assert caught.value.name == "plugin"
+    assert words in caught.value.problem
+    assert "'plugin'" in str(caught.value)
+
+
+def test_what_a_strategy_raised_is_the_cause():
+    """Its own traceback is not lost."""
+    with pytest.raises(ce.StrategyFailedError) as caught:
+        merge_with(lambda _: 1 / 0)
+
+    assert isinstance(caught.value.__cause__, ZeroDivisionError)
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit])
+def test_an_interrupt_is_no_failure_of_a_strategy(error):
+    """Who presses Ctrl-C in a strategy stops the program."""
+
+    def interrupt(_):
+        raise error
+
+    with pytest.raises(error):
+        merge_with(interrupt)
+
+
+def test_a_strategy_may_say_that_it_failed():
+    """Then the outcome says so, and nothing is raised."""
+    outcome = merge_with(lambda given: ce.MergeOutcome(changes=given.ours, failure="no key"))
+
+    assert (outcome.status, outcome.failure) == ("failed", "no key")
+
+
+@pytest.mark.parametrize("claimed", [0, 7])
+def test_conflicts_met_are_counted_not_claimed(claimed):
+    """A strategy that writes its own tree on a conflicting pair resolves, it is not clean."""
+    outcome = merge_with(lambda given: ce.MergeOutcome(changes=given.ours, conflicts_met=claimed))
+
+    assert (outcome.status, outcome.conflicts_met) == ("resolved", 2)
+
+
+def test_a_strategy_goes_by_its_own_name():
+    """Whatever name it writes into the outcome."""
+    outcome = merge_with(lambda given: ce.MergeOutcome(changes=given.ours, strategy="other"))
+
+    assert outcome.strategy == "plugin"
+
+
+# --- in a report ------------------------------------------------------------------------
+
+PATCHES = [b"--- a/g\n+++ b/g\n@@ -1 +1 @@\n-1\n+%s\n" % text for text in (b"theirs", b"ours")]
+
+
+def evaluate_with(*strategies):
+    """Evaluate a conflicting pair, without tests."""
+    features = [ce.Feature(number=number, patch=PATCHES[number - 1]) for number in (1, 2)]
+    pair = ce.FeaturePair(
+        repo_name="r", task_id=0, base=BASE, feature1=features[0], feature2=features[1]
+    )
+    return ce.Evaluator(strategies=strategies).evaluate(pair)
+
+
+@pytest.mark.parametrize(("function", "words"), BROKEN.values(), ids=BROKEN)
+def test_a_failure_is_a_row_of_the_report(function, words):
+    """The strategies before and after it are tried all the same."""
+    report = evaluate_with("naive", Plugin(function), "union")
+
+    failed = report.attempt("plugin")
+    assert (failed.status, failed.verdict) == ("failed", "unhandled")
+    assert words in failed.failure
+    assert (failed.tree_id, failed.diff, failed.conflict_details) == (None, None, None)
+    assert failed.conflicts_met == 1
+    assert failed.implementation == f"{__name__}:Plugin"
+    assert [each.status.value for each in report.attempts] == ["conflicts", "failed", "resolved"]
+    assert ce.MergeReport.from_json(report.to_json()) == report
+
+
+def test_a_failure_that_is_told_is_a_row_like_any_other():
+    """It has no tree, no diff and no score either, and its reason is kept."""
+    report = evaluate_with(
+        Plugin(lambda given: ce.MergeOutcome(changes=given.ours, failure="no key")), "union"
+    )
+
+    told = report.attempt("plugin")
+    assert (told.status, told.failure, told.verdict) == ("failed", "no key", "unhandled")
+    assert (told.tree_id, told.diff, told.conflict_details) == (None, None, None)
+    assert (told.feature1_tests, told.feature2_tests) == (None, None)
+    assert report.attempt("union").status == "resolved"

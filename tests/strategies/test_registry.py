@@ -1,0 +1,233 @@
+"""Strategies by name, from distributions as pip would install them."""
+
+import importlib
+import subprocess
+import sys
+
+import pytest
+
+import cooperbench_eval as ce
+from cooperbench_eval.strategies.naive import NaiveStrategy
+from cooperbench_eval.strategies.union import UnionStrategy
+
+GROUP = "cooperbench_eval.strategies"
+OURS = """
+from cooperbench_eval import resolve_conflicts
+
+class Ours:
+    def __init__(self, name="keep-ours", ending=b""):
+        self.name, self.ending = name, ending
+
+    def merge(self, merge_input):
+        return resolve_conflicts(merge_input, lambda c: c.ours + self.ending)
+"""
+
+
+@pytest.fixture
+def install(tmp_path, monkeypatch):
+    """Return a function that lays a distribution with strategies on the path."""
+    known = set(sys.modules)
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def install(distribution, version, module, source, **points):
+        info = tmp_path / f"{distribution.replace('-', '_')}-{version}.dist-info"
+        info.mkdir()
+        head = f"Metadata-Version: 2.1\nName: {distribution}\nVersion: {version}\n"
+        (info / "METADATA").write_text(head)
+        lines = [f"{name} = {module}:{attribute}" for name, attribute in points.items()]
+        (info / "entry_points.txt").write_text("\n".join([f"[{GROUP}]", *lines, ""]))
+        (tmp_path / f"{module}.py").write_text(source)
+        importlib.invalidate_caches()
+
+    yield install
+    for name in set(sys.modules) - known:
+        del sys.modules[name]
+
+
+# --- names ----------------------------------------------------------------------
+
+
+def test_built_in_strategies_are_available():
+    """They stand in the same table as anybody's, sorted."""
+    names = ce.available_strategies()
+
+    assert {"naive", "union"} <= set(names)
+    assert list(names) == sorted(names)
+
+
+def test_listing_imports_no_strategy():
+    """Neither importing the library nor asking for the names loads a strategy's module."""
+    script = f"""
+import sys
+import cooperbench_eval as ce
+from importlib.metadata import entry_points
+assert "union" in ce.available_strategies()
+modules = {{point.module for point in entry_points(group={GROUP!r})}}
+print(len(modules), sorted(modules & set(sys.modules)), "litellm" in sys.modules)
+"""
+
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)
+
+    count, loaded = done.stdout.decode().split(maxsplit=1)
+    assert int(count) >= 2
+    assert loaded.strip() == "[] False"
+
+
+def test_a_listed_plug_in_is_not_imported(install):
+    """Also one that would break is merely a name."""
+    install("broken-plugin", "1.0", "registry_broken", "raise OSError('no licence')", broken="X")
+
+    assert "broken" in ce.available_strategies()
+    assert "registry_broken" not in sys.modules
+
+
+@pytest.mark.parametrize(("name", "kind"), [("naive", NaiveStrategy), ("union", UnionStrategy)])
+def test_a_name_gives_its_strategy(name, kind):
+    """A built-in strategy carries the name it is registered under."""
+    strategy = ce.get_strategy(name)
+
+    assert type(strategy) is kind
+    assert strategy.name == name
+
+
+def test_a_plug_in_is_found_by_its_name(install):
+    """An installed distribution is all it takes."""
+    install("keep-plugin", "1.0", "registry_keep", OURS, keep="Ours")
+
+    assert "keep" in ce.available_strategies()
+    assert ce.get_strategy("keep").name == "keep-ours"
+
+
+def test_options_reach_the_plug_in(install):
+    """Also one called `name`, by which two of a kind are told apart."""
+    install("option-plugin", "1.0", "registry_options", OURS, keep="Ours")
+
+    strategy = ce.get_strategy("keep", name="keep!", ending=b"!")
+
+    assert (strategy.name, strategy.ending) == ("keep!", b"!")
+
+
+def test_a_built_in_strategy_takes_another_name():
+    """So that a report can hold two of a kind."""
+    first, second = ce.get_strategy("union"), ce.get_strategy("union", name="union-again")
+
+    names = [each.name for each in ce.Evaluator(strategies=[first, second]).strategies]
+
+    assert names == ["union", "union-again"]
+
+
+# --- what goes wrong --------------------------------------------------------------
+
+
+def test_an_unknown_name_is_answered_with_the_known_ones(install):
+    """And with the distributions that were looked into."""
+    install("known-plugin", "2.3", "registry_known", OURS, known="Ours")
+
+    with pytest.raises(ce.UnknownStrategyError) as caught:
+        ce.get_strategy("nine")
+
+    error = caught.value
+    assert isinstance(error, LookupError)
+    assert error.name == "nine"
+    assert {"known", "naive", "union"} <= set(error.available)
+    assert "known-plugin 2.3" in error.origins
+    assert all(word in str(error) for word in ("'nine'", "known, naive", "known-plugin 2.3"))
+
+
+@pytest.mark.parametrize(
+    ("source", "attribute", "problem"),
+    [
+        ("raise OSError('no licence')", "X", "cannot be imported: OSError('no licence')"),
+        ("import no_such_module", "X", "cannot be imported: ModuleNotFoundError"),
+        ("class Y: pass", "X", "cannot be imported: AttributeError"),
+        ("class X:\n def __init__(self): raise KeyError('key')", "X", "be built: KeyError('key')"),
+        ("class X:\n def __init__(self, key): pass", "X", "cannot be built: TypeError"),
+        ("X = 5", "X", "cannot be built: TypeError"),
+        ("class X: name = 'x'", "X", "has no name or no merge method"),
+        ("class X:\n def merge(self, merge_input): pass", "X", "has no name or no merge method"),
+        ("class X:\n name = 5\n def merge(self, i): pass", "X", "has no name or no merge method"),
+        ("class X:\n name, merge = 'x', 5", "X", "has no name or no merge method"),
+        ("def X():\n return None", "X", "has no name or no merge method"),
+        ("class S:\n name = 's'\n def merge(self, i): pass\ndef X(): return S", "X", "has no name"),
+    ],
+)
+def test_a_plug_in_that_cannot_be_had_says_whose_it_is(install, source, attribute, problem):
+    """The error names strategy, distribution, object and cause."""
+    install("bad-plugin", "0.9", "registry_bad", source, bad=attribute)
+
+    with pytest.raises(ce.StrategyLoadError) as caught:
+        ce.get_strategy("bad")
+
+    error = caught.value
+    assert (error.name, error.origin) == ("bad", f"bad-plugin 0.9 (registry_bad:{attribute})")
+    assert problem in error.problem
+    assert "bad-plugin 0.9" in str(error)
+    assert (error.__cause__ is None) == (problem in "has no name or no merge method")
+
+
+def test_one_name_from_two_distributions_is_refused(install):
+    """Nothing is picked by chance; both claimants are named, and other names still work."""
+    install("first-plugin", "1.0", "registry_first", OURS, twice="Ours", first="Ours")
+    install("second-plugin", "2.0", "registry_second", OURS, twice="Ours")
+
+    with pytest.raises(ce.DuplicateStrategyError) as caught:
+        ce.get_strategy("twice")
+
+    assert caught.value.origins == ("first-plugin 1.0", "second-plugin 2.0")
+    assert ce.available_strategies().count("twice") == 1
+    assert ce.get_strategy("first").name == "keep-ours"
+
+
+def test_a_built_in_strategy_cannot_be_shadowed(install):
+    """A plug-in that calls itself `naive` is refused, not taken."""
+    install("shadow-plugin", "1.0", "registry_shadow", OURS, naive="Ours")
+
+    with pytest.raises(ce.DuplicateStrategyError, match="cooperbench-eval .* and shadow-plugin 1"):
+        ce.get_strategy("naive")
+
+
+def test_one_distribution_found_twice_is_one(install, tmp_path, monkeypatch):
+    """As when it lies on the path both installed and as a checkout."""
+    install("again-plugin", "1.0", "registry_again", OURS, again="Ours")
+    copy = tmp_path / "copy"
+    copy.mkdir()
+    (tmp_path / "again_plugin-1.0.dist-info").rename(copy / "again_plugin-1.0.dist-info")
+    install("again-plugin", "1.0", "registry_again", OURS, again="Ours")
+    monkeypatch.syspath_prepend(copy)
+
+    assert ce.get_strategy("again").name == "keep-ours"
+
+
+# --- instances --------------------------------------------------------------------
+
+
+def test_objects_are_taken_wherever_names_are(install):
+    """`merge` and `Evaluator` treat a name and an instance alike."""
+    install("object-plugin", "1.0", "registry_object", OURS, keep="Ours")
+    base = ce.Snapshot.from_files({"f": b"1\n"})
+    sides = [ce.Changes({"f": ce.Entry(text)}) for text in (b"2\n", b"3\n")]
+    instance = ce.get_strategy("keep")
+
+    outcomes = [ce.merge(base, *sides, strategy=each) for each in ("keep", instance)]
+    evaluator = ce.Evaluator(strategies=["naive", instance])
+
+    assert outcomes[0] == outcomes[1]
+    assert outcomes[0].changes["f"].data == b"2\n"
+    assert [each.name for each in evaluator.strategies] == ["naive", "keep-ours"]
+
+
+@pytest.mark.parametrize("candidate", [UnionStrategy, object(), 5, None])
+def test_a_class_or_any_other_object_is_no_strategy(candidate):
+    """The error asks for an instance."""
+    base = ce.Snapshot.from_files({})
+
+    with pytest.raises(ce.StrategyLoadError, match="pass an instance"):
+        ce.merge(base, ce.Changes(), ce.Changes(), strategy=candidate)
+    with pytest.raises(ce.StrategyLoadError, match="pass an instance"):
+        ce.Evaluator(strategies=[candidate])
+
+
+def test_an_evaluator_looks_names_up_at_once():
+    """A wrong name does not wait until the first pair."""
+    with pytest.raises(ce.UnknownStrategyError):
+        ce.Evaluator(strategies=["naive", "nine"])

@@ -1,0 +1,462 @@
+"""The whole pipeline on pairs in memory: patches, merge, strategies, tests, report."""
+
+import json
+import pickle
+import re
+from concurrent.futures import ThreadPoolExecutor
+
+import pygit2
+import pytest
+
+import cooperbench_eval as ce
+
+TEXT = b"1\n2\n3\n4\n5\n"
+BASE = ce.Snapshot.from_files({"f": TEXT, "g": b"1\n"})
+
+
+class CountingSandbox:
+    """A local sandbox that remembers what was run in it, and on which files."""
+
+    name = "counting"
+
+    def __init__(self):
+        """Start with nothing run."""
+        self.runs = []
+
+    def run(self, command, *, tree, **options):
+        """Note the command and the tree, then run it."""
+        files = sorted(p.relative_to(tree).as_posix() for p in tree.rglob("*") if p.is_file())
+        self.runs.append((command[-1], files))
+        return ce.LocalSandbox().run(command, tree=tree, **options)
+
+
+def edit(**files):
+    """Return the patch that writes text into files, or removes them, on the base."""
+    changes = {path: text if text is None else ce.Entry(text) for path, text in files.items()}
+    return ce.Changes(changes).diff(BASE)
+
+
+def suite(script, patch=b""):
+    """Return a suite that passes where a shell script does."""
+    return ce.TestSuite(
+        command=("sh", "-c", script), framework="exit", patch=patch, timeout_seconds=20
+    )
+
+
+def pair_of(first, second, scripts=("true", "true"), **facts):
+    """Return a pair of two patches, each tested by a shell script, or by nothing."""
+    features = [
+        ce.Feature(
+            number=number,
+            patch=patch,
+            tests=suite(script) if isinstance(script, str) else script,
+            description=f"Do {number}.",
+        )
+        for number, patch, script in zip((1, 2), (first, second), scripts, strict=True)
+    ]
+    facts = {"repo_name": "r", "task_id": 0, "base": BASE} | facts
+    return ce.FeaturePair(feature1=features[0], feature2=features[1], **facts)
+
+
+def evaluate(pair, strategies=("naive", "union"), sandbox=None, **options):
+    """Evaluate a pair, tests included."""
+    runner = ce.TestRunner(sandbox=sandbox or ce.LocalSandbox())
+    return ce.Evaluator(strategies=strategies, runner=runner, **options).evaluate(pair)
+
+
+def verdicts(report):
+    """Return the status and the verdict of each strategy."""
+    return {a.strategy: (a.status.value, a.verdict.value) for a in report.attempts}
+
+
+DISJOINT = edit(f=b"0\n2\n3\n4\n5\n"), edit(f=b"1\n2\n3\n4\n6\n")
+CLASHING = edit(f=b"1\n2\none\n4\n5\n"), edit(f=b"1\n2\ntwo\n4\n5\n")
+
+
+# --- alone and merged -----------------------------------------------------------------
+
+
+def test_a_pair_that_merges_and_passes_is_correct():
+    """Both features pass alone and on the merged tree."""
+    report = evaluate(pair_of(*DISJOINT, scripts=("grep 0 f", "grep 6 f")))
+
+    assert (report.merge_status, report.conflict_score) == ("clean", 0)
+    assert report.feature1.tests_passed is report.feature2.tests_passed is True
+    assert verdicts(report) == {"naive": ("clean", "correct"), "union": ("clean", "correct")}
+
+
+def test_broken_alone_is_told_from_broken_by_the_merge():
+    """Feature 1 fails by itself; feature 2 fails only beside feature 1."""
+    report = evaluate(pair_of(*DISJOINT, scripts=("grep missing f", "grep 1 f")))
+
+    row = report.attempt("naive")
+    assert (report.feature1.tests_passed, report.feature2.tests_passed) == (False, True)
+    assert (row.feature1_tests.passed, row.feature2_tests.passed) == (False, False)
+    assert row.verdict is ce.Verdict.INCORRECT
+
+
+def test_each_feature_is_tested_with_its_own_tests():
+    """Its suite's patch is laid on its own tree alone, and on the merged one."""
+    sandbox = CountingSandbox()
+    new = ce.Changes({"t1": ce.Entry(b"")}).diff(BASE), ce.Changes({"t2": ce.Entry(b"")}).diff(BASE)
+
+    evaluate(
+        pair_of(*DISJOINT, scripts=(suite("echo 1", new[0]), suite("echo 2", new[1]))),
+        sandbox=sandbox,
+    )
+
+    assert sandbox.runs == 2 * [("echo 1", ["f", "g", "t1"]), ("echo 2", ["f", "g", "t2"])]
+
+
+def test_equal_trees_are_tested_once():
+    """Naive and union agree on a clean pair; two equal patches agree on everything."""
+    clean, equal, differing = CountingSandbox(), CountingSandbox(), CountingSandbox()
+
+    evaluate(pair_of(*DISJOINT), sandbox=clean)
+    evaluate(pair_of(DISJOINT[0], DISJOINT[0]), sandbox=equal)
+    evaluate(pair_of(*CLASHING), strategies=["union", Mine()], sandbox=differing)
+
+    assert [len(each.runs) for each in (clean, equal, differing)] == [4, 2, 6]
+
+
+def test_one_result_stands_in_every_row_of_its_tree():
+    """Not counted twice, and not left out."""
+    report = evaluate(pair_of(*DISJOINT))
+
+    naive, union = report.attempts
+    assert naive.feature1_tests == union.feature1_tests
+    assert naive.feature1_tests is not None
+
+
+class Mine:
+    """A strategy with an answer of its own, which keeps what it was shown."""
+
+    name = "mine"
+
+    def __init__(self):
+        """Start with nothing seen."""
+        self.seen = []
+
+    def merge(self, merge_input, /):
+        """Answer every conflict."""
+        self.seen.append(merge_input)
+        return ce.resolve_conflicts(merge_input, lambda _: b"mine\n")
+
+
+# --- verdicts ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("patches", "scripts", "expected"),
+    [
+        (DISJOINT, ("true", "true"), {"naive": ("clean", "correct")}),
+        (DISJOINT, ("true", "false"), {"naive": ("clean", "incorrect")}),
+        (DISJOINT, ("false", "true"), {"naive": ("clean", "incorrect")}),
+        (DISJOINT, ("true", None), {"naive": ("clean", "not_run")}),
+        (DISJOINT, (None, None), {"naive": ("clean", "not_run")}),
+        (
+            CLASHING,
+            ("grep one f", "grep two f"),
+            {"naive": ("conflicts", "unhandled"), "union": ("resolved", "correct")},
+        ),
+        (
+            CLASHING,
+            ("grep one f", "! grep one f"),
+            {"naive": ("conflicts", "unhandled"), "union": ("resolved", "incorrect")},
+        ),
+        (
+            (edit(g=b"2\n"), edit(g=None)),
+            ("true", "true"),
+            {"naive": ("conflicts", "unhandled"), "union": ("conflicts", "unhandled")},
+        ),
+    ],
+)
+def test_each_strategy_gets_its_verdict(patches, scripts, expected):
+    """Correct, incorrect, unhandled or not run, from real merges and real runs."""
+    report = evaluate(pair_of(*patches, scripts=scripts), strategies=list(expected))
+
+    assert verdicts(report) == expected
+
+
+def test_a_tree_with_open_conflicts_is_not_tested():
+    """Markers are no code; the features alone are tested all the same."""
+    sandbox = CountingSandbox()
+
+    report = evaluate(pair_of(*CLASHING), strategies=["naive"], sandbox=sandbox)
+
+    (row,) = report.attempts
+    assert row.feature1_tests is row.feature2_tests is None
+    assert len(sandbox.runs) == 2
+
+
+def test_without_a_runner_the_pair_is_merged_and_scored():
+    """Nothing is known of tests then."""
+    report = ce.Evaluator().evaluate(pair_of(*CLASHING, scripts=("false", "false")))
+
+    assert report.feature1.tests_passed is report.feature2.tests_passed is None
+    assert (report.merge_status, report.conflict_score) == ("conflicts", 24)
+    assert verdicts(report) == {
+        "naive": ("conflicts", "unhandled"),
+        "union": ("resolved", "not_run"),
+    }
+
+
+def test_a_late_run_is_a_result():
+    """The report tells of the deadline; nothing is raised."""
+    slow = ce.TestSuite(command=("sleep", "9"), framework="exit", timeout_seconds=0.2)
+
+    report = evaluate(pair_of(*DISJOINT, scripts=("true", slow)), strategies=["naive"])
+
+    assert report.feature2.tests.status is ce.TestStatus.TIMED_OUT
+    assert report.feature2.tests_passed is False
+    assert report.attempt("naive").verdict is ce.Verdict.INCORRECT
+
+
+def test_a_command_that_cannot_be_started_is_an_error():
+    """It says nothing about the code."""
+    nothing = ce.TestSuite(command=("no-such-command",), framework="exit")
+
+    with pytest.raises(ce.TestRunError):
+        evaluate(pair_of(*DISJOINT, scripts=("true", nothing)))
+
+
+# --- patches ------------------------------------------------------------------------------
+
+UNFIT = b"--- a/f\n+++ b/f\n@@ -1 +1 @@\n-not there\n+new\n"
+
+
+@pytest.mark.parametrize(
+    ("patch", "status"),
+    [
+        (UNFIT, "failed"),
+        (b"", "empty"),
+        (edit(test_f=b"1\n").replace(b"test_f", b"test_f.py"), "empty"),
+    ],
+    ids=["unfit", "empty", "tests alone"],
+)
+@pytest.mark.parametrize("side", [0, 1])
+def test_a_missing_side_is_missing_input_never_clean(patch, status, side):
+    """There is no merge, no score and no row; the other feature is tested alone."""
+    patches = [DISJOINT[0], DISJOINT[0]]
+    patches[side] = patch
+    sandbox = CountingSandbox()
+
+    report = evaluate(pair_of(*patches), sandbox=sandbox)
+
+    bad, good = (report.feature1, report.feature2)[:: -1 if side else 1]
+    assert (report.merge_status, report.conflict_score) == ("missing_input", None)
+    assert (report.conflict_details, report.diff) == (None, None)
+    assert (report.conflicts, report.attempts) == ((), ())
+    assert (bad.patch.status, bad.tests_passed) == (status, None)
+    assert (good.patch.status, good.tests_passed) == ("applied", True)
+    assert len(sandbox.runs) == 1
+
+
+def test_why_a_patch_does_not_apply_stands_in_the_report():
+    """With each hunk's fate."""
+    report = evaluate(pair_of(UNFIT, DISJOINT[1]))
+
+    patch = report.feature1.patch
+    assert patch.reason == "f hunk 1: its lines are not there"
+    assert [(each.path, each.hunk, each.rung) for each in patch.hunks] == [("f", 1, None)]
+    assert [each.rung for each in report.feature2.patch.hunks] == ["exact"]
+
+
+def test_an_agents_own_tests_are_dropped_and_named():
+    """Also those that only the benchmark's patches mark as tests; the rest is merged."""
+    agent = ce.Changes({n: ce.Entry(b"1\n") for n in ("new", "tests/test_n.py", "check.sh")})
+    theirs = suite("test ! -e tests/test_n.py", edit(check=b"#").replace(b"check", b"check.sh"))
+
+    report = evaluate(pair_of(agent.diff(BASE), DISJOINT[1], scripts=("test -e new", theirs)))
+
+    assert report.feature1.patch.dropped_files == ("check.sh", "tests/test_n.py")
+    assert report.feature2.patch.dropped_files == ()
+    assert verdicts(report)["naive"] == ("clean", "correct")
+    assert b"new" in report.diff
+    assert b"test_n" not in report.diff
+
+
+def test_dropping_tests_can_be_turned_off():
+    """Then the patch is merged as it is."""
+    agent = ce.Changes({"tests/test_n.py": ce.Entry(b"1\n")}).diff(BASE)
+    keep = ce.TestFileFilter(conventions=False, touched=False)
+
+    report = evaluate(pair_of(agent, DISJOINT[1]), test_filter=keep)
+
+    assert report.feature1.patch.dropped_files == ()
+    assert report.merge_status is ce.PairStatus.CLEAN
+
+
+def test_bytes_that_are_no_patch_are_an_error():
+    """They are refused when the pair is made."""
+    with pytest.raises(ce.PatchError):
+        ce.Feature(number=1, patch=b"Sorry, I cannot do that.")
+
+
+# --- sides --------------------------------------------------------------------------------
+
+
+def test_feature_1_is_merged_into_feature_2():
+    """Ours is feature 2: its lines come first in a union, and under the opening marker."""
+    report = evaluate(pair_of(*CLASHING))
+
+    (conflict,) = report.conflicts
+    assert (conflict.ours, conflict.theirs) == (b"two\n", b"one\n")
+    assert b"+<<<<<<< feature2\n+two\n+=======\n+one\n+>>>>>>> feature1\n" in report.diff
+    assert report.attempt("naive").diff == report.diff
+    assert b"+two\n+one\n" in report.attempt("union").diff
+
+
+def test_swapping_the_features_keeps_status_and_score():
+    """Who is merged into whom makes no difference to how bad it is."""
+    report, swapped = (evaluate(pair_of(*p)) for p in (CLASHING, CLASHING[::-1]))
+
+    assert report.merge_status is swapped.merge_status
+    assert report.conflict_details == swapped.conflict_details
+
+
+def test_the_report_is_the_naive_merges_though_naive_was_not_asked_for():
+    """Status, score, conflicts and diff at the top do not depend on the strategies."""
+    asked, not_asked = (
+        evaluate(pair_of(*CLASHING), strategies=each) for each in (["naive"], ["union"])
+    )
+
+    assert [each.strategy for each in not_asked.attempts] == ["union"]
+    for name in ("merge_status", "conflict_details", "conflicts", "diff"):
+        assert getattr(asked, name) == getattr(not_asked, name)
+
+
+def test_strategies_know_the_features_and_not_their_tests():
+    """Number and description of either side; every strategy is shown the same."""
+    first, second = Mine(), Mine()
+    second.name = "mine too"
+
+    evaluate(pair_of(*CLASHING, scripts=("true", "SECRET=1")), strategies=[first, second])
+
+    assert first.seen == second.seen
+    (seen,) = first.seen
+    assert seen.ours_feature == ce.FeatureContext(number=2, description="Do 2.")
+    assert seen.theirs_feature == ce.FeatureContext(number=1, description="Do 1.")
+    assert not hasattr(seen, "tests")
+    assert b"SECRET" not in pickle.dumps(seen)
+
+
+# --- the report ------------------------------------------------------------------------------
+
+
+def test_a_report_says_what_was_evaluated_and_with_what():
+    """Base, model, setting, try, strategies and versions."""
+    base = ce.Snapshot.from_files({"f": TEXT, "g": b"1\n"})
+
+    report = evaluate(
+        pair_of(*DISJOINT, base=base, model="gpt-5", setting="coop", k=3), ["naive", Mine()]
+    )
+
+    assert (report.repo_name, report.task_id) == ("r", 0)
+    assert (report.model, report.setting, report.k) == ("gpt-5", "coop", 3)
+    assert (report.base_tree_id, report.base_commit) == (base.tree_id, None)
+    assert [each.implementation for each in report.attempts] == [
+        "cooperbench_eval.strategies.naive:NaiveStrategy",
+        f"{__name__}:Mine",
+    ]
+    assert set(report.versions) == {"cooperbench_eval", "python", "pygit2"}
+    assert report.timestamp.utcoffset() is not None
+
+
+def test_a_row_measures_what_its_strategy_left():
+    """The tree it made, the conflicts it met, and those still open."""
+    both = edit(f=b"1\n2\none\n4\n5\n", g=b"2\n"), edit(f=b"1\n2\ntwo\n4\n5\n", g=None)
+
+    report = evaluate(pair_of(*both))
+
+    naive, union = report.attempts
+    assert (naive.conflicts_met, union.conflicts_met) == (2, 2)
+    assert naive.conflict_details == report.conflict_details
+    assert (naive.conflict_details.conflict_score, union.conflict_details.conflict_score) == (
+        44,
+        20,
+    )
+    assert [file.path for file in union.conflict_details.files] == ["g"]
+    applied = ce.apply_patch(BASE, ce.Patch.parse(union.diff))
+    assert applied.changes.tree_id(BASE) == union.tree_id
+
+
+def test_another_scorer_scores():
+    """Its weights are taken for the report and for each row."""
+    report = evaluate(pair_of(*CLASHING), scorer=ce.ConflictScorer(per_section=1, per_line=10))
+
+    assert report.conflict_score == 21
+    assert report.attempt("naive").conflict_details.conflict_score == 21
+
+
+def test_two_strategies_of_one_name_are_refused():
+    """Their rows could not be told apart."""
+    with pytest.raises(ValueError, match="share a name: naive, mine, mine"):
+        ce.Evaluator(strategies=["naive", Mine(), Mine()])
+
+
+def test_no_strategy_at_all_is_a_merge_and_a_score():
+    """The top of the report needs none."""
+    report = evaluate(pair_of(*CLASHING), strategies=[])
+
+    assert (report.attempts, report.conflict_score) == ((), 24)
+
+
+def without_times(report):
+    """Return a report's JSON values without what a clock measured."""
+
+    def strip(value):
+        if isinstance(value, dict):
+            clocks = {"timestamp", "duration_seconds"}
+            return {key: strip(each) for key, each in value.items() if key not in clocks}
+        if isinstance(value, list):
+            return [strip(each) for each in value]
+        return re.sub(r"in \d+\.\d+s", "", value) if isinstance(value, str) else value
+
+    return strip(json.loads(report.to_json()))
+
+
+def test_evaluating_twice_gives_the_same_report_but_for_times():
+    """Also from another thread, and after the pair was pickled."""
+    tests = b"from f import x\n\ndef test_x():\n    print(set('abc'))\n    assert x\n"
+    code = ce.Snapshot.from_files({"f.py": b"x = 0\ny = 0\n", "test_f.py": tests})
+    run = ce.TestSuite(
+        command=("python", "-m", "pytest", "-q", "-rA"),
+        env={"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+    )
+    patches = [
+        ce.Changes({"f.py": ce.Entry(text)}).diff(code) for text in (b"x = 1\n", b"x = 0\ny = 1\n")
+    ]
+    pair = pair_of(*patches, scripts=(run, None), base=code)
+    evaluator = ce.Evaluator(runner=ce.TestRunner())
+
+    with ThreadPoolExecutor(2) as pool:
+        there = pool.submit(evaluator.evaluate, pickle.loads(pickle.dumps(pair)))  # noqa: S301
+        here = evaluator.evaluate(pair)
+
+    assert without_times(here) == without_times(there.result())
+    assert here.feature1.tests.total_tests == 1
+
+
+def test_the_users_repository_is_not_touched(tmp_path):
+    """Not a file, a reference or the index changes, whatever lies about in the work tree."""
+    repository = pygit2.init_repository(tmp_path, initial_head="main")
+    for path in ("f", "g"):
+        (tmp_path / path).write_bytes(BASE.read(path))
+        repository.index.add(path)
+    repository.index.write()
+    who = pygit2.Signature("a", "a@example.org", 1, 0)
+    tree = repository.index.write_tree()
+    commit = repository.create_commit("refs/heads/main", who, who, "base", tree, [])
+    (tmp_path / "f").write_text("unsaved work")
+    (tmp_path / "stray").write_text("mine")
+    before = {p: (p.stat().st_mtime_ns, p.is_dir() or p.read_bytes()) for p in tmp_path.rglob("*")}
+    base = ce.Snapshot.from_repo(tmp_path, "main")
+
+    report = evaluate(pair_of(*CLASHING, base=base, scripts=("grep one f", "test ! -e stray")))
+
+    after = {p: (p.stat().st_mtime_ns, p.is_dir() or p.read_bytes()) for p in tmp_path.rglob("*")}
+    assert after == before
+    assert report.base_commit == str(commit)
+    assert verdicts(report)["union"] == ("resolved", "correct")
+    assert report.conflict_details == evaluate(pair_of(*CLASHING)).conflict_details

@@ -1,0 +1,356 @@
+"""Agents' patches, found in both layouts of run logs."""
+
+import importlib.util
+import json
+import sys
+
+import pytest
+
+import cooperbench_eval as ce
+from cooperbench_eval.runlogs import PatchLocation, Setting, find_patches
+
+REPO = "pallets_click_task"
+TOGETHER = [Setting.COOP, Setting.COOP_ABLATION, Setting.TEAM]
+
+
+def patch_of(word):
+    """Return a patch that can be told from others."""
+    return f"--- a/f\n+++ b/f\n@@ -1 +1 @@\n-1\n+{word}\n".encode()
+
+
+def write(folder, **patches):
+    """Write patches into a folder, each named after its key and holding its word."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, word in patches.items():
+        (folder / f"{name}.patch").write_bytes(patch_of(word))
+    return folder
+
+
+def find(logs_dir, setting=Setting.COOP, numbers=(1, 2), model="gpt-5", task_id=0, **options):
+    """Find the patches of a pair, as the words they hold."""
+    patches = find_patches(
+        setting, REPO, task_id, numbers, model=model, logs_dir=logs_dir, **options
+    )
+    return tuple(patch.data.split(b"+")[-1].decode().strip() for patch in patches)
+
+
+# --- the paper's layout ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("setting", TOGETHER)
+def test_two_agents_patches_lie_in_the_pairs_folder(tmp_path, setting):
+    """Each is named after its feature, and they come in the order asked for."""
+    task = tmp_path / setting / REPO / "task0"
+    write(task / "feature1_feature2", patch_gpt5_k1_feature1="one", patch_gpt5_k1_feature2="two")
+
+    assert find(tmp_path, setting) == ("one", "two")
+    assert find(tmp_path, setting, (2, 1)) == ("two", "one")
+
+
+def test_single_agents_patches_lie_in_their_features_folders(tmp_path):
+    """Two runs of one feature each are paired."""
+    task = tmp_path / "single" / REPO / "task0"
+    write(task / "feature1", patch_gpt5_k1_feature1="one")
+    write(task / "feature2", patch_gpt5_k1_feature2="two")
+
+    assert find(tmp_path, Setting.SINGLE, (2, 1)) == ("two", "one")
+
+
+@pytest.mark.parametrize("name", ["feature1_feature2", "feature2_feature1"])
+@pytest.mark.parametrize("folder", ["feature1_feature2", "feature2_feature1"])
+def test_a_solo_agents_patch_is_both_sides(tmp_path, folder, name):
+    """Whichever order the pair was run in: the paper's pipeline sorts the folder alone."""
+    write(tmp_path / "solo" / REPO / "task0" / folder, **{f"patch_gpt5_k1_{name}": "both"})
+
+    assert find(tmp_path, Setting.SOLO) == ("both", "both")
+    assert find(tmp_path, Setting.SOLO, (2, 1)) == ("both", "both")
+
+
+def test_a_pairs_folder_may_be_unsorted(tmp_path):
+    """The numbers are the pair's, in either order, and not sorted as text."""
+    task = tmp_path / "coop" / REPO / "task0"
+    write(task / "feature10_feature9", patch_gpt5_k1_feature9="nine", patch_gpt5_k1_feature10="ten")
+
+    assert find(tmp_path, numbers=(9, 10)) == ("nine", "ten")
+
+
+def test_the_try_is_chosen_by_k(tmp_path):
+    """Try 1 is not taken for try 11."""
+    folder = tmp_path / "coop" / REPO / "task0" / "feature1_feature2"
+    for k in (1, 11):
+        write(folder, **{f"patch_gpt5_k{k}_feature{n}": f"k{k}" for n in (1, 2)})
+
+    assert find(tmp_path, k=11) == ("k11", "k11")
+    assert find(tmp_path) == ("k1", "k1")
+    with pytest.raises(ce.DatasetError, match="k2"):
+        find(tmp_path, k=2)
+
+
+@pytest.mark.parametrize(
+    ("model", "word"),
+    [
+        ("gpt-5", "gpt5"),
+        ("GPT_5", "gpt5"),
+        ("openai/gpt-5-2025-08-07", "gpt5"),
+        ("anthropic/claude-sonnet-4.5", "claude"),
+        ("Qwen/Qwen3-32B", "qwen"),
+        ("Qwen/Qwen3-Coder-480B", "qwen_coder"),
+        ("MiniMax-M2", "minimax"),
+    ],
+)
+def test_a_model_is_found_by_its_familys_word(tmp_path, model, word):
+    """The paper's pipeline writes one; where several fit, the longest is meant."""
+    words = ["gpt5", "claude", "qwen", "qwen_coder", "minimax", "gemini"]
+    write(
+        tmp_path / "coop" / REPO / "task0" / "feature1_feature2",
+        **{f"patch_{each}_k1_feature{n}": each for each in words for n in (1, 2)},
+    )
+
+    assert find(tmp_path, model=model) == (word, word)
+
+
+def test_a_model_without_a_patch_is_told_which_there_are(tmp_path):
+    """No other model's patch is taken for it."""
+    write(
+        tmp_path / "coop" / REPO / "task0" / "feature1_feature2",
+        patch_claude_k1_feature1="one",
+        patch_qwen_coder_k1_feature1="one",
+    )
+
+    with pytest.raises(ce.DatasetError, match=r"'qwen3-32b'.*models there: claude, qwen_coder"):
+        find(tmp_path, model="qwen3-32b")
+
+
+@pytest.mark.parametrize("folder", ["feature1_feature2", "feature1_feature3"])
+def test_one_patch_of_two_is_not_enough(tmp_path, folder):
+    """A lost patch is an error, never an empty one."""
+    write(tmp_path / "coop" / REPO / "task0" / folder, patch_gpt5_k1_feature1="one")
+
+    with pytest.raises(ce.DatasetError, match="feature"):
+        find(tmp_path)
+
+
+# --- today's layout -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("setting", [*TOGETHER, Setting.SINGLE])
+@pytest.mark.parametrize("pair", ["f1_f2", "f2_f1"])
+def test_a_runs_patches_are_named_after_their_agents(tmp_path, setting, pair):
+    """An agent goes by its feature's number, and the folder may be unsorted."""
+    write(tmp_path / "my-run" / setting / REPO / "0" / pair, agent1="one", agent2="two")
+
+    assert find(tmp_path, setting) == ("one", "two")
+    assert find(tmp_path, setting, (2, 1), run_name="my-run") == ("two", "one")
+
+
+def test_a_runs_solo_patch_is_both_sides(tmp_path):
+    """One agent wrote both features."""
+    write(tmp_path / "run" / "solo" / REPO / "0" / "f1_f2", solo="both", agent1="not this")
+
+    assert find(tmp_path, Setting.SOLO) == ("both", "both")
+
+
+@pytest.mark.parametrize(
+    ("setting", "missing"), [(Setting.COOP, "agent2.patch"), (Setting.SOLO, "solo.patch")]
+)
+def test_a_missing_agents_file_is_named(tmp_path, setting, missing):
+    """A lost patch is an error here too."""
+    folder = write(tmp_path / "run" / setting / REPO / "0" / "f1_f2", agent1="one")
+
+    with pytest.raises(ce.DatasetError) as caught:
+        find(tmp_path, setting)
+
+    assert caught.value.location == str(folder / missing)
+
+
+def test_an_empty_patch_is_a_patch(tmp_path):
+    """An agent that wrote nothing is a fact about the agent."""
+    folder = write(tmp_path / "run" / "coop" / REPO / "0" / "f1_f2", agent1="one")
+    (folder / "agent2.patch").write_bytes(b"")
+
+    patches = find_patches(Setting.COOP, REPO, 0, (1, 2), model="m", logs_dir=tmp_path)
+
+    assert patches[1].files == ()
+
+
+def test_several_runs_ask_for_a_name(tmp_path):
+    """They are named; giving one picks it."""
+    for run in ("a", "b"):
+        write(tmp_path / run / "coop" / REPO / "0" / "f1_f2", agent1=f"{run}1", agent2=f"{run}2")
+
+    with pytest.raises(ce.DatasetError, match="a, b; pass run_name="):
+        find(tmp_path)
+
+    assert find(tmp_path, run_name="b") == ("b1", "b2")
+
+
+@pytest.mark.parametrize("record", ["result.json", "config.json"])
+def test_the_model_that_a_run_names_picks_it(tmp_path, record):
+    """Be it in the pair's record or in the run's."""
+    for run, model in (("a", "gpt-5"), ("b", "claude"), ("c", None)):
+        pair = tmp_path / run / "coop" / REPO / "0" / "f1_f2"
+        write(pair, agent1=f"{run}1", agent2=f"{run}2")
+        place = pair if record == "result.json" else tmp_path / run
+        (place / record).write_text(json.dumps({"model": model}))
+
+    assert find(tmp_path, model="gpt-5") == ("a1", "a2")
+    assert find(tmp_path, model="claude") == ("b1", "b2")
+    with pytest.raises(ce.DatasetError, match="a, b, c; pass run_name="):
+        find(tmp_path, model="qwen")
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", '{"model": 5}', "null"])
+def test_a_broken_record_names_no_model(tmp_path, text):
+    """It is passed over, and the run's other record is asked."""
+    for run, model in (("a", "gpt-5"), ("b", "claude")):
+        pair = write(
+            tmp_path / run / "coop" / REPO / "0" / "f1_f2", agent1=f"{run}1", agent2=f"{run}2"
+        )
+        (pair / "result.json").write_text(text)
+        (tmp_path / run / "config.json").write_text(json.dumps({"model": model}))
+
+    assert find(tmp_path, model="claude") == ("b1", "b2")
+
+
+def test_two_runs_of_one_model_still_ask_for_a_name(tmp_path):
+    """Which of them is meant cannot be known."""
+    for run, model in (("a", "gpt-5"), ("b", "gpt-5"), ("c", "claude")):
+        pair = write(tmp_path / run / "coop" / REPO / "0" / "f1_f2", agent1="1", agent2="2")
+        (pair / "result.json").write_text(json.dumps({"model": model}))
+
+    with pytest.raises(ce.DatasetError, match="pair: a, b; pass"):
+        find(tmp_path)
+
+
+def test_a_run_without_the_pair_is_passed_over(tmp_path):
+    """As are other files beside the runs, other settings, tasks and repositories."""
+    write(tmp_path / "a" / "team" / REPO / "0" / "f1_f2", agent1="no", agent2="no")
+    write(tmp_path / "b" / "coop" / REPO / "1" / "f1_f2", agent1="no", agent2="no")
+    write(tmp_path / "c" / "coop" / "other_task" / "0" / "f1_f2", agent1="no", agent2="no")
+    write(tmp_path / "d" / "coop" / REPO / "0" / "f1_f3", agent1="no", agent3="no")
+    (tmp_path / "summary.json").write_text("{}")
+
+    with pytest.raises(ce.DatasetError, match=f"coop/{REPO}/0/f1_f2 of gpt-5"):
+        find(tmp_path)
+
+    write(tmp_path / "e" / "coop" / REPO / "0" / "f1_f2", agent1="one", agent2="two")
+    assert find(tmp_path) == ("one", "two")
+
+
+# --- where ----------------------------------------------------------------------------
+
+
+def test_a_run_name_asks_for_todays_layout(tmp_path):
+    """Where both layouts hold the pair, the paper's is taken without one."""
+    paper = tmp_path / "coop" / REPO / "task0" / "feature1_feature2"
+    write(paper, patch_gpt5_k1_feature1="paper", patch_gpt5_k1_feature2="paper")
+    write(tmp_path / "run" / "coop" / REPO / "0" / "f1_f2", agent1="run", agent2="run")
+
+    assert find(tmp_path) == ("paper", "paper")
+    assert find(tmp_path, run_name="run") == ("run", "run")
+
+
+def test_logs_and_cache_have_folders_of_their_own(tmp_path, monkeypatch):
+    """`./logs`, and the benchmark's cache in the home directory."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    for root, word in ((tmp_path / "logs", "log"), (tmp_path / "home/.cooperbench_cache", "cache")):
+        write(root / "run" / "coop" / REPO / "0" / "f1_f2", agent1=word, agent2=word)
+
+    assert find(None) == ("log", "log")
+    assert find(None, location=PatchLocation.CACHE) == ("cache", "cache")
+
+
+def test_a_missing_folder_asks_for_one(tmp_path):
+    """The error says which argument names it."""
+    with pytest.raises(ce.DatasetError, match=r"pass logs_dir=\.\.\.") as caught:
+        find(tmp_path / "nowhere")
+
+    assert caught.value.location == str(tmp_path / "nowhere")
+
+
+def test_a_file_that_is_no_patch_is_named(tmp_path):
+    """As wherever a patch is read."""
+    folder = write(tmp_path / "run" / "coop" / REPO / "0" / "f1_f2", agent1="one")
+    (folder / "agent2.patch").write_text("I give up.")
+
+    with pytest.raises(ce.PatchError, match=r"agent2\.patch"):
+        find(tmp_path)
+
+
+@pytest.mark.skipif(bool(importlib.util.find_spec("huggingface_hub")), reason="it is installed")
+def test_the_hub_needs_its_package():
+    """The error names the extra that brings it."""
+    with pytest.raises(ce.DatasetError, match=r"install cooperbench-eval\[hf\]") as caught:
+        find(None, location=PatchLocation.HF)
+
+    assert isinstance(caught.value.__cause__, ImportError)
+
+
+HUB = """
+from pathlib import Path
+
+def snapshot_download(dataset, repo_type, allow_patterns):
+    (Path(__file__).parent / "asked").write_text(f"{repo_type} {dataset} {allow_patterns}")
+    %s
+"""
+
+
+@pytest.fixture
+def install_hub(tmp_path, monkeypatch):
+    """Return a function that installs a hub client whose download does what is given."""
+
+    def install(download):
+        (tmp_path / "huggingface_hub.py").write_text(HUB % download)
+        monkeypatch.syspath_prepend(tmp_path)
+        monkeypatch.delitem(sys.modules, "huggingface_hub", raising=False)
+
+    yield install
+    sys.modules.pop("huggingface_hub", None)
+
+
+def test_the_hub_holds_the_papers_layout(tmp_path, install_hub):
+    """Only the task's patches are asked for."""
+    folder = tmp_path / "hub" / "coop" / REPO / "task0" / "feature1_feature2"
+    write(folder, patch_gpt5_k1_feature1="one", patch_gpt5_k1_feature2="two")
+    install_hub(f"return {str(tmp_path / 'hub')!r}")
+
+    assert find(None, location=PatchLocation.HF) == ("one", "two")
+    asked = (tmp_path / "asked").read_text()
+    assert asked == f"dataset CodeConflict/experiments ['coop/{REPO}/task0/*/patch_*.patch']"
+
+
+@pytest.mark.parametrize(
+    ("download", "words"),
+    [
+        ("raise OSError('no network')", "cannot be had from the hub .*no network"),
+        ("return str(Path(__file__).parent)", "is not among the public results"),
+    ],
+)
+def test_what_the_hub_cannot_give_is_an_error_of_ours(install_hub, download, words):
+    """Nothing of its client escapes."""
+    install_hub(download)
+
+    with pytest.raises(ce.DatasetError, match=words):
+        find(None, location=PatchLocation.HF)
+
+
+# --- words ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("kind", "argument", "known"),
+    [
+        (Setting, "setting", "single, solo, coop, coop_ablation, team"),
+        (PatchLocation, "patch_location", "logs, cache, hf, gold"),
+    ],
+)
+def test_a_word_must_be_one_of_those_known(kind, argument, known):
+    """The error names the argument and the words it takes."""
+    assert [kind.of(member.value) for member in kind] == list(kind)
+
+    with pytest.raises(ce.DatasetError) as caught:
+        kind.of("Coop")
+
+    assert caught.value.location == argument
+    assert caught.value.problem == f"'Coop' is unknown; known: {known}"
