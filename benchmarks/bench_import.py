@@ -3,10 +3,12 @@
     python benchmarks/bench_import.py [--rounds N]
 
 Starts fresh interpreters in turn and prints the median of each import, less the
-median of a bare start.
+median of a bare start: processor time, which other work on the machine disturbs
+least, and wall time.
 """
 
 import argparse
+import resource
 import statistics
 import subprocess
 import sys
@@ -15,11 +17,13 @@ import time
 STATEMENTS = ("pass", "import attrs", "import pygit2", "import cattrs", "import cooperbench_eval")
 
 
-def seconds(statement: str) -> float:
-    """Return how long an interpreter takes to start, run *statement* and end."""
-    began = time.perf_counter()
+def measure(statement: str) -> tuple[float, float]:
+    """Return the processor and wall time of an interpreter that runs *statement*."""
+    before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     subprocess.run([sys.executable, "-c", statement], check=True)
-    return time.perf_counter() - began
+    after, ended = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return used, ended - began
 
 
 def main() -> None:
@@ -27,15 +31,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--rounds", type=int, default=15)
     rounds = parser.parse_args().rounds
-    times: dict[str, list[float]] = {statement: [] for statement in STATEMENTS}
+    runs: dict[str, list[tuple[float, float]]] = {statement: [] for statement in STATEMENTS}
     for _ in range(rounds):
         for statement in STATEMENTS:
-            times[statement].append(seconds(statement))
-    bare = statistics.median(times["pass"])
-    print(f"bare interpreter         {1000 * bare:7.1f} ms")
-    for statement in STATEMENTS[1:]:
-        extra = statistics.median(times[statement]) - bare
-        print(f"{statement:<24} {1000 * extra:7.1f} ms more")
+            runs[statement].append(measure(statement))
+    medians = {
+        statement: [1000 * statistics.median(column) for column in zip(*times, strict=True)]
+        for statement, times in runs.items()
+    }
+    bare_used, bare_wall = medians.pop("pass")
+    print(f"{'milliseconds':<26}{'processor':>10}{'wall':>10}")
+    print(f"{'bare interpreter':<26}{bare_used:>10.1f}{bare_wall:>10.1f}")
+    for statement, (used, wall) in medians.items():
+        print(f"{statement:<26}{used - bare_used:>+10.1f}{wall - bare_wall:>+10.1f}")
 
 
 if __name__ == "__main__":

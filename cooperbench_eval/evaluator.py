@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from attrs import field, frozen
 
 from cooperbench_eval.errors import StrategyFailedError
+from cooperbench_eval.merging.linediff import DiffCache
 from cooperbench_eval.merging.tree import Labels, merge_changes
 from cooperbench_eval.models import MergeStatus, PatchStatus, TestResult
 from cooperbench_eval.patching import ApplyResult, Patch, TestFileFilter, apply_patch
@@ -95,6 +96,8 @@ class Evaluator:
     runner: TestRunner | None = None
     scorer: ConflictScorer = field(factory=ConflictScorer)
     test_filter: TestFileFilter = field(factory=TestFileFilter)
+    # Pairs of a task share contents, so they share line diffs.
+    _diffs: DiffCache = field(factory=DiffCache, init=False, eq=False, repr=False)
 
     @strategies.validator
     def _check_strategies(self, _: object, strategies: tuple[MergeStrategy, ...]) -> None:
@@ -112,14 +115,15 @@ class Evaluator:
             RepositoryError: The base cannot be read.
             TestRunError: A test command cannot be started.
         """
-        return _Evaluation(self, pair).report()
+        return _Evaluation(self, pair, self._diffs).report()
 
 
 class _Evaluation:
     """The evaluation of one pair."""
 
-    def __init__(self, evaluator: Evaluator, pair: FeaturePair) -> None:
+    def __init__(self, evaluator: Evaluator, pair: FeaturePair, diffs: DiffCache) -> None:
         self._evaluator = evaluator
+        self._diffs = diffs
         self._pair = pair
         self._runs: dict[tuple[str, int], TestResult | None] = {}
 
@@ -136,6 +140,7 @@ class _Evaluation:
                 labels=Labels(
                     ours=f"feature{pair.feature2.number}", theirs=f"feature{pair.feature1.number}"
                 ),
+                cache=self._diffs,
             )
         attempts: list[Attempt] = []
         if merge:

@@ -68,13 +68,16 @@ class Snapshot:
         ('a.txt', 'b.txt')
     """
 
-    __slots__ = ("_store", "commit_id", "location")
+    __slots__ = ("_entries", "_store", "commit_id", "location")
 
     def __init__(
         self, store: Store, *, location: str | None = None, commit_id: str | None = None
     ) -> None:
         """Wrap a store; use one of the `from_…` constructors instead."""
         self._store = store
+        # What was asked for once is asked for again: every pair of a task looks at
+        # the same few files of the base.
+        self._entries: dict[str, Entry | None] = {}
         self.location = location
         self.commit_id = commit_id
 
@@ -137,6 +140,11 @@ class Snapshot:
         Raises:
             RepositoryError: The entry is listed and its contents are absent.
         """
+        if path not in self._entries:
+            self._entries[path] = self._load(path)
+        return self._entries[path]
+
+    def _load(self, path: str) -> Entry | None:
         node = self._store.node(path)
         if node is None or node.is_directory:
             return None
@@ -192,6 +200,8 @@ class Snapshot:
         made: set[str] = set()
         try:
             os.makedirs(root, exist_ok=True)  # noqa: PTH103 - one call a file counts here
+            if os.listdir(root):  # noqa: PTH208
+                raise RepositoryError(root, "is not empty")
             for path, node in self._walk():
                 if problem := path_problem(path):
                     raise RepositoryError(self.location or "snapshot", problem)
@@ -203,7 +213,7 @@ class Snapshot:
                 self._write_entry(target, path, node, links)
             for target, data in links:
                 os.symlink(data, os.fsencode(target))  # noqa: PTH211 - the target is bytes
-        except OSError as exc:
+        except (OSError, ValueError) as exc:  # a link's target may hold a NUL
             raise RepositoryError(root, f"cannot be written ({exc})") from exc
 
     def _write_entry(

@@ -79,9 +79,9 @@ class Git:
         self._fill_index(files)
         return self.run("write-tree", "--missing-ok").decode().strip()
 
-    def commit(self, tree_id, message="A change"):
-        """Store a commit without parents; return its id."""
-        return self.run("commit-tree", tree_id, "-m", message).decode().strip()
+    def commit(self, tree_id, message="A change", *options):
+        """Store a commit; return its id."""
+        return self.run("commit-tree", tree_id, "-m", message, *options).decode().strip()
 
     def apply(self, files, patch, *options):
         """Apply a patch to entries in the index; return the tree's id, `None` if refused."""

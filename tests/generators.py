@@ -34,7 +34,9 @@ __all__ = [
     "histories",
     "indices",
     "json_values",
+    "lists_of",
     "path_trees",
+    "random_bytes",
     "reports",
     "successors",
     "texts",
@@ -424,14 +426,19 @@ def histories(draw: st.DrawFn, max_size: int = 3) -> tuple[Files, Files, Files]:
 
 
 @st.composite
-def damages(draw: st.DrawFn) -> Callable[[bytes], bytes]:
-    """A function that drops, doubles, swaps or makes up a few lines or bytes of a patch."""
-    kinds = st.sampled_from(["drop", "double", "swap", "byte", "make up"])
+def damages(draw: st.DrawFn, *, headers: bool = True) -> Callable[[bytes], bytes]:
+    """A function that drops, doubles, swaps or alters a few lines of a patch.
+
+    With *headers* it makes some up, too; without, it leaves all but hunks alone.
+    """
+    kinds = ["drop", "double", "swap", "byte", *["make up"] * headers]
     places = st.integers(0, 60)
     new_bytes = st.sampled_from([b"", b'"', b"\\", b"9", b"\xff", b" ", b"-"])
     steps = draw(
         st.lists(
-            st.tuples(kinds, places, places, new_bytes, st.sampled_from(_HEADER_LINES)),
+            st.tuples(
+                st.sampled_from(kinds), places, places, new_bytes, st.sampled_from(_HEADER_LINES)
+            ),
             min_size=1,
             max_size=4,
         )
@@ -440,7 +447,10 @@ def damages(draw: st.DrawFn) -> Callable[[bytes], bytes]:
     def damage(patch: bytes) -> bytes:
         lines = patch.splitlines(keepends=True)
         for kind, place, column, new, header in steps:
-            at = place % max(1, len(lines))
+            places = [at for at, line in enumerate(lines) if headers or _is_of_hunk(line)]
+            if not places:
+                break
+            at = places[place % len(places)]
             match kind:
                 case "drop":
                     del lines[at : at + 1]
@@ -448,13 +458,17 @@ def damages(draw: st.DrawFn) -> Callable[[bytes], bytes]:
                     lines[at:at] = lines[at : at + 1]
                 case "swap":
                     lines[at : at + 2] = lines[at : at + 2][::-1]
-                case "byte" if lines:
+                case "byte":
                     lines[at] = lines[at][:column] + new + lines[at][column + 1 :] or b"\n"
                 case _:
                     lines.insert(at, header)
         return b"".join(lines)
 
     return damage
+
+
+def _is_of_hunk(line: bytes) -> bool:
+    return line[:1] in {b" ", b"+", b"-", b"@"} and line[:4] not in {b"--- ", b"+++ "}
 
 
 _HEADER_LINES = [
@@ -465,6 +479,11 @@ _HEADER_LINES = [
     *(b"rename from x\n", b"rename to ../x\n", b"copy from y\n", b"index 0000000..1111111 9\n"),
     *(b'--- "a/\\303\\8\n', b'+++ "b/\\9"\n', b"Binary files a/x and b/x differ\n"),
 ]
+
+
+def lists_of(items: st.SearchStrategy) -> st.SearchStrategy[list]:
+    """A few of *items*, or none."""
+    return st.lists(items, max_size=6)
 
 
 def conflicts() -> st.SearchStrategy[Conflict]:
@@ -478,3 +497,8 @@ def conflicts() -> st.SearchStrategy[Conflict]:
         theirs=texts_or_none,
         line=st.none() | st.integers(1, 9),
     )
+
+
+def random_bytes() -> st.SearchStrategy[bytes]:
+    r"""Any bytes, and pieces of diffs in any order: ``b"--- a/x\n@@ -1 +1 @@\n"``."""
+    return st.binary() | st.lists(st.sampled_from(_HEADER_LINES + _CODE), max_size=8).map(b"".join)

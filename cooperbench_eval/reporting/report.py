@@ -1,4 +1,8 @@
-"""`MergeReport`: everything that is known of a pair, typed."""
+"""`MergeReport`: everything that is known of a pair, typed.
+
+The JSON schema is imported when a report is first written or read, because
+cattrs is a good part of what importing the library would cost.
+"""
 
 import datetime as dt
 from collections.abc import Mapping
@@ -15,7 +19,6 @@ from cooperbench_eval.models import (
     PatchStatus,
     TestResult,
 )
-from cooperbench_eval.reporting import serialization
 
 __all__ = [
     "Attempt",
@@ -221,11 +224,15 @@ class MergeReport:
         The keys of CooperBench's merge report keep their names; ours stand beside
         them. Text that is no UTF-8 becomes `{"base64": …}`.
         """
-        return serialization.dump(self)
+        from cooperbench_eval.reporting.serialization import dump  # noqa: PLC0415
+
+        return dump(self)
 
     def to_json(self) -> str:
         """Return the report as JSON text; `from_json` gives an equal report."""
-        return serialization.dumps(self)
+        from cooperbench_eval.reporting.serialization import dumps  # noqa: PLC0415
+
+        return dumps(self)
 
     @classmethod
     def from_json(cls, text: str | bytes) -> "MergeReport":
@@ -234,4 +241,6 @@ class MergeReport:
         Raises:
             ReportError: The text is no report, or of a newer schema.
         """
-        return serialization.loads(text, cls)
+        from cooperbench_eval.reporting.serialization import loads  # noqa: PLC0415
+
+        return loads(text, cls)

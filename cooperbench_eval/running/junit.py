@@ -4,7 +4,6 @@ import math
 from collections.abc import Mapping
 
 from attrs import field, frozen
-from defusedxml.ElementTree import ParseError, XMLParser
 
 from cooperbench_eval.models import TestCaseStatus
 from cooperbench_eval.running.reader import UnreadableResultError
@@ -61,6 +60,9 @@ def parse_junit(data: bytes) -> tuple[JUnitCase, ...]:
         UnreadableResultError: The bytes are no JUnit XML, or declare a document
             type, as entity bombs must.
     """
+    # Loaded here: a program that runs no tests need not wait for an XML parser.
+    from defusedxml.ElementTree import ParseError, XMLParser  # noqa: PLC0415
+
     target = _Target()
     parser = XMLParser(target=target, forbid_dtd=True)
     try:

@@ -51,14 +51,12 @@ def test_a_strategy_sees_base_sides_and_the_finished_merge():
 
 def test_a_strategy_never_sees_tests():
     """Neither its input nor what it knows of a feature has a place for them."""
-    names = [
-        each.name for kind in (ce.MergeInput, ce.FeatureContext) for each in attrs.fields(kind)
-    ]
-
-    assert sorted(names) == sorted(
-        ["base", "ours", "theirs", "merge", "ours_feature", "theirs_feature"]
-        + ["number", "description"]
+    seen, known = (
+        {each.name for each in attrs.fields(kind)} for kind in (ce.MergeInput, ce.FeatureContext)
     )
+
+    assert seen == {"base", "ours", "theirs", "merge", "ours_feature", "theirs_feature"}
+    assert known == {"number", "description"}
 
 
 # --- resolve_conflicts ----------------------------------------------------------------

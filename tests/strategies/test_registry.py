@@ -182,7 +182,7 @@ def test_a_built_in_strategy_cannot_be_shadowed(install):
     """A plug-in that calls itself `naive` is refused, not taken."""
     install("shadow-plugin", "1.0", "registry_shadow", OURS, naive="Ours")
 
-    with pytest.raises(ce.DuplicateStrategyError, match="cooperbench-eval .* and shadow-plugin 1"):
+    with pytest.raises(ce.DuplicateStrategyError, match=r"cooperbench-eval .* and shadow-plugin 1"):
         ce.get_strategy("naive")
 
 

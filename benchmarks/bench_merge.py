@@ -1,0 +1,222 @@
+"""Times the merge core beside `git merge-tree` and libgit2, and its worst cases.
+
+    python benchmarks/bench_merge.py --dataset DIR --repos DIR [--task NAME/ID ...] [--rounds N]
+
+Each gold pair, patches already applied, is merged and scored by the library, and
+its trees are merged by one `git merge-tree --write-tree` process and by pygit2's
+`merge_trees`, in turn; ratios are of medians in this one run. *first* is the
+first merge of a pair with nothing cached, *again* one whose line diffs are known
+from other pairs, as in an evaluation of a task. Then: repositories of 100 and of
+100,000 untouched files, and files made to be slow.
+"""
+
+import argparse
+import random
+import statistics
+import subprocess
+import tempfile
+import time
+import tracemalloc
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import pygit2
+from attrs import frozen
+from repositories import Repositories
+
+from cooperbench_eval import Changes, ConflictScorer, Dataset, Entry, Snapshot, Task, apply_patch
+from cooperbench_eval.merging.linediff import DiffCache
+from cooperbench_eval.merging.tree import merge_changes
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """Return how long *work* takes."""
+    began = time.perf_counter()
+    work()
+    return time.perf_counter() - began
+
+
+def merge_and_score(base: Snapshot, ours: Changes, theirs: Changes, cache: DiffCache) -> int:
+    """Do what is timed: the naive merge and its score."""
+    merge = merge_changes(base, ours, theirs, cache=cache)
+    return ConflictScorer().score(merge.conflicts).conflict_score
+
+
+class Scratch:
+    """A bare repository that borrows another one's objects."""
+
+    def __init__(self, folder: str, source: Path) -> None:
+        """Make it in *folder*."""
+        self.path = Path(folder)
+        self.repository = pygit2.init_repository(folder, bare=True)
+        objects = pygit2.Repository(str(source)).path + "objects"
+        (self.path / "objects/info/alternates").write_text(objects + "\n")
+        self.repository = pygit2.Repository(folder)
+
+    def commit(self, base: Snapshot, changes: Changes, parents: list[str]) -> str:
+        """Write the tree of *base* with *changes* as a commit; return its id."""
+        index = pygit2.Index()
+        tree = self.repository[base.tree_id].peel(pygit2.Tree)
+        index.read_tree(tree)
+        for path, entry in changes.items():
+            if entry is None:
+                index.remove(path)
+            else:
+                blob = self.repository.create_blob(entry.data)
+                mode = pygit2.enums.FileMode(int(entry.mode))
+                index.add(pygit2.IndexEntry(path, blob, mode))
+        author = pygit2.Signature("a", "a@example.org", 0, 0)
+        tree_id = index.write_tree(self.repository)
+        created = self.repository.create_commit(None, author, author, "", tree_id, list(parents))
+        return str(created)
+
+
+@frozen(kw_only=True)
+class Times:
+    """One pair's times in seconds."""
+
+    first: float
+    again: float
+    git: float
+    libgit2: float
+
+
+def time_task(task: Task, base: Snapshot, source: Path, rounds: int) -> list[Times]:
+    """Time every pair of a task."""
+    sides = {n: apply_patch(base, task.gold_patch(n)).changes for n in task.features}
+    warm, times = DiffCache(), []
+    for first, second in task.pairs:
+        merge_and_score(base, sides[second], sides[first], warm)
+    with tempfile.TemporaryDirectory() as folder:
+        scratch = Scratch(folder, source)
+        root = scratch.commit(base, Changes(), [])
+        commits = {n: scratch.commit(base, side, [root]) for n, side in sides.items()}
+        trees = {n: scratch.repository[c].peel(pygit2.Tree) for n, c in commits.items()}
+        ancestor = scratch.repository[root].peel(pygit2.Tree)
+        for first, second in task.pairs:
+            ours, theirs = sides[second], sides[first]
+            command = ["git", "-C", folder, "merge-tree", "--write-tree"]
+            command += [commits[second], commits[first]]
+            merge_trees = partial(
+                scratch.repository.merge_trees, ancestor, trees[second], trees[first]
+            )
+            runs = [
+                Times(
+                    first=seconds(partial(merge_and_score, base, ours, theirs, DiffCache())),
+                    again=seconds(partial(merge_and_score, base, ours, theirs, warm)),
+                    git=seconds(partial(subprocess.run, command, capture_output=True, check=False)),
+                    libgit2=seconds(merge_trees),
+                )
+                for _ in range(rounds)
+            ]
+            times.append(median_of(runs))
+    return times
+
+
+def median_of(runs: list[Times]) -> Times:
+    """Return the median of each column."""
+    return Times(
+        first=statistics.median(run.first for run in runs),
+        again=statistics.median(run.again for run in runs),
+        git=statistics.median(run.git for run in runs),
+        libgit2=statistics.median(run.libgit2 for run in runs),
+    )
+
+
+def show(name: str, times: list[Times]) -> None:
+    """Print one line: medians in milliseconds, and ratios."""
+    middle = median_of(times)
+    columns = (middle.first, middle.again, middle.git, middle.libgit2)
+    milliseconds = "".join(f"{1000 * value:9.3f}" for value in columns)
+    ratios = (
+        statistics.median(t.git / t.first for t in times),
+        statistics.median(t.git / t.again for t in times),
+        statistics.median(t.libgit2 / t.first for t in times),
+        statistics.median(t.libgit2 / t.again for t in times),
+    )
+    print(f"{name:<38}{len(times):>5}{milliseconds}" + "".join(f"{r:9.1f}" for r in ratios))
+
+
+def growth(files: int) -> tuple[float, int]:
+    """Merge one small pair over a base of *files*; return median seconds and peak bytes."""
+    text = b"".join(b"line %d\n" % number for number in range(300))
+    tree = {f"d{n // 1000}/f{n}.txt": b"%d\n" % n for n in range(files)} | {"d0/touched.py": text}
+    with tempfile.TemporaryDirectory() as folder:
+        repository = pygit2.init_repository(folder, bare=True)
+        index = pygit2.Index()
+        for path, data in tree.items():
+            blob = repository.create_blob(data)
+            index.add(pygit2.IndexEntry(path, blob, pygit2.enums.FileMode.BLOB))
+        base = Snapshot.from_repo(folder, str(index.write_tree(repository)))
+        ours = Changes({"d0/touched.py": Entry(text.replace(b"line 7\n", b"ours\n"))})
+        theirs = Changes({"d0/touched.py": Entry(text.replace(b"line 7\n", b"theirs\n"))})
+        times = [
+            seconds(lambda: merge_and_score(base, ours, theirs, DiffCache())) for _ in range(50)
+        ]
+        tracemalloc.start()
+        merge_and_score(base, ours, theirs, DiffCache())
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return statistics.median(times), peak
+
+
+def worst_cases() -> dict[str, tuple[bytes, bytes, bytes]]:
+    """Return base, ours and theirs of files made to be slow."""
+    random_lines = random.Random(0)  # noqa: S311 - reproducible data, not a secret
+    lines = [b"%d\n" % random_lines.randrange(10**9) for _ in range(50_000)]
+
+    def rewrite(word: bytes) -> bytes:
+        return b"".join(word + line for line in lines)
+
+    def shuffle() -> bytes:
+        return b"".join(random_lines.sample(lines, len(lines)))
+
+    same = b"the same line\n"
+    return {
+        "50,000 lines, both rewrite all": (b"".join(lines), rewrite(b"o"), rewrite(b"t")),
+        "50,000 lines, both shuffle all": (b"".join(lines), shuffle(), shuffle()),
+        "one line 100,000 times, both cut": (same * 100_000, same * 60_000, same * 70_000),
+        "one line 100,000 times, both mix": (
+            same * 100_000,
+            b"".join(same + b"%d\n" % n for n in range(50_000)),
+            b"".join(b"%d\n" % n + same for n in range(50_000)),
+        ),
+    }
+
+
+def main() -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--dataset", type=Path, help="folder in the dataset layout")
+    parser.add_argument("--repos", type=Path, help="folder above the repositories")
+    parser.add_argument("--task", action="append", help="such as pallets_click_task/2068")
+    parser.add_argument("--rounds", type=int, default=5)
+    options = parser.parse_args()
+    if options.dataset and options.repos:
+        print(
+            f"{'milliseconds, then times faster':<38}{'pairs':>5}{'first':>9}{'again':>9}{'git':>9}"
+            f"{'libgit2':>9}{'git/1st':>9}{'git/ag':>9}{'lg2/1st':>9}{'lg2/ag':>9}"
+        )
+        repositories, everything = Repositories(options.repos), list[Times]()
+        for task in Dataset(options.dataset).tasks():
+            name = f"{task.repo_name}/{task.task_id}"
+            base = repositories.base_of(task)
+            if base is None or base.location is None or name not in (options.task or [name]):
+                continue
+            times = time_task(task, base, Path(base.location), options.rounds)
+            show(name, times)
+            everything += times
+        show("all", everything)
+    for files in (100, 100_000):
+        middle, peak = growth(files)
+        print(f"{files:>7} untouched files: {1000 * middle:7.3f} ms, peak {peak / 1024:7.0f} KiB")
+    for name, (old, ours, theirs) in worst_cases().items():
+        base = Snapshot.from_files({"f": old})
+        sides = Changes({"f": Entry(ours)}), Changes({"f": Entry(theirs)})
+        took = seconds(partial(merge_and_score, base, *sides, DiffCache()))
+        print(f"{name:<38}{took:7.2f} s")
+
+
+if __name__ == "__main__":
+    main()

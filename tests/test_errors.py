@@ -1,0 +1,89 @@
+"""Errors carry facts, derive from one base, and cross process pools."""
+
+import inspect
+import pickle
+
+import pytest
+
+from cooperbench_eval import errors
+
+EXAMPLES = [
+    errors.CooperBenchEvalError("anything"),
+    errors.PatchError("holds no diff", "a.patch", 3),
+    errors.RepositoryError("/repo", "has no commit 'x'"),
+    errors.DatasetError("is no directory", "/dataset"),
+    errors.StrategyError("anything"),
+    errors.UnknownStrategyError("best", ("naive", "union"), ("cooperbench-eval 1",)),
+    errors.DuplicateStrategyError("best", ("one 1", "two 2")),
+    errors.StrategyLoadError("best", "one 1 (one:Best)", "cannot be imported"),
+    errors.StrategyFailedError("best", "ZeroDivisionError()"),
+    errors.TestRunError("cannot be started", ("pytest", "-q")),
+    errors.ReportError("is no JSON", "report.json"),
+]
+
+
+def classes():
+    """Every exception class of the module."""
+    return {c for _, c in inspect.getmembers(errors, inspect.isclass)}
+
+
+def test_every_error_has_an_example_here():
+    """A new error class is not forgotten by these tests."""
+    assert {type(example) for example in EXAMPLES} == classes()
+
+
+def test_every_error_is_exported_and_of_one_family():
+    """One `except` catches everything the library raises on purpose."""
+    assert {c.__name__ for c in classes()} == set(errors.__all__)
+    assert all(issubclass(c, errors.CooperBenchEvalError) for c in classes())
+
+
+@pytest.mark.parametrize("error", EXAMPLES, ids=lambda error: type(error).__name__)
+def test_an_error_survives_pickling(error):
+    """Facts and sentence are the same on the other side of a process pool."""
+    copy = pickle.loads(pickle.dumps(error))  # noqa: S301 - made just above
+
+    assert type(copy) is type(error)
+    assert copy.args == error.args
+    assert vars(copy) == vars(error)
+    assert str(copy) == str(error)
+
+
+@pytest.mark.parametrize(
+    ("error", "sentence"),
+    [
+        (EXAMPLES[1], "a.patch, line 3: holds no diff"),
+        (errors.PatchError("holds no diff"), "patch: holds no diff"),
+        (EXAMPLES[2], "/repo: has no commit 'x'"),
+        (EXAMPLES[3], "/dataset: is no directory"),
+        (
+            EXAMPLES[5],
+            "no merge strategy is called 'best'; available: naive, union (from cooperbench-eval 1)",
+        ),
+        (errors.UnknownStrategyError("x"), "no merge strategy is called 'x'; available: none"),
+        (EXAMPLES[6], "merge strategy 'best' is registered by one 1 and two 2; uninstall one"),
+        (EXAMPLES[7], "merge strategy 'best' from one 1 (one:Best): cannot be imported"),
+        (EXAMPLES[8], "merge strategy 'best' failed: ZeroDivisionError()"),
+        (EXAMPLES[9], "pytest -q: cannot be started"),
+        (errors.TestRunError("no sandbox"), "no sandbox"),
+        (EXAMPLES[10], "report.json: is no JSON"),
+        (errors.ReportError("is no JSON"), "is no JSON"),
+    ],
+)
+def test_an_error_says_its_facts(error, sentence):
+    """The sentence names the file or value and what is wrong with it."""
+    assert str(error) == sentence
+
+
+@pytest.mark.parametrize(
+    ("error", "builtin"),
+    [
+        (errors.PatchError, ValueError),
+        (errors.ReportError, ValueError),
+        (errors.DatasetError, LookupError),
+        (errors.UnknownStrategyError, LookupError),
+    ],
+)
+def test_an_error_doubles_as_the_builtin_it_is(error, builtin):
+    """Code that knows nothing of this library can still catch it."""
+    assert issubclass(error, builtin)

@@ -1,0 +1,111 @@
+"""Imports point one way, and each third-party library has one door."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import cooperbench_eval
+
+PACKAGE = Path(cooperbench_eval.__file__).parent
+
+# Each room with the rooms it may import from, its own included where it has several modules.
+KNOWS = {
+    "errors": set(),
+    "models": set(),
+    "objects": {"errors", "models"},
+    "repository": {"errors", "objects"},
+    "gitdiff": {"models", "objects", "repository"},
+    "snapshot": {"errors", "gitdiff", "models", "objects", "repository"},
+    "patching": {"errors", "models", "objects", "patching", "snapshot"},
+    "merging": {"errors", "merging", "models", "objects", "snapshot"},
+    "scoring": {"models"},
+    "running": {"errors", "models", "patching", "running", "snapshot"},
+    "reporting": {"errors", "models", "reporting", "snapshot"},
+    "strategies": {"errors", "merging", "models", "snapshot", "strategies"},
+    "evaluator": {
+        "errors",
+        "merging",
+        "models",
+        "patching",
+        "reporting",
+        "running",
+        "scoring",
+        "snapshot",
+        "strategies",
+    },
+    "runlogs": {"errors", "patching"},
+    "dataset": {
+        "errors",
+        "evaluator",
+        "patching",
+        "reporting",
+        "runlogs",
+        "running",
+        "snapshot",
+        "strategies",
+    },
+}
+
+DOORS = {
+    "pygit2": {"repository"},
+    "cattrs": {"reporting.serialization"},
+    "defusedxml": {"running.junit"},
+    "huggingface_hub": {"runlogs"},
+    "diff_match_patch": set(),
+    "litellm": set(),
+    "docker": set(),
+}
+
+
+def modules():
+    """Every module of the package but the front door, as `room.module`."""
+    for file in sorted(PACKAGE.rglob("*.py")):
+        name = ".".join(file.relative_to(PACKAGE).with_suffix("").parts)
+        if name != "__init__":
+            yield name.removesuffix(".__init__"), file
+
+
+def imports(file):
+    """Every module that *file* imports, wherever in it."""
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{file} imports relatively"
+            yield node.module
+
+
+MODULES = list(modules())
+
+
+@pytest.mark.parametrize(("name", "file"), MODULES, ids=[name for name, _ in MODULES])
+def test_a_room_knows_only_the_rooms_before_it(name, file):
+    """No module imports from a room that its own may not know."""
+    room = name.partition(".")[0]
+
+    known = {m.split(".")[1] for m in imports(file) if m.startswith("cooperbench_eval.")}
+
+    assert known <= KNOWS[room]
+
+
+@pytest.mark.parametrize("library", DOORS)
+def test_a_library_has_one_door(library):
+    """A third-party library is imported by the one module that wraps it."""
+    users = {
+        name
+        for name, file in MODULES
+        if any(module.partition(".")[0] == library for module in imports(file))
+    }
+
+    assert users == DOORS[library]
+
+
+def test_strategies_know_neither_each_other_nor_the_registry():
+    """A built-in strategy is written as anybody's plug-in would be."""
+    own = {"naive", "union"}
+
+    for name in own:
+        found = set(imports(PACKAGE / "strategies" / f"{name}.py"))
+        within = {m for m in found if m.startswith("cooperbench_eval.strategies.")}
+        assert within == {"cooperbench_eval.strategies.protocol"}

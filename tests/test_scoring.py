@@ -1,0 +1,113 @@
+"""The conflict score: the base document's formula over conflict records."""
+
+import pytest
+from generators import conflicts, lists_of
+from hypothesis import given
+
+from cooperbench_eval import Conflict, ConflictKind, ConflictScorer, Severity
+
+
+def clash(path="f", ours=b"1\n", theirs=b"2\n", line=1):
+    """Make a conflict between lines."""
+    return Conflict(path=path, base=b"", ours=ours, theirs=theirs, line=line)
+
+
+def test_the_formula_is_twenty_a_section_and_two_a_line():
+    """Two sections and eleven lines score 62, whatever a sample report once printed."""
+    found = [clash(ours=b"x\n" * 6, theirs=b"y\n"), clash(ours=b"x\n", theirs=b"y\n" * 3, line=20)]
+
+    details = ConflictScorer().score(found)
+
+    assert (details.conflict_sections, details.conflict_lines) == (2, 11)
+    assert details.conflict_score == 62
+    assert details.avg_lines_per_conflict == 5.5
+
+
+def test_no_conflict_scores_nothing():
+    """A merge without conflicts has score 0 and severity NONE."""
+    details = ConflictScorer().score([])
+
+    assert (details.conflict_score, details.severity, details.files) == (0, Severity.NONE, ())
+    assert details.avg_lines_per_conflict == 0.0
+
+
+def test_a_last_line_without_newline_is_a_line():
+    """Lines are counted as people see them."""
+    details = ConflictScorer().score([clash(ours=b"1\n2", theirs=b"")])
+
+    assert details.conflict_lines == 2
+
+
+@pytest.mark.parametrize(
+    "kind", [ConflictKind.BINARY, ConflictKind.MODIFY_DELETE, ConflictKind.RENAME_RENAME]
+)
+def test_a_conflict_without_lines_is_one_section(kind):
+    """Whole contents in dispute count as one section and no line."""
+    whole = Conflict(path="f", kind=kind, base=b"1\n", ours=b"2\n2\n", theirs=None)
+
+    details = ConflictScorer().score([whole])
+
+    assert (details.conflict_sections, details.conflict_lines) == (1, 0)
+
+
+@pytest.mark.parametrize(
+    ("score", "severity"),
+    [
+        (0, "NONE"),
+        (1, "LOW"),
+        (20, "LOW"),
+        (21, "MEDIUM"),
+        (50, "MEDIUM"),
+        (51, "HIGH"),
+        (100, "HIGH"),
+        (101, "CRITICAL"),
+    ],
+)
+def test_severity_borders_are_inclusive(score, severity):
+    """At most 20 is LOW, 50 MEDIUM, 100 HIGH; above is CRITICAL."""
+    scorer = ConflictScorer(per_section=0, per_line=1)
+
+    details = scorer.score([clash(ours=b"x\n" * score, theirs=b"")])
+
+    assert details.severity.value == severity
+
+
+def test_each_file_has_its_own_figures():
+    """The details list files by path, and their sums are the totals."""
+    details = ConflictScorer().score([clash("b"), clash("a", ours=b"1\n2\n"), clash("b", line=9)])
+
+    rows = [(file.path, file.sections, file.lines, file.score) for file in details.files]
+    assert rows == [("a", 1, 3, 26), ("b", 2, 4, 48)]
+    assert details.conflict_score == 74
+
+
+def test_the_weights_are_arguments():
+    """Another formula of the same shape is another scorer."""
+    assert ConflictScorer(per_section=1, per_line=0).score([clash()]).conflict_score == 1
+
+
+@pytest.mark.parametrize("weights", [{"per_section": -1}, {"per_line": -1}])
+def test_a_weight_is_not_negative(weights):
+    """A conflict never lowers the score."""
+    with pytest.raises(ValueError, match="per_"):
+        ConflictScorer(**weights)
+
+
+@given(lists_of(conflicts()), conflicts())
+def test_one_more_conflict_scores_more(found, another):
+    """The score is 0 without conflicts alone, and grows with each."""
+    scorer = ConflictScorer()
+
+    before, after = scorer.score(found), scorer.score([*found, another])
+
+    assert (before.conflict_score == 0) is (not found)
+    assert after.conflict_score >= before.conflict_score + 20
+    assert before.conflict_score == sum(file.score for file in before.files)
+
+
+@given(lists_of(conflicts()))
+def test_order_does_not_matter(found):
+    """The same conflicts in another order are measured the same."""
+    scorer = ConflictScorer()
+
+    assert scorer.score(reversed(found)) == scorer.score(found)

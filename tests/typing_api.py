@@ -1,0 +1,216 @@
+"""The contract of DESIGN.md, section 4, as code: read by mypy, never run.
+
+`mypy tests/typing_api.py` checks that every promise is typed as it is written
+there. A comment `type: ignore` marks what a type checker must refuse; mypy in
+strict mode complains about one that it does not need.
+"""
+
+import datetime as dt
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, assert_type
+
+import cooperbench_eval as ce
+
+
+def trees() -> None:
+    """Snapshots and changes."""
+    base = ce.Snapshot.from_repo("path/to/repo", "d791537")
+    assert_type(base, ce.Snapshot)
+    assert_type(ce.Snapshot.from_dir(Path("folder")), ce.Snapshot)
+    assert_type(ce.Snapshot.from_files({"a": b"1\n"}), ce.Snapshot)
+    assert_type(ce.Snapshot.from_files({"a": ce.Entry(b"x", ce.FileMode.SYMLINK)}), ce.Snapshot)
+    assert_type(base.get("a"), ce.Entry | None)
+    assert_type(base.read("a"), bytes)
+    assert_type(base.paths(), tuple[str, ...])
+
+    ours = ce.Changes.between(base, base)
+    assert_type(ours, ce.Changes)
+    assert_type(ours.tree_id(base), str)
+    assert_type(ours.diff(base), bytes)
+    mapping: Mapping[str, ce.Entry | None] = ours
+    assert_type(mapping["a"], ce.Entry | None)
+
+    ce.Snapshot.from_files({"a": "text"})  # type: ignore[dict-item]
+
+
+def patches(base: ce.Snapshot, data: bytes | str) -> None:
+    """Patches and how they are placed."""
+    patch = ce.Patch.parse(data)
+    assert_type(patch, ce.Patch)
+    assert_type(ce.Patch.read("feature.patch"), ce.Patch)
+
+    result = ce.apply_patch(base, patch)
+    assert_type(result, ce.ApplyResult)
+    assert_type(result.status, ce.PatchStatus)
+    assert_type(result.changes, ce.Changes)
+    assert_type(result.hunks, tuple[ce.HunkPlacement, ...])
+    assert_type(result.hunks[0].rung, ce.Rung | None)
+
+    ce.apply_patch(base, data)  # type: ignore[arg-type]
+
+
+def merges(base: ce.Snapshot, ours: ce.Changes, theirs: ce.Changes) -> None:
+    """Merging, by name and by object, and the score."""
+    outcome = ce.merge(base, ours, theirs, strategy="naive")
+    assert_type(outcome, ce.MergeOutcome)
+    assert_type(ce.merge(base, ours, theirs, strategy=KeepOurs()), ce.MergeOutcome)
+    assert_type(outcome.status, ce.MergeStatus)
+    assert_type(outcome.conflicts, tuple[ce.Conflict, ...])
+    assert_type(outcome.changes, ce.Changes)
+    assert_type(outcome.diff(base), bytes)
+    assert_type(outcome.tree_id(base), str)
+
+    conflict = outcome.conflicts[0]
+    assert_type(conflict.path, str)
+    assert_type(conflict.kind, ce.ConflictKind)
+    assert_type(conflict.base, bytes | None)
+    assert_type(conflict.ours, bytes | None)
+    assert_type(conflict.theirs, bytes | None)
+
+    details = ce.ConflictScorer().score(outcome.conflicts)
+    assert_type(details, ce.ConflictDetails)
+    assert_type(details.conflict_sections, int)
+    assert_type(details.conflict_lines, int)
+    assert_type(details.avg_lines_per_conflict, float)
+    assert_type(details.conflict_score, int)
+    assert_type(details.severity, ce.Severity)
+
+    ce.merge(base, ours, theirs, strategy=KeepOurs)  # type: ignore[arg-type]
+    ce.merge(base, ours, theirs, "naive")  # type: ignore[call-arg]
+
+
+class KeepOurs:
+    """A plug-in: it inherits from nothing."""
+
+    name = "keep-ours"
+
+    def merge(self, merge_input: ce.MergeInput, /) -> ce.MergeOutcome:
+        """Answer each conflict with our text, or leave it open where there is none."""
+        assert_type(merge_input.base, ce.Snapshot)
+        assert_type(merge_input.ours, ce.Changes)
+        assert_type(merge_input.theirs, ce.Changes)
+        assert_type(merge_input.conflicts, tuple[ce.Conflict, ...])
+        assert_type(merge_input.ours_feature, ce.FeatureContext | None)
+        return ce.resolve_conflicts(merge_input, lambda conflict: conflict.ours)
+
+
+class Nameless:
+    """No strategy: it has no name."""
+
+    def merge(self, merge_input: ce.MergeInput, /) -> ce.MergeOutcome:
+        """Merge like one all the same."""
+        merge_input.tests  # type: ignore[attr-defined]  # noqa: B018 - strategies never see tests
+        return ce.MergeOutcome(changes=merge_input.merge.changes)
+
+
+def strategies() -> None:
+    """The registry and the protocol."""
+    strategy: ce.MergeStrategy = KeepOurs()
+    assert_type(strategy.name, str)
+    assert_type(ce.available_strategies(), tuple[str, ...])
+    assert_type(ce.get_strategy("llm", model="gpt-5"), ce.MergeStrategy)
+
+    ce.Evaluator(strategies=["naive", Nameless()])  # type: ignore[list-item]
+
+
+def runs(base: ce.Snapshot, changes: ce.Changes, tests_patch: bytes) -> None:
+    """Suites, runners and results."""
+    suite = ce.TestSuite(
+        command=("python", "-m", "pytest", "-q"),
+        patch=tests_patch,
+        framework="pytest",
+        timeout_seconds=600,
+        env={"PYTHONPATH": "src"},
+    )
+    sandbox: ce.Sandbox = ce.LocalSandbox()
+    runner = ce.TestRunner(sandbox=sandbox)
+    tests = runner.run(base, changes, suite)
+    assert_type(tests, ce.TestResult)
+    assert_type(tests.status, ce.TestStatus)
+    assert_type(tests.passed, bool)
+    assert_type(tests.passed_tests, int)
+    assert_type(tests.failed_tests, int)
+    assert_type(tests.total_tests, int)
+    assert_type(tests.pass_rate, float)
+    assert_type(tests.cases, tuple[ce.TestCase, ...])
+    assert_type(tests.cases[0].status, ce.TestCaseStatus)
+    assert_type(tests.output, str)
+
+
+def pairs(base: ce.Snapshot, patch: bytes, suite: ce.TestSuite) -> ce.MergeReport:
+    """A pair, its evaluator, and a runner or none."""
+    pair = ce.FeaturePair(
+        repo_name="click",
+        task_id=2068,
+        base=base,
+        feature1=ce.Feature(number=1, patch=patch, tests=suite),
+        feature2=ce.Feature(number=2, patch=ce.Patch.parse(patch)),
+    )
+    assert_type(pair.feature1.patch, ce.Patch)
+    assert_type(pair.feature1.tests, ce.TestSuite | None)
+    ce.Evaluator(strategies=["naive", "union", KeepOurs()], runner=None)
+    evaluator = ce.Evaluator(strategies=["naive", "union"], runner=ce.TestRunner())
+    assert_type(evaluator.strategies, tuple[ce.MergeStrategy, ...])
+    return evaluator.evaluate(pair)
+
+
+def reports(report: ce.MergeReport) -> None:
+    """What a report says, and where it goes."""
+    assert_type(report.merge_status, ce.PairStatus)
+    assert_type(report.conflict_score, int | None)
+    assert_type(report.conflict_details, ce.ConflictDetails | None)
+    assert_type(report.timestamp, dt.datetime)
+    assert_type(report.feature1.tests_passed, bool | None)
+    assert_type(report.feature1.test_output, str)
+    assert_type(report.attempts, tuple[ce.Attempt, ...])
+    assert_type(report.attempt("union").verdict, ce.Verdict)
+    assert_type(report.attempt("union").feature1_tests, ce.TestResult | None)
+    assert_type(report.to_dict(), dict[str, Any])
+    assert_type(report.to_json(), str)
+    assert_type(ce.MergeReport.from_json(report.to_json()), ce.MergeReport)
+    assert_type(ce.write_report(report, "out/"), tuple[Path, ...])
+
+    report.k = 2  # type: ignore[misc]
+
+
+def planned_command() -> ce.MergeReport:
+    """The benchmark's planned command as a function."""
+    return ce.evaluate(
+        setting="coop",
+        repo_name="pallets_click_task",
+        task_id=2068,
+        feature1_id=1,
+        feature2_id=2,
+        model="gpt-5",
+        patch_location="logs",
+        dataset_dir="dataset",
+        repo_dir=Path("click"),
+    )
+
+
+def datasets() -> None:
+    """Tasks, their pairs and subsets."""
+    task = ce.Dataset("dataset").task("pallets_click_task", 2068)
+    assert_type(task, ce.Task)
+    assert_type(ce.Dataset("dataset").tasks(), tuple[ce.Task, ...])
+    assert_type(task.pairs, tuple[tuple[int, int], ...])
+    assert_type(task.suite(1, command=(sys.executable, "-m", "pytest")), ce.TestSuite)
+    assert_type(ce.Dataset("d").subset("lite"), tuple[tuple[ce.Task, tuple[int, int]], ...])
+
+
+def errors() -> None:
+    """One `except` catches all; facts are attributes."""
+    try:
+        planned_command()
+    except (ce.PatchError, ce.ReportError) as error:
+        assert_type(error, ce.PatchError | ce.ReportError)
+        value_error: ValueError = error
+        raise value_error from error
+    except ce.UnknownStrategyError as error:
+        assert_type(error.available, tuple[str, ...])
+        lookup_error: LookupError = error
+        raise lookup_error from error
+    except ce.CooperBenchEvalError:
+        raise
