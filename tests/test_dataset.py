@@ -76,8 +76,11 @@ def test_pairs_are_every_two_features(make_task):
     assert task.pairs == ((2, 9), (2, 10), (9, 10))
 
 
-@pytest.mark.parametrize("content", [None, "file", "folder"])
-def test_a_folder_without_tasks_is_an_error(tmp_path, content):
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [(None, "is no directory"), ("file", "is no directory"), ("folder", "holds no task")],
+)
+def test_a_folder_without_tasks_is_an_error(tmp_path, content, words):
     """As is a missing one, or a file in its place."""
     place = tmp_path / "there"
     if content == "file":
@@ -89,6 +92,7 @@ def test_a_folder_without_tasks_is_an_error(tmp_path, content):
         ce.Dataset(place).tasks()
 
     assert caught.value.location == str(place)
+    assert words in caught.value.problem
 
 
 def test_an_unknown_task_is_an_error(make_task, dataset):

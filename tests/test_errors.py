@@ -36,12 +36,14 @@ def test_every_error_is_exported_and_of_one_family():
     """One `except` catches everything the library raises on purpose."""
     assert {c.__name__ for c in classes()} == set(errors.__all__)
     assert all(issubclass(c, errors.CooperBenchEvalError) for c in classes())
+    assert all(f" {c.__name__}" in errors.__doc__ or c.__base__ is Exception for c in classes())
 
 
 @pytest.mark.parametrize("error", EXAMPLES, ids=lambda error: type(error).__name__)
-def test_an_error_survives_pickling(error):
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+def test_an_error_survives_pickling(error, protocol):
     """Facts and sentence are the same on the other side of a process pool."""
-    copy = pickle.loads(pickle.dumps(error))  # noqa: S301 - made just above
+    copy = pickle.loads(pickle.dumps(error, protocol))  # noqa: S301 - made just above
 
     assert type(copy) is type(error)
     assert copy.args == error.args
@@ -54,6 +56,8 @@ def test_an_error_survives_pickling(error):
     [
         (EXAMPLES[1], "a.patch, line 3: holds no diff"),
         (errors.PatchError("holds no diff"), "patch: holds no diff"),
+        (errors.PatchError("holds no diff", "a.patch"), "a.patch: holds no diff"),
+        (errors.PatchError("holds no diff", None, 3), "patch, line 3: holds no diff"),
         (EXAMPLES[2], "/repo: has no commit 'x'"),
         (EXAMPLES[3], "/dataset: is no directory"),
         (

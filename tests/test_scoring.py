@@ -1,6 +1,7 @@
 """The conflict score: the base document's formula over conflict records."""
 
 import pytest
+from attrs import evolve
 from generators import conflicts, lists_of
 from hypothesis import given
 
@@ -31,16 +32,27 @@ def test_no_conflict_scores_nothing():
     assert details.avg_lines_per_conflict == 0.0
 
 
-def test_a_last_line_without_newline_is_a_line():
-    """Lines are counted as people see them."""
-    details = ConflictScorer().score([clash(ours=b"1\n2", theirs=b"")])
-
-    assert details.conflict_lines == 2
-
-
 @pytest.mark.parametrize(
-    "kind", [ConflictKind.BINARY, ConflictKind.MODIFY_DELETE, ConflictKind.RENAME_RENAME]
+    ("ours", "theirs", "lines"),
+    [
+        (b"", b"", 0),
+        (None, None, 0),
+        (b"1\n", b"", 1),
+        (b"1\n2\n", b"3\n", 3),
+        (b"1\n2", b"", 2),
+        (b"\n", b"\n\n", 3),
+        (b"1\r\n2\r\n", b"1\r2\n", 3),
+        (b"<<<<<<< ours\n=======\n>>>>>>> theirs\n", b"", 3),
+    ],
 )
+def test_lines_of_both_sides_are_counted_as_people_see_them(ours, theirs, lines):
+    """A last line without newline is one; the base's lines and the markers are none."""
+    conflict = Conflict(path="f", base=b"1\n2\n3\n", ours=ours, theirs=theirs, line=7)
+
+    assert ConflictScorer().score([conflict]).conflict_lines == lines
+
+
+@pytest.mark.parametrize("kind", ConflictKind)
 def test_a_conflict_without_lines_is_one_section(kind):
     """Whole contents in dispute count as one section and no line."""
     whole = Conflict(path="f", kind=kind, base=b"1\n", ours=b"2\n2\n", theirs=None)
@@ -48,6 +60,7 @@ def test_a_conflict_without_lines_is_one_section(kind):
     details = ConflictScorer().score([whole])
 
     assert (details.conflict_sections, details.conflict_lines) == (1, 0)
+    assert details.conflict_score == 20
 
 
 @pytest.mark.parametrize(
@@ -111,3 +124,22 @@ def test_order_does_not_matter(found):
     scorer = ConflictScorer()
 
     assert scorer.score(reversed(found)) == scorer.score(found)
+
+
+@given(lists_of(conflicts()))
+def test_the_totals_are_the_sums_over_files(found):
+    """In sections, lines and score; each file comes once, by path."""
+    details = ConflictScorer().score(found)
+
+    assert details.conflict_sections == sum(file.sections for file in details.files)
+    assert details.conflict_lines == sum(file.lines for file in details.files)
+    assert details.conflict_score == sum(file.score for file in details.files)
+    assert [file.path for file in details.files] == sorted({each.path for each in found})
+
+
+@given(lists_of(conflicts()))
+def test_sides_do_not_matter(found):
+    """Ours and theirs, swapped, are as far apart."""
+    swapped = [evolve(each, ours=each.theirs, theirs=each.ours) for each in found]
+
+    assert ConflictScorer().score(swapped) == ConflictScorer().score(found)

@@ -13,7 +13,7 @@ from hypothesis import given
 from cooperbench_eval.errors import RepositoryError
 from cooperbench_eval.models import Entry, FileMode
 from cooperbench_eval.snapshot import Changes, Snapshot, path_problem
-from tests.generators import forks
+from generators import forks
 
 LINK = Entry(b"there", FileMode.SYMLINK)
 MODULE = Entry(b"1" * 40, FileMode.SUBMODULE)

@@ -6,7 +6,7 @@ from cooperbench_eval.merging.linediff import DiffCache
 from cooperbench_eval.merging.text import TextMerge, merge_text
 from cooperbench_eval.models import Entry, FileMode
 
-__all__ = ["ContentMerge", "merge_contents", "render_text"]
+__all__ = ["ContentMerge", "merge_contents", "render_text", "same_kind"]
 
 _BINARY_PROBE = 8000  # bytes that git looks at to tell text from binary
 
@@ -47,7 +47,7 @@ def merge_contents(
     cache: DiffCache | None = None,
 ) -> ContentMerge:
     """Merge two entries of one kind; a base of another kind counts as none."""
-    old = base if base and _same_kind(base, ours) else None
+    old = base if base and same_kind(base, ours) else None
     mode, modes_differ = _merge_mode(base, ours, theirs)
     if ours.data == theirs.data or (old and theirs.data == old.data):
         return ContentMerge(entry=Entry(ours.data, mode), modes_differ=modes_differ)
@@ -79,7 +79,8 @@ def _merge_mode(base: Entry | None, ours: Entry, theirs: Entry) -> tuple[FileMod
     return ours.mode, not (base and theirs.mode is base.mode)
 
 
-def _same_kind(one: Entry, other: Entry) -> bool:
+def same_kind(one: Entry, other: Entry) -> bool:
+    """Whether both are files, both links or both submodules."""
     return one.mode is other.mode or (one.mode.is_regular and other.mode.is_regular)
 
 

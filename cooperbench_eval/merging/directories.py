@@ -61,10 +61,9 @@ def _folder_renames(
     counts: dict[str, Counter[str]] = {}
     for old, new in renames.items():
         for old_folder, new_folder in _folder_pairs(old, new):
-            if old_folder in emptied:
-                counts.setdefault(old_folder, Counter())[new_folder] += 1
-            elif not emptied.intersection(folders_above(old_folder)):
+            if old_folder not in emptied and not emptied.intersection(folders_above(old_folder)):
                 break
+            counts.setdefault(old_folder, Counter())[new_folder] += 1
     found: dict[str, str] = {}
     for folder, places in counts.items():
         (place, most), *others = places.most_common(2)
@@ -121,7 +120,15 @@ def _take_along(  # noqa: PLR0917 - the two sides' renames in full
 
 
 def _is_taken(base: Snapshot, slots: Slots, path: str, side: Side) -> bool:
-    """Whether *side* has a file or a folder at *path*, touched or not."""
+    """Whether *side* has a file or a folder at *path*, touched or not.
+
+    A folder of the base that only one side touched is in the way even if that
+    side left nothing in it: git settles it before it looks at renames.
+    """
     if slots.has(path, side) or (path not in slots and base.get(path) is not None):
         return True
-    return base.is_directory(path) and any(p not in slots for p in base.paths(path))
+    if not base.is_directory(path):
+        return False
+    touched = [slots[p].versions for p in base.paths(path) if p in slots]
+    untouched = len(touched) < len(base.paths(path))
+    return untouched or any(all(v[one] == v[Side.BASE] for v in touched) for one in (1, 2))

@@ -6,7 +6,7 @@ renames" and "rename" notes and observed of it.
 
 from collections.abc import Callable
 
-from cooperbench_eval.merging.contents import ContentMerge
+from cooperbench_eval.merging.contents import ContentMerge, same_kind
 from cooperbench_eval.merging.directories import follow_directory_renames, renamed_away
 from cooperbench_eval.merging.renames import find_renames
 from cooperbench_eval.merging.slots import Side, Slot, Slots
@@ -35,9 +35,7 @@ def carry_renames(base: Snapshot, slots: Slots, merge: _Merge) -> None:
         elif old not in ours:
             _carry_one(slots, Side.THEIRS, old, theirs[old], merge)
         elif ours[old] == theirs[old]:
-            target = slots[ours[old]]
-            target.versions[Side.BASE] = slots[old].versions[Side.BASE]
-            target.names[Side.BASE] = old
+            slots[ours[old]].versions[Side.BASE] = slots[old].versions[Side.BASE]
             slots.clear(old)
         else:
             _part_ways(slots, old, ours[old], theirs[old], merge)
@@ -100,6 +98,8 @@ def _carry_one(slots: Slots, side: Side, old: str, new: str, merge: _Merge) -> N
         else:
             target.versions[other] = elsewhere
             target.names[other] = old
+            if moved is not None and not same_kind(moved, elsewhere):
+                target.kind = ConflictKind.TYPE
     if changes_type:
         source.versions[Side.BASE] = None
     else:

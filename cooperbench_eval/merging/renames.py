@@ -35,12 +35,14 @@ def find_renames(
     Args:
         deleted: What the base has and the side has not.
         added: What the side has and the base has not.
-        relevant: The deleted paths for which a rename could change the merge;
-            for others only equal contents are looked for.
+        relevant: The deleted paths for which a rename could change the merge. For
+            others only equal contents are looked for; if there is none, nothing is.
 
     Returns:
         For each renamed path its new one.
     """
+    if not relevant:
+        return {}
     search = _Search(
         sources={p: e for p, e in deleted.items() if e.data},
         targets={p: e for p, e in added.items() if e.data},

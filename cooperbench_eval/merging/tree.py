@@ -243,10 +243,10 @@ class _Merger:
     def _set_aside(self, path: str, slot: Slot) -> None:
         """Move a file out of the way of a folder that the other side made."""
         self._entries[path] = None
-        own = slot.versions[Side.OURS] is not None and slot.names[Side.OURS] == path
+        _, ours, theirs = slot.versions
+        own = ours is not None and (theirs is None or slot.names[Side.OURS] == path)
         side = Side.OURS if own else Side.THEIRS
         aside = self._free_name(path, self._labels.of(side))
-        _, ours, theirs = slot.versions
         if ours is not None and theirs is not None:
             merge = self._merge_contents(slot)
             self._put(aside, merge.entry)

@@ -29,6 +29,7 @@ _SIMILARITY = re.compile(rb"(?:dis)?similarity index ")
 _RENAMED = re.compile(rb"(rename|copy) (from|to) (.+)", re.DOTALL)
 _MODED = re.compile(rb"(old mode|new mode|deleted file mode|new file mode) (.*)", re.DOTALL)
 _NO_NEWLINE = b"\\ "
+_BODIES = (b"--- ", b"+++ ", b"GIT binary patch", b"Binary files ", b"Files ")
 _QUOTED = rb'"(?:[^"\\]|\\.)*"'
 _TWO_NAMES = re.compile(rb"(%s) (.+)|([^\"]*) (%s)" % (_QUOTED, _QUOTED))
 _EPOCH = re.compile(rb"(19(?:69-12-31|70-01-01)) (\d\d):(\d\d):00(?:\.0+)? ([-+]\d\d):?(\d\d)\s*")
@@ -270,7 +271,7 @@ class _Reader:
         file = self._git_header()
         if self._peek().startswith(b"--- ") and self._peek(1).startswith(b"+++ "):
             file = self._named_again(file)
-        elif self._at == start + 1:
+        elif self._at == start + 1 and not self._peek().startswith(_BODIES):
             return None
         if self._peek().startswith(b"GIT binary patch"):
             change, self._at = read_change(self._lines, self._at + 1)
@@ -292,8 +293,12 @@ class _Reader:
         """Read the names above the hunks; they say what the header left unsaid."""
         old, new = self._names()
         change = header.change
-        if change in {FileChange.RENAME, FileChange.COPY}:
-            return header
+        named_old = change in {FileChange.RENAME, FileChange.COPY, FileChange.DELETE}
+        named_new = change in {FileChange.RENAME, FileChange.COPY, FileChange.ADD}
+        if (named_old and header.old_path not in {None, old}) or (
+            named_new and header.new_path not in {None, new}
+        ):
+            raise self._fail("the diff names the file in two ways")
         if change is FileChange.MODIFY:
             if old is None:
                 change = FileChange.ADD
@@ -375,11 +380,8 @@ class _Reader:
     @staticmethod
     def _name(line: bytes) -> str | None:
         text = line[4:].rstrip(b"\r\n")
-        if quoted := re.match(_QUOTED, text):
-            text = quoted.group()
-        else:
-            text, tab, _ = text.partition(b"\t")
-            text = text if tab else text.rstrip(b" ")
+        text, tab, _ = text.partition(b"\t")
+        text = text if tab else text.rstrip(b" ")
         name = _unquote(text)
         return None if name == "/dev/null" else _strip_prefix(name)
 

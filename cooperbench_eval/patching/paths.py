@@ -97,7 +97,8 @@ class TestFileFilter:
 
     Agents write tests of their own; the benchmark brings its tests itself. A
     change is dropped only if every path it names is a test path, so that moving
-    a source file among the tests still removes it from its old place.
+    a source file among the tests still removes it from its old place; then the
+    other changes of that file stay as well.
 
     Attributes:
         conventions: Drop what is a test file by convention.
@@ -122,8 +123,8 @@ class TestFileFilter:
             The patch without test files, and the paths that were dropped, sorted.
         """
         touched = {path for each in tests for path in each.paths} if self.touched else set()
-        kept = tuple(file for file in patch.files if not self._drops(file, touched))
-        left = {path for file in kept for path in file.paths}
+        left = {p for file in patch.files if not self._drops(file, touched) for p in file.paths}
+        kept = tuple(file for file in patch.files if not left.isdisjoint(file.paths))
         dropped = tuple(sorted({p for file in patch.files for p in file.paths} - left))
         return (patch.select(kept) if dropped else patch), dropped
 

@@ -16,7 +16,7 @@ from cooperbench_eval.merging.linediff import (
     diff_lines,
     split_lines,
 )
-from tests.generators import three_way_texts
+from generators import three_way_texts
 
 ALGORITHMS = pytest.mark.parametrize("algorithm", DiffAlgorithm)
 

@@ -15,7 +15,7 @@ from cooperbench_eval.merging.text import (
     TextMerge,
     merge_text,
 )
-from tests.generators import three_way_texts
+from generators import three_way_texts
 
 quickly = settings(max_examples=40, deadline=None)
 REFINEMENTS = pytest.mark.parametrize("refinement", Refinement)
