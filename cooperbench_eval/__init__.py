@@ -4,7 +4,7 @@ The evaluation phase of the CooperBench benchmark (arXiv 2601.13295) as a
 library: a base commit and two patches go in, a typed `MergeReport` comes out.
 """
 
-from cooperbench_eval.dataset import Dataset, Setting, Task, evaluate
+from cooperbench_eval.dataset import Dataset, PatchLocation, Setting, Task, evaluate
 from cooperbench_eval.errors import (
     CooperBenchEvalError,
     DatasetError,
@@ -19,6 +19,7 @@ from cooperbench_eval.errors import (
     UnknownStrategyError,
 )
 from cooperbench_eval.evaluator import Evaluator, Feature, FeaturePair
+from cooperbench_eval.merging.tree import Labels, ThreeWayMerge
 from cooperbench_eval.models import (
     Conflict,
     ConflictDetails,
@@ -36,7 +37,15 @@ from cooperbench_eval.models import (
     TestResult,
     TestStatus,
 )
-from cooperbench_eval.patching import ApplyResult, Patch, TestFileFilter, apply_patch
+from cooperbench_eval.patching import (
+    ApplyResult,
+    FileChange,
+    FilePatch,
+    Hunk,
+    Patch,
+    TestFileFilter,
+    apply_patch,
+)
 from cooperbench_eval.reporting import (
     Attempt,
     FeatureReport,
@@ -46,7 +55,7 @@ from cooperbench_eval.reporting import (
     Verdict,
     write_report,
 )
-from cooperbench_eval.running import LocalSandbox, Sandbox, TestRunner, TestSuite
+from cooperbench_eval.running import Execution, LocalSandbox, Sandbox, TestRunner, TestSuite
 from cooperbench_eval.scoring import ConflictScorer
 from cooperbench_eval.snapshot import Changes, Snapshot
 from cooperbench_eval.strategies import (
@@ -74,13 +83,18 @@ __all__ = [
     "DuplicateStrategyError",
     "Entry",
     "Evaluator",
+    "Execution",
     "Feature",
     "FeatureContext",
     "FeaturePair",
     "FeatureReport",
+    "FileChange",
     "FileConflicts",
     "FileMode",
+    "FilePatch",
+    "Hunk",
     "HunkPlacement",
+    "Labels",
     "LocalSandbox",
     "MergeInput",
     "MergeOutcome",
@@ -90,6 +104,7 @@ __all__ = [
     "PairStatus",
     "Patch",
     "PatchError",
+    "PatchLocation",
     "PatchReport",
     "PatchStatus",
     "ReportError",
@@ -111,6 +126,7 @@ __all__ = [
     "TestRunner",
     "TestStatus",
     "TestSuite",
+    "ThreeWayMerge",
     "UnknownStrategyError",
     "Verdict",
     "apply_patch",

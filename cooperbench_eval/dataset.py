@@ -25,7 +25,7 @@ from cooperbench_eval.running import LocalSandbox, TestRunner, TestSuite
 from cooperbench_eval.snapshot import Snapshot
 from cooperbench_eval.strategies import MergeStrategy
 
-__all__ = ["Dataset", "Setting", "Task", "evaluate"]
+__all__ = ["Dataset", "PatchLocation", "Setting", "Task", "evaluate"]
 
 _CHECKOUT = re.compile(r"git\s+(?:checkout|reset\s+--hard)\s+(?:--detach\s+)?([0-9a-f]{7,40})\b")
 
@@ -50,6 +50,21 @@ class Task:
     def pairs(self) -> tuple[tuple[int, int], ...]:
         """Every two of the task's features, the smaller number first."""
         return tuple(combinations(self.features, 2))
+
+    def require(self, *features: int) -> None:
+        """Make sure that the task has *features*, each named once.
+
+        Raises:
+            DatasetError: It lacks one, or one is named twice.
+        """
+        for feature in features:
+            if feature not in self.features:
+                known = ", ".join(map(str, self.features))
+                raise DatasetError(
+                    f"has no feature {feature!r}; it has {known}", str(self.directory)
+                )
+        if len(set(features)) < len(features):
+            raise DatasetError("a pair is of two different features", str(features))
 
     def base_commit(self) -> str:
         """Return the commit that the task's Dockerfile checks out.
@@ -123,10 +138,8 @@ class Task:
         )
 
     def _file(self, feature: int, name: str) -> Path:
+        self.require(feature)
         folder = self.directory / f"feature{feature}"
-        if feature not in self.features:
-            known = ", ".join(map(str, self.features))
-            raise DatasetError(f"has no feature {feature}; it has {known}", str(self.directory))
         if not (folder / name).is_file():
             raise DatasetError("is missing", str(folder / name))
         return folder / name
@@ -167,6 +180,10 @@ class Dataset:
         Raises:
             DatasetError: There is no such task.
         """
+        if not self.directory.is_dir():
+            raise DatasetError("is no directory", str(self.directory))
+        if "/" in repo_name or repo_name in {"", ".", ".."}:
+            raise DatasetError("is no repository's folder", repr(repo_name))
         folder = self.directory / repo_name / f"task{task_id}"
         if not folder.is_dir():
             raise DatasetError("is no task of the dataset", str(folder))
@@ -256,6 +273,7 @@ def evaluate(  # noqa: PLR0917 - the signature of the benchmark's planned comman
     if command is not None and not isinstance(command, str):
         command = tuple(command)  # an iterator serves both features
     numbers = (feature1_id, feature2_id)
+    task.require(*numbers)
     if location is PatchLocation.GOLD:
         patches = tuple(task.gold_patch(number) for number in numbers)
     else:

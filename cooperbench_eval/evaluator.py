@@ -14,9 +14,16 @@ from attrs import field, frozen
 
 from cooperbench_eval.errors import StrategyFailedError
 from cooperbench_eval.merging.linediff import DiffCache
-from cooperbench_eval.merging.tree import Labels, merge_changes
+from cooperbench_eval.merging.tree import Labels, ThreeWayMerge, merge_changes
 from cooperbench_eval.models import MergeStatus, PatchStatus, TestResult
-from cooperbench_eval.patching import ApplyResult, Patch, TestFileFilter, apply_patch
+from cooperbench_eval.patching import (
+    ApplyResult,
+    Patch,
+    PathKind,
+    TestFileFilter,
+    apply_patch,
+    classify_path,
+)
 from cooperbench_eval.reporting import Attempt, FeatureReport, MergeReport, PatchReport
 from cooperbench_eval.running import TestRunner, TestSuite
 from cooperbench_eval.scoring import ConflictScorer
@@ -68,14 +75,19 @@ class FeaturePair:
     task_id: int
     base: Snapshot = field(repr=False)
     feature1: Feature
-    feature2: Feature
+    feature2: Feature = field()
     model: str | None = None
     setting: str | None = None
     k: int = 1
 
+    @feature2.validator
+    def _check_numbers(self, _: object, feature2: Feature) -> None:
+        if feature2.number == self.feature1.number:
+            raise ValueError(f"both features have the number {feature2.number}")
 
-def _as_strategies(given: Iterable[str | MergeStrategy]) -> tuple[MergeStrategy, ...]:
-    return tuple(as_strategy(each) for each in given)
+
+def _as_strategies(given: str | Iterable[str | MergeStrategy]) -> tuple[MergeStrategy, ...]:
+    return tuple(as_strategy(each) for each in ([given] if isinstance(given, str) else given))
 
 
 @frozen(kw_only=True)
@@ -142,17 +154,7 @@ class _Evaluation:
                 ),
                 cache=self._diffs,
             )
-        attempts: list[Attempt] = []
-        if merge:
-            merge_input = MergeInput(
-                base=pair.base,
-                ours=result2.changes,
-                theirs=result1.changes,
-                merge=merge,
-                ours_feature=_context(pair.feature2),
-                theirs_feature=_context(pair.feature1),
-            )
-            attempts = [self._attempt(s, merge_input) for s in self._evaluator.strategies]
+        attempts = self._attempts(merge, result1, result2)
         return MergeReport(
             repo_name=pair.repo_name,
             task_id=pair.task_id,
@@ -162,7 +164,7 @@ class _Evaluation:
             conflict_details=self._evaluator.scorer.score(merge.conflicts) if merge else None,
             conflicts=merge.conflicts if merge else (),
             diff=merge.changes.diff(pair.base) if merge else None,
-            attempts=tuple(attempts),
+            attempts=attempts,
             base_tree_id=pair.base.tree_id,
             base_commit=pair.base.commit_id,
             model=pair.model,
@@ -170,6 +172,23 @@ class _Evaluation:
             k=pair.k,
             versions=_versions(),
         )
+
+    def _attempts(
+        self, merge: ThreeWayMerge | None, result1: ApplyResult, result2: ApplyResult
+    ) -> tuple[Attempt, ...]:
+        """Let each strategy try; where a side is missing, say so in its row."""
+        pair, strategies = self._pair, self._evaluator.strategies
+        if merge is None:
+            return tuple(_not_tried(strategy) for strategy in strategies)
+        merge_input = MergeInput(
+            base=pair.base,
+            ours=result2.changes,
+            theirs=result1.changes,
+            merge=merge,
+            ours_feature=_context(pair.feature2),
+            theirs_feature=_context(pair.feature1),
+        )
+        return tuple(self._attempt(strategy, merge_input) for strategy in strategies)
 
     def _alone(self, feature: Feature) -> tuple[ApplyResult, FeatureReport]:
         """Apply a feature's patch and test it on its own."""
@@ -181,14 +200,22 @@ class _Evaluation:
         tests = None
         if result.status is PatchStatus.APPLIED:
             tests = self._test(result.changes, feature)
+        reason = result.reason
+        if dropped and not patch.files:
+            reason = "it holds nothing but test files, which were dropped"
         report = PatchReport(
-            status=result.status, reason=result.reason, dropped_files=dropped, hunks=result.hunks
+            status=result.status,
+            reason=reason,
+            dropped_files=dropped,
+            touched_runner_control=tuple(
+                path for path in patch.paths if classify_path(path) is PathKind.RUNNER_CONTROL
+            ),
+            hunks=result.hunks,
         )
         return result, FeatureReport(number=feature.number, patch=report, tests=tests)
 
     def _attempt(self, strategy: MergeStrategy, merge_input: MergeInput) -> Attempt:
-        kind = type(strategy)
-        implementation = f"{kind.__module__}:{kind.__qualname__}"
+        implementation = _implementation(strategy)
         began = time.perf_counter()
         outcome, failure = None, ""
         try:
@@ -229,6 +256,19 @@ class _Evaluation:
         if key not in self._runs:
             self._runs[key] = runner.run(self._pair.base, changes, suite)
         return self._runs[key]
+
+
+def _implementation(strategy: MergeStrategy) -> str:
+    kind = type(strategy)
+    return f"{kind.__module__}:{kind.__qualname__}"
+
+
+def _not_tried(strategy: MergeStrategy) -> Attempt:
+    return Attempt(
+        strategy=strategy.name,
+        implementation=_implementation(strategy),
+        status=MergeStatus.NOT_TRIED,
+    )
 
 
 def _context(feature: Feature) -> FeatureContext:

@@ -130,6 +130,8 @@ class MergeStatus(StrEnum):
     """Some conflicts are left open."""
     FAILED = "failed"
     """The strategy could not do its work."""
+    NOT_TRIED = "not_tried"
+    """A side was missing, so there was nothing to merge."""
 
 
 class ConflictKind(StrEnum):

@@ -68,8 +68,8 @@ def open_revision(location: str, revision: str) -> tuple[CommitStore, str | None
     """
     try:
         repository = pygit2.Repository(location)
-    except pygit2.GitError as exc:
-        raise RepositoryError(location, f"is no git repository ({exc})") from exc
+    except (ValueError, pygit2.GitError) as exc:
+        raise RepositoryError(location, f"cannot be opened as a git repository ({exc})") from exc
     try:
         found = repository.revparse_single(revision)
         tree = found.peel(pygit2.Tree)

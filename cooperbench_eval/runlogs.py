@@ -9,7 +9,7 @@
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from pathlib import Path
 from typing import Self
@@ -139,59 +139,78 @@ def _read(files: tuple[Path, Path]) -> tuple[Patch, Patch]:
 
 
 def _paper_files(root: Path, wanted: _Wanted) -> tuple[Path, Path] | None:
-    """Find the two files; `None` where the task has no folder in this layout."""
+    """Find the two files; `None` where the pair has no folder in this layout.
+
+    Both are of one model's name: of the asked one, or of the only family word
+    that fits it.
+    """
     task = root / wanted.setting.value / wanted.repo_name / f"task{wanted.task_id}"
-    if not task.is_dir():
+    found = [_paper_models(task, wanted, number) for number in wanted.numbers]
+    if not any(found):
         return None
-    first, second = (
-        _paper_file(task, wanted, folders, suffixes) for folders, suffixes in _paper_names(wanted)
-    )
-    return first, second
+    first, second = found
+    name = _one_model(first.keys() | second.keys(), wanted, task)
+    for number, models in zip(wanted.numbers, found, strict=True):
+        if name not in models:
+            raise DatasetError(f"has no patch of {name!r} for feature {number}", str(task))
+    return first[name], second[name]
 
 
-def _paper_names(wanted: _Wanted) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
-    """Yield for each feature the folders it may be in and the ends its name may have."""
-    together = tuple(f"feature{i}_feature{j}" for i, j in wanted.orders)
-    first, second = wanted.numbers
-    for number in wanted.numbers:
-        if wanted.setting is Setting.SINGLE:
-            yield (f"feature{number}",), (f"feature{number}",)
-        elif wanted.setting is Setting.SOLO:
-            # The pipeline sorts the folder's numbers, the file's are in the order of the run.
-            yield together, (f"feature{first}_feature{second}", f"feature{second}_feature{first}")
-        else:
-            yield together, (f"feature{number}",)
+def _paper_models(task: Path, wanted: _Wanted, number: int) -> dict[str, Path]:
+    """Return a feature's patch by the model's name in the file."""
+    folders = dict.fromkeys(f"feature{i}_feature{j}" for i, j in wanted.orders)
+    suffixes = [f"feature{number}"]
+    if wanted.setting is Setting.SINGLE:
+        folders = dict.fromkeys([f"feature{number}", *folders])
+    elif wanted.setting is Setting.SOLO:
+        suffixes = [f"feature{i}_feature{j}" for i, j in wanted.orders] + suffixes
+    found: dict[str, Path] = {}
+    for folder in folders:
+        for suffix in dict.fromkeys(suffixes):
+            name = re.compile(rf"patch_(.+)_k{wanted.k}_{suffix}\.patch")
+            for file in sorted((task / folder).glob("patch_*.patch")):
+                if match := name.fullmatch(file.name):
+                    found.setdefault(match.group(1), file)
+    return found
 
 
-def _paper_file(
-    task: Path, wanted: _Wanted, folders: tuple[str, ...], suffixes: tuple[str, ...]
-) -> Path:
-    models: dict[str, Path] = {}
-    for suffix in suffixes:
-        name = re.compile(rf"patch_(.+)_k{wanted.k}_{suffix}\.patch")
-        for folder in folders:
-            for file in sorted((task / folder).glob("*.patch")):
-                if found := name.fullmatch(file.name):
-                    models.setdefault(found.group(1), file)
-    fitting = [model for model in models if _names_same_model(model, wanted.model)]
-    if not fitting:
-        known = ", ".join(models) or "none"
-        raise DatasetError(
-            f"has no patch of model {wanted.model!r}, k{wanted.k}, {suffixes[0]};"
-            f" models there: {known}",
-            str(task / folders[0]),
-        )
-    return models[max(fitting, key=len)]
-
-
-def _names_same_model(short: str, model: str) -> bool:
-    """Whether a name in a file means *model*.
+def _one_model(names: Iterable[str], wanted: _Wanted, task: Path) -> str:
+    """Choose the name in the files that means the asked model.
 
     The peer writes a family's word for a model (`claude`, `qwen_coder`, `gpt5`),
-    others the model's own name without the characters a file cannot have.
+    others its own name without the characters that a file cannot have.
+
+    Raises:
+        DatasetError: None does, or several do equally well.
     """
-    plain = _letters(model)
-    return _letters(short) == plain or all(_letters(w) in plain for w in short.split("_") if w)
+    known = sorted(names)
+    plain = _letters(wanted.model)
+    fitting = [name for name in known if name == wanted.model]
+    fitting = fitting or [name for name in known if _letters(name) == plain]
+    if not fitting:
+        families = [name for name in known if _is_family(name, plain)]
+        longest = max(map(len, families), default=0)
+        fitting = [name for name in families if len(name) == longest]
+    if len(fitting) == 1:
+        return fitting[0]
+    listed = ", ".join(known)
+    problem = "has several patches" if fitting else "has no patches"
+    raise DatasetError(
+        f"{problem} of model {wanted.model!r}, k{wanted.k}, "
+        f"features {wanted.numbers[0]} and {wanted.numbers[1]}; models there: {listed}",
+        str(task),
+    )
+
+
+def _is_family(name: str, plain: str) -> bool:
+    """Whether every word of *name* is in the model's name, and a version ends there.
+
+    `gpt5` stands for `gpt-5-2025-08-07`, not for `gpt-5-mini`.
+    """
+    words = [_letters(word) for word in name.split("_") if _letters(word)]
+    return bool(words) and all(
+        re.search(word + (r"(?![a-z])" if word[-1].isdigit() else ""), plain) for word in words
+    )
 
 
 def _letters(name: str) -> str:
@@ -202,27 +221,39 @@ def _letters(name: str) -> str:
 
 
 def _run_files(root: Path, wanted: _Wanted, run_name: str | None) -> tuple[Path, Path]:
-    found = [
-        folder
-        for run in ([root / run_name] if run_name else sorted(root.iterdir()))
-        for folder in _pair_folders(run, wanted)
-    ]
-    if len(found) > 1:
-        found = [folder for folder in found if _model_of(folder) == wanted.model] or found
-    if len(found) > 1:
-        runs = ", ".join(sorted(folder.relative_to(root).parts[0] for folder in found))
-        raise DatasetError(f"several runs hold the pair: {runs}; pass run_name=...", str(root))
-    if not found:
-        pair = "f{}_f{}".format(*wanted.orders[0])
-        place = f"{wanted.setting.value}/{wanted.repo_name}/{wanted.task_id}/{pair}"
-        raise DatasetError(f"holds no patches for {place} of {wanted.model}", str(root))
+    folder = _run_folder(root, wanted, run_name)
+    recorded = _model_of(folder)
+    if recorded is not None and _letters(recorded) != _letters(wanted.model):
+        raise DatasetError(f"is a run of model {recorded!r}, not {wanted.model!r}", str(folder))
+    if wanted.k != 1:
+        raise DatasetError(f"this layout has no k; k={wanted.k} was asked for", str(folder))
     names = [f"agent{number}.patch" for number in wanted.numbers]
     if wanted.setting is Setting.SOLO:
         names = ["solo.patch", "solo.patch"]
     for name in names:
-        if not (found[0] / name).is_file():
-            raise DatasetError("is missing", str(found[0] / name))
-    return found[0] / names[0], found[0] / names[1]
+        if not (folder / name).is_file():
+            raise DatasetError("is missing", str(folder / name))
+    return folder / names[0], folder / names[1]
+
+
+def _run_folder(root: Path, wanted: _Wanted, run_name: str | None) -> Path:
+    """Find the pair's folder: of the run that was named, or of the only one that fits."""
+    runs = [root / run_name] if run_name else sorted(root.iterdir())
+    found = [folder for run in runs for folder in _pair_folders(run, wanted)]
+    if len(found) > 1:
+        plain = _letters(wanted.model)
+        found = [each for each in found if _letters(_model_of(each) or "") == plain] or found
+    if len(found) > 1:
+        listed = ", ".join(sorted(folder.relative_to(root).parts[0] for folder in found))
+        raise DatasetError(f"several runs hold the pair: {listed}; pass run_name=...", str(root))
+    if not found:
+        first, second = wanted.numbers
+        problem = (
+            f"holds no patches of model {wanted.model!r}, k{wanted.k}, features {first} and "
+            f"{second} of {wanted.setting.value}/{wanted.repo_name}, task {wanted.task_id}"
+        )
+        raise DatasetError(problem, str(root))
+    return found[0]
 
 
 def _pair_folders(run: Path, wanted: _Wanted) -> Iterator[Path]:

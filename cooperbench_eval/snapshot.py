@@ -29,27 +29,39 @@ __all__ = ["Changes", "Snapshot", "path_problem"]
 
 # NTFS and HFS+ take other spellings for the same name; git refuses these too.
 _HFS_IGNORED = re.compile("[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]")
+_LONGEST_PATH = 1024  # bytes; leaves room for the folder that a tree is written to
+_LONGEST_NAME = 255
 _DOT_GIT = re.compile(r"(?:\.git|git~1)[ .]*(?::.*)?", re.IGNORECASE | re.DOTALL)
 
 
 def path_problem(path: str) -> str | None:
     """Say why *path* may not stand in a tree, or `None` if it may.
 
-    A path is relative, has no empty, `.` or `..` part, no NUL, and no part that
-    some file system takes for `.git`.
+    A path is relative, has no empty, `.` or `..` part, no NUL, no part that some
+    file system takes for `.git`, and is no longer than a file system takes.
     """
     if not path or "\0" in path:
         return f"the path {path!r} is empty or holds a NUL"
     if path.startswith("/") or re.match(r"[A-Za-z]:[\\/]", path):
         return f"the path {path!r} is absolute"
-    for part in path.split("/"):
-        if part in {"", ".", ".."}:
-            return f"the path {path!r} leaves the tree or is not normal"
-        pieces = _HFS_IGNORED.sub("", part).split("\\")
-        if any(map(_DOT_GIT.fullmatch, pieces)):
-            return f"the path {path!r} points into a repository's own files"
-        if len(pieces) > 1 and ".." in pieces:
-            return f"the path {path!r} leaves the tree on some systems"
+    try:
+        raw = path.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return f"the path {path!r} stands for no bytes"
+    if len(raw) > _LONGEST_PATH or max(map(len, raw.split(b"/"))) > _LONGEST_NAME:
+        return f"the path {path[:60]!r}… is too long"
+    problems = (_part_problem(part) for part in path.split("/"))
+    return next((f"the path {path!r} {problem}" for problem in problems if problem), None)
+
+
+def _part_problem(part: str) -> str | None:
+    if part in {"", ".", ".."}:
+        return "leaves the tree or is not normal"
+    pieces = _HFS_IGNORED.sub("", part).split("\\")
+    if any(map(_DOT_GIT.fullmatch, pieces)):
+        return "points into a repository's own files"
+    if len(pieces) > 1 and ".." in pieces:
+        return "leaves the tree on some systems"
     return None
 
 
@@ -148,7 +160,7 @@ class Snapshot:
         node = self._store.node(path)
         if node is None or node.is_directory:
             return None
-        mode = _mode(node.mode)
+        mode = FileMode(node.mode)
         if mode is FileMode.SUBMODULE:
             return Entry(node.id.encode("ascii"), mode)
         return Entry(self._store.read(path, node), mode)
@@ -219,7 +231,7 @@ class Snapshot:
     def _write_entry(
         self, target: str, path: str, node: Node, links: list[tuple[str, bytes]]
     ) -> None:
-        mode = _mode(node.mode)
+        mode = FileMode(node.mode)
         if mode is FileMode.SUBMODULE:
             os.mkdir(target)  # noqa: PTH102
         elif mode is FileMode.SYMLINK:
@@ -240,11 +252,6 @@ class Snapshot:
 
 def _restore(store: Store, location: str | None, commit_id: str | None) -> Snapshot:
     return Snapshot(store, location=location, commit_id=commit_id)
-
-
-def _mode(raw: int) -> FileMode:
-    # Old histories hold group-writable files; git has read them as plain since.
-    return FileMode.FILE if raw == 0o100664 else FileMode(raw)  # noqa: PLR2004
 
 
 def _files_below(folder: Path) -> Iterator[Path]:

@@ -101,6 +101,17 @@ def test_an_unknown_task_is_an_error(make_task, dataset):
 
     with pytest.raises(ce.DatasetError, match="r_task/task2: is no task of the dataset"):
         dataset.task("r_task", 2)
+    with pytest.raises(ce.DatasetError, match="is no directory"):
+        ce.Dataset(dataset.directory / "nowhere").task("r_task", 1)
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", "../dataset/r_task", "/r_task"])
+def test_a_repositorys_name_is_one_folder(make_task, dataset, name):
+    """It leads nowhere else."""
+    make_task()
+
+    with pytest.raises(ce.DatasetError, match="is no repository's folder"):
+        dataset.task(name, 1)
 
 
 # --- a task's files -----------------------------------------------------------------------
@@ -455,6 +466,12 @@ def test_both_features_are_tested_with_the_command_given(evaluate):
         ({"repo_name": "x_task"}, ce.DatasetError, "is no task"),
         ({"task_id": 3}, ce.DatasetError, "is no task"),
         ({"feature2_id": 9}, ce.DatasetError, "has no feature 9"),
+        ({"feature2_id": 1}, ce.DatasetError, "two different features"),
+        (
+            {"feature2_id": 9, "patch_location": "logs", "logs_dir": "."},
+            ce.DatasetError,
+            "has no feature 9; it has 1, 2",
+        ),
         ({"dataset_dir": "/nowhere"}, ce.DatasetError, "/nowhere"),
         ({"repo_dir": "/nowhere"}, ce.RepositoryError, "/nowhere"),
         ({"strategies": ["nine"]}, ce.UnknownStrategyError, "'nine'"),

@@ -51,6 +51,14 @@ def test_an_error_survives_pickling(error, protocol):
     assert str(copy) == str(error)
 
 
+@pytest.mark.parametrize("error", EXAMPLES, ids=lambda error: type(error).__name__)
+def test_an_errors_facts_are_its_arguments(error):
+    """All of them, in order: what `args` lacks is lost where errors are rebuilt from it."""
+    facts = tuple(vars(error).values())
+
+    assert facts in {(), error.args}
+
+
 @pytest.mark.parametrize(
     ("error", "sentence"),
     [

@@ -236,7 +236,7 @@ UNFIT = b"--- a/f\n+++ b/f\n@@ -1 +1 @@\n-not there\n+new\n"
 )
 @pytest.mark.parametrize("side", [0, 1])
 def test_a_missing_side_is_missing_input_never_clean(patch, status, side):
-    """There is no merge, no score and no row; the other feature is tested alone."""
+    """There is no merge, no score and nothing to try; the other feature is tested alone."""
     patches = [DISJOINT[0], DISJOINT[0]]
     patches[side] = patch
     sandbox = CountingSandbox()
@@ -246,7 +246,8 @@ def test_a_missing_side_is_missing_input_never_clean(patch, status, side):
     bad, good = (report.feature1, report.feature2)[:: -1 if side else 1]
     assert (report.merge_status, report.conflict_score) == ("missing_input", None)
     assert (report.conflict_details, report.diff) == (None, None)
-    assert (report.conflicts, report.attempts) == ((), ())
+    assert report.conflicts == ()
+    assert verdicts(report) == dict.fromkeys(("naive", "union"), ("not_tried", "not_run"))
     assert (bad.patch.status, bad.tests_passed) == (status, None)
     assert (good.patch.status, good.tests_passed) == ("applied", True)
     assert len(sandbox.runs) == 1
@@ -260,6 +261,27 @@ def test_why_a_patch_does_not_apply_stands_in_the_report():
     assert patch.reason == "f hunk 1: its lines are not there"
     assert [(each.path, each.hunk, each.rung) for each in patch.hunks] == [("f", 1, None)]
     assert [each.rung for each in report.feature2.patch.hunks] == ["exact"]
+
+
+def test_a_patch_of_test_files_alone_is_empty_for_a_reason():
+    """The report says that they were dropped, not that the agent did nothing."""
+    tests = ce.Changes({"test_f.py": ce.Entry(b"1\n")}).diff(BASE)
+
+    report = evaluate(pair_of(tests, DISJOINT[1]))
+
+    assert report.feature1.patch.status is ce.PatchStatus.EMPTY
+    assert report.feature1.patch.dropped_files == ("test_f.py",)
+    assert "nothing but test files" in report.feature1.patch.reason
+
+
+def test_what_steers_the_runner_is_named():
+    """Whoever writes those files can write the verdict."""
+    control = ce.Changes({n: ce.Entry(b"\n") for n in ("pytest.ini", "Makefile", "new.py")})
+
+    report = evaluate(pair_of(control.diff(BASE), DISJOINT[1]))
+
+    assert report.feature1.patch.touched_runner_control == ("Makefile", "pytest.ini")
+    assert report.feature2.patch.touched_runner_control == ()
 
 
 def test_an_agents_own_tests_are_dropped_and_named():
@@ -393,6 +415,19 @@ def test_two_strategies_of_one_name_are_refused():
     """Their rows could not be told apart."""
     with pytest.raises(ValueError, match="share a name: naive, mine, mine"):
         ce.Evaluator(strategies=["naive", Mine(), Mine()])
+
+
+def test_two_features_of_one_number_are_refused():
+    """Their results could not be told apart."""
+    feature = ce.Feature(number=1, patch=DISJOINT[0])
+
+    with pytest.raises(ValueError, match="both features have the number 1"):
+        ce.FeaturePair(repo_name="r", task_id=0, base=BASE, feature1=feature, feature2=feature)
+
+
+def test_one_name_alone_is_one_strategy():
+    """It is not taken apart into letters."""
+    assert [each.name for each in ce.Evaluator(strategies="union").strategies] == ["union"]
 
 
 def test_no_strategy_at_all_is_a_merge_and_a_score():

@@ -82,7 +82,7 @@ def test_the_try_is_chosen_by_k(tmp_path):
 
     assert find(tmp_path, k=11) == ("k11", "k11")
     assert find(tmp_path) == ("k1", "k1")
-    with pytest.raises(ce.DatasetError, match="k2"):
+    with pytest.raises(ce.DatasetError, match="no patch"):
         find(tmp_path, k=2)
 
 
@@ -113,12 +113,30 @@ def test_a_model_without_a_patch_is_told_which_there_are(tmp_path):
     """No other model's patch is taken for it."""
     write(
         tmp_path / "coop" / REPO / "task0" / "feature1_feature2",
-        patch_claude_k1_feature1="one",
-        patch_qwen_coder_k1_feature1="one",
+        **{
+            f"patch_{word}_k1_feature{n}": "one"
+            for word in ("claude", "gpt5", "qwen_coder")
+            for n in (1, 2)
+        },
     )
 
-    with pytest.raises(ce.DatasetError, match=r"'qwen3-32b'.*models there: claude, qwen_coder"):
-        find(tmp_path, model="qwen3-32b")
+    for model in ("qwen3-32b", "gpt-5-mini", "gpt-4"):
+        with pytest.raises(ce.DatasetError, match=f"{model}.*there: claude, gpt5, qwen_coder"):
+            find(tmp_path, model=model)
+
+
+def test_both_patches_are_of_one_model(tmp_path):
+    """A model that has but one of the two is not mixed with another."""
+    write(
+        tmp_path / "coop" / REPO / "task0" / "feature1_feature2",
+        patch_qwen_coder_k1_feature1="coder",
+        patch_qwen_k1_feature1="one",
+        patch_qwen_k1_feature2="two",
+    )
+
+    assert find(tmp_path, model="qwen3-32b") == ("one", "two")
+    with pytest.raises(ce.DatasetError, match="no patch of 'qwen_coder' for feature 2"):
+        find(tmp_path, model="qwen3-coder")
 
 
 @pytest.mark.parametrize("folder", ["feature1_feature2", "feature1_feature3"])
@@ -126,7 +144,7 @@ def test_one_patch_of_two_is_not_enough(tmp_path, folder):
     """A lost patch is an error, never an empty one."""
     write(tmp_path / "coop" / REPO / "task0" / folder, patch_gpt5_k1_feature1="one")
 
-    with pytest.raises(ce.DatasetError, match="feature"):
+    with pytest.raises(ce.DatasetError, match="no patch"):
         find(tmp_path)
 
 
@@ -222,6 +240,25 @@ def test_two_runs_of_one_model_still_ask_for_a_name(tmp_path):
         find(tmp_path)
 
 
+@pytest.mark.parametrize("run_name", [None, "run"])
+def test_a_run_of_another_model_is_refused(tmp_path, run_name):
+    """Its patches would go under a wrong name; case and punctuation make no other model."""
+    pair = write(tmp_path / "run" / "coop" / REPO / "0" / "f1_f2", agent1="one", agent2="two")
+    (pair / "result.json").write_text(json.dumps({"model": "GPT 5"}))
+
+    assert find(tmp_path, model="gpt-5", run_name=run_name) == ("one", "two")
+    with pytest.raises(ce.DatasetError, match="is a run of model 'GPT 5', not 'claude'"):
+        find(tmp_path, model="claude", run_name=run_name)
+
+
+def test_a_run_has_no_second_try(tmp_path):
+    """Asking for one is an error, not the first try again."""
+    write(tmp_path / "run" / "coop" / REPO / "0" / "f1_f2", agent1="one", agent2="two")
+
+    with pytest.raises(ce.DatasetError, match="k=2 was asked for"):
+        find(tmp_path, k=2)
+
+
 def test_a_run_without_the_pair_is_passed_over(tmp_path):
     """As are other files beside the runs, other settings, tasks and repositories."""
     write(tmp_path / "a" / "team" / REPO / "0" / "f1_f2", agent1="no", agent2="no")
@@ -230,7 +267,7 @@ def test_a_run_without_the_pair_is_passed_over(tmp_path):
     write(tmp_path / "d" / "coop" / REPO / "0" / "f1_f3", agent1="no", agent3="no")
     (tmp_path / "summary.json").write_text("{}")
 
-    with pytest.raises(ce.DatasetError, match=f"coop/{REPO}/0/f1_f2 of gpt-5"):
+    with pytest.raises(ce.DatasetError, match=f"'gpt-5'.* of coop/{REPO}, task 0"):
         find(tmp_path)
 
     write(tmp_path / "e" / "coop" / REPO / "0" / "f1_f2", agent1="one", agent2="two")

@@ -9,6 +9,7 @@ change is made.
 
 import re
 import stat
+from collections.abc import Iterator
 from enum import Enum, auto
 
 from attrs import field, frozen
@@ -271,11 +272,10 @@ class _Image:
             place = 0 if at_top else last
             return place if self._fits(old, place) else None
         start = min(stated, len(self._lines))
-        for distance in range(len(self._lines) + 1):
-            for place in dict.fromkeys((start + distance, start - distance)):
-                if 0 <= place <= last and self._fits(old, place):
-                    return place
-        return None
+        # Only where the hunk's first line stands can the hunk stand.
+        places = [place for place in _places(self._keys, old[0]) if place <= last]
+        places.sort(key=lambda place: (abs(place - start), place < start))
+        return next((place for place in places if self._fits(old, place)), None)
 
     def _fits(self, old: list[bytes], place: int) -> bool:
         end = place + len(old)
@@ -295,6 +295,17 @@ class _Image:
         self._lines[at:taken] = new
         self._keys[at:taken] = map(self._key, new)
         self._claimed[at:taken] = b"\1" * len(new)
+
+
+def _places(lines: list[bytes], line: bytes) -> Iterator[int]:
+    """Yield where *line* stands among *lines*."""
+    at = -1
+    while True:
+        try:
+            at = lines.index(line, at + 1)
+        except ValueError:
+            return
+        yield at
 
 
 _SPACE = re.compile(rb"[ \t\r\n]+")

@@ -1,12 +1,13 @@
 """Patches as records: bytes in, `Patch` out, and back to bytes.
 
-Reads what `git diff`, `git format-patch` and `diff -u` write, with prose before
-and after. A patch is either understood in full or refused with the line where
-reading stopped; nothing is skipped in silence.
+Reads what `git diff`, `git format-patch` and `diff -u` write. Text between diffs is
+prose, and so is what follows a hunk that is complete by its header, as `git apply`
+has it. A broken diff is refused with the line where reading stopped.
 """
 
 import os
 import re
+import stat
 from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
@@ -168,6 +169,8 @@ class Patch:
         """
         if isinstance(data, Patch):
             return data
+        if not isinstance(data, (str, bytes, bytearray, memoryview)):
+            raise TypeError(f"a patch is bytes or str, not {type(data).__qualname__}")
         try:
             raw = data.encode("utf-8", "surrogateescape") if isinstance(data, str) else bytes(data)
         except UnicodeEncodeError as exc:
@@ -354,7 +357,10 @@ class _Reader:
 
     def _mode(self, text: bytes) -> FileMode:
         try:
-            return FileMode(int(text, 8))
+            mode = int(text, 8)
+            if stat.S_ISREG(mode):  # git knows two kinds of files: with x and without
+                return FileMode.EXECUTABLE if mode & stat.S_IXUSR else FileMode.FILE
+            return FileMode(mode)
         except ValueError:
             raise self._fail(f"unknown file mode {text.decode('ascii', 'replace')!r}") from None
 

@@ -6,6 +6,7 @@ import os
 import re
 import stat
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 from cooperbench_eval.errors import ReportError
@@ -69,8 +70,10 @@ def _contents(report: MergeReport) -> dict[str, bytes]:
     if report.diff is not None:
         contents[f"merge_diff_{pair}.diff"] = report.diff
     for attempt in report.attempts:
-        if attempt.diff is not None and attempt.strategy != "naive":
-            contents[f"merge_diff_{pair}_{_safe(attempt.strategy)}.diff"] = attempt.diff
+        is_on_top = attempt.strategy == "naive" and attempt.diff == report.diff
+        if attempt.diff is not None and not is_on_top:
+            suffix = _free(_safe(attempt.strategy), pair, contents)
+            contents[f"merge_diff_{pair}_{suffix}.diff"] = attempt.diff
     for feature in (report.feature1, report.feature2):
         name = (
             f"test_result_{_safe(report.model or 'unnamed')}_{_safe(report.repo_name)}"
@@ -78,6 +81,14 @@ def _contents(report: MergeReport) -> dict[str, bytes]:
         )
         contents[name] = _log(feature).encode("utf-8", "backslashreplace")
     return contents
+
+
+def _free(suffix: str, pair: str, contents: Mapping[str, bytes]) -> str:
+    """Number a suffix that another strategy's name has become too."""
+    wanted, number = suffix, 2
+    while f"merge_diff_{pair}_{suffix}.diff" in contents:
+        suffix, number = f"{wanted}_{number}", number + 1
+    return suffix
 
 
 def _safe(name: str) -> str:

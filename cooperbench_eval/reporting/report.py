@@ -7,7 +7,7 @@ cattrs is a good part of what importing the library would cost.
 import datetime as dt
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Any
+from typing import Any, TypeGuard
 
 from attrs import field, frozen
 
@@ -18,6 +18,7 @@ from cooperbench_eval.models import (
     MergeStatus,
     PatchStatus,
     TestResult,
+    TestStatus,
 )
 
 __all__ = [
@@ -51,7 +52,7 @@ class Verdict(StrEnum):
     UNHANDLED = "unhandled"
     """Conflicts are left, or the strategy failed."""
     NOT_RUN = "not_run"
-    """Merged, and the tests of a feature were not run."""
+    """The tests of a feature were not run, or there was nothing to merge."""
 
 
 @frozen(kw_only=True)
@@ -62,12 +63,16 @@ class PatchReport:
         status: Whether it applied to the base.
         reason: Why it did not; else empty.
         dropped_files: The test files taken out of it before, by path.
+        touched_runner_control: Files among the rest that steer how tests are found
+            and run (conftest.py, pytest.ini, pyproject.toml, Makefile …), by path.
+            Whoever writes those can write the verdict.
         hunks: How each change was placed.
     """
 
     status: PatchStatus = field(converter=PatchStatus)
     reason: str = ""
     dropped_files: tuple[str, ...] = field(default=(), converter=tuple[str, ...])
+    touched_runner_control: tuple[str, ...] = field(default=(), converter=tuple[str, ...])
     hunks: tuple[HunkPlacement, ...] = field(
         default=(), converter=tuple[HunkPlacement, ...], repr=False
     )
@@ -89,8 +94,8 @@ class FeatureReport:
 
     @property
     def tests_passed(self) -> bool | None:
-        """Whether its tests pass; `None` where they were not run."""
-        return None if self.tests is None else self.tests.passed
+        """Whether its tests pass; `None` where nothing was run."""
+        return self.tests.passed if _was_run(self.tests) else None
 
     @property
     def test_output(self) -> str:
@@ -137,10 +142,15 @@ class Attempt:
         """
         if self.status in {MergeStatus.CONFLICTED, MergeStatus.FAILED}:
             return Verdict.UNHANDLED
-        runs = [run for run in (self.feature1_tests, self.feature2_tests) if run is not None]
+        runs = [run for run in (self.feature1_tests, self.feature2_tests) if _was_run(run)]
         if not all(run.passed for run in runs):
             return Verdict.INCORRECT
         return Verdict.CORRECT if len(runs) == 2 else Verdict.NOT_RUN  # noqa: PLR2004
+
+
+def _was_run(tests: TestResult | None) -> TypeGuard[TestResult]:
+    """Whether a test command ran; a tests patch that was rejected says nothing."""
+    return tests is not None and tests.status is not TestStatus.PATCH_REJECTED
 
 
 def _own(versions: Mapping[str, str]) -> dict[str, str]:
@@ -162,8 +172,7 @@ class MergeReport:
         conflicts: The naive merge's conflicts themselves.
         diff: The naive merge as a git diff against the base, open conflicts as
             markers; `None` where there was nothing to merge.
-        attempts: One row a strategy, in the order asked for; empty where there
-            was nothing to merge.
+        attempts: One row a strategy, in the order asked for.
         base_tree_id: The git tree id of the base.
         base_commit: The base commit, if the base is one.
         model: The model whose patches these are, if named.

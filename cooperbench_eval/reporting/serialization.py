@@ -35,6 +35,8 @@ def dump(report: Any) -> _Json:
         "merge_status": report.merge_status.value,
         "conflict_score": report.conflict_score,
     }
+    if data["conflict_details"] is None:  # the base document's keys are always there
+        data["conflict_details"] = dict.fromkeys(_DETAILS)
     for attempt, row in zip(report.attempts, data["attempts"], strict=True):
         row["verdict"] = attempt.verdict.value
     return head | data
@@ -72,6 +74,9 @@ def load(data: object, kind: type[_Report]) -> _Report:
         raise ReportError(f"has schema version {version}, newer than {SCHEMA_VERSION}")
     try:
         plain = data | {name: _plain_feature(data[name]) for name in ("feature1", "feature2")}
+        details = plain["conflict_details"]
+        if isinstance(details, dict) and all(details.get(name, "") is None for name in _DETAILS):
+            plain["conflict_details"] = None
         return _CONVERTER.structure(plain, kind)
     except (KeyError, TypeError, ValueError, cattrs.BaseValidationError) as exc:
         problem = "; ".join(cattrs.transform_error(exc)) if _is_validation(exc) else repr(exc)
@@ -155,6 +160,7 @@ def _make_converter() -> cattrs.Converter:
     return converter
 
 
+_DETAILS = ("conflict_sections", "conflict_lines", "avg_lines_per_conflict")
 _COUNTS = (
     "passed_tests",
     "failed_tests",

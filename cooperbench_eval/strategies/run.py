@@ -57,15 +57,24 @@ def run_strategy(strategy: MergeStrategy, merge_input: MergeInput) -> MergeOutco
     """
     try:
         outcome = strategy.merge(merge_input)
+        flaw = _flaw(outcome, merge_input)
     # The plug-in boundary: whatever a strategy raises is that strategy's failure.
     except Exception as exc:
-        raise StrategyFailedError(strategy.name, repr(exc)) from exc
-    if flaw := _flaw(outcome):
+        raise StrategyFailedError(strategy.name, _described(exc)) from exc
+    if flaw:
         raise StrategyFailedError(strategy.name, flaw)
     return evolve(outcome, strategy=strategy.name, conflicts_met=len(merge_input.conflicts))
 
 
-def _flaw(outcome: object) -> str:
+def _described(exc: Exception) -> str:
+    try:
+        return repr(exc)
+    # Even this is the plug-in's code.
+    except Exception:  # noqa: BLE001
+        return type(exc).__qualname__
+
+
+def _flaw(outcome: object, merge_input: MergeInput) -> str:
     """Say what about *outcome* would break whoever reads it; empty where nothing would."""
     if not isinstance(outcome, MergeOutcome):
         return f"returned {type(outcome).__qualname__} instead of a MergeOutcome"
@@ -76,4 +85,7 @@ def _flaw(outcome: object) -> str:
             return f"its changes hold no entry with bytes at {path!r}"
     if not all(isinstance(conflict, Conflict) for conflict in outcome.conflicts):
         return "its conflicts hold something else than a Conflict"
+    if not isinstance(outcome.failure, str):
+        return "its failure is no text"
+    outcome.tree_id(merge_input.base)  # raises where the changes make no tree
     return ""

@@ -2,6 +2,7 @@
 
 from attrs import frozen
 
+from cooperbench_eval.merging.text import TextConflict
 from cooperbench_eval.models import Conflict
 from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome, resolve_conflicts
 
@@ -26,6 +27,7 @@ class UnionStrategy:
 def _both(conflict: Conflict) -> bytes | None:
     if not conflict.has_lines or conflict.ours is None or conflict.theirs is None:
         return None
-    # Only the last line of a file may lack its newline; theirs follows it now.
-    ended = not conflict.ours or conflict.ours.endswith(b"\n")
-    return conflict.ours + (b"" if ended else conflict.newline) + conflict.theirs
+    lines = TextConflict(
+        base=b"", ours=conflict.ours, theirs=conflict.theirs, newline=conflict.newline
+    )
+    return lines.union()

@@ -33,7 +33,7 @@ def make_report(**facts):
         conflict_details=ce.ConflictScorer().score([]),
         diff=DIFF,
         attempts=[
-            ce.Attempt(strategy="naive", diff=b"naive's own", **row),
+            ce.Attempt(strategy="naive", diff=DIFF, **row),
             ce.Attempt(strategy="union", diff=b"union's\n", **row),
         ],
         model="gpt-5",
@@ -82,6 +82,27 @@ def test_the_diffs_are_written_byte_for_byte(tmp_path):
 
         assert (tmp_path / "merge_diff_f3_into_f12_k1.diff").read_bytes() == DIFF
         assert (tmp_path / "merge_diff_f3_into_f12_k1_union.diff").read_bytes() == b"union's\n"
+
+
+def test_each_strategys_diff_has_a_file_of_its_own(tmp_path):
+    """Names that become one are numbered."""
+    row = {"implementation": "m:C", "status": "clean"}
+    names_ = ["my/own", "my own", "my_own"]
+    rows = [ce.Attempt(strategy=name, diff=name.encode(), **row) for name in names_]
+
+    ce.write_report(make_report(attempts=rows), tmp_path)
+
+    diffs = {
+        p.name.removeprefix("merge_diff_f3_into_f12_"): p.read_bytes()
+        for p in tmp_path.iterdir()
+        if p.suffix == ".diff"
+    }
+    assert diffs == {
+        "k1.diff": DIFF,
+        "k1_my_own.diff": b"my/own",
+        "k1_my_own_2.diff": b"my own",
+        "k1_my_own_3.diff": b"my_own",
+    }
 
 
 def test_a_pair_without_a_merge_has_no_diff(tmp_path):
@@ -178,10 +199,11 @@ def test_writing_again_replaces_the_files(tmp_path):
     """Neither doubled nor mixed, and nothing else in the directory is touched."""
     (tmp_path / "mine.txt").write_text("mine")
     ce.write_report(make_report(), tmp_path)
+    before = names(tmp_path)
 
-    ce.write_report(make_report(diff=b"new\n"), tmp_path)
+    ce.write_report(make_report(diff=b"new\n", attempts=()), tmp_path)
 
-    assert len(names(tmp_path)) == 6
+    assert names(tmp_path) == before
     assert (tmp_path / "merge_diff_f3_into_f12_k1.diff").read_bytes() == b"new\n"
     assert (tmp_path / "mine.txt").read_text() == "mine"
 

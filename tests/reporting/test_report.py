@@ -13,7 +13,10 @@ import cooperbench_eval as ce
 NOW = dt.datetime(2026, 1, 2, tzinfo=dt.UTC)
 PASSED = ce.TestResult(status="passed")
 FAILED = ce.TestResult(status="failed", output="no\n")
-NOT_PASSED = [ce.TestResult(status=each) for each in ce.TestStatus if each != "passed"]
+REJECTED = ce.TestResult(status="patch_rejected")
+NOT_PASSED = [
+    ce.TestResult(status=each) for each in ce.TestStatus if each not in {"passed", "patch_rejected"}
+]
 
 
 def report_of(conflicts=(), *, merged=True, **facts):
@@ -108,10 +111,17 @@ def test_whatever_is_no_pass_makes_a_merge_incorrect(bad):
     assert verdicts == {ce.Verdict.INCORRECT}
 
 
-@pytest.mark.parametrize("runs", [(None, None), (PASSED, None), (None, PASSED)])
+@pytest.mark.parametrize(
+    "runs", [(None, None), (PASSED, None), (None, PASSED), (PASSED, REJECTED), (REJECTED, REJECTED)]
+)
 def test_a_merge_is_not_run_until_both_features_are_tested(runs):
-    """One pass is no correctness."""
+    """One pass is no correctness, and a tests patch that was rejected says nothing."""
     assert attempt("resolved", *runs).verdict is ce.Verdict.NOT_RUN
+
+
+def test_what_was_not_tried_is_not_run():
+    """A side was missing, which is not the strategy's fault."""
+    assert attempt("not_tried").verdict is ce.Verdict.NOT_RUN
 
 
 @pytest.mark.parametrize("status", ["conflicts", "failed"])

@@ -161,11 +161,19 @@ def test_a_run_is_written_with_its_counts_and_its_output_once():
 
 def test_a_pair_without_a_merge_has_empty_places_not_fewer_keys():
     """`missing_input` is written with the same keys, and no score."""
-    empty = evaluate(first=b"1").to_dict()
+    report = evaluate(first=b"1")
+
+    empty = report.to_dict()
 
     assert (empty["merge_status"], empty["conflict_score"]) == ("missing_input", None)
-    assert (empty["conflict_details"], empty["diff"], empty["attempts"]) == (None, None, [])
+    assert set(empty["conflict_details"].values()) == {empty["diff"]} == {None}
     assert list(empty) == list(evaluate().to_dict())
+    assert list(empty["conflict_details"]) == [
+        "conflict_sections",
+        "conflict_lines",
+        "avg_lines_per_conflict",
+    ]
+    assert ce.MergeReport.from_json(json.dumps(empty)) == report
 
 
 def test_text_stays_readable_and_other_bytes_become_base64():

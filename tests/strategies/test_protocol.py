@@ -139,6 +139,17 @@ def _mutate(given):
     given.ours = given.theirs
 
 
+class UnshowableError(Exception):
+    """An error that breaks whoever looks at it."""
+
+    def __repr__(self):
+        raise RuntimeError
+
+
+def _raise_unshowable(_):
+    raise UnshowableError
+
+
 def _write(given):
     given.merge.changes["f"] = ce.Entry(b"")
 
@@ -165,6 +176,15 @@ BROKEN = {
         lambda _: ce.MergeOutcome(changes=ce.Changes({"f": ce.Entry("text")})),
         "'f'",
     ),
+    "data makes no tree": (
+        lambda _: ce.MergeOutcome(changes=ce.Changes({"f": ce.Entry(b"x", ce.FileMode.SUBMODULE)})),
+        "Error",
+    ),
+    "failure is no text": (
+        lambda given: ce.MergeOutcome(changes=given.ours, failure=5),
+        "its failure is no text",
+    ),
+    "raises what cannot be shown": (_raise_unshowable, "UnshowableError"),
     "conflicts are paths": (
         lambda given: ce.MergeOutcome(changes=given.ours, conflicts=["f"]),
         "conflicts",
