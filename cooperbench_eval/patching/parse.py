@@ -361,7 +361,7 @@ class _Reader:
             if stat.S_ISREG(mode):  # git knows two kinds of files: with x and without
                 return FileMode.EXECUTABLE if mode & stat.S_IXUSR else FileMode.FILE
             return FileMode(mode)
-        except ValueError:
+        except (ValueError, OverflowError):
             raise self._fail(f"unknown file mode {text.decode('ascii', 'replace')!r}") from None
 
     def _checked(self, file: FilePatch) -> FilePatch:

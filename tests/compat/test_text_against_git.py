@@ -6,11 +6,11 @@ import shutil
 import subprocess
 
 import pytest
+from generators import three_way_texts
 from hypothesis import HealthCheck, Phase, given, settings
 
 from cooperbench_eval.merging.linediff import DiffAlgorithm, diff_lines, split_lines
 from cooperbench_eval.merging.text import ConflictStyle, Refinement, merge_text
-from generators import three_way_texts
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="needs the git binary")
 

@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
 import pytest
+from generators import three_way_texts
 from hypothesis import given, settings
 
 from cooperbench_eval.merging import histogram, myers
@@ -16,7 +17,6 @@ from cooperbench_eval.merging.linediff import (
     diff_lines,
     split_lines,
 )
-from generators import three_way_texts
 
 ALGORITHMS = pytest.mark.parametrize("algorithm", DiffAlgorithm)
 

@@ -3,6 +3,7 @@
 from itertools import pairwise
 
 import pytest
+from generators import three_way_texts
 from hypothesis import given, settings
 
 from cooperbench_eval.merging.linediff import DiffCache, diff_lines, split_lines
@@ -15,7 +16,6 @@ from cooperbench_eval.merging.text import (
     TextMerge,
     merge_text,
 )
-from generators import three_way_texts
 
 quickly = settings(max_examples=40, deadline=None)
 REFINEMENTS = pytest.mark.parametrize("refinement", Refinement)

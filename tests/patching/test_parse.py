@@ -109,6 +109,32 @@ def test_gits_own_headers_are_understood(data, change, paths, modes):
 
 
 @pytest.mark.parametrize(
+    ("mode", "expected"),
+    [
+        (b"100644", FileMode.FILE),
+        (b"100664", FileMode.FILE),
+        (b"100600", FileMode.FILE),
+        (b"100755", FileMode.EXECUTABLE),
+        (b"100700", FileMode.EXECUTABLE),
+        (b"120000", FileMode.SYMLINK),
+        (b"160000", FileMode.SUBMODULE),
+    ],
+)
+def test_files_are_executable_or_not(mode, expected):
+    """Git knows no other permissions, whatever a mode line says."""
+    file = only_file(b"diff --git a/x b/x\nnew file mode " + mode + b"\n")
+
+    assert file.new_mode is expected
+
+
+@pytest.mark.parametrize("data", [None, 1, ["--- a/x"], object()])
+def test_what_is_no_text_is_a_wrong_type(data):
+    """The caller's mistake, not the patch's."""
+    with pytest.raises(TypeError, match="a patch is bytes or str, not"):
+        Patch.parse(data)
+
+
+@pytest.mark.parametrize(
     ("data", "change", "paths"),
     [
         (PLAIN, FileChange.MODIFY, ("x", "x")),
@@ -400,6 +426,8 @@ def test_some_files_of_a_patch_are_a_patch():
             "two",
         ),
         (b"diff --git a/x b/x\nnew file mode 040000\n", 2, "unknown file mode '040000'"),
+        (b"diff --git a/x b/x\nold mode -1\n", 2, "unknown file mode '-1'"),
+        (b"diff --git a/x b/x\nold mode 77777777777777777777777\n", 2, "unknown file mode"),
         (b"diff --git a/x b/x\nold mode 9\xff\n", 2, "unknown file mode"),
         (b"diff --git a/x b/x\nindex 1111..2222 777777\n", 2, "unknown file mode '777777'"),
         (b"diff --cc x\nindex 1,2..3\n--- a/x\n+++ b/x\n@@@ -1 -1 +1 @@@\n", 1, "diff of a merge"),
