@@ -13,7 +13,7 @@ from cooperbench_eval.models import FileMode
 
 settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("ci", settings.get_profile("default"), derandomize=True)
-settings.register_profile("thorough", settings.get_profile("default"), max_examples=5000)
+settings.register_profile("thorough", settings.get_profile("default"), max_examples=50_000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 

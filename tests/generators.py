@@ -35,6 +35,7 @@ __all__ = [
     "indices",
     "json_values",
     "lists_of",
+    "moved_trees",
     "path_trees",
     "random_bytes",
     "reports",
@@ -162,6 +163,92 @@ def three_way_trees(draw: st.DrawFn) -> tuple[Snapshot, Changes, Changes]:
     base = draw(_trees())
     ours, theirs = draw(_trees(base)), draw(_trees(base))
     return base, Changes.between(base, ours), Changes.between(base, theirs)
+
+
+_FOLDERS = st.sampled_from("abcd")
+_PLACES = st.lists(_FOLDERS, min_size=1, max_size=3).map("/".join)
+_WORDS_OF_FILES = ("alpha", "beta", "gamma", "delta")
+
+
+@st.composite
+def moved_trees(draw: st.DrawFn) -> tuple[dict[str, Entry], dict[str, Entry], dict[str, Entry]]:
+    """A base tree and two sides that edit, move, replace and delete its entries.
+
+    For example `{"a": one}`, `{"b/a": edited}`, `{}`. Some files start equal, most
+    have a line of their own.
+    """
+    made = iter(range(1000))
+    base: dict[str, Entry] = {}
+    for place in draw(st.lists(_PLACES, min_size=1, max_size=5)):
+        if not _clashes(base, place):
+            base[place] = draw(_moving_entries(next(made)))
+    sides = []
+    for _ in range(2):
+        side = dict(base)
+        for _ in range(draw(st.integers(1, 4))):
+            side = _moved(draw, side, next(made))
+        sides.append(side)
+    return base, sides[0], sides[1]
+
+
+@st.composite
+def _moving_entries(draw: st.DrawFn, number: int) -> Entry:
+    """A file of a dozen lines, one of them its own; at times a link or a submodule."""
+    kind = draw(st.integers(0, 19))
+    if kind == 0:
+        return Entry(b"target %d" % number, FileMode.SYMLINK)
+    if kind == 1:
+        return Entry(b"%040x" % (number + 1), FileMode.SUBMODULE)
+    if kind == 2:
+        return Entry(b"binary\0%d" % number)
+    word = draw(st.sampled_from(_WORDS_OF_FILES))
+    lines = [b"%s %d\n" % (word.encode(), line) for line in range(10)]
+    if kind != 4:
+        lines.insert(draw(st.integers(0, 10)), b"only here %d\n" % number)
+    return Entry(b"".join(lines), FileMode.EXECUTABLE if kind == 3 else FileMode.FILE)
+
+
+def _clashes(tree: dict[str, Entry], place: str) -> bool:
+    return any(
+        path == place or path.startswith(place + "/") or place.startswith(path + "/")
+        for path in tree
+    )
+
+
+def _moved(  # noqa: PLR0911 - one return for each kind of change
+    draw: st.DrawFn, tree: dict[str, Entry], number: int
+) -> dict[str, Entry]:
+    """Make one change to *tree*."""
+    place, kind = draw(_PLACES), draw(st.integers(0, 9))
+    if kind <= 1 or not tree:
+        new = draw(_moving_entries(number))
+        return tree if _clashes(tree, place) else tree | {place: new}
+    path = draw(st.sampled_from(sorted(tree)))
+    entry = tree[path]
+    rest = {p: e for p, e in tree.items() if p != path}
+    if kind == 2:
+        return rest
+    if kind == 3:
+        return rest | {path: draw(_moving_entries(number))}
+    if kind == 4:
+        return rest | {f"{path}/{draw(_FOLDERS)}": entry}
+    if kind <= 6 and entry.mode.is_regular and b"\0" not in entry.data:
+        return rest | {path: Entry(_touched(draw, entry.data), entry.mode)}
+    if kind == 7 and "/" in path:
+        folder = path.rpartition("/")[0]
+        inside = {p: e for p, e in tree.items() if p.startswith(folder + "/")}
+        outside = {p: e for p, e in tree.items() if p not in inside}
+        moved = {place + p[len(folder) :]: e for p, e in inside.items()}
+        return tree if any(_clashes(outside, p) for p in moved) else outside | moved
+    return tree if _clashes(rest, place) else rest | {place: entry}
+
+
+def _touched(draw: st.DrawFn, data: bytes) -> bytes:
+    lines = data.splitlines(keepends=True)
+    for _ in range(draw(st.integers(1, 3))):
+        at, new = draw(st.integers(0, len(lines))), b"new %d\n" % draw(st.integers(0, 3))
+        lines[at : at + draw(st.integers(0, 1))] = draw(st.sampled_from([[new], []]))
+    return b"".join(lines)
 
 
 _COUNTS = st.integers(0, 9)

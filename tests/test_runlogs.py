@@ -1,6 +1,5 @@
 """Agents' patches, found in both layouts of run logs."""
 
-import importlib.util
 import json
 import sys
 
@@ -315,9 +314,10 @@ def test_a_file_that_is_no_patch_is_named(tmp_path):
         find(tmp_path)
 
 
-@pytest.mark.skipif(bool(importlib.util.find_spec("huggingface_hub")), reason="it is installed")
-def test_the_hub_needs_its_package():
+def test_the_hub_needs_its_package(monkeypatch):
     """The error names the extra that brings it."""
+    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
+
     with pytest.raises(ce.DatasetError, match=r"install cooperbench-eval\[hf\]") as caught:
         find(None, location=PatchLocation.HF)
 

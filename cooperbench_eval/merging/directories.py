@@ -123,7 +123,8 @@ def _is_taken(base: Snapshot, slots: Slots, path: str, side: Side) -> bool:
     """Whether *side* has a file or a folder at *path*, touched or not.
 
     A folder of the base that only one side touched is in the way even if that
-    side left nothing in it: git settles it before it looks at renames.
+    side left nothing in it, unless renames were looked for on that side: git
+    settles such folders before.
     """
     if slots.has(path, side) or (path not in slots and base.get(path) is not None):
         return True
@@ -131,4 +132,8 @@ def _is_taken(base: Snapshot, slots: Slots, path: str, side: Side) -> bool:
         return False
     touched = [slots[p].versions for p in base.paths(path) if p in slots]
     untouched = len(touched) < len(base.paths(path))
-    return untouched or any(all(v[one] == v[Side.BASE] for v in touched) for one in (1, 2))
+    return untouched or any(
+        all(versions[quiet] == versions[Side.BASE] for versions in touched)
+        for quiet in (Side.OURS, Side.THEIRS)
+        if quiet.other not in slots.searched
+    )

@@ -11,7 +11,7 @@ from cooperbench_eval.merging.directories import follow_directory_renames, renam
 from cooperbench_eval.merging.renames import find_renames
 from cooperbench_eval.merging.slots import Side, Slot, Slots
 from cooperbench_eval.models import ConflictKind, Entry
-from cooperbench_eval.objects import folders_above
+from cooperbench_eval.objects import encode_path, folders_above
 from cooperbench_eval.snapshot import Snapshot
 
 __all__ = ["carry_renames"]
@@ -42,6 +42,8 @@ def carry_renames(base: Snapshot, slots: Slots, merge: _Merge) -> None:
 
 
 def _renames(base: Snapshot, slots: Slots, side: Side) -> dict[str, str]:
+    if not slots.lacks(side):
+        return {}
     deleted: dict[str, Entry] = {}
     added: dict[str, Entry] = {}
     for path in _by_notice(slots, side):
@@ -50,26 +52,41 @@ def _renames(base: Snapshot, slots: Slots, side: Side) -> dict[str, str]:
             deleted[path] = was
         elif was is None and now is not None:
             added[path] = now
-    if not (deleted and added):
-        return {}
     changed = {p for p in deleted if slots[p].versions[side.other] != deleted[p]}
     folders = renamed_away(base, slots, side)
     located = {p for p in deleted if any(p.startswith(folder + "/") for folder in folders)}
-    return find_renames(deleted, added, frozenset(changed | located))
+    relevant = frozenset(changed | located)
+    if relevant:
+        slots.searched.add(side)
+    return find_renames(deleted, added, relevant)
 
 
 def _by_notice(slots: Slots, side: Side) -> list[str]:
     """Order the paths as git comes upon them, which decides between equal files.
 
-    Folders in which the other side changed nothing are looked into last.
+    Folders in which the other side changed nothing are looked into last, in the
+    order of a hash table of their names.
     """
     other = side.other
-    busy: set[str] = {""}
+    busy: set[str] = set()
     for path in slots:
         if slots[path].versions[other] != slots[path].versions[Side.BASE]:
             busy.update(folders_above(path))
             busy.add(path)
-    return sorted(slots, key=lambda path: (path.rpartition("/")[0] not in busy, path))
+
+    def notice(path: str) -> tuple[bool, int, str]:
+        quiet = next((folder for folder in folders_above(path) if folder not in busy), None)
+        return quiet is not None, _bucket(quiet) if quiet else 0, path
+
+    return sorted(slots, key=notice)
+
+
+def _bucket(name: str) -> int:
+    """Return a name's place in git's hash table of 64 places: FNV-1 in 32 bits."""
+    value = 0x811C9DC5
+    for byte in encode_path(name):
+        value = (value * 0x01000193 & 0xFFFFFFFF) ^ byte
+    return value & 63
 
 
 def _carry_one(slots: Slots, side: Side, old: str, new: str, merge: _Merge) -> None:

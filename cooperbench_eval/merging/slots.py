@@ -54,10 +54,16 @@ class Slot:
 
 
 class Slots:
-    """The slots of all touched paths."""
+    """The slots of all touched paths.
+
+    Attributes:
+        searched: The sides on which renames were looked for.
+        disputes: Conflicts about paths that change nothing in the tree.
+    """
 
     def __init__(self, base: Snapshot, ours: Changes, theirs: Changes) -> None:
         """Set up a slot for each path that a side touches."""
+        self.searched: set[Side] = set()
         self.disputes: dict[str, ConflictKind] = {}
         self._slots: dict[str, Slot] = {}
         for path in ours.keys() | theirs.keys():
@@ -81,6 +87,13 @@ class Slots:
     def clear(self, path: str) -> None:
         """Settle *path* as gone."""
         self._slots[path] = Slot([None] * 3, [path] * 3)
+
+    def lacks(self, side: Side) -> bool:
+        """Whether *side* deleted anything, without which it renamed nothing."""
+        return any(
+            slot.versions[Side.BASE] is not None and slot.versions[side] is None
+            for slot in self._slots.values()
+        )
 
     def has(self, path: str, side: Side) -> bool:
         """Whether *side* has a file or a folder at *path*."""
