@@ -14,7 +14,14 @@ import subprocess
 import sys
 import time
 
-STATEMENTS = ("pass", "import attrs", "import pygit2", "import cattrs", "import cooperbench_eval")
+STATEMENTS = (
+    "pass",
+    "import attrs",
+    "import pygit2",
+    "import cattrs",
+    "import cooperbench_eval",
+    "from cooperbench_eval import *",
+)
 
 
 def measure(statement: str) -> tuple[float, float]:
@@ -40,10 +47,10 @@ def main() -> None:
         for statement, times in runs.items()
     }
     bare_used, bare_wall = medians.pop("pass")
-    print(f"{'milliseconds':<26}{'processor':>10}{'wall':>10}")
-    print(f"{'bare interpreter':<26}{bare_used:>10.1f}{bare_wall:>10.1f}")
+    print(f"{'milliseconds':<34}{'processor':>10}{'wall':>10}")
+    print(f"{'bare interpreter':<34}{bare_used:>10.1f}{bare_wall:>10.1f}")
     for statement, (used, wall) in medians.items():
-        print(f"{statement:<26}{used - bare_used:>+10.1f}{wall - bare_wall:>+10.1f}")
+        print(f"{statement:<34}{used - bare_used:>+10.1f}{wall - bare_wall:>+10.1f}")
 
 
 if __name__ == "__main__":

@@ -2,72 +2,79 @@
 
 The evaluation phase of the CooperBench benchmark (arXiv 2601.13295) as a
 library: a base commit and two patches go in, a typed `MergeReport` comes out.
+
+Each name is imported from its room when it is first used, so that importing the
+library costs next to nothing, and a script waits only for what it needs.
 """
 
-from cooperbench_eval.dataset import Dataset, PatchLocation, Setting, Task, evaluate
-from cooperbench_eval.errors import (
-    CooperBenchEvalError,
-    DatasetError,
-    DuplicateStrategyError,
-    PatchError,
-    ReportError,
-    RepositoryError,
-    StrategyError,
-    StrategyFailedError,
-    StrategyLoadError,
-    TestRunError,
-    UnknownStrategyError,
-)
-from cooperbench_eval.evaluator import Evaluator, Feature, FeaturePair
-from cooperbench_eval.merging.tree import Labels, ThreeWayMerge
-from cooperbench_eval.models import (
-    Conflict,
-    ConflictDetails,
-    ConflictKind,
-    Entry,
-    FileConflicts,
-    FileMode,
-    HunkPlacement,
-    MergeStatus,
-    PatchStatus,
-    Rung,
-    Severity,
-    TestCase,
-    TestCaseStatus,
-    TestResult,
-    TestStatus,
-)
-from cooperbench_eval.patching import (
-    ApplyResult,
-    FileChange,
-    FilePatch,
-    Hunk,
-    Patch,
-    TestFileFilter,
-    apply_patch,
-)
-from cooperbench_eval.reporting import (
-    Attempt,
-    FeatureReport,
-    MergeReport,
-    PairStatus,
-    PatchReport,
-    Verdict,
-    write_report,
-)
-from cooperbench_eval.running import Execution, LocalSandbox, Sandbox, TestRunner, TestSuite
-from cooperbench_eval.scoring import ConflictScorer
-from cooperbench_eval.snapshot import Changes, Snapshot
-from cooperbench_eval.strategies import (
-    FeatureContext,
-    MergeInput,
-    MergeOutcome,
-    MergeStrategy,
-    available_strategies,
-    get_strategy,
-    merge,
-    resolve_conflicts,
-)
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from cooperbench_eval.dataset import Dataset, PatchLocation, Setting, Task, evaluate
+    from cooperbench_eval.errors import (
+        CooperBenchEvalError,
+        DatasetError,
+        DuplicateStrategyError,
+        PatchError,
+        ReportError,
+        RepositoryError,
+        StrategyError,
+        StrategyFailedError,
+        StrategyLoadError,
+        TestRunError,
+        UnknownStrategyError,
+    )
+    from cooperbench_eval.evaluator import Evaluator, Feature, FeaturePair
+    from cooperbench_eval.merging.tree import Labels, ThreeWayMerge
+    from cooperbench_eval.models import (
+        Conflict,
+        ConflictDetails,
+        ConflictKind,
+        Entry,
+        FileConflicts,
+        FileMode,
+        HunkPlacement,
+        MergeStatus,
+        PatchStatus,
+        Rung,
+        Severity,
+        TestCase,
+        TestCaseStatus,
+        TestResult,
+        TestStatus,
+    )
+    from cooperbench_eval.patching import (
+        ApplyResult,
+        FileChange,
+        FilePatch,
+        Hunk,
+        Patch,
+        TestFileFilter,
+        apply_patch,
+    )
+    from cooperbench_eval.reporting import (
+        Attempt,
+        FeatureReport,
+        MergeReport,
+        PairStatus,
+        PatchReport,
+        Verdict,
+        write_report,
+    )
+    from cooperbench_eval.running import Execution, LocalSandbox, Sandbox, TestRunner, TestSuite
+    from cooperbench_eval.scoring import ConflictScorer
+    from cooperbench_eval.snapshot import Changes, Snapshot
+    from cooperbench_eval.strategies import (
+        FeatureContext,
+        MergeInput,
+        MergeOutcome,
+        MergeStrategy,
+        available_strategies,
+        get_strategy,
+        merge,
+        resolve_conflicts,
+    )
 
 __all__ = [
     "ApplyResult",
@@ -137,3 +144,83 @@ __all__ = [
     "resolve_conflicts",
     "write_report",
 ]
+
+_ROOMS = {
+    "cooperbench_eval.dataset": ("Dataset", "PatchLocation", "Setting", "Task", "evaluate"),
+    "cooperbench_eval.errors": (
+        "CooperBenchEvalError",
+        "DatasetError",
+        "DuplicateStrategyError",
+        "PatchError",
+        "ReportError",
+        "RepositoryError",
+        "StrategyError",
+        "StrategyFailedError",
+        "StrategyLoadError",
+        "TestRunError",
+        "UnknownStrategyError",
+    ),
+    "cooperbench_eval.evaluator": ("Evaluator", "Feature", "FeaturePair"),
+    "cooperbench_eval.merging.tree": ("Labels", "ThreeWayMerge"),
+    "cooperbench_eval.models": (
+        "Conflict",
+        "ConflictDetails",
+        "ConflictKind",
+        "Entry",
+        "FileConflicts",
+        "FileMode",
+        "HunkPlacement",
+        "MergeStatus",
+        "PatchStatus",
+        "Rung",
+        "Severity",
+        "TestCase",
+        "TestCaseStatus",
+        "TestResult",
+        "TestStatus",
+    ),
+    "cooperbench_eval.patching": (
+        "ApplyResult",
+        "FileChange",
+        "FilePatch",
+        "Hunk",
+        "Patch",
+        "TestFileFilter",
+        "apply_patch",
+    ),
+    "cooperbench_eval.reporting": (
+        "Attempt",
+        "FeatureReport",
+        "MergeReport",
+        "PairStatus",
+        "PatchReport",
+        "Verdict",
+        "write_report",
+    ),
+    "cooperbench_eval.running": ("Execution", "LocalSandbox", "Sandbox", "TestRunner", "TestSuite"),
+    "cooperbench_eval.scoring": ("ConflictScorer",),
+    "cooperbench_eval.snapshot": ("Changes", "Snapshot"),
+    "cooperbench_eval.strategies": (
+        "FeatureContext",
+        "MergeInput",
+        "MergeOutcome",
+        "MergeStrategy",
+        "available_strategies",
+        "get_strategy",
+        "merge",
+        "resolve_conflicts",
+    ),
+}
+_HOMES = {name: room for room, names in _ROOMS.items() for name in names}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value: object = getattr(importlib.import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

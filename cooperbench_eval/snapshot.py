@@ -80,7 +80,7 @@ class Snapshot:
         ('a.txt', 'b.txt')
     """
 
-    __slots__ = ("_entries", "_store", "commit_id", "location")
+    __slots__ = ("_entries", "_nodes", "_store", "commit_id", "location")
 
     def __init__(
         self, store: Store, *, location: str | None = None, commit_id: str | None = None
@@ -89,6 +89,7 @@ class Snapshot:
         self._store = store
         # What was asked for once is asked for again: every pair of a task looks at
         # the same few files of the base.
+        self._nodes: dict[str, Node | None] = {}
         self._entries: dict[str, Entry | None] = {}
         self.location = location
         self.commit_id = commit_id
@@ -156,8 +157,13 @@ class Snapshot:
             self._entries[path] = self._load(path)
         return self._entries[path]
 
+    def _node(self, path: str) -> Node | None:
+        if path not in self._nodes:
+            self._nodes[path] = self._store.node(path)
+        return self._nodes[path]
+
     def _load(self, path: str) -> Entry | None:
-        node = self._store.node(path)
+        node = self._node(path)
         if node is None or node.is_directory:
             return None
         mode = FileMode(node.mode)
@@ -178,7 +184,7 @@ class Snapshot:
 
     def is_directory(self, path: str) -> bool:
         """Whether *path* is a folder with something in it."""
-        node = self._store.node(path)
+        node = self._node(path)
         return node is not None and node.is_directory
 
     def paths(self, below: str = "") -> tuple[str, ...]:

@@ -1,8 +1,12 @@
 """The front door: what it exports, and what walking through it costs."""
 
+import ast
+import importlib
 import subprocess
 import sys
-import types
+from pathlib import Path
+
+import pytest
 
 import cooperbench_eval
 
@@ -41,22 +45,43 @@ import sys
 sockets = []
 sys.addaudithook(lambda event, args: sockets.append(event) if event.startswith("socket") else None)
 import cooperbench_eval
+from cooperbench_eval import *
 heavy = {"litellm", "docker", "huggingface_hub", "pygit2", "matplotlib"} & set(sys.modules)
 assert not heavy, heavy
 assert not sockets, sockets
 """
 
 
-def test_all_is_sorted_and_holds_every_public_name():
-    """What is exported is what `__all__` says, in order."""
-    names = {
-        name
-        for name, value in vars(cooperbench_eval).items()
-        if not name.startswith("_") and not isinstance(value, types.ModuleType)
+def static_exports():
+    """What a type checker sees: name to room."""
+    source = Path(cooperbench_eval.__file__).read_text(encoding="utf-8")
+    return {
+        alias.name: node.module
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.ImportFrom) and node.module.startswith("cooperbench_eval")
+        for alias in node.names
     }
 
+
+def test_type_checkers_and_programs_see_the_same_names():
+    """`__all__` is sorted and is what the static imports and the lazy ones give."""
     assert sorted(cooperbench_eval.__all__) == cooperbench_eval.__all__
-    assert set(cooperbench_eval.__all__) == names
+    assert static_exports() == cooperbench_eval._HOMES
+    assert set(cooperbench_eval.__all__) == set(static_exports()) <= set(dir(cooperbench_eval))
+
+
+@pytest.mark.parametrize("name", cooperbench_eval.__all__)
+def test_a_name_is_the_one_of_its_room(name):
+    """Asking the front door or the room gives one object."""
+    room = importlib.import_module(static_exports()[name])
+
+    assert getattr(cooperbench_eval, name) is getattr(room, name)
+
+
+def test_another_name_is_an_attribute_error():
+    """`hasattr` and tab completion work as with any module."""
+    with pytest.raises(AttributeError, match="nonesuch"):
+        cooperbench_eval.nonesuch  # noqa: B018
 
 
 def test_the_contract_is_there():
