@@ -100,27 +100,32 @@ def _carry_one(slots: Slots, side: Side, old: str, new: str, merge: _Merge) -> N
         and moved is not None
         and elsewhere.mode.is_regular != moved.mode.is_regular
     )
+    if changes_type:
+        # The other side made something else of the old path: that stays there.
+        _take_base(target, source, old)
+        if not collides:
+            target.kind = ConflictKind.MODIFY_DELETE
+        source.versions[Side.BASE] = None
+        return
     if collides and elsewhere is None:
         target.kind = ConflictKind.RENAME_DELETE
-    elif collides and not changes_type:
+    elif collides:
         inner = _inner_slot(source, side, moved, new, old)
         target.versions[side] = merge(inner, _INNER_MARKERS).entry
-    elif not collides:
-        target.versions[Side.BASE] = source.versions[Side.BASE]
-        target.names[Side.BASE] = old
+    else:
+        _take_base(target, source, old)
+        target.versions[other] = elsewhere
+        target.names[other] = old
         if elsewhere is None:
             target.kind = ConflictKind.RENAME_DELETE
-        elif changes_type:
-            target.kind = ConflictKind.MODIFY_DELETE
-        else:
-            target.versions[other] = elsewhere
-            target.names[other] = old
-            if moved is not None and not same_kind(moved, elsewhere):
-                target.kind = ConflictKind.TYPE
-    if changes_type:
-        source.versions[Side.BASE] = None
-    else:
-        slots.clear(old)
+        elif moved is not None and not same_kind(moved, elsewhere):
+            target.kind = ConflictKind.TYPE
+    slots.clear(old)
+
+
+def _take_base(target: Slot, source: Slot, old: str) -> None:
+    target.versions[Side.BASE] = source.versions[Side.BASE]
+    target.names[Side.BASE] = old
 
 
 def _inner_slot(source: Slot, side: Side, moved: Entry | None, new: str, old: str) -> Slot:
