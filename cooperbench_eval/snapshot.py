@@ -6,6 +6,7 @@ again, so that one kind of object answers every question about a tree, and cost
 follows what is touched.
 """
 
+import functools
 import os
 import re
 from collections.abc import Iterator, Mapping
@@ -34,6 +35,7 @@ _LONGEST_NAME = 255
 _DOT_GIT = re.compile(r"(?:\.git|git~1)[ .]*(?::.*)?", re.IGNORECASE | re.DOTALL)
 
 
+@functools.lru_cache(maxsize=4096)
 def path_problem(path: str) -> str | None:
     """Say why *path* may not stand in a tree, or `None` if it may.
 

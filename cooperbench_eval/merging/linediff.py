@@ -7,6 +7,7 @@ place, as git does without its indent heuristic, which merges never use.
 
 from collections.abc import Sequence
 from enum import StrEnum
+from itertools import accumulate
 from threading import Lock
 from typing import NamedTuple
 
@@ -196,6 +197,7 @@ class DiffCache:
         self._max_bytes = max_bytes
         self._used_bytes = 0
         self._lines: dict[bytes, Sequence[bytes]] = {}
+        self._starts: dict[bytes, Sequence[int]] = {}
         self._changes: dict[tuple[bytes, bytes, DiffAlgorithm], tuple[Change, ...]] = {}
         self._lock = Lock()
 
@@ -210,6 +212,15 @@ class DiffCache:
             self._make_room(2 * len(data) + _LINE_BYTES * len(lines))
             self._lines[data] = lines
         return lines
+
+    def starts(self, data: bytes) -> Sequence[int]:
+        """Say at which byte each line of *data* starts, its end at last."""
+        starts = self._starts.get(data)
+        if starts is None:
+            starts = [0, *accumulate(map(len, self.lines(data)))]
+            self._make_room(_START_BYTES * len(starts))
+            self._starts[data] = starts
+        return starts
 
     def changes(
         self, a: bytes, b: bytes, *, algorithm: DiffAlgorithm = DiffAlgorithm.HISTOGRAM
@@ -229,10 +240,12 @@ class DiffCache:
             self._used_bytes += size
             if self._used_bytes > self._max_bytes:
                 self._used_bytes = size
-                self._lines, self._changes = {}, {}
+                self._lines, self._starts, self._changes = {}, {}, {}
 
 
 _LINE_BYTES = 41
 """What a line takes beyond its text: a `bytes` object and its place in a list."""
+_START_BYTES = 36
+"""What the start of a line takes: a number and its place in a list."""
 _CHANGE_BYTES = 208
 """What a change takes: a tuple of four numbers."""

@@ -222,13 +222,17 @@ def _join(ours: Sequence[bytes], regions: list[Region], *, blank_is_close: bool)
     joined = regions[:1]
     for region in regions[1:]:
         last = joined[-1]
-        between = ours[last.ours_end : region.ours_start]
         if (
             _is_disputed(last)
             and _is_disputed(region)
             and (
-                len(between) <= _CLOSE_LINES
-                or (blank_is_close and not any(map(_LETTER_OR_DIGIT.search, between)))
+                region.ours_start - last.ours_end <= _CLOSE_LINES
+                or (
+                    blank_is_close
+                    and not any(
+                        map(_LETTER_OR_DIGIT.search, ours[last.ours_end : region.ours_start])
+                    )
+                )
             )
         ):
             joined[-1] = last._replace(

@@ -90,6 +90,15 @@ class TextConflict:
         parts.append(self._marker(b">", marker_size, theirs))
         return b"".join(parts)
 
+    def count_lines(self, style: ConflictStyle = ConflictStyle.MERGE) -> int:
+        """Count the lines of the conflict as it is rendered, markers included."""
+        shown = [self.ours, self.theirs]
+        if style is not ConflictStyle.MERGE:
+            shown.append(self.base)
+        ends = sum(lines.count(b"\n") for lines in shown)
+        unended = sum(bool(lines) and not lines.endswith(b"\n") for lines in shown)
+        return ends + unended + len(shown) + 1
+
     def _marker(self, character: bytes, size: int, label: bytes) -> bytes:
         return character * size + (b" " + label if label else b"") + self.newline
 
@@ -184,7 +193,7 @@ class TextMerge:
                 line += chunk.count(b"\n")
             else:
                 found.append(line)
-                line += chunk.render(style=style).count(b"\n")
+                line += chunk.count_lines(style)
         return tuple(found)
 
 
@@ -238,7 +247,24 @@ def merge_text(
         refinement=refinement,
         algorithm=algorithm,
     )
-    return TextMerge(chunks=_chunks(_assemble(texts, regions)))
+    cuts = _Cuts(base, cache), _Cuts(ours, cache), _Cuts(theirs, cache)
+    return TextMerge(chunks=_chunks(_assemble(texts, cuts, regions)))
+
+
+class _Cuts:
+    """A text that is cut by line numbers, without joining its lines again."""
+
+    __slots__ = ("_data", "_starts")
+
+    def __init__(self, data: bytes, cache: DiffCache) -> None:
+        self._data = data
+        self._starts = cache.starts(data)
+
+    def cut(self, start: int, end: int) -> bytes:
+        return self._data[self._starts[start] : self._starts[end]]
+
+    def rest(self, start: int) -> bytes:
+        return self._data[self._starts[start] :]
 
 
 def _label(text: bytes | str) -> bytes:
@@ -260,26 +286,28 @@ def _is_settled(chunk: bytes | TextConflict) -> TypeGuard[bytes]:
     return isinstance(chunk, bytes)
 
 
-def _assemble(texts: Texts, regions: Iterable[Region]) -> Iterator[bytes | TextConflict]:
+def _assemble(
+    texts: Texts, cuts: tuple[_Cuts, _Cuts, _Cuts], regions: Iterable[Region]
+) -> Iterator[bytes | TextConflict]:
     """Take each region's lines from the side that has them."""
-    base, ours, theirs = texts
+    base, ours, theirs = cuts
     done = 0
     for side, base_start, base_end, ours_start, ours_end, theirs_start, theirs_end in regions:
         if side is Side.THEIRS:
-            yield b"".join(ours[done:ours_start])
-            yield b"".join(theirs[theirs_start:theirs_end])
+            yield ours.cut(done, ours_start)
+            yield theirs.cut(theirs_start, theirs_end)
         elif side is Side.DISPUTED:
-            yield b"".join(ours[done:ours_start])
+            yield ours.cut(done, ours_start)
             yield TextConflict(
-                base=b"".join(base[base_start:base_end]),
-                ours=b"".join(ours[ours_start:ours_end]),
-                theirs=b"".join(theirs[theirs_start:theirs_end]),
+                base=base.cut(base_start, base_end),
+                ours=ours.cut(ours_start, ours_end),
+                theirs=theirs.cut(theirs_start, theirs_end),
                 newline=_newline(texts, ours_start, theirs_start),
             )
         else:
             continue
         done = ours_end
-    yield b"".join(ours[done:])
+    yield ours.rest(done)
 
 
 def _newline(texts: Texts, ours_start: int, theirs_start: int) -> bytes:
