@@ -4,7 +4,8 @@
 
 Each gold pair, patches already applied, is merged and scored by the library, and
 its trees are merged by one `git merge-tree --write-tree` process and by pygit2's
-`merge_trees`, in turn; ratios are of medians in this one run. *first* is the
+`merge_trees`. Each engine goes over all pairs of a task by itself, as in an
+evaluation, the engines in turn; ratios are of medians in this one run. *first* is the
 first merge of a pair with nothing cached, *again* one whose line diffs are known
 from other pairs, as in an evaluation of a task. Then: repositories of 100 and of
 100,000 untouched files, and files made to be slow.
@@ -22,7 +23,7 @@ from functools import partial
 from pathlib import Path
 
 import pygit2
-from attrs import frozen
+from attrs import astuple, frozen
 from repositories import Repositories
 
 from cooperbench_eval import Changes, ConflictScorer, Dataset, Entry, Snapshot, Task, apply_patch
@@ -41,6 +42,11 @@ def merge_and_score(base: Snapshot, ours: Changes, theirs: Changes, cache: DiffC
     """Do what is timed: the naive merge and its score."""
     merge = merge_changes(base, ours, theirs, cache=cache)
     return ConflictScorer().score(merge.conflicts).conflict_score
+
+
+def merge_cold(base: Snapshot, ours: Changes, theirs: Changes) -> int:
+    """Do it with nothing cached."""
+    return merge_and_score(base, ours, theirs, DiffCache())
 
 
 class Scratch:
@@ -72,7 +78,7 @@ class Scratch:
         return str(created)
 
 
-@frozen(kw_only=True)
+@frozen
 class Times:
     """One pair's times in seconds."""
 
@@ -83,45 +89,37 @@ class Times:
 
 
 def time_task(task: Task, base: Snapshot, source: Path, rounds: int) -> list[Times]:
-    """Time every pair of a task."""
+    """Time every pair of a task, each engine in passes over all pairs of its own."""
     sides = {n: apply_patch(base, task.gold_patch(n)).changes for n in task.features}
-    warm, times = DiffCache(), []
-    for first, second in task.pairs:
-        merge_and_score(base, sides[second], sides[first], warm)
     with tempfile.TemporaryDirectory() as folder:
         scratch = Scratch(folder, source)
         root = scratch.commit(base, Changes(), [])
         commits = {n: scratch.commit(base, side, [root]) for n, side in sides.items()}
         trees = {n: scratch.repository[c].peel(pygit2.Tree) for n, c in commits.items()}
         ancestor = scratch.repository[root].peel(pygit2.Tree)
-        for first, second in task.pairs:
-            ours, theirs = sides[second], sides[first]
-            command = ["git", "-C", folder, "merge-tree", "--write-tree"]
-            command += [commits[second], commits[first]]
-            merge_trees = partial(
-                scratch.repository.merge_trees, ancestor, trees[second], trees[first]
-            )
-            runs = [
-                Times(
-                    first=seconds(partial(merge_and_score, base, ours, theirs, DiffCache())),
-                    again=seconds(partial(merge_and_score, base, ours, theirs, warm)),
-                    git=seconds(partial(subprocess.run, command, capture_output=True, check=False)),
-                    libgit2=seconds(merge_trees),
-                )
-                for _ in range(rounds)
-            ]
-            times.append(median_of(runs))
-    return times
+        git = ["git", "-C", folder, "merge-tree", "--write-tree"]
+        quiet = {"capture_output": True, "check": False}
+        warm = DiffCache()
+        pairs = [(second, first) for first, second in task.pairs]
+        merges = scratch.repository.merge_trees
+        passes: list[list[Callable[[], object]]] = [
+            [partial(merge_cold, base, sides[o], sides[t]) for o, t in pairs],
+            [partial(merge_and_score, base, sides[o], sides[t], warm) for o, t in pairs],
+            [partial(subprocess.run, [*git, commits[o], commits[t]], **quiet) for o, t in pairs],
+            [partial(merges, ancestor, trees[o], trees[t]) for o, t in pairs],
+        ]
+        for work in passes[1]:
+            work()
+        runs = [[[seconds(work) for work in works] for works in passes] for _ in range(rounds)]
+    return [
+        median_of([Times(*(engine[place] for engine in run)) for run in runs])
+        for place in range(len(pairs))
+    ]
 
 
 def median_of(runs: list[Times]) -> Times:
     """Return the median of each column."""
-    return Times(
-        first=statistics.median(run.first for run in runs),
-        again=statistics.median(run.again for run in runs),
-        git=statistics.median(run.git for run in runs),
-        libgit2=statistics.median(run.libgit2 for run in runs),
-    )
+    return Times(*map(statistics.median, zip(*map(astuple, runs), strict=True)))
 
 
 def show(name: str, times: list[Times]) -> None:

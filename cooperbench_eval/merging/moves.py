@@ -110,8 +110,10 @@ def _carry_one(slots: Slots, side: Side, old: str, new: str, merge: _Merge) -> N
     if collides and elsewhere is None:
         target.kind = ConflictKind.RENAME_DELETE
     elif collides:
-        inner = _inner_slot(source, side, moved, new, old)
-        target.versions[side] = merge(inner, _INNER_MARKERS).entry
+        merged = merge(_inner_slot(source, side, moved, new, old), _INNER_MARKERS)
+        if merged.is_clean and target.versions[other] == moved:
+            target.versions[other] = merged.entry  # both made the same file of it
+        target.versions[side] = merged.entry
     else:
         _take_base(target, source, old)
         target.versions[other] = elsewhere

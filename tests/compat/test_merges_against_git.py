@@ -67,6 +67,16 @@ def loses_a_file(git, tree, stages):
     return any(path not in there for path, number, _, _ in stages if number > 1)
 
 
+def may_lose_an_edit(base, ours, theirs):
+    """Whether both sides made one new file, and one of them changed what it came from.
+
+    If that file is a renamed one, git settles it before it looks at the other side's
+    edit, which is then lost; see tests/scenarios/known_gaps.
+    """
+    made_alike = any(ours[path] == theirs.get(path) for path in ours.keys() - base.keys())
+    return made_alike and any(path not in ours or path not in theirs for path in base)
+
+
 @given(moved_trees())
 @example(({"a": LINES}, {"b": LINES}, {}))
 @example(({"a": LINES}, {"b": LINES + b"x\n"}, {"c": LINES + b"y\n"}))
@@ -85,6 +95,7 @@ def test_a_merge_of_trees_is_gits(git, trees):
         {path: e if isinstance(e, Entry) else Entry(e) for path, e in tree.items()}
         for tree in trees
     )
+    assume(not may_lose_an_edit(base, ours, theirs))
     expected = merge_with_git(git, base, ours, theirs)
     assume(expected is not None and not loses_a_file(git, *expected))
     tree, stages = expected
@@ -109,3 +120,11 @@ def scenario(name):
 def test_git_loses_a_file_below_another_ones_old_name(git):
     """The known gap is still one: git's tree lacks what it lists as unmerged."""
     assert loses_a_file(git, *merge_with_git(git, *scenario("folder_renamed_onto_a_file")))
+
+
+def test_git_loses_an_edit_of_a_file_that_both_made(git):
+    """The other known gap is still one: git's clean tree lacks the line ours added."""
+    tree, stages = merge_with_git(git, *scenario("edit_beside_an_equal_new_file"))
+
+    assert not stages
+    assert b"ours" not in git.run("cat-file", "blob", f"{tree}:b")

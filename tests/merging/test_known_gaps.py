@@ -37,3 +37,11 @@ def test_a_file_below_another_ones_old_name_is_kept():
 
     assert ("b/a", 2) in unmerged(merge)
     assert "b/a" in base.overlay(merge.changes).paths()
+
+
+def test_an_edit_beside_an_equal_new_file_is_carried_there():
+    """Git settles the new file before, and the edit is lost."""
+    base, merge = merge_scenario("edit_beside_an_equal_new_file")
+
+    assert not merge.conflicts
+    assert base.overlay(merge.changes).read("b").endswith(b"added by ours\n")
