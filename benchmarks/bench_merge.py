@@ -24,7 +24,7 @@ from pathlib import Path
 
 import pygit2
 from attrs import astuple, frozen
-from repositories import Repositories
+from repositories import Repositories, Scratch
 
 from cooperbench_eval import Changes, ConflictScorer, Dataset, Entry, Snapshot, Task, apply_patch
 from cooperbench_eval.merging.linediff import DiffCache
@@ -47,35 +47,6 @@ def merge_and_score(base: Snapshot, ours: Changes, theirs: Changes, cache: DiffC
 def merge_cold(base: Snapshot, ours: Changes, theirs: Changes) -> int:
     """Do it with nothing cached."""
     return merge_and_score(base, ours, theirs, DiffCache())
-
-
-class Scratch:
-    """A bare repository that borrows another one's objects."""
-
-    def __init__(self, folder: str, source: Path) -> None:
-        """Make it in *folder*."""
-        self.path = Path(folder)
-        self.repository = pygit2.init_repository(folder, bare=True)
-        objects = pygit2.Repository(str(source)).path + "objects"
-        (self.path / "objects/info/alternates").write_text(objects + "\n")
-        self.repository = pygit2.Repository(folder)
-
-    def commit(self, base: Snapshot, changes: Changes, parents: list[str]) -> str:
-        """Write the tree of *base* with *changes* as a commit; return its id."""
-        index = pygit2.Index()
-        tree = self.repository[base.tree_id].peel(pygit2.Tree)
-        index.read_tree(tree)
-        for path, entry in changes.items():
-            if entry is None:
-                index.remove(path)
-            else:
-                blob = self.repository.create_blob(entry.data)
-                mode = pygit2.enums.FileMode(int(entry.mode))
-                index.add(pygit2.IndexEntry(path, blob, mode))
-        author = pygit2.Signature("a", "a@example.org", 0, 0)
-        tree_id = index.write_tree(self.repository)
-        created = self.repository.create_commit(None, author, author, "", tree_id, list(parents))
-        return str(created)
 
 
 @frozen

@@ -1,25 +1,37 @@
 """Compares the merge core with `git merge-tree` on the merges of real histories.
 
-    python benchmarks/parity.py --repo PATH [--repo PATH ...] [--limit N] [--verbose]
+    python benchmarks/parity.py --repo PATH [--repo PATH ...] [--limit N]
+    python benchmarks/parity.py --dataset DIR --repos DIR
 
 Takes the two-parent merge commits whose sides touch a common file, newest first,
 merges their parents over their merge base with both, and prints how many
 verdicts, clean trees, conflict bytes and scores are equal. Each divergence is
 named with its class. Merges with several merge bases, and those whose contents a
 partial clone lacks, are counted apart. The sides' names in markers are the
-parents' ids, so that git's regions can be told from contents.
+parents' ids, so that git's regions can be told from contents. With --dataset the
+merges are those of every pair of gold patches, feature 1 into feature 2.
 """
 
 import argparse
 import re
 import subprocess
+import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 from attrs import frozen
+from repositories import Repositories, Scratch
 
-from cooperbench_eval import Changes, ConflictScorer, RepositoryError, Snapshot
+from cooperbench_eval import (
+    Changes,
+    ConflictScorer,
+    Dataset,
+    RepositoryError,
+    Snapshot,
+    Task,
+    apply_patch,
+)
 from cooperbench_eval.merging.linediff import DiffCache
 from cooperbench_eval.merging.tree import Labels, ThreeWayMerge, merge_changes
 
@@ -152,17 +164,40 @@ def measure(repo: Path, limit: int) -> Counter[str]:
     for case in cases(git, counts):
         if counts["merges"] >= limit:
             break
-        try:
-            merged = merge(repo, case, cache)
-        except RepositoryError:
-            counts["contents absent"] += 1
-            continue
-        if merged is None:
-            continue
-        wrong = compare(git, case, *merged, counts)
-        if wrong:
-            counts[f"divergence: {wrong}"] += 1
-            print(f"  {wrong}: base {case.base} ours {case.ours} theirs {case.theirs}", flush=True)
+        measure_case(git, repo, case, cache, counts)
+    return counts
+
+
+def measure_case(git: Git, repo: Path, case: Case, cache: DiffCache, counts: Counter[str]) -> None:
+    """Compare one merge; name its divergence, if any."""
+    try:
+        merged = merge(repo, case, cache)
+    except RepositoryError:
+        counts["contents absent"] += 1
+        return
+    if merged is None:
+        return
+    wrong = compare(git, case, *merged, counts)
+    if wrong:
+        counts[f"divergence: {wrong}"] += 1
+        print(f"  {wrong}: base {case.base} ours {case.ours} theirs {case.theirs}", flush=True)
+
+
+def measure_gold(task: Task, base: Snapshot, source: Path) -> Counter[str]:
+    """Compare the merges of every pair of a task's gold patches."""
+    counts, cache = Counter[str](), DiffCache()
+    with tempfile.TemporaryDirectory() as folder:
+        scratch = Scratch(folder, source)
+        root = scratch.commit(base, Changes(), [])
+        sides = {
+            n: scratch.commit(base, apply_patch(base, task.gold_patch(n)).changes, [root])
+            for n in task.features
+        }
+        for first, second in task.pairs:
+            case = Case(base=root, ours=sides[second], theirs=sides[first])
+            measure_case(Git(scratch.path), scratch.path, case, cache, counts)
+            counts["pairs"] += 1
+    counts["no common file"] = counts["pairs"] - counts["merges"]
     return counts
 
 
@@ -178,7 +213,13 @@ def show(name: str, counts: Counter[str]) -> None:
     ):
         share = 100 * counts[part] / counts[whole] if counts[whole] else 100.0
         print(f"    {part:<22}{counts[part]:>6} of {counts[whole]:<6}{share:8.2f} %")
-    for word in ("several merge bases", "no merge base", "contents absent", "git failed"):
+    for word in (
+        "several merge bases",
+        "no merge base",
+        "no common file",
+        "contents absent",
+        "git failed",
+    ):
         if counts[word]:
             print(f"    passed over: {word:<22}{counts[word]:>6}")
 
@@ -186,16 +227,23 @@ def show(name: str, counts: Counter[str]) -> None:
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--repo", type=Path, action="append", required=True)
+    parser.add_argument("--repo", type=Path, action="append", default=[])
     parser.add_argument("--limit", type=int, default=1000, help="merges a repository")
+    parser.add_argument("--dataset", type=Path, help="folder in the dataset layout")
+    parser.add_argument("--repos", type=Path, help="folder above the dataset's repositories")
     options = parser.parse_args()
     total = Counter[str]()
     for repo in options.repo:
         counts = measure(repo, options.limit)
         show(str(repo), counts)
         total += counts
-    if len(options.repo) > 1:
-        show("all", total)
+    if options.dataset and options.repos:
+        repositories = Repositories(options.repos)
+        for task in Dataset(options.dataset).tasks():
+            base = repositories.base_of(task)
+            if base is not None and base.location is not None:
+                total += measure_gold(task, base, Path(base.location))
+    show("all", total)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,13 @@
-"""Finds the repository that holds a task's base commit, below any folder."""
+"""Repositories for the benchmarks: found below any folder, or made to write into."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
-from cooperbench_eval import DatasetError, RepositoryError, Snapshot, Task
+import pygit2
 
-__all__ = ["Repositories"]
+from cooperbench_eval import Changes, DatasetError, RepositoryError, Snapshot, Task
+
+__all__ = ["Repositories", "Scratch"]
 
 
 class Repositories:
@@ -38,3 +40,32 @@ def _repositories(folder: Path) -> Iterator[Path]:
         for child in sorted(folder.iterdir()):
             if child.is_dir() and not child.is_symlink():
                 yield from _repositories(child)
+
+
+class Scratch:
+    """A bare repository that borrows another one's objects."""
+
+    def __init__(self, folder: str, source: Path) -> None:
+        """Make it in *folder*."""
+        self.path = Path(folder)
+        self.repository = pygit2.init_repository(folder, bare=True)
+        objects = pygit2.Repository(str(source)).path + "objects"
+        (self.path / "objects/info/alternates").write_text(objects + "\n")
+        self.repository = pygit2.Repository(folder)
+
+    def commit(self, base: Snapshot, changes: Changes, parents: list[str]) -> str:
+        """Write the tree of *base* with *changes* as a commit; return its id."""
+        index = pygit2.Index()
+        tree = self.repository[base.tree_id].peel(pygit2.Tree)
+        index.read_tree(tree)
+        for path, entry in changes.items():
+            if entry is None:
+                index.remove(path)
+            else:
+                blob = self.repository.create_blob(entry.data)
+                mode = pygit2.enums.FileMode(int(entry.mode))
+                index.add(pygit2.IndexEntry(path, blob, mode))
+        author = pygit2.Signature("a", "a@example.org", 0, 0)
+        tree_id = index.write_tree(self.repository)
+        created = self.repository.create_commit(None, author, author, "", tree_id, list(parents))
+        return str(created)
