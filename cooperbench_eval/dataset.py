@@ -11,6 +11,7 @@ import re
 import shlex
 import sys
 from collections.abc import Iterable, Mapping
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 
@@ -288,23 +289,19 @@ def evaluate(  # noqa: PLR0917 - the signature of the benchmark's planned comman
             run_name=run_name,
             k=k,
         )
-    feature1, feature2 = (
-        Feature(
-            number=number,
-            patch=patch,
-            description=task.description(number),
-            tests=task.suite(
+    suites: list[TestSuite | None] = [None, None]
+    if run_tests:
+        suites = [
+            task.suite(
                 number,
                 command=command,
                 framework=framework,
                 timeout_seconds=timeout_seconds,
                 env=env,
             )
-            if run_tests
-            else None,
-        )
-        for number, patch in zip(numbers, patches, strict=True)
-    )
+            for number in numbers
+        ]
+    feature1, feature2 = map(partial(_feature, task), numbers, patches, suites)
     pair = FeaturePair(
         repo_name=repo_name,
         task_id=task_id,
@@ -316,6 +313,11 @@ def evaluate(  # noqa: PLR0917 - the signature of the benchmark's planned comman
         k=k,
     )
     return evaluator.evaluate(pair)
+
+
+def _feature(task: Task, number: int, patch: Patch, tests: TestSuite | None) -> Feature:
+    description = task.description(number)
+    return Feature(number=number, patch=patch, tests=tests, description=description)
 
 
 def _task(folder: Path, task_id: int) -> Task:

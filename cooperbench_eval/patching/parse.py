@@ -18,6 +18,7 @@ from attrs import evolve, field, frozen
 from cooperbench_eval.errors import PatchError
 from cooperbench_eval.models import FileMode
 from cooperbench_eval.patching.binary import BinaryChange, read_change
+from cooperbench_eval.patching.names import is_of_epoch, read_name, split_names, unquote
 from cooperbench_eval.snapshot import path_problem
 
 __all__ = ["FileChange", "FilePatch", "Hunk", "Patch"]
@@ -31,21 +32,6 @@ _RENAMED = re.compile(rb"(rename|copy) (from|to) (.+)", re.DOTALL)
 _MODED = re.compile(rb"(old mode|new mode|deleted file mode|new file mode) (.*)", re.DOTALL)
 _NO_NEWLINE = b"\\ "
 _BODIES = (b"--- ", b"+++ ", b"GIT binary patch", b"Binary files ", b"Files ")
-_QUOTED = rb'"(?:[^"\\]|\\.)*"'
-_TWO_NAMES = re.compile(rb"(%s) (.+)|([^\"]*) (%s)" % (_QUOTED, _QUOTED))
-_EPOCH = re.compile(rb"(19(?:69-12-31|70-01-01)) (\d\d):(\d\d):00(?:\.0+)? ([-+]\d\d):?(\d\d)\s*")
-_PREFIX = re.compile(r"[abciwo12]/")  # those of git's default and mnemonic prefixes
-_ESCAPES = {
-    "a": 0x07,
-    "b": 0x08,
-    "t": 0x09,
-    "n": 0x0A,
-    "v": 0x0B,
-    "f": 0x0C,
-    "r": 0x0D,
-    '"': 0x22,
-    "\\": 0x5C,
-}
 
 
 class FileChange(StrEnum):
@@ -258,9 +244,9 @@ class _Reader:
         old, new = self._names()
         hunks = self._hunks()
         change = FileChange.MODIFY
-        if old is None or (new is not None and _is_of_epoch(old_line)):
+        if old is None or (new is not None and is_of_epoch(old_line)):
             change, old = FileChange.ADD, None
-        elif new is None or _is_of_epoch(new_line):
+        elif new is None or is_of_epoch(new_line):
             # as `diff -u old new` names two files that are one
             change, old, new = FileChange.DELETE, new or old, None
         else:
@@ -312,7 +298,7 @@ class _Reader:
         return evolve(header, change=change, old_path=old, new_path=new)
 
     def _git_header(self) -> FilePatch:
-        old, new = self._names_of_diff_line(self._peek()[len(b"diff --git ") :].rstrip(b"\r\n"))
+        old, new = split_names(self._peek()[len(b"diff --git ") :].rstrip(b"\r\n"))
         self._at += 1
         header = FilePatch(change=FileChange.MODIFY, old_path=old, new_path=new)
         while self._at < len(self._lines):
@@ -332,7 +318,7 @@ class _Reader:
         """Add what one of git's extended header lines says; `None` if it is none."""
         if renamed := _RENAMED.fullmatch(line):
             change = FileChange(renamed.group(1).decode())
-            name = _unquote(renamed.group(3))
+            name = unquote(renamed.group(3))
             if renamed.group(2) == b"from":
                 return evolve(header, change=change, old_path=name)
             return evolve(header, change=change, new_path=name)
@@ -377,34 +363,11 @@ class _Reader:
     # --- names ---
 
     def _names(self) -> tuple[str | None, str | None]:
-        old, new = self._name(self._peek()), self._name(self._peek(1))
+        old, new = read_name(self._peek()), read_name(self._peek(1))
         self._at += 2
         if old is None and new is None:
             raise self._fail("the diff names no file")
         return old, new
-
-    @staticmethod
-    def _name(line: bytes) -> str | None:
-        text = line[4:].rstrip(b"\r\n")
-        text, tab, _ = text.partition(b"\t")
-        text = text if tab else text.rstrip(b" ")
-        name = _unquote(text)
-        return None if name == "/dev/null" else _strip_prefix(name)
-
-    @staticmethod
-    def _names_of_diff_line(rest: bytes) -> tuple[str | None, str | None]:
-        """Split `a/x b/x`; the names are equal but for the prefix, or given again below."""
-        if rest.startswith(b'"') or rest.endswith(b'"'):
-            quoted = _TWO_NAMES.fullmatch(rest)
-            if not quoted:
-                return None, None
-            old, new = (_strip_prefix(_unquote(part)) for part in quoted.groups() if part)
-            return old, new
-        middle = len(rest) // 2
-        old, new = _unquote(rest[:middle]), _unquote(rest[middle + 1 :])
-        if rest[middle : middle + 1] == b" " and _strip_prefix(old) == _strip_prefix(new):
-            return _strip_prefix(old), _strip_prefix(new)
-        return None, None
 
     # --- hunks ---
 
@@ -454,40 +417,7 @@ def _may_create(hunks: tuple[Hunk, ...]) -> bool:
     return len(hunks) == 1 and not hunks[0].old
 
 
-def _is_of_epoch(line: bytes) -> bool:
-    """Whether a name is dated as `diff -N` dates a file that is not there."""
-    found = _EPOCH.fullmatch(line.partition(b"\t")[2])
-    if not found:
-        return False
-    hour, minute, zone_hour, zone_minute = (int(found.group(i)) for i in range(2, 6))
-    zone = zone_hour * 60 + (-zone_minute if found.group(4)[:1] == b"-" else zone_minute)
-    days = 1 if found.group(1) == b"1969-12-31" else 0
-    return hour * 60 + minute - zone == days * 24 * 60
-
-
 def _changes_something(file: FilePatch) -> bool:
     modes = {file.old_mode, file.new_mode} - {None}
     holds_contents = bool(file.hunks) or file.binary is not None or file.lacks_contents
     return holds_contents or file.change is not FileChange.MODIFY or len(modes) > 1
-
-
-def _strip_prefix(name: str) -> str:
-    return name[2:] if _PREFIX.match(name) else name
-
-
-def _unquote(text: bytes) -> str:
-    """Undo git's C-style quoting of a path."""
-    if not (text.startswith(b'"') and text.endswith(b'"') and len(text) > 1):
-        return text.decode("utf-8", "surrogateescape")
-
-    def byte(match: re.Match[str]) -> str:
-        code = match.group(1)
-        if len(code) > 1:
-            return chr(int(code, 8))
-        if code not in _ESCAPES:
-            raise PatchError(f"a quoted name holds \\{code}, which stands for nothing")
-        return chr(_ESCAPES[code])
-
-    inner = text[1:-1].decode("latin-1")
-    raw = re.sub(r"\\([0-3][0-7]{2}|.?)", byte, inner, flags=re.DOTALL).encode("latin-1")
-    return raw.decode("utf-8", "surrogateescape")

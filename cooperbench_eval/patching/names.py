@@ -1,0 +1,83 @@
+"""File names as diffs write them: quoted, prefixed, dated.
+
+Undecodable bytes are kept as surrogate escapes.
+"""
+
+import re
+
+from cooperbench_eval.errors import PatchError
+
+__all__ = ["is_of_epoch", "read_name", "split_names", "unquote"]
+
+_QUOTED = rb'"(?:[^"\\]|\\.)*"'
+_TWO_NAMES = re.compile(rb"(%s) (.+)|([^\"]*) (%s)" % (_QUOTED, _QUOTED))
+_EPOCH = re.compile(rb"(19(?:69-12-31|70-01-01)) (\d\d):(\d\d):00(?:\.0+)? ([-+]\d\d):?(\d\d)\s*")
+_PREFIX = re.compile(r"[abciwo12]/")  # those of git's default and mnemonic prefixes
+_ESCAPES = {
+    "a": 0x07,
+    "b": 0x08,
+    "t": 0x09,
+    "n": 0x0A,
+    "v": 0x0B,
+    "f": 0x0C,
+    "r": 0x0D,
+    '"': 0x22,
+    "\\": 0x5C,
+}
+
+
+def read_name(line: bytes) -> str | None:
+    """Return the path of a `---` or `+++` line; `None` for /dev/null."""
+    text = line[4:].rstrip(b"\r\n")
+    text, tab, _ = text.partition(b"\t")
+    text = text if tab else text.rstrip(b" ")
+    name = unquote(text)
+    return None if name == "/dev/null" else _strip_prefix(name)
+
+
+def split_names(rest: bytes) -> tuple[str | None, str | None]:
+    """Split `a/x b/x`; the names are equal but for the prefix, or given again below."""
+    if rest.startswith(b'"') or rest.endswith(b'"'):
+        quoted = _TWO_NAMES.fullmatch(rest)
+        if not quoted:
+            return None, None
+        old, new = (_strip_prefix(unquote(part)) for part in quoted.groups() if part)
+        return old, new
+    middle = len(rest) // 2
+    old, new = unquote(rest[:middle]), unquote(rest[middle + 1 :])
+    if rest[middle : middle + 1] == b" " and _strip_prefix(old) == _strip_prefix(new):
+        return _strip_prefix(old), _strip_prefix(new)
+    return None, None
+
+
+def is_of_epoch(line: bytes) -> bool:
+    """Whether a name is dated as `diff -N` dates a file that is not there."""
+    found = _EPOCH.fullmatch(line.partition(b"\t")[2])
+    if not found:
+        return False
+    hour, minute, zone_hour, zone_minute = (int(found.group(i)) for i in range(2, 6))
+    zone = zone_hour * 60 + (-zone_minute if found.group(4)[:1] == b"-" else zone_minute)
+    days = 1 if found.group(1) == b"1969-12-31" else 0
+    return hour * 60 + minute - zone == days * 24 * 60
+
+
+def _strip_prefix(name: str) -> str:
+    return name[2:] if _PREFIX.match(name) else name
+
+
+def unquote(text: bytes) -> str:
+    """Undo git's C-style quoting of a path."""
+    if not (text.startswith(b'"') and text.endswith(b'"') and len(text) > 1):
+        return text.decode("utf-8", "surrogateescape")
+
+    def byte(match: re.Match[str]) -> str:
+        code = match.group(1)
+        if len(code) > 1:
+            return chr(int(code, 8))
+        if code not in _ESCAPES:
+            raise PatchError(f"a quoted name holds \\{code}, which stands for nothing")
+        return chr(_ESCAPES[code])
+
+    inner = text[1:-1].decode("latin-1")
+    raw = re.sub(r"\\([0-3][0-7]{2}|.?)", byte, inner, flags=re.DOTALL).encode("latin-1")
+    return raw.decode("utf-8", "surrogateescape")
