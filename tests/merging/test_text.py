@@ -408,3 +408,13 @@ class TestResolve:
     def test_union_is_a_resolution(self):
         """Resolving by union and printing the union are the same."""
         assert self.MERGED.resolve(TextConflict.union).render() == self.MERGED.union()
+
+
+@pytest.mark.parametrize("style", ConflictStyle)
+@pytest.mark.parametrize("ours", [b"", b"1\n", b"1", b"1\n2"])
+@pytest.mark.parametrize("theirs", [b"", b"3\n", b"3"])
+def test_a_conflict_counts_the_lines_it_is_rendered_in(style, ours, theirs):
+    """Markers count, and so does a last line without its newline."""
+    conflict = TextConflict(base=b"0", ours=ours, theirs=theirs)
+
+    assert conflict.count_lines(style) == conflict.render(style=style).count(b"\n")

@@ -1,0 +1,106 @@
+"""Which added file is taken for a renamed one."""
+
+import pytest
+
+from cooperbench_eval.merging.renames import find_renames
+from cooperbench_eval.models import Entry, FileMode
+
+
+def text(*words):
+    """Make a file of ten equally long lines for each word and a count."""
+    return Entry(b"".join(b"%-8s %02d\n" % (word.encode(), n) for word, n in words))
+
+
+def lines(word, count, start=0):
+    """Name *count* lines of a word."""
+    return [(word, number) for number in range(start, start + count)]
+
+
+def renames(deleted, added, relevant=None):
+    """Look for renames; all deleted files are relevant unless said."""
+    return find_renames(deleted, added, frozenset(deleted if relevant is None else relevant))
+
+
+OLD = text(*lines("old", 10))
+
+
+@pytest.mark.parametrize(("kept", "found"), [(10, True), (6, True), (5, True), (4, False)])
+def test_half_of_the_larger_file_must_be_the_same(kept, found):
+    """Five lines of ten are enough, four are not."""
+    new = text(*lines("old", kept), *lines("new", 10 - kept))
+
+    assert renames({"a": OLD}, {"b": new}) == ({"a": "b"} if found else {})
+
+
+def test_equal_contents_come_before_similar_ones():
+    """The equal file is the renamed one, though another kept the name."""
+    similar = text(*lines("old", 8), *lines("new", 2))
+
+    assert renames({"x/a": OLD}, {"y/a": similar, "z": OLD}) == {"x/a": "z"}
+
+
+def test_the_most_similar_file_is_the_renamed_one():
+    """Nine lines of ten beat seven."""
+    seven, nine = (text(*lines("old", n), *lines("new", 10 - n)) for n in (7, 9))
+
+    assert renames({"a": OLD}, {"b": seven, "c": nine}) == {"a": "c"}
+
+
+def test_a_file_that_kept_its_name_wins_at_three_quarters():
+    """Eight lines and the same name beat nine under another."""
+    eight, nine = (text(*lines("old", n), *lines("new", 10 - n)) for n in (8, 9))
+
+    assert renames({"x/a": OLD}, {"y/a": eight, "z": nine}) == {"x/a": "y/a"}
+
+
+def test_below_three_quarters_the_name_only_breaks_ties():
+    """Seven lines and the same name lose against nine."""
+    seven, nine = (text(*lines("old", n), *lines("new", 10 - n)) for n in (7, 9))
+
+    assert renames({"x/a": OLD}, {"y/a": seven, "z": nine}) == {"x/a": "z"}
+
+
+def test_a_file_is_renamed_once():
+    """Two files of equal contents are two renames, not one twice."""
+    found = renames({"a": OLD, "b": OLD}, {"c": OLD, "d": OLD})
+
+    assert found == {"a": "c", "b": "d"}
+
+
+@pytest.mark.parametrize("entry", [Entry(b""), Entry(b"", FileMode.EXECUTABLE)])
+def test_empty_files_are_never_renamed(entry):
+    """Nothing could tell one from another."""
+    assert renames({"a": entry}, {"b": entry}) == {}
+
+
+def test_a_link_is_renamed_only_if_its_target_is_the_same():
+    """Links and files are not compared by similarity, nor with each other."""
+    link = Entry(OLD.data, FileMode.SYMLINK)
+    longer = Entry(OLD.data + b"x", FileMode.SYMLINK)
+
+    assert renames({"a": link}, {"b": link}) == {"a": "b"}
+    assert renames({"a": link}, {"b": longer}) == {}
+    assert renames({"a": link}, {"b": OLD}) == {}
+
+
+def test_without_a_relevant_file_nothing_is_looked_for():
+    """A rename that cannot change the merge is none."""
+    assert renames({"a": OLD}, {"b": OLD}, relevant=()) == {}
+
+
+def test_an_irrelevant_file_is_found_by_equal_contents_alone():
+    """Beside a relevant one it can still claim its equal."""
+    near = text(*lines("new", 9), *lines("old", 1))
+    new = text(*lines("new", 10))
+
+    found = renames({"a": OLD, "b": new}, {"c": OLD, "d": near}, relevant={"b"})
+
+    assert found == {"a": "c", "b": "d"}
+    assert renames({"a": OLD, "b": new}, {"c": near}, relevant={"a"}) == {}
+
+
+def test_line_ends_of_a_text_do_not_count():
+    """A file that turned to CRLF is the same file still."""
+    turned = Entry(OLD.data.replace(b"\n", b"\r\n"))
+
+    assert renames({"a": OLD}, {"b": turned}) == {"a": "b"}
