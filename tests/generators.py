@@ -165,6 +165,17 @@ def three_way_trees(draw: st.DrawFn) -> tuple[Snapshot, Changes, Changes]:
     return base, Changes.between(base, ours), Changes.between(base, theirs)
 
 
+@st.composite
+def three_way_edits(draw: st.DrawFn) -> tuple[Snapshot, Changes, Changes]:
+    """A base tree and two sides that edit its entries: nothing is made, moved or deleted."""
+    base, *sides = draw(three_way_trees())
+    ours, theirs = (
+        Changes({path: entry for path, entry in side.items() if entry and base.get(path)})
+        for side in sides
+    )
+    return base, ours, theirs
+
+
 _FOLDERS = st.sampled_from("abcd")
 _PLACES = st.lists(_FOLDERS, min_size=1, max_size=3).map("/".join)
 _WORDS_OF_FILES = ("alpha", "beta", "gamma", "delta")

@@ -1,7 +1,7 @@
 """The three-way merge of trees, path by path."""
 
 import pytest
-from generators import three_way_trees
+from generators import three_way_edits, three_way_trees
 from hypothesis import given
 
 from cooperbench_eval.merging.tree import Labels, merge_changes
@@ -91,6 +91,37 @@ def test_a_folder_may_take_the_place_of_a_file_that_the_other_side_left_alone():
 
     assert merge.conflicts == ()
     assert merged_files(tree, merge) == {"f/g": b"2\n", "h": b"3\n"}
+
+
+@pytest.mark.parametrize(
+    ("base", "change", "other", "expected"),
+    [
+        (
+            {"f/g": b"1\n", "f/h": b"1\n"},
+            {"f": Entry(b"new\n")},
+            {"f/g": b"2\n", "f/h": b"1\n"},
+            {"f~OURS": b"new\n", "f/g": b"2\n"},
+        ),
+        (
+            {"f": b"1\n"},
+            {"f/g": Entry(b"new\n")},
+            {"f": b"2\n"},
+            {"f/g": b"new\n", "f~THEIRS": b"2\n"},
+        ),
+    ],
+)
+def test_an_entry_deletes_what_stands_in_its_place(base, change, other, expected):
+    """Changes need not spell it out; the other side's edit of it is not lost in silence."""
+    tree, ours = Snapshot.from_files(base), Changes(change)
+    theirs = Changes.between(tree, Snapshot.from_files(other))
+
+    alone = merge_changes(tree, ours, Changes(), LABELS)
+    merge = merge_changes(tree, ours, theirs, LABELS)
+
+    assert alone.conflicts == ()
+    assert alone.changes.tree_id(tree) == ours.tree_id(tree)
+    assert merge.conflicts
+    assert merged_files(tree, merge) == expected
 
 
 def test_only_touched_paths_stand_in_the_merged_overlay():
@@ -400,9 +431,12 @@ def test_changes_below_different_folders_merge_in_any_order(trees):
     assert merge.changes.tree_id(base) == base.overlay(left).overlay(right).tree_id
 
 
-@given(three_way_trees())
-def test_swapping_the_sides_keeps_the_conflicts(trees):
-    """Their number, their kinds and their texts, with ours for theirs."""
+@given(three_way_edits())
+def test_swapping_the_sides_of_edits_swaps_the_conflicts(trees):
+    """Their number, their kinds and their texts, with ours for theirs.
+
+    Only for edits: where files are moved, git itself asks ours first.
+    """
     base, ours, theirs = trees
 
     merge = merge_changes(base, ours, theirs, Labels(ours="A", theirs="B"))

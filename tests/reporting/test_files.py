@@ -2,6 +2,8 @@
 
 import datetime as dt
 import stat
+import subprocess
+import sys
 
 import attrs
 import pytest
@@ -85,9 +87,9 @@ def test_the_diffs_are_written_byte_for_byte(tmp_path):
 
 
 def test_each_strategys_diff_has_a_file_of_its_own(tmp_path):
-    """Names that become one are numbered."""
+    """A `naive` that is not git's stands beside it; names that become one are numbered."""
     row = {"implementation": "m:C", "status": "clean"}
-    names_ = ["my/own", "my own", "my_own"]
+    names_ = ["naive", "my/own", "my own", "my_own"]
     rows = [ce.Attempt(strategy=name, diff=name.encode(), **row) for name in names_]
 
     ce.write_report(make_report(attempts=rows), tmp_path)
@@ -99,6 +101,7 @@ def test_each_strategys_diff_has_a_file_of_its_own(tmp_path):
     }
     assert diffs == {
         "k1.diff": DIFF,
+        "k1_naive.diff": b"naive",
         "k1_my_own.diff": b"my/own",
         "k1_my_own_2.diff": b"my own",
         "k1_my_own_3.diff": b"my_own",
@@ -240,6 +243,32 @@ def test_one_file_that_cannot_be_written_keeps_the_others_away(tmp_path, place):
 
     assert {path: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()} == before
     assert list(blocked.iterdir()) == []
+
+
+def test_a_full_disk_leaves_nothing_behind(tmp_path):
+    """Not even the part that was written before there was no more room."""
+    script = """
+import resource, sys
+import cooperbench_eval as ce
+report = ce.MergeReport.from_json(sys.stdin.read())
+resource.setrlimit(resource.RLIMIT_FSIZE, (5000, 5000))
+try:
+    ce.write_report(report, sys.argv[1])
+except ce.ReportError as error:
+    print(error.problem)
+"""
+    report = make_report(diff=b"x" * 10_000)
+
+    done = subprocess.run(
+        [sys.executable, "-c", script, tmp_path],
+        input=report.to_json(),
+        capture_output=True,
+        check=True,
+        text=True,
+    )
+
+    assert "too large" in done.stdout
+    assert names(tmp_path) == []
 
 
 def test_a_name_too_long_for_a_file_is_an_error(tmp_path):

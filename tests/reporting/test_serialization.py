@@ -174,6 +174,8 @@ def test_a_pair_without_a_merge_has_empty_places_not_fewer_keys():
         "avg_lines_per_conflict",
     ]
     assert ce.MergeReport.from_json(json.dumps(empty)) == report
+    empty["conflict_details"]["added_later"] = 5
+    assert ce.MergeReport.from_json(json.dumps(empty)) == report
 
 
 def test_text_stays_readable_and_other_bytes_become_base64():

@@ -1,7 +1,7 @@
 """Both sides' lines wherever they conflict."""
 
 import pytest
-from generators import three_way_trees
+from generators import three_way_edits, three_way_trees
 from hypothesis import given
 
 import cooperbench_eval as ce
@@ -86,13 +86,20 @@ def test_union_resolves_the_rest_beside_what_stays_open():
 
 @given(three_way_trees())
 def test_union_leaves_no_lines_in_dispute(trees):
-    """What is left open has no lines, and swapping the sides leaves the same."""
+    """What is left open is not a matter of lines."""
+    outcome = ce.merge(*trees, strategy="union")
+
+    assert not any(conflict.has_lines for conflict in outcome.conflicts)
+
+
+@given(three_way_edits())
+def test_swapping_the_sides_of_edits_leaves_the_same_open(trees):
+    """Which side comes first changes the lines of a union and not how far it gets."""
     base, ours, theirs = trees
 
     outcome = ce.merge(base, ours, theirs, strategy="union")
     swapped = ce.merge(base, theirs, ours, strategy="union")
 
-    assert not any(conflict.has_lines for conflict in outcome.conflicts)
     assert outcome.status == swapped.status
     assert len(outcome.conflicts) == len(swapped.conflicts)
     assert outcome.conflicts_met == swapped.conflicts_met
