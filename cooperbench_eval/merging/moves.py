@@ -93,8 +93,8 @@ def _carry_one(slots: Slots, side: Side, old: str, new: str, merge: _Merge) -> N
     """Carry a rename that only *side* made."""
     source, target, other = slots[old], slots.claim(new), side.other
     elsewhere = source.versions[other]
-    moved = target.versions[side]
-    collides = target.versions[other] is not None
+    moved, present = target.versions[side], target.versions[other]
+    collides = present is not None
     changes_type = (
         elsewhere is not None
         and moved is not None
@@ -103,15 +103,17 @@ def _carry_one(slots: Slots, side: Side, old: str, new: str, merge: _Merge) -> N
     if changes_type:
         # The other side made something else of the old path: that stays there.
         _take_base(target, source, old)
-        if not collides:
+        if present is None:
             target.kind = ConflictKind.MODIFY_DELETE
+        elif moved is not None and not same_kind(moved, present):
+            target.kind = ConflictKind.TYPE  # even if the other is what the base was
         source.versions[Side.BASE] = None
         return
     if collides and elsewhere is None:
         target.kind = ConflictKind.RENAME_DELETE
     elif collides:
         merged = merge(_inner_slot(source, side, moved, new, old), _INNER_MARKERS)
-        if merged.is_clean and target.versions[other] == moved:
+        if merged.is_clean and present == moved:
             target.versions[other] = merged.entry  # both made the same file of it
         target.versions[side] = merged.entry
     else:

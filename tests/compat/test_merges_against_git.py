@@ -91,6 +91,13 @@ def may_lose_an_edit(base, ours, theirs):
 @example(({"k": b"k"}, {"k": b"k", "a": LINES}, {"k": b"k", "a/b": OTHER}))
 @example(({}, {"a": LINES}, {"a": Entry(LINES, FileMode.EXECUTABLE)}))
 @example(({"a": LINES, "d/d": LINES}, {"a": LINES}, {"b/c/d": LINES, "a/d": LINES}))
+@example(
+    (
+        {"b": LINES, "c": LINK},
+        {"a": LINES, "c": b"a file now\n"},
+        {"b": LINES, "a": LINK},
+    )
+)
 @example(({"a": b"a\0b"}, {"a": b"a\0c"}, {"a": b"a\0d"}))
 def test_a_merge_of_trees_is_gits(git, trees):
     """Verdict, tree id, every conflicted blob and the list of unmerged stages are git's."""
