@@ -85,4 +85,4 @@ def same_kind(one: Entry, other: Entry) -> bool:
 
 
 def _is_binary(entry: Entry) -> bool:
-    return b"\0" in entry.data[:_BINARY_PROBE]
+    return entry.data.find(b"\0", 0, _BINARY_PROBE) >= 0

@@ -88,23 +88,19 @@ def find_regions(
         algorithm: How to diff ours against theirs when refining.
     """
     _, ours, theirs = texts
-    regions = list(_walk(ours, theirs, ours_changes, theirs_changes))
-    if refinement is Refinement.NONE or not any(map(_is_disputed, regions)):
-        return regions
+    regions = _walk(ours, theirs, ours_changes, theirs_changes)
+    if refinement is Refinement.NONE:
+        return list(regions)
     if refinement is Refinement.TRIM:
         return [_trim(ours, theirs, region) for region in regions]
     refined: list[Region] = []
     for region in regions:
-        if _is_disputed(region):
+        if region.side is Side.DISPUTED:
             refined += _refine(ours, theirs, region, ours_changes, algorithm)
         else:
             refined.append(region)
     blank_is_close = refinement is Refinement.ZEALOUS_ALNUM
     return _join(ours, refined, blank_is_close=blank_is_close)
-
-
-def _is_disputed(region: Region) -> bool:
-    return region.side is Side.DISPUTED
 
 
 def _walk(
@@ -180,11 +176,10 @@ def _refine(
 ) -> list[Region]:
     """Split a conflict at the lines that ours and theirs share."""
     _, _, _, ours_start, ours_end, theirs_start, theirs_end = region
-    if ours_start == ours_end or theirs_start == theirs_end:
+    ours_lines, theirs_lines = ours[ours_start:ours_end], theirs[theirs_start:theirs_end]
+    if set(ours_lines).isdisjoint(theirs_lines):  # most of them
         return [region]
-    differences = diff_lines(
-        ours[ours_start:ours_end], theirs[theirs_start:theirs_end], algorithm=algorithm
-    )
+    differences = diff_lines(ours_lines, theirs_lines, algorithm=algorithm)
     if not differences:
         return [region._replace(side=Side.BOTH)]
     return [
@@ -222,17 +217,11 @@ def _join(ours: Sequence[bytes], regions: list[Region], *, blank_is_close: bool)
     joined = regions[:1]
     for region in regions[1:]:
         last = joined[-1]
-        if (
-            _is_disputed(last)
-            and _is_disputed(region)
-            and (
-                region.ours_start - last.ours_end <= _CLOSE_LINES
-                or (
-                    blank_is_close
-                    and not any(
-                        map(_LETTER_OR_DIGIT.search, ours[last.ours_end : region.ours_start])
-                    )
-                )
+        if last.side is region.side is Side.DISPUTED and (
+            region.ours_start - last.ours_end <= _CLOSE_LINES
+            or (
+                blank_is_close
+                and not any(map(_LETTER_OR_DIGIT.search, ours[last.ours_end : region.ours_start]))
             )
         ):
             joined[-1] = last._replace(

@@ -342,7 +342,7 @@ def _explicit(base: Snapshot, changes: Changes) -> Changes:
     """Spell out the deletions that an overlay's entries imply."""
     implied: dict[str, Entry | None] = {}
     for path, entry in changes.items():
-        if entry is None:
+        if entry is None or base.get(path) is not None:
             continue
         if base.is_directory(path):
             implied.update(dict.fromkeys(base.paths(path)))
