@@ -79,13 +79,16 @@ class Git:
     def score(self, merge: GitMerge, ours: str, theirs: str) -> int:
         """Score git's own conflict regions by the formula, from its markers.
 
-        Conflicts without markers are no part of it; the stages tell of those.
+        Conflicts without markers are no part of it; the stages tell of those. Where
+        both sides renamed a file, differently, git's markers have eight characters.
         """
-        region = re.compile(
-            rb"^<{7} %b[^\n]*\n(.*?)^={7}\r?\n(.*?)^>{7} %b[^\n]*$"
-            % (ours.encode(), theirs.encode()),
-            re.DOTALL | re.MULTILINE,
+        labels = ours.encode(), theirs.encode()
+        shapes = (
+            rb"^<{%d} %b[^\n]*\n(.*?)^={%d}\r?\n(.*?)^>{%d} %b[^\n]*$"
+            % (size, labels[0], size, size, labels[1])
+            for size in (7, 8)
         )
+        region = re.compile(b"|".join(shapes), re.DOTALL | re.MULTILINE)
         score = 0
         for path in {row[0] for row in merge.stages}:
             data = self.run("cat-file", "blob", f"{merge.tree}:{path}")

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping
 
 from cooperbench_eval.merging.slots import Side, Slots
 from cooperbench_eval.models import ConflictKind
-from cooperbench_eval.objects import folders_above
+from cooperbench_eval.objects import encode_path, folders_above
 from cooperbench_eval.snapshot import Snapshot
 
-__all__ = ["follow_directory_renames", "renamed_away"]
+__all__ = ["follow_directory_renames", "guess_folders", "hash_bucket", "renamed_away"]
 
 
 def renamed_away(base: Snapshot, slots: Slots, side: Side) -> frozenset[str]:
@@ -34,6 +34,32 @@ def _is_removed(base: Snapshot, slots: Slots, side: Side, folder: str) -> bool:
     if all(slots[path].versions[Side.BASE] is None for path in here):
         return False
     return all(path in slots for path in base.paths(folder))
+
+
+def hash_bucket(name: str) -> int:
+    """Return a name's place in git's hash table of 64 places: FNV-1 in 32 bits."""
+    value = 0x811C9DC5
+    for byte in encode_path(name):
+        value = (value * 0x01000193 & 0xFFFFFFFF) ^ byte
+    return value & 63
+
+
+def guess_folders(
+    base: Snapshot, slots: Slots, side: Side, renames: Mapping[str, str]
+) -> dict[str, str]:
+    """Say where the folders that *side* removed went, by its *renames* so far."""
+    counts: dict[str, Counter[str]] = {}
+    emptied = renamed_away(base, slots, side)
+    for old, new in renames.items():
+        for level, (old_folder, new_folder) in enumerate(_folder_pairs(old, new)):
+            if not _is_removed(base, slots, side, old_folder):
+                break
+            if not level or old_folder in emptied:
+                counts.setdefault(old_folder, Counter())[new_folder] += 1
+    return {
+        folder: min(places, key=lambda place: (-places[place], hash_bucket(place)))
+        for folder, places in counts.items()
+    }
 
 
 def follow_directory_renames(

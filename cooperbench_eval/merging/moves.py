@@ -5,13 +5,19 @@ renames" and "rename" notes and observed of it.
 """
 
 from collections.abc import Callable
+from functools import partial
 
 from cooperbench_eval.merging.contents import ContentMerge, same_kind
-from cooperbench_eval.merging.directories import follow_directory_renames, renamed_away
+from cooperbench_eval.merging.directories import (
+    follow_directory_renames,
+    guess_folders,
+    hash_bucket,
+    renamed_away,
+)
 from cooperbench_eval.merging.renames import find_renames
 from cooperbench_eval.merging.slots import Side, Slot, Slots
 from cooperbench_eval.models import ConflictKind, Entry
-from cooperbench_eval.objects import encode_path, folders_above
+from cooperbench_eval.objects import folders_above
 from cooperbench_eval.snapshot import Snapshot
 
 __all__ = ["carry_renames"]
@@ -58,7 +64,7 @@ def _renames(base: Snapshot, slots: Slots, side: Side) -> dict[str, str]:
     relevant = frozenset(changed | located)
     if relevant:
         slots.searched.add(side)
-    return find_renames(deleted, added, relevant)
+    return find_renames(deleted, added, relevant, partial(guess_folders, base, slots, side))
 
 
 def _by_notice(slots: Slots, side: Side) -> list[str]:
@@ -76,17 +82,9 @@ def _by_notice(slots: Slots, side: Side) -> list[str]:
 
     def notice(path: str) -> tuple[bool, int, str]:
         quiet = next((folder for folder in folders_above(path) if folder not in busy), None)
-        return quiet is not None, _bucket(quiet) if quiet else 0, path
+        return quiet is not None, hash_bucket(quiet) if quiet else 0, path
 
     return sorted(slots, key=notice)
-
-
-def _bucket(name: str) -> int:
-    """Return a name's place in git's hash table of 64 places: FNV-1 in 32 bits."""
-    value = 0x811C9DC5
-    for byte in encode_path(name):
-        value = (value * 0x01000193 & 0xFFFFFFFF) ^ byte
-    return value & 63
 
 
 def _carry_one(slots: Slots, side: Side, old: str, new: str, merge: _Merge) -> None:

@@ -7,7 +7,7 @@ the larger file must be found in the other. Empty files are never renames.
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import PurePosixPath
 
 from attrs import frozen
@@ -25,8 +25,14 @@ _LIMIT = 7000  # beyond the square of this many comparisons only the cheap rules
 _BINARY_PROBE = 8000
 
 
+_Guess = Callable[[Mapping[str, str]], Mapping[str, str]]
+
+
 def find_renames(
-    deleted: Mapping[str, Entry], added: Mapping[str, Entry], relevant: frozenset[str]
+    deleted: Mapping[str, Entry],
+    added: Mapping[str, Entry],
+    relevant: frozenset[str],
+    guess: _Guess = lambda _: {},
 ) -> dict[str, str]:
     """Pair deleted files of the base with added files of a side.
 
@@ -37,6 +43,8 @@ def find_renames(
         added: What the side has and the base has not.
         relevant: The deleted paths for which a rename could change the merge. For
             others only equal contents are looked for; if there is none, nothing is.
+        guess: Says from the renames of equal files which folders moved where; asked
+            where several files have one name.
 
     Returns:
         For each renamed path its new one.
@@ -48,8 +56,8 @@ def find_renames(
         targets={p: e for p, e in added.items() if e.data},
     )
     search.pair_equal()
+    search.pair_same_names(relevant, guess)
     search.keep_sources(relevant)
-    search.pair_same_names()
     search.pair_similar()
     return search.renames
 
@@ -95,11 +103,24 @@ class _Search:
                 named = [source for source in fitting if _name(source) == _name(target)]
                 self._pair((named or fitting)[0], target)
 
-    def pair_same_names(self) -> None:
-        sources, targets = _unique_names(self._sources), _unique_names(self._targets)
-        for name, source in sources.items():
-            target = targets.get(name)
-            if target and self._similarity(source, target, _LEAST_SAME_NAME) >= _LEAST_SAME_NAME:
+    def pair_same_names(self, relevant: frozenset[str], guess: _Guess) -> None:
+        """Pair files whose name no other has, or whose folder is known to have moved."""
+        sources, targets = _by_name(self._sources), _by_name(self._targets)
+        folders: Mapping[str, str] | None = None
+        for source in [path for path in self._sources if path in relevant]:
+            name = _name(source)
+            namesakes = targets.get(name, [])
+            if len(sources[name]) == len(namesakes) == 1:
+                (target,) = namesakes
+            elif namesakes:
+                folders = guess(self.renames) if folders is None else folders
+                target = _moved(source, folders)
+            else:
+                continue
+            if (
+                target in self._targets
+                and self._similarity(source, target, _LEAST_SAME_NAME) >= _LEAST_SAME_NAME
+            ):
                 self._pair(source, target)
 
     def pair_similar(self) -> None:
@@ -172,7 +193,15 @@ def _name(path: str) -> str:
     return PurePosixPath(path).name
 
 
-def _unique_names(paths: Mapping[str, Entry]) -> dict[str, str]:
-    """Return the paths whose last part no other of them has, by that part."""
-    counts = Counter(map(_name, paths))
-    return {_name(path): path for path in paths if counts[_name(path)] == 1}
+def _by_name(paths: Mapping[str, Entry]) -> dict[str, list[str]]:
+    """Group paths by their last part."""
+    found: dict[str, list[str]] = {}
+    for path in paths:
+        found.setdefault(_name(path), []).append(path)
+    return found
+
+
+def _moved(path: str, folders: Mapping[str, str]) -> str:
+    """Return where *path* is if its folder moved with it; itself if that is not known."""
+    folder, _, name = path.rpartition("/")
+    return f"{folders[folder]}/{name}" if folder in folders else path

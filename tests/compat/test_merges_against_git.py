@@ -98,6 +98,20 @@ def may_lose_an_edit(base, ours, theirs):
         {"b": LINES, "a": LINK},
     )
 )
+@example(
+    (
+        {"x/a": LINES, "x/k": OTHER, "q/a": b"1\n"},
+        {"x/a": LINES + b"ours\n", "x/k": OTHER, "q/a": b"2\n"},
+        {"y/a": LINES + b"1\n2\n3\n4\n5\n", "y/k": OTHER, "z": LINES + b"new\n"},
+    )
+)
+@example(
+    (
+        {"x/a": LINES, "q/a": b"1\n"},
+        {"x/a": LINES + b"ours\n", "q/a": b"1\n"},
+        {"y/a": LINES + b"1\n2\n3\n4\n5\n", "z": LINES + b"new\n"},
+    )
+)
 @example(({"a": b"a\0b"}, {"a": b"a\0c"}, {"a": b"a\0d"}))
 def test_a_merge_of_trees_is_gits(git, trees):
     """Verdict, tree id, every conflicted blob and the list of unmerged stages are git's."""

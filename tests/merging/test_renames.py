@@ -53,6 +53,30 @@ def test_a_file_that_kept_its_name_wins_at_three_quarters():
     assert renames({"x/a": OLD}, {"y/a": eight, "z": nine}) == {"x/a": "y/a"}
 
 
+def test_a_name_that_another_deleted_file_has_is_no_sign():
+    """Even if that file does not matter for the merge."""
+    eight, nine = (text(*lines("old", n), *lines("new", 10 - n)) for n in (8, 9))
+    deleted = {"x/a": OLD, "q/a": text(*lines("else", 10))}
+
+    found = renames(deleted, {"y/a": eight, "z": nine}, relevant={"x/a"})
+
+    assert found == {"x/a": "z"}
+
+
+def test_files_of_one_name_follow_their_folder():
+    """Equal files tell where the folder went; its other files are looked for there."""
+    eight, nine = (text(*lines("old", n), *lines("new", 10 - n)) for n in (8, 9))
+    equal = text(*lines("else", 10))
+    deleted = {"x/a": OLD, "x/k": equal, "q/a": text(*lines("third", 10))}
+    added = {"y/a": eight, "y/k": equal, "z": nine}
+
+    def guess(renames):
+        assert renames == {"x/k": "y/k"}
+        return {"x": "y"}
+
+    assert find_renames(deleted, added, frozenset(deleted), guess) == {"x/k": "y/k", "x/a": "y/a"}
+
+
 def test_below_three_quarters_the_name_only_breaks_ties():
     """Seven lines and the same name lose against nine."""
     seven, nine = (text(*lines("old", n), *lines("new", 10 - n)) for n in (7, 9))
