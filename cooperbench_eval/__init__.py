@@ -45,6 +45,7 @@ if TYPE_CHECKING:
         TestStatus,
     )
     from cooperbench_eval.patching import (
+        ApplyPolicy,
         ApplyResult,
         FileChange,
         FilePatch,
@@ -77,6 +78,7 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "ApplyPolicy",
     "ApplyResult",
     "Attempt",
     "Changes",
@@ -180,6 +182,7 @@ _ROOMS = {
         "TestStatus",
     ),
     "cooperbench_eval.patching": (
+        "ApplyPolicy",
         "ApplyResult",
         "FileChange",
         "FilePatch",

@@ -12,11 +12,12 @@ from collections.abc import Iterable, Mapping
 
 from attrs import field, frozen
 
-from cooperbench_eval.errors import StrategyFailedError
+from cooperbench_eval.errors import PatchError, StrategyFailedError
 from cooperbench_eval.merging.linediff import DiffCache
 from cooperbench_eval.merging.tree import Labels, ThreeWayMerge, merge_changes
 from cooperbench_eval.models import MergeStatus, PatchStatus, TestResult
 from cooperbench_eval.patching import (
+    ApplyPolicy,
     ApplyResult,
     Patch,
     PathKind,
@@ -35,8 +36,14 @@ from cooperbench_eval.strategies.run import run_strategy
 __all__ = ["Evaluator", "Feature", "FeaturePair"]
 
 
+_USABLE = frozenset({PatchStatus.APPLIED, PatchStatus.PARTIAL})
+
+
 def _as_patch(data: bytes | str | Patch) -> Patch:
-    return Patch.parse(data)
+    try:
+        return Patch.parse(data)
+    except PatchError as exc:
+        return Patch.unreadable(exc)
 
 
 @frozen(kw_only=True)
@@ -45,7 +52,8 @@ class Feature:
 
     Attributes:
         number: The feature's number in its task.
-        patch: The agent's patch; bytes and `str` are parsed.
+        patch: The agent's patch; bytes and `str` are parsed. What is no patch
+            becomes one that cannot be applied.
         tests: The benchmark's suite for it; `None` where there is none.
         description: The issue text its agent worked from.
     """
@@ -100,6 +108,7 @@ class Evaluator:
         runner: Runs the tests; `None` to merge and score only.
         scorer: Measures conflicts.
         test_filter: Takes the agents' own test files out of their patches.
+        apply_policy: How leniently their patches are placed.
     """
 
     strategies: tuple[MergeStrategy, ...] = field(
@@ -108,6 +117,7 @@ class Evaluator:
     runner: TestRunner | None = None
     scorer: ConflictScorer = field(factory=ConflictScorer)
     test_filter: TestFileFilter = field(factory=TestFileFilter)
+    apply_policy: ApplyPolicy = field(factory=ApplyPolicy)
     # Pairs of a task share contents, so they share line diffs.
     _diffs: DiffCache = field(factory=DiffCache, init=False, eq=False, repr=False)
 
@@ -144,7 +154,7 @@ class _Evaluation:
         result1, feature1 = self._alone(pair.feature1)
         result2, feature2 = self._alone(pair.feature2)
         merge = None
-        if result1.status is result2.status is PatchStatus.APPLIED:
+        if {result1.status, result2.status} <= _USABLE:
             merge = merge_changes(
                 pair.base,
                 ours=result2.changes,
@@ -196,9 +206,9 @@ class _Evaluation:
         patch, dropped = self._evaluator.test_filter.split(
             feature.patch, [suite.patch for suite in suites if suite]
         )
-        result = apply_patch(self._pair.base, patch)
+        result = apply_patch(self._pair.base, patch, self._evaluator.apply_policy)
         tests = None
-        if result.status is PatchStatus.APPLIED:
+        if result.status in _USABLE:
             tests = self._test(result.changes, feature)
         reason = result.reason
         if dropped and not patch.files:

@@ -6,10 +6,10 @@ import zlib
 from cooperbench_eval.models import Entry, FileMode
 from cooperbench_eval.objects import encode_path
 
-__all__ = ["render_change"]
+__all__ = ["binary_block", "quote_path", "render_change"]
 
 
-def _quote(prefix: str, path: str) -> bytes:
+def quote_path(prefix: str, path: str) -> bytes:
     """Quote a path as git does in diff headers."""
     raw = prefix.encode() + encode_path(path)
     if all(0x20 <= byte < 0x7F and byte not in b'"\\' for byte in raw):  # noqa: PLR2004
@@ -30,7 +30,7 @@ def _quote(prefix: str, path: str) -> bytes:
 
 def _render(path: str, old: Entry | None, new: Entry | None) -> bytes:
     zero = "0" * 40
-    old_name, new_name = _quote("a/", path), _quote("b/", path)
+    old_name, new_name = quote_path("a/", path), quote_path("b/", path)
     head = [b"diff --git %s %s" % (old_name, new_name)]
     if old is None and new is not None:
         head.append(b"new file mode %o" % new.mode)
@@ -46,7 +46,8 @@ def _render(path: str, old: Entry | None, new: Entry | None) -> bytes:
         ids += f" {old.mode:o}"
     head.append(ids.encode())
     if b"\0" in before or b"\0" in after:
-        return b"\n".join([*head, b"GIT binary patch", _literal(after), _literal(before)])
+        blocks = binary_block("literal", after) + binary_block("literal", before)
+        return b"\n".join([*head, b"GIT binary patch", blocks])
     from cooperbench_eval.repository import unified_hunks  # noqa: PLC0415 - loads libgit2
 
     hunks = unified_hunks(before, after)
@@ -69,10 +70,15 @@ def _diff_text(entry: Entry | None) -> bytes:
     return entry.data
 
 
-def _literal(data: bytes) -> bytes:
-    """Encode one side of a binary patch: lines of at most 52 bytes in base 85."""
+def binary_block(kind: str, data: bytes) -> bytes:
+    """Encode one side of a binary patch: lines of at most 52 bytes in base 85.
+
+    Args:
+        kind: `literal` for contents, `delta` for git's instructions.
+        data: The contents or the instructions.
+    """
     packed = zlib.compress(data)
-    lines = [b"literal %d" % len(data)]
+    lines = [b"%s %d" % (kind.encode(), len(data))]
     for start in range(0, len(packed), 52):
         chunk = packed[start : start + 52]
         size = len(chunk)

@@ -79,6 +79,8 @@ class PatchStatus(StrEnum):
 
     APPLIED = "applied"
     """Every change found its place."""
+    PARTIAL = "partial"
+    """Some change found no place and was left out, as the policy allows."""
     EMPTY = "empty"
     """The patch changes nothing."""
     FAILED = "failed"
@@ -94,6 +96,12 @@ class Rung(StrEnum):
     """Its lines stand elsewhere; the nearest place was taken."""
     WHITESPACE = "whitespace"
     """Its lines stand there but for runs of white space."""
+    THREE_WAY = "three_way"
+    """The file it was made from is known; what changed since was merged."""
+    RECOUNT = "recount"
+    """Its header miscounts its lines; they were counted anew."""
+    FUZZY = "fuzzy"
+    """Most of its lines stand there, and nowhere else."""
 
 
 @frozen(kw_only=True)
@@ -101,12 +109,14 @@ class HunkPlacement:
     """Where one change of a patch went.
 
     Attributes:
-        path: The file.
+        path: The file; empty where the patch cannot be read.
         hunk: The hunk's number in its file, counted from 1; `None` for what
             concerns the file as a whole (creation, deletion, mode, binary).
         rung: How it was placed; `None` where it was not.
         offset: Lines between the stated place and the one taken.
         reason: Why it was refused; else empty.
+        uncounted_lines: Changed lines behind the hunk that its header does not
+            count. They were not applied, as `git apply` has it.
     """
 
     path: str
@@ -114,6 +124,7 @@ class HunkPlacement:
     rung: Rung | None = None
     offset: int = 0
     reason: str = ""
+    uncounted_lines: int = 0
 
 
 # --- merges -----------------------------------------------------------------

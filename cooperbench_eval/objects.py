@@ -5,6 +5,7 @@ that lie over another store. Nothing is ever written.
 """
 
 import hashlib
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from typing import Protocol
 
@@ -51,6 +52,9 @@ class Store(Protocol):
     def read(self, path: str, node: Node) -> bytes:
         """Return the contents of *node*, which stands at *path*."""
 
+    def blob(self, prefix: str) -> bytes | None:
+        """Return the contents whose id starts with *prefix*; `None` if none or several do."""
+
     def root(self) -> str:
         """Return the tree id in hex."""
 
@@ -89,6 +93,7 @@ class OverlayStore:
         self._below = below
         self._entries = entries
         self._listings: dict[str, dict[str, Node]] = {}
+        self._blobs: list[tuple[str, bytes]] | None = None
 
     def _touched(self) -> dict[str, dict[str, Entry | None]]:
         """Group the edits by folder, every folder above an edit included."""
@@ -106,6 +111,10 @@ class OverlayStore:
     def _build(self) -> dict[str, dict[str, Node]]:
         if not self._listings:
             folders = self._touched()
+            children: dict[str, list[str]] = {}
+            for folder in filter(None, folders):
+                above, _, name = folder.rpartition("/")
+                children.setdefault(above, []).append(name)
             listings: dict[str, dict[str, Node]] = {}
             for folder in sorted(folders, key=lambda f: f.count("/") + bool(f), reverse=True):
                 listing = dict(listing_of(self._below, folder))
@@ -114,7 +123,7 @@ class OverlayStore:
                         listing[name] = Node(int(entry.mode), entry.id)
                     elif name in listing and not listing[name].is_directory:
                         del listing[name]
-                for name in _children(folder, listings):
+                for name in children.get(folder, ()):
                     inner = listings[f"{folder}/{name}" if folder else name]
                     if inner:
                         listing[name] = Node(_DIRECTORY, _tree_id(inner))
@@ -150,6 +159,17 @@ class OverlayStore:
             raise RepositoryError(path, "no such entry")
         return self._below.read(path, node)
 
+    def blob(self, prefix: str) -> bytes | None:
+        """See `Store.blob`."""
+        if self._blobs is None:
+            entries = (entry for entry in self._entries.values() if entry is not None)
+            self._blobs = sorted({e.id: e.data for e in entries if e.mode.is_regular}.items())
+        first = bisect_left(self._blobs, (prefix,))
+        found = [d for i, d in self._blobs[first : first + 2] if i.startswith(prefix)]
+        if not found:
+            return self._below.blob(prefix) if self._below else None
+        return found[0] if len(found) == 1 else None
+
     def root(self) -> str:
         """See `Store.root`."""
         return _tree_id(self._build()[""])
@@ -172,7 +192,3 @@ def listing_of(store: Store | None, folder: str) -> dict[str, Node]:
         if node is None or not node.is_directory:
             return {}
     return store.listing(folder)
-
-
-def _children(folder: str, folders: Mapping[str, object]) -> list[str]:
-    return [f.rpartition("/")[2] for f in folders if f and f.rpartition("/")[0] == folder]

@@ -55,6 +55,14 @@ class CommitStore:
         except RepositoryError as exc:
             raise RepositoryError(self._location, f"the contents of {path} are absent") from exc
 
+    def blob(self, prefix: str) -> bytes | None:
+        """See `Store.blob`; the whole repository is looked through."""
+        try:
+            found = self._repository[prefix]
+        except (KeyError, ValueError, pygit2.GitError):
+            return None  # absent, or several objects start so
+        return found.data if isinstance(found, pygit2.Blob) else None
+
     def root(self) -> str:
         """See `Store.root`."""
         return str(self._tree.id)

@@ -16,7 +16,7 @@ from typing import Self
 
 from attrs import frozen
 
-from cooperbench_eval.errors import DatasetError
+from cooperbench_eval.errors import DatasetError, PatchError
 from cooperbench_eval.patching import Patch
 
 __all__ = ["PatchLocation", "Setting", "find_patches"]
@@ -102,11 +102,11 @@ def find_patches(
 ) -> tuple[Patch, Patch]:
     """Read the patches of a pair, in the order of *numbers*.
 
-    In `solo` both are the same patch.
+    In `solo` both are the same patch. A file that holds no patch gives one that
+    cannot be applied.
 
     Raises:
-        DatasetError: No log holds them, or several runs do.
-        PatchError: A file is no patch.
+        DatasetError: No log holds them, several runs do, or a file cannot be read.
     """
     wanted = _Wanted(
         setting=setting,
@@ -131,8 +131,19 @@ def _default_folder(location: PatchLocation) -> Path:
 
 
 def _read(files: tuple[Path, Path]) -> tuple[Patch, Patch]:
-    first, second = files
-    return Patch.read(first), Patch.read(second)
+    first, second = map(_patch, files)
+    return first, second
+
+
+def _patch(file: Path) -> Patch:
+    try:
+        data = file.read_bytes()
+    except OSError as exc:
+        raise DatasetError(f"cannot be read ({exc.strerror})", str(file)) from exc
+    try:
+        return Patch.parse(data, origin=str(file))
+    except PatchError as exc:
+        return Patch.unreadable(exc)
 
 
 # --- the paper's layout --------------------------------------------------------

@@ -26,13 +26,16 @@ from cooperbench_eval.objects import (
     listing_of,
 )
 
-__all__ = ["Changes", "Snapshot", "path_problem"]
+__all__ = ["Changes", "Snapshot", "entry_problem", "path_problem"]
 
 # NTFS and HFS+ take other spellings for the same name; git refuses these too.
 _HFS_IGNORED = re.compile("[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]")
 _LONGEST_PATH = 1024  # bytes; leaves room for the folder that a tree is written to
 _LONGEST_NAME = 255
 _DOT_GIT = re.compile(r"(?:\.git|git~1)[ .]*(?::.*)?", re.IGNORECASE | re.DOTALL)
+_DOT_GITMODULES = re.compile(
+    r"(?:\.gitmodules|gitmod~[1-4]|gi7eba~[1-9])[ .]*(?::.*)?", re.IGNORECASE | re.DOTALL
+)
 
 
 @functools.lru_cache(maxsize=4096)
@@ -65,6 +68,17 @@ def _part_problem(part: str) -> str | None:
     if len(pieces) > 1 and ".." in pieces:
         return "leaves the tree on some systems"
     return None
+
+
+def entry_problem(path: str, mode: FileMode) -> str | None:
+    """Say why an entry of this *mode* may not stand at *path*, or `None` if it may.
+
+    Git refuses a list of submodules that is a link: reading it would follow the link.
+    """
+    name = _HFS_IGNORED.sub("", path.rpartition("/")[2])
+    if mode is FileMode.SYMLINK and _DOT_GITMODULES.fullmatch(name):
+        return f"the list of submodules {path!r} is a link"
+    return path_problem(path)
 
 
 class Snapshot:
@@ -184,6 +198,13 @@ class Snapshot:
             raise RepositoryError(self.location or "snapshot", f"has no file {path}")
         return entry.data
 
+    def find_blob(self, prefix: str) -> bytes | None:
+        """Return the contents whose git blob id starts with *prefix*, if they are at hand.
+
+        A tree of a repository has the repository's other contents at hand too.
+        """
+        return self._store.blob(prefix)
+
     def is_directory(self, path: str) -> bool:
         """Whether *path* is a folder with something in it."""
         node = self._node(path)
@@ -194,12 +215,15 @@ class Snapshot:
         return tuple(sorted(path for path, _ in self._walk(below)))
 
     def _walk(self, folder: str = "") -> Iterator[tuple[str, Node]]:
-        for name, node in listing_of(self._store, folder).items():
-            path = f"{folder}/{name}" if folder else name
-            if node.is_directory:
-                yield from self._walk(path)
-            else:
-                yield path, node
+        folders = [folder]  # no recursion: they may nest deeper than Python's stack
+        while folders:
+            folder = folders.pop()
+            for name, node in listing_of(self._store, folder).items():
+                path = f"{folder}/{name}" if folder else name
+                if node.is_directory:
+                    folders.append(path)
+                else:
+                    yield path, node
 
     def overlay(self, changes: "Changes") -> "Snapshot":
         """Return this tree with *changes* made to it."""
@@ -304,7 +328,8 @@ class Changes(Mapping[str, Entry | None]):
         """
         ordered = dict(sorted((entries or {}).items()))
         for path, entry in ordered.items():
-            if problem := path_problem(path):
+            mode = entry.mode if isinstance(entry, Entry) else FileMode.FILE
+            if problem := entry_problem(path, mode):
                 raise ValueError(problem)
             if entry is None:
                 continue
@@ -316,7 +341,7 @@ class Changes(Mapping[str, Entry | None]):
     @classmethod
     def between(cls, old: Snapshot, new: Snapshot) -> Self:
         """Return the changes that turn *old* into *new*; equal folders are skipped."""
-        return cls(dict(_differences(old, new, "")))
+        return cls(dict(_differences(old, new)))
 
     def __getitem__(self, path: str) -> Entry | None:
         return self._entries[path]
@@ -348,17 +373,20 @@ class Changes(Mapping[str, Entry | None]):
         return b"".join(render_change(path, base.get(path), new) for path, new in real.items())
 
 
-def _differences(old: Snapshot, new: Snapshot, folder: str) -> Iterator[tuple[str, Entry | None]]:
-    before = listing_of(old._store, folder)  # noqa: SLF001 - the two classes are one room
-    after = listing_of(new._store, folder)  # noqa: SLF001
-    for name in sorted(before.keys() | after.keys()):
-        was, now = before.get(name), after.get(name)
-        if was == now:
-            continue
-        path = f"{folder}/{name}" if folder else name
-        if (was and was.is_directory) or (now and now.is_directory):
-            yield from _differences(old, new, path)
-        if was and not was.is_directory and not (now and not now.is_directory):
-            yield path, None
-        if now and not now.is_directory:
-            yield path, new.get(path)
+def _differences(old: Snapshot, new: Snapshot) -> Iterator[tuple[str, Entry | None]]:
+    folders = [""]  # no recursion: they may nest deeper than Python's stack
+    while folders:
+        folder = folders.pop()
+        before = listing_of(old._store, folder)  # noqa: SLF001 - the two classes are one room
+        after = listing_of(new._store, folder)  # noqa: SLF001
+        for name in before.keys() | after.keys():
+            was, now = before.get(name), after.get(name)
+            if was == now:
+                continue
+            path = f"{folder}/{name}" if folder else name
+            if (was and was.is_directory) or (now and now.is_directory):
+                folders.append(path)
+            if was and not was.is_directory and not (now and not now.is_directory):
+                yield path, None
+            if now and not now.is_directory:
+                yield path, new.get(path)

@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import tempfile
 from pathlib import Path
 
 import pygit2
@@ -87,7 +88,8 @@ class Git:
         """Apply a patch to entries in the index; return the tree's id, `None` if refused."""
         self._fill_index(files)
         arguments = ("apply", "--cached", "--allow-empty", *options)
-        done = self.run(*arguments, data=patch, fails=True)
+        with tempfile.TemporaryDirectory() as folder:  # --3way checks files out
+            done = self.run(*arguments, data=patch, fails=True, GIT_WORK_TREE=folder)
         return None if done is None else self._index_tree()
 
     def apply_in_work_tree(self, files, patch, folder):

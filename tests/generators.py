@@ -1,6 +1,7 @@
 """Generators of test data; the only test file that imports Hypothesis's."""
 
 import datetime as dt
+import re
 from collections.abc import Callable
 
 from hypothesis import strategies as st
@@ -28,6 +29,7 @@ from cooperbench_eval.snapshot import Changes, Snapshot
 __all__ = [
     "conflicts",
     "damages",
+    "drifted_hunks",
     "edits",
     "forks",
     "git_diff_options",
@@ -500,7 +502,7 @@ def _flipped(entry: Entry) -> Entry:
 def git_diff_options() -> st.SearchStrategy[list[str]]:
     """How a diff is to be made: ``["-U1", "-M", "--histogram"]``."""
     choices = [
-        st.sampled_from(["-U3", "-U3", "-U0", "-U1", "-U2", "-U5"]),
+        st.sampled_from(["-U3", "-U3", "-U0", "-U1", "-U2", "-U5", "-U10"]),
         st.sampled_from(["--no-renames", "-M", "-C", "--find-copies-harder"]),
         st.sampled_from(["--minimal", "--histogram", "--patience"]),
         st.sampled_from(["--full-index", "--abbrev=7"]),
@@ -565,6 +567,50 @@ def damages(draw: st.DrawFn, *, headers: bool = True) -> Callable[[bytes], bytes
     return damage
 
 
+@st.composite
+def mangles(draw: st.DrawFn) -> Callable[[bytes], bytes]:
+    """A function that does to a patch what agents and mailers do to patches."""
+    steps = draw(st.lists(st.sampled_from(sorted(_MANGLES)), min_size=1, max_size=3, unique=True))
+    size = draw(st.integers(-2, 3))
+
+    def mangle(patch: bytes) -> bytes:
+        for step in steps:
+            patch = _MANGLES[step](patch, size)
+        return patch
+
+    return mangle
+
+
+def _shift(patch: bytes, size: int) -> bytes:
+    def moved(found: re.Match[bytes]) -> bytes:
+        old, new = (max(int(found.group(i)) + size, 1) for i in (1, 3))
+        return b"@@ -%d%b +%d%b @@" % (old, found.group(2) or b"", new, found.group(4) or b"")
+
+    return re.sub(rb"@@ -(\d+)(,\d+)? \+(\d+)(,\d+)? @@", moved, patch)
+
+
+def _miscount(patch: bytes, size: int) -> bytes:
+    def counted(found: re.Match[bytes]) -> bytes:
+        return b"@@ -%b,%d" % (found.group(1), max(int(found.group(2)) + size, 0))
+
+    return re.sub(rb"@@ -(\d+),(\d+)", counted, patch)
+
+
+_MANGLES: dict[str, Callable[[bytes, int], bytes]] = {
+    "shift": _shift,
+    "miscount": _miscount,
+    "strip blank context": lambda patch, _: re.sub(rb"(?m)^ $", b"", patch),
+    "strip the end": lambda patch, _: patch.rstrip(b"\n") + b"\n",
+    "fence": lambda patch, _: b"Here it is:\n```diff\n" + patch + b"```\n- that is all\n",
+    "sign": lambda patch, _: patch + b"-- \n2.39.5\n\n",
+    "forget the ids": lambda patch, _: re.sub(rb"(?m)^index .*\n", b"", patch),
+    "forget git": lambda patch, _: re.sub(rb"(?m)^diff --git .*\nindex .*\n", b"", patch),
+    "trailing space": lambda patch, _: re.sub(rb"(?m)^( .*\S)$", rb"\1 ", patch),
+    "tabs": lambda patch, _: re.sub(rb"(?m)^( +)    ", rb"\1\t", patch),
+    "blank between hunks": lambda patch, _: re.sub(rb"(?m)^@@ -[2-9]", b"\n\\g<0>", patch),
+}
+
+
 def _is_of_hunk(line: bytes) -> bool:
     return line[:1] in {b" ", b"+", b"-", b"@"} and line[:4] not in {b"--- ", b"+++ "}
 
@@ -600,3 +646,32 @@ def conflicts() -> st.SearchStrategy[Conflict]:
 def random_bytes() -> st.SearchStrategy[bytes]:
     r"""Any bytes, and pieces of diffs in any order: ``b"--- a/x\n@@ -1 +1 @@\n"``."""
     return st.binary() | st.lists(st.sampled_from(_HEADER_LINES + _CODE), max_size=8).map(b"".join)
+
+
+# --- hunks and files that drifted from them ---
+
+_DRIFTING = [b"a\n", b"b\n", b"cc = dd\n", b"def e(f):\n", b"    return g\n", b"\n"]
+_DRIFTED_LINES = st.lists(st.sampled_from(_DRIFTING), max_size=14)
+
+
+@st.composite
+def drifted_hunks(draw: st.DrawFn) -> tuple[Lines, Lines]:
+    r"""Lines of a file, and signed lines of a hunk made from a file much like it.
+
+    For example `[b"a\n", b"b\n"]` and `[b" a\n", b"-c\n", b"+d\n"]`.
+    """
+    old = draw(st.lists(st.sampled_from(_DRIFTING), min_size=3, max_size=9))
+    first = draw(st.integers(0, len(old) - 1))
+    last = draw(st.integers(first, min(len(old), first + 2)))
+    added = st.sampled_from([*_DRIFTING, b"new\n"])
+    new = draw(st.lists(added, min_size=int(first == last), max_size=2))
+    hunk = [b" " + line for line in old[:first]]
+    hunk += [b"-" + line for line in old[first:last]] + [b"+" + line for line in new]
+    hunk += [b" " + line for line in old[last:]]
+    there = list(old)
+    for _ in range(draw(st.integers(1, 2))):
+        at = draw(st.integers(0, len(there)))
+        there[at : at + draw(st.integers(0, 1))] = draw(
+            st.lists(st.sampled_from(_DRIFTING), max_size=2)
+        )
+    return draw(_DRIFTED_LINES) + there + draw(_DRIFTED_LINES), hunk

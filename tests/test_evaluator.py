@@ -309,10 +309,29 @@ def test_dropping_tests_can_be_turned_off():
     assert report.merge_status is ce.PairStatus.CLEAN
 
 
-def test_bytes_that_are_no_patch_are_an_error():
-    """They are refused when the pair is made."""
-    with pytest.raises(ce.PatchError):
-        ce.Feature(number=1, patch=b"Sorry, I cannot do that.")
+def test_bytes_that_are_no_patch_are_a_missing_side():
+    """What an agent wrote is a result, and the pair's report says what is wrong with it."""
+    report = evaluate(pair_of(b"Sorry, I cannot do that.", DISJOINT[1]))
+
+    assert report.merge_status is ce.PairStatus.MISSING_INPUT
+    assert report.feature1.patch.status is ce.PatchStatus.FAILED
+    assert report.feature1.patch.reason == "patch: holds no diff"
+
+
+def test_the_policy_says_how_patches_are_placed():
+    """The same one for both sides; a partial patch is merged as far as it goes."""
+    rotten = DISJOINT[0] + b"--- a/none\n+++ b/none\n@@ -1 +1 @@\n-1\n+2\n"
+    partial = ce.ApplyPolicy(partial=True)
+
+    strict, lenient = (
+        evaluate(pair_of(rotten, DISJOINT[1]), apply_policy=policy)
+        for policy in (ce.ApplyPolicy(), partial)
+    )
+
+    assert strict.merge_status is ce.PairStatus.MISSING_INPUT
+    assert lenient.merge_status is ce.PairStatus.CLEAN
+    assert lenient.feature1.patch.status is ce.PatchStatus.PARTIAL
+    assert lenient.feature1.patch.reason == "none: there is no such file"
 
 
 # --- sides --------------------------------------------------------------------------------

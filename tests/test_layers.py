@@ -17,8 +17,8 @@ KNOWS = {
     "repository": {"errors", "objects"},
     "gitdiff": {"models", "objects", "repository"},
     "snapshot": {"errors", "gitdiff", "models", "objects", "repository"},
-    "patching": {"errors", "models", "objects", "patching", "snapshot"},
     "merging": {"errors", "merging", "models", "objects", "snapshot"},
+    "patching": {"errors", "gitdiff", "merging", "models", "objects", "patching", "snapshot"},
     "scoring": {"models"},
     "running": {"errors", "models", "patching", "running", "snapshot"},
     "reporting": {"errors", "models", "reporting", "snapshot"},
@@ -52,7 +52,7 @@ DOORS = {
     "cattrs": {"reporting.serialization"},
     "defusedxml": {"running.junit"},
     "huggingface_hub": {"runlogs"},
-    "diff_match_patch": set(),
+    "diff_match_patch": {"patching.fuzzy"},
     "litellm": set(),
     "docker": set(),
 }

@@ -305,12 +305,25 @@ def test_a_missing_folder_asks_for_one(tmp_path):
     assert caught.value.location == str(tmp_path / "nowhere")
 
 
-def test_a_file_that_is_no_patch_is_named(tmp_path):
-    """As wherever a patch is read."""
+def test_a_file_that_is_no_patch_is_a_patch_that_fails(tmp_path):
+    """What an agent wrote is a result; the reason names the file."""
     folder = write(tmp_path / "run" / "coop" / REPO / "0" / "f1_f2", agent1="one")
     (folder / "agent2.patch").write_text("I give up.")
 
-    with pytest.raises(ce.PatchError, match=r"agent2\.patch"):
+    _, patch = find_patches(Setting.COOP, REPO, 0, (1, 2), model="gpt-5", logs_dir=tmp_path)
+
+    result = ce.apply_patch(ce.Snapshot.from_files({}), patch)
+    assert result.status is ce.PatchStatus.FAILED
+    assert result.reason == f"{folder / 'agent2.patch'}: holds no diff"
+
+
+def test_a_patch_that_cannot_be_read_is_an_error(tmp_path):
+    """That is no result of the agent's."""
+    folder = write(tmp_path / "run" / "coop" / REPO / "0" / "f1_f2", agent1="one", agent2="two")
+    (folder / "agent2.patch").unlink()
+    (folder / "agent2.patch").symlink_to("/proc/self/mem")
+
+    with pytest.raises(ce.DatasetError, match=r"agent2\.patch: cannot be read"):
         find(tmp_path)
 
 

@@ -7,8 +7,7 @@ bytes and conflicts. Markers are written last, and only if asked for.
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import StrEnum
-from itertools import groupby
-from typing import Self, TypeGuard
+from typing import Self
 
 from attrs import evolve, field, frozen
 
@@ -274,16 +273,18 @@ def _label(text: bytes | str) -> bytes:
 def _chunks(pieces: Iterable[bytes | TextConflict]) -> tuple[bytes | TextConflict, ...]:
     """Join neighbouring bytes and leave out empty ones."""
     chunks: list[bytes | TextConflict] = []
-    for is_settled, group in groupby(pieces, key=_is_settled):
-        if not is_settled:
-            chunks += group
-        elif text := b"".join(filter(_is_settled, group)):
+    settled: list[bytes] = []
+    for piece in pieces:
+        if isinstance(piece, bytes):
+            settled.append(piece)
+            continue
+        if text := b"".join(settled):
             chunks.append(text)
+        settled.clear()
+        chunks.append(piece)
+    if text := b"".join(settled):
+        chunks.append(text)
     return tuple(chunks)
-
-
-def _is_settled(chunk: bytes | TextConflict) -> TypeGuard[bytes]:
-    return isinstance(chunk, bytes)
 
 
 def _assemble(

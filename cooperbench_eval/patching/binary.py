@@ -13,9 +13,9 @@ from attrs import field, frozen
 
 from cooperbench_eval.errors import PatchError
 
-__all__ = ["BinaryChange", "BinaryKind", "apply_change", "read_change"]
+__all__ = ["MOST_BYTES", "BinaryChange", "BinaryKind", "apply_change", "read_change"]
 
-_MAX_BYTES = 256 * 1024 * 1024
+MOST_BYTES = 256 * 1024 * 1024
 _BLOCK = re.compile(rb"(literal|delta) (\d{1,12})\r?\n")
 
 
@@ -41,8 +41,13 @@ class BinaryChange:
     data: bytes = field(repr=False)
 
 
-def read_change(lines: list[bytes], at: int) -> tuple[BinaryChange, int]:
+def read_change(lines: list[bytes], at: int, room: int = MOST_BYTES) -> tuple[BinaryChange, int]:
     """Read the forward block at line index *at* and pass over the backward one.
+
+    Args:
+        lines: The patch's lines.
+        at: Where the block starts.
+        room: How many bytes it may hold.
 
     Returns:
         The change, and the index of the first line behind it.
@@ -50,18 +55,18 @@ def read_change(lines: list[bytes], at: int) -> tuple[BinaryChange, int]:
     Raises:
         PatchError: The block is broken, or inflates beyond its stated size.
     """
-    change, at = _read_block(lines, at)
+    change, at = _read_block(lines, at, room)
     if at < len(lines) and _BLOCK.fullmatch(lines[at]):
-        _, at = _read_block(lines, at)
+        _, at = _read_block(lines, at, room)
     return change, at
 
 
-def _read_block(lines: list[bytes], at: int) -> tuple[BinaryChange, int]:
+def _read_block(lines: list[bytes], at: int, room: int) -> tuple[BinaryChange, int]:
     header = _BLOCK.fullmatch(lines[at]) if at < len(lines) else None
     if not header:
         raise PatchError("the binary patch has no contents", None, at + 1)
     size = int(header.group(2))
-    if size > _MAX_BYTES:
+    if size > room:
         raise PatchError(f"the binary patch claims {size} bytes", None, at + 1)
     packed = bytearray()
     at += 1
@@ -118,7 +123,7 @@ class _Delta:
         if self._size() != len(old):
             raise PatchError("the binary delta was made from other contents")
         size = self._size()
-        if size > _MAX_BYTES:
+        if size > MOST_BYTES:
             raise PatchError(f"the binary delta claims {size} bytes")
         new = bytearray()
         while self._at < len(self._data):

@@ -42,7 +42,7 @@ def split_names(rest: bytes) -> tuple[str | None, str | None]:
         if not quoted:
             return None, None
         old, new = (_strip_prefix(unquote(part)) for part in quoted.groups() if part)
-        return old, new
+        return (old, new) if old == new else (None, None)
     middle = len(rest) // 2
     old, new = unquote(rest[:middle]), unquote(rest[middle + 1 :])
     if rest[middle : middle + 1] == b" " and _strip_prefix(old) == _strip_prefix(new):

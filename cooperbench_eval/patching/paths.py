@@ -12,7 +12,8 @@ from typing import ClassVar
 
 from attrs import field, frozen
 
-from cooperbench_eval.patching.parse import FilePatch, Patch
+from cooperbench_eval.patching.patch import Patch
+from cooperbench_eval.patching.records import FilePatch
 
 __all__ = ["PathKind", "TestFileFilter", "classify_path", "is_test_path"]
 

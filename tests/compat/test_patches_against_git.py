@@ -3,12 +3,12 @@
 import re
 
 import pytest
-from generators import damages, forks, git_diff_options, histories
+from generators import damages, forks, git_diff_options, histories, mangles
 from hypothesis import assume, given, note
 
 from cooperbench_eval.errors import PatchError
-from cooperbench_eval.models import Entry, FileMode, PatchStatus
-from cooperbench_eval.patching import Patch, apply_patch
+from cooperbench_eval.models import Entry, FileMode, PatchStatus, Rung
+from cooperbench_eval.patching import ApplyPolicy, FileChange, Patch, apply_patch
 from cooperbench_eval.snapshot import Snapshot
 
 # A context line that lacks its newline in the patch: git takes it for the start
@@ -39,20 +39,43 @@ def is_beyond_git(patch, *trees):
     return below or GLUED.search(patch) is not None
 
 
+def overwrites(patch, files):
+    """Whether `git apply --3way` would put a file in the place of another one.
+
+    It lets a renamed or copied file replace one that is there, unseen, and turns a
+    submodule into a file that holds its commit's name.
+    """
+    return any(
+        file.new_path in files
+        and (
+            file.change in {FileChange.RENAME, FileChange.COPY}
+            or files[file.new_path].mode is FileMode.SUBMODULE
+        )
+        for file in Patch.parse(patch).files
+    )
+
+
 def made_by_git(git, old, new, *options):
     """Return git's diff of two stored trees."""
     return git.run("diff-tree", "-p", "--binary", *options, old, new)
 
 
-def applied_by_git(git, files, patch):
+LENIENT = ApplyPolicy(rungs=list(Rung))
+DIRECT = ApplyPolicy(rungs=["offset", "whitespace"])
+
+
+def applied_by_git(git, files, patch, policy=DIRECT):
     """Return the tree that git's ladder leaves, or `None` if it refuses."""
-    return git.apply(files, patch) or git.apply(files, patch, "--ignore-whitespace")
+    tree = git.apply(files, patch) or git.apply(files, patch, "--ignore-whitespace")
+    if tree is None and policy.allows(Rung.THREE_WAY):
+        return git.apply(files, patch, "--ignore-whitespace", "--3way")
+    return tree
 
 
-def applied_by_us(files, patch):
+def applied_by_us(git, files, patch, policy=DIRECT):
     """Return the tree that our ladder leaves, or `None` if it refuses."""
-    base = Snapshot.from_files(files)
-    result = apply_patch(base, Patch.parse(patch))
+    base = Snapshot.from_repo(git.path, git.tree(files))
+    result = apply_patch(base, Patch.parse(patch), policy)
     return None if result.status is PatchStatus.FAILED else result.changes.tree_id(base)
 
 
@@ -64,7 +87,7 @@ def test_a_patch_made_by_git_gives_the_tree_it_was_made_of(git, fork, options):
 
     patch = made_by_git(git, old, new, *(o for o in options if o != "-U0"))
 
-    assert applied_by_us(before, patch) == new
+    assert applied_by_us(git, before, patch) == new
 
 
 @given(forks(), git_diff_options())
@@ -74,7 +97,9 @@ def test_a_patch_fits_another_base_as_git_fits_it(git, fork, options):
     patch = made_by_git(git, git.tree(before), git.tree(after), *options)
     assume(not is_beyond_git(patch, *fork))
 
-    assert applied_by_us(drifted, patch) == applied_by_git(git, drifted, patch)
+    for policy in [DIRECT] if overwrites(patch, drifted) else [DIRECT, ApplyPolicy()]:
+        ours = applied_by_us(git, drifted, patch, policy)
+        assert ours == applied_by_git(git, drifted, patch, policy)
 
 
 @given(histories(), git_diff_options(), git_diff_options())
@@ -84,7 +109,9 @@ def test_two_patches_in_one_apply_as_git_applies_them(git, history, first, secon
     patch = made_by_git(git, one, two, *first) + made_by_git(git, two, three, *second)
     assume(not is_beyond_git(patch, *history))
 
-    assert applied_by_us(history[0], patch) == applied_by_git(git, history[0], patch)
+    for policy in [DIRECT] if overwrites(patch, history[0]) else [DIRECT, ApplyPolicy()]:
+        ours = applied_by_us(git, history[0], patch, policy)
+        assert ours == applied_by_git(git, history[0], patch, policy)
 
 
 @given(forks(), damages(headers=False))
@@ -96,12 +123,39 @@ def test_a_damaged_hunk_is_refused_or_means_what_git_says(git, fork, damage):
     assume(not is_beyond_git(patch, *fork))
 
     try:
-        ours = applied_by_us(before, patch)
+        ours = applied_by_us(git, before, patch)
     except PatchError:
         return
     theirs = applied_by_git(git, before, patch)
 
     assert ours is None or theirs is None or ours == theirs
+
+
+@given(forks(), git_diff_options(), mangles())
+def test_a_mangled_patch_is_placed_as_git_does_or_by_a_rung_of_our_own(git, fork, options, mangle):
+    """What git takes has git's tree; what it refuses needs a rung that it does not have."""
+    before, after, drifted = fork
+    made = made_by_git(git, git.tree(before), git.tree(after), *options)
+    assume(made and b"GIT binary" not in made)  # git passes over a broken block, unseen
+    patch = mangle(made)
+    note(patch.decode("latin-1"))
+    assume(not is_beyond_git(patch, *fork))
+    base = Snapshot.from_repo(git.path, git.tree(drifted))
+    try:
+        assume(not overwrites(patch, drifted))
+        read = Patch.parse(patch)
+    except PatchError:
+        assert applied_by_git(git, drifted, patch, ApplyPolicy()) is None
+        return
+    default, lenient = apply_patch(base, read), apply_patch(base, read, LENIENT)
+    theirs = applied_by_git(git, drifted, patch, ApplyPolicy())
+
+    if theirs is not None:
+        assert default.changes.tree_id(base) == theirs
+    else:
+        assert default.status is PatchStatus.FAILED
+    if default.status is PatchStatus.FAILED and lenient.status is PatchStatus.APPLIED:
+        assert {p.rung for p in lenient.hunks} & {Rung.RECOUNT, Rung.FUZZY}
 
 
 @pytest.mark.parametrize(
@@ -201,10 +255,12 @@ def test_what_git_takes_is_taken_and_what_it_refuses_refused(git, before, patch)
         files["x"] = Entry(before)
 
     try:
-        ours = applied_by_us(files, patch)
+        ours = applied_by_us(git, files, patch)
     except PatchError:
         ours = None
     assert ours == applied_by_git(git, files, patch)
+    if ours is not None:
+        assert applied_by_us(git, files, patch, ApplyPolicy()) == ours
 
 
 def test_the_newline_that_git_loses_is_kept(git):
@@ -213,7 +269,7 @@ def test_the_newline_that_git_loses_is_kept(git):
     patch = PLAIN + b"@@ -1,2 +1,2 @@\n-a\n+A\n b\n\\ No newline at end of file\n"
     kept, joined = git.tree({"x": Entry(b"A\nb\nc\n")}), git.tree({"x": Entry(b"A\nbc\n")})
 
-    assert applied_by_us(files, patch) == kept
+    assert applied_by_us(git, files, patch) == kept
     assert git.apply(files, patch) in {kept, joined}
 
 
@@ -223,7 +279,7 @@ def test_a_link_renamed_to_below_itself_is_moved(git):
     after = git.tree({"link/below": Entry(b"there", FileMode.SYMLINK)})
     patch = made_by_git(git, git.tree(before), after, "-M")
 
-    assert applied_by_us(before, patch) == after
+    assert applied_by_us(git, before, patch) == after
     assert git.apply(before, patch) in {None, after}
 
 
@@ -238,7 +294,7 @@ def test_a_series_from_format_patch_is_read_past_its_letters(git):
     mail = git.run("format-patch", "--stdout", "--binary", f"{parent}..{commit}")
 
     assert mail.startswith(b"From ")
-    assert applied_by_us(before, mail) == git.tree(after)
+    assert applied_by_us(git, before, mail) == git.tree(after)
 
 
 @pytest.mark.parametrize("options", [(), ("-R",)], ids=["forward", "backward"])
@@ -251,7 +307,7 @@ def test_binary_deltas_are_applied_as_git_applies_them(git, options):
     patch = made_by_git(git, *map(git.tree, sides), *options)
 
     assert b"\ndelta " in patch
-    assert applied_by_us(before, patch) == git.tree(after)
+    assert applied_by_us(git, before, patch) == git.tree(after)
 
 
 def test_prefixes_may_be_gits_mnemonic_ones(git):
@@ -260,7 +316,7 @@ def test_prefixes_may_be_gits_mnemonic_ones(git):
     ids = [git.tree(before), git.tree(after)]
 
     for prefixes in (["--src-prefix=c/", "--dst-prefix=w/"], ["--no-prefix"]):
-        assert applied_by_us(before, made_by_git(git, *ids, *prefixes)) == ids[1]
+        assert applied_by_us(git, before, made_by_git(git, *ids, *prefixes)) == ids[1]
 
 
 def test_a_deleted_binary_file_needs_only_its_name_and_id(git):
@@ -269,5 +325,5 @@ def test_a_deleted_binary_file_needs_only_its_name_and_id(git):
     after = {"x": Entry(b"")}
     patch = git.run("diff-tree", "-p", "--full-index", git.tree(before), git.tree(after))
 
-    assert applied_by_us(before, patch) == git.apply(before, patch) == git.tree(after)
-    assert applied_by_us(before | {"logo": Entry(b"\0\2")}, patch) is None
+    assert applied_by_us(git, before, patch) == git.apply(before, patch) == git.tree(after)
+    assert applied_by_us(git, before | {"logo": Entry(b"\0\2")}, patch) is None

@@ -96,8 +96,9 @@ def repetitive(count, seed):
 
 @pytest.fixture(scope="module")
 def triples():
-    """Base, ours and theirs of many kinds."""
-    return generated(800) + repetitive(400, seed=1)
+    """Base, ours and theirs of many kinds; as many as the profile says, but for small ones."""
+    count = max(800, settings().max_examples)
+    return generated(count) + repetitive(count // 2, seed=1)
 
 
 def commit(git, versions):

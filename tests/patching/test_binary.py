@@ -63,6 +63,8 @@ rcmV++0N($c41o%;yaE)#``GkDcwaup>oW5Tkj)RzHdoWLzXCA=5?~Ly
 """
 
 WITHOUT_IDS = DELTA[: DELTA.index(b"index")] + DELTA[DELTA.index(b"GIT") :]
+IDS = LITERAL[LITERAL.index(b"index") : LITERAL.index(b"GIT")]
+ABBREVIATED = LITERAL.replace(IDS, b"index 627fb17..55fb4f4 100644\n")
 
 
 def applied(files, patch):
@@ -112,10 +114,11 @@ def test_binary_files_are_patched(files, patch, expected):
         ({"logo": b"\0other"}, LITERAL, "not the one the patch was made from"),
         ({"logo": b"\0other"}, DELETED, "not the one the patch was made from"),
         ({"d": NOISE + b"\1"}, DELTA, "not the one the patch was made from"),
-        ({"new": b"\0"}, ADDED, "already exists"),
+        ({"new": b"\0 other"}, ADDED, "already exists"),
         ({}, LITERAL, "no such file"),
         ({"logo": OLD}, LITERAL.replace(b"..55fb", b"..66fb"), "not those the patch names"),
-        ({"d": NOISE + b"\1"}, WITHOUT_IDS, "made from other contents"),
+        ({"d": NOISE}, WITHOUT_IDS, "does not name the binary contents by their full ids"),
+        ({"logo": OLD}, ABBREVIATED, "does not name the binary contents by their full ids"),
     ],
 )
 def test_a_binary_patch_fits_only_what_it_was_made_from(files, patch, reason):
@@ -125,7 +128,7 @@ def test_a_binary_patch_fits_only_what_it_was_made_from(files, patch, reason):
 
 def test_a_patch_that_only_says_that_files_differ_is_refused():
     """Without `--binary`, git leaves the contents out."""
-    said = b"diff --git a/logo b/logo\nindex 627fb17..55fb4f4 100644\n"
+    said = b"diff --git a/logo b/logo\n" + IDS
 
     for words in (b"Binary files a/logo and b/logo differ\n", b"Files a/logo and b/logo differ\n"):
         patch = Patch.parse(said + words)

@@ -1,35 +1,14 @@
-"""Patches as they come: every quirk of a diff, and what is refused with its line."""
+"""Diffs as they come: every quirk of their text, and what is refused with its line."""
 
 import pytest
 from generators import damages, random_bytes
 from hypothesis import example, given
+from patch_texts import BINARY, CHANGE, DIFF, PLAIN, RENAME, git_diff, only_file
 
 from cooperbench_eval.errors import PatchError
 from cooperbench_eval.models import FileMode
 from cooperbench_eval.patching import FileChange, Patch, apply_patch
 from cooperbench_eval.snapshot import Snapshot
-
-CHANGE = b"@@ -1 +1 @@\n-old\n+new\n"
-PLAIN = b"--- a/x\n+++ b/x\n" + CHANGE
-DIFF = b"diff --git a/x b/x\nindex 3367afd..3e75765 100644\n" + PLAIN
-RENAME = b"diff --git a/x b/y\nsimilarity index 100%\nrename from x\nrename to y\n"
-BINARY = (
-    b"diff --git a/l b/l\nindex 627fb17..55fb4f4 100644\nGIT binary patch\nliteral 19\n"
-    b"acmZR`&r4M(DbH6Z$tX%q<x0yhEdl^Pss_6N\n\nliteral 15\nWcmZR`&r4M(DbH6Z$tX%q<pKaFZ3O=S\n\n"
-)
-
-
-def only_file(data):
-    """Return the one file of a patch."""
-    (file,) = Patch.parse(data).files
-    return file
-
-
-def git_diff(old, new=None, *, extra=b"", change=CHANGE):
-    """Return a diff with these names, as they stand in its text."""
-    new = old if new is None else new
-    return b"diff --git %b %b\n%b--- %b\n+++ %b\n%b" % (old, new, extra, old, new, change)
-
 
 # --- what a diff says ---
 
@@ -127,13 +106,6 @@ def test_files_are_executable_or_not(mode, expected):
     assert file.new_mode is expected
 
 
-@pytest.mark.parametrize("data", [None, 1, ["--- a/x"], object()])
-def test_what_is_no_text_is_a_wrong_type(data):
-    """The caller's mistake, not the patch's."""
-    with pytest.raises(TypeError, match="a patch is bytes or str, not"):
-        Patch.parse(data)
-
-
 @pytest.mark.parametrize(
     ("data", "change", "paths"),
     [
@@ -193,78 +165,6 @@ def test_names_say_what_a_git_header_leaves_out(extra, old, new, change):
     assert only_file(data).change is change
 
 
-# --- names ---
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "path"),
-    [
-        (b"a/x", b"b/x", "x"),
-        (b"a/a/x", b"b/a/x", "a/x"),
-        (b"a/b c b/x", b"b/b c b/x", "b c b/x"),
-        (b"a/b/x", b"b/b/x", "b/x"),
-        (b"i/src/x", b"w/src/x", "src/x"),
-        (b"c/src/x", b"i/src/x", "src/x"),
-        (b"o/src/x", b"w/src/x", "src/x"),
-        (b"1/src/x", b"2/src/x", "src/x"),
-        (b"src/x", b"src/x", "src/x"),
-        (b"x", b"x", "x"),
-        (b'"a/caf\\303\\251"', b'"b/caf\\303\\251"', "café"),
-        (b'"a/caf\\351"', b'"b/caf\\351"', "caf\udce9"),
-        (
-            b'"a/\\"q\\" \\\\ \\t\\n\\a\\b\\v\\f\\r"',
-            b'"b/\\"q\\" \\\\ \\t\\n\\a\\b\\v\\f\\r"',
-            None,
-        ),
-        ("a/café".encode(), "b/café".encode(), "café"),
-    ],
-)
-def test_names_lose_their_prefix_and_quotes(old, new, path):
-    """Default, mnemonic and no prefixes; names quoted as C does or plain."""
-    path = '"q" \\ \t\n\a\b\v\f\r' if path is None else path
-
-    file = only_file(git_diff(old, new))
-
-    assert (file.old_path, file.new_path) == (path, path)
-    modes = b"old mode 100644\nnew mode 100755\n"
-    assert only_file(b"diff --git %b %b\n%b" % (old, new, modes)).paths == (path,)
-
-
-@pytest.mark.parametrize(
-    ("name", "path"),
-    [
-        (b"x y\t", "x y"),
-        (b"x \t", "x "),
-        (b'"\\303\\251 y"\t', "é y"),
-        (b"x\t2024-05-06 07:08:09.000000000 +0200", "x"),
-        (b"x  ", "x"),
-        (b"x\r", "x"),
-    ],
-    ids=["tab", "space and tab", "quotes and tab", "date", "spaces alone", "CR"],
-)
-def test_what_follows_a_name_is_no_part_of_it(name, path):
-    """Git ends a name that holds a space with a tab; `diff` adds a date."""
-    prefixed = [name.replace(b'"', b'"%b/' % side, 1) for side in (b"a", b"b")]
-    if not name.startswith(b'"'):
-        prefixed = [side + b"/" + name for side in (b"a", b"b")]
-
-    assert only_file(b"--- %b\n+++ %b\n" % tuple(prefixed) + CHANGE).path == path
-
-
-def test_only_one_name_may_be_quoted():
-    """A file is renamed to or from an odd name."""
-    quoted = b'"b/\\303\\251"'
-    out = b"diff --git a/x %b\nrename from x\nrename to %b\n" % (quoted, b'"\\303\\251"')
-    back = b'diff --git "a/\\303\\251" b/x\nrename from "\\303\\251"\nrename to x\n'
-
-    assert only_file(out).paths == ("x", "é")
-    assert only_file(back).paths == ("é", "x")
-    assert only_file(b"diff --git a/x %b\nold mode 100644\nnew mode 100755\n" % quoted).paths == (
-        "x",
-        "é",
-    )
-
-
 # --- hunks ---
 
 
@@ -308,25 +208,85 @@ def test_lines_are_bytes_and_counted_by_the_header(lines, old, new):
     assert (hunk.old, hunk.new) == (old, new)
 
 
-def test_lines_beyond_the_count_of_the_header_are_prose():
-    """As for git: only the header tells a hunk from the letter that follows it."""
-    (hunk,) = only_file(PLAIN.replace(b"+1 ", b"+1,0 ")).hunks
+@pytest.mark.parametrize(
+    ("lines", "old", "new", "stated"),
+    [
+        (b"@@ -1,3 +1,2 @@\n-old\n+new\n", [b"old\n"], [b"new\n"], (3, 2)),
+        (b"@@ -1,0 +1 @@\n-old\n+new\n", [b"old\n"], [b"new\n"], (0, 1)),
+        (b"@@ -1,3 +1,3 @@\n-old\n+new\n\n", [b"old\n"], [b"new\n"], (3, 3)),
+        (b"@@ -1 +1 @@\n-old\n", [b"old\n"], [], (1, 1)),
+        (b"@@ -1 +1 @@\n-old\n" + DIFF, [b"old\n"], [], (1, 1)),
+        (b"@@ -1 +1 @@\n-old\n" + PLAIN, [b"old\n"], [], (1, 1)),
+        (b"@@ -1 +1 @@\n-old\n-- \n2.39.5\n", [b"old\n"], [], (1, 1)),
+        (b"@@ -1 +1 @@\n-old\n old\n", [b"old\n", b"old\n"], [b"old\n"], (1, 1)),
+        (b"@@ -1,9 +1,9 @@\n-a\n+b\n\\ No newline\n", [b"a\n"], [b"b"], (9, 9)),
+        (b"@@ -1,9 +1,9 @@\n \n-a\n\n b\n", [b"\n", b"a\n", b"\n", b"b\n"], None, (9, 9)),
+    ],
+    ids=[
+        "too many",
+        "too few old lines",
+        "a blank line that ends the text is none of the hunk",
+        "end of the text",
+        "another file",
+        "another file without git's line",
+        "a mail's signature",
+        "context for an added line",
+        "no newline",
+        "blank lines within",
+    ],
+)
+def test_a_hunk_whose_header_miscounts_is_as_long_as_its_lines_look(lines, old, new, stated):
+    """What the header claims is kept beside them."""
+    hunk = Patch.parse(b"--- a/x\n+++ b/x\n" + lines).files[0].hunks[0]
 
-    assert hunk.lines == (b"-old\n",)
+    assert (hunk.old, hunk.stated) == (old, stated)
+    assert hunk.new == ([b"\n", b"\n", b"b\n"] if new is None else new)
+
+
+def test_a_header_that_counts_right_is_not_stated():
+    """There is nothing to say about it."""
+    (hunk,) = only_file(PLAIN).hunks
+
+    assert (hunk.stated, hunk.uncounted) == (None, ())
+
+
+@pytest.mark.parametrize(
+    ("header", "tail", "lines", "uncounted"),
+    [
+        (b"-1 +1", b"+er\n", (b"-old\n", b"+new\n"), (b"+er\n",)),
+        (b"-1 +1,0", b"", (b"-old\n",), (b"+new\n",)),
+        (b"-1 +1", b" a\n-b\n", (b"-old\n", b"+new\n"), (b" a\n", b"-b\n")),
+        (b"-1 +1", b"\n+a\n\n", (b"-old\n", b"+new\n"), (b" \n", b"+a\n")),
+        (b"-1 +1", b"+a\n\\ No newline\n", (b"-old\n", b"+new\n"), (b"+a",)),
+        (b"-1 +1", b"-- \n2.39.5\n", (b"-old\n", b"+new\n"), ()),
+    ],
+    ids=[
+        "an addition",
+        "a count of none",
+        "context and a removal",
+        "blank lines around",
+        "no newline",
+        "a mail's signature",
+    ],
+)
+def test_changed_lines_beyond_the_count_of_the_header_are_kept_apart(
+    header, tail, lines, uncounted
+):
+    """Only its header tells a hunk from the letter that follows it."""
+    (hunk,) = only_file(PLAIN.replace(b"-1 +1", header) + tail).hunks
+
+    assert (hunk.lines, hunk.uncounted, hunk.stated) == (lines, uncounted, None)
+
+
+def test_more_lines_of_a_hunk_before_another_hunk_are_no_letter():
+    """Then the header miscounts, and its hunk has them."""
+    first, second = only_file(PLAIN + b"+er\n" + CHANGE).hunks
+
+    assert (first.lines, first.stated) == ((b"-old\n", b"+new\n", b"+er\n"), (1, 1))
+    assert (first.uncounted, second.stated) == ((), None)
 
 
 # --- several files, and prose ---
-
-
-def test_files_come_in_the_order_of_the_text():
-    """One file may come twice; paths are listed sorted, each once."""
-    data = DIFF + RENAME + BINARY + PLAIN
-
-    patch = Patch.parse(data)
-
-    assert [file.path for file in patch.files] == ["x", "y", "l", "x"]
-    assert patch.paths == ("l", "x", "y")
-    assert patch.data == data
 
 
 MAIL = b"""\
@@ -353,39 +313,6 @@ def test_prose_around_is_passed_over(prose):
     assert [file.path for file in patch.files] == ["x", "y"]
 
 
-@pytest.mark.parametrize("data", [b"", b"\n", b" \n\t\n", ""])
-def test_blank_text_is_an_empty_patch(data):
-    """An agent may change nothing."""
-    assert Patch.parse(data).files == ()
-
-
-def test_a_patch_may_be_bytes_text_or_parsed(tmp_path):
-    """All are the same patch; a file is read as bytes."""
-    data = DIFF.replace(b"new", b"n\xe9w\r")
-    (tmp_path / "x.diff").write_bytes(data)
-    patch = Patch.parse(data)
-
-    assert Patch.parse(patch) is patch
-    assert Patch.parse(bytearray(data)) == patch
-    assert Patch.parse(data.decode("utf-8", "surrogateescape")) == patch
-    assert Patch.read(tmp_path / "x.diff") == patch
-
-
-def test_the_text_of_a_patch_plays_no_part_in_equality():
-    """Prose makes no difference; what is done to files does."""
-    assert Patch.parse(MAIL + DIFF) == Patch.parse(DIFF)
-    assert Patch.parse(DIFF) != Patch.parse(PLAIN)
-
-
-def test_some_files_of_a_patch_are_a_patch():
-    """Its text is gone, as it says more."""
-    patch = Patch.parse(DIFF + RENAME)
-
-    some = patch.select(patch.files[1:])
-
-    assert (some.paths, some.data) == (("x", "y"), b"")
-
-
 # --- refusals ---
 
 
@@ -397,14 +324,8 @@ def test_some_files_of_a_patch_are_a_patch():
         (b"+just\n-lines\n", None, "holds no diff"),
         (CHANGE, 1, "outside of any file"),
         (DIFF + b"prose\n" + CHANGE, 9, "outside of any file"),
-        (PLAIN[:-5], 5, "ends before its header says"),
-        (PLAIN.replace(b"+new\n", DIFF), 5, "ends before its header says"),
-        (PLAIN.replace(b"-1 ", b"-1,2 "), 6, "ends before its header says"),
-        (PLAIN.replace(b"-1 ", b"-1,0 "), 4, "more lines than its header says"),
-        (PLAIN.replace(b"+new", b" old"), 5, "more lines than its header says"),
         (PLAIN.replace(b"-old\n+new", b" old"), 5, "changes nothing"),
         (b"--- a/x\n+++ b/x\n@@ -0,0 +0,0 @@\n", 4, "changes nothing"),
-        (PLAIN.replace(b"-old", b"\\ No newline at all"), 4, "ends before"),
         (DIFF.replace(b"@@ -1 +1 @@", b"@@ ... @@"), 5, "header cannot be read"),
         (DIFF + b"@@ def f(): @@\n-old\n+new\n", 8, "header cannot be read"),
         (DIFF + b"@@ -9 +9\n-old\n+new\n", 8, "header cannot be read"),
@@ -456,21 +377,6 @@ def test_a_broken_patch_is_refused_with_its_line(data, line, words):
     assert str(caught.value).startswith(
         f"agent1.patch, line {line}: " if line else "agent1.patch: "
     )
-
-
-def test_a_file_that_cannot_be_read_is_no_patch(tmp_path):
-    """The error names the file."""
-    with pytest.raises(PatchError, match="No such file") as caught:
-        Patch.read(tmp_path / "none.diff")
-
-    assert caught.value.origin == str(tmp_path / "none.diff")
-
-
-def test_a_long_line_of_names_takes_no_long_time():
-    """Reading is linear: a line of a megabyte is no trap."""
-    for name in (b"x " * 500_000 + b'"', b'"' + b"\\\\ " * 400_000, b'"a" ' * 250_000 + b'"'):
-        with pytest.raises(PatchError):
-            Patch.parse(b"diff --git " + name + b"\n")
 
 
 # --- any bytes ---

@@ -1,27 +1,24 @@
-"""Patches as records: bytes in, `Patch` out, and back to bytes.
+"""Reads the text of a patch, line by line.
 
-Reads what `git diff`, `git format-patch` and `diff -u` write. Text between diffs is
-prose, and so is what follows a hunk that is complete by its header, as `git apply`
-has it. A broken diff is refused with the line where reading stopped.
+Text between diffs is prose. A hunk is as long as its header says; where the header
+is wrong, as long as its lines look like a hunk's.
 """
 
-import os
 import re
 import stat
 from collections.abc import Iterator
-from enum import StrEnum
-from pathlib import Path
-from typing import Self
+from io import BytesIO
 
-from attrs import evolve, field, frozen
+from attrs import evolve
 
 from cooperbench_eval.errors import PatchError
 from cooperbench_eval.models import FileMode
-from cooperbench_eval.patching.binary import BinaryChange, read_change
+from cooperbench_eval.patching.binary import MOST_BYTES, read_change
 from cooperbench_eval.patching.names import is_of_epoch, read_name, split_names, unquote
-from cooperbench_eval.snapshot import path_problem
+from cooperbench_eval.patching.records import FileChange, FilePatch, Hunk
+from cooperbench_eval.snapshot import entry_problem
 
-__all__ = ["FileChange", "FilePatch", "Hunk", "Patch"]
+__all__ = ["PatchReader"]
 
 _HUNK = re.compile(
     rb"@@ -(\d{1,10})(?:,(\d{1,10}))? \+(\d{1,10})(?:,(\d{1,10}))? @@(.*)", re.DOTALL
@@ -31,176 +28,22 @@ _SIMILARITY = re.compile(rb"(?:dis)?similarity index ")
 _RENAMED = re.compile(rb"(rename|copy) (from|to) (.+)", re.DOTALL)
 _MODED = re.compile(rb"(old mode|new mode|deleted file mode|new file mode) (.*)", re.DOTALL)
 _NO_NEWLINE = b"\\ "
+
+_SIGNS = frozenset({b" ", b"+", b"-"})
+_BLANK = frozenset({b"\n", b"\r\n"})
+_SIGNATURE = b"-- "  # what mailers and `git format-patch` put below a patch
 _BODIES = (b"--- ", b"+++ ", b"GIT binary patch", b"Binary files ", b"Files ")
 
 
-class FileChange(StrEnum):
-    """What a patch does to one file."""
-
-    MODIFY = "modify"
-    """Changes contents or mode in place."""
-    ADD = "add"
-    """Creates the file."""
-    DELETE = "delete"
-    """Removes the file."""
-    RENAME = "rename"
-    """Moves the file, perhaps changing it."""
-    COPY = "copy"
-    """Creates the file from another one, perhaps changing it."""
-
-
-@frozen(kw_only=True)
-class Hunk:
-    """One run of changed lines with their context.
-
-    Attributes:
-        old_start: First line in the old file, counted from 1.
-        new_start: First line in the new file, counted from 1.
-        lines: Each with its sign (a space, `+` or `-`) and its newline, which
-            only a last line may lack.
-        section: What follows the header's second `@@`, newline included.
-    """
-
-    old_start: int
-    new_start: int
-    lines: tuple[bytes, ...] = field(converter=tuple[bytes, ...], repr=False)
-    section: bytes = b"\n"
-
-    @property
-    def old(self) -> list[bytes]:
-        """The lines the hunk expects to find, context included."""
-        return [line[1:] for line in self.lines if line[:1] != b"+"]
-
-    @property
-    def new(self) -> list[bytes]:
-        """The lines the hunk leaves, context included."""
-        return [line[1:] for line in self.lines if line[:1] != b"-"]
-
-
-@frozen(kw_only=True)
-class FilePatch:
-    """What a patch does to one file.
-
-    Attributes:
-        change: The kind of change.
-        old_path: The file it starts from; `None` for a new one. An addition
-            that names one fills that file if it is there and empty: a header
-            without git's own words leaves it open.
-        new_path: The file it leaves; `None` for a deleted one.
-        old_mode: The mode it expects, where the patch says so.
-        new_mode: The mode it leaves, where the patch says so.
-        old_id: The blob it was made from, as far as the patch abbreviates it.
-        new_id: The blob it leaves, likewise.
-        hunks: The changed lines of a text file.
-        binary: The new contents of a binary file, or how to derive them.
-        lacks_contents: The patch only says that two binary files differ.
-    """
-
-    change: FileChange
-    old_path: str | None
-    new_path: str | None
-    old_mode: FileMode | None = None
-    new_mode: FileMode | None = None
-    old_id: str | None = None
-    new_id: str | None = None
-    hunks: tuple[Hunk, ...] = field(default=(), converter=tuple[Hunk, ...])
-    binary: BinaryChange | None = None
-    lacks_contents: bool = False
-
-    @property
-    def path(self) -> str:
-        """The file it leaves, or the one it deletes."""
-        path = self.new_path if self.new_path is not None else self.old_path
-        return path or ""
-
-    @property
-    def paths(self) -> tuple[str, ...]:
-        """Every path it names, old before new, each once."""
-        both = (self.old_path, self.new_path)
-        return tuple(dict.fromkeys(path for path in both if path is not None))
-
-
-@frozen(kw_only=True)
-class Patch:
-    r"""What an agent wants changed, file by file.
-
-    Attributes:
-        files: The changes in the order of the text; one file may come twice.
-        data: The text they were read from.
-
-    Example:
-        >>> patch = Patch.parse("--- a/x\n+++ b/x\n@@ -1 +1 @@\n-old\n+new\n")
-        >>> patch.paths
-        ('x',)
-        >>> Patch.parse("no patch at all")
-        Traceback (most recent call last):
-        ...
-        cooperbench_eval.errors.PatchError: patch: holds no diff
-    """
-
-    files: tuple[FilePatch, ...] = field(converter=tuple[FilePatch, ...])
-    data: bytes = field(default=b"", repr=False, eq=False)
-
-    @classmethod
-    def parse(cls, data: "bytes | str | Patch", *, origin: str | None = None) -> "Patch":
-        """Read a patch; blank text is an empty patch.
-
-        Args:
-            data: The text. A `str` is encoded as UTF-8, surrogate escapes kept.
-            origin: The file it came from, for error messages.
-
-        Raises:
-            PatchError: The text holds no diff, a broken one, or a path that
-                leaves the tree.
-        """
-        if isinstance(data, Patch):
-            return data
-        if not isinstance(data, (str, bytes, bytearray, memoryview)):
-            raise TypeError(f"a patch is bytes or str, not {type(data).__qualname__}")
-        try:
-            raw = data.encode("utf-8", "surrogateescape") if isinstance(data, str) else bytes(data)
-        except UnicodeEncodeError as exc:
-            raise PatchError("holds half a surrogate pair", origin) from exc
-        reader = _Reader(raw)
-        try:
-            files = tuple(reader.files())
-        except PatchError as exc:
-            raise PatchError(exc.reason, origin, exc.line or reader.line) from exc
-        if not files and raw.strip():
-            raise PatchError("holds no diff", origin)
-        return cls(files=files, data=raw)
-
-    @classmethod
-    def read(cls, path: str | os.PathLike[str]) -> "Patch":
-        """Read a patch from a file.
-
-        Raises:
-            PatchError: The file cannot be read, or holds no good patch.
-        """
-        try:
-            data = Path(path).read_bytes()
-        except OSError as exc:
-            raise PatchError(f"cannot be read ({exc.strerror})", str(path)) from exc
-        return cls.parse(data, origin=str(path))
-
-    @property
-    def paths(self) -> tuple[str, ...]:
-        """Every path the patch names, sorted."""
-        return tuple(sorted({path for file in self.files for path in file.paths}))
-
-    def select(self, files: "tuple[FilePatch, ...]") -> Self:
-        """Return the patch with only *files*, some of its own."""
-        return evolve(self, files=files, data=b"")
-
-
-class _Reader:
+class PatchReader:
     """Reads one patch, line by line."""
 
     def __init__(self, data: bytes) -> None:
         # Whoever strips a patch takes its last newline; git would call it corrupt.
         whole = data if data.endswith(b"\n") else data + b"\n"
-        self._lines = [line + b"\n" for line in whole.split(b"\n")[:-1]]
+        self._lines = BytesIO(whole).readlines()  # ends lines at b"\n" and nowhere else
         self._at = 0
+        self._room = MOST_BYTES
 
     @property
     def line(self) -> int:
@@ -211,10 +54,13 @@ class _Reader:
         return PatchError(reason, None, self.line)
 
     def _peek(self, ahead: int = 0) -> bytes:
-        at = self._at + ahead
-        return self._lines[at] if at < len(self._lines) else b""
+        try:
+            return self._lines[self._at + ahead]
+        except IndexError:
+            return b""
 
     def files(self) -> Iterator[FilePatch]:
+        """Yield what the patch does to one file after another."""
         while self._at < len(self._lines):
             line = self._peek()
             if line.startswith(b"diff --git "):
@@ -257,13 +103,14 @@ class _Reader:
     def _git_file(self) -> FilePatch | None:
         """Read one file of a git diff; `None` if the line was but prose."""
         start = self._at
-        file = self._git_header()
+        header = file = self._git_header()
         if self._peek().startswith(b"--- ") and self._peek(1).startswith(b"+++ "):
             file = self._named_again(file)
         elif self._at == start + 1 and not self._peek().startswith(_BODIES):
             return None
         if self._peek().startswith(b"GIT binary patch"):
-            change, self._at = read_change(self._lines, self._at + 1)
+            change, self._at = read_change(self._lines, self._at + 1, self._room)
+            self._room -= len(change.data)
             file = evolve(file, binary=change)
         elif self._peek().startswith((b"Binary files ", b"Files ")):
             file = evolve(file, lacks_contents=True)
@@ -271,10 +118,10 @@ class _Reader:
         else:
             file = evolve(file, hunks=self._hunks())
         if file.change is FileChange.ADD:
-            file = evolve(file, old_path=None)
+            file = evolve(file, old_path=None, old_mode=None)
         elif file.change is FileChange.DELETE:
-            file = evolve(file, new_path=None)
-        if not _changes_something(file):
+            file = evolve(file, new_path=None, new_mode=None)
+        if not _changes_something(evolve(file, change=header.change)):
             raise self._fail("the diff of a file changes nothing")
         return self._checked(file)
 
@@ -355,8 +202,9 @@ class _Reader:
         needs_new = file.change is not FileChange.DELETE
         if (needs_old and file.old_path is None) or (needs_new and file.new_path is None):
             raise self._fail("the diff names no file")
+        mode = file.new_mode or file.old_mode or FileMode.FILE
         for path in file.paths:
-            if problem := path_problem(path):
+            if problem := entry_problem(path, mode):
                 raise self._fail(problem)
         return file
 
@@ -381,36 +229,97 @@ class _Reader:
         return tuple(hunks)
 
     def _hunk(self, header: re.Match[bytes]) -> Hunk:
-        old_start, old_left, new_start, new_left = (
+        old_start, old_count, new_start, new_count = (
             1 if number is None else int(number) for number in header.groups()[:4]
         )
-        lines: list[bytes] = []
+        stated: tuple[int, int] | None = None
+        uncounted: list[bytes] = []
         self._at += 1
-        while old_left or new_left:
-            line = self._peek()
-            if line in {b"\n", b"\r\n"}:
-                line = b" " + line  # mailers strip the space of a blank context line
-            sign = line[:1]
-            if sign not in {b" ", b"+", b"-"}:
-                if line.startswith(_NO_NEWLINE) and lines:
-                    lines[-1] = lines[-1].removesuffix(b"\n")
-                    self._at += 1
-                    continue
-                raise self._fail("the hunk ends before its header says")
-            old_left -= sign != b"+"
-            new_left -= sign != b"-"
-            if old_left < 0 or new_left < 0:
-                raise self._fail("the hunk holds more lines than its header says")
-            lines.append(line)
-            self._at += 1
-        if self._peek().startswith(_NO_NEWLINE) and lines:
-            lines[-1] = lines[-1].removesuffix(b"\n")
-            self._at += 1
-        if all(line[:1] == b" " for line in lines):
+        start = self._at
+        lines = self._counted_lines(old_count, new_count)
+        if lines is None:
+            self._at, stated = start, (old_count, new_count)
+            lines = self._hunk_like_lines()
+        else:
+            more = self._hunk_like_lines()
+            if more and (self._peek().startswith(b"@@ -") or not any(map(_is_change, lines))):
+                lines, stated = lines + more, (old_count, new_count)
+            else:
+                uncounted = more
+        if not any(map(_is_change, lines)):
             raise self._fail("the hunk changes nothing")
         return Hunk(
-            old_start=old_start, new_start=new_start, lines=tuple(lines), section=header.group(5)
+            old_start=old_start,
+            new_start=new_start,
+            lines=tuple(lines),
+            section=header.group(5),
+            stated=stated,
+            uncounted=tuple(uncounted),
         )
+
+    def _counted_lines(self, old_left: int, new_left: int) -> list[bytes] | None:
+        """Read as many lines as the header says; `None` if there are others."""
+        lines: list[bytes] = []
+        while old_left > 0 or new_left > 0:
+            line = self._peek()
+            sign = line[:1]
+            if sign == b"+":
+                new_left -= 1
+            elif sign == b"-":
+                old_left -= 1
+            elif sign == b" " or line in _BLANK:
+                old_left -= 1
+                new_left -= 1
+                if sign != b" ":
+                    line = b" " + line  # mailers strip the space of a blank context line
+            elif self._ends_without_newline(lines):
+                continue
+            else:
+                return None
+            lines.append(line)
+            self._at += 1
+        if old_left or new_left:  # a line was counted that is not the hunk's
+            return None
+        self._ends_without_newline(lines)
+        return lines
+
+    def _hunk_like_lines(self) -> list[bytes]:
+        """Read what looks like a hunk's lines; blank ones only if more of a patch follows."""
+        lines: list[bytes] = []
+        kept = self._at
+        while not self._at_end_of_hunk():
+            line = self._peek()
+            if self._ends_without_newline(lines):
+                kept = self._at
+                continue
+            lines.append(b" " + line if line in _BLANK else line)
+            self._at += 1
+            if line not in _BLANK:
+                kept = self._at
+        if not self._peek().startswith(b"@@ -"):
+            del lines[len(lines) - (self._at - kept) :]
+            self._at = kept
+        return lines
+
+    def _at_end_of_hunk(self) -> bool:
+        line = self._peek()
+        return (
+            (line[:1] not in _SIGNS and line not in _BLANK and not line.startswith(_NO_NEWLINE))
+            or line.rstrip(b"\r\n") == _SIGNATURE
+            or self._at_plain_header()
+        )
+
+    def _ends_without_newline(self, lines: list[bytes]) -> bool:
+        """Read the note that the last of *lines* has no newline, if it is here."""
+        if not (lines and self._peek().startswith(_NO_NEWLINE)):
+            return False
+        lines[-1] = lines[-1].removesuffix(b"\n")
+        self._at += 1
+        return True
+
+
+def _is_change(line: bytes) -> bool:
+    return line[:1] != b" "
 
 
 def _may_create(hunks: tuple[Hunk, ...]) -> bool:

@@ -1,0 +1,101 @@
+"""A patch: bytes in, records, and bytes out again."""
+
+import os
+from pathlib import Path
+from typing import Self
+
+from attrs import evolve, field, frozen
+
+from cooperbench_eval.errors import PatchError
+from cooperbench_eval.patching.printing import print_file
+from cooperbench_eval.patching.reader import PatchReader
+from cooperbench_eval.patching.records import FilePatch
+
+__all__ = ["Patch"]
+
+
+@frozen(kw_only=True)
+class Patch:
+    r"""What an agent wants changed, file by file.
+
+    Attributes:
+        files: The changes in the order of the text; one file may come twice.
+        data: The text they were read from.
+        problem: Why the text is no patch; see `unreadable`. Else empty.
+
+    Example:
+        >>> patch = Patch.parse("--- a/x\n+++ b/x\n@@ -1 +1 @@\n-old\n+new\n")
+        >>> patch.paths
+        ('x',)
+        >>> Patch.parse("no patch at all")
+        Traceback (most recent call last):
+        ...
+        cooperbench_eval.errors.PatchError: patch: holds no diff
+    """
+
+    files: tuple[FilePatch, ...] = field(converter=tuple[FilePatch, ...])
+    data: bytes = field(default=b"", repr=False, eq=False)
+    problem: str = ""
+
+    @classmethod
+    def parse(cls, data: "bytes | str | Patch", *, origin: str | None = None) -> "Patch":
+        """Read a patch; blank text is an empty patch.
+
+        Args:
+            data: The text. A `str` is encoded as UTF-8, surrogate escapes kept.
+            origin: The file it came from, for error messages.
+
+        Raises:
+            PatchError: The text holds no diff, a broken one, or a path that
+                leaves the tree.
+        """
+        if isinstance(data, Patch):
+            return data
+        if not isinstance(data, (str, bytes, bytearray, memoryview)):
+            raise TypeError(f"a patch is bytes or str, not {type(data).__qualname__}")
+        try:
+            raw = data.encode("utf-8", "surrogateescape") if isinstance(data, str) else bytes(data)
+        except UnicodeEncodeError as exc:
+            raise PatchError("holds half a surrogate pair", origin) from exc
+        reader = PatchReader(raw)
+        try:
+            files = tuple(reader.files())
+        except PatchError as exc:
+            raise PatchError(exc.reason, origin, exc.line or reader.line) from exc
+        if not files and raw.strip():
+            raise PatchError("holds no diff", origin)
+        return cls(files=files, data=raw)
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> "Patch":
+        """Read a patch from a file.
+
+        Raises:
+            PatchError: The file cannot be read, or holds no good patch.
+        """
+        try:
+            data = Path(path).read_bytes()
+        except OSError as exc:
+            raise PatchError(f"cannot be read ({exc.strerror})", str(path)) from exc
+        return cls.parse(data, origin=str(path))
+
+    @classmethod
+    def unreadable(cls, error: PatchError) -> Self:
+        """Make a patch of text that is none: it has no files, and applying it fails.
+
+        So that what an agent wrote is a result, whatever it wrote.
+        """
+        return cls(files=(), problem=str(error))
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Every path the patch names, sorted."""
+        return tuple(sorted({path for file in self.files for path in file.paths}))
+
+    def __bytes__(self) -> bytes:
+        """Write the patch as a diff without prose; reading it gives an equal patch."""
+        return b"".join(map(print_file, self.files))
+
+    def select(self, files: "tuple[FilePatch, ...]") -> Self:
+        """Return the patch with only *files*, some of its own."""
+        return evolve(self, files=files, data=b"")

@@ -1,0 +1,66 @@
+"""Writes one file's part of a patch as a diff that means the same."""
+
+from collections.abc import Iterator
+
+from cooperbench_eval.gitdiff import binary_block, quote_path
+from cooperbench_eval.patching.records import FileChange, FilePatch, Hunk
+
+__all__ = ["print_file"]
+
+
+def print_file(file: FilePatch) -> bytes:
+    """Write a file's change; reading it gives the same record."""
+    return b"".join(_parts(file))
+
+
+def _parts(file: FilePatch) -> Iterator[bytes]:
+    fills = file.change is FileChange.ADD and file.old_path is not None
+    if not fills:  # what fills a file that may be there has no header of git's
+        yield from _header(file)
+    else:
+        yield b"diff\n"  # lest its names seem to belong to what stands above
+    if file.hunks:
+        yield b"--- " + _named(b"a/", file.old_path)
+        yield b"+++ " + _named(b"b/", file.new_path)
+        for hunk in file.hunks:
+            yield from _hunk(hunk)
+    elif file.binary:
+        yield b"GIT binary patch\n"
+        yield binary_block(file.binary.kind.value, file.binary.data)
+    elif file.lacks_contents:
+        yield b"Binary files differ\n"
+
+
+def _header(file: FilePatch) -> Iterator[bytes]:
+    old = file.path if file.old_path is None else file.old_path
+    yield b"diff --git %s %s\n" % (quote_path("a/", old), quote_path("b/", file.path))
+    match file.change:
+        case FileChange.ADD if file.new_mode:
+            yield b"new file mode %06o\n" % file.new_mode
+        case FileChange.DELETE if file.old_mode:
+            yield b"deleted file mode %06o\n" % file.old_mode
+        case FileChange.RENAME | FileChange.COPY:
+            word = file.change.value.encode()
+            yield word + b" from " + quote_path("", old) + b"\n"
+            yield word + b" to " + quote_path("", file.path) + b"\n"
+    if file.change not in {FileChange.ADD, FileChange.DELETE}:
+        if file.old_mode:
+            yield b"old mode %06o\n" % file.old_mode
+        if file.new_mode:
+            yield b"new mode %06o\n" % file.new_mode
+    if file.old_id and file.new_id:
+        yield f"index {file.old_id}..{file.new_id}\n".encode()
+
+
+def _named(prefix: bytes, path: str | None) -> bytes:
+    if path is None:
+        return b"/dev/null\n"
+    # A tab ends a name, so that nothing behind it can be meant.
+    return quote_path(prefix.decode(), path) + b"\t\n"
+
+
+def _hunk(hunk: Hunk) -> Iterator[bytes]:
+    old, new = hunk.stated or (len(hunk.old), len(hunk.new))
+    yield b"@@ -%d,%d +%d,%d @@%s" % (hunk.old_start, old, hunk.new_start, new, hunk.section)
+    for line in hunk.lines + hunk.uncounted:
+        yield line if line.endswith(b"\n") else line + b"\n\\ No newline at end of file\n"

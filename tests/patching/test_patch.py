@@ -1,0 +1,66 @@
+"""A patch as a value: where it is read from, and what equals it."""
+
+import pytest
+from patch_texts import BINARY, DIFF, PLAIN, RENAME
+
+from cooperbench_eval.errors import PatchError
+from cooperbench_eval.patching import Patch
+
+
+@pytest.mark.parametrize("data", [None, 1, ["--- a/x"], object()])
+def test_what_is_no_text_is_a_wrong_type(data):
+    """The caller's mistake, not the patch's."""
+    with pytest.raises(TypeError, match="a patch is bytes or str, not"):
+        Patch.parse(data)
+
+
+def test_files_come_in_the_order_of_the_text():
+    """One file may come twice; paths are listed sorted, each once."""
+    data = DIFF + RENAME + BINARY + PLAIN
+
+    patch = Patch.parse(data)
+
+    assert [file.path for file in patch.files] == ["x", "y", "l", "x"]
+    assert patch.paths == ("l", "x", "y")
+    assert patch.data == data
+
+
+@pytest.mark.parametrize("data", [b"", b"\n", b" \n\t\n", ""])
+def test_blank_text_is_an_empty_patch(data):
+    """An agent may change nothing."""
+    assert Patch.parse(data).files == ()
+
+
+def test_a_patch_may_be_bytes_text_or_parsed(tmp_path):
+    """All are the same patch; a file is read as bytes."""
+    data = DIFF.replace(b"new", b"n\xe9w\r")
+    (tmp_path / "x.diff").write_bytes(data)
+    patch = Patch.parse(data)
+
+    assert Patch.parse(patch) is patch
+    assert Patch.parse(bytearray(data)) == patch
+    assert Patch.parse(data.decode("utf-8", "surrogateescape")) == patch
+    assert Patch.read(tmp_path / "x.diff") == patch
+
+
+def test_the_text_of_a_patch_plays_no_part_in_equality():
+    """Prose makes no difference; what is done to files does."""
+    assert Patch.parse(b"Dear all,\n" + DIFF + b"-- \nAnn\n") == Patch.parse(DIFF)
+    assert Patch.parse(DIFF) != Patch.parse(PLAIN)
+
+
+def test_some_files_of_a_patch_are_a_patch():
+    """Its text is gone, as it says more."""
+    patch = Patch.parse(DIFF + RENAME)
+
+    some = patch.select(patch.files[1:])
+
+    assert (some.paths, some.data) == (("x", "y"), b"")
+
+
+def test_a_file_that_cannot_be_read_is_no_patch(tmp_path):
+    """The error names the file."""
+    with pytest.raises(PatchError, match="No such file") as caught:
+        Patch.read(tmp_path / "none.diff")
+
+    assert caught.value.origin == str(tmp_path / "none.diff")

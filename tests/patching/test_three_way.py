@@ -1,0 +1,204 @@
+"""Patches of a file that moved on since: merged with what it was, as `--3way` does."""
+
+import itertools
+import re
+
+import pytest
+from patch_texts import LINES, add, apply
+
+from cooperbench_eval.models import Entry, FileMode, PatchStatus, Rung
+from cooperbench_eval.patching import ApplyPolicy, Patch, apply_patch
+from cooperbench_eval.snapshot import Changes, Snapshot
+
+WANTED = LINES.replace(b"line 10\n", b"LINE 10\n")
+MOVED_ON = LINES.replace(b"line 7\n", b"line seven\n")  # within the context of the change
+MERGED = MOVED_ON.replace(b"line 10\n", b"LINE 10\n")
+CLASHING = LINES.replace(b"line 10\n", b"line ten\n")
+DIRECT = ["offset", "whitespace"]
+THREE_WAY = [*DIRECT, "three_way"]
+
+
+def made(old, new, *, abbreviated=False):
+    """Return the diff of two lots of files, its blob ids in full or not."""
+    base = Snapshot.from_files(old)
+    data = Changes.between(base, Snapshot.from_files(new)).diff(base)
+    return re.sub(rb"([0-9a-f]{7})[0-9a-f]{33}", rb"\1", data) if abbreviated else data
+
+
+def rungs_of(result):
+    """Return how each change was placed."""
+    return [each.rung for each in result.hunks]
+
+
+@pytest.mark.parametrize("abbreviated", [False, True])
+def test_a_blob_of_the_snapshot_is_what_the_file_was(abbreviated):
+    """It is found by its full id and by the start of it."""
+    patch = made({"x": LINES}, {"x": WANTED}, abbreviated=abbreviated)
+
+    result, after = apply({"x": MOVED_ON, "copy": LINES}, patch)
+
+    assert (result.status, rungs_of(result)) == (PatchStatus.APPLIED, [Rung.THREE_WAY])
+    assert after["x"] == MERGED
+
+
+@pytest.mark.parametrize("abbreviated", [False, True])
+def test_a_blob_of_the_repository_is_what_the_file_was(git, abbreviated):
+    """Even if no file of the commit has these contents any more."""
+    git.tree({"x": Entry(LINES)})
+    base = Snapshot.from_repo(git.path, git.tree({"x": Entry(MOVED_ON)}))
+    patch = Patch.parse(made({"x": LINES}, {"x": WANTED}, abbreviated=abbreviated))
+
+    result = apply_patch(base, patch)
+
+    assert (result.status, rungs_of(result)) == (PatchStatus.APPLIED, [Rung.THREE_WAY])
+    assert result.changes["x"].data == MERGED
+
+
+def test_the_repository_is_asked_through_an_overlay_too(git):
+    """A snapshot with changes has its base's contents at hand."""
+    base = Snapshot.from_repo(git.path, git.tree({"x": Entry(LINES)}))
+    drifted = base.overlay(Changes({"x": Entry(MOVED_ON)}))
+
+    result = apply_patch(drifted, Patch.parse(made({"x": LINES}, {"x": WANTED})))
+
+    assert result.changes["x"].data == MERGED
+
+
+def test_a_blob_that_is_not_at_hand_leaves_the_hunk_without_place():
+    """There is nothing to merge with."""
+    result, _ = apply({"x": MOVED_ON}, made({"x": LINES}, {"x": WANTED}))
+
+    assert result.reason == "x hunk 1: its lines are not there"
+
+
+def test_a_start_that_several_blobs_share_names_none():
+    """As for git, which calls it ambiguous."""
+    seen = {}
+    for number in itertools.count():
+        data = LINES + b"%d\n" % number
+        start = Entry(data).id[:4]
+        if start in seen:
+            break
+        seen[start] = data
+    base = Snapshot.from_files({"a": seen[start], "b": data})
+
+    assert base.find_blob(start) is None
+    assert base.find_blob(Entry(data).id) == data
+
+
+def test_a_policy_without_merging_refuses_what_only_merging_places():
+    """The blob is at hand and plays no part."""
+    patch = made({"x": LINES}, {"x": WANTED})
+
+    result, _ = apply({"x": MOVED_ON, "copy": LINES}, patch, DIRECT)
+
+    assert result.reason == "x hunk 1: its lines are not there"
+
+
+def test_merging_is_not_tried_where_the_hunks_fit():
+    """The whole patch is tried strictly first."""
+    patch = made({"x": LINES}, {"x": WANTED})
+
+    result, _ = apply({"x": b"0\n" + LINES, "copy": LINES}, patch)
+
+    assert rungs_of(result) == [Rung.OFFSET]
+
+
+def test_a_conflict_is_refused_with_its_reason():
+    """Nothing of it is left in the tree, markers least of all."""
+    patch = made({"x": LINES}, {"x": WANTED})
+
+    result, after = apply({"x": CLASHING, "copy": LINES}, patch)
+
+    assert result.status is PatchStatus.FAILED
+    assert result.reason == "x: it conflicts with changes made since the patch was"
+    assert after["x"] == CLASHING
+
+
+def test_a_change_that_is_there_already_changes_nothing():
+    """Both sides made it, so it merges to what is there."""
+    patch = made({"x": LINES, "b": b"\0one"}, {"x": WANTED, "b": b"\0two"})
+
+    result, after = apply({"x": WANTED, "b": b"\0two", "c": LINES, "d": b"\0one"}, patch)
+
+    assert (result.status, result.reason) == (PatchStatus.EMPTY, "")
+    assert (after["x"], after["b"]) == (WANTED, b"\0two")
+
+
+def test_binary_files_are_never_merged_line_by_line():
+    """A file that moved on is another file."""
+    patch = made({"b": b"\0one\n\n\nend\n"}, {"b": b"\0one\n\n\nEND\n"})
+
+    result, _ = apply({"b": b"\0ONE\n\n\nend\n", "c": b"\0one\n\n\nend\n"}, patch)
+
+    assert result.status is PatchStatus.FAILED
+
+
+def test_a_renamed_file_that_moved_on_is_merged_at_its_new_place():
+    """The merge is of contents; the name is the patch's."""
+    hunks = made({"x": LINES}, {"x": WANTED})
+    head = b"diff --git a/x b/y\nsimilarity index 90%\nrename from x\nrename to y\n"
+    patch = head + hunks[hunks.index(b"index ") :].replace(b"+++ b/x", b"+++ b/y")
+
+    result, after = apply({"x": MOVED_ON, "copy": LINES}, patch)
+
+    assert rungs_of(result) == [Rung.THREE_WAY]
+    assert after == {"y": MERGED, "copy": LINES}
+
+
+def test_the_mode_that_a_patch_gives_a_merged_file_is_kept():
+    """Contents are merged, permissions are set."""
+    new = {"x": Entry(WANTED, FileMode.EXECUTABLE)}
+    base = Snapshot.from_files({"x": MOVED_ON, "copy": LINES})
+
+    result = apply_patch(base, Patch.parse(made({"x": LINES}, new)))
+
+    assert result.changes["x"] == Entry(MERGED, FileMode.EXECUTABLE)
+
+
+def test_a_file_deleted_by_the_patch_must_be_as_it_was():
+    """What was changed since is not thrown away."""
+    result, after = apply({"x": MOVED_ON, "copy": LINES}, made({"x": LINES}, {}))
+
+    assert result.status is PatchStatus.FAILED
+    assert after["x"] == MOVED_ON
+
+
+def test_one_conflict_refuses_the_files_that_merge_as_well():
+    """All or nothing holds for merged files, too."""
+    patch = made({"x": LINES, "y": LINES}, {"x": WANTED, "y": WANTED})
+
+    result, after = apply({"x": MOVED_ON, "y": CLASHING, "copy": LINES}, patch)
+
+    assert result.reason == "y: it conflicts with changes made since the patch was"
+    assert after == {"x": MOVED_ON, "y": CLASHING, "copy": LINES}
+
+
+def test_an_added_file_that_is_there_already_is_accepted():
+    """As `git apply --3way` does; without that rung the file is in the way."""
+    default, _ = apply({"x": b"new\n"}, add(b"x"))
+    strict, _ = apply({"x": b"new\n"}, add(b"x"), DIRECT)
+
+    assert (default.status, rungs_of(default)) == (PatchStatus.EMPTY, [Rung.THREE_WAY])
+    assert strict.reason == "x: the file already exists"
+
+
+def test_an_added_file_fills_an_empty_one():
+    """The empty file is what both sides started from."""
+    result, after = apply({"x": b""}, add(b"x"))
+
+    assert (rungs_of(result), after) == ([Rung.THREE_WAY], {"x": b"new\n"})
+
+
+def test_an_added_binary_file_that_is_there_already_is_accepted():
+    """Its bytes are compared, and its mode is set."""
+    patch = Patch.parse(made({}, {"b": Entry(b"\0", FileMode.EXECUTABLE)}))
+
+    result = apply_patch(Snapshot.from_files({"b": b"\0"}), patch)
+
+    assert dict(result.changes) == {"b": Entry(b"\0", FileMode.EXECUTABLE)}
+
+
+def test_the_default_policy_merges():
+    """It is that of `git apply --ignore-whitespace`, then `--3way`."""
+    assert ApplyPolicy() == ApplyPolicy(rungs=THREE_WAY)
