@@ -1,5 +1,6 @@
 """The same texts through the git binary: the results are equal, byte for byte."""
 
+import io
 import os
 import random
 import shutil
@@ -118,12 +119,11 @@ def commit(git, versions):
 def read(git, tree, count):
     """Read the numbered files of a tree."""
     out = git("cat-file", "--batch", data=b"".join(b"%s:%d\n" % (tree, i) for i in range(count)))
-    texts = []
+    stream, texts = io.BytesIO(out), []
     for _ in range(count):
-        header, _, out = out.partition(b"\n")
-        size = int(header.split()[2])
-        texts.append(out[:size])
-        out = out[size + 1 :]
+        size = int(stream.readline().split()[2])
+        texts.append(stream.read(size))
+        stream.read(1)
     return texts
 
 
