@@ -10,7 +10,7 @@ import platform
 import time
 from collections.abc import Iterable, Mapping
 
-from attrs import field, frozen
+from attrs import field, frozen, validators
 
 from cooperbench_eval.errors import PatchError, StrategyFailedError
 from cooperbench_eval.merging.linediff import DiffCache
@@ -117,7 +117,9 @@ class Evaluator:
     runner: TestRunner | None = None
     scorer: ConflictScorer = field(factory=ConflictScorer)
     test_filter: TestFileFilter = field(factory=TestFileFilter)
-    apply_policy: ApplyPolicy = field(factory=ApplyPolicy)
+    apply_policy: ApplyPolicy = field(
+        factory=ApplyPolicy, validator=validators.instance_of(ApplyPolicy)
+    )
     # Pairs of a task share contents, so they share line diffs.
     _diffs: DiffCache = field(factory=DiffCache, init=False, eq=False, repr=False)
 

@@ -3,9 +3,9 @@
 A ladder of passes over the whole patch, each more lenient than the one before, as far
 as the policy allows: the stated line or the nearest other place with the same lines
 (as `git apply` does); runs of white space taken as equal (`--ignore-whitespace`);
-files merged with what they were when the patch was made (`--3way`); similar lines. All
-or nothing, unless the policy says otherwise: if one hunk finds no place, no change is
-made.
+files merged with what they were when the patch was made (`--3way`); lines counted anew;
+similar lines. All or nothing, unless the policy says otherwise: if one hunk finds no
+place, no change is made.
 """
 
 import re
@@ -32,7 +32,7 @@ from cooperbench_eval.snapshot import Changes, Snapshot
 
 __all__ = ["ApplyResult", "apply_patch"]
 
-_LATER = (Rung.WHITESPACE, Rung.THREE_WAY, Rung.FUZZY)
+_LATER = (Rung.WHITESPACE, Rung.THREE_WAY, Rung.RECOUNT, Rung.FUZZY)
 """The rungs that are tried only if the patch has no place without them."""
 
 
@@ -157,15 +157,23 @@ class _WorkTree:
     def apply(self, file: FilePatch) -> None:
         try:
             new = self._added_alike(file) or self._new_entry(file, self._old_entry(file))
+            if file.new_path and new:
+                self._write(file.new_path, new)
         except RefusedError as exc:
             self.placements.append(HunkPlacement(path=file.path, reason=str(exc)))
             return
-        if file.new_path and new:
-            self._written[file.new_path] = self._latest[file.new_path] = new
-            self._folders.update(folders_above(file.new_path))
         if _removes(file) and file.old_path:
             self._removed.append(file.old_path)
             self._latest[file.old_path] = _Away.GONE
+
+    def _write(self, path: str, entry: Entry) -> None:
+        above = set(folders_above(path))
+        if not above.isdisjoint(self._written):
+            raise RefusedError("a file stands where its folder should be")
+        if path in self._folders:
+            raise RefusedError("a folder stands at its path")
+        self._written[path] = self._latest[path] = entry
+        self._folders |= above
 
     def _old_entry(self, file: FilePatch) -> Entry | None:
         if file.new_path and file.new_path != file.old_path:

@@ -78,10 +78,14 @@ def find_fuzzily(
         NoPlaceError: There is no such place, or more than one.
     """
     effort = effort or Effort()
+    effort.spend(len(keys))
     search = _Search(keys, claimed, hunk, key, effort)
     found = search.align(near, least_similarity)
     edits = search.edits(found)
-    if search.without(found).has_place(near, least_similarity):
+    _require_section(keys, hunk, key, min(place for place in found if place is not None))
+    if search.fits_beside(found, least_similarity) or search.without(found).has_place(
+        near, least_similarity
+    ):
         raise NoPlaceError("its lines are similar to those of several places")
     keyed = evolve(hunk, lines=(line[:1] + key(line[1:]) for line in hunk.lines))
     after = apply_edits(keys, edits, keyed)
@@ -186,6 +190,23 @@ class _Search:
         there = sum(size for size, place in zip(sizes, found, strict=True) if place is not None)
         return there / sum(sizes) if any(sizes) else 0.0
 
+    def fits_beside(self, found: Sequence[int | None], least: float) -> bool:
+        """Whether the hunk would also do a few lines up or down, over the same lines."""
+        size = len(found)
+        self._effort.spend(size * size)
+        for shift in filter(None, range(-size, size + 1)):
+            moved = [
+                place + shift
+                if place is not None
+                and 0 <= place + shift < len(self._text)
+                and self._text[place + shift] == self._pattern[i]
+                else None
+                for i, place in enumerate(found)
+            ]
+            if self._similarity(moved) >= least:
+                return True
+        return False
+
     def edits(self, found: Sequence[int | None]) -> tuple[Edit, ...]:
         """Turn the hunk's changes into edits of the lines found."""
         edits: list[Edit] = []
@@ -209,18 +230,37 @@ class _Search:
         return tuple(edits)
 
     def _require_scope(self, end: int, above: int, found: Sequence[int | None]) -> None:
-        """Require the line that the change before line *end* is indented under.
+        """Require the lines that the change before line *end* is indented under.
 
-        That is the nearest of the *above* old lines before it with less indentation,
-        such as the head of a function. A hunk may begin below it; then nothing is
-        known.
+        Of the *above* old lines before it, the nearest with less indentation, such as
+        the head of a loop, and so on outwards to that of a function. A hunk may begin
+        below it; then the hunk does not say.
         """
         depth = min(_indents(line[1:] for line in _changes_before(self._hunk, end)), default=0)
         for i in reversed(range(above)):
             if self._old[i].strip() and _indent(self._old[i]) < depth:
                 if found[i] is None:
-                    raise NoPlaceError("the line that it is indented under is not there")
-                return
+                    raise NoPlaceError("a line that it is indented under is not there")
+                depth = _indent(self._old[i])
+
+
+def _require_section(
+    keys: Sequence[bytes], hunk: Hunk, key: Callable[[bytes], bytes], start: int
+) -> None:
+    """Require that a hunk stands under the line that its header names, if it names one.
+
+    Git names the nearest line above that looks like the head of a function or class.
+    """
+    section = key(hunk.section.strip(b" \r\n"))
+    if not section.strip():
+        return
+    depth = _indent(section)
+    for i in reversed(range(start + 1)):
+        if keys[i].startswith(section):
+            return
+        if i < start and keys[i].strip() and _indent(keys[i]) <= depth:
+            break
+    raise NoPlaceError("it is not under the line that its header names")
 
 
 def _changes_before(hunk: Hunk, end: int) -> Iterator[bytes]:

@@ -99,14 +99,15 @@ class Image:
     def _place_fuzzily(self, hunk: Hunk, stated: int) -> Placed | Refused:
         if not self._policy.allows(Rung.FUZZY):
             return Refused("its lines are not there")
+        key = _keep_indent if self._squeezes else bytes
         try:
             edits = find_fuzzily(
-                self._keys,
+                list(map(key, self._lines)),
                 self._claimed,
                 hunk,
                 stated,
                 self._policy.least_similarity,
-                key=_squeeze if self._squeezes else bytes,
+                key=key,
                 effort=self._effort,
             )
         except NoPlaceError as exc:
@@ -159,6 +160,10 @@ class Image:
             if line[:1] == b" ":
                 new.append(self._lines[taken])
             taken += 1
+        ends = len(new) - (taken == len(self._lines))
+        for i, line in enumerate(new[: max(ends, 0)]):
+            if not line.endswith(b"\n"):
+                new[i] = line + b"\n"  # it is no longer the last line
         self._lines[at:taken] = new
         if self._keys is not self._lines:
             self._keys[at:taken] = self._as_keys(new)
@@ -173,3 +178,9 @@ _SPACE = re.compile(rb"[ \t\r\n]+")
 def _squeeze(line: bytes) -> bytes:
     """Take every run of white space as one space, and the line's ending as none."""
     return _SPACE.sub(b" ", line.rstrip(b"\r\n"))
+
+
+def _keep_indent(line: bytes) -> bytes:
+    """Squeeze white space but for the indentation, which tells one block from another."""
+    body = line.lstrip(b" \t")
+    return line[: len(line) - len(body)] + _squeeze(body).rstrip(b" ")

@@ -62,7 +62,10 @@ def is_of_epoch(line: bytes) -> bool:
 
 
 def _strip_prefix(name: str) -> str:
-    return name[2:] if _PREFIX.match(name) else name
+    bare = name[2:] if _PREFIX.match(name) else name
+    while bare.startswith("./"):
+        bare = bare[2:]
+    return bare
 
 
 def unquote(text: bytes) -> str:

@@ -13,6 +13,8 @@ from cooperbench_eval.patching.records import FilePatch
 
 __all__ = ["Patch"]
 
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
 
 @frozen(kw_only=True)
 class Patch:
@@ -57,7 +59,7 @@ class Patch:
             raw = data.encode("utf-8", "surrogateescape") if isinstance(data, str) else bytes(data)
         except UnicodeEncodeError as exc:
             raise PatchError("holds half a surrogate pair", origin) from exc
-        reader = PatchReader(raw)
+        reader = PatchReader(raw.removeprefix(_BYTE_ORDER_MARK))
         try:
             files = tuple(reader.files())
         except PatchError as exc:

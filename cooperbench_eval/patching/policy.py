@@ -9,8 +9,9 @@ from cooperbench_eval.models import Rung
 __all__ = ["ApplyPolicy"]
 
 
-def _as_rungs(rungs: Iterable[Rung | str]) -> frozenset[Rung]:
-    return frozenset({Rung.EXACT, *map(Rung, rungs)})
+def _as_rungs(rungs: str | Iterable[str]) -> frozenset[Rung]:
+    given = [rungs] if isinstance(rungs, str) else rungs
+    return frozenset({Rung.EXACT, *map(Rung, given)})
 
 
 @frozen(kw_only=True)

@@ -31,6 +31,9 @@ _NO_NEWLINE = b"\\ "
 
 _SIGNS = frozenset({b" ", b"+", b"-"})
 _BLANK = frozenset({b"\n", b"\r\n"})
+_ENDS = frozenset({b"--", b"```"})  # of a patch: a signature's line, a code block's
+_HEADERS = (b"diff ", b"@@ -", b"--- ", b"Index: ")
+_NO_DIFF = (b"*** Begin Patch", b"*** Update File: ", b"*** Add File: ", b"*** Delete File: ")
 _SIGNATURE = b"-- "  # what mailers and `git format-patch` put below a patch
 _BODIES = (b"--- ", b"+++ ", b"GIT binary patch", b"Binary files ", b"Files ")
 
@@ -40,7 +43,8 @@ class PatchReader:
 
     def __init__(self, data: bytes) -> None:
         # Whoever strips a patch takes its last newline; git would call it corrupt.
-        whole = data if data.endswith(b"\n") else data + b"\n"
+        self._is_cut = not data.endswith(b"\n")
+        whole = data + b"\n" * self._is_cut
         self._lines = BytesIO(whole).readlines()  # ends lines at b"\n" and nowhere else
         self._at = 0
         self._room = MOST_BYTES
@@ -69,12 +73,25 @@ class PatchReader:
                     yield file
             elif self._at_plain_header():
                 yield self._plain_file()
-            elif _HUNK.match(line):
-                raise self._fail("a hunk stands outside of any file")
+            elif _HUNK.match(line) or line.strip() == b"@@":
+                raise self._fail("a hunk stands outside of any file, or has no numbers")
+            elif self._names_without_hunk():
+                raise self._fail("a file is named, and no hunk of it can be read")
+            elif line.startswith(_NO_DIFF):
+                raise self._fail("it is written in a format that is no diff")
             elif line.startswith((b"diff --cc ", b"diff --combined ")):
                 raise self._fail("a diff of a merge cannot be applied")
             else:
                 self._at += 1
+
+    def _names_without_hunk(self) -> bool:
+        """Whether a file is named here above something like a hunk, or above nothing."""
+        third = self._peek(2)
+        return (
+            self._peek().startswith(b"--- ")
+            and self._peek(1).startswith(b"+++ ")
+            and (not third or third[:1] in _SIGNS or third.startswith(b"@@"))
+        )
 
     def _at_plain_header(self) -> bool:
         return (
@@ -88,6 +105,8 @@ class PatchReader:
     def _plain_file(self) -> FilePatch:
         old_line, new_line = self._peek(), self._peek(1)
         old, new = self._names()
+        if old and new and old != new and old.partition("/")[2] == new.partition("/")[2] != "":
+            old = new = old.partition("/")[2]  # of two folders, as `diff -r` compares them
         hunks = self._hunks()
         change = FileChange.MODIFY
         if old is None or (new is not None and is_of_epoch(old_line)):
@@ -240,6 +259,7 @@ class PatchReader:
         if lines is None:
             self._at, stated = start, (old_count, new_count)
             lines = self._hunk_like_lines()
+            self._require_end(lines)
         else:
             more = self._hunk_like_lines()
             if more and (self._peek().startswith(b"@@ -") or not any(map(_is_change, lines))):
@@ -301,12 +321,24 @@ class PatchReader:
             self._at = kept
         return lines
 
+    def _require_end(self, lines: list[bytes]) -> None:
+        """Refuse a miscounted hunk if more of it may be missing or may follow."""
+        if self._at == len(self._lines):
+            if self._is_cut and lines and _is_change(lines[-1]):
+                raise self._fail("the patch is cut off in a hunk")
+            return
+        for line in self._lines[self._at :]:
+            if line.startswith(_HEADERS) or line.rstrip() in _ENDS:
+                return
+            if line[:1] in {b"+", b"-"}:
+                raise self._fail("the hunk holds a line that is none of a hunk's")
+
     def _at_end_of_hunk(self) -> bool:
         line = self._peek()
         return (
             (line[:1] not in _SIGNS and line not in _BLANK and not line.startswith(_NO_NEWLINE))
             or line.rstrip(b"\r\n") == _SIGNATURE
-            or self._at_plain_header()
+            or (line.startswith(b"--- ") and self._peek(1).startswith(b"+++ "))
         )
 
     def _ends_without_newline(self, lines: list[bytes]) -> bool:

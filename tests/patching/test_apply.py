@@ -239,3 +239,39 @@ def test_reading_a_patch_comes_first():
     """A broken patch is no failed application."""
     with pytest.raises(PatchError):
         apply_patch(Snapshot.from_files({}), Patch.parse(b"garbage"))
+
+
+MODIFY = b"--- a/%b\n+++ b/%b\n@@ -1 +1 @@\n-%b\n+new\n"
+CREATE = b"--- /dev/null\n+++ b/%b\n@@ -0,0 +1 @@\n+made\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "patch"),
+    [
+        (
+            {"e/f": Entry(b"3\n")},
+            CREATE % b"e"
+            + MODIFY % (b"e/f", b"e/f", b"3")
+            + b"diff --git a/e/f b/y\nrename from e/f\nrename to y\n",
+        ),
+        (
+            {"d": Entry(b"1\n")},
+            CREATE % b"d/x"
+            + MODIFY % (b"d", b"d", b"1")
+            + b"--- a/d\n+++ /dev/null\n@@ -1 +0,0 @@\n-new\n",
+        ),
+    ],
+)
+def test_a_file_and_a_folder_of_one_name_are_never_written_both(files, patch):
+    """Not even where a later change would clear the way."""
+    result = apply_patch(Snapshot.from_files(files), Patch.parse(patch))
+
+    assert result.status is PatchStatus.FAILED
+
+
+def test_a_line_that_is_no_longer_the_last_gets_its_newline():
+    """Whatever stood behind it in the patch would be glued to it."""
+    base = Snapshot.from_files({"x": b"a\nb\nc"})
+    patch = Patch.parse(b"--- a/x\n+++ b/x\n@@ -1,3 +1,4 @@\n a\n b\n c\n+d\n")
+
+    assert apply_patch(base, patch).changes["x"].data == b"a\nb\nc\nd\n"

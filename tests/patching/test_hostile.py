@@ -60,7 +60,7 @@ def bounded(code, *, megabytes=400, seconds=12):
 
 # --- paths ---
 
-ESCAPING = ["..", "../x", "a/../x", "a/..", "a/../../x", ".", "./x", "a/./x", "a//x", "a/"]
+ESCAPING = ["..", "../x", "a/../x", "a/..", "a/../../x", ".", "a/./x", "a//x", "a/"]
 ABSOLUTE = ["/x", "/etc/passwd", "//server/share/x", "C:/x", "c:\\x", "Z:\\..\\x"]
 BACKSLASHES = ["..\\x", "a\\..\\x", "a\\..", "a\\.git\\x", ".git\\config", "a/..\\..\\x"]
 GIT = [

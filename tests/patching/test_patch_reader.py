@@ -113,7 +113,7 @@ def test_files_are_executable_or_not(mode, expected):
         (b"--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+new\n", FileChange.ADD, (None, "x")),
         (b"--- a/x\n+++ /dev/null\n@@ -1 +0,0 @@\n-old\n", FileChange.DELETE, ("x", None)),
         (b"--- a/x\n+++ b/x\n@@ -0,0 +1 @@\n+new\n", FileChange.ADD, ("x", "x")),
-        (b"--- old/x\n+++ new/x\n" + CHANGE, FileChange.MODIFY, ("new/x", "new/x")),
+        (b"--- old/x\n+++ new/x\n" + CHANGE, FileChange.MODIFY, ("x", "x")),
         (b"--- x.orig\n+++ x\n" + CHANGE, FileChange.MODIFY, ("x", "x")),
         (
             b"--- a/x\t1970-01-01 01:00:00.000 +0100\n+++ b/x\t2024-05-06\n@@ -0,0 +1 @@\n+1\n",
@@ -411,3 +411,33 @@ def test_a_damaged_patch_is_read_or_refused_and_so_is_its_application(damage):
 
     assert bool(result.reason) == (result.status == "failed")
     assert base.overlay(result.changes).tree_id
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (b"@@\n line\n+new\n", "no hunk of it can be read"),
+        (b"", "no hunk of it can be read"),
+        (b" line\n+new\n", "no hunk of it can be read"),
+        (b"@@ -1 +1 @@\n-old\n+new\n@@\n line\n+new\n", "has no numbers"),
+        (b"@@ -1 +1 @@\n-old\n+new\n*** Begin Patch\n*** Update File: y\n+2\n", "no diff"),
+        (b"@@ -1,9 +1,9 @@\n a\n-b\n+B\n...\n-d\n+D\n", "none of a hunk's"),
+        (b"@@ -1,9 +1,9 @@\n a\n-b\n+B\nd\n+D\n", "none of a hunk's"),
+        (b"@@ -1,3 +1,4 @@\n a\n-b\n+    with open(pa", "cut off"),
+    ],
+)
+def test_what_looks_like_a_diff_and_cannot_be_read_is_not_passed_over(text, words):
+    """As git does, which then reports success without it."""
+    with pytest.raises(PatchError, match=words):
+        Patch.parse(b"--- a/z\n+++ b/z\n@@ -1 +1 @@\n-1\n+2\n--- a/x\n+++ b/x\n" + text)
+
+
+def test_a_byte_order_mark_is_no_part_of_a_patch():
+    """Editors put it there."""
+    assert Patch.parse(b"\xef\xbb\xbf" + DIFF) == Patch.parse(DIFF)
+
+
+@pytest.mark.parametrize("names", [b"--- ./x\n+++ ./x\n", b"--- a/./x\n+++ b/./x\n"])
+def test_a_path_from_here_is_a_path(names):
+    """`./x` is `x`."""
+    assert Patch.parse(names + b"@@ -1 +1 @@\n-1\n+2\n").paths == ("x",)

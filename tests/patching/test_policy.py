@@ -27,11 +27,20 @@ def test_rungs_may_be_given_as_words():
     assert hash(words) == hash(ApplyPolicy(rungs=["fuzzy", "three_way", "offset"]))
 
 
-@pytest.mark.parametrize("rungs", [["exactly"], ["offset", None], "offset"])
+@pytest.mark.parametrize("rungs", [["exactly"], ["offset", None], "off"])
 def test_a_word_that_is_no_rung_is_a_wrong_value(rungs):
     """A slip of the pen is not taken for strictness."""
     with pytest.raises(ValueError, match="is not a valid Rung"):
         ApplyPolicy(rungs=rungs)
+
+
+def test_one_rung_may_stand_alone():
+    """As a word or a member."""
+    assert (
+        ApplyPolicy(rungs="offset")
+        == ApplyPolicy(rungs=Rung.OFFSET)
+        == ApplyPolicy(rungs=["offset"])
+    )
 
 
 @pytest.mark.parametrize("share", [0.5, 0, -1, 1.01, float("nan")])

@@ -130,13 +130,13 @@ def test_changed_lines_behind_a_whole_hunk_are_dropped_and_counted():
     assert (result.status, after) == (PatchStatus.APPLIED, {"x": CHANGED})
 
 
-def test_changed_lines_behind_a_whole_hunk_are_applied_by_recounting_if_they_fit():
-    """Then none is left out."""
+def test_changed_lines_behind_a_hunk_that_fits_are_left_out_though_recounting_is_allowed():
+    """They may be prose, and a patch that fits strictly is never placed leniently."""
     result, after = apply({"x": LINES}, NAMES + AT_10 + TAIL, RECOUNT)
 
     (placement,) = result.hunks
-    assert (placement.rung, placement.uncounted_lines) == (Rung.RECOUNT, 0)
-    assert after == {"x": WITH_TAIL}
+    assert (placement.rung, placement.uncounted_lines) == (Rung.EXACT, 1)
+    assert after == {"x": CHANGED}
 
 
 @pytest.mark.parametrize("rungs", [[], RECOUNT, ["recount", "offset", "whitespace", "fuzzy"]])
