@@ -29,12 +29,14 @@ if TYPE_CHECKING:
     from cooperbench_eval.merging.tree import Labels, ThreeWayMerge
     from cooperbench_eval.models import (
         Conflict,
+        ConflictBlock,
         ConflictDetails,
         ConflictKind,
         Entry,
         FileConflicts,
         FileMode,
         HunkPlacement,
+        LedgerRow,
         MergeStatus,
         PatchStatus,
         Rung,
@@ -71,11 +73,14 @@ if TYPE_CHECKING:
         MergeInput,
         MergeOutcome,
         MergeStrategy,
+        Resolution,
         available_strategies,
         get_strategy,
         merge,
+        resolve_blocks,
         resolve_conflicts,
     )
+    from cooperbench_eval.strategies.cascade import cascade
 
 __all__ = [
     "ApplyPolicy",
@@ -83,6 +88,7 @@ __all__ = [
     "Attempt",
     "Changes",
     "Conflict",
+    "ConflictBlock",
     "ConflictDetails",
     "ConflictKind",
     "ConflictScorer",
@@ -104,6 +110,7 @@ __all__ = [
     "Hunk",
     "HunkPlacement",
     "Labels",
+    "LedgerRow",
     "LocalSandbox",
     "MergeInput",
     "MergeOutcome",
@@ -118,6 +125,7 @@ __all__ = [
     "PatchStatus",
     "ReportError",
     "RepositoryError",
+    "Resolution",
     "Rung",
     "Sandbox",
     "Setting",
@@ -140,9 +148,11 @@ __all__ = [
     "Verdict",
     "apply_patch",
     "available_strategies",
+    "cascade",
     "evaluate",
     "get_strategy",
     "merge",
+    "resolve_blocks",
     "resolve_conflicts",
     "write_report",
 ]
@@ -166,12 +176,14 @@ _ROOMS = {
     "cooperbench_eval.merging.tree": ("Labels", "ThreeWayMerge"),
     "cooperbench_eval.models": (
         "Conflict",
+        "ConflictBlock",
         "ConflictDetails",
         "ConflictKind",
         "Entry",
         "FileConflicts",
         "FileMode",
         "HunkPlacement",
+        "LedgerRow",
         "MergeStatus",
         "PatchStatus",
         "Rung",
@@ -208,11 +220,14 @@ _ROOMS = {
         "MergeInput",
         "MergeOutcome",
         "MergeStrategy",
+        "Resolution",
         "available_strategies",
         "get_strategy",
         "merge",
+        "resolve_blocks",
         "resolve_conflicts",
     ),
+    "cooperbench_eval.strategies.cascade": ("cascade",),
 }
 _HOMES = {name: room for room, names in _ROOMS.items() for name in names}
 

@@ -257,6 +257,7 @@ class _Evaluation:
             feature1_tests=self._test(outcome.changes, pair.feature1) if merged else None,
             feature2_tests=self._test(outcome.changes, pair.feature2) if merged else None,
             duration_seconds=seconds,
+            ledger=outcome.ledger,
         )
 
     def _test(self, changes: Changes, feature: Feature) -> TestResult | None:

@@ -6,18 +6,20 @@ with `/`, undecodable bytes kept as surrogate escapes.
 
 import hashlib
 from enum import IntEnum, StrEnum
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from attrs import field, frozen
 
 __all__ = [
     "Conflict",
+    "ConflictBlock",
     "ConflictDetails",
     "ConflictKind",
     "Entry",
     "FileConflicts",
     "FileMode",
     "HunkPlacement",
+    "LedgerRow",
     "MergeStatus",
     "PatchStatus",
     "Rung",
@@ -101,7 +103,7 @@ class Rung(StrEnum):
     RECOUNT = "recount"
     """Its header miscounts its lines; they were counted anew."""
     FUZZY = "fuzzy"
-    """Most of its lines stand there, and nowhere else."""
+    """Most of its lines stand there, and at no other place."""
 
 
 @frozen(kw_only=True)
@@ -115,8 +117,8 @@ class HunkPlacement:
         rung: How it was placed; `None` where it was not.
         offset: Lines between the stated place and the one taken.
         reason: Why it was refused; else empty.
-        uncounted_lines: Changed lines behind the hunk that its header does not
-            count. They were not applied, as `git apply` has it.
+        uncounted_lines: Changed lines right behind the hunk that its header does
+            not count. They were not applied, as `git apply` has it.
     """
 
     path: str
@@ -209,6 +211,72 @@ class Conflict:
     def has_lines(self) -> bool:
         """Whether git shows this conflict between markers."""
         return self.line is not None
+
+
+@frozen(kw_only=True)
+class ConflictBlock:
+    """The lines of a file that both sides changed, in one piece.
+
+    Git splits a region that both sides changed at the lines which they happen to
+    share, and so two new functions may become three conflicts. A block is the region
+    as it was before, with the conflicts it became.
+
+    Attributes:
+        path: The file in the merged tree.
+        base: The lines both started from.
+        ours: Our lines.
+        theirs: Their lines.
+        newline: How the lines around end.
+        conflicts: The open conflicts it became, in order.
+        files: The whole file in base, ours and theirs.
+    """
+
+    path: str
+    base: bytes = field(repr=False)
+    ours: bytes = field(repr=False)
+    theirs: bytes = field(repr=False)
+    newline: bytes = field(default=b"\n", repr=False)
+    conflicts: tuple[Conflict, ...] = field(repr=False)
+    files: tuple[bytes, bytes, bytes] = field(repr=False)
+
+
+@frozen(kw_only=True)
+class LedgerRow:
+    """What became of one conflict, or of the conflicts of one block.
+
+    Attributes:
+        path: The file.
+        line: Where its first opening marker stood in git's merged file.
+        conflicts: How many of git's conflicts it is.
+        shape: What either side did, such as `insert/insert` or `edit/delete`.
+        strategy: Which strategy of a cascade it was; empty outside of one.
+        rule: What resolved it; empty if it is open.
+        reason: Why it is open; empty if it is resolved.
+        ours_kept: The share of the tokens that ours added which the resolution has,
+            from 0 to 1; `None` if it is open or that was not measured.
+        theirs_kept: Likewise of theirs.
+    """
+
+    path: str
+    line: int | None = None
+    conflicts: int = 1
+    shape: str = ""
+    strategy: str = ""
+    rule: str = ""
+    reason: str = ""
+    ours_kept: float | None = None
+    theirs_kept: float | None = None
+
+    @classmethod
+    def left_open(cls, conflict: Conflict, reason: str) -> Self:
+        """Make the row of a conflict that stays open."""
+        kind = conflict.kind.value
+        return cls(path=conflict.path, line=conflict.line, shape=kind, reason=reason)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it stays open."""
+        return not self.rule
 
 
 class Severity(StrEnum):

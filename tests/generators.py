@@ -1,6 +1,7 @@
 """Generators of test data; the only test file that imports Hypothesis's."""
 
 import datetime as dt
+import operator
 import re
 from collections.abc import Callable
 
@@ -44,6 +45,7 @@ __all__ = [
     "successors",
     "texts",
     "three_way_texts",
+    "three_way_tokens",
     "three_way_trees",
     "trees",
 ]
@@ -675,3 +677,29 @@ def drifted_hunks(draw: st.DrawFn) -> tuple[Lines, Lines]:
             st.lists(st.sampled_from(_DRIFTING), max_size=2)
         )
     return draw(_DRIFTED_LINES) + there + draw(_DRIFTED_LINES), hunk
+
+
+# --- tokens ---
+
+_TOKENS = [b"a", b"b", b"c", b"d", b"\xe9", b"f", b"(", b")", b",", b"=", b"1", b"\0"]
+_SPACES = [b"", b" ", b" ", b" ", b"\n", b"\n", b"\n    ", b"\r\n"]
+
+
+@st.composite
+def three_way_tokens(draw: st.DrawFn) -> tuple[bytes, bytes, bytes]:
+    r"""Base, ours and theirs: a few lines, and edits within them.
+
+    For example ``b"a, b\n"``, ``b"a, c, b\n"``, ``b"a,\n    d\n"``.
+    """
+    tokens = st.builds(operator.add, st.sampled_from(_SPACES), st.sampled_from(_TOKENS))
+    base = draw(st.lists(tokens, max_size=12))
+    sides = [base]
+    for _ in range(2):
+        side = list(base)
+        for _ in range(draw(st.integers(0, 3))):
+            at = draw(st.integers(0, len(side)))
+            end = min(len(side), at + draw(st.integers(0, 2)))
+            side[at:end] = draw(st.lists(tokens, max_size=3))
+        sides.append(side)
+    base_data, ours, theirs = (b"".join(side) + b"\n" if side else b"" for side in sides)
+    return base_data, ours, theirs

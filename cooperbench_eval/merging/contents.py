@@ -22,6 +22,7 @@ class ContentMerge:
         marker_size: How long they are.
         modes_differ: Both sides set the mode, differently.
         unmergeable: The contents differ and have no lines to merge.
+        sources: The texts of base, ours and theirs that *text* was made of.
     """
 
     entry: Entry
@@ -30,6 +31,7 @@ class ContentMerge:
     marker_size: int = 7
     modes_differ: bool = False
     unmergeable: bool = False
+    sources: tuple[bytes, bytes, bytes] = (b"", b"", b"")
 
     @property
     def is_clean(self) -> bool:
@@ -58,13 +60,15 @@ def merge_contents(
         return ContentMerge(
             entry=Entry(ours.data, mode), modes_differ=modes_differ, unmergeable=True
         )
-    text = merge_text(old.data if old else b"", ours.data, theirs.data, cache=cache)
+    sources = old.data if old else b"", ours.data, theirs.data
+    text = merge_text(*sources, cache=cache)
     return ContentMerge(
         entry=Entry(render_text(text, labels, marker_size), mode),
         text=text if text.conflicts else None,
         labels=labels,
         marker_size=marker_size,
         modes_differ=modes_differ,
+        sources=sources,
     )
 
 

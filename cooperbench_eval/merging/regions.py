@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from cooperbench_eval.merging.linediff import Change, DiffAlgorithm, diff_lines
 
-__all__ = ["Refinement", "Region", "Side", "find_regions"]
+__all__ = ["Block", "Refinement", "Region", "Side", "find_blocks", "find_regions"]
 
 _CLOSE_LINES = 3
 """Conflicts with at most so many lines between them are joined."""
@@ -62,6 +62,18 @@ class Region(NamedTuple):
     theirs_end: int
 
 
+class Block(NamedTuple):
+    """What was disputed before it was refined, and the conflicts that are left of it.
+
+    Attributes:
+        whole: The range of each text.
+        conflicts: The refined conflicts in it, at least one.
+    """
+
+    whole: Region
+    conflicts: tuple[Region, ...]
+
+
 Texts = tuple[Sequence[bytes], Sequence[bytes], Sequence[bytes]]
 """The lines of base, ours and theirs."""
 Changes = Sequence[Change]
@@ -101,6 +113,58 @@ def find_regions(
             refined.append(region)
     blank_is_close = refinement is Refinement.ZEALOUS_ALNUM
     return _join(ours, refined, blank_is_close=blank_is_close)
+
+
+def find_blocks(
+    texts: Texts,
+    ours_changes: Changes,
+    theirs_changes: Changes,
+    *,
+    algorithm: DiffAlgorithm = DiffAlgorithm.HISTOGRAM,
+) -> list[Block]:
+    """Group git's conflicts by the region they were refined from, in order.
+
+    Conflicts that were joined make one block of their regions. The arguments are
+    those of `find_regions`.
+    """
+    _, ours, theirs = texts
+    disputed = [
+        region
+        for region in _walk(ours, theirs, ours_changes, theirs_changes)
+        if region.side is Side.DISPUTED
+    ]
+    refined = find_regions(
+        texts, ours_changes, theirs_changes, refinement=Refinement.ZEALOUS, algorithm=algorithm
+    )
+    blocks: list[Block] = []
+    for conflict in (region for region in refined if region.side is Side.DISPUTED):
+        inside = [region for region in disputed if _meet(region, conflict)]
+        whole = inside[0]._replace(
+            base_end=inside[-1].base_end,
+            ours_end=inside[-1].ours_end,
+            theirs_end=inside[-1].theirs_end,
+        )
+        if blocks and _meet(blocks[-1].whole, whole):
+            last, conflicts = blocks.pop()
+            whole = whole._replace(
+                base_start=last.base_start,
+                ours_start=last.ours_start,
+                theirs_start=last.theirs_start,
+            )
+            blocks.append(Block(whole, (*conflicts, conflict)))
+        else:
+            blocks.append(Block(whole, (conflict,)))
+    return blocks
+
+
+def _meet(one: Region, other: Region) -> bool:
+    """Whether one region holds part of the other, or all of it."""
+    return (
+        one.ours_start <= other.ours_end
+        and other.ours_start <= one.ours_end
+        and one.theirs_start <= other.theirs_end
+        and other.theirs_start <= one.theirs_end
+    )
 
 
 def _walk(

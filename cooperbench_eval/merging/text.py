@@ -12,14 +12,23 @@ from typing import Self
 from attrs import evolve, field, frozen
 
 from cooperbench_eval.merging.linediff import DiffAlgorithm, DiffCache
-from cooperbench_eval.merging.regions import Refinement, Region, Side, Texts, find_regions
+from cooperbench_eval.merging.regions import (
+    Refinement,
+    Region,
+    Side,
+    Texts,
+    find_blocks,
+    find_regions,
+)
 
 __all__ = [
     "ConflictStyle",
     "DiffAlgorithm",
     "Refinement",
+    "TextBlock",
     "TextConflict",
     "TextMerge",
+    "find_text_blocks",
     "merge_text",
 ]
 
@@ -107,6 +116,33 @@ class TextConflict:
 
 
 @frozen(kw_only=True)
+class TextBlock:
+    """Lines that the sides disputed before git looked closer, in one piece.
+
+    A conflict that git splits at a line which both sides happen to have is often one
+    change of either side: two new functions that share a `return`. Whoever merges
+    more than lines needs them whole.
+
+    Attributes:
+        base: The lines both started from.
+        ours: Our lines.
+        theirs: Their lines.
+        newline: How the lines around end.
+        lead: What of it stands settled before its first conflict.
+        tail: What of it stands settled behind its last conflict.
+        conflicts: The places of its conflicts among those of the file.
+    """
+
+    base: bytes
+    ours: bytes
+    theirs: bytes
+    newline: bytes
+    lead: bytes
+    tail: bytes
+    conflicts: range
+
+
+@frozen(kw_only=True)
 class TextMerge:
     r"""A merged text: runs of settled bytes with conflicts between them.
 
@@ -175,6 +211,26 @@ class TextMerge:
                 for chunk in self.chunks
             ),
         )
+
+    def replace(self, answers: Iterable[tuple[TextBlock, bytes]]) -> Self:
+        """Put text in the place of whole blocks, whose conflicts are all open.
+
+        Args:
+            answers: Blocks in order, each with its resolution; the places of their
+                conflicts are those among this merge's.
+        """
+        pieces = list(self.chunks)
+        places = [i for i, chunk in enumerate(pieces) if not isinstance(chunk, bytes)]
+        for block, text in reversed(tuple(answers)):  # from the end, so that places hold
+            first, last = places[block.conflicts.start], places[block.conflicts.stop - 1]
+            pieces[first : last + 1] = [text]
+            for at, start, end in (
+                (first + 1, len(block.tail), None),
+                (first - 1, 0, -len(block.lead) or None),
+            ):
+                if 0 <= at < len(pieces) and isinstance(settled := pieces[at], bytes):
+                    pieces[at] = settled[start:end]
+        return evolve(self, chunks=_chunks(pieces))
 
     def marker_lines(self, style: ConflictStyle = ConflictStyle.MERGE) -> tuple[int, ...]:
         """Say on which line of the rendered text each conflict starts.
@@ -248,6 +304,33 @@ def merge_text(
     )
     cuts = _Cuts(base, cache), _Cuts(ours, cache), _Cuts(theirs, cache)
     return TextMerge(chunks=_chunks(_assemble(texts, cuts, regions)))
+
+
+def find_text_blocks(
+    base: bytes, ours: bytes, theirs: bytes, *, cache: DiffCache | None = None
+) -> tuple[TextBlock, ...]:
+    """Group the conflicts of `merge_text`, as it is by default, into blocks."""
+    cache = DiffCache() if cache is None else cache
+    texts = cache.lines(base), cache.lines(ours), cache.lines(theirs)
+    of_base, of_ours, of_theirs = (_Cuts(data, cache) for data in (base, ours, theirs))
+    found = []
+    number = 0
+    for whole, conflicts in find_blocks(
+        texts, cache.changes(base, ours), cache.changes(base, theirs)
+    ):
+        found.append(
+            TextBlock(
+                base=of_base.cut(whole.base_start, whole.base_end),
+                ours=of_ours.cut(whole.ours_start, whole.ours_end),
+                theirs=of_theirs.cut(whole.theirs_start, whole.theirs_end),
+                newline=_newline(texts, whole.ours_start, whole.theirs_start),
+                lead=of_ours.cut(whole.ours_start, conflicts[0].ours_start),
+                tail=of_ours.cut(conflicts[-1].ours_end, whole.ours_end),
+                conflicts=range(number, number + len(conflicts)),
+            )
+        )
+        number += len(conflicts)
+    return tuple(found)
 
 
 class _Cuts:

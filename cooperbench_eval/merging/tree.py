@@ -7,7 +7,7 @@ whatever cannot be merged becomes a `Conflict` with its kind. What stands at an
 open conflict's path in the merged overlay is what `git merge` leaves there.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from attrs import evolve, field, frozen
 
@@ -15,8 +15,8 @@ from cooperbench_eval.merging.contents import ContentMerge, merge_contents, rend
 from cooperbench_eval.merging.linediff import DiffCache
 from cooperbench_eval.merging.moves import carry_renames
 from cooperbench_eval.merging.slots import Side, Slot, Slots
-from cooperbench_eval.merging.text import TextMerge
-from cooperbench_eval.models import Conflict, ConflictKind, Entry, FileMode
+from cooperbench_eval.merging.text import TextBlock, TextMerge, find_text_blocks
+from cooperbench_eval.models import Conflict, ConflictBlock, ConflictKind, Entry, FileMode
 from cooperbench_eval.objects import folders_above
 from cooperbench_eval.snapshot import Changes, Snapshot
 
@@ -59,6 +59,7 @@ class _OpenFile:
     merge: ContentMerge
     text: TextMerge
     kind: ConflictKind
+    numbers: tuple[int, ...]  # of the conflicts still open, among all it had
 
     @property
     def entry(self) -> Entry:
@@ -86,6 +87,7 @@ class ThreeWayMerge:
     stages: tuple[Stage, ...] = field(default=(), repr=False)
     labels: Labels = field(factory=Labels)
     _files: Mapping[str, _OpenFile] = field(factory=dict, repr=False)
+    _cache: DiffCache = field(factory=DiffCache, eq=False, repr=False)
 
     def resolve(self, answer: Callable[[Conflict], bytes | None]) -> "ThreeWayMerge":
         """Ask *answer* for each open conflict's text and put it in its place.
@@ -110,12 +112,72 @@ class ThreeWayMerge:
                 entries[conflict.path] = Entry(text, _mode_at(entries, conflict.path))
         for path, answers in texts.items():
             old = self._files[path]
-            file = evolve(old, text=_answered(old.text, answers))
+            left_open = zip(old.numbers, answers, strict=True)
+            numbers = tuple(number for number, given in left_open if given is None)
+            file = evolve(old, text=_answered(old.text, answers), numbers=numbers)
             entries[path] = file.entry
             if file.text.conflicts:
                 files[path] = file
                 left += _conflicts_in(path, file)
-        ordered = tuple(sorted(left, key=_place))
+        return self._with(entries, files, left)
+
+    @property
+    def blocks(self) -> tuple[ConflictBlock, ...]:
+        """The regions that both sides changed and of which every conflict is open."""
+        found = [self._blocks_of(path, file) for path, file in sorted(self._files.items())]
+        return tuple(block for blocks in found for block, _ in blocks)
+
+    def resolve_blocks(self, answer: Callable[[ConflictBlock], bytes | None]) -> "ThreeWayMerge":
+        """Ask *answer* for the text of each of the `blocks` and put it in its place.
+
+        `None` leaves a block's conflicts open. Bytes outside of blocks are not
+        touched.
+        """
+        entries = dict(self.changes)
+        files = dict(self._files)
+        left = [conflict for conflict in self.conflicts if not conflict.has_lines]
+        for path, file in self._files.items():
+            answers = []
+            for block, place in self._blocks_of(path, file):
+                if (text := answer(block)) is not None:
+                    answers.append((place, text))
+            closed = {i for place, _ in answers for i in place.conflicts}
+            numbers = tuple(n for i, n in enumerate(file.numbers) if i not in closed)
+            new = evolve(file, text=file.text.replace(answers), numbers=numbers)
+            entries[path] = new.entry
+            files[path] = new
+            left += _conflicts_in(path, new)
+        still = {path: file for path, file in files.items() if file.numbers}
+        return self._with(entries, still, left)
+
+    def _blocks_of(self, path: str, file: _OpenFile) -> Iterator[tuple[ConflictBlock, TextBlock]]:
+        """Yield the blocks of a file, with their place among its open conflicts."""
+        conflicts = _conflicts_in(path, file)
+        at = {number: i for i, number in enumerate(file.numbers)}
+        for block in find_text_blocks(*file.merge.sources, cache=self._cache):
+            if not all(number in at for number in block.conflicts):
+                continue
+            place = range(at[block.conflicts.start], at[block.conflicts.stop - 1] + 1)
+            yield (
+                ConflictBlock(
+                    path=path,
+                    base=block.base,
+                    ours=block.ours,
+                    theirs=block.theirs,
+                    newline=block.newline,
+                    conflicts=tuple(conflicts[i] for i in place),
+                    files=file.merge.sources,
+                ),
+                evolve(block, conflicts=place),
+            )
+
+    def _with(
+        self,
+        entries: dict[str, Entry | None],
+        files: dict[str, _OpenFile],
+        conflicts: list[Conflict],
+    ) -> "ThreeWayMerge":
+        ordered = tuple(sorted(conflicts, key=_place))
         return evolve(self, changes=Changes(entries), conflicts=ordered, files=files)
 
 
@@ -173,6 +235,7 @@ class _Merger:
             stages=tuple(sorted(self._stages, key=lambda s: (s.path, s.number))),
             labels=self._labels,
             files=self._files,
+            cache=self._cache,
         )
 
     def _settle(self, path: str, slot: Slot) -> None:
@@ -232,7 +295,8 @@ class _Merger:
     def _open_file(self, path: str, merge: ContentMerge, kind: ConflictKind) -> None:
         if merge.text is None:
             return
-        file = _OpenFile(merge=merge, text=merge.text, kind=kind)
+        numbers = tuple(range(len(merge.text.conflicts)))
+        file = _OpenFile(merge=merge, text=merge.text, kind=kind, numbers=numbers)
         self._files[path] = file
         self._conflicts += _conflicts_in(path, file)
 

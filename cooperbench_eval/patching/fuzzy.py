@@ -3,8 +3,9 @@
 diff-match-patch proposes the place (Bitap, by N. Fraser after S. Wu and U. Manber)
 and nothing more: its own patching edits the wrong function and reports success. A
 proposal is taken only if every line to be removed stands there, enough of the other
-old lines do, each change has a definite place between them, no second place is as
-good, and undoing the change by the same rules gives the file back.
+old lines do, and so do those that a change is indented under; if it lies under the line
+that the hunk's header names, each change has a definite place, no second place would do,
+and undoing the change by the same rules gives the file back.
 """
 
 import math
@@ -155,14 +156,10 @@ class _Search:
 
     def align(self, near: int, least: float) -> list[int | None]:
         """Say for each old line of the hunk which line of the file it is, if any."""
-        from diff_match_patch import diff_match_patch  # noqa: PLC0415 - seldom needed
+        from cooperbench_eval.symbols import Step, diff_symbols, find_similar  # noqa: PLC0415
 
         self._effort.spend(len(self._text) * len(self._pattern))
-        engine = diff_match_patch()
-        engine.Diff_Timeout = 0  # the result must not depend on the machine
-        engine.Match_Threshold = 1 - least
-        engine.Match_Distance = 1000 * (len(self._text) + 1)  # distance only breaks ties
-        at = engine.match_main(self._text, self._pattern, near) if self._pattern else -1
+        at = find_similar(self._text, self._pattern, near, least)
         if at < 0:
             raise NoPlaceError("its lines are not there, nor similar ones")
         size = len(self._pattern)
@@ -170,12 +167,12 @@ class _Search:
         start = max(at - slack, 0)
         window = self._text[start : at + size + slack]
         found: list[int | None] = []
-        for operation, characters in engine.diff_main(self._pattern, window, False):
-            if operation == engine.DIFF_EQUAL:
+        for step, characters in diff_symbols(self._pattern, window):
+            if step is Step.KEEP:
                 found += range(start, start + len(characters))
-            elif operation == engine.DIFF_DELETE:
+            elif step is Step.REMOVE:
                 found += [None] * len(characters)
-            if operation != engine.DIFF_DELETE:
+            if step is not Step.REMOVE:
                 start += len(characters)
         if self._similarity(found) < least:
             raise NoPlaceError("its lines are not there, nor similar ones")

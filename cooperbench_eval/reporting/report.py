@@ -15,6 +15,7 @@ from cooperbench_eval.models import (
     Conflict,
     ConflictDetails,
     HunkPlacement,
+    LedgerRow,
     MergeStatus,
     PatchStatus,
     TestResult,
@@ -119,6 +120,8 @@ class Attempt:
         feature1_tests: Feature 1's tests on the merged tree; `None` if not run.
         feature2_tests: Feature 2's tests on it, likewise.
         duration_seconds: Time the strategy took, tests not counted.
+        ledger: What became of each conflict or block of conflicts, if the strategy
+            says so.
     """
 
     strategy: str
@@ -132,6 +135,7 @@ class Attempt:
     feature1_tests: TestResult | None = None
     feature2_tests: TestResult | None = None
     duration_seconds: float = 0.0
+    ledger: tuple[LedgerRow, ...] = field(default=(), converter=tuple[LedgerRow, ...], repr=False)
 
     @property
     def verdict(self) -> Verdict:

@@ -1,5 +1,6 @@
 """Merge strategies: the protocol, the registry, and the built-in ones."""
 
+from cooperbench_eval.strategies.blocks import Resolution, resolve_blocks
 from cooperbench_eval.strategies.protocol import (
     FeatureContext,
     MergeInput,
@@ -15,8 +16,10 @@ __all__ = [
     "MergeInput",
     "MergeOutcome",
     "MergeStrategy",
+    "Resolution",
     "available_strategies",
     "get_strategy",
     "merge",
+    "resolve_blocks",
     "resolve_conflicts",
 ]

@@ -10,7 +10,7 @@ from typing import Protocol, runtime_checkable
 from attrs import field, frozen
 
 from cooperbench_eval.merging.tree import ThreeWayMerge
-from cooperbench_eval.models import Conflict, MergeStatus
+from cooperbench_eval.models import Conflict, LedgerRow, MergeStatus
 from cooperbench_eval.snapshot import Changes, Snapshot
 
 __all__ = [
@@ -71,6 +71,10 @@ class MergeOutcome:
         conflicts_met: How many the three-way merge had.
         strategy: The strategy's name.
         failure: Why the strategy could not do its work; else empty.
+        ledger: What became of each conflict or block of conflicts, if the strategy
+            says so.
+        merge: The three-way merge with what was resolved, from which another strategy
+            of a cascade can go on; `None` if the strategy did not keep it.
     """
 
     changes: Changes
@@ -78,6 +82,8 @@ class MergeOutcome:
     conflicts_met: int = 0
     strategy: str = ""
     failure: str = ""
+    ledger: tuple[LedgerRow, ...] = field(default=(), converter=tuple[LedgerRow, ...], repr=False)
+    merge: ThreeWayMerge | None = field(default=None, eq=False, repr=False)
 
     @property
     def status(self) -> MergeStatus:
@@ -129,9 +135,21 @@ def resolve_conflicts(
         ...     def merge(self, merge_input):
         ...         return resolve_conflicts(merge_input, lambda conflict: conflict.ours)
     """
-    merged = merge_input.merge.resolve(answer)
+    rows = []
+
+    def answered(conflict: Conflict) -> bytes | None:
+        text = answer(conflict)
+        if text is None:
+            rows.append(LedgerRow.left_open(conflict, "the strategy has no answer"))
+        else:
+            rows.append(LedgerRow(path=conflict.path, line=conflict.line, rule="answer"))
+        return text
+
+    merged = merge_input.merge.resolve(answered)
     return MergeOutcome(
         changes=merged.changes,
         conflicts=merged.conflicts,
         conflicts_met=len(merge_input.conflicts),
+        ledger=tuple(rows),
+        merge=merged,
     )

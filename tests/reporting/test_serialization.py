@@ -116,6 +116,7 @@ def test_every_key_of_ours_is_known():
         "feature1_tests",
         "feature2_tests",
         "duration_seconds",
+        "ledger",
         "verdict",
     ]
     assert list(data["conflicts"][0]) == [

@@ -1,0 +1,522 @@
+"""Judges strategies by tests, on the gold pairs that conflict in the naive merge.
+
+    python benchmarks/resolve.py --dataset DIR --repos DIR [--task NAME/ID ...]
+        [--strategy NAME ...] [--cache FILE] [--jobs N] [--show]
+
+Feature 1 is merged into feature 2, as an evaluation does it. A result is correct if
+no conflict is left and both features' suites pass; each distinct tree is tested
+once. The suites need the projects' test dependencies beside this library; tasks
+whose suites ask for more than a plain machine are judged by their text alone. A
+strategy is a name, `structured+tokens+union` for a cascade, or `cascade` for that
+very one. Strategies were worked out on the development tasks, so the measuring ones
+say what they are worth. Precision is correct over accepted; intervals are Wilson's
+at 95 %; *against union* counts the pairs that only this strategy and only union get
+right, with McNemar's exact p. Pairs of a task share features, so they are not as
+independent as the two take them to be. Milliseconds are processor time.
+
+With --cache what the suites showed is kept; remove the file where the suites, or
+what is installed, changed.
+"""
+
+import argparse
+import ast
+import contextlib
+import os
+import signal
+import sqlite3
+import statistics
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from pathlib import Path
+
+from attrs import field, frozen
+from repositories import Repositories
+from scipy.stats import binomtest
+
+import cooperbench_eval
+from cooperbench_eval import (
+    Changes,
+    Dataset,
+    Entry,
+    MergeStatus,
+    MergeStrategy,
+    PatchStatus,
+    Snapshot,
+    StrategyError,
+    StrategyFailedError,
+    Task,
+    TestFileFilter,
+    TestResult,
+    TestRunner,
+    TestStatus,
+    TestSuite,
+    Verdict,
+    apply_patch,
+    available_strategies,
+    get_strategy,
+    merge,
+)
+
+DEVELOPMENT = ("pallets_click_task/2068", "pallets_click_task/2800", "pallets_jinja_task/1465")
+MEASURING = (
+    "pallets_click_task/2956",
+    "pallets_jinja_task/1559",
+    "pallets_jinja_task/1621",
+    "samuelcolvin_dirty_equals_task/43",
+)
+CASCADE = "structured+tokens+union"
+TIMEOUT_SECONDS = 120
+
+RunKey = tuple[str, int, str]
+"""Task, feature, tree id."""
+
+
+# --- strategies -------------------------------------------------------------
+
+
+def load_strategies(specs: Iterable[str]) -> dict[str, MergeStrategy]:
+    """Build the strategies, with a line for each that is not to be had."""
+    found: dict[str, MergeStrategy] = {}
+    for spec in specs:
+        try:
+            found[spec] = build_strategy(spec)
+        except (LookupError, StrategyError) as exc:
+            print(f"{spec}: passed over, {exc}")
+        else:
+            warm_up(found[spec])
+    return found
+
+
+def build_strategy(spec: str) -> MergeStrategy:
+    """Build one strategy, or a cascade of several.
+
+    Raises:
+        LookupError: A part of a cascade, or the cascade itself, is not there yet.
+        StrategyError: The strategy is not to be had.
+    """
+    names = (CASCADE if spec == "cascade" else spec).split("+")
+    if len(names) == 1:
+        return get_strategy(spec)
+    if missing := set(names) - set(available_strategies()):
+        raise LookupError(f"not registered: {', '.join(sorted(missing))}")
+    cascade: Callable[..., MergeStrategy] | None = getattr(cooperbench_eval, "cascade", None)
+    if cascade is None:
+        raise LookupError("the library has no function `cascade`")
+    return cascade(*names)
+
+
+def warm_up(strategy: MergeStrategy) -> None:
+    """Have the strategy import what it needs, so that no pair pays for it."""
+    base = Snapshot.from_files({"a.py": b"x = 1\n"})
+    ours, theirs = (Changes({"a.py": Entry(text)}) for text in (b"x = 2\n", b"x = 3\n"))
+    with contextlib.suppress(StrategyFailedError):
+        merge(base, ours, theirs, strategy=strategy)
+
+
+# --- resolving --------------------------------------------------------------
+
+
+@frozen(kw_only=True)
+class Resolution:
+    """What a strategy made of a pair.
+
+    Attributes:
+        changes: What it merged.
+        tree_id: The merged tree; empty where a conflict is left.
+        note: What is left, or why the strategy failed; else empty.
+        seconds: Processor time of merge and strategy.
+    """
+
+    changes: Changes = field(factory=Changes, repr=False)
+    tree_id: str = ""
+    note: str = ""
+    seconds: float
+
+    @property
+    def accepted(self) -> bool:
+        """Whether no conflict is left."""
+        return bool(self.tree_id)
+
+
+@frozen(kw_only=True)
+class Pair:
+    """A conflicting pair, and what each strategy made of it."""
+
+    task: str
+    features: tuple[int, int]
+    resolutions: dict[str, Resolution] = field(repr=False)
+
+    def __str__(self) -> str:
+        """Name the pair."""
+        return f"{self.task} f{self.features[0]}+f{self.features[1]}"
+
+
+def resolve_task(
+    task: Task, base: Snapshot, strategies: dict[str, MergeStrategy]
+) -> Iterator[Pair]:
+    """Yield each pair of the task that conflicts, resolved by each strategy."""
+    name = f"{task.repo_name}/{task.task_id}"
+    for pair in task.pairs:
+        sides = apply_pair(task, base, pair)
+        if sides is None:
+            print(f"{name} f{pair[0]}+f{pair[1]}: passed over, a patch does not apply")
+            continue
+        theirs, ours = sides
+        if merge(base, ours, theirs).status is MergeStatus.CLEAN:
+            continue
+        resolutions = {
+            spec: resolve(strategy, base, ours, theirs) for spec, strategy in strategies.items()
+        }
+        yield Pair(task=name, features=pair, resolutions=resolutions)
+
+
+def apply_pair(task: Task, base: Snapshot, pair: tuple[int, int]) -> tuple[Changes, Changes] | None:
+    """Apply a pair's gold patches without their test files, as an evaluation does."""
+    tests = [task.tests_patch(number) for number in pair]
+    first, second = (
+        apply_patch(base, TestFileFilter().split(task.gold_patch(number), tests)[0])
+        for number in pair
+    )
+    if {first.status, second.status} <= {PatchStatus.APPLIED, PatchStatus.PARTIAL}:
+        return first.changes, second.changes
+    return None
+
+
+def resolve(strategy: MergeStrategy, base: Snapshot, ours: Changes, theirs: Changes) -> Resolution:
+    """Merge with one strategy; what it fails at counts as left open."""
+    began = time.process_time()
+    try:
+        outcome = merge(base, ours, theirs, strategy=strategy)
+    except StrategyFailedError as exc:
+        return Resolution(note=f"failed: {exc.problem}", seconds=time.process_time() - began)
+    seconds = time.process_time() - began
+    if outcome.status is MergeStatus.RESOLVED:
+        tree_id = outcome.tree_id(base)
+        return Resolution(changes=outcome.changes, tree_id=tree_id, seconds=seconds)
+    note = f"{len(outcome.conflicts)} of {outcome.conflicts_met} open"
+    if outcome.failure:
+        note = f"failed: {outcome.failure}"
+    return Resolution(changes=outcome.changes, note=note, seconds=seconds)
+
+
+# --- test runs --------------------------------------------------------------
+
+
+@frozen(kw_only=True)
+class Job:
+    """A suite to run on a tree."""
+
+    key: RunKey
+    base: Snapshot = field(repr=False)
+    changes: Changes = field(repr=False)
+    suite: TestSuite = field(repr=False)
+
+
+def run_job(job: Job) -> TestResult:
+    """Run the suite; called in a worker process."""
+    return TestRunner().run(job.base, job.changes, job.suite)
+
+
+class Results:
+    """What suites showed on trees, in a file or in memory."""
+
+    def __init__(self, file: Path | None) -> None:
+        """Open *file*, or keep everything in memory."""
+        self._database = sqlite3.connect(file or ":memory:", timeout=60, isolation_level=None)
+        self._database.execute(
+            "CREATE TABLE IF NOT EXISTS runs (task TEXT, feature INTEGER, tree TEXT,"
+            " status TEXT NOT NULL, reason TEXT NOT NULL, seconds REAL NOT NULL,"
+            " PRIMARY KEY (task, feature, tree))"
+        )
+
+    def status(self, key: RunKey) -> TestStatus | None:
+        """Return how the run ended; `None` if there was none."""
+        row = self._database.execute(
+            "SELECT status FROM runs WHERE task = ? AND feature = ? AND tree = ?", key
+        ).fetchone()
+        return TestStatus(row[0]) if row else None
+
+    def add(self, key: RunKey, result: TestResult) -> None:
+        """Keep how a run ended; on the disk when this returns."""
+        self._database.execute(
+            "INSERT OR REPLACE INTO runs VALUES (?, ?, ?, ?, ?, ?)",
+            (*key, result.status.value, result.reason, result.duration_seconds),
+        )
+
+
+def jobs_of(task: Task, base: Snapshot, pairs: Iterable[Pair]) -> Iterator[Job]:
+    """Yield both suites of each pair on each tree in which no conflict is left."""
+    suites = {n: task.suite(n, timeout_seconds=TIMEOUT_SECONDS) for n in task.features}
+    for pair in pairs:
+        for resolution in pair.resolutions.values():
+            for feature in pair.features if resolution.accepted else ():
+                yield Job(
+                    key=(pair.task, feature, resolution.tree_id),
+                    base=base,
+                    changes=resolution.changes,
+                    suite=suites[feature],
+                )
+
+
+def run_missing(jobs: Iterable[Job], results: Results, workers: int) -> None:
+    """Run each distinct job of which no result is kept yet.
+
+    An interrupt drops what waits, lets the few runs under way end, and keeps them.
+    """
+    missing = {job.key: job for job in jobs if results.status(job.key) is None}
+    pool = ProcessPoolExecutor(workers, initializer=leave_interrupts_to_the_host)
+    futures: dict[Future[TestResult], RunKey] = {}
+    try:
+        futures |= {pool.submit(run_job, job): key for key, job in missing.items()}
+        for done, future in enumerate(as_completed(futures), start=1):
+            results.add(futures.pop(future), future.result())
+            show_progress(done, len(missing))
+    finally:
+        pool.shutdown(cancel_futures=True)
+        for future, key in futures.items():
+            if future.done() and not future.cancelled() and future.exception() is None:
+                results.add(key, future.result())
+
+
+def leave_interrupts_to_the_host() -> None:
+    """Start a worker that Ctrl-C does not reach.
+
+    A terminated one just ends: an exception in it could leave the pool's queue locked.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def show_progress(done: int, total: int) -> None:
+    """Say how far the test runs are, on standard error."""
+    if sys.stderr.isatty():
+        end = "\n" if done == total else ""
+        print(f"\rtest runs: {done} of {total}", end=end, file=sys.stderr, flush=True)
+    elif done % 50 == 0 or done == total:
+        print(f"test runs: {done} of {total}", file=sys.stderr, flush=True)
+
+
+# --- verdicts ---------------------------------------------------------------
+
+
+@frozen(kw_only=True)
+class Tally:
+    """How many pairs a strategy got right, got wrong, and left."""
+
+    pairs: int
+    correct: int
+    incorrect: int
+
+    @property
+    def accepted(self) -> int:
+        """Pairs in which it left no conflict."""
+        return self.correct + self.incorrect
+
+    def __str__(self) -> str:
+        """Show the counts and the two shares."""
+        return (
+            f"{self.pairs:>6}{self.correct:>9}{self.incorrect:>11}{self.pairs - self.accepted:>11}"
+            f"   {share(self.correct, self.accepted):<24}{share(self.accepted, self.pairs):<24}"
+        )
+
+
+HEADER = (
+    f"{'':<30}{'pairs':>6}{'correct':>9}{'incorrect':>11}{'unhandled':>11}"
+    f"   {'precision':<24}{'accepted':<24}against union"
+)
+
+
+def share(count: int, total: int) -> str:
+    """Show a share in per cent with its interval."""
+    if not total:
+        return "-"
+    interval = binomtest(count, total).proportion_ci(method="wilson")
+    low, high = 100 * interval.low, 100 * interval.high
+    return f"{100 * count / total:5.1f} [{low:4.1f}, {high:5.1f}]"
+
+
+class Judge:
+    """Knows the verdict on every resolution."""
+
+    def __init__(self, results: Results) -> None:
+        """Judge by *results*, which hold every run."""
+        self._results = results
+
+    def verdict(self, pair: Pair, spec: str) -> Verdict:
+        """Say what the strategy achieved."""
+        if not pair.resolutions[spec].accepted:
+            return Verdict.UNHANDLED
+        return Verdict.INCORRECT if self.failing(pair, spec) else Verdict.CORRECT
+
+    def failing(self, pair: Pair, spec: str) -> list[str]:
+        """Name the features whose suites do not pass, and how these ended."""
+        tree_id = pair.resolutions[spec].tree_id
+        ends = {n: self._results.status((pair.task, n, tree_id)) for n in pair.features}
+        return [f"f{n} {end}" for n, end in ends.items() if end is not TestStatus.PASSED]
+
+    def tally(self, pairs: list[Pair], spec: str) -> Tally:
+        """Count the verdicts."""
+        verdicts = [self.verdict(pair, spec) for pair in pairs]
+        return Tally(
+            pairs=len(pairs),
+            correct=verdicts.count(Verdict.CORRECT),
+            incorrect=verdicts.count(Verdict.INCORRECT),
+        )
+
+    def against_union(self, pairs: list[Pair], spec: str) -> str:
+        """Show the pairs that only one of the two gets right."""
+        if spec == "union" or any("union" not in pair.resolutions for pair in pairs):
+            return ""
+        both = [(self._right(pair, spec), self._right(pair, "union")) for pair in pairs]
+        more, less = both.count((True, False)), both.count((False, True))
+        p = binomtest(more, more + less).pvalue if more + less else 1.0
+        return f"+{more} -{less}  p = {p:.2g}"
+
+    def _right(self, pair: Pair, spec: str) -> bool:
+        return self.verdict(pair, spec) is Verdict.CORRECT
+
+    def describe(self, pair: Pair, spec: str) -> str:
+        """Show one verdict, and what is wrong if something is."""
+        note = pair.resolutions[spec].note or ", ".join(self.failing(pair, spec))
+        return f"{spec} {self.verdict(pair, spec)}" + (f" ({note})" if note else "")
+
+
+def print_verdicts(title: str, pairs: list[Pair], specs: Iterable[str], judge: Judge) -> None:
+    """Print one row for each strategy."""
+    if pairs:
+        print(title)
+    for spec in specs if pairs else ():
+        row = f"  {spec:<28}{judge.tally(pairs, spec)}{judge.against_union(pairs, spec)}"
+        print(row.rstrip())
+
+
+def print_judged(pairs: list[Pair], specs: list[str], judge: Judge, *, show: bool) -> None:
+    """Print the table of the tasks with suites: by task, by group, and in total."""
+    for pair in pairs if show else ():
+        print(f"{pair}: " + "; ".join(judge.describe(pair, spec) for spec in specs))
+    print(HEADER)
+    for group, tasks in (("development", DEVELOPMENT), ("measuring", MEASURING)):
+        of_group = [pair for pair in pairs if pair.task in tasks]
+        for task in dict.fromkeys(pair.task for pair in of_group):
+            print_verdicts(task, [p for p in of_group if p.task == task], specs, judge)
+        print_verdicts(f"all {group}", of_group, specs, judge)
+    print_verdicts("all", pairs, specs, judge)
+
+
+# --- text alone -------------------------------------------------------------
+
+
+def print_textual(pairs: list[Pair], specs: list[str], *, show: bool) -> None:
+    """Print how the tasks without suites were resolved: by task, and in total."""
+    for pair in pairs if show else ():
+        print(f"{pair}: " + "; ".join(describe_text(pair, spec) for spec in specs))
+    print(
+        f"{'without tests':<30}{'pairs':>6}{'accepted':>10}{'left open':>11}   Python that parses"
+    )
+    for task in dict.fromkeys(pair.task for pair in pairs):
+        print_accepted(task, [pair for pair in pairs if pair.task == task], specs)
+    print_accepted("all without tests", pairs, specs)
+
+
+def print_accepted(title: str, pairs: list[Pair], specs: Iterable[str]) -> None:
+    """Print one row for each strategy."""
+    print(title)
+    for spec in specs:
+        accepted = [r for pair in pairs if (r := pair.resolutions[spec]).accepted]
+        parses = [p for r in accepted if (p := python_parses(r.changes)) is not None]
+        left = len(pairs) - len(accepted)
+        shown = f"{sum(parses)} of {len(parses)}" if parses else "-"
+        print(f"  {spec:<28}{len(pairs):>6}{len(accepted):>10}{left:>11}   {shown}")
+
+
+def describe_text(pair: Pair, spec: str) -> str:
+    """Show how one pair was resolved."""
+    resolution = pair.resolutions[spec]
+    if not resolution.accepted:
+        return f"{spec} left open ({resolution.note})"
+    broken = " (does not parse)" if python_parses(resolution.changes) is False else ""
+    return f"{spec} accepted{broken}"
+
+
+def python_parses(changes: Changes) -> bool | None:
+    """Return whether every changed Python file parses; `None` if there is none."""
+    texts = [e.data for path, e in changes.items() if e is not None and path.endswith(".py")]
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            for text in texts:
+                ast.parse(text)
+    except (SyntaxError, ValueError):
+        return False
+    return True if texts else None
+
+
+# --- the whole --------------------------------------------------------------
+
+
+def print_times(pairs: list[Pair], specs: Iterable[str]) -> None:
+    """Print what merging and resolving cost."""
+    print(f"{'milliseconds a pair':<30}{'median':>8}{'worst':>8}")
+    for spec in specs:
+        times = [1000 * pair.resolutions[spec].seconds for pair in pairs]
+        print(f"  {spec:<28}{statistics.median(times):>8.2f}{max(times):>8.2f}")
+
+
+def parse_options() -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--dataset", type=Path, required=True, help="folder in the dataset layout")
+    parser.add_argument("--repos", type=Path, required=True, help="folder above the repositories")
+    parser.add_argument("--task", action="append", help="default: all that have suites here")
+    parser.add_argument("--strategy", action="append", help="default: all three and their cascade")
+    parser.add_argument("--cache", type=Path, help="keep what the suites showed in this file")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="worker processes")
+    parser.add_argument("--show", action="store_true", help="print the verdicts on every pair")
+    return parser.parse_args()
+
+
+def evaluate(options: argparse.Namespace) -> None:
+    """Resolve, test, and print the tables."""
+    dataset, repositories = Dataset(options.dataset), Repositories(options.repos)
+    strategies = load_strategies(
+        dict.fromkeys(options.strategy or ["union", "tokens", "structured", "cascade"])
+    )
+    judged: list[Pair] = []
+    textual: list[Pair] = []
+    jobs: list[Job] = []
+    for name in dict.fromkeys(options.task or DEVELOPMENT + MEASURING):
+        repo_name, _, task_id = name.partition("/")
+        task = dataset.task(repo_name, int(task_id))
+        base = repositories.base_of(task)
+        if base is None:
+            print(f"{name}: passed over, no repository below --repos holds its base commit")
+            continue
+        pairs = list(resolve_task(task, base, strategies))
+        if name in DEVELOPMENT + MEASURING:
+            judged += pairs
+            jobs += jobs_of(task, base, pairs)
+        else:
+            textual += pairs
+    results = Results(options.cache)
+    run_missing(jobs, results, options.jobs)
+    if judged:
+        print_judged(judged, list(strategies), Judge(results), show=options.show)
+    if textual:
+        print_textual(textual, list(strategies), show=options.show)
+    if judged or textual:
+        print_times(judged + textual, strategies)
+
+
+def main() -> None:
+    """Print the tables; an interrupt leaves nothing but the kept results."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        evaluate(parse_options())
+    except KeyboardInterrupt:
+        sys.exit("interrupted; with --cache, finished runs are kept")
+
+
+if __name__ == "__main__":
+    main()

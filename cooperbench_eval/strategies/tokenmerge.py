@@ -1,0 +1,299 @@
+"""Three-way merge of a few lines by their tokens: words, numbers, signs.
+
+White space before a token goes with it and is merged for itself, so that one side may
+reformat what the other extends. Where both sides insert at one point, both insertions
+are kept, with one separator between them. No language is known here.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from enum import StrEnum
+from itertools import pairwise
+from typing import NamedTuple
+
+from attrs import frozen
+
+__all__ = ["Order", "TokenMergeError", "count_tokens", "merge_tokens"]
+
+_TOKEN = re.compile(rb"(\s*)([A-Za-z0-9_\x80-\xff]+|[^\sA-Za-z0-9_\x80-\xff]|\Z)", re.DOTALL)
+_BARE_TOKEN = re.compile(rb"[A-Za-z0-9_\x80-\xff]+|[^\sA-Za-z0-9_\x80-\xff]")
+_FIRST_CHARACTER = 0xF0000  # of a plane in which no character is a letter or a space
+_LEAST_CHARACTERS = 100_000
+
+
+class TokenMergeError(Exception):
+    """The texts cannot be merged by their tokens; the message is the reason."""
+
+
+@frozen
+class Token:
+    """A token and the white space before it; the last one of a text is empty."""
+
+    space: bytes
+    text: bytes
+
+
+class Order(StrEnum):
+    """Whose insertion comes first where both sides insert at one point."""
+
+    OURS_FIRST = "ours"
+    """Ours, as in a union."""
+    THEIRS_FIRST = "theirs"
+    """Theirs."""
+    CONTENT = "content"
+    """The lesser by its tokens, so that swapping the sides changes nothing."""
+
+
+class Edit(NamedTuple):
+    """Tokens *start* to *end* of the base give way to *new*, which starts at *at*."""
+
+    start: int
+    end: int
+    at: int
+    new: tuple[Token, ...]
+
+
+def merge_tokens(
+    base: bytes, ours: bytes, theirs: bytes, *, max_tokens: int, order: Order = Order.OURS_FIRST
+) -> bytes:
+    """Merge whole lines.
+
+    Args:
+        base: What both started from.
+        ours: Our version.
+        theirs: Their version.
+        max_tokens: The most tokens that a version may have.
+        order: Whose comes first where both insert at one point.
+
+    Raises:
+        TokenMergeError: The sides changed the same tokens, or there are too many.
+    """
+    if not all(text.endswith(b"\n") for text in (base, ours, theirs) if text):
+        raise TokenMergeError("a last line has no newline")
+    old, mine, other = (_tokens(text) for text in (base, ours, theirs))
+    if max(map(len, (old, mine, other))) > max_tokens:
+        raise TokenMergeError(f"there are more than {max_tokens} tokens")
+    merged = _Merge(old, mine, other, order).run()
+    text = b"".join(token.space + token.text for token in merged)
+    return text[1:] + b"\n" if text else b""
+
+
+def count_tokens(text: bytes) -> Counter[bytes]:
+    """Count how often each token occurs."""
+    return Counter(_BARE_TOKEN.findall(text))
+
+
+def _tokens(text: bytes) -> list[Token]:
+    """Cut lines into tokens; the newline before a line goes with its first token."""
+    moved = b"\n" + text[:-1] if text else b""
+    tokens = [Token(*found.groups()) for found in _TOKEN.finditer(moved)]
+    # Behind white space at the end, the end is found twice.
+    return tokens[:-1] if tokens[-2:-1] and not tokens[-2].text else tokens
+
+
+class _Merge:
+    """One merge at work."""
+
+    def __init__(
+        self,
+        base: Sequence[Token],
+        ours: Sequence[Token],
+        theirs: Sequence[Token],
+        order: Order,
+    ) -> None:
+        self._base = base
+        self._order = order
+        names = _names((base, ours, theirs))
+        self._ours = _edits(base, ours, names)
+        self._theirs = _edits(base, theirs, names)
+        self._our_spaces = _spaces(base, ours, self._ours)
+        self._their_spaces = _spaces(base, theirs, self._theirs)
+
+    def run(self) -> list[Token]:
+        ours, theirs = list(reversed(self._ours)), list(reversed(self._theirs))
+        out: list[Token] = []
+        at = 0
+        while ours or theirs:
+            start = min(edits[-1].start for edits in (ours, theirs) if edits)
+            out += self._kept(at, start)
+            mine = ours.pop() if ours and ours[-1].start == start else None
+            other = theirs.pop() if theirs and theirs[-1].start == start else None
+            if mine and other:
+                if _is_insertion(mine) and _is_insertion(other):
+                    out += self._both(mine, other)
+                    at = start
+                    continue
+                if _same(mine, other):
+                    out += mine.new
+                    at = mine.end
+                    continue
+                if _is_insertion(mine):
+                    theirs.append(other)
+                    other = None
+                elif _is_insertion(other):
+                    ours.append(mine)
+                    mine = None
+                else:
+                    raise TokenMergeError("both sides changed the same tokens")
+            edit, rest = (mine, theirs) if mine else (other, ours)
+            if edit is None:  # pragma: no cover - one of the two starts here
+                break
+            if rest and rest[-1].start < edit.end:
+                raise TokenMergeError("both sides changed the same tokens")
+            out += edit.new
+            at = edit.end
+        return out + self._kept(at, len(self._base))
+
+    def _kept(self, start: int, end: int) -> list[Token]:
+        """Return base tokens, each with the white space that a side gave it."""
+        kept = []
+        for i in range(start, end):
+            token = self._base[i]
+            ours = self._our_spaces.get(i, token.space)
+            theirs = self._their_spaces.get(i, token.space)
+            kept.append(Token(theirs if ours == token.space else ours, token.text))
+        return kept
+
+    def _both(self, mine: Edit, other: Edit) -> list[Token]:
+        """Keep two insertions at one point."""
+        if _texts(mine.new) == _texts(other.new):
+            return list(mine.new)
+        first, second = list(mine.new), list(other.new)
+        if self._order is Order.THEIRS_FIRST or (
+            self._order is Order.CONTENT and _texts(second) < _texts(first)
+        ):
+            first, second = second, first
+        second = _without_items_of(first, second)
+        if not second:
+            return first
+        if first[-1].text == second[0].text == b",":
+            first.pop()
+        elif (
+            b"," not in {first[-1].text, second[0].text}
+            and b"\n" not in second[0].space
+            and {b","} & {*_texts(first), *_texts(second)}
+        ):
+            first.append(Token(b"", b","))
+        elif b"," not in {first[-1].text, second[0].text} and b"\n" not in second[0].space:
+            raise TokenMergeError("both sides insert at one point, and nothing separates that")
+        return first + second
+
+
+def _is_insertion(edit: Edit) -> bool:
+    return edit.start == edit.end
+
+
+def _same(one: Edit, other: Edit) -> bool:
+    return one.end == other.end and _texts(one.new) == _texts(other.new)
+
+
+def _texts(tokens: Sequence[Token]) -> list[bytes]:
+    return [token.text for token in tokens]
+
+
+def _without_items_of(first: Sequence[Token], second: Sequence[Token]) -> list[Token]:
+    """Drop the items of a comma-separated insertion that the other one inserts as well."""
+    there = {tuple(_texts(item)) for item in _items(first)}
+    items = _items(second)
+    kept = [item for item in items if tuple(_texts(item)) not in there]
+    if len(kept) == len(items) or len(items) < len(second) // 8:
+        return list(second)
+    comma = Token(b"", b",")
+    if not kept:
+        return []
+    out: list[Token] = [comma] if second[0].text == b"," else []
+    for i, item in enumerate(kept):
+        out += [comma] * bool(i) + item
+    return out + ([comma] if second[-1].text == b"," else [])
+
+
+def _items(tokens: Sequence[Token]) -> list[list[Token]]:
+    """Cut a list at its commas outside of brackets; nothing if it has none."""
+    items: list[list[Token]] = [[]]
+    depth = 0
+    for token in tokens:
+        depth += (token.text in _OPENERS) - (token.text in _CLOSERS)
+        if token.text == b"," and not depth:
+            items.append([])
+        else:
+            items[-1].append(token)
+    return [item for item in items if item] if len(items) > 1 else []
+
+
+_OPENERS = frozenset({b"(", b"[", b"{"})
+_CLOSERS = frozenset({b")", b"]", b"}"})
+
+
+def _names(versions: Sequence[Sequence[Token]]) -> dict[bytes, str]:
+    """Give each distinct token a character."""
+    texts = dict.fromkeys(token.text for version in versions for token in version)
+    if len(texts) > _LEAST_CHARACTERS:
+        raise TokenMergeError("there are too many different tokens")
+    return {text: chr(_FIRST_CHARACTER + i) for i, text in enumerate(texts)}
+
+
+def _edits(base: Sequence[Token], side: Sequence[Token], names: dict[bytes, str]) -> list[Edit]:
+    """Diff the tokens; insertions slide to the start of a line where they may."""
+    from cooperbench_eval.symbols import Step, diff_symbols  # noqa: PLC0415 - seldom needed
+
+    old, new = ("".join(names[token.text] for token in tokens) for tokens in (base, side))
+    raw: list[tuple[int, int, int, int]] = []
+    i = j = 0
+    for step, text in diff_symbols(old, new, coalesce=True):
+        size = len(text)
+        if step is Step.KEEP:
+            i, j = i + size, j + size
+            continue
+        i_end = i + size * (step is Step.REMOVE)
+        j_end = j + size * (step is Step.ADD)
+        if raw and (raw[-1][1], raw[-1][3]) == (i, j):
+            start, _, at, _ = raw.pop()
+            raw.append((start, i_end, at, j_end))
+        else:
+            raw.append((i, i_end, j, j_end))
+        i, j = i_end, j_end
+    limits = [edit[0] for edit in raw[1:]] + [len(base)]
+    edits: list[Edit] = []
+    for (start, end, at, stop), limit in zip(raw, limits, strict=True):
+        if start == end:
+            room = start - (edits[-1].end if edits else 0), limit - start
+            shift = _best_shift(side, at, stop, room)
+            place, inserted = start + shift, tuple(side[at + shift : stop + shift])
+            edits.append(Edit(place, place, at + shift, inserted))
+        else:
+            edits.append(Edit(start, end, at, tuple(side[at:stop])))
+    return edits
+
+
+def _best_shift(side: Sequence[Token], at: int, stop: int, room: tuple[int, int]) -> int:
+    """Say how far to slide an insertion: to the start of the least indented line, or left."""
+    shifts = [0]
+    while (
+        -shifts[-1] < room[0] and side[at + shifts[-1] - 1].text == side[stop + shifts[-1] - 1].text
+    ):
+        shifts.append(shifts[-1] - 1)
+    right = 0
+    while right < room[1] and side[at + right].text == side[stop + right].text:
+        right += 1
+        shifts.append(right)
+
+    def rank(shift: int) -> tuple[bool, int, int]:
+        space = side[at + shift].space
+        starts_line = b"\n" in space
+        return not starts_line, len(space) if starts_line else 0, shift
+
+    return min(shifts, key=rank)
+
+
+def _spaces(
+    base: Sequence[Token], side: Sequence[Token], edits: Sequence[Edit]
+) -> dict[int, bytes]:
+    """Return the white space that *side* has before each base token it kept."""
+    spaces = {}
+    ends = [Edit(0, 0, 0, ()), *edits, Edit(len(base), len(base), len(side), ())]
+    for edit, following in pairwise(ends):
+        j = edit.at + len(edit.new)
+        for i in range(edit.end, following.start):
+            spaces[i] = side[j + i - edit.end].space
+    return spaces

@@ -1,0 +1,55 @@
+"""Merges conflicts by their tokens, in any language."""
+
+from collections.abc import Iterator
+
+from attrs import field, frozen, validators
+
+from cooperbench_eval.models import ConflictBlock
+from cooperbench_eval.strategies.blocks import Resolution, resolve_blocks
+from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome
+from cooperbench_eval.strategies.tokenmerge import Order, TokenMergeError, merge_tokens
+
+__all__ = ["TokensStrategy"]
+
+
+@frozen(kw_only=True)
+class TokensStrategy:
+    """Merges what both sides changed token by token, and refuses true overlaps.
+
+    Edits of different tokens are combined. Where both sides insert at one point, both
+    insertions are kept, with one separator between them: ours first, or theirs where
+    only that passes the static judge. What does not pass it is not offered.
+
+    Attributes:
+        max_tokens: The most tokens that a side of a block may have; more is refused.
+        by_content: Order two insertions at one point by their tokens alone, so that
+            swapping the sides gives the same bytes.
+    """
+
+    name: str = "tokens"
+    max_tokens: int = field(default=4000, validator=validators.ge(1))
+    by_content: bool = False
+
+    def merge(self, merge_input: MergeInput, /) -> MergeOutcome:
+        """Return the three-way merge with its blocks merged by tokens."""
+        return resolve_blocks(merge_input, self._candidates)
+
+    def _candidates(self, block: ConflictBlock) -> list[Resolution]:
+        orders = [Order.CONTENT] if self.by_content else [Order.OURS_FIRST, Order.THEIRS_FIRST]
+        return list(dict.fromkeys(self._resolutions(block, orders)))
+
+    def _resolutions(self, block: ConflictBlock, orders: list[Order]) -> Iterator[Resolution]:
+        for order in orders:
+            try:
+                text = merge_tokens(
+                    block.base,
+                    block.ours,
+                    block.theirs,
+                    max_tokens=self.max_tokens,
+                    order=order,
+                )
+            except TokenMergeError as exc:
+                yield Resolution(reason=str(exc))
+                return
+            rule = "tokens" if order is not Order.THEIRS_FIRST else "tokens, theirs first"
+            yield Resolution(text=text, rule=rule)
