@@ -89,12 +89,14 @@ class _Choice:
         return {block: _refused(resolution, fault) for block, resolution in chosen.items()}
 
     def _others(self, chosen: _Chosen) -> Iterator[_Chosen]:
-        """Yield choices that differ in one block, then the one that differs in all."""
-        second = {block: given[1] for block, given in self._choices.items() if len(given) > 1}
-        for block, resolution in second.items():
-            yield chosen | {block: resolution}
-        if len(second) > 1:
-            yield chosen | second
+        """Yield choices that differ in one block, then those that differ in all."""
+        for block, given in self._choices.items():
+            for resolution in given[1:]:
+                yield chosen | {block: resolution}
+        for rank in range(1, max(map(len, self._choices.values()))):
+            yield {
+                block: given[min(rank, len(given) - 1)] for block, given in self._choices.items()
+            }
 
     def _fault(self, chosen: _Chosen) -> str:
         """Say what is wrong with the file if its blocks are resolved so, the others as ours."""

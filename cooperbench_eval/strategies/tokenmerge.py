@@ -55,7 +55,13 @@ class Edit(NamedTuple):
 
 
 def merge_tokens(
-    base: bytes, ours: bytes, theirs: bytes, *, max_tokens: int, order: Order = Order.OURS_FIRST
+    base: bytes,
+    ours: bytes,
+    theirs: bytes,
+    *,
+    max_tokens: int,
+    order: Order = Order.OURS_FIRST,
+    coalesce: bool = True,
 ) -> bytes:
     """Merge whole lines.
 
@@ -65,6 +71,8 @@ def merge_tokens(
         theirs: Their version.
         max_tokens: The most tokens that a version may have.
         order: Whose comes first where both insert at one point.
+        coalesce: Take kept tokens that are fewer than the changed ones around them for
+            changed, as chance. Otherwise more edits are told apart, and more by chance.
 
     Raises:
         TokenMergeError: The sides changed the same tokens, or there are too many.
@@ -74,7 +82,10 @@ def merge_tokens(
     old, mine, other = (_tokens(text) for text in (base, ours, theirs))
     if max(map(len, (old, mine, other))) > max_tokens:
         raise TokenMergeError(f"there are more than {max_tokens} tokens")
-    merged = _Merge(old, mine, other, order).run()
+    names = _names((old, mine, other))
+    edits = [_edits(old, side, names, coalesce=coalesce) for side in (mine, other)]
+    spaces = [_spaces(old, side, each) for side, each in zip((mine, other), edits, strict=True)]
+    merged = _Merge(old, edits, spaces, order).run()
     text = b"".join(token.space + token.text for token in merged)
     return text[1:] + b"\n" if text else b""
 
@@ -98,17 +109,14 @@ class _Merge:
     def __init__(
         self,
         base: Sequence[Token],
-        ours: Sequence[Token],
-        theirs: Sequence[Token],
+        edits: Sequence[Sequence[Edit]],
+        spaces: Sequence[dict[int, bytes]],
         order: Order,
     ) -> None:
         self._base = base
         self._order = order
-        names = _names((base, ours, theirs))
-        self._ours = _edits(base, ours, names)
-        self._theirs = _edits(base, theirs, names)
-        self._our_spaces = _spaces(base, ours, self._ours)
-        self._their_spaces = _spaces(base, theirs, self._theirs)
+        self._ours, self._theirs = edits
+        self._our_spaces, self._their_spaces = spaces
 
     def run(self) -> list[Token]:
         ours, theirs = list(reversed(self._ours)), list(reversed(self._theirs))
@@ -233,14 +241,16 @@ def _names(versions: Sequence[Sequence[Token]]) -> dict[bytes, str]:
     return {text: chr(_FIRST_CHARACTER + i) for i, text in enumerate(texts)}
 
 
-def _edits(base: Sequence[Token], side: Sequence[Token], names: dict[bytes, str]) -> list[Edit]:
+def _edits(
+    base: Sequence[Token], side: Sequence[Token], names: dict[bytes, str], *, coalesce: bool
+) -> list[Edit]:
     """Diff the tokens; insertions slide to the start of a line where they may."""
     from cooperbench_eval.symbols import Step, diff_symbols  # noqa: PLC0415 - seldom needed
 
     old, new = ("".join(names[token.text] for token in tokens) for tokens in (base, side))
     raw: list[tuple[int, int, int, int]] = []
     i = j = 0
-    for step, text in diff_symbols(old, new, coalesce=True):
+    for step, text in diff_symbols(old, new, coalesce=coalesce):
         size = len(text)
         if step is Step.KEEP:
             i, j = i + size, j + size

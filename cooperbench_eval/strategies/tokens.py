@@ -1,6 +1,6 @@
 """Merges conflicts by their tokens, in any language."""
 
-from collections.abc import Iterator
+from itertools import product
 
 from attrs import field, frozen, validators
 
@@ -36,20 +36,26 @@ class TokensStrategy:
 
     def _candidates(self, block: ConflictBlock) -> list[Resolution]:
         orders = [Order.CONTENT] if self.by_content else [Order.OURS_FIRST, Order.THEIRS_FIRST]
-        return list(dict.fromkeys(self._resolutions(block, orders)))
+        found: dict[bytes | None, Resolution] = {}
+        for coalesce, order in product([True, False], orders):
+            resolution = self._resolve(block, order, coalesce=coalesce)
+            found.setdefault(resolution.text, resolution)
+        refusal = found.pop(None, None)
+        return list(found.values()) or [refusal or Resolution()]
 
-    def _resolutions(self, block: ConflictBlock, orders: list[Order]) -> Iterator[Resolution]:
-        for order in orders:
-            try:
-                text = merge_tokens(
-                    block.base,
-                    block.ours,
-                    block.theirs,
-                    max_tokens=self.max_tokens,
-                    order=order,
-                )
-            except TokenMergeError as exc:
-                yield Resolution(reason=str(exc))
-                return
-            rule = "tokens" if order is not Order.THEIRS_FIRST else "tokens, theirs first"
-            yield Resolution(text=text, rule=rule)
+    def _resolve(self, block: ConflictBlock, order: Order, *, coalesce: bool) -> Resolution:
+        try:
+            text = merge_tokens(
+                block.base,
+                block.ours,
+                block.theirs,
+                max_tokens=self.max_tokens,
+                order=order,
+                coalesce=coalesce,
+            )
+        except TokenMergeError as exc:
+            return Resolution(reason=str(exc))
+        words = ["tokens"]
+        words += ["theirs first"] * (order is Order.THEIRS_FIRST)
+        words += ["in small"] * (not coalesce)
+        return Resolution(text=text, rule=", ".join(words))

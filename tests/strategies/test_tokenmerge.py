@@ -1,13 +1,10 @@
 """What merging by tokens combines, what it refuses, and the laws it keeps."""
 
 import pytest
-from generators import three_way_texts, three_way_tokens
-from hypothesis import assume, given
 
 from cooperbench_eval.strategies.tokenmerge import (
     Order,
     TokenMergeError,
-    count_tokens,
     merge_tokens,
 )
 
@@ -18,14 +15,6 @@ UNSEPARATED = "nothing separates"
 def merge(base, ours, theirs, *, order=Order.OURS_FIRST, max_tokens=4000):
     """Merge with a bound that no small text meets."""
     return merge_tokens(base, ours, theirs, max_tokens=max_tokens, order=order)
-
-
-def merged_or_none(base, ours, theirs, order=Order.OURS_FIRST):
-    """Merge; `None` where that is refused."""
-    try:
-        return merge(base, ours, theirs, order=order)
-    except TokenMergeError:
-        return None
 
 
 # --- edits of different tokens ----------------------------------------------------------
@@ -208,58 +197,3 @@ ODD_BYTES = {
 def test_bytes_that_are_no_plain_text_are_merged_as_bytes(base, ours, theirs, expected):
     """They come out as they went in."""
     assert merge(base, ours, theirs) == expected
-
-
-# --- laws --------------------------------------------------------------------------------------
-
-
-@given(three_way_tokens() | three_way_texts())
-def test_if_one_side_changed_nothing_the_other_side_is_the_result(texts):
-    """Byte for byte, white space and all."""
-    base, ours, _ = texts
-    assume(all(text.endswith(b"\n") for text in (base, ours) if text))
-
-    assert merge(base, ours, base) == ours
-    assert merge(base, base, ours) == ours
-
-
-@given(three_way_tokens() | three_way_texts())
-def test_if_both_sides_are_the_same_that_is_the_result(texts):
-    """Byte for byte, and whatever the base was."""
-    base, ours, _ = texts
-    assume(all(text.endswith(b"\n") for text in (base, ours) if text))
-
-    assert merge(base, ours, ours) == ours
-
-
-@given(three_way_tokens())
-def test_swapping_the_sides_changes_nothing_by_content(texts):
-    """The same bytes, or both refused."""
-    base, ours, theirs = texts
-
-    merged = merged_or_none(base, ours, theirs, Order.CONTENT)
-
-    assert merged_or_none(base, theirs, ours, Order.CONTENT) == merged
-
-
-@given(three_way_tokens())
-def test_theirs_first_is_ours_first_with_the_sides_swapped_by_its_tokens(texts):
-    """The orders differ in whose insertion leads, and in nothing else that is no white space."""
-    base, ours, theirs = texts
-
-    one = merged_or_none(base, ours, theirs, Order.THEIRS_FIRST)
-    other = merged_or_none(base, theirs, ours, Order.OURS_FIRST)
-
-    assert (one is None) == (other is None)
-    assert (one or b"").split() == (other or b"").split()
-
-
-@given(three_way_tokens())
-def test_no_token_is_made_up(texts):
-    """The result has no token that neither side has, but for a comma."""
-    base, ours, theirs = texts
-
-    merged = merged_or_none(base, ours, theirs)
-
-    known = count_tokens(ours).keys() | count_tokens(theirs).keys()
-    assert count_tokens(merged or b"").keys() <= known | {b","}

@@ -1,0 +1,219 @@
+"""Several strategies in turn, and the ledger of who resolved what."""
+
+import pickle
+
+import pytest
+
+import cooperbench_eval as ce
+
+GAP = b"".join(b"%d\n" % i for i in range(9))
+BASE = ce.Snapshot.from_files({"f": b"f(a)\n" + GAP + b"x = 1\n"})
+OURS, THEIRS = (
+    ce.Changes({"f": ce.Entry(text)})
+    for text in (b"f(a, b)\n" + GAP + b"x = 2\n", b"f(a, c)\n" + GAP + b"x = 3\n")
+)
+EITHER = b"f(a, b, c)\n" + GAP + b"x = 2\nx = 3\n"
+
+
+class Rung:
+    """A strategy made of a function; what it was asked is kept."""
+
+    def __init__(self, function, name="rung"):
+        """Take what `merge` is to do."""
+        self.name = name
+        self.function = function
+        self.asked = []
+
+    def merge(self, merge_input, /):
+        """Call the function."""
+        self.asked.append(merge_input)
+        return self.function(merge_input)
+
+
+def no_record(conflicts=()):
+    """Make a rung that keeps no record, and leaves *conflicts* open."""
+    changes = ce.Changes({"f": ce.Entry(b"mine\n")})
+    return Rung(lambda _: ce.MergeOutcome(changes=changes, conflicts=conflicts))
+
+
+def merge_by(*rungs, base=BASE, ours=OURS, theirs=THEIRS):
+    """Merge the two sides with a cascade of *rungs*."""
+    return ce.merge(base, ours, theirs, strategy=ce.cascade(*rungs))
+
+
+def rows_of(outcome):
+    """Return who did what by which rule."""
+    return [(row.line, row.strategy, row.rule) for row in outcome.ledger]
+
+
+# --- who resolves what -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("strategy", ["cascade", ce.cascade("tokens", "union")])
+def test_each_rung_goes_on_with_what_the_one_before_left_open(strategy):
+    """Tokens take the arguments, union the two values; the ledger says so."""
+    outcome = ce.merge(BASE, OURS, THEIRS, strategy=strategy)
+
+    assert outcome.changes["f"].data == EITHER
+    assert (outcome.status, outcome.conflicts, outcome.conflicts_met) == ("resolved", (), 2)
+    assert [row[1:] for row in rows_of(outcome)] == [("tokens", "tokens"), ("union", "answer")]
+    assert not any(row.is_open for row in outcome.ledger)
+
+
+def test_a_later_rung_sees_only_what_is_open():
+    """And the merge as it stands by then."""
+    rung = Rung(lambda given: ce.resolve_conflicts(given, lambda _: None))
+
+    outcome = merge_by("tokens", rung)
+
+    (given,) = rung.asked
+    assert [conflict.ours for conflict in given.conflicts] == [b"x = 2\n"]
+    assert (given.base, given.ours, given.theirs) == (BASE, OURS, THEIRS)
+    assert outcome.status == "conflicts"
+    assert outcome.changes["f"].data.startswith(b"f(a, b, c)\n" + GAP + b"<<<<<<<")
+
+
+def test_a_rung_is_not_asked_when_nothing_is_open():
+    """Neither after the last conflict nor in a clean merge."""
+    rung = Rung(lambda _: 1 / 0)
+
+    assert merge_by("union", rung).status == "resolved"
+    assert merge_by(rung, theirs=OURS).status == "clean"
+    assert rung.asked == []
+
+
+def test_what_no_rung_resolves_stays_open_with_its_reason():
+    """The row is that of the last rung that said something."""
+    outcome = merge_by("tokens")
+
+    assert (outcome.status, len(outcome.conflicts), outcome.conflicts_met) == ("conflicts", 1, 2)
+    done, left = outcome.ledger
+    assert (done.rule, done.reason) == ("tokens", "")
+    assert (left.strategy, left.is_open) == ("tokens", True)
+    assert left.reason == "both sides changed the same tokens"
+
+
+def test_conflicts_without_lines_stay_open_with_a_row():
+    """Tokens have nothing to merge in a file that one side deleted."""
+    base = ce.Snapshot.from_files({"g": b"1\n"})
+    sides = ce.Changes({"g": ce.Entry(b"2\n")}), ce.Changes({"g": None})
+
+    outcome = merge_by("tokens", base=base, ours=sides[0], theirs=sides[1])
+
+    assert [conflict.kind for conflict in outcome.conflicts] == ["modify/delete"]
+    (row,) = outcome.ledger
+    assert (row.path, row.line, row.shape, row.is_open) == ("g", None, "modify/delete", True)
+    assert row.reason
+
+
+# --- rungs that fail ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda _: 1 / 0,
+        lambda _: None,
+        lambda given: ce.MergeOutcome(changes=given.ours, failure="no key"),
+    ],
+    ids=["raises", "breaks the protocol", "says that it failed"],
+)
+def test_a_rung_that_fails_is_passed_over(function):
+    """The next one finds everything as it was."""
+    outcome = merge_by(Rung(function), "tokens", "union")
+
+    assert outcome.changes["f"].data == EITHER
+    assert outcome.failure == ""
+    assert {row.strategy for row in outcome.ledger} == {"tokens", "union"}
+
+
+@pytest.mark.parametrize(
+    ("function", "words"),
+    [
+        (lambda _: 1 / 0, "ZeroDivisionError"),
+        (lambda given: ce.MergeOutcome(changes=given.ours, failure="no key"), "no key"),
+    ],
+    ids=["raises", "says that it failed"],
+)
+def test_where_only_a_rung_that_fails_is_left_its_failure_is_the_reason(function, words):
+    """All conflicts are open, and each row names the rung."""
+    outcome = merge_by(Rung(function, name="broken"))
+
+    assert (outcome.status, outcome.failure) == ("conflicts", "")
+    assert outcome.changes == ce.merge(BASE, OURS, THEIRS).changes
+    assert [row.strategy for row in outcome.ledger] == ["broken", "broken"]
+    assert all(row.is_open and words in row.reason for row in outcome.ledger)
+
+
+def test_a_rung_without_a_record_is_taken_if_it_leaves_nothing_open():
+    """Then nobody has to go on from it."""
+    last = Rung(lambda _: 1 / 0)
+
+    outcome = merge_by("tokens", no_record(), last)
+
+    assert outcome.changes["f"].data == b"mine\n"
+    assert (outcome.status, outcome.conflicts_met) == ("resolved", 2)
+    assert last.asked == []
+
+
+def test_a_rung_without_a_record_is_passed_over_if_it_leaves_something_open():
+    """What it resolved cannot be told from the rest."""
+    one = ce.merge(BASE, OURS, THEIRS).conflicts[:1]
+
+    alone, followed = merge_by(no_record(one)), merge_by(no_record(one), "tokens", "union")
+
+    assert alone.changes == ce.merge(BASE, OURS, THEIRS).changes
+    assert len(alone.conflicts) == 2
+    assert {row.reason for row in alone.ledger} == {"what it resolved cannot be told from the rest"}
+    assert followed.changes["f"].data == EITHER
+
+
+# --- making one ----------------------------------------------------------------------------------
+
+
+def test_a_cascade_goes_by_the_names_of_its_rungs_or_its_own():
+    """The outcome carries it."""
+    assert ce.cascade("tokens", "union").name == "tokens+union"
+    assert ce.cascade("tokens", Rung(None, name="mine")).name == "tokens+mine"
+    assert ce.cascade("tokens", name="first").name == "first"
+    assert merge_by("tokens", "union").strategy == "tokens+union"
+    assert ce.merge(BASE, OURS, THEIRS, strategy="cascade").strategy == "cascade"
+
+
+def test_a_cascade_needs_a_rung():
+    """None at all is a mistake of whoever wrote it."""
+    with pytest.raises(ValueError, match="at least one strategy"):
+        ce.cascade()
+
+
+def test_an_unknown_rung_is_said_when_the_cascade_is_made():
+    """Not when it is first asked."""
+    with pytest.raises(ce.UnknownStrategyError) as caught:
+        ce.cascade("tokens", "nonsense")
+
+    assert caught.value.name == "nonsense"
+
+
+def test_a_rung_that_is_no_strategy_is_refused():
+    """A class instead of an instance, for example."""
+    with pytest.raises(ce.StrategyLoadError):
+        ce.cascade("tokens", Rung)
+
+
+def test_a_cascade_may_hold_a_cascade():
+    """The inner one is a rung like any other, under its own name."""
+    outcome = merge_by(ce.cascade("tokens", name="inner"), "union")
+
+    assert outcome.changes["f"].data == EITHER
+    assert [row.strategy for row in outcome.ledger] == ["inner", "union"]
+
+
+def test_a_cascade_and_its_outcome_pickle():
+    """So that pairs can be evaluated in other processes."""
+    strategy = ce.cascade("tokens", "union")
+
+    copy = pickle.loads(pickle.dumps(strategy))  # noqa: S301 - our own
+    outcome = ce.merge(BASE, OURS, THEIRS, strategy=copy)
+
+    assert copy == strategy
+    assert pickle.loads(pickle.dumps(outcome)) == outcome  # noqa: S301 - our own

@@ -1,0 +1,176 @@
+"""The strategy that merges conflicts by their tokens."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from generators import three_way_tokens
+from hypothesis import assume, given
+
+import cooperbench_eval as ce
+from cooperbench_eval.strategies.tokenmerge import count_tokens
+from cooperbench_eval.strategies.tokens import TokensStrategy
+
+
+def merge_file(base, ours, theirs, *, strategy="tokens", path="f"):
+    """Merge one file."""
+    tree = ce.Snapshot.from_files({path: base})
+    sides = (ce.Changes({path: ce.Entry(text)}) for text in (ours, theirs))
+    return ce.merge(tree, *sides, strategy=strategy)
+
+
+def text_of(outcome):
+    """Return what stands in the file."""
+    return outcome.changes["f"].data
+
+
+# --- what it makes of a file -----------------------------------------------------------------
+
+
+def test_edits_of_one_line_are_combined():
+    """The row says by which rule, and that nothing is lost of either side."""
+    outcome = merge_file(b"f(a, b)\n", b"g(a, b)\n", b"f(a, c)\n")
+
+    assert (outcome.status, text_of(outcome)) == ("resolved", b"g(a, c)\n")
+    (row,) = outcome.ledger
+    assert (row.path, row.line, row.conflicts, row.shape) == ("f", 1, 1, "edit/edit")
+    assert (row.rule, row.reason, row.strategy) == ("tokens", "", "")
+    assert (row.ours_kept, row.theirs_kept) == (1.0, 1.0)
+
+
+def test_a_true_overlap_stays_open_with_its_reason():
+    """Git's markers are left as they were, and no share is measured."""
+    outcome = merge_file(b"a = 1\n", b"a = 2\n", b"a = 3\n")
+
+    assert outcome.status == "conflicts"
+    assert text_of(outcome) == text_of(
+        merge_file(b"a = 1\n", b"a = 2\n", b"a = 3\n", strategy="naive")
+    )
+    (row,) = outcome.ledger
+    assert (row.is_open, row.rule) == (True, "")
+    assert row.reason == "both sides changed the same tokens"
+    assert (row.ours_kept, row.theirs_kept) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("sides", "shape"),
+    [
+        ((b"a\n", b"", b"b\n"), "delete/edit"),
+        ((b"a\n", b"b\n", b""), "edit/delete"),
+        ((b"", b"a\n", b"b\n"), "insert/insert"),
+    ],
+)
+def test_the_row_says_what_either_side_did(sides, shape):
+    """Insert, edit or delete."""
+    gap = b"".join(b"%d\n" % i for i in range(9))
+
+    outcome = merge_file(*(gap + text + gap for text in sides))
+
+    assert [row.shape for row in outcome.ledger] == [shape]
+
+
+def test_a_last_line_without_newline_stays_open():
+    """One cannot tell whether what follows it belongs to it."""
+    outcome = merge_file(b"f(a)", b"f(a, b)", b"f(a, c)")
+
+    assert [row.reason for row in outcome.ledger] == ["a last line has no newline"]
+
+
+def test_a_block_of_too_many_tokens_stays_open():
+    """The bound is the strategy's."""
+    texts = b"f(a, b)\n", b"g(a, b)\n", b"f(a, c)\n"
+
+    assert merge_file(*texts, strategy=TokensStrategy(max_tokens=7)).status == "resolved"
+    outcome = merge_file(*texts, strategy=TokensStrategy(max_tokens=3))
+
+    assert [row.reason for row in outcome.ledger] == ["there are more than 3 tokens"]
+
+
+def test_a_bound_must_let_something_through():
+    """Less than one token is a mistake."""
+    with pytest.raises(ValueError, match="max_tokens"):
+        TokensStrategy(max_tokens=0)
+
+
+def test_by_content_the_sides_may_be_swapped():
+    """The lesser insertion comes first on either side."""
+    sides = b"f(a, z)\n", b"f(a, b)\n"
+    strategy = TokensStrategy(by_content=True)
+
+    one = merge_file(b"f(a)\n", *sides, strategy=strategy)
+    other = merge_file(b"f(a)\n", *reversed(sides), strategy=strategy)
+
+    assert text_of(one) == text_of(other) == b"f(a, b, z)\n"
+
+
+# --- laws ----------------------------------------------------------------------------------------
+
+
+@given(three_way_tokens())
+def test_no_token_that_one_side_added_is_lost_without_a_word(texts):
+    """Unless the ledger says it is open, all of them are there, but for separators."""
+    base, ours, theirs = map(count_tokens, texts)
+    assume(base not in (ours, theirs))
+
+    outcome = merge_file(*texts)
+
+    if outcome.status != "resolved":
+        assert outcome.status == "clean" or any(row.is_open for row in outcome.ledger)
+        return
+    there = count_tokens(text_of(outcome))
+    for one, other in ((ours, theirs), (theirs, ours)):
+        for token in (one - base).keys() - {b",", b";"}:
+            if other[token] == base[token]:
+                assert there[token] >= one[token]
+
+
+@given(three_way_tokens())
+def test_the_ledger_counts_every_conflict(texts):
+    """Open rows are those of the open conflicts."""
+    base, ours, theirs = map(count_tokens, texts)
+    assume(base not in (ours, theirs))
+
+    outcome = merge_file(*texts)
+
+    assert sum(row.conflicts for row in outcome.ledger) == outcome.conflicts_met
+    left = sum(row.conflicts for row in outcome.ledger if row.is_open)
+    assert left == len(outcome.conflicts)
+
+
+PROGRAM = """
+import sys
+import cooperbench_eval as ce
+sides = [
+    (b"f(a, b)\\n", b"g(a, b, c)\\n", b"f(a, b, d, e)\\n"),
+    (b"from m import a\\n", b"from m import a, z, y, x\\n", b"from m import a, x, w\\n"),
+    (b"a = 1\\n", b"a = 2\\nb\\n", b"a = 3\\nc\\n"),
+    (b"import os, re\\n", b"import os\\nos.x\\n", b"import re\\nre.x\\n"),
+]
+for strategy in ("tokens", "cascade"):
+    for base, ours, theirs in sides:
+        tree = ce.Snapshot.from_files({"f.py": base, "g": base})
+        both = (ce.Changes({p: ce.Entry(t) for p in ("f.py", "g")}) for t in (ours, theirs))
+        outcome = ce.merge(tree, *both, strategy=strategy)
+        print([(p, e.data) for p, e in outcome.changes.items()], outcome.ledger)
+"""
+
+
+def test_the_result_does_not_depend_on_the_process():
+    """The same input gives the same bytes and rows, whatever the seed of hashes."""
+    folder = Path(ce.__file__).parent.parent
+
+    printed = {
+        subprocess.run(
+            (sys.executable, "-c", PROGRAM),
+            check=True,
+            capture_output=True,
+            cwd=folder,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+        ).stdout
+        for seed in ("1", "2", "3")
+    }
+
+    assert len(printed) == 1
+    assert b"g(a, b, c, d, e)" in printed.pop()
