@@ -57,7 +57,7 @@ def _lost_token(versions: tuple[bytes, bytes, bytes], merged: bytes) -> str:
     """
     base, ours, theirs = map(_counts, versions)
     there = count_tokens(merged)
-    for token in base.keys() | ours.keys() | theirs.keys():
+    for token in dict.fromkeys((*base, *ours, *theirs)):
         least = min(max(ours[token], theirs[token]), ours[token] + theirs[token] - base[token])
         if there[token] < least and token not in _SEPARATORS:
             return f"{token.decode('utf-8', 'replace')!r} is lost"
@@ -101,10 +101,13 @@ class _Facts:
 
     @classmethod
     def of(cls, source: bytes) -> "_Facts":
-        """Read a file; raises what `symtable` raises if it is no Python."""
+        """Read a file; raises what `compile` raises if it is no Python."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            table = symtable.symtable(source.decode("utf-8"), "<merged>", "exec")
+            text = source.decode("utf-8")
+            table = symtable.symtable(text, "<merged>", "exec")
+            # Finds what a table of symbols alone does not: an argument given twice.
+            compile(text, "<merged>", "exec", dont_inherit=True)
         definitions: Counter[str] = Counter()
         used: set[str] = set()
         _collect(table, "", definitions, used)

@@ -79,15 +79,20 @@ def merge_tokens(
     """
     if not all(text.endswith(b"\n") for text in (base, ours, theirs) if text):
         raise TokenMergeError("a last line has no newline")
-    old, mine, other = (_tokens(text) for text in (base, ours, theirs))
+    if order is Order.CONTENT and theirs < ours:
+        ours, theirs = theirs, ours
+    ending = _ending((base, ours, theirs))
+    old, mine, other = (_tokens(text, ending) for text in (base, ours, theirs))
     if max(map(len, (old, mine, other))) > max_tokens:
         raise TokenMergeError(f"there are more than {max_tokens} tokens")
     names = _names((old, mine, other))
     edits = [_edits(old, side, names, coalesce=coalesce) for side in (mine, other)]
     spaces = [_spaces(old, side, each) for side, each in zip((mine, other), edits, strict=True)]
     merged = _Merge(old, edits, spaces, order).run()
+    if any(map(_are_glued, merged, merged[1:])):
+        raise TokenMergeError("two words would become one word")
     text = b"".join(token.space + token.text for token in merged)
-    return text[1:] + b"\n" if text else b""
+    return text.removeprefix(ending) + ending if text else b""
 
 
 def count_tokens(text: bytes) -> Counter[bytes]:
@@ -95,9 +100,14 @@ def count_tokens(text: bytes) -> Counter[bytes]:
     return Counter(_BARE_TOKEN.findall(text))
 
 
-def _tokens(text: bytes) -> list[Token]:
+def _ending(texts: Sequence[bytes]) -> bytes:
+    r"""Return how the last lines end: `\r\n` if all of them do."""
+    return b"\r\n" if all(text.endswith(b"\r\n") for text in texts if text) else b"\n"
+
+
+def _tokens(text: bytes, ending: bytes) -> list[Token]:
     """Cut lines into tokens; the newline before a line goes with its first token."""
-    moved = b"\n" + text[:-1] if text else b""
+    moved = ending + text.removesuffix(ending) if text else b""
     tokens = [Token(*found.groups()) for found in _TOKEN.finditer(moved)]
     # Behind white space at the end, the end is found twice.
     return tokens[:-1] if tokens[-2:-1] and not tokens[-2].text else tokens
@@ -168,9 +178,7 @@ class _Merge:
         if _texts(mine.new) == _texts(other.new):
             return list(mine.new)
         first, second = list(mine.new), list(other.new)
-        if self._order is Order.THEIRS_FIRST or (
-            self._order is Order.CONTENT and _texts(second) < _texts(first)
-        ):
+        if self._order is Order.THEIRS_FIRST:
             first, second = second, first
         second = _without_items_of(first, second)
         if not second:
@@ -186,6 +194,17 @@ class _Merge:
         elif b"," not in {first[-1].text, second[0].text} and b"\n" not in second[0].space:
             raise TokenMergeError("both sides insert at one point, and nothing separates that")
         return first + second
+
+
+def _are_glued(token: Token, following: Token) -> bool:
+    return not following.space and _is_word(token) and _is_word(following)
+
+
+def _is_word(token: Token) -> bool:
+    return bool(_WORD.match(token.text))
+
+
+_WORD = re.compile(rb"[A-Za-z0-9_\x80-\xff]")
 
 
 def _is_insertion(edit: Edit) -> bool:
@@ -263,7 +282,7 @@ def _edits(
         else:
             raw.append((i, i_end, j, j_end))
         i, j = i_end, j_end
-    limits = [edit[0] for edit in raw[1:]] + [len(base)]
+    limits = [*(edit[0] for edit in raw), len(base)][1:]
     edits: list[Edit] = []
     for (start, end, at, stop), limit in zip(raw, limits, strict=True):
         if start == end:

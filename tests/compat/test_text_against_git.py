@@ -151,7 +151,7 @@ def compare_with_git_merge(git, triples, style, has_base):
             b"theirs": [theirs for _, _, theirs in triples],
         },
     )
-    label = git("rev-parse", "--short=7", "base").decode().strip()
+    label = git("rev-parse", "--short", "base").decode().strip()
 
     out = git(
         *("-c", f"merge.conflictStyle={style}", "merge-tree", "--write-tree", "-z"),

@@ -1,10 +1,13 @@
 """What merging by tokens combines, what it refuses, and the laws it keeps."""
 
 import pytest
+from generators import three_way_texts, three_way_tokens
+from hypothesis import assume, given
 
 from cooperbench_eval.strategies.tokenmerge import (
     Order,
     TokenMergeError,
+    count_tokens,
     merge_tokens,
 )
 
@@ -15,6 +18,14 @@ UNSEPARATED = "nothing separates"
 def merge(base, ours, theirs, *, order=Order.OURS_FIRST, max_tokens=4000):
     """Merge with a bound that no small text meets."""
     return merge_tokens(base, ours, theirs, max_tokens=max_tokens, order=order)
+
+
+def merged_or_none(base, ours, theirs, order=Order.OURS_FIRST):
+    """Merge; `None` where that is refused."""
+    try:
+        return merge(base, ours, theirs, order=order)
+    except TokenMergeError:
+        return None
 
 
 # --- edits of different tokens ----------------------------------------------------------
@@ -197,3 +208,67 @@ ODD_BYTES = {
 def test_bytes_that_are_no_plain_text_are_merged_as_bytes(base, ours, theirs, expected):
     """They come out as they went in."""
     assert merge(base, ours, theirs) == expected
+
+
+def test_white_space_alone_does_not_hinder():
+    """A side that only reformats changes no token."""
+    assert merge(b"f(a, b)\n", b"f(\n    a,\n    b\n)\n", b"f(a, b, c)\n") == (
+        b"f(\n    a,\n    b, c\n)\n"
+    )
+
+
+def test_words_are_not_glued():
+    """Where white space alone would make one word of two, the merge is refused."""
+    with pytest.raises(TokenMergeError, match="one word"):
+        merge(b"( b\n", b"(b\n", b"a b\n")
+
+
+@pytest.mark.parametrize("base", [b"", b"a\r\n"])
+def test_lines_that_end_in_crlf_end_so_where_both_insert(base):
+    """At the start of a block, too."""
+    merged = merge(base, b"b\r\n" + base, b"c\r\n" + base)
+
+    assert merged == b"b\r\nc\r\n" + base
+
+
+# --- laws --------------------------------------------------------------------------------------
+
+
+@given(three_way_tokens() | three_way_texts())
+def test_if_one_side_changed_nothing_the_other_side_is_the_result(texts):
+    """Byte for byte, white space and all."""
+    base, ours, _ = texts
+    assume(all(text.endswith(b"\n") for text in (base, ours) if text))
+
+    assert merge(base, ours, base) == ours
+    assert merge(base, base, ours) == ours
+
+
+@given(three_way_tokens() | three_way_texts())
+def test_if_both_sides_are_the_same_that_is_the_result(texts):
+    """Byte for byte, and whatever the base was."""
+    base, ours, _ = texts
+    assume(all(text.endswith(b"\n") for text in (base, ours) if text))
+
+    assert merge(base, ours, ours) == ours
+
+
+@given(three_way_tokens())
+def test_swapping_the_sides_changes_nothing_by_content(texts):
+    """The same bytes, or both refused."""
+    base, ours, theirs = texts
+
+    merged = merged_or_none(base, ours, theirs, Order.CONTENT)
+
+    assert merged_or_none(base, theirs, ours, Order.CONTENT) == merged
+
+
+@given(three_way_tokens())
+def test_no_token_is_made_up(texts):
+    """The result has no token that neither side has, but for a comma."""
+    base, ours, theirs = texts
+
+    merged = merged_or_none(base, ours, theirs)
+
+    known = count_tokens(ours).keys() | count_tokens(theirs).keys()
+    assert count_tokens(merged or b"").keys() <= known | {b","}
