@@ -19,12 +19,14 @@ def _parts(file: FilePatch) -> Iterator[bytes]:
         yield from _header(file)
     else:
         yield b"diff\n"  # lest its names seem to belong to what stands above
-    if file.hunks:
+    # Without a mode, only the names tell an added or deleted file from another.
+    mode = file.old_mode if file.change is FileChange.DELETE else file.new_mode
+    if file.hunks or (file.change in {FileChange.ADD, FileChange.DELETE} and mode is None):
         yield b"--- " + _named(b"a/", file.old_path)
         yield b"+++ " + _named(b"b/", file.new_path)
-        for hunk in file.hunks:
-            yield from _hunk(hunk)
-    elif file.binary:
+    for hunk in file.hunks:
+        yield from _hunk(hunk)
+    if file.binary:
         yield b"GIT binary patch\n"
         yield binary_block(file.binary.kind.value, file.binary.data)
     elif file.lacks_contents:

@@ -34,6 +34,12 @@ MODES = b"old mode 100644\nnew mode 100755\n"
 EPOCH = b"1970-01-01 00:00:00.000000000 +0000"
 
 PATCHES = {
+    "added binary file, named only": (
+        b"diff --git a/x b/x\nindex 0000000..383ba0a\n--- /dev/null\n+++ b/x\nBinary files differ\n"
+    ),
+    "deleted binary file, named only": (
+        b"diff --git a/x b/x\nindex 383ba0a..0000000\n--- a/x\n+++ /dev/null\nBinary files differ\n"
+    ),
     "nothing": b"",
     "a change": DIFF,
     "an addition": add(b"x"),
