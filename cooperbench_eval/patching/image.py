@@ -60,30 +60,30 @@ class Image:
 
     def place(self, hunk: Hunk) -> Placed | Refused:
         """Put the hunk's new lines in place; say how, or why not."""
-        if self._policy.allows(Rung.RECOUNT):
-            if hunk.stated or hunk.uncounted:
-                recounted = self._place_recounted(hunk)
-                if recounted or hunk.stated:
-                    return recounted or Refused("its lines are not there")
-        elif hunk.stated:
+        recounts = self._policy.allows(Rung.RECOUNT)
+        if hunk.stated:
+            if recounts:
+                return self._place_recounted(hunk)
             old, new = hunk.stated
             return Refused(
                 f"its header counts {old} old and {new} new lines, "
                 f"and it has {len(hunk.old)} and {len(hunk.new)}"
             )
         placed = self._place(hunk)
-        if hunk.uncounted and isinstance(placed, Placed):
+        if not hunk.uncounted:
+            return placed
+        if isinstance(placed, Placed):
             dropped = sum(line[:1] != b" " for line in hunk.uncounted)
             return evolve(placed, uncounted_lines=dropped)
-        return placed
+        return self._place_recounted(hunk) if recounts else placed
 
-    def _place_recounted(self, hunk: Hunk) -> Placed | None:
+    def _place_recounted(self, hunk: Hunk) -> Placed | Refused:
         # A wrong header is not believed about the file's ends either.
         for guess in dict.fromkeys((hunk.whole, hunk.whole.without_blank_end)):
             placed = self._place(guess, is_pinned=not guess.old)
             if isinstance(placed, Placed):
                 return evolve(placed, rung=laxer(placed.rung, Rung.RECOUNT))
-        return None
+        return placed
 
     def _place(self, hunk: Hunk, *, is_pinned: bool = True) -> Placed | Refused:
         old = hunk.old

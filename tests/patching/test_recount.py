@@ -130,6 +130,17 @@ def test_changed_lines_behind_a_whole_hunk_are_dropped_and_counted():
     assert (result.status, after) == (PatchStatus.APPLIED, {"x": CHANGED})
 
 
+def test_a_hunk_that_fits_stays_as_it_is_counted_beside_one_that_needs_recounting():
+    """What stands behind it may be prose, whatever another hunk needs."""
+    wrong = b"@@ -19,9 +19,9 @@\n line 19\n-line 20\n+LINE 20\n line 21\n"
+    other = b"--- a/y\n+++ b/y\n" + wrong
+
+    result, after = apply({"x": LINES, "y": LINES}, NAMES + AT_10 + TAIL + other, RECOUNT)
+
+    assert [each.rung for each in result.hunks] == [Rung.EXACT, Rung.RECOUNT]
+    assert after["x"] == CHANGED
+
+
 def test_changed_lines_behind_a_hunk_that_fits_are_left_out_though_recounting_is_allowed():
     """They may be prose, and a patch that fits strictly is never placed leniently."""
     result, after = apply({"x": LINES}, NAMES + AT_10 + TAIL, RECOUNT)
