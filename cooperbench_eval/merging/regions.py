@@ -137,12 +137,16 @@ def find_blocks(
         texts, ours_changes, theirs_changes, refinement=Refinement.ZEALOUS, algorithm=algorithm
     )
     blocks: list[Block] = []
+    at = 0  # both lists are in order
     for conflict in (region for region in refined if region.side is Side.DISPUTED):
-        inside = [region for region in disputed if _meet(region, conflict)]
-        whole = inside[0]._replace(
-            base_end=inside[-1].base_end,
-            ours_end=inside[-1].ours_end,
-            theirs_end=inside[-1].theirs_end,
+        while not _meet(disputed[at], conflict):
+            at += 1
+        first = disputed[at]
+        while at + 1 < len(disputed) and _meet(disputed[at + 1], conflict):
+            at += 1
+        end = disputed[at]
+        whole = first._replace(
+            base_end=end.base_end, ours_end=end.ours_end, theirs_end=end.theirs_end
         )
         if blocks and _meet(blocks[-1].whole, whole):
             last, conflicts = blocks.pop()

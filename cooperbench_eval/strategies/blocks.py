@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import islice
 
 from attrs import evolve, frozen
 
@@ -12,6 +13,9 @@ from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome
 from cooperbench_eval.strategies.tokenmerge import count_tokens
 
 __all__ = ["Resolution", "resolve_blocks"]
+
+_MOST_TRIES = 100
+"""How often a file is judged in search of resolutions without a fault."""
 
 
 @frozen(kw_only=True)
@@ -75,9 +79,11 @@ class _Choice:
         fault = self._fault(chosen)
         if not fault:
             return chosen
-        for other in self._others(chosen):
+        for other in islice(self._others(chosen), _MOST_TRIES):
             if not self._fault(other):
                 return other
+        if len(chosen) > _MOST_TRIES:
+            return {block: _refused(resolution, fault) for block, resolution in chosen.items()}
         alone = {block: self._fault({block: resolution}) for block, resolution in chosen.items()}
         if any(alone.values()) and not all(alone.values()):
             kept = {

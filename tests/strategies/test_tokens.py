@@ -174,3 +174,22 @@ def test_the_result_does_not_depend_on_the_process():
 
     assert len(printed) == 1
     assert b"g(a, b, c, d, e)" in printed.pop()
+
+
+def test_a_file_of_many_blocks_is_judged_so_often_and_no_more(monkeypatch):
+    """Whoever makes thousands of faulty blocks does not make it take thousands of trials."""
+    judged = []
+    monkeypatch.setattr(
+        "cooperbench_eval.strategies.blocks.find_fault",
+        lambda *_, **__: judged.append(1) or "a fault",
+    )
+    text = b"".join(b"a = %d\nk%d\nl\nm\nn\no\n" % (i, i) for i in range(300))
+    base = ce.Snapshot.from_files({"f.txt": text})
+    sides = [
+        ce.Changes({"f.txt": ce.Entry(text.replace(b"a = ", new))}) for new in (b"b = ", b"a = 1")
+    ]
+
+    outcome = ce.merge(base, *sides, strategy="tokens")
+
+    assert len(outcome.conflicts) == 300
+    assert 1 <= len(judged) <= 101
