@@ -1,33 +1,26 @@
 """Judges a merged file without running it.
 
-What is asked needs no test: does it parse, is a name defined twice or no longer bound,
-is something gone that both sides kept or one side added? A merge that fails here is not
-offered at all, for abstaining is better than being wrong.
+What is asked needs no test: does it parse, is a name defined twice, no longer bound or
+no longer defined, is something gone that both sides kept or one side added? A merge that
+fails here is not offered at all, for abstaining is better than being wrong.
+
+Most of a file stands alike in base, ours, theirs and merged. What is asked compares how
+often something stands in each, so pieces that stand equally often in all four say nothing;
+only where the others leave a suspicion is all of the file looked at.
 """
 
 import builtins
+import io
 import re
-import symtable
-import warnings
 from collections import Counter
+from collections.abc import Hashable, Sequence
 from functools import lru_cache
+from typing import TypeVar
 
-from attrs import frozen
-
+from cooperbench_eval.strategies.pythonfacts import Attributes, Facts, UnreadableError, cut
 from cooperbench_eval.strategies.tokenmerge import count_tokens
 
 __all__ = ["find_fault"]
-
-_ALWAYS_BOUND = frozenset(dir(builtins)) | {
-    "__annotations__",
-    "__builtins__",
-    "__file__",
-    "__name__",
-    "__path__",
-    "__class__",
-    "__module__",
-    "__qualname__",
-}
 
 
 def find_fault(
@@ -49,14 +42,33 @@ def find_fault(
     return _python_fault(versions, merged, is_whole=is_whole)
 
 
+_Piece = TypeVar("_Piece", bound=Hashable)
+
+
+def _differing(files: Sequence[Counter[_Piece]]) -> list[list[_Piece]]:
+    """Return the pieces of each file that do not stand equally often in all of them."""
+    alike = set(files[0].items()).intersection(*(file.items() for file in files[1:]))
+    return [
+        [
+            piece
+            for piece, count in file.items()
+            if (piece, count) not in alike
+            for _ in range(count)
+        ]
+        for file in files
+    ]
+
+
 def _lost_token(versions: tuple[bytes, bytes, bytes], merged: bytes) -> str:
     """Find a token of which fewer are left than the sides' changes account for.
 
     What both added alike may be there once, so the least is what is left if the sides'
-    additions were one, or if their removals were two.
+    additions were one, or if their removals were two. No token spans lines, and a line
+    that stands equally often in all files raises the least by as much as what is there.
     """
-    base, ours, theirs = map(_counts, versions)
-    there = count_tokens(merged)
+    paragraphs = _differing([*map(_paragraphs, versions), Counter(merged.split(b"\n\n"))])
+    lines = _differing([Counter(b"\n".join(each).split(b"\n")) for each in paragraphs])
+    base, ours, theirs, there = (count_tokens(b"\n".join(each)) for each in lines)
     for token in dict.fromkeys((*base, *ours, *theirs)):
         least = min(max(ours[token], theirs[token]), ours[token] + theirs[token] - base[token])
         if there[token] < least and token not in _SEPARATORS:
@@ -67,88 +79,114 @@ def _lost_token(versions: tuple[bytes, bytes, bytes], merged: bytes) -> str:
 _SEPARATORS = frozenset({b",", b";"})
 
 
+@lru_cache(maxsize=64)
+def _paragraphs(source: bytes) -> Counter[bytes]:
+    """Count the paragraphs of one of the versions, which many pairs share."""
+    return Counter(source.split(b"\n\n"))
+
+
 def _python_fault(versions: tuple[bytes, bytes, bytes], merged: bytes, *, is_whole: bool) -> str:
-    before = [_facts(source) for source in versions]
-    if not all(before):
+    try:
+        before = [cut(source) for source in versions]
+    except UnreadableError:
         return ""  # nothing can be asked of a file that never was Python
     try:
-        now = _Facts.of(merged)
-    except _UNREADABLE as exc:
+        now = cut(merged)
+    except UnreadableError as exc:
         return f"it would not parse ({exc})"
-    for name, count in now.definitions.items():
-        if count > 1 and count > max(facts.definitions[name] for facts in before if facts):
-            return f"{name} would be defined {count} times"
-    if not is_whole:
+    files = [*before, now]
+    if not _is_suspect(files, is_whole=is_whole):
         return ""
-    unbound = now.unbound.difference(*(facts.unbound for facts in before if facts))
+    facts = [Facts.of(chunks) for chunks in files]
+    fault = _double(facts)
+    if is_whole:
+        fault = fault or _unbound(facts) or _undefined(files, facts)
+    return fault
+
+
+def _is_suspect(files: Sequence[Sequence[str]], *, is_whole: bool) -> bool:
+    """Say whether all of the files must be read, base first and merged last.
+
+    A fault that reading all of them finds is never passed over here. What the common
+    chunks hold counts for each file alike, so that only this is left to see:
+
+    - A name defined more often in merged than in any version is so by the others.
+    - A name unbound in merged alone is used by merged's others, and then each version
+      whose others use it binds it there; or it is used by all, and each version's others
+      bind it. A star import may stand for any binding.
+    - A name that a version alone defines is defined by its others, not by merged's.
+    """
+    facts = [Facts.of(chunks) for chunks in _differing([Counter(chunks) for chunks in files])]
+    *before, now = facts
+    if _more_often(facts):
+        return True
+    if not is_whole:
+        return False
+    if not now.has_star and (
+        any(each.has_star for each in before)
+        or _unbound(facts)
+        or set.intersection(*(each.bound for each in before)) - now.bound
+    ):
+        return True
+    gone = _gone(facts)
+    return bool(gone) and any(gone.intersection(_NAME.findall(chunk)) for chunk in files[-1])
+
+
+_NAME = re.compile(r"\w+")
+
+
+def _more_often(facts: Sequence[Facts]) -> list[str]:
+    """Return what merged defines more often than any version."""
+    *before, now = facts
+    return [
+        name
+        for name, count in now.definitions.items()
+        if count > max(each.definitions[name] for each in before)
+    ]
+
+
+def _double(facts: Sequence[Facts]) -> str:
+    for name in _more_often(facts):
+        if (count := facts[-1].definitions[name]) > 1:
+            return f"{name} would be defined {count} times"
+    return ""
+
+
+def _unbound(facts: Sequence[Facts]) -> str:
+    *before, now = facts
+    unbound = now.unbound.difference(*(each.unbound for each in before))
     return f"{min(unbound)} would not be bound" if unbound else ""
 
 
-_UNREADABLE = (SyntaxError, ValueError, RecursionError)
+def _gone(facts: Sequence[Facts]) -> set[str]:
+    """Return what a version defines and merged no longer does."""
+    *before, now = facts
+    return set().union(*(each.defined for each in before)) - now.known - _OF_BUILTINS
 
 
-@frozen
-class _Facts:
-    """What a Python file defines and uses.
+_OF_BUILTINS = frozenset(
+    name
+    for kind in (*vars(builtins).values(), *vars(io).values())
+    if isinstance(kind, type)
+    for name in dir(kind)
+)
+"""What may be an attribute of anything, whoever else defines it."""
 
-    Attributes:
-        definitions: How often each function and class is defined, by qualified name.
-        unbound: The global names that are used and not bound.
+
+def _undefined(files: Sequence[Sequence[str]], facts: Sequence[Facts]) -> str:
+    """Find an attribute that is read but lost its definition.
+
+    If a side that does not define it reads it too, it comes from elsewhere.
     """
-
-    definitions: Counter[str]
-    unbound: frozenset[str]
-
-    @classmethod
-    def of(cls, source: bytes) -> "_Facts":
-        """Read a file; raises what `compile` raises if it is no Python."""
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            text = source.decode("utf-8")
-            table = symtable.symtable(text, "<merged>", "exec")
-            # Finds what a table of symbols alone does not: an argument given twice.
-            compile(text, "<merged>", "exec", dont_inherit=True)
-        definitions: Counter[str] = Counter()
-        used: set[str] = set()
-        _collect(table, "", definitions, used)
-        bound = {
-            symbol.get_name()
-            for symbol in table.get_symbols()
-            if symbol.is_assigned() or symbol.is_imported() or symbol.is_namespace()
-        }
-        has_star = re.search(rb"(?m)^from \S+ import \*", source)
-        unbound = frozenset() if has_star else frozenset(used - bound - _ALWAYS_BOUND)
-        return cls(definitions, unbound)
-
-
-@lru_cache(maxsize=64)
-def _counts(source: bytes) -> Counter[bytes]:
-    """Count the tokens of one of the versions, which many pairs share."""
-    return count_tokens(source)
-
-
-@lru_cache(maxsize=64)
-def _facts(source: bytes) -> _Facts | None:
-    """Read one of the versions, which many pairs share; `None` if it is no Python."""
-    try:
-        return _Facts.of(source)
-    except _UNREADABLE:
-        return None
-
-
-def _collect(
-    table: symtable.SymbolTable, scope: str, definitions: Counter[str], used: set[str]
-) -> None:
-    """Walk the scopes of a file."""
-    is_module = not scope
-    for symbol in table.get_symbols():
-        if symbol.is_referenced() and (symbol.is_global() or is_module):
-            used.add(symbol.get_name())
-    for child in table.get_children():
-        name = f"{scope}{child.get_name()}"
-        if child.get_type() in {"function", "class"} and child.get_name() not in _NAMELESS:
-            definitions[name] += 1
-        _collect(child, name + ".", definitions, used)
-
-
-_NAMELESS = frozenset({"lambda", "genexpr", "listcomp", "setcomp", "dictcomp"})
+    now = facts[-1]
+    gone = _gone(facts)
+    if not gone or "__getattr__" in now.known:
+        return ""
+    sides = [(each, Attributes.of(chunks)) for each, chunks in zip(facts, files, strict=True)][1:]
+    read = sides.pop()[1]
+    for name in sorted(gone & read.used - read.stored):
+        if not any(
+            name in there.used for side, there in sides if name not in side.known | there.stored
+        ):
+            return f"{name} is used, but would no longer be defined"
+    return ""

@@ -1,9 +1,19 @@
 """What the static judge finds wrong with a merged file, and what it leaves alone."""
 
+import ast
+import builtins
+import random
+import re
+import symtable
+from collections import Counter
+
 import pytest
+from generators import indices
+from hypothesis import given
 
 import cooperbench_eval as ce
 from cooperbench_eval.strategies.judge import find_fault
+from cooperbench_eval.strategies.pythonfacts import UnreadableError, cut
 
 ONE, TWO = b"def one():\n    return 1\n", b"def two():\n    return 2\n"
 
@@ -45,6 +55,27 @@ FAULTS = {
         TWO + b"\n\ndef more():\n    return one()\n",
         "one would not be bound",
     ),
+    "a method that lost its name": (
+        b"class A:\n    def f(self): 1\n",
+        b"class A:\n    def fs(self): 1\n",
+        b"class A:\n    def f(self): 1\n    def g(self): self.f()\n",
+        b"class A:\n    def fs(self): 1\n    def g(self): self.f()\n",
+        "f is used, but would no longer be defined",
+    ),
+    "a method that neither side dropped": (
+        b"class A:\n    def f(self): 1\nclass B:\n    def f(self): 1\nA().f\n",
+        b"class B:\n    def f(self): 1\nA().f\n",
+        b"class A:\n    def f(self): 1\nA().f\n",
+        b"A().f\n",
+        "f is used, but would no longer be defined",
+    ),
+    "a name bound by what both dropped": (
+        b"import os\nos.x\n\n\nimport os\n",
+        b"os.x\n\n\nimport os\n",
+        b"import os\nos.x\n",
+        b"os.x\n",
+        "os would not be bound",
+    ),
     "a token that one side added": (b"a\n", b"a + b\n", b"a\n", b"a\n+\n", "'b' is lost"),
     "a token that both sides kept": (b"a + b\n", b"a + b + c\n", b"a + b\n", b"b + c\n+\n", "'a'"),
 }
@@ -80,6 +111,42 @@ SOUND = {
         b"class A:\n    def f(self): 1\nclass B:\n    def f(self): 1\n",
         b"class A:\n    def f(self): 1\n",
         b"class A:\n    def f(self): 1\nclass B:\n    def f(self): 1\n",
+    ),
+    "a method that the side without it calls too": (
+        b"class A(B):\n    def f(self): 1\n",
+        b"class A(B):\n    def g(self): self.f()\n",
+        b"class A(B):\n    def f(self): 1\nA().f()\n",
+        b"class A(B):\n    def g(self): self.f()\nA().f()\n",
+    ),
+    "a method that is an attribute now": (
+        b"class A:\n    def f(self): 1\n",
+        b"class A:\n    def __init__(self): self.f = 1\n",
+        b"class A:\n    def f(self): 1\nA().f\n",
+        b"class A:\n    def __init__(self): self.f = 1\nA().f\n",
+    ),
+    "a method that the class binds now": (
+        b"class A:\n    def f(self): 1\n",
+        b"class A:\n    f = one\n",
+        b"class A:\n    def f(self): 1\nA().f\n",
+        b"class A:\n    f = one\nA().f\n",
+    ),
+    "a method that may be found all the same": (
+        b"class A:\n    def f(self): 1\n",
+        b"class A:\n    def __getattr__(self, name): 1\n",
+        b"class A:\n    def f(self): 1\nA().f\n",
+        b"class A:\n    def __getattr__(self, name): 1\nA().f\n",
+    ),
+    "a method that a dictionary has as well": (
+        b"class A:\n    def get(self): 1\n",
+        b"class A:\n    def got(self): 1\n",
+        b"class A:\n    def get(self): 1\n{}.get\n",
+        b"class A:\n    def got(self): 1\n{}.get\n",
+    ),
+    "a name that a function binds for all": (
+        b"a = 0\n",
+        b"\n\ndef f():\n    global a\n    a = 1\n",
+        b"a = 0\nprint(a)\n",
+        b"print(a)\n\n\ndef f():\n    global a\n    a = 1\n",
     ),
     "two lambdas": (b"", b"f = lambda: 1\ng = lambda: 2\n", b"", b"f = lambda: 1\ng = lambda: 2\n"),
     "one comma for two": (b"f(a)\n", b"f(a, b,)\n", b"f(a, c,)\n", b"f(a, b, c)\n"),
@@ -134,6 +201,210 @@ def test_a_warning_of_the_compiler_is_no_fault():
     ours = b'a = "\\d"\nassert (a, 1)\nb = 1 is 1\n'
 
     assert find_fault("a.py", (b"", ours, b""), ours) == ""
+
+
+# --- in chunks and as a whole --------------------------------------------------------------
+
+
+def test_a_file_is_cut_before_the_definitions_at_its_top():
+    """With their decorators and comments; not within them, nor where no line is empty."""
+    source = (
+        b"import os\n\n# one\n@a\ndef f():\n    1\n\n    def g(): 2\n\n\nclass A: 1\ndef h(): 1\n"
+    )
+
+    assert cut(source) == (
+        "import os\n\n",
+        "# one\n@a\ndef f():\n    1\n\n    def g(): 2\n\n\n",
+        "class A: 1\ndef h(): 1\n",
+    )
+
+
+def test_chunks_know_the_future_of_the_file():
+    """Or an annotation would be a use."""
+    source = b"from __future__ import annotations\n\ndef f(a: b): 1\n"
+
+    assert cut(source)[1] == "from __future__ import annotations\ndef f(a: b): 1\n"
+
+
+WHOLE = {
+    "a string with definitions in it": b'a = """\n\ndef f(): 1\n\ndef g(): 2\n"""\n',
+    "global at the top": b"def f(): 1\n\ndef g(): 2\nif g:\n    global a\n",
+    "a word of the future": b"def f(): 1\n\ndef __future__(): 1\n",
+}
+
+
+@pytest.mark.parametrize("source", WHOLE.values(), ids=WHOLE)
+def test_a_file_that_must_not_be_cut_is_not(source):
+    """Its chunks would not say what it says."""
+    assert cut(source) == (source.decode(),)
+
+
+BROKEN = {
+    "early": b"def f(: 1\n\n\ndef g(): 2\n",
+    "late": b"import os\n\n\ndef f(): 1\n\n\ndef g(a, a): 2\n\n\ndef h(): 1\n",
+    "in what the future brought": b"from __future__ import annotations\n\ndef f(a, a): 1\n",
+    "by a future too late": b"def f(): 1\n\ndef g(): 1\nfrom __future__ import division\n",
+    "by what is global too late": b"a = 1\n\ndef f(): 1\nglobal a\n",
+    "by a string without an end": b'def f(): 1\n\ndef g(): """\n\ndef h(): 1\n',
+    "by a line that goes on": b"a = 1 \\\n\ndef f(: 1\n",
+}
+
+
+@pytest.mark.parametrize("source", BROKEN.values(), ids=BROKEN)
+def test_a_broken_file_is_broken_as_the_compiler_says(source):
+    """With the line that it says."""
+    with pytest.raises(SyntaxError) as expected:
+        compile(source, "<merged>", "exec", dont_inherit=True)
+
+    with pytest.raises(UnreadableError) as found:
+        cut(source)
+
+    assert str(found.value) == str(expected.value)
+
+
+class Whole:
+    """A file as the judge is meant to see it: read at once, with no short cut."""
+
+    def __init__(self, source):
+        text = source.decode()
+        compile(text, "<merged>", "exec", dont_inherit=True)
+        self.definitions, self.used, self.bound, self.known = Counter(), set(), set(), set()
+        self._walk(symtable.symtable(text, "<merged>", "exec"), "")
+        has_star = re.search(r"(?m)^from \S+ import \*", text)
+        self.unbound = set() if has_star else self.used - self.bound - set(dir(builtins))
+        nodes = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Attribute)]
+        self.read = {node.attr for node in nodes if isinstance(node.ctx, ast.Load)}
+        self.known |= {node.attr for node in nodes if isinstance(node.ctx, ast.Store)}
+
+    def _walk(self, table, scope):
+        for symbol in table.get_symbols():
+            if symbol.is_referenced() and (not scope or symbol.is_global()):
+                self.used.add(symbol.get_name())
+            if symbol.is_assigned() or symbol.is_imported():
+                if not scope or symbol.is_declared_global():
+                    self.bound.add(symbol.get_name())
+                if not scope or symbol.is_declared_global() or table.get_type() == "class":
+                    self.known.add(symbol.get_name())
+        for child in table.get_children():
+            if child.get_name() not in {"lambda", "genexpr", "listcomp"}:
+                self.definitions[scope + child.get_name()] += 1
+                self.known.add(child.get_name())
+            self._walk(child, f"{scope}{child.get_name()}.")
+
+
+def plain_fault(versions, merged, *, is_whole):
+    """Return the fault that `find_fault` is to find; of lost tokens, all."""
+    if is_whole and (lost := lost_tokens(versions, merged)):
+        return {f"{token.decode()!r} is lost" for token in lost}
+    return {plain_python_fault(versions, merged, is_whole=is_whole)}
+
+
+def lost_tokens(versions, merged):
+    """Return what is lost, counted in all of the files."""
+    texts = (*versions, merged)
+    base, ours, theirs, there = (Counter(re.findall(rb"\w+|[^\w\s]", text)) for text in texts)
+    return [
+        token
+        for token in base | ours | theirs
+        if token not in b",;"
+        and there[token] < max(ours[token], theirs[token])
+        and there[token] < ours[token] + theirs[token] - base[token]
+    ]
+
+
+def plain_python_fault(versions, merged, *, is_whole):
+    """Return the fault for which no token need be lost."""
+    try:
+        before = [Whole(source) for source in versions]
+    except SyntaxError:
+        return ""
+    try:
+        return compared(before, Whole(merged), is_whole=is_whole)
+    except SyntaxError as exc:
+        return f"it would not parse ({exc})"
+
+
+def compared(before, now, *, is_whole):
+    """Return what is wrong with a file that parses."""
+    for name, count in now.definitions.items():
+        if count > 1 and count > max(each.definitions[name] for each in before):
+            return f"{name} would be defined {count} times"
+    if is_whole and (unbound := now.unbound.difference(*(each.unbound for each in before))):
+        return f"{min(unbound)} would not be bound"
+    once = {name.rpartition(".")[2] for each in before for name in each.definitions}
+    for name in sorted(once & now.read - now.known) if is_whole else ():
+        if not any(name in side.read and name not in side.known for side in before[1:]):
+            return f"{name} is used, but would no longer be defined"
+    return ""
+
+
+PARTS = [
+    *("import a", "from b import c", "from d import *", "from __future__ import annotations"),
+    *(
+        "a = c",
+        "c = 1",
+        "print(a.one)",
+        "b = one()",
+        "b = two",
+        "a.two = c",
+        "global c",
+        '"""',
+        "(",
+        "",
+    ),
+    *("x = [each for each in a]", "if a:\n    def one(): c", "if c:\n    two = a.one()"),
+    *("def one():\n    return 1", "def one(a):\n    return two(c)", "@a\ndef two(x: c): x.one()"),
+    *("def two():\n    global c\n    c = a.three", "async def three(): await one()", "# one"),
+    *("class A:\n    def one(self): self.two()", "class A:\n    one = c\n    def two(self): a"),
+    *(
+        "class B:\n    def three(self): one",
+        'class B:\n    """B.\n\n    class C: c\n"""',
+        "def a(x, x): 1",
+    ),
+]
+
+
+def edited(chance, parts):
+    """Insert, drop, replace or repeat a few parts."""
+    parts = list(parts)
+    for _ in range(chance.randrange(4)):
+        at = chance.randrange(len(parts) + 1)
+        new = chance.choices([*PARTS, *parts], k=chance.randrange(3))
+        parts[at : at + chance.randrange(3)] = new
+    return parts
+
+
+def mixed(chance, base, ours, theirs):
+    """Take each part that a side added or both kept, most of the time."""
+    wanted = [p for p in ours if p not in base or p in theirs] + [
+        p for p in theirs if p not in ours
+    ]
+    return edited(chance, wanted) if chance.randrange(3) else wanted
+
+
+def joined(chance, parts):
+    """Write parts down, most of them with empty lines between."""
+    gaps = "\n\n\n", "\n\n\n", "\n\n\n", "\n"
+    return "".join(part + chance.choice(gaps) for part in parts).encode()
+
+
+@given(indices())
+def test_what_is_found_in_chunks_is_what_is_found_in_all(seed):
+    """Whatever stands in which of the four files."""
+    chance = random.Random(seed)  # noqa: S311 - no secret
+    sound = [part for part in PARTS if part not in {"(", '"""', "global c", "def a(x, x): 1"}]
+    base = chance.choices(sound, k=chance.randrange(9))
+    ours, theirs = edited(chance, base), edited(chance, base)
+    parts = base, ours, theirs, mixed(chance, base, ours, theirs)
+    *versions, merged = (joined(chance, each) for each in parts)
+
+    for is_whole in (True, False):
+        fault = find_fault("a.py", tuple(versions), merged, is_whole=is_whole)
+        assert fault in plain_fault(versions, merged, is_whole=is_whole)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("cooperbench_eval.strategies.judge._lost_token", lambda *_: "")
+        fault = find_fault("a.py", tuple(versions), merged)
+    assert fault == plain_python_fault(versions, merged, is_whole=True)
 
 
 # --- the judge decides ---------------------------------------------------------------------

@@ -1,0 +1,250 @@
+"""What Python files define, bind and use, read in chunks so that no chunk is read twice.
+
+A file is cut behind an empty line, before a definition at its top level and the comments
+on that. If each chunk parses alone, the file is their statements one after the other:
+where a chunk ends, no string, bracket or continued line is open, and the next starts in
+column 0 with a word that cannot continue a statement. So what is found in the file is the
+sum of what is found in its chunks, but for three things, which `cut` sees to: imports from
+`__future__`, which hold for all that follows; `global` at the top level, which forbids
+what stands before it; and cuts inside a string, whose chunks do not parse.
+"""
+
+import ast
+import builtins
+import re
+import symtable
+import warnings
+from collections import Counter
+from collections.abc import Iterable
+from functools import lru_cache
+
+from attrs import frozen
+
+__all__ = ["Attributes", "Facts", "UnreadableError", "cut"]
+
+_FILES_KEPT, _CHUNKS_KEPT = 64, 8192
+
+_ALWAYS_BOUND = frozenset(dir(builtins)) | {
+    "__annotations__",
+    "__builtins__",
+    "__file__",
+    "__name__",
+    "__path__",
+    "__class__",
+    "__module__",
+    "__qualname__",
+}
+
+_CUT = re.compile(r"\n[ \t\r]*\n(?=(?:#[^\n]*\n)*(?:@|def |class |async def ))")
+
+
+class UnreadableError(Exception):
+    """The file is no Python; the message is the compiler's."""
+
+
+@lru_cache(maxsize=_FILES_KEPT)
+def cut(source: bytes) -> tuple[str, ...]:
+    """Cut a file into chunks whose facts add up to those of the file.
+
+    Raises:
+        UnreadableError: It does not parse.
+    """
+    try:
+        text = source.decode("utf-8")
+    except UnicodeDecodeError as exc:
+        raise UnreadableError(str(exc)) from exc
+    chunks = _chunks(text, _pieces(text))
+    return _chunks(text, [text]) if any(map(_has_global, chunks)) else chunks
+
+
+def _pieces(text: str) -> list[str]:
+    """Cut a text wherever a chunk may end."""
+    ends = [found.end() for found in _CUT.finditer(text)]
+    if ends and "__future__" in text[ends[0] :]:
+        return [text]  # it may stand where it must not
+    return [text[start:end] for start, end in zip([0, *ends], [*ends, len(text)], strict=True)]
+
+
+def _chunks(text: str, pieces: list[str]) -> tuple[str, ...]:
+    """Make chunks of a text's pieces: as many as parse alone, then what is left as one."""
+    chunks: list[str] = []
+    future = ""
+    for i, piece in enumerate(pieces):
+        if not _error(future + piece):
+            chunks.append(future + piece)
+            future = future if i else _future(piece)
+            continue
+        rest = future + "".join(pieces[i:])
+        # Empty lines instead of what stands before it, for the line that the error names.
+        rest = "\n" * (text.count("\n") - rest.count("\n")) + rest
+        if error := _error(rest):
+            # Only of the whole does the compiler say that a name is global too late.
+            raise UnreadableError(_error(text) if _GLOBAL.search(rest) else error)
+        return (*chunks, rest)
+    return tuple(chunks)
+
+
+@lru_cache(maxsize=_CHUNKS_KEPT)
+def _error(text: str) -> str:
+    """Say why a text is no Python, empty if it is."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            # Unlike a parser alone it finds, say, an argument given twice.
+            compile(text, "<merged>", "exec", dont_inherit=True)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as exc:
+        return str(exc) or type(exc).__name__
+    return ""
+
+
+def _future(text: str) -> str:
+    """Return a line that imports from `__future__` what the text does."""
+    if "__future__" not in text:
+        return ""
+    features = [
+        alias.name
+        for node in _parsed(text).body
+        if isinstance(node, ast.ImportFrom) and node.module == "__future__"
+        for alias in node.names
+    ]
+    return f"from __future__ import {', '.join(features)}\n" if features else ""
+
+
+@lru_cache(maxsize=_CHUNKS_KEPT)
+def _has_global(text: str) -> bool:
+    """Say whether `global` stands outside of functions and classes."""
+    return bool(_GLOBAL.search(text)) and _declares_global(_parsed(text))
+
+
+_GLOBAL = re.compile(r"(?m)(?:^|[:;])[ \t\f]*global\b")
+
+
+def _declares_global(node: ast.AST) -> bool:
+    return isinstance(node, ast.Global) or any(
+        _declares_global(child)
+        for child in ast.iter_child_nodes(node)
+        if not isinstance(child, ast.expr | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+    )
+
+
+@frozen
+class Facts:
+    """What a file, or some of its chunks, defines, binds and uses.
+
+    Attributes:
+        definitions: How often each function and class is defined, by qualified name.
+        used: The names used as globals.
+        bound: The names bound as globals.
+        members: The names that classes bind.
+        has_star: Whether any name may be bound, by a star import.
+    """
+
+    definitions: Counter[str]
+    used: set[str]
+    bound: set[str]
+    members: set[str]
+    has_star: bool
+
+    @classmethod
+    def of(cls, chunks: Iterable[str]) -> "Facts":
+        """Add up what the chunks hold."""
+        each = [_facts(chunk) for chunk in chunks]
+        definitions: Counter[str] = Counter()
+        for facts in each:
+            definitions.update(facts.definitions)
+        return cls(
+            definitions=definitions,
+            used=set().union(*(facts.used for facts in each)),
+            bound=set().union(*(facts.bound for facts in each)),
+            members=set().union(*(facts.members for facts in each)),
+            has_star=any(facts.has_star for facts in each),
+        )
+
+    @property
+    def unbound(self) -> set[str]:
+        """The names used as globals that nothing binds."""
+        return set() if self.has_star else self.used - self.bound - _ALWAYS_BOUND
+
+    @property
+    def known(self) -> set[str]:
+        """The names that may be an attribute's."""
+        return self.defined | self.bound | self.members
+
+    @property
+    def defined(self) -> set[str]:
+        """The unqualified names of the functions and classes."""
+        return {name.rpartition(".")[2] for name in self.definitions}
+
+
+@lru_cache(maxsize=_CHUNKS_KEPT)
+def _facts(chunk: str) -> Facts:
+    """Read a chunk that parses."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        table = symtable.symtable(chunk, "<merged>", "exec")
+    facts = Facts(Counter(), set(), set(), set(), bool(_STAR.search(chunk)))
+    _collect(table, "", facts)
+    return facts
+
+
+_STAR = re.compile(r"(?m)^from \S+ import \*")
+
+
+def _collect(table: symtable.SymbolTable, scope: str, facts: Facts) -> None:
+    """Walk the scopes of a chunk."""
+    is_module, is_class = not scope, table.get_type() == "class"
+    for symbol in table.get_symbols():
+        name = symbol.get_name()
+        if symbol.is_referenced() and (is_module or symbol.is_global()):
+            facts.used.add(name)
+        if symbol.is_assigned() or symbol.is_imported():
+            if is_module or symbol.is_declared_global():
+                facts.bound.add(name)
+            elif is_class:
+                facts.members.add(name)
+    for child in table.get_children():
+        name = f"{scope}{child.get_name()}"
+        if child.get_type() in {"function", "class"} and child.get_name() not in _NAMELESS:
+            facts.definitions[name] += 1
+        _collect(child, name + ".", facts)
+
+
+_NAMELESS = frozenset({"lambda", "genexpr", "listcomp", "setcomp", "dictcomp"})
+
+
+@frozen
+class Attributes:
+    """The attributes that a file, or some of its chunks, speaks of.
+
+    Attributes:
+        used: The names of those it reads.
+        stored: The names of those it sets.
+    """
+
+    used: set[str]
+    stored: set[str]
+
+    @classmethod
+    def of(cls, chunks: Iterable[str]) -> "Attributes":
+        """Add up what the chunks hold."""
+        each = [_attributes(chunk) for chunk in chunks]
+        return cls(
+            used=set().union(*(attributes.used for attributes in each)),
+            stored=set().union(*(attributes.stored for attributes in each)),
+        )
+
+
+@lru_cache(maxsize=_CHUNKS_KEPT)
+def _attributes(chunk: str) -> Attributes:
+    attributes = Attributes(set(), set())
+    for node in ast.walk(_parsed(chunk)):
+        if isinstance(node, ast.Attribute):
+            is_read = isinstance(node.ctx, ast.Load)
+            (attributes.used if is_read else attributes.stored).add(node.attr)
+    return attributes
+
+
+def _parsed(text: str) -> ast.Module:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return ast.parse(text)
