@@ -29,10 +29,11 @@ KNOWS = {
         "snapshot",
         "symbols",
     },
+    "structure": {"merging", "structure", "symbols"},
     "scoring": {"models"},
     "running": {"errors", "models", "patching", "running", "snapshot"},
     "reporting": {"errors", "models", "reporting", "snapshot"},
-    "strategies": {"errors", "merging", "models", "snapshot", "strategies", "symbols"},
+    "strategies": {"errors", "merging", "models", "snapshot", "strategies", "structure"},
     "evaluator": {
         "errors",
         "merging",

@@ -150,6 +150,15 @@ class ThreeWayMerge:
         still = {path: file for path, file in files.items() if file.numbers}
         return self._with(entries, still, left)
 
+    def resolve_files(self, texts: Mapping[str, bytes]) -> "ThreeWayMerge":
+        """Put whole texts in the place of files that have open conflicts between lines."""
+        entries = dict(self.changes)
+        for path, text in texts.items():
+            entries[path] = Entry(text, self._files[path].merge.entry.mode)
+        still = {path: file for path, file in self._files.items() if path not in texts}
+        left = [c for c in self.conflicts if not c.has_lines or c.path not in texts]
+        return self._with(entries, still, left)
+
     def _blocks_of(self, path: str, file: _OpenFile) -> Iterator[tuple[ConflictBlock, TextBlock]]:
         """Yield the blocks of a file, with their place among its open conflicts."""
         conflicts = _conflicts_in(path, file)

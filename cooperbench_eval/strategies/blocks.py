@@ -1,21 +1,23 @@
 """Resolves conflicts block by block, judges the files, and keeps the ledger."""
 
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
-from itertools import islice
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, count, islice, pairwise, zip_longest
 
-from attrs import evolve, frozen
+from attrs import evolve, field, frozen
 
 from cooperbench_eval.merging.tree import ThreeWayMerge
 from cooperbench_eval.models import ConflictBlock, LedgerRow
 from cooperbench_eval.strategies.judge import find_fault
 from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome
-from cooperbench_eval.strategies.tokenmerge import count_tokens
+from cooperbench_eval.structure.tokenmerge import count_tokens
 
-__all__ = ["Resolution", "resolve_blocks"]
+__all__ = ["ConflictFile", "FileMerge", "Proposal", "Resolution", "find_between", "resolve_blocks"]
 
 _MOST_TRIES = 100
 """How often a file is judged in search of resolutions without a fault."""
+_TOP_LEVEL = re.compile(rb"\n(?=(?:[ \t\r]*\n)+[^\s)\]}])")
 
 
 @frozen(kw_only=True)
@@ -33,24 +35,132 @@ class Resolution:
     reason: str = ""
 
 
-def resolve_blocks(
-    merge_input: MergeInput, propose: Callable[[ConflictBlock], Sequence[Resolution]]
-) -> MergeOutcome:
-    """Lift a function over one block of conflicts to a strategy's `merge`.
+@frozen(kw_only=True)
+class ConflictFile:
+    """A file with open blocks.
 
-    Of the resolutions that *propose* gives for a block, best first, those are taken
-    with which the static judge finds no fault in the file; blocks that stay open stand
-    in it as ours meanwhile. If there are none, the file's blocks stay open.
+    Attributes:
+        path: Its place.
+        blocks: Its blocks, in order.
+        settled: The lines before, between and behind them, as the line merge left them.
+        is_complete: Whether the blocks hold all of its open conflicts.
+    """
+
+    path: str
+    blocks: tuple[ConflictBlock, ...]
+    settled: tuple[bytes, ...] = field(repr=False)
+    is_complete: bool
+
+    @property
+    def versions(self) -> tuple[bytes, bytes, bytes]:
+        """The whole file in base, ours and theirs."""
+        return self.blocks[0].files
+
+    def around(self, block: ConflictBlock) -> tuple[bytes, bytes]:
+        """Return what stands before and behind a block, the other blocks being as ours."""
+        at = self.blocks.index(block)
+        ours = [each.ours for each in self.blocks]
+        before = _alternate(self.settled[: at + 1], ours[:at])
+        return before, _alternate(self.settled[at + 1 :], ours[at + 1 :])
+
+    def filled(self, texts: Mapping[ConflictBlock, bytes]) -> bytes:
+        """Return the file with *texts* for blocks, the others being as ours."""
+        return _alternate(self.settled, [texts.get(each, each.ours) for each in self.blocks])
+
+    def choice_of(self, whole: "FileMerge") -> "Choice | None":
+        """Find the blocks of a merged file; `None` if it differs elsewhere."""
+        texts = find_between(whole.text, self.settled)
+        if texts is None:
+            return None
+        return {
+            block: Resolution(text=text, rule=whole.rule)
+            for block, text in zip(self.blocks, texts, strict=True)
+        }
+
+    def is_confined(self, text: bytes) -> bool:
+        """Whether a merged file differs only in top-level constructs that hold a block."""
+        lines = self.filled({})
+        spans = list(self._spans())
+        cuts = [found.end() for found in _TOP_LEVEL.finditer(lines)]
+        runs = [b""]
+        for start, end in pairwise([0, *cuts, len(lines)]):
+            if any(first <= end and start <= last for first, last in spans):
+                runs.append(b"")
+            else:
+                runs[-1] += lines[start:end]
+        return find_between(text, runs) is not None
+
+    def _spans(self) -> Iterator[tuple[int, int]]:
+        """Yield where ours of each block stands in `filled`."""
+        at = 0
+        for before, block in zip(self.settled, self.blocks, strict=False):
+            at += len(before)
+            yield at, at + len(block.ours)
+            at += len(block.ours)
+
+
+@frozen(kw_only=True)
+class FileMerge:
+    """A merged file.
+
+    Attributes:
+        text: All of it.
+        rule: What merged it.
+    """
+
+    text: bytes = field(repr=False)
+    rule: str
+
+
+@frozen(kw_only=True)
+class Proposal:
+    """What a strategy offers for the blocks of a file; looked at only as far as needed.
+
+    Attributes:
+        whole: The file merged as a whole, best first. One is taken if it has nothing
+            but its blocks in other words than the line merge.
+        resettles: Whether, if there is none such, it may also differ in lines that the
+            line merge settled, within the top-level constructs that hold a block.
+        each: Returns resolutions of one block, best first and at least one. Those of
+            different blocks may be combined freely.
+    """
+
+    whole: Iterable[FileMerge] = ()
+    resettles: bool = False
+    each: Callable[[ConflictBlock], Sequence[Resolution]]
+
+
+Choice = Mapping[ConflictBlock, Resolution]
+"""What to make of each block of a file."""
+
+
+def resolve_blocks(
+    merge_input: MergeInput, propose: Callable[[ConflictFile], Proposal]
+) -> MergeOutcome:
+    """Lift a function over the blocks of one file to a strategy's `merge`.
+
+    Of what *propose* offers, that is taken with which the static judge finds no fault
+    in the file; blocks that stay open stand in it as ours meanwhile. If there is
+    nothing, the file's blocks stay open.
     """
     merge = merge_input.merge
-    by_path: dict[str, _Choices] = {}
-    for block in merge.blocks:
-        by_path.setdefault(block.path, {})[block] = tuple(propose(block))
-    found: dict[ConflictBlock, Resolution] = {}
-    for path, choices in by_path.items():
-        found |= _Choice(merge, path, choices).made()
-    resolved = merge.resolve_blocks(lambda block: found[block].text)
-    rows = tuple(_row(block, resolution) for block, resolution in found.items())
+    resolutions: dict[ConflictBlock, Resolution] = {}
+    rewritten: dict[str, bytes] = {}
+    rows: list[LedgerRow] = []
+    for file in _files(merge):
+        found = _Chooser(file, propose(file)).choose()
+        if isinstance(found, FileMerge):
+            rewritten[file.path] = found.text
+            ours, theirs = _shares_kept(file.versions, found.text)
+            rule = f"{found.rule}, around it as well"
+            rows += (
+                evolve(_row(block), rule=rule, ours_kept=ours, theirs_kept=theirs)
+                for block in file.blocks
+            )
+            continue
+        resolutions |= found
+        rows += (_row_of(block, resolution) for block, resolution in found.items())
+    resolved = merge.resolve_files(rewritten).resolve_blocks(lambda block: resolutions[block].text)
     others = (LedgerRow.left_open(c, "it has no lines") for c in merge.conflicts if not c.has_lines)
     return MergeOutcome(
         changes=resolved.changes,
@@ -61,59 +171,125 @@ def resolve_blocks(
     )
 
 
-_Choices = dict[ConflictBlock, tuple[Resolution, ...]]
+def _files(merge: ThreeWayMerge) -> Iterator[ConflictFile]:
+    """Cut each file that has open blocks at these."""
+    by_path: dict[str, list[ConflictBlock]] = {}
+    for block in merge.blocks:
+        by_path.setdefault(block.path, []).append(block)
+    gap = _unused(block.files for block in merge.blocks)
+    cut = merge.resolve_blocks(lambda _block: gap)
+    for path, blocks in by_path.items():
+        entry = cut.changes[path]
+        settled = entry.data.split(gap) if entry else []
+        is_left = any(each.path == path and each.has_lines for each in cut.conflicts)
+        yield ConflictFile(
+            path=path, blocks=tuple(blocks), settled=tuple(settled), is_complete=not is_left
+        )
+
+
+def _unused(files: Iterable[Sequence[bytes]]) -> bytes:
+    """Find a text that no version of a file holds."""
+    versions = {version for versions in files for version in versions}
+    numbered = (b"<block %d>" % number for number in count())
+    return next(text for text in numbered if not any(text in version for version in versions))
+
+
+def find_between(text: bytes, settled: Sequence[bytes]) -> list[bytes] | None:
+    """Return what stands in *text* between the pieces that it consists of otherwise."""
+    first, *middle, last = settled
+    end = len(text) - len(last)
+    if not text.startswith(first) or not text.endswith(last) or end < len(first):
+        return None
+    found = []
+    at = len(first)
+    for piece in middle:
+        place = _find_lines(text, piece, at, end)
+        if place < 0:
+            return None
+        found.append(text[at:place])
+        at = place + len(piece)
+    return [*found, text[at:end]]
+
+
+def _find_lines(text: bytes, piece: bytes, start: int, end: int) -> int:
+    """Find a run of lines."""
+    place = text.find(piece, start, end)
+    while place > 0 and text[place - 1 : place] != b"\n":
+        place = text.find(piece, place + 1, end)
+    return place
+
+
+def _alternate(settled: Sequence[bytes], texts: Sequence[bytes]) -> bytes:
+    return b"".join(chain.from_iterable(zip_longest(settled, texts, fillvalue=b"")))
+
+
 _Chosen = dict[ConflictBlock, Resolution]
 
 
-class _Choice:
+class _Chooser:
     """Chooses among the resolutions of one file's blocks."""
 
-    def __init__(self, merge: ThreeWayMerge, path: str, choices: _Choices) -> None:
-        self._merge = merge
-        self._path = path
-        self._choices = choices
+    def __init__(self, file: ConflictFile, proposal: Proposal) -> None:
+        self._file = file
+        self._proposal = proposal
 
-    def made(self) -> _Chosen:
+    def choose(self) -> Choice | FileMerge:
         """Return the resolution chosen for each block; without text where none is."""
-        chosen = {block: given[0] for block, given in self._choices.items()}
+        file = self._file
+        offered = []
+        for whole in islice(self._proposal.whole, _MOST_TRIES):
+            offered.append(whole)
+            if (choice := file.choice_of(whole)) and not self._fault(choice):
+                return choice
+        for whole in offered if self._proposal.resettles and file.is_complete else ():
+            if file.is_confined(whole.text) and not find_fault(
+                file.path, file.versions, whole.text
+            ):
+                return whole
+        choices = {block: self._proposal.each(block) for block in self._file.blocks}
+        chosen = {block: given[0] for block, given in choices.items()}
         fault = self._fault(chosen)
         if not fault:
             return chosen
-        for other in islice(self._others(chosen), _MOST_TRIES):
+        for other in islice(_others(choices, chosen), _MOST_TRIES):
             if not self._fault(other):
                 return other
+        return self._without_faulty(chosen) or {
+            block: _refused(resolution, fault) for block, resolution in chosen.items()
+        }
+
+    def _without_faulty(self, chosen: _Chosen) -> Choice | None:
+        """Leave those blocks open that are wrong even alone; `None` if that is no help."""
         if len(chosen) > _MOST_TRIES:
-            return {block: _refused(resolution, fault) for block, resolution in chosen.items()}
+            return None
         alone = {block: self._fault({block: resolution}) for block, resolution in chosen.items()}
-        if any(alone.values()) and not all(alone.values()):
-            kept = {
-                block: resolution if not alone[block] else _refused(resolution, alone[block])
-                for block, resolution in chosen.items()
-            }
-            if not self._fault(kept):
-                return kept
-        return {block: _refused(resolution, fault) for block, resolution in chosen.items()}
+        if not any(alone.values()) or all(alone.values()):
+            return None
+        kept = {
+            block: resolution if not alone[block] else _refused(resolution, alone[block])
+            for block, resolution in chosen.items()
+        }
+        return None if self._fault(kept) else kept
 
-    def _others(self, chosen: _Chosen) -> Iterator[_Chosen]:
-        """Yield choices that differ in one block, then those that differ in all."""
-        for block, given in self._choices.items():
-            for resolution in given[1:]:
-                yield chosen | {block: resolution}
-        for rank in range(1, max(map(len, self._choices.values()))):
-            yield {
-                block: given[min(rank, len(given) - 1)] for block, given in self._choices.items()
-            }
-
-    def _fault(self, chosen: _Chosen) -> str:
+    def _fault(self, choice: Choice) -> str:
         """Say what is wrong with the file if its blocks are resolved so, the others as ours."""
-        texts = {block: r.text for block, r in chosen.items() if r.text is not None}
+        texts = {block: r.text for block, r in choice.items() if r.text is not None}
         if not texts:
             return ""
-        merged = self._merge.resolve_blocks(lambda block: texts.get(block, block.ours))
-        entry = merged.changes.get(self._path)
-        files = next(iter(texts)).files
-        whole = len(texts) == len(self._choices)
-        return find_fault(self._path, files, entry.data, is_whole=whole) if entry else ""
+        merged = self._file.filled(texts)
+        whole = len(texts) == len(self._file.blocks)
+        return find_fault(self._file.path, self._file.versions, merged, is_whole=whole)
+
+
+def _others(
+    choices: Mapping[ConflictBlock, Sequence[Resolution]], chosen: _Chosen
+) -> Iterator[_Chosen]:
+    """Yield choices that differ in one block, then those that differ in all."""
+    for block, given in choices.items():
+        for resolution in given[1:]:
+            yield chosen | {block: resolution}
+    for rank in range(1, max(map(len, choices.values()))):
+        yield {block: given[min(rank, len(given) - 1)] for block, given in choices.items()}
 
 
 def _refused(resolution: Resolution, fault: str) -> Resolution:
@@ -122,18 +298,21 @@ def _refused(resolution: Resolution, fault: str) -> Resolution:
     return evolve(resolution, text=None, reason=fault)
 
 
-def _row(block: ConflictBlock, resolution: Resolution) -> LedgerRow:
-    kept = partial(_share_kept, block.base, resolution.text)
-    is_open = resolution.text is None
+def _row_of(block: ConflictBlock, resolution: Resolution) -> LedgerRow:
+    row = _row(block)
+    if resolution.text is None:
+        return evolve(row, reason=resolution.reason)
+    versions = block.base, block.ours, block.theirs
+    ours, theirs = _shares_kept(versions, resolution.text)
+    return evolve(row, rule=resolution.rule, ours_kept=ours, theirs_kept=theirs)
+
+
+def _row(block: ConflictBlock) -> LedgerRow:
     return LedgerRow(
         path=block.path,
         line=block.conflicts[0].line,
         conflicts=len(block.conflicts),
         shape=_shape(block),
-        rule="" if is_open else resolution.rule,
-        reason=resolution.reason if is_open else "",
-        ours_kept=kept(block.ours),
-        theirs_kept=kept(block.theirs),
     )
 
 
@@ -144,11 +323,14 @@ def _shape(block: ConflictBlock) -> str:
     )
 
 
-def _share_kept(base: bytes, text: bytes | None, side: bytes) -> float | None:
-    """Return the share of the tokens that a side added which the text still has."""
-    if text is None:
-        return None
-    before, there = count_tokens(base), count_tokens(text)
-    added = count_tokens(side) - before
-    kept = sum(min(count, max(there[token] - before[token], 0)) for token, count in added.items())
+def _shares_kept(versions: tuple[bytes, bytes, bytes], text: bytes) -> tuple[float, float]:
+    """Return the share of the tokens that either side added which *text* still has."""
+    base, ours, theirs = map(count_tokens, versions)
+    there = count_tokens(text)
+    return _share_kept(base, ours, there), _share_kept(base, theirs, there)
+
+
+def _share_kept(base: Counter[bytes], side: Counter[bytes], there: Counter[bytes]) -> float:
+    added = side - base
+    kept = sum(min(count, max(there[token] - base[token], 0)) for token, count in added.items())
     return kept / added.total() if added else 1.0

@@ -29,7 +29,9 @@ class CascadeStrategy:
         name: What it is called in reports.
     """
 
-    rungs: tuple[MergeStrategy, ...] = field(default=("tokens", "union"), converter=_as_rungs)
+    rungs: tuple[MergeStrategy, ...] = field(
+        default=("structured", "tokens", "union"), converter=_as_rungs
+    )
     name: str = "cascade"
 
     def merge(self, merge_input: MergeInput, /) -> MergeOutcome:

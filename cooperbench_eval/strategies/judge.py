@@ -18,7 +18,7 @@ from functools import lru_cache
 from typing import TypeVar
 
 from cooperbench_eval.strategies.pythonfacts import Attributes, Facts, UnreadableError, cut
-from cooperbench_eval.strategies.tokenmerge import count_tokens
+from cooperbench_eval.structure.tokenmerge import count_tokens
 
 __all__ = ["find_fault"]
 

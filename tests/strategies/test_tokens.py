@@ -10,7 +10,7 @@ from generators import three_way_tokens
 from hypothesis import assume, given
 
 import cooperbench_eval as ce
-from cooperbench_eval.strategies.tokenmerge import count_tokens
+from cooperbench_eval.structure.tokenmerge import count_tokens
 from cooperbench_eval.strategies.tokens import TokensStrategy
 
 

@@ -4,7 +4,7 @@ import pytest
 from generators import three_way_texts, three_way_tokens
 from hypothesis import assume, given
 
-from cooperbench_eval.strategies.tokenmerge import (
+from cooperbench_eval.structure.tokenmerge import (
     Order,
     TokenMergeError,
     count_tokens,

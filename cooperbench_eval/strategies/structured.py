@@ -1,0 +1,148 @@
+"""Merges conflicts by the structure of the source, in the languages it knows."""
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+
+from attrs import field, frozen, validators
+
+from cooperbench_eval.models import ConflictBlock
+from cooperbench_eval.strategies.blocks import (
+    ConflictFile,
+    FileMerge,
+    Proposal,
+    Resolution,
+    find_between,
+    resolve_blocks,
+)
+from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome
+from cooperbench_eval.structure.interference import find_interference
+from cooperbench_eval.structure.languages import read_versions
+from cooperbench_eval.structure.merge import TreeMerge
+from cooperbench_eval.structure.tree import DisagreementError, Node, StructureError, render
+
+__all__ = ["StructuredStrategy"]
+
+
+@frozen(kw_only=True)
+class StructuredStrategy:
+    """Merges constructs instead of lines: definitions, statements, parameters, items.
+
+    A whole file is merged if what comes out agrees with the lines that are settled, or
+    else one block at a time.
+
+    Attributes:
+        max_bytes: The largest file that is looked at.
+        by_content: Order two insertions at one place by the text of the sides alone, so
+            that swapping the sides gives the same bytes.
+    """
+
+    name: str = "structured"
+    max_bytes: int = field(default=500_000, validator=validators.ge(1))
+    by_content: bool = False
+    resettles: bool = True
+
+    def merge(self, merge_input: MergeInput, /) -> MergeOutcome:
+        """Return the three-way merge with its blocks merged by structure."""
+        return resolve_blocks(merge_input, self._propose)
+
+    def _propose(self, file: ConflictFile) -> Proposal:
+        whole = self._attempts(file.path, file.versions)
+
+        def each(block: ConflictBlock) -> list[Resolution]:
+            lead, tail = file.around(block)
+            versions = [lead + text + tail for text in (block.base, block.ours, block.theirs)]
+            try:
+                _check(whole, file.settled)
+                merged = list(self._attempts(file.path, versions))
+                found = {_fitting(each.text, (lead, tail))[0]: each.rule for each in merged}
+            except StructureError as exc:
+                return [Resolution(reason=str(exc))]
+            return [Resolution(text=text, rule=rule) for text, rule in found.items()]
+
+        return Proposal(whole=whole.good, resettles=self.resettles, each=each)
+
+    def _attempts(self, path: str, versions: Sequence[bytes]) -> "_Attempts":
+        base, ours, theirs = versions
+        if self.by_content and theirs < ours:
+            ours, theirs = theirs, ours
+        return _Attempts(
+            path,
+            (base, ours, theirs),
+            orders=(False,) if self.by_content else (False, True),
+            max_bytes=self.max_bytes,
+        )
+
+
+class _Attempts:
+    """Merges of a file in either order, each made when it is first asked for."""
+
+    def __init__(
+        self, path: str, versions: Sequence[bytes], *, orders: Sequence[bool], max_bytes: int
+    ) -> None:
+        self._path = path
+        self._versions = versions
+        self._orders = orders
+        self._max_bytes = max_bytes
+        self._made: list[FileMerge] = []
+        self._problem: StructureError | None = None
+
+    def __iter__(self) -> Iterator[FileMerge]:
+        """Yield the merged files.
+
+        Raises:
+            StructureError: The file cannot be merged.
+        """
+        yield from self._made
+        for theirs_first in self._orders[len(self._made) :]:
+            if self._problem is None:
+                self._try(theirs_first=theirs_first)
+            if self._problem is not None:
+                raise self._problem
+            yield self._made[-1]
+
+    @property
+    def good(self) -> Iterator[FileMerge]:
+        """The merged files, none if the file cannot be merged."""
+        with contextlib.suppress(StructureError):
+            yield from self
+
+    def _try(self, *, theirs_first: bool) -> None:
+        try:
+            merged = TreeMerge(theirs_first=theirs_first).merge(*self._trees)
+        except StructureError as exc:
+            self._problem = exc
+            return
+        rule = "structure, theirs first" if theirs_first else "structure"
+        self._made.append(FileMerge(text=render(merged)[1:] + b"\n", rule=rule))
+
+    @cached_property
+    def _trees(self) -> list[Node]:
+        if max(map(len, self._versions)) > self._max_bytes:
+            raise StructureError(f"the file has more than {self._max_bytes:,} bytes")
+        trees = read_versions(self._path, self._versions)
+        if found := find_interference(*trees):
+            raise StructureError(found)
+        return trees
+
+
+def _check(attempts: _Attempts, settled: Sequence[bytes]) -> None:
+    """Refuse a file whose blocks cannot be looked at one by one.
+
+    That is so where the sides interfere, and where the file can be merged, but not
+    without changing lines that the line merge has settled: it took for one what are two
+    constructs.
+    """
+    try:
+        first = next(iter(attempts))
+    except DisagreementError:
+        return
+    _fitting(first.text, settled)
+
+
+def _fitting(merged: bytes, settled: Sequence[bytes]) -> list[bytes]:
+    """Return what stands between settled lines."""
+    texts = find_between(merged, settled)
+    if texts is None:
+        raise StructureError("lines outside of the conflict would change")
+    return texts

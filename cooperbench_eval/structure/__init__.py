@@ -1,0 +1,1 @@
+"""Source text as trees of its constructs, and their three-way merge."""

@@ -1,0 +1,148 @@
+"""Says which children of two versions of a construct are the same one."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from cooperbench_eval.merging.linediff import Change, diff_lines
+from cooperbench_eval.structure.tree import Element, Mode, Node
+
+__all__ = ["align", "similarity"]
+
+_MOST_COMPARED = 40
+"""Up to how many children of either version are compared with one another."""
+_LEAST_ALIKE = 0.5
+_LEAST_RENAMED = 0.7
+_NAMESAKE = 10.0
+_LEAST_KEPT = 0.8
+_LEAST_NESTED = 12
+
+
+def align(base: Sequence[Element], side: Sequence[Element], mode: Mode) -> list[int | None]:
+    """Find for each child of *base* the one it became; places never cross.
+
+    Equal children are found first. Between them, children of one kind and name are
+    matched, then those of one kind of which at least half of the words are equal.
+
+    Args:
+        base: The children of the one version.
+        side: Those of the other.
+        mode: How they stand together: only in lists and suites do children have names.
+    """
+    start, end = _shared_ends(base, side)
+    places: list[int | None] = [*range(start), *[None] * (len(base) - start)]
+    for i in range(1, end + 1):
+        places[-i] = len(side) - i
+    rows, columns = range(start, len(base) - end), range(start, len(side) - end)
+    i, j = start, start
+    changes = _diff([base[i].plain for i in rows], [side[j].plain for j in columns])
+    for change in changes:
+        for step in range(start + change.a_start - i):
+            places[i + step] = j + step
+        i, j = start + change.a_end, start + change.b_end
+        gap = range(start + change.a_start, i), range(start + change.b_start, j)
+        for here, there in _match(base, side, gap, mode):
+            places[here] = there
+    for step in range(rows.stop - i):
+        places[i + step] = j + step
+    return places
+
+
+def _shared_ends(base: Sequence[Element], side: Sequence[Element]) -> tuple[int, int]:
+    """Count the equal children at the start and at the end."""
+    most = min(len(base), len(side))
+    start = 0
+    while start < most and base[start].plain == side[start].plain:
+        start += 1
+    end = 0
+    while end < most - start and base[-1 - end].plain == side[-1 - end].plain:
+        end += 1
+    return start, end
+
+
+def _diff(base: Sequence[bytes], side: Sequence[bytes]) -> Sequence[Change]:
+    if base and side:
+        return diff_lines(base, side)
+    return [Change(0, len(base), 0, len(side))] if base or side else []
+
+
+def similarity(one: Sequence[bytes], other: Sequence[bytes]) -> float:
+    """Return the share of equal words in both, from 0 to 1 (Dice's coefficient)."""
+    if not one and not other:
+        return 1.0
+    shared = (Counter(one) & Counter(other)).total()
+    return 2 * shared / (len(one) + len(other))
+
+
+def _share(one: Sequence[bytes], other: Sequence[bytes]) -> float:
+    """Return the share of the words of the shorter one that the longer one has."""
+    return (Counter(one) & Counter(other)).total() / min(len(one), len(other))
+
+
+def _match(
+    base: Sequence[Element], side: Sequence[Element], gap: tuple[range, range], mode: Mode
+) -> list[tuple[int, int]]:
+    """Match children that were edited, in order, so that the sum of likenesses is greatest."""
+    rows, columns = gap
+    if not rows or not columns or len(rows) > _MOST_COMPARED or len(columns) > _MOST_COMPARED:
+        return []
+    inserted = [_words(side[j]) for j in columns] if mode is Mode.MEMBERS else []
+    nested = [_is_nested(base[i], inserted) for i in rows]
+    likeness = [
+        [0.0 if nested[k] else _likeness(base[i], side[j], mode) for j in columns]
+        for k, i in enumerate(rows)
+    ]
+    best = [[0.0] * (len(columns) + 1) for _ in range(len(rows) + 1)]
+    for i in reversed(range(len(rows))):
+        for j in reversed(range(len(columns))):
+            best[i][j] = max(
+                best[i + 1][j],
+                best[i][j + 1],
+                likeness[i][j] and likeness[i][j] + best[i + 1][j + 1],
+            )
+    pairs = []
+    i = j = 0
+    while i < len(rows) and j < len(columns):
+        if likeness[i][j] and best[i][j] == likeness[i][j] + best[i + 1][j + 1]:
+            pairs.append((rows[i], columns[j]))
+            i, j = i + 1, j + 1
+        elif best[i][j] == best[i + 1][j]:
+            i += 1
+        else:
+            j += 1
+    return pairs
+
+
+def _is_nested(element: Element, inserted: Sequence[bytes]) -> bool:
+    """Whether a statement stands unchanged in a new one, and so did not become another."""
+    words = _words(element)
+    return len(words) >= _LEAST_NESTED and any(each.find(words, 1) > 0 for each in inserted)
+
+
+def _has_suite(node: Node) -> bool:
+    return node.mode is Mode.MEMBERS or any(child.kind == "suite" for child in node.children)
+
+
+def _words(element: Element) -> bytes:
+    """Join the words of a statement so that none is found in another one."""
+    words = element.words() if isinstance(element, Node) else [element.word]
+    return b" ".join([b"", *words, b""])
+
+
+def _likeness(one: Element, other: Element, mode: Mode) -> float:
+    """Say how far a child may have become another one; 0 if it cannot."""
+    if one.kind != other.kind:
+        return 0.0
+    if not isinstance(one, Node) or not isinstance(other, Node):
+        return float(one.kind == "text")
+    if mode is Mode.SEQUENCE:
+        return 1.0
+    alike = similarity(one.words(), other.words())
+    if one.key and one.key == other.key:
+        return _NAMESAKE + alike
+    if _has_suite(one) and _share(one.words(), other.words()) >= _LEAST_KEPT:
+        return max(alike, _LEAST_ALIKE)
+    least = _LEAST_RENAMED if one.kind in _NAMED else _LEAST_ALIKE
+    return alike if alike >= least else 0.0
+
+
+_NAMED = frozenset({"def", "class", "import"})

@@ -1,0 +1,195 @@
+"""Finds where the work of one side flows into that of the other.
+
+Two changes of one function may each be right and yet not go together, although they
+touch different statements: one side changes how a variable is computed, the other what
+is done with it; or both introduce a variable of one name. Horwitz, Prins and Reps
+("Integrating noninterfering versions of programs", 1989) call it interference. It is
+judged here by the names in statements, within one function.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from attrs import frozen
+
+from cooperbench_eval.merging.linediff import diff_lines
+from cooperbench_eval.structure.alignment import similarity
+from cooperbench_eval.structure.tree import Element, Mode, Node, same
+
+__all__ = ["find_interference"]
+
+_LEAST_ALIKE = 0.7
+_NAME = re.compile(rb"[A-Za-z_\x80-\xff][A-Za-z0-9_\x80-\xff]*\Z")
+
+
+@frozen
+class _Statement:
+    """A statement without the suites in it.
+
+    Attributes:
+        words: Its words.
+        kind: What it is.
+    """
+
+    words: tuple[bytes, ...]
+    kind: str
+
+    @property
+    def plain(self) -> bytes:
+        return b" ".join(self.words)
+
+    @property
+    def sets(self) -> frozenset[bytes]:
+        """The variables that it gives a value; attributes and items are none."""
+        if self.kind != "assignment":
+            return frozenset()
+        target = self.words[
+            : min(self.words.index(sign) for sign in (b"=", b":") if sign in self.words)
+        ]
+        around = (b"", *target, b"")
+        return frozenset(
+            word
+            for word, before, after in zip(target, around, around[2:], strict=False)
+            if _NAME.match(word) and before != b"." and after not in {b".", b"["}
+        )
+
+    @property
+    def value(self) -> tuple[bytes, ...]:
+        """What it computes."""
+        start = (
+            self.words.index(b"=") + 1 if self.kind == "assignment" and b"=" in self.words else 1
+        )
+        return self.words[start:]
+
+    @property
+    def uses(self) -> frozenset[bytes]:
+        """The names that it uses, attributes aside."""
+        start = 0
+        if self.kind == "assignment" and b"=" in self.words:
+            start = self.words.index(b"=") + 1
+        words = self.words
+        return frozenset(
+            word
+            for i, word in enumerate(words)
+            if i >= start
+            and _NAME.match(word)
+            and (not i or words[i - 1] != b".")
+            and (i + 1 == len(words) or words[i + 1] != b"=")
+        )
+
+
+def find_interference(base: Node, ours: Node, theirs: Node) -> str:
+    """Say where the sides interfere, empty if they do not."""
+    before, mine, other = (dict(_functions(tree)) for tree in (base, ours, theirs))
+    for name, function in before.items():
+        sides = [found for side in (mine, other) if (found := _found(name, before, side))]
+        if len(sides) < len((mine, other)) or any(same(function, side) for side in sides):
+            continue
+        statements = [list(_statements(each)) for each in (function, *sides)]
+        if problem := _interfere(*statements):
+            return f"{name.decode('utf-8', 'replace')}: {problem}"
+    return ""
+
+
+_Functions = dict[bytes, Node]
+
+
+def _functions(tree: Node, scope: bytes = b"") -> Iterator[tuple[bytes, Node]]:
+    """Yield each function by its qualified name, those in functions aside."""
+    for child in tree.children:
+        if not isinstance(child, Node):
+            continue
+        if child.kind == "def" and child.key:
+            yield scope + child.key, child
+        elif child.mode is Mode.MEMBERS or child.kind == "class":
+            is_named = child.kind == "class" and child.mode is Mode.MEMBERS
+            yield from _functions(child, scope + child.key + b"." if is_named else scope)
+
+
+def _found(name: bytes, before: _Functions, side: _Functions) -> Node | None:
+    """Find a function, by another name if it has a new one."""
+    if name in side:
+        return side[name]
+    words = before[name].words()
+    new = (function for other, function in side.items() if other not in before)
+    return next((each for each in new if similarity(words, each.words()) >= _LEAST_ALIKE), None)
+
+
+def _statements(element: Element) -> Iterator[_Statement]:
+    if not isinstance(element, Node):
+        return
+    if element.mode is Mode.MEMBERS:
+        for child in element.children:
+            yield from _statements(child)
+        return
+    header = [child for child in element.children if child.kind not in {"suite", "comment"}]
+    words = [
+        word
+        for child in header
+        for word in (child.words() if isinstance(child, Node) else [child.plain])
+    ]
+    yield _Statement(tuple(words), element.kind)
+    for child in element.children:
+        if child.kind == "suite":
+            yield from _statements(child)
+
+
+@frozen
+class _Work:
+    """What a side did to a function: statements it took away, and those it put there."""
+
+    gone: tuple[_Statement, ...]
+    new: tuple[_Statement, ...]
+
+    @classmethod
+    def of(cls, before: Sequence[_Statement], after: Sequence[_Statement]) -> "_Work":
+        changes = diff_lines([s.plain for s in before], [s.plain for s in after])
+        return cls(
+            tuple(s for c in changes for s in before[c.a_start : c.a_end]),
+            tuple(s for c in changes for s in after[c.b_start : c.b_end]),
+        )
+
+    def computes(self, other: "_Work") -> set[bytes]:
+        """Return the variables that it computes otherwise, and *other* does not."""
+        computed, theirs = (
+            {name for each in work.new for name in each.sets} for work in (self, other)
+        )
+        return computed - theirs
+
+    @property
+    def uses(self) -> set[bytes]:
+        """Return the names in statements that do not just name or return an old value."""
+        kept = {each.value for each in self.gone}
+        return {name for each in self.new if each.value not in kept for name in each.uses}
+
+
+def _shown(names: set[bytes]) -> str:
+    return min(names).decode("utf-8", "replace")
+
+
+def _interfere(
+    before: Sequence[_Statement], ours: Sequence[_Statement], theirs: Sequence[_Statement]
+) -> str:
+    mine, other = _Work.of(before, ours), _Work.of(before, theirs)
+    known = {name for each in before for name in each.sets}
+    if twice := _introduced_by_both(mine, other, known):
+        return f"both sides introduce {_shown(twice)}"
+    for one, two in ((mine, other), (other, mine)):
+        if flow := one.computes(two) & two.uses & known:
+            return f"one side changes {_shown(flow)}, the other what is done with it"
+    return ""
+
+
+def _introduced_by_both(mine: _Work, other: _Work, known: set[bytes]) -> set[bytes]:
+    """Find variables that both introduce for something of their own, and do not hand on."""
+    ours, theirs = ({s for s in work.new if s.sets - known} for work in (mine, other))
+    handed_on = {
+        each.words[-1]
+        for each in (*mine.new, *other.new)
+        if each.kind == "return" and len(each.value) == 1
+    }
+    names = [
+        {name for each in new - shared for name in each.sets}
+        for new, shared in ((ours, theirs), (theirs, ours))
+    ]
+    return (names[0] & names[1]) - known - handed_on

@@ -1,0 +1,351 @@
+"""Reads Python source into a tree.
+
+The reader knows logical lines, suites, brackets and the first words of statements, and
+no more grammar than that; a merged file is parsed by Python itself afterwards. It is
+not built on `tokenize`, whose tokens differ between versions of Python.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from itertools import chain, pairwise
+from typing import NamedTuple
+
+from attrs import evolve
+
+from cooperbench_eval.structure.tree import (
+    Element,
+    Mode,
+    Node,
+    StructureError,
+    Token,
+    indented,
+    relative_lines,
+)
+
+__all__ = ["read_python", "split_python"]
+
+_TOKEN = re.compile(
+    rb"""(?P<space>(?:[ \t\f\r\n]|\\\r?\n)*)
+    (?P<word>
+        \#[^\r\n]*
+        |(?:[rRbBuUfFtT]{0,2})(?:\"\"\"(?:[^\\]|\\.)*?\"\"\"|'''(?:[^\\]|\\.)*?'''
+            |"(?:[^"\\\r\n]|\\.)*"|'(?:[^'\\\r\n]|\\.)*')
+        |\d(?:[\w.]|(?<=[eE])[+-])*
+        |[A-Za-z0-9_\x80-\xff]+
+        |->|:=|\.\.\.|\*\*=?|//=?|>>=?|<<=?|[-+*/%&|^@<>=!]=
+        |[^\s]
+        |\Z
+    )""",
+    re.VERBOSE | re.DOTALL,
+)
+_RESERVED = re.compile(rb"[\0\v\x1d-\x1f]")
+_CONTINUED = re.compile(rb"\\\r?\n")
+_CUT = re.compile(rb"\n(?=(?:\r?\n)+(?:#[^\n]*\n)*(?:@|def |class |async def ))")
+_CLOSERS = {b"(": b")", b"[": b"]", b"{": b"}"}
+_CONTINUING = frozenset({b"elif", b"else", b"except", b"finally"})
+_STATEMENTS = frozenset({b"return", b"raise", b"import", b"from", b"del", b"assert", b"yield"})
+_LONG_QUOTES = frozenset({b'"""', b"'''"})
+_DEFINING = frozenset({b"def", b"class"})
+_DEEPEST = 100
+
+
+def split_python(source: bytes) -> list[bytes]:
+    """Cut a file before its top-level definitions.
+
+    A cut may fall into a string. If every piece can be read by itself, none does, and
+    the pieces are runs of the file's statements.
+    """
+    ends = [found.end() for found in _CUT.finditer(source)]
+    return [source[start:end] for start, end in pairwise([0, *ends, len(source)])]
+
+
+def read_python(versions: Sequence[bytes]) -> list[Node]:
+    """Read versions of a file; what all of them have in common is not looked into.
+
+    Args:
+        versions: Their bytes, in any encoding that has ASCII in it.
+
+    Returns:
+        Trees that `render` writes out with the last newline before the first line.
+
+    Raises:
+        StructureError: Brackets, strings or indentation do not match.
+    """
+    if any(map(_RESERVED.search, versions)):
+        raise StructureError("there are control characters")
+    cut = [split_python(source) for source in versions]
+    common = set(cut[0]).intersection(*cut[1:])
+    try:
+        return [
+            _file(_unread(each) if each in common else _read(each) for each in pieces)
+            for pieces in cut
+        ]
+    except StructureError:
+        return [_file([_read(source)]) for source in versions]
+
+
+def _file(pieces: Iterable[Sequence[Element]]) -> Node:
+    children = tuple(chain.from_iterable(pieces))
+    return Node(kind="file", mode=Mode.MEMBERS, children=children)
+
+
+def _unread(piece: bytes) -> tuple[Element]:
+    return (Token(b"", b"\n" + piece.removesuffix(b"\n"), "unread"),)
+
+
+@lru_cache(maxsize=4096)
+def _read(piece: bytes) -> tuple[Element, ...]:
+    """Read a run of statements that begins a line; its last newline is left out."""
+    return tuple(_Reader(_lines(b"\n" + piece.removesuffix(b"\n"))).file())
+
+
+class _Line(NamedTuple):
+    """A logical line, or a comment that has a line of its own."""
+
+    indent: bytes
+    tokens: list[Token]
+
+    @property
+    def is_comment(self) -> bool:
+        return self.tokens[0].word.startswith(b"#")
+
+
+def _lines(source: bytes) -> list[_Line]:
+    """Cut source into logical lines; comments are indented like what follows them."""
+    lines: list[_Line] = []
+    depth = 0
+    for found in _TOKEN.finditer(source):
+        space, word = found.group("space", "word")
+        newline = b"\n" in (_CONTINUED.sub(b"", space) if b"\\" in space else space)
+        if not word:
+            lines.append(_Line(b"", [Token(space, word, "end")]))
+            break
+        if word in b"\"'":
+            raise StructureError("a string is not closed")
+        if newline and not depth:
+            lines.append(_Line(space.rpartition(b"\n")[2], []))
+        depth += (word in b"([{") - (word in b")]}")
+        if depth < 0:
+            raise StructureError("a bracket is closed that is not open")
+        if not lines:
+            raise StructureError("the first line is indented")
+        lines[-1].tokens.append(Token(space, word, _kind(word)))
+    if depth:
+        raise StructureError("a bracket is not closed")
+    return lines
+
+
+def _kind(word: bytes) -> str:
+    if word[:1] == b"#":
+        return "comment"
+    return "text" if word[-3:] in _LONG_QUOTES else "token"
+
+
+class _Reader:
+    """Builds the tree of some lines."""
+
+    def __init__(self, lines: Sequence[_Line]) -> None:
+        self._lines = lines
+        self._at = 0
+        self._following = _indents_of_code(lines)
+
+    def file(self) -> Iterator[Element]:
+        yield from self._members(b"", 0)
+        if self._at < len(self._lines):
+            raise StructureError("an indentation does not match")
+
+    def _members(self, indent: bytes, depth: int) -> Iterator[Element]:
+        """Read the statements of a suite."""
+        if depth > _DEEPEST:
+            raise StructureError(f"there are more than {_DEEPEST} suites in one another")
+        found: list[Element] = []
+        pending: list[Element] = []  # decorators, and comments that may turn out to be among them
+        while self._at < len(self._lines):
+            line = self._lines[self._at]
+            following = self._following[self._at]
+            if len(following) > len(indent):
+                raise StructureError("an indentation is unexpected")
+            if following != indent and not (line.is_comment and len(line.indent) >= len(indent)):
+                break
+            self._at += 1
+            word = line.tokens[0].word
+            if not word or line.is_comment:
+                pending.append(_relative(line.tokens[0], indent))
+                continue
+            clause = self._clause(line, depth)
+            if word == b"@":
+                pending.append(evolve(clause, kind="decorator"))
+                continue
+            if word in _CONTINUING and found and isinstance(last := found[-1], Node):
+                found[-1] = evolve(last, children=(*last.children, *pending, clause))
+                pending = []
+                continue
+            decorators = _decorators(pending)
+            found += pending[: len(pending) - len(decorators)]
+            pending = []
+            found.append(_chain(decorators, clause))
+        yield from (*found, *pending)
+
+    def _clause(self, line: _Line, depth: int) -> Node:
+        """Read a logical line and the suite below it."""
+        children: list[Element] = list(_parse_line(line))
+        if self._at < len(self._lines):
+            following = self._following[self._at]
+            if len(following) > len(line.indent):
+                if not following.startswith(line.indent):
+                    raise StructureError("tabs and spaces are mixed")
+                suite = Node(
+                    kind="suite",
+                    mode=Mode.MEMBERS,
+                    children=tuple(self._members(following, depth + 1)),
+                    indent=following[len(line.indent) :],
+                )
+                children.append(suite)
+        kind, key = _name(children)
+        return Node(kind=kind, children=tuple(children), key=key)
+
+
+def _indents_of_code(lines: Sequence[_Line]) -> list[bytes]:
+    """Return for each line its indentation, for a comment that of the code behind it."""
+    indents: list[bytes] = []
+    following = b""
+    for line in reversed(lines):
+        if not line.is_comment:
+            following = line.indent
+        indents.append(following)
+    return indents[::-1]
+
+
+def _decorators(pending: list[Element]) -> list[Element]:
+    """Return the part of *pending* that starts with its first decorator."""
+    for i, each in enumerate(pending):
+        if each.kind == "decorator":
+            return pending[i:]
+    return []
+
+
+def _chain(decorators: Sequence[Element], clause: Node) -> Element:
+    """Make a statement of its clauses; one without a suite is its own clause."""
+    if not decorators and not (clause.children and clause.children[-1].kind == "suite"):
+        return clause
+    return Node(
+        kind=clause.kind,
+        mode=Mode.MEMBERS,
+        children=(*decorators, clause),
+        key=clause.key,
+    )
+
+
+def _relative(token: Token, indent: bytes) -> Token:
+    space, word, kind = token
+    return Token(indented(space, indent), word, kind) if b"\n" in space else token
+
+
+def _parse_line(line: _Line) -> list[Element]:
+    """Nest the tokens of a logical line by their brackets."""
+    tokens = [_relative(token, line.indent) for token in line.tokens]
+    if len(tokens) == 1 and tokens[0].kind == "text":
+        only = tokens[0]
+        return [only._replace(word=relative_lines(only.word, line.indent))]
+    is_definition = any(token.word == b"def" for token in tokens[:2])
+    stack: list[tuple[bytes, list[Element]]] = [(b"", [])]
+    for token in tokens:
+        if token.word in _CLOSERS:
+            stack.append((token.word, [token]))
+            if len(stack) > _DEEPEST:
+                raise StructureError(f"there are more than {_DEEPEST} brackets in one another")
+        elif token.word in b")]}" and token.kind == "token":
+            opener, inside = stack.pop()
+            if _CLOSERS.get(opener) != token.word:
+                raise StructureError("brackets do not match")
+            kind = "parameters" if is_definition and len(stack) == 1 else "items"
+            stack[-1][1].append(_group(kind, inside, token))
+        else:
+            stack[-1][1].append(token)
+    return _with_names_imported(stack[0][1])
+
+
+def _group(kind: str, inside: list[Element], closer: Token) -> Node:
+    opener, *rest = inside
+    items = Node(kind=kind, mode=Mode.LIST, children=tuple(_items(rest)))
+    return Node(kind="group", children=(opener, items, closer))
+
+
+def _with_names_imported(children: list[Element]) -> list[Element]:
+    """Make a list of the names behind `import` that stand without brackets."""
+    words = [child.plain for child in children]
+    if words[0] not in {b"import", b"from"} or b"import" not in words:
+        return children
+    at = words.index(b"import") + 1
+    if at == len(children) or isinstance(children[at], Node):
+        return children
+    end = at + sum(child.kind != "comment" for child in children[at:])
+    names = Node(kind="items", mode=Mode.LIST, children=tuple(_items(children[at:end])))
+    return [*children[:at], names, *children[end:]]
+
+
+def _items(elements: Sequence[Element]) -> Iterator[Node]:
+    """Cut the inside of brackets at its commas."""
+    item: list[Element] = []
+    done: Node | None = None
+    for element in elements:
+        if isinstance(element, Node):
+            item.append(element)
+        elif done and not item and _ends_line(element):
+            done = evolve(done, tail=(*done.tail, element))
+        elif element.word == b",":
+            if done:
+                yield done
+            done = _item(item, element.space)
+            item = []
+        else:
+            item.append(element)
+    if done:
+        yield done
+    if item:
+        yield _item(item, None)
+
+
+def _ends_line(token: Token) -> bool:
+    """Whether it is a comment behind something else."""
+    return token.kind == "comment" and b"\n" not in token.space
+
+
+def _item(children: Sequence[Element], comma: bytes | None) -> Node:
+    """Make an item; comments at its end go behind its separator."""
+    end = len(children)
+    while end > 1 and children[end - 1].kind == "comment":
+        end -= 1
+    tail = tuple(child for child in children[end:] if isinstance(child, Token))
+    kept = tuple(children[:end])
+    return Node(kind="item", children=kept, key=_item_key(kept), comma=comma, tail=tail)
+
+
+def _item_key(children: Sequence[Element]) -> bytes:
+    """Name an item: a keyword, a parameter, the key of a dict, or all of it."""
+    words = [child.plain for child in children if child.kind != "comment"]
+    for i, word in enumerate(words[:4]):
+        if word in {b"=", b":"} and i:
+            return b"".join(words[:i])
+    return b" ".join(words)
+
+
+def _name(children: Sequence[Element]) -> tuple[str, bytes]:
+    """Say what a statement is, and what it is known by."""
+    words = [child.plain for child in children if child.kind not in {"suite", "comment"}]
+    first = words[1] if words[0] == b"async" and len(words) > 1 else words[0]
+    if first in _DEFINING:
+        at = words.index(first) + 1
+        return first.decode(), words[at] if at < len(words) else b""
+    if first in {b"import", b"from"} and b"import" in words:
+        end = words.index(b"import")
+        return "import", b" ".join(words[:end] or words)
+    if children[-1].kind == "suite" or first in _STATEMENTS:
+        return first.decode("latin-1"), b""
+    if children[0].kind == "text":
+        return "docstring", b"docstring"
+    for i, word in enumerate(words):
+        if word in {b"=", b":"} and i:
+            return "assignment", b"".join(words[:i])
+    return "expression", b""

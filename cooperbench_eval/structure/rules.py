@@ -1,0 +1,196 @@
+"""What to do where both sides changed the same statements."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from attrs import evolve, frozen
+
+from cooperbench_eval.structure.alignment import align, similarity
+from cooperbench_eval.structure.tree import Element, Mode, Node, StructureError, same
+
+if TYPE_CHECKING:
+    from cooperbench_eval.structure.merge import TreeMerge
+
+__all__ = ["may_leave", "resolve"]
+
+Run = tuple[Element, ...]
+
+_LEAVING = frozenset({"return", "raise", "break", "continue"})
+_LEAST_WRAPPED = 0.5
+_LEAST_ALIKE = 0.5
+
+
+def may_leave(element: Element) -> bool:
+    """Whether control may leave the suite at a statement."""
+    if not isinstance(element, Node) or element.kind in {"def", "class"}:
+        return False
+    return element.kind in _LEAVING or any(map(may_leave, element.children))
+
+
+def resolve(merge: "TreeMerge", base: Run, ours: Run, theirs: Run) -> Run | None:
+    """Try each rule on statements that both sides changed; `None` if none fits."""
+    for rule in (_wrapped, _returned):
+        found = rule(merge, base, ours, theirs)
+        if found is not None:
+            return found
+    return None
+
+
+def _wrapped(merge: "TreeMerge", base: Run, ours: Run, theirs: Run) -> Run | None:
+    """One side put the statements into a suite of a new one; the other edited them."""
+    for one, other, is_theirs in ((ours, theirs, False), (theirs, ours, True)):
+        suite = _suite_around(base, _new(base, one))
+        if suite is None:
+            continue
+        inner = (base, other, suite.children) if is_theirs else (base, suite.children, other)
+        try:
+            children = merge.merge_runs(*inner, Mode.MEMBERS)
+        except StructureError:
+            continue
+        new = evolve(suite, children=children)
+        return tuple(_replaced(each, suite, new) for each in one)
+    return None
+
+
+def _suite_around(base: Run, run: Run) -> Node | None:
+    """Find the suite of a new statement in which most words of *base* are kept."""
+    total = sum(len(_words(each)) for each in base)
+    best, most = None, total * _LEAST_WRAPPED
+    for suite in _suites(run):
+        places = align(base, suite.children, Mode.MEMBERS)
+        kept = sum(
+            len(_words(each)) for each, place in zip(base, places, strict=True) if place is not None
+        )
+        if kept > most or (best is None and kept == most and kept):
+            best, most = suite, kept
+    return best
+
+
+def _new(base: Run, run: Run) -> Run:
+    """Return the statements of a run that are none of the base."""
+    places = align(base, run, Mode.MEMBERS)
+    return tuple(each for i, each in enumerate(run) if i not in places)
+
+
+def _suites(run: Run) -> Iterator[Node]:
+    for each in run:
+        if isinstance(each, Node):
+            yield from (node for node in each.walk() if node.kind == "suite")
+
+
+def _words(element: Element) -> list[bytes]:
+    return element.words() if isinstance(element, Node) else [element.word]
+
+
+def _replaced(element: Element, old: Node, new: Node) -> Element:
+    if element is old:
+        return new
+    if not isinstance(element, Node):
+        return element
+    children = tuple(_replaced(child, old, new) for child in element.children)
+    if all(map(_is, children, element.children)):
+        return element
+    return evolve(element, children=children)
+
+
+def _is(one: Element, other: Element) -> bool:
+    return one is other
+
+
+def _returned(merge: "TreeMerge", base: Run, ours: Run, theirs: Run) -> Run | None:
+    """One side or both named what is returned, and worked on it before returning it.
+
+    The work of both is done, each on what the one before would have returned. Who may
+    return early comes last.
+    """
+    if len(base) != 1 or base[0].kind != "return":
+        return None
+    mine, other = (_Return.of(_value(base[0]), run) for run in (ours, theirs))
+    if mine is None or other is None or (mine.leaves_early and other.leaves_early):
+        return None
+    value = merge.merge(_value(base[0]), mine.value, other.value)
+    if not isinstance(value, Node):
+        return None
+    theirs_first = (
+        merge.theirs_first if mine.leaves_early == other.leaves_early else mine.leaves_early
+    )
+    first, second = (other, mine) if theirs_first else (mine, other)
+    return first.then(second, value)
+
+
+@frozen(kw_only=True)
+class _Return:
+    """Statements that come to a value, name it, work on it, and return something.
+
+    Attributes:
+        before: What is done first.
+        value: What it comes to.
+        naming: The assignment of the value; `None` if it is returned at once.
+        work: What is done with it.
+        last: The `return`.
+    """
+
+    before: Run
+    value: Node
+    naming: Node | None
+    work: Run
+    last: Node
+
+    @classmethod
+    def of(cls, value: Node, run: Run) -> "_Return | None":
+        """Understand statements that were made of `return value`; `None` if that fails."""
+        if not run or not isinstance(last := run[-1], Node) or last.kind != "return":
+            return None
+        if _are_alike(_value(last), value):
+            return cls(before=run[:-1], value=_value(last), naming=None, work=(), last=last)
+        for i, each in enumerate(run):
+            if (
+                each.kind == "assignment"
+                and isinstance(each, Node)
+                and _are_alike(_value(each), value)
+            ):
+                work = run[i + 1 : -1]
+                return cls(before=run[:i], value=_value(each), naming=each, work=work, last=last)
+        return None
+
+    @property
+    def leaves_early(self) -> bool:
+        """Whether it may return before its end."""
+        return any(map(may_leave, self.work))
+
+    def then(self, other: "_Return", value: Node) -> Run:
+        """Do this on *value* and then the other on what this returns."""
+        before = (*self.before, *other.before)
+        if self.naming is None or other.naming is None:
+            one = other if self.naming is None else self
+            return (*before, *one.named(value), *one.work, one.last)
+        handed = _value(self.last)
+        passing = () if same(handed, _target(other.naming)) else (_assigned(other.naming, handed),)
+        return (*before, *self.named(value), *self.work, *passing, *other.work, other.last)
+
+    def named(self, value: Node) -> Run:
+        """Name *value*, if it is not returned at once."""
+        return () if self.naming is None else (_assigned(self.naming, value),)
+
+
+def _value(statement: Element) -> Node:
+    """Return what a `return` or an assignment gives."""
+    children = statement.children if isinstance(statement, Node) else ()
+    at = 1
+    if statement.kind == "assignment":
+        at = [child.plain for child in children].index(b"=") + 1
+    return Node(kind="value", children=children[at:])
+
+
+def _target(assignment: Node) -> Element:
+    return assignment.children[0]
+
+
+def _assigned(assignment: Node, value: Node) -> Node:
+    """Make an assignment give another value."""
+    kept = len(assignment.children) - len(_value(assignment).children)
+    return evolve(assignment, children=(*assignment.children[:kept], *value.children))
+
+
+def _are_alike(one: Node, other: Node) -> bool:
+    return similarity(one.words(), other.words()) >= _LEAST_ALIKE

@@ -1,0 +1,40 @@
+"""Merges strings of several lines, such as docstrings."""
+
+from cooperbench_eval.merging.regions import Refinement
+from cooperbench_eval.merging.text import TextConflict, merge_text
+from cooperbench_eval.structure.tokenmerge import TokenMergeError, merge_tokens
+
+__all__ = ["merge_strings"]
+
+_MOST_TOKENS = 4000
+_QUOTES = (b'"""', b"'''")
+
+
+def merge_strings(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
+    """Merge a string line by line; lines that both sides insert at one place are kept.
+
+    Returns:
+        The merged string; `None` if it is not one of several lines, or if both sides
+        changed the same lines.
+    """
+    if not all(word.endswith(_QUOTES) and b"\n" in word for word in (ours, theirs)):
+        return None
+    versions = [_closed(word) for word in (base, ours, theirs)]
+    merged = merge_text(*versions, refinement=Refinement.NONE)
+    try:
+        parts = [_settled(chunk) for chunk in merged.chunks]
+    except TokenMergeError:
+        return None
+    return b"".join(parts)[:-1]
+
+
+def _closed(word: bytes) -> bytes:
+    return word + b"\n"
+
+
+def _settled(chunk: bytes | TextConflict) -> bytes:
+    if isinstance(chunk, bytes):
+        return chunk
+    if not chunk.base:
+        return chunk.union()
+    return merge_tokens(chunk.base, chunk.ours, chunk.theirs, max_tokens=_MOST_TOKENS)
