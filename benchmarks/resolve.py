@@ -8,11 +8,12 @@ no conflict is left and both features' suites pass; each distinct tree is tested
 once. The suites need the projects' test dependencies beside this library; tasks
 whose suites ask for more than a plain machine are judged by their text alone. A
 strategy is a name, `structured+tokens+union` for a cascade, or `cascade` for that
-very one. Strategies were worked out on the development tasks, so the measuring ones
-say what they are worth. Precision is correct over accepted; intervals are Wilson's
-at 95 %; *against union* counts the pairs that only this strategy and only union get
-right, with McNemar's exact p. Pairs of a task share features, so they are not as
-independent as the two take them to be. Milliseconds are processor time.
+very one; `structured-strict` is `structured` that keeps to the conflicts. Strategies
+were worked out on the development tasks, so the measuring ones say what they are
+worth. Precision is correct over accepted; intervals are Wilson's at 95 %; *against
+union* counts the pairs that only this strategy and only union get right, with
+McNemar's exact p. Pairs of a task share features, so they are not as independent as
+the two take them to be. Milliseconds are processor time.
 
 With --cache what the suites showed is kept; remove the file where the suites, or
 what is installed, changed.
@@ -28,7 +29,7 @@ import statistics
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from pathlib import Path
 
@@ -36,7 +37,6 @@ from attrs import field, frozen
 from repositories import Repositories
 from scipy.stats import binomtest
 
-import cooperbench_eval
 from cooperbench_eval import (
     Changes,
     Dataset,
@@ -55,7 +55,7 @@ from cooperbench_eval import (
     TestSuite,
     Verdict,
     apply_patch,
-    available_strategies,
+    cascade,
     get_strategy,
     merge,
 )
@@ -83,7 +83,7 @@ def load_strategies(specs: Iterable[str]) -> dict[str, MergeStrategy]:
     for spec in specs:
         try:
             found[spec] = build_strategy(spec)
-        except (LookupError, StrategyError) as exc:
+        except StrategyError as exc:
             print(f"{spec}: passed over, {exc}")
         else:
             warm_up(found[spec])
@@ -91,21 +91,20 @@ def load_strategies(specs: Iterable[str]) -> dict[str, MergeStrategy]:
 
 
 def build_strategy(spec: str) -> MergeStrategy:
-    """Build one strategy, or a cascade of several.
+    """Build one strategy, a cascade of several, or a variant.
 
     Raises:
-        LookupError: A part of a cascade, or the cascade itself, is not there yet.
         StrategyError: The strategy is not to be had.
     """
-    names = (CASCADE if spec == "cascade" else spec).split("+")
-    if len(names) == 1:
-        return get_strategy(spec)
-    if missing := set(names) - set(available_strategies()):
-        raise LookupError(f"not registered: {', '.join(sorted(missing))}")
-    cascade: Callable[..., MergeStrategy] | None = getattr(cooperbench_eval, "cascade", None)
-    if cascade is None:
-        raise LookupError("the library has no function `cascade`")
-    return cascade(*names)
+    rungs = [build_rung(name) for name in (CASCADE if spec == "cascade" else spec).split("+")]
+    return rungs[0] if len(rungs) == 1 else cascade(*rungs)
+
+
+def build_rung(name: str) -> MergeStrategy:
+    """Build one strategy; `structured-strict` keeps to the conflicts."""
+    if name == "structured-strict":
+        return get_strategy("structured", resettles=False)
+    return get_strategy(name)
 
 
 def warm_up(strategy: MergeStrategy) -> None:

@@ -13,7 +13,15 @@ from cooperbench_eval.strategies.judge import find_fault
 from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome
 from cooperbench_eval.structure.tokenmerge import count_tokens
 
-__all__ = ["ConflictFile", "FileMerge", "Proposal", "Resolution", "find_between", "resolve_blocks"]
+__all__ = [
+    "ConflictFile",
+    "FileMerge",
+    "Proposal",
+    "Resolution",
+    "find_between",
+    "resolve_blocks",
+    "resolve_files",
+]
 
 _MOST_TRIES = 100
 """How often a file is judged in search of resolutions without a fault."""
@@ -135,6 +143,19 @@ Choice = Mapping[ConflictBlock, Resolution]
 
 
 def resolve_blocks(
+    merge_input: MergeInput, propose: Callable[[ConflictBlock], Sequence[Resolution]]
+) -> MergeOutcome:
+    """Lift a function over one block of conflicts to a strategy's `merge`.
+
+    Of the resolutions that *propose* gives for a block, best first and at least one,
+    those are taken with which the static judge finds no fault in the file; blocks that
+    stay open stand in it as ours meanwhile. If there are none, the file's blocks stay
+    open.
+    """
+    return resolve_files(merge_input, lambda _file: Proposal(each=propose))
+
+
+def resolve_files(
     merge_input: MergeInput, propose: Callable[[ConflictFile], Proposal]
 ) -> MergeOutcome:
     """Lift a function over the blocks of one file to a strategy's `merge`.

@@ -105,13 +105,15 @@ class MergeOutcome:
 
 @runtime_checkable
 class MergeStrategy(Protocol):
-    """Decides what becomes of the conflicts of a merge.
+    """Decides what becomes of the conflicts of a merge."""
 
-    Attributes:
-        name: The name it goes by in reports; its entry point's, if it has one.
-    """
+    @property
+    def name(self) -> str:
+        """The name it goes by in reports; its entry point's, if it has one.
 
-    name: str
+        An attribute does; it need not be settable.
+        """
+        ...
 
     def merge(self, merge_input: MergeInput, /) -> MergeOutcome:
         """Merge theirs into ours."""

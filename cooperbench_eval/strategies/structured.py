@@ -13,7 +13,7 @@ from cooperbench_eval.strategies.blocks import (
     Proposal,
     Resolution,
     find_between,
-    resolve_blocks,
+    resolve_files,
 )
 from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome
 from cooperbench_eval.structure.interference import find_interference
@@ -44,7 +44,7 @@ class StructuredStrategy:
 
     def merge(self, merge_input: MergeInput, /) -> MergeOutcome:
         """Return the three-way merge with its blocks merged by structure."""
-        return resolve_blocks(merge_input, self._propose)
+        return resolve_files(merge_input, self._propose)
 
     def _propose(self, file: ConflictFile) -> Proposal:
         whole = self._attempts(file.path, file.versions)

@@ -5,7 +5,7 @@ from itertools import product
 from attrs import field, frozen, validators
 
 from cooperbench_eval.models import ConflictBlock
-from cooperbench_eval.strategies.blocks import ConflictFile, Proposal, Resolution, resolve_blocks
+from cooperbench_eval.strategies.blocks import Resolution, resolve_blocks
 from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome
 from cooperbench_eval.structure.tokenmerge import Order, TokenMergeError, merge_tokens
 
@@ -32,10 +32,7 @@ class TokensStrategy:
 
     def merge(self, merge_input: MergeInput, /) -> MergeOutcome:
         """Return the three-way merge with its blocks merged by tokens."""
-        return resolve_blocks(merge_input, self._propose)
-
-    def _propose(self, _file: ConflictFile) -> Proposal:
-        return Proposal(each=self._candidates)
+        return resolve_blocks(merge_input, self._candidates)
 
     def _candidates(self, block: ConflictBlock) -> list[Resolution]:
         orders = [Order.CONTENT] if self.by_content else [Order.OURS_FIRST, Order.THEIRS_FIRST]

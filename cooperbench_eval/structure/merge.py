@@ -139,7 +139,7 @@ class TreeMerge:
             found = rules.resolve(self, before, mine, other)
             if found is not None:
                 return found
-        raise DisagreementError.at(*before, *mine[:1])
+        raise DisagreementError.at(*(before or mine))
 
     def _both(self, ours: Run, theirs: Run) -> Run:
         """Keep what both sides inserted at one place, and what is in both once."""
