@@ -1,28 +1,84 @@
 """Which languages can be read, and by what."""
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import PurePosixPath
 
+from cooperbench_eval.structure.definitions import definitions
+from cooperbench_eval.structure.grammars import Grammar, SyntaxFaultError, parse_soundly
 from cooperbench_eval.structure.python import read_python
+from cooperbench_eval.structure.syntax import read_syntax
 from cooperbench_eval.structure.tree import Node, StructureError
 
-__all__ = ["read_versions"]
+__all__ = ["count_definitions", "find_syntax_fault", "read_versions"]
 
-Reader = Callable[[Sequence[bytes]], list[Node]]
-
-_READERS: dict[str, Reader] = {".py": read_python, ".pyi": read_python}
+_PYTHON = frozenset({".py", ".pyi"})
+_GRAMMARS: dict[str, Grammar] = {
+    ".js": Grammar.JAVASCRIPT,
+    ".jsx": Grammar.JAVASCRIPT,
+    ".mjs": Grammar.JAVASCRIPT,
+    ".cjs": Grammar.JAVASCRIPT,
+    ".ts": Grammar.TYPESCRIPT,
+    ".mts": Grammar.TYPESCRIPT,
+    ".cts": Grammar.TYPESCRIPT,
+    ".tsx": Grammar.TSX,
+    ".go": Grammar.GO,
+    ".rs": Grammar.RUST,
+}
 
 
 def read_versions(path: str, versions: Sequence[bytes]) -> list[Node]:
     """Read versions of a file in the language that its name tells.
 
     Raises:
-        StructureError: The language is not known, or a version cannot be read.
+        StructureError: The language is not known, its grammar is not installed, or a
+            version cannot be read.
     """
     suffix = PurePosixPath(path).suffix
-    reader = _READERS.get(suffix)
-    if reader is None:
+    grammar = _GRAMMARS.get(suffix)
+    if grammar is None and suffix not in _PYTHON:
         raise StructureError(f"the structure of {suffix or 'such'} files is not known")
     if not all(version.endswith(b"\n") for version in versions):
         raise StructureError("a last line has no newline")
-    return reader(versions)
+    if grammar is None:
+        return read_python(versions)
+    return list(read_syntax(grammar, tuple(versions)))
+
+
+def find_syntax_fault(path: str, source: bytes) -> str:
+    """Say where a file that a grammar is for would not parse.
+
+    Returns:
+        What is wrong; empty if nothing is, or if there is no grammar for such files or
+        it is not installed. Nothing is said of Python.
+    """
+    grammar = _GRAMMARS.get(PurePosixPath(path).suffix)
+    if grammar is None:
+        return ""
+    try:
+        parse_soundly(grammar, source)
+    except SyntaxFaultError as exc:
+        return f"it would not parse ({exc})"
+    except StructureError:
+        return ""
+    return ""
+
+
+def count_definitions(path: str, source: bytes) -> Counter[str]:
+    """Count what a file defines, by qualified names.
+
+    A name that may be defined twice is not counted: signatures without a body,
+    interfaces, what is local to a function without a name.
+
+    Returns:
+        The names with their numbers; none if the file would not parse, or if there is
+        no grammar for such files or it is not installed.
+    """
+    grammar = _GRAMMARS.get(PurePosixPath(path).suffix)
+    if grammar is None:
+        return Counter()
+    try:
+        root = parse_soundly(grammar, source)
+    except StructureError:
+        return Counter()
+    return Counter(definitions(root, source))

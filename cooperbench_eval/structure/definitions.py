@@ -1,0 +1,113 @@
+"""Finds what a file defines, where a second definition of a name would be a fault."""
+
+from collections.abc import Iterator
+
+from cooperbench_eval.structure.grammars import SyntaxNode
+
+__all__ = ["definitions"]
+
+_TRANSPARENT = frozenset(
+    {
+        *("export_statement", "ambient_declaration", "expression_statement"),
+        *("lexical_declaration", "const_declaration", "var_declaration", "var_spec_list"),
+        *("type_declaration", "field_declaration_list"),
+    }
+)
+"""What holds definitions and is no scope of its own."""
+_WITH_BODY = frozenset(
+    {
+        *("function_declaration", "generator_function_declaration", "method_definition"),
+        *("class_declaration", "abstract_class_declaration", "method_declaration"),
+        *("function_item", "enum_item", "trait_item"),
+    }
+)
+_NAMED = frozenset(
+    {
+        *("public_field_definition", "field_definition", "type_spec", "type_alias"),
+        *("const_spec", "var_spec", "struct_item", "union_item", "const_item", "static_item"),
+        *("type_item", "associated_type", "variable_declarator"),
+    }
+)
+_SCOPES = _WITH_BODY | _NAMED | {"module", "internal_module", "mod_item", "impl_item"}
+_PATTERNS = {
+    **dict.fromkeys(_WITH_BODY | _NAMED, "{scope}{name}"),
+    **dict.fromkeys(("field_declaration", "enum_variant"), "{scope}{{{name}}}"),
+    "type_alias_declaration": "type {scope}{name}",
+}
+_BODIES = frozenset(
+    {
+        *("statement_block", "class_body", "declaration_list", "field_declaration_list"),
+        *("enum_variant_list", "struct_type"),
+    }
+)
+_FUNCTIONS = frozenset({"arrow_function", "function_expression", "generator_function"})
+_ACCESSORS = frozenset({"get", "set", "static"})
+_REPEATABLE = frozenset({"", "_", "init"})
+"""What Go, and Rust for constants, lets a file define more than once."""
+
+
+def definitions(root: SyntaxNode, source: bytes) -> Iterator[str]:
+    """Yield the qualified names of what a file defines, each as often as it does."""
+    stack = [(root, "")]
+    while stack:
+        parent, scope = stack.pop()
+        for node in parent.children:
+            yield from _qualified(node, scope, source)
+            if node.type in _TRANSPARENT:
+                stack.append((node, scope))
+            elif node.type in _SCOPES and (body := _body(node)) is not None:
+                stack.append((body, f"{scope}{_name(node, source)}."))
+
+
+def _qualified(node: SyntaxNode, scope: str, source: bytes) -> Iterator[str]:
+    """Yield the names that a node defines; none if it has no body, but should."""
+    if node.type in _WITH_BODY and _body(node) is None:
+        return
+    pattern = _PATTERNS.get(node.type)
+    if pattern is None:
+        return
+    for name in _names(node, source):
+        if name not in _REPEATABLE:
+            yield pattern.format(scope=scope, name=name)
+
+
+def _body(node: SyntaxNode) -> SyntaxNode | None:
+    """Return what a definition holds others in; for Go the block, which holds none."""
+    for role in ("body", "value", "type"):
+        found = node.child_by_field_name(role)
+        if found is None:
+            continue
+        if found.type in _FUNCTIONS:
+            found = found.child_by_field_name("body") or found
+        if found.type in _BODIES or found.type == "block":
+            return found
+    return None
+
+
+def _names(node: SyntaxNode, source: bytes) -> list[str]:
+    if node.type in {"const_spec", "var_spec", "field_declaration"}:
+        found = node.children_by_field_name("name")
+        return [_text(each, source) for each in found if each.type != ","]
+    return [name] if (name := _name(node, source)) else []
+
+
+def _name(node: SyntaxNode, source: bytes) -> str:
+    """Return the name of a definition; empty if it is computed, or are several."""
+    if node.type == "impl_item":
+        trait = node.child_by_field_name("trait")
+        kind = _text(node.child_by_field_name("type"), source)
+        return f"<{kind} as {_text(trait, source)}>" if trait else kind
+    found = node.child_by_field_name("name") or node.child_by_field_name("property")
+    if found is None or found.type in {"computed_property_name", "object_pattern", "array_pattern"}:
+        return ""
+    words = [child.type for child in node.children if child.type in _ACCESSORS]
+    if node.type == "method_declaration":
+        receiver = _text(node.child_by_field_name("receiver"), source)
+        kind = receiver.strip("()").partition("[")[0].split()[-1].strip("*")
+        return f"{kind}.{_text(found, source)}"
+    return " ".join([*words, _text(found, source)])
+
+
+def _text(node: SyntaxNode | None, source: bytes) -> str:
+    text = source[node.start_byte : node.end_byte] if node else b""
+    return " ".join(text.decode("utf-8", "replace").split())

@@ -1,0 +1,150 @@
+"""Which languages are known, and what is asked of their files."""
+
+import sys
+
+import pytest
+
+from cooperbench_eval.structure import grammars
+from cooperbench_eval.structure.languages import count_definitions, find_syntax_fault, read_versions
+from cooperbench_eval.structure.tree import StructureError
+
+TYPESCRIPT = b"""
+export function f(a: string): void;
+export function f(a: number): void;
+export function f(a: any) { const inner = 1; { const inner = 2; } }
+interface I { a: string }
+interface I { b: string }
+namespace f { export const x = 1 }
+type Name = string;
+const Name = 'a', other = () => { const deep = 1; };
+enum E { A }
+enum E { B }
+export default class A {
+  static x = 1;
+  x = 2;
+  get y() { return 1 }
+  set y(value) {}
+  m(): void;
+  m(a?: string) {}
+  [computed]() {}
+}
+describe('x', () => { const App = 1; });
+const { p, q } = r;
+"""
+GO = b"""package a
+import "fmt"
+const A, B = 1, 2
+var (
+\t_ = A
+\tv int
+)
+type T struct { a, b int }
+func init() {}
+func init() {}
+func f() { x := 1 }
+func (t *T[K]) M() {}
+"""
+RUST = b"""
+struct S { a: u8 }
+enum E { A, B(u8) }
+const _: () = ();
+const _: () = ();
+impl S { fn new() {} fn a() {} }
+impl fmt::Display for S { fn fmt() {} }
+trait T { fn f(); fn g() {} }
+mod m { fn f() { fn inner() {} } }
+"""
+
+
+@pytest.fixture(autouse=True)
+def _installed():
+    pytest.importorskip("tree_sitter")
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "expected"),
+    [
+        ("a.ts", b"let a = 1\n", ""),
+        ("a.ts", b"let a = 1\n\nlet = ;\n", "it would not parse (line 3)"),
+        ("a.js", b"f(\n", "it would not parse (line 1)"),
+        ("a/b.tsx", b"let a = <b/>\n", ""),
+        ("a.ts", b"let a = <b/>\n", "it would not parse (line 1)"),
+        ("a.go", b"package a\nfunc f() {\n", "it would not parse (line 2)"),
+        ("a.rs", b"fn f() { a() b() }\n", "it would not parse (line 1)"),
+        ("a.rs", b"fn f(#[a] #[b] default: u8) {}\n", ""),
+        ("a.py", b"def\n", ""),
+        ("a", b"}\n", ""),
+    ],
+)
+def test_a_fault_is_said_with_its_line(path, source, expected):
+    """Nothing is said of Python, or of files of unknown languages."""
+    assert find_syntax_fault(path, source) == expected
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "expected"),
+    [
+        (
+            "a.ts",
+            TYPESCRIPT,
+            "f;f.inner;f.x;type Name;Name;other;other.deep;A;A.static x;A.x;A.get y;A.set y;A.m",
+        ),
+        ("a.go", GO, "A;B;v;T;T.{a};T.{b};f;T.M"),
+        (
+            "a.rs",
+            RUST,
+            "S;S.{a};E;E.{A};E.{B};S.new;S.a;<S as fmt::Display>.fmt;T;T.g;m.f;m.f.inner",
+        ),
+        ("a.py", b"a = 1\n", ""),
+        ("a.js", b"let = }\n", ""),
+    ],
+)
+def test_definitions_are_counted_by_qualified_names(path, source, expected):
+    """What may stand twice is not counted."""
+    found = count_definitions(path, source)
+
+    assert sorted(found) == sorted(filter(None, expected.split(";")))
+    assert set(found.values()) <= {1}
+
+
+def test_a_second_definition_counts():
+    """Methods by their class, and functions that are values."""
+    source = b"class A { m() {} m() {} }\nconst f = () => {};\nfunction f() {}\n"
+
+    found = count_definitions("a.js", source)
+
+    assert found == {"A": 1, "A.m": 2, "f": 2}
+
+
+def test_implementations_are_scopes():
+    """A method of a trait's is another one than a type's own."""
+    found = count_definitions("a.rs", RUST)
+
+    assert found["<S as fmt::Display>.fmt"] == 1
+
+
+def test_what_is_not_installed_is_not_asked(monkeypatch):
+    """The judge goes without."""
+    monkeypatch.setitem(sys.modules, "tree_sitter_rust", None)
+    grammars._parser.cache_clear()
+    grammars._tree.cache_clear()
+
+    assert find_syntax_fault("a.rs", b"}\n") == ""
+    assert not count_definitions("a.rs", b"fn f() {}\n")
+
+
+@pytest.mark.parametrize(
+    ("path", "reason"),
+    [("a.txt", "of .txt files is not known"), ("Makefile", "of such files is not known")],
+)
+def test_other_languages_are_refused(path, reason):
+    """The reason names the ending."""
+    with pytest.raises(StructureError, match=reason):
+        read_versions(path, [b"a\n"])
+
+
+def test_python_is_read_without_a_grammar():
+    """Nothing of tree-sitter's is asked for."""
+    (tree,) = read_versions("a.pyi", [b"a: int\n"])
+
+    assert tree.kind == "file"
