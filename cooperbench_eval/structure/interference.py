@@ -14,7 +14,7 @@ from attrs import frozen
 
 from cooperbench_eval.merging.linediff import diff_lines
 from cooperbench_eval.structure.alignment import similarity
-from cooperbench_eval.structure.tree import Element, Mode, Node, same
+from cooperbench_eval.structure.tree import ASSIGNING, DECLARING, Element, Mode, Node, same
 
 __all__ = ["find_interference"]
 
@@ -43,9 +43,10 @@ class _Statement:
         """The variables that it gives a value; attributes and items are none."""
         if self.kind != "assignment":
             return frozenset()
-        target = self.words[
-            : min(self.words.index(sign) for sign in (b"=", b":") if sign in self.words)
-        ]
+        signs = (*ASSIGNING, b":")
+        target = self.words[: min(self.words.index(sign) for sign in signs if sign in self.words)]
+        while len(target) > 1 and target[0] in DECLARING:
+            target = target[1:]
         around = (b"", *target, b"")
         return frozenset(
             word
@@ -54,20 +55,22 @@ class _Statement:
         )
 
     @property
+    def _value_start(self) -> int:
+        """Where the value of an assignment starts, else 0."""
+        signs = [sign for sign in ASSIGNING if sign in self.words]
+        if self.kind != "assignment" or not signs:
+            return 0
+        return min(map(self.words.index, signs)) + 1
+
+    @property
     def value(self) -> tuple[bytes, ...]:
         """What it computes."""
-        start = (
-            self.words.index(b"=") + 1 if self.kind == "assignment" and b"=" in self.words else 1
-        )
-        return self.words[start:]
+        return self.words[self._value_start or 1 :]
 
     @property
     def uses(self) -> frozenset[bytes]:
         """The names that it uses, attributes aside."""
-        start = 0
-        if self.kind == "assignment" and b"=" in self.words:
-            start = self.words.index(b"=") + 1
-        words = self.words
+        start, words = self._value_start, self.words
         return frozenset(
             word
             for i, word in enumerate(words)

@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING
 from attrs import evolve, frozen
 
 from cooperbench_eval.structure.alignment import align, similarity
-from cooperbench_eval.structure.tree import Element, Mode, Node, StructureError, same
+from cooperbench_eval.structure.tree import (
+    ASSIGNING,
+    DECLARING,
+    Element,
+    Mode,
+    Node,
+    StructureError,
+)
 
 if TYPE_CHECKING:
     from cooperbench_eval.structure.merge import TreeMerge
@@ -53,17 +60,29 @@ def _wrapped(merge: "TreeMerge", base: Run, ours: Run, theirs: Run) -> Run | Non
 
 
 def _suite_around(base: Run, run: Run) -> Node | None:
-    """Find the suite of a new statement in which most words of *base* are kept."""
+    """Find the suite of a new statement in which most words of *base* are kept.
+
+    If they are kept in two branches, an edit would belong into both, and none is found.
+    """
     total = sum(len(_words(each)) for each in base)
     best, most = None, total * _LEAST_WRAPPED
+    others: list[Node] = []
     for suite in _suites(run):
         places = align(base, suite.children, Mode.MEMBERS)
         kept = sum(
             len(_words(each)) for each, place in zip(base, places, strict=True) if place is not None
         )
+        if kept and kept >= total * _LEAST_WRAPPED:
+            others.append(suite)
         if kept > most or (best is None and kept == most and kept):
             best, most = suite, kept
+    if best and not all(_is_within(best, each) or _is_within(each, best) for each in others):
+        return None
     return best
+
+
+def _is_within(one: Node, other: Node) -> bool:
+    return any(each is one for each in other.walk())
 
 
 def _new(base: Run, run: Run) -> Run:
@@ -165,7 +184,9 @@ class _Return:
             one = other if self.naming is None else self
             return (*before, *one.named(value), *one.work, one.last)
         handed = _value(self.last)
-        passing = () if same(handed, _target(other.naming)) else (_assigned(other.naming, handed),)
+        words = [word for word in handed.words() if word != b";"]
+        is_named = words == [_target(other.naming).plain]
+        passing = () if is_named else (_assigned(other.naming, handed),)
         return (*before, *self.named(value), *self.work, *passing, *other.work, other.last)
 
     def named(self, value: Node) -> Run:
@@ -176,14 +197,14 @@ class _Return:
 def _value(statement: Element) -> Node:
     """Return what a `return` or an assignment gives."""
     children = statement.children if isinstance(statement, Node) else ()
-    at = 1
+    at = int(children[:1] != () and children[0].plain == b"return")
     if statement.kind == "assignment":
-        at = [child.plain for child in children].index(b"=") + 1
+        at = next(i for i, child in enumerate(children, 1) if child.plain in ASSIGNING)
     return Node(kind="value", children=children[at:])
 
 
 def _target(assignment: Node) -> Element:
-    return assignment.children[0]
+    return next(child for child in assignment.children if child.plain not in DECLARING)
 
 
 def _assigned(assignment: Node, value: Node) -> Node:

@@ -12,6 +12,8 @@ from typing import NamedTuple
 from attrs import evolve, field, frozen
 
 __all__ = [
+    "ASSIGNING",
+    "DECLARING",
     "DisagreementError",
     "Element",
     "Mode",
@@ -27,6 +29,12 @@ _BETWEEN = b"\x1f"  # the separators of ASCII, which no source has
 _OPEN, _CLOSE = b"\x1d", b"\x1e"
 _ABSOLUTE = b"\0"  # before an indentation that is not below that of the suite
 _RELATIVE = b"\v"  # at the start of a docstring's line that is; white space to any merge
+
+
+ASSIGNING = frozenset({b"=", b":="})
+"""The signs between a variable and the value that it is given."""
+DECLARING = frozenset({b"const", b"export", b"let", b"mut", b"pub", b"static", b"var"})
+"""Words before a variable that is new."""
 
 
 class StructureError(Exception):
