@@ -64,6 +64,11 @@ DOORS = {
     "defusedxml": {"running.junit"},
     "huggingface_hub": {"runlogs"},
     "diff_match_patch": {"symbols"},
+    "tree_sitter": {"structure.grammars"},
+    "tree_sitter_go": {"structure.grammars"},
+    "tree_sitter_javascript": {"structure.grammars"},
+    "tree_sitter_rust": {"structure.grammars"},
+    "tree_sitter_typescript": {"structure.grammars"},
     "litellm": set(),
     "docker": set(),
 }
