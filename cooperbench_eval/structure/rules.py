@@ -9,21 +9,24 @@ from cooperbench_eval.structure.alignment import align, similarity
 from cooperbench_eval.structure.tree import (
     ASSIGNING,
     DECLARING,
+    DisagreementError,
     Element,
     Mode,
     Node,
+    OrderError,
     StructureError,
 )
 
 if TYPE_CHECKING:
     from cooperbench_eval.structure.merge import TreeMerge
 
-__all__ = ["may_leave", "resolve"]
+__all__ = ["arrange", "may_leave", "resolve"]
 
 Run = tuple[Element, ...]
 
 _LEAVING = frozenset({"return", "raise", "break", "continue"})
 _LEAST_WRAPPED = 0.5
+_LEAST_REPEATED = 0.8
 _LEAST_ALIKE = 0.5
 
 
@@ -32,6 +35,98 @@ def may_leave(element: Element) -> bool:
     if not isinstance(element, Node) or element.kind in {"def", "class"}:
         return False
     return element.kind in _LEAVING or any(map(may_leave, element.children))
+
+
+_LAST_CLAUSES = {b"except": 1, b"case _": 1, b"else": 2, b"finally": 3}
+_SLASH, _REQUIRED, _DEFAULTED, _STAR, _KEYWORD, _STARS = range(6)
+
+
+def arrange(kind: str, before: Run, first: Run, second: Run) -> Run:
+    """Put in order what both sides insert at one place of a *kind* of construct.
+
+    Clauses that must be the last are that, and parameters and arguments stand as the
+    language wants it.
+
+    Args:
+        kind: What they are inserted into.
+        before: What stands before them there.
+        first: What is to come first, if that makes no difference.
+        second: What the other side inserts, but for what both do.
+
+    Raises:
+        OrderError: The other order is right. Arguments in calls follow parameters, so
+            the whole file must have it.
+        DisagreementError: There is no order of them.
+    """
+    rank = {"parameters": _parameter_ranks, "items": _item_ranks}.get(kind, _clause_ranks)
+    ranks = [rank(before, run) for run in (first, second)]
+    if rank is _parameter_ranks:
+        _check_parameters(*ranks, (*first, *second))
+    ranked = [*zip(ranks[0], first, strict=True), *zip(ranks[1], second, strict=True)]
+    if rank is not _clause_ranks and [*ranks[0], *ranks[1]] != sorted(ranks[0] + ranks[1]):
+        swapped = [*ranks[1], *ranks[0]]
+        if swapped == sorted(swapped):
+            raise OrderError.at(*first, *second)
+    return tuple(each for _, each in sorted(ranked, key=_rank))
+
+
+def _rank(ranked: tuple[int, Element]) -> int:
+    return ranked[0]
+
+
+def _clause_ranks(_before: Run, run: Run) -> list[int]:
+    """Rank clauses; comments go with what follows them."""
+    ranks: list[int] = []
+    following = 0
+    for each in reversed(run):
+        if isinstance(each, Node):
+            following = _LAST_CLAUSES.get(each.key, 0)
+        ranks.append(following)
+    return ranks[::-1]
+
+
+def _item_ranks(_before: Run, run: Run) -> list[int]:
+    """Rank arguments: those with a keyword go behind those without; dicts stay as they are."""
+    words = [[child.plain for child in getattr(each, "children", ())[:2]] for each in run]
+    return [int(each[:1] == [b"**"] or each[1:] in ([b"="], [b":"])) for each in words]
+
+
+def _parameter_ranks(before: Run, run: Run) -> list[int]:
+    signs = [_sign(each) for each in run]
+    slash = signs.index(b"/") if b"/" in signs else -1
+    is_keyword = any(_sign(each) == b"*" for each in before)
+    ranks = []
+    for i, (sign, each) in enumerate(zip(signs, run, strict=True)):
+        if sign == b"**":
+            ranks.append(_STARS)
+        elif sign == b"*":
+            ranks.append(_STAR)
+            is_keyword = True
+        elif is_keyword:
+            ranks.append(_KEYWORD)
+        elif i <= slash:
+            ranks.append(_SLASH)
+        else:
+            has_default = isinstance(each, Node) and any(c.plain == b"=" for c in each.children)
+            ranks.append(_DEFAULTED if has_default else _REQUIRED)
+    return ranks
+
+
+def _sign(parameter: Element) -> bytes:
+    return parameter.children[0].plain if isinstance(parameter, Node) else parameter.plain
+
+
+def _check_parameters(first: list[int], second: list[int], run: Run) -> None:
+    """Refuse two of a kind, and any number of arguments beside new positions."""
+    ranks = first + second
+    if any(ranks.count(only) > 1 for only in (_STAR, _STARS)):
+        raise DisagreementError.at(*run)
+    is_open = any(
+        _STAR == r and len(getattr(p, "children", ())) > 1 for r, p in zip(ranks, run, strict=True)
+    )
+    for one, other in ((first, second), (second, first)):
+        if is_open and _STAR in one and {_REQUIRED, _DEFAULTED} & {*other}:
+            raise DisagreementError.at(*run)
 
 
 def resolve(merge: "TreeMerge", base: Run, ours: Run, theirs: Run) -> Run | None:
@@ -66,17 +161,21 @@ def _suite_around(base: Run, run: Run) -> Node | None:
     """
     total = sum(len(_words(each)) for each in base)
     best, most = None, total * _LEAST_WRAPPED
-    others: list[Node] = []
+    copies: list[Node] = []
     for suite in _suites(run):
         places = align(base, suite.children, Mode.MEMBERS)
-        kept = sum(
-            len(_words(each)) for each, place in zip(base, places, strict=True) if place is not None
-        )
-        if kept and kept >= total * _LEAST_WRAPPED:
-            others.append(suite)
+        there = [
+            (_words(each), _words(suite.children[place]))
+            for each, place in zip(base, places, strict=True)
+            if place is not None
+        ]
+        kept = sum(len(before) for before, _ in there)
         if kept > most or (best is None and kept == most and kept):
             best, most = suite, kept
-    if best and not all(_is_within(best, each) or _is_within(each, best) for each in others):
+        repeated = [len(words) for words, now in there if similarity(words, now) >= _LEAST_REPEATED]
+        if there and sum(repeated) >= total * _LEAST_WRAPPED:
+            copies.append(suite)
+    if best and not all(_is_within(best, each) or _is_within(each, best) for each in copies):
         return None
     return best
 
