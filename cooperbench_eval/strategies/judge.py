@@ -18,9 +18,10 @@ from functools import lru_cache
 from typing import TypeVar
 
 from cooperbench_eval.strategies.pythonfacts import Attributes, Facts, UnreadableError, cut
+from cooperbench_eval.structure.languages import count_definitions, find_syntax_fault
 from cooperbench_eval.structure.tokenmerge import count_tokens
 
-__all__ = ["find_fault"]
+__all__ = ["find_fault", "find_parse_fault"]
 
 
 def find_fault(
@@ -37,9 +38,51 @@ def find_fault(
     """
     if is_whole and (fault := _lost_token(versions, merged)):
         return fault
-    if not path.endswith((".py", ".pyi")):
+    if path.endswith(_PYTHON):
+        return _python_fault(versions, merged, is_whole=is_whole)
+    return find_parse_fault(path, versions, merged) or _syntax_double(path, versions, merged)
+
+
+_PYTHON = (".py", ".pyi")
+
+
+def find_parse_fault(path: str, versions: tuple[bytes, bytes, bytes], merged: bytes) -> str:
+    """Say why a merged file would not parse, empty if it does or a version does not."""
+    if not path.endswith(_PYTHON):
+        if any(_syntax_fault(path, source) for source in versions):
+            return ""
+        return find_syntax_fault(path, merged)
+    try:
+        for source in versions:
+            cut(source)
+    except UnreadableError:
         return ""
-    return _python_fault(versions, merged, is_whole=is_whole)
+    try:
+        cut(merged)
+    except UnreadableError as exc:
+        return f"it would not parse ({exc})"
+    return ""
+
+
+@lru_cache(maxsize=64)
+def _syntax_fault(path: str, source: bytes) -> str:
+    """Judge one of the versions, which many pairs share."""
+    return find_syntax_fault(path, source)
+
+
+@lru_cache(maxsize=64)
+def _definitions(path: str, source: bytes) -> Counter[str]:
+    """Read one of the versions, which many pairs share."""
+    return count_definitions(path, source)
+
+
+def _syntax_double(path: str, versions: tuple[bytes, bytes, bytes], merged: bytes) -> str:
+    """Find what another language's merged file defines more often than any version."""
+    before = [_definitions(path, source) for source in versions]
+    for name, number in count_definitions(path, merged).items():
+        if number > max(1, *(each[name] for each in before)):
+            return f"{name} would be defined {number} times"
+    return ""
 
 
 _Piece = TypeVar("_Piece", bound=Hashable)
