@@ -166,14 +166,33 @@ def test_no_fault_is_found_in_a_sound_file(base, ours, theirs, merged):
 
 @pytest.mark.parametrize(
     ("path", "words"),
-    [("a.py", "not parse"), ("a.pyi", "not parse"), ("a.js", ""), ("a.python", ""), ("py", "")],
+    [("a.py", "not parse"), ("a.pyi", "not parse"), ("a.rb", ""), ("a.python", ""), ("py", "")],
 )
-def test_only_python_files_are_parsed(path, words):
+def test_only_files_of_known_languages_are_parsed(path, words):
     """Their ending says what they are."""
     fault = find_fault(path, (b"a\n", b"a\nb()\n", b"a\n"), b"a\nb()(\n")
 
     assert words in fault
     assert bool(fault) == bool(words)
+
+
+GO = b"package a\n\nfunc one() int {\n\treturn 1\n}\n"
+
+
+def test_a_file_of_a_known_grammar_must_parse():
+    """A merged Go file with a syntax error is refused, if no version had one."""
+    broken = GO.replace(b"return 1\n}", b"return 1\n")
+
+    assert "not parse" in find_fault("a.go", (GO, GO, GO), broken, is_whole=False)
+    assert find_fault("a.go", (broken, GO, GO), broken, is_whole=False) == ""
+
+
+def test_a_definition_that_neither_side_had_twice_is_a_fault_in_any_known_language():
+    """A Go function that stands twice in merged alone is refused."""
+    twice = GO + b"\nfunc one() int {\n\treturn 1\n}\n"
+
+    assert find_fault("a.go", (GO, GO, GO), twice) == "one would be defined 2 times"
+    assert find_fault("a.go", (twice, twice, twice), twice) == ""
 
 
 def test_of_any_other_file_no_token_may_be_lost():
