@@ -1,9 +1,10 @@
 """Generators of test data; the only test file that imports Hypothesis's."""
 
+import copy
 import datetime as dt
 import operator
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from hypothesis import strategies as st
 
@@ -40,10 +41,12 @@ __all__ = [
     "lists_of",
     "moved_trees",
     "path_trees",
+    "programs",
     "random_bytes",
     "reports",
     "successors",
     "texts",
+    "three_way_programs",
     "three_way_texts",
     "three_way_tokens",
     "three_way_trees",
@@ -703,3 +706,141 @@ def three_way_tokens(draw: st.DrawFn) -> tuple[bytes, bytes, bytes]:
         sides.append(side)
     base_data, ours, theirs = (b"".join(side) + b"\n" if side else b"" for side in sides)
     return base_data, ours, theirs
+
+
+# --- programs ---
+
+
+class _Program:
+    """A small Python file that can be edited and written out."""
+
+    def __init__(self) -> None:
+        self.imports: dict[str, list[str]] = {"m0": ["a0"]}
+        self.items: list[str] = ["k0"]
+        self.functions: list[_Function] = []
+        self.methods: list[_Function] = []
+
+    @property
+    def suites(self) -> list[list[object]]:
+        """The suites into which statements can be put, outer ones first."""
+        found = [function.body for function in (*self.functions, *self.methods)]
+        for suite in found:
+            found += [stmt[1] for stmt in suite if isinstance(stmt, tuple)]
+        return found
+
+    def lines(self) -> Iterator[str]:
+        """Yield its lines."""
+        for module, names in self.imports.items():
+            yield f"from {module} import {', '.join(names)}"
+        yield from ("", "TABLE = {", *(f'    "{key}": {key!r},' for key in self.items), "}")
+        for function in self.functions:
+            yield from ("", "", *function.lines())
+        if self.methods:
+            yield from ("", "", "class Thing:")
+            for i, method in enumerate(self.methods):
+                yield from [""] if i else []
+                yield from ("    " + line if line else line for line in method.lines())
+
+    @property
+    def source(self) -> bytes:
+        """All of it."""
+        return "".join(line + "\n" for line in self.lines()).encode()
+
+
+class _Function:
+    """A function of a program; statements are lines, or pairs of a header and a suite."""
+
+    def __init__(self, name: str, body: list[object]) -> None:
+        self.name = name
+        self.parameters = ["x"]
+        self.decorators: list[str] = []
+        self.doc: list[str] = []
+        self.body = body
+
+    def lines(self) -> Iterator[str]:
+        """Yield its lines."""
+        yield from (f"@{decorator}" for decorator in self.decorators)
+        yield f"def {self.name}({', '.join(self.parameters)}):"
+        yield from (f'    """Do {self.name}.', "", *(f"    {d}" for d in self.doc), '    """')
+        yield from _written(self.body, "    ")
+
+
+def _written(suite: list[object], indent: str) -> Iterator[str]:
+    for stmt in suite:
+        if isinstance(stmt, tuple):
+            header, inner = stmt
+            yield f"{indent}{header}:"
+            yield from _written(inner, indent + "    ")
+        else:
+            yield f"{indent}{stmt}"
+
+
+_HEADERS = ["if x", "while x", "for i in x", "with x"]
+
+
+@st.composite
+def _programs(draw: st.DrawFn) -> _Program:
+    program = _Program()
+    for i in range(draw(st.integers(1, 2))):
+        body: list[object] = [f"step('f{i}', {j})" for j in range(draw(st.integers(1, 4)))]
+        program.functions.append(_Function(f"f{i}", body))
+    for i in range(draw(st.integers(1, 2))):
+        program.methods.append(_Function(f"g{i}", [f"step('g{i}', {j})" for j in range(2)]))
+    if draw(st.booleans()):
+        program.functions[0].body.append(("if x", ["step('inner', 0)", "step('inner', 1)"]))
+    return program
+
+
+def programs() -> st.SearchStrategy[bytes]:
+    """A small Python file: imports, a dict, functions, at times a class with methods."""
+    return _programs().map(lambda program: program.source)
+
+
+def _edit_program(draw: st.DrawFn, program: _Program, name: str) -> None:
+    """Make one edit of *program*, under a new *name*."""
+    suites = program.suites
+    suite = suites[draw(st.integers(0, len(suites) - 1))]
+    owners = [*program.functions, *program.methods]
+    function = owners[draw(st.integers(0, len(owners) - 1))]
+    at = draw(st.integers(0, len(suite)))
+    match draw(st.integers(0, 9)):
+        case 0:
+            module = draw(st.sampled_from(["m0", "m1", f"m_{name}"]))
+            program.imports.setdefault(module, []).append(name)
+        case 1:
+            program.items.append(name)
+        case 2:
+            new = _Function(f"f_{name}", [f"step({name!r})"])
+            program.functions.insert(draw(st.integers(0, len(program.functions))), new)
+        case 3:
+            program.methods.append(_Function(f"g_{name}", [f"step({name!r})"]))
+        case 4:
+            default = draw(st.sampled_from(["", "=None"]))
+            is_required = not default and not any("=" in p for p in function.parameters)
+            function.parameters.append(name + ("" if is_required else "=None"))
+        case 5:
+            function.doc.append(f"Also {name}.")
+        case 6:
+            function.decorators.append(name)
+        case 7 | 8:
+            suite.insert(at, f"step({name!r})")
+        case _:
+            inner = suite[at : at + 2] or [f"step({name!r})"]
+            suite[at : at + 2] = [(draw(st.sampled_from(_HEADERS)), inner)]
+
+
+@st.composite
+def three_way_programs(draw: st.DrawFn) -> tuple[bytes, bytes, bytes]:
+    """Base, ours and theirs: a Python file, and edits of it that conflict often.
+
+    Either side adds names to imports, items, functions, methods, parameters, lines of
+    docstrings, decorators and statements, or puts statements into a suite of a new one.
+    """
+    base = draw(_programs())
+    sides = []
+    for side in ("o", "t"):
+        program = copy.deepcopy(base)
+        for number in range(draw(st.integers(1, 4))):
+            _edit_program(draw, program, f"{side}{number}")
+        sides.append(program.source)
+    return base.source, sides[0], sides[1]

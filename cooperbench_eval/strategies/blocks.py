@@ -25,7 +25,8 @@ __all__ = [
 
 _MOST_TRIES = 100
 """How often a file is judged in search of resolutions without a fault."""
-_TOP_LEVEL = re.compile(rb"\n(?=(?:[ \t\r]*\n)+[^\s)\]}])")
+_BLANK_LINES = re.compile(rb"\n(?:[ \t\r]*\n)+")
+_TOP_LEVEL = re.compile(rb"[^\s)\]}]")
 
 
 @frozen(kw_only=True)
@@ -89,7 +90,11 @@ class ConflictFile:
         """Whether a merged file differs only in top-level constructs that hold a block."""
         lines = self.filled({})
         spans = list(self._spans())
-        cuts = [found.end() for found in _TOP_LEVEL.finditer(lines)]
+        cuts = [
+            found.start() + 1
+            for found in _BLANK_LINES.finditer(lines)
+            if _TOP_LEVEL.match(lines, found.end())
+        ]
         runs = [b""]
         for start, end in pairwise([0, *cuts, len(lines)]):
             if any(first <= end and start <= last for first, last in spans):

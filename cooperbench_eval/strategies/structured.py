@@ -19,7 +19,13 @@ from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome
 from cooperbench_eval.structure.interference import find_interference
 from cooperbench_eval.structure.languages import read_versions
 from cooperbench_eval.structure.merge import TreeMerge
-from cooperbench_eval.structure.tree import DisagreementError, Node, StructureError, render
+from cooperbench_eval.structure.tree import (
+    DisagreementError,
+    Node,
+    OrderError,
+    StructureError,
+    render,
+)
 
 __all__ = ["StructuredStrategy"]
 
@@ -69,7 +75,6 @@ class StructuredStrategy:
         return _Attempts(
             path,
             (base, ours, theirs),
-            orders=(False,) if self.by_content else (False, True),
             max_bytes=self.max_bytes,
         )
 
@@ -77,15 +82,11 @@ class StructuredStrategy:
 class _Attempts:
     """Merges of a file in either order, each made when it is first asked for."""
 
-    def __init__(
-        self, path: str, versions: Sequence[bytes], *, orders: Sequence[bool], max_bytes: int
-    ) -> None:
+    def __init__(self, path: str, versions: Sequence[bytes], *, max_bytes: int) -> None:
         self._path = path
         self._versions = versions
-        self._orders = orders
         self._max_bytes = max_bytes
-        self._made: list[FileMerge] = []
-        self._problem: StructureError | None = None
+        self._made: list[FileMerge | StructureError] = []
 
     def __iter__(self) -> Iterator[FileMerge]:
         """Yield the merged files.
@@ -93,13 +94,16 @@ class _Attempts:
         Raises:
             StructureError: The file cannot be merged.
         """
-        yield from self._made
-        for theirs_first in self._orders[len(self._made) :]:
-            if self._problem is None:
-                self._try(theirs_first=theirs_first)
-            if self._problem is not None:
-                raise self._problem
-            yield self._made[-1]
+        for i, theirs_first in enumerate((False, True)):
+            if len(self._made) == i:
+                self._made.append(self._try(theirs_first=theirs_first))
+            made = self._made[i]
+            if isinstance(made, FileMerge):
+                yield made
+            elif not isinstance(made, OrderError):
+                raise made
+        if all(isinstance(made, OrderError) for made in self._made):
+            raise DisagreementError("neither order of what both sides insert is right")
 
     @property
     def good(self) -> Iterator[FileMerge]:
@@ -107,20 +111,19 @@ class _Attempts:
         with contextlib.suppress(StructureError):
             yield from self
 
-    def _try(self, *, theirs_first: bool) -> None:
+    def _try(self, *, theirs_first: bool) -> FileMerge | StructureError:
         try:
             merged = TreeMerge(theirs_first=theirs_first).merge(*self._trees)
         except StructureError as exc:
-            self._problem = exc
-            return
+            return exc
         rule = "structure, theirs first" if theirs_first else "structure"
-        self._made.append(FileMerge(text=render(merged)[1:] + b"\n", rule=rule))
+        return FileMerge(text=render(merged)[1:] + b"\n", rule=rule)
 
     @cached_property
     def _trees(self) -> list[Node]:
         if max(map(len, self._versions)) > self._max_bytes:
             raise StructureError(f"the file has more than {self._max_bytes:,} bytes")
-        trees = read_versions(self._path, self._versions)
+        trees = read_versions(self._path, [version or b"\n" for version in self._versions])
         if found := find_interference(*trees):
             raise StructureError(found)
         return trees

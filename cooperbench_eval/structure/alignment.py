@@ -85,7 +85,7 @@ def _match(
     rows, columns = gap
     if not rows or not columns or len(rows) > _MOST_COMPARED or len(columns) > _MOST_COMPARED:
         return []
-    inserted = [_words(side[j]) for j in columns] if mode is Mode.MEMBERS else []
+    inserted = [side[j] for j in columns] if mode is Mode.MEMBERS else []
     nested = [_is_nested(base[i], inserted) for i in rows]
     likeness = [
         [0.0 if nested[k] else _likeness(base[i], side[j], mode) for j in columns]
@@ -112,10 +112,16 @@ def _match(
     return pairs
 
 
-def _is_nested(element: Element, inserted: Sequence[bytes]) -> bool:
+def _is_nested(element: Element, inserted: Sequence[Element]) -> bool:
     """Whether a statement stands unchanged in a new one, and so did not become another."""
     words = _words(element)
-    return len(words) >= _LEAST_NESTED and any(each.find(words, 1) > 0 for each in inserted)
+    return len(words) >= _LEAST_NESTED and any(
+        not _are_namesakes(element, each) and _words(each).find(words, 1) > 0 for each in inserted
+    )
+
+
+def _are_namesakes(one: Element, other: Element) -> bool:
+    return bool(one.key) and (one.kind, one.key) == (other.kind, other.key)
 
 
 def _has_suite(node: Node) -> bool:

@@ -49,6 +49,11 @@ class Side(NamedTuple):
                 out.append(self.children[place])
         return tuple(out)
 
+    def following(self, at: int) -> Element | None:
+        """Return what child *at* of the base became."""
+        place = self.places[at] if at < len(self.places) else None
+        return None if place is None else self.children[place]
+
 
 class Hunk(NamedTuple):
     """Edits that touch the same children of the base."""
@@ -83,7 +88,8 @@ class TreeMerge:
             if base.kind == ours.kind == theirs.kind:
                 return self._merge_nodes(base, ours, theirs)
         elif isinstance(base, Token) and isinstance(ours, Token) and isinstance(theirs, Token):
-            return _merge_tokens(base, ours, theirs)
+            sides = (theirs, ours) if self.theirs_first else (ours, theirs)
+            return _merge_tokens(base, *sides)
         if same(ours, theirs) or same(base, theirs):
             return ours
         if same(base, ours):
@@ -91,7 +97,10 @@ class TreeMerge:
         raise DisagreementError.at(base)
 
     def _merge_nodes(self, base: Node, ours: Node, theirs: Node) -> Node:
-        children = self.merge_runs(base.children, ours.children, theirs.children, base.mode)
+        if base.kind == "import":
+            base, ours, theirs = _bracketed(base, ours, theirs)
+        runs = base.children, ours.children, theirs.children
+        children = self.merge_runs(*runs, base.mode, base.kind)
         if base.mode is Mode.LIST:
             children = _spread(children, base, ours, theirs)
         return evolve(
@@ -103,8 +112,8 @@ class TreeMerge:
             tail=_changed(base.tail, ours.tail, theirs.tail),
         )
 
-    def merge_runs(self, base: Run, ours: Run, theirs: Run, mode: Mode) -> Run:
-        """Merge the children of a construct.
+    def merge_runs(self, base: Run, ours: Run, theirs: Run, mode: Mode, kind: str = "suite") -> Run:
+        """Merge the children of a construct of a kind.
 
         Raises:
             DisagreementError: They cannot be combined.
@@ -114,7 +123,7 @@ class TreeMerge:
         at = 0
         for hunk in _hunks(mine, other):
             out += self._kept(base, mine, other, range(at, hunk.start))
-            out += self._changed_run(base, mine, other, hunk, mode)
+            out += self._changed_run(base, (mine, other), hunk, mode, kind)
             at = hunk.end
         out += self._kept(base, mine, other, range(at, len(base)))
         return tuple(out)
@@ -125,7 +134,10 @@ class TreeMerge:
             if mine is not None and other is not None:
                 yield self.merge(base[i], ours.children[mine], theirs.children[other])
 
-    def _changed_run(self, base: Run, ours: Side, theirs: Side, hunk: Hunk, mode: Mode) -> Run:
+    def _changed_run(
+        self, base: Run, sides: tuple[Side, Side], hunk: Hunk, mode: Mode, kind: str
+    ) -> Run:
+        ours, theirs = sides
         before = base[hunk.start : hunk.end]
         mine = ours.run(hunk.start, hunk.end, hunk.ours)
         other = theirs.run(hunk.start, hunk.end, hunk.theirs)
@@ -134,21 +146,34 @@ class TreeMerge:
         if _are_same(mine, before):
             return other
         if not before and mode is not Mode.SEQUENCE:
-            return self._both(mine, other)
+            first, second = self._in_order(mine, other)
+            if mode is Mode.MEMBERS:
+                side = ours if first is mine else theirs
+                second = _apart(first, second, side.following(hunk.end), kind)
+            return self._both(first, second, base[: hunk.start], kind)
+        if not before and kind == "class":
+            return self._bases(mine, other)
         if mode is Mode.MEMBERS:
             found = rules.resolve(self, before, mine, other)
             if found is not None:
                 return found
         raise DisagreementError.at(*(before or mine))
 
-    def _both(self, ours: Run, theirs: Run) -> Run:
+    def _bases(self, ours: Run, theirs: Run) -> Run:
+        """Merge the bases that both sides gave a class."""
+        mine, other = ours[0], theirs[0]
+        if not len(ours) == len(theirs) == 1 or not isinstance(mine, Node):
+            raise DisagreementError.at(*ours)
+        return (self.merge(evolve(mine, children=_without_names(mine)), mine, other),)
+
+    def _both(self, first: Run, second: Run, before: Run, kind: str) -> Run:
         """Keep what both sides inserted at one place, and what is in both once."""
-        first, second = (theirs, ours) if self._puts_theirs_first(ours, theirs) else (ours, theirs)
         there = {each.key: i for i, each in enumerate(first) if isinstance(each, Node) and each.key}
         out = list(first)
+        new = []
         for each in second:
             if not isinstance(each, Node) or each.key not in there:
-                out.append(each)
+                new.append(each)
                 continue
             twin = out[there[each.key]]
             if same(twin, each):
@@ -156,14 +181,15 @@ class TreeMerge:
             if not isinstance(twin, Node) or each.kind != "import":
                 raise DisagreementError.at(each)
             empty = evolve(each, children=_without_names(each))
-            out[there[each.key]] = self.merge(empty, twin, each)
-        return tuple(out)
+            out[there[each.key]] = TreeMerge().merge(empty, twin, each)
+        if name := _names(out) & _names(new):
+            raise DisagreementError(f"both sides import {min(name).decode('utf-8', 'replace')!r}")
+        return rules.arrange(kind, before, tuple(out), second, tuple(new))
 
-    def _puts_theirs_first(self, ours: Run, theirs: Run) -> bool:
+    def _in_order(self, ours: Run, theirs: Run) -> tuple[Run, Run]:
         ours_leaves, theirs_leaves = (any(map(rules.may_leave, run)) for run in (ours, theirs))
-        if ours_leaves != theirs_leaves:
-            return ours_leaves
-        return self.theirs_first
+        theirs_first = self.theirs_first if ours_leaves == theirs_leaves else ours_leaves
+        return (theirs, ours) if theirs_first else (ours, theirs)
 
 
 def _merge_tokens(base: Token, ours: Token, theirs: Token) -> Token:
@@ -231,6 +257,55 @@ def _without_names(node: Node) -> Run:
     )
 
 
+def _bracketed(*versions: Node) -> tuple[Node, ...]:
+    """Put the names of imports into brackets if those of one version are."""
+    groups = [each for node in versions for each in node.children if each.kind == "group"]
+    if not groups or not isinstance(groups[0], Node):
+        return versions
+    opener, _, closer = groups[0].children
+    return tuple(
+        evolve(
+            node,
+            children=tuple(
+                evolve(groups[0], children=(opener, each, closer)) if each.kind == "items" else each
+                for each in node.children
+            ),
+        )
+        for node in versions
+    )
+
+
+def _names(run: Sequence[Element]) -> set[bytes]:
+    """Return the names that `from` imports bind."""
+    return {
+        item.key
+        for each in run
+        if isinstance(each, Node) and each.kind == "import" and each.key.startswith(b"from ")
+        for items in each.walk()
+        if items.kind == "items"
+        for item in items.children
+    }
+
+
+def _apart(first: Run, second: Run, following: Element | None, kind: str) -> Run:
+    """Leave as many empty lines between two insertions as there are behind the first."""
+    if not first or not second or not {first[-1].kind, second[0].kind} & _DEFINITIONS:
+        return second
+    head, *rest = second
+    if following is None or following.kind == "end":
+        newline = b"\r\n" if any(b"\r\n" in each.source for each in second) else b"\n"
+        space = newline * (3 if kind == "file" else 2)
+    else:
+        space = following.space
+    if head.space.count(b"\n") >= space.count(b"\n"):
+        return second
+    moved = head._replace(space=space) if isinstance(head, Token) else head.with_space(space)
+    return (moved, *rest)
+
+
+_DEFINITIONS = frozenset({"def", "class"})
+
+
 def _spread(items: Run, base: Node, ours: Node, theirs: Node) -> Run:
     """Write a list as the side does that changed how it is written."""
     is_ended = _changed(*(_is_ended(node.children) for node in (base, ours, theirs)))
@@ -239,6 +314,14 @@ def _spread(items: Run, base: Node, ours: Node, theirs: Node) -> Run:
     for i, item in enumerate(items):
         if spread and isinstance(item, Node) and b"\n" not in item.space:
             out[i] = item.with_space(spread.children[0].space)
+    heads = {id(node.children[0]) for node in (ours, theirs) if node.children}
+    for i, item in enumerate(out):
+        if not isinstance(item, Node):
+            continue
+        if i and not item.space and id(item) in heads:
+            out[i] = item.with_space(b" ")
+        elif not i and item.space == b" " and id(item) not in heads:
+            out[i] = item.with_space(b"")
     if out and isinstance(last := out[-1], Node):
         comma = (last.comma or b"") if is_ended else None
         out[-1] = evolve(last, comma=comma)

@@ -41,23 +41,30 @@ _TOKEN = re.compile(
 )
 _RESERVED = re.compile(rb"[\0\v\x1d-\x1f]")
 _CONTINUED = re.compile(rb"\\\r?\n")
-_CUT = re.compile(rb"\n(?=(?:\r?\n)+(?:#[^\n]*\n)*(?:@|def |class |async def ))")
+_CUT = re.compile(rb"(?<=\S)(?=(?:\r?\n){2,}(?:#[^\n]*\n)*(?:@|def |class |async def ))")
 _CLOSERS = {b"(": b")", b"[": b"]", b"{": b"}"}
 _CONTINUING = frozenset({b"elif", b"else", b"except", b"finally"})
 _STATEMENTS = frozenset({b"return", b"raise", b"import", b"from", b"del", b"assert", b"yield"})
 _LONG_QUOTES = frozenset({b'"""', b"'''"})
 _DEFINING = frozenset({b"def", b"class"})
-_DEEPEST = 100
+_SOFT = frozenset({b"case", b"match"})
+_CLAUSES = frozenset({b"elif", b"else", b"except", b"finally", b"case"})
+_OPENING = frozenset({b"if", b"for", b"while", b"with", b"try", *_CLAUSES - _SOFT})
+_DEEPEST = 40
+"""How many suites and brackets may stand in one another; a merge needs a dozen calls for each."""
+
+
+_TOO_DEEP = f"there are more than {_DEEPEST} suites and brackets in one another"
 
 
 def split_python(source: bytes) -> list[bytes]:
-    """Cut a file before its top-level definitions.
+    """Cut a file before its top-level definitions and the newlines before these.
 
     A cut may fall into a string. If every piece can be read by itself, none does, and
     the pieces are runs of the file's statements.
     """
-    ends = [found.end() for found in _CUT.finditer(source)]
-    return [source[start:end] for start, end in pairwise([0, *ends, len(source)])]
+    cuts = [found.start() for found in _CUT.finditer(source)]
+    return [source[start:end] for start, end in pairwise([0, *cuts, len(source)])]
 
 
 def read_python(versions: Sequence[bytes]) -> list[Node]:
@@ -74,7 +81,8 @@ def read_python(versions: Sequence[bytes]) -> list[Node]:
     """
     if any(map(_RESERVED.search, versions)):
         raise StructureError("there are control characters")
-    cut = [split_python(source) for source in versions]
+    sources = [b"\n" + source.removesuffix(b"\n") for source in versions]
+    cut = [split_python(source) for source in sources]
     common = set(cut[0]).intersection(*cut[1:])
     try:
         return [
@@ -82,22 +90,25 @@ def read_python(versions: Sequence[bytes]) -> list[Node]:
             for pieces in cut
         ]
     except StructureError:
-        return [_file([_read(source)]) for source in versions]
+        return [_file([_read(source)]) for source in sources]
 
 
 def _file(pieces: Iterable[Sequence[Element]]) -> Node:
-    children = tuple(chain.from_iterable(pieces))
-    return Node(kind="file", mode=Mode.MEMBERS, children=children)
+    """Join pieces; of the ends of them there is one left."""
+    children = list(chain.from_iterable(pieces))
+    end = children[-1] if children and children[-1].kind == "end" else Token(b"", b"", "end")
+    kept = [child for child in children if child.kind != "end"]
+    return Node(kind="file", mode=Mode.MEMBERS, children=(*kept, end))
 
 
 def _unread(piece: bytes) -> tuple[Element]:
-    return (Token(b"", b"\n" + piece.removesuffix(b"\n"), "unread"),)
+    return (Token(b"", piece, "unread"),)
 
 
 @lru_cache(maxsize=4096)
 def _read(piece: bytes) -> tuple[Element, ...]:
-    """Read a run of statements that begins a line; its last newline is left out."""
-    return tuple(_Reader(_lines(b"\n" + piece.removesuffix(b"\n"))).file())
+    """Read a run of statements with the newline before it."""
+    return tuple(_Reader(_lines(piece)).file())
 
 
 class _Line(NamedTuple):
@@ -158,8 +169,9 @@ class _Reader:
     def _members(self, indent: bytes, depth: int) -> Iterator[Element]:
         """Read the statements of a suite."""
         if depth > _DEEPEST:
-            raise StructureError(f"there are more than {_DEEPEST} suites in one another")
+            raise StructureError(_TOO_DEEP)
         found: list[Element] = []
+        clauses: list[Element] = []  # of the statement at hand, and its decorators
         pending: list[Element] = []  # decorators, and comments that may turn out to be among them
         while self._at < len(self._lines):
             line = self._lines[self._at]
@@ -177,19 +189,19 @@ class _Reader:
             if word == b"@":
                 pending.append(evolve(clause, kind="decorator"))
                 continue
-            if word in _CONTINUING and found and isinstance(last := found[-1], Node):
-                found[-1] = evolve(last, children=(*last.children, *pending, clause))
-                pending = []
-                continue
-            decorators = _decorators(pending)
-            found += pending[: len(pending) - len(decorators)]
+            if word in _CONTINUING and clauses:
+                clauses += [*pending, clause]
+            else:
+                decorators = _decorators(pending)
+                found += _chain(clauses)
+                found += pending[: len(pending) - len(decorators)]
+                clauses = [*decorators, clause]
             pending = []
-            found.append(_chain(decorators, clause))
-        yield from (*found, *pending)
+        yield from (*found, *_chain(clauses), *pending)
 
     def _clause(self, line: _Line, depth: int) -> Node:
         """Read a logical line and the suite below it."""
-        children: list[Element] = list(_parse_line(line))
+        children: list[Element] = list(_parse_line(line, depth))
         if self._at < len(self._lines):
             following = self._following[self._at]
             if len(following) > len(line.indent):
@@ -225,16 +237,17 @@ def _decorators(pending: list[Element]) -> list[Element]:
     return []
 
 
-def _chain(decorators: Sequence[Element], clause: Node) -> Element:
-    """Make a statement of its clauses; one without a suite is its own clause."""
-    if not decorators and not (clause.children and clause.children[-1].kind == "suite"):
-        return clause
-    return Node(
-        kind=clause.kind,
-        mode=Mode.MEMBERS,
-        children=(*decorators, clause),
-        key=clause.key,
-    )
+def _chain(clauses: Sequence[Element]) -> list[Element]:
+    """Make a statement of its clauses; one that cannot have more is its own clause."""
+    heads = (each for each in clauses if isinstance(each, Node) and each.kind != "decorator")
+    head = next(heads, None)
+    if head is None:
+        return []
+    has_suite = bool(head.children) and head.children[-1].kind == "suite"
+    may_have_more = has_suite or head.kind.encode("latin-1") in _OPENING | _DEFINING
+    if len(clauses) == 1 and not may_have_more:
+        return [head]
+    return [Node(kind=head.kind, mode=Mode.MEMBERS, children=tuple(clauses), key=head.key)]
 
 
 def _relative(token: Token, indent: bytes) -> Token:
@@ -242,7 +255,7 @@ def _relative(token: Token, indent: bytes) -> Token:
     return Token(indented(space, indent), word, kind) if b"\n" in space else token
 
 
-def _parse_line(line: _Line) -> list[Element]:
+def _parse_line(line: _Line, depth: int) -> list[Element]:
     """Nest the tokens of a logical line by their brackets."""
     tokens = [_relative(token, line.indent) for token in line.tokens]
     if len(tokens) == 1 and tokens[0].kind == "text":
@@ -253,8 +266,8 @@ def _parse_line(line: _Line) -> list[Element]:
     for token in tokens:
         if token.word in _CLOSERS:
             stack.append((token.word, [token]))
-            if len(stack) > _DEEPEST:
-                raise StructureError(f"there are more than {_DEEPEST} brackets in one another")
+            if depth + len(stack) > _DEEPEST:
+                raise StructureError(_TOO_DEEP)
         elif token.word in b")]}" and token.kind == "token":
             opener, inside = stack.pop()
             if _CLOSERS.get(opener) != token.word:
@@ -313,9 +326,9 @@ def _ends_line(token: Token) -> bool:
 
 
 def _item(children: Sequence[Element], comma: bytes | None) -> Node:
-    """Make an item; comments at its end go behind its separator."""
+    """Make an item; comments at its end go behind the separator that it may come to have."""
     end = len(children)
-    while end > 1 and children[end - 1].kind == "comment":
+    while comma is None and end > 1 and children[end - 1].kind == "comment":
         end -= 1
     tail = tuple(child for child in children[end:] if isinstance(child, Token))
     kept = tuple(children[:end])
@@ -323,15 +336,21 @@ def _item(children: Sequence[Element], comma: bytes | None) -> Node:
 
 
 def _item_key(children: Sequence[Element]) -> bytes:
-    """Name an item: a keyword, a parameter, the key of a dict, or all of it."""
+    """Name an item: a keyword, a parameter, the key of a dict, what is after `as`, or all."""
     words = [child.plain for child in children if child.kind != "comment"]
+    if words[-2:-1] == [b"as"]:
+        return words[-1]
+    if words[:1] == [b"lambda"]:
+        return b" ".join(words)
     for i, word in enumerate(words[:4]):
         if word in {b"=", b":"} and i:
             return b"".join(words[:i])
     return b" ".join(words)
 
 
-def _name(children: Sequence[Element]) -> tuple[str, bytes]:
+def _name(  # noqa: PLR0911 - one for each kind
+    children: Sequence[Element],
+) -> tuple[str, bytes]:
     """Say what a statement is, and what it is known by."""
     words = [child.plain for child in children if child.kind not in {"suite", "comment"}]
     first = words[1] if words[0] == b"async" and len(words) > 1 else words[0]
@@ -341,7 +360,11 @@ def _name(children: Sequence[Element]) -> tuple[str, bytes]:
     if first in {b"import", b"from"} and b"import" in words:
         end = words.index(b"import")
         return "import", b" ".join(words[:end] or words)
-    if children[-1].kind == "suite" or first in _STATEMENTS:
+    has_suite = children[-1].kind == "suite"
+    if first in _CLAUSES and (has_suite or first not in _SOFT):
+        end = words.index(b":") if b":" in words else len(words)
+        return first.decode(), b" ".join(words[:end])
+    if has_suite or first in _STATEMENTS or first in _OPENING:
         return first.decode("latin-1"), b""
     if children[0].kind == "text":
         return "docstring", b"docstring"

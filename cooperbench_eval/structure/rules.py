@@ -1,6 +1,6 @@
 """What to do where both sides changed the same statements."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from attrs import evolve, frozen
@@ -39,9 +39,11 @@ def may_leave(element: Element) -> bool:
 
 _LAST_CLAUSES = {b"except": 1, b"case _": 1, b"else": 2, b"finally": 3}
 _SLASH, _REQUIRED, _DEFAULTED, _STAR, _KEYWORD, _STARS = range(6)
+_POSITIONAL = frozenset({_SLASH, _REQUIRED, _DEFAULTED})
+_Ranked = tuple[int, Element]
 
 
-def arrange(kind: str, before: Run, first: Run, second: Run) -> Run:
+def arrange(kind: str, before: Run, first: Run, second: Run, new: Run) -> Run:
     """Put in order what both sides insert at one place of a *kind* of construct.
 
     Clauses that must be the last are that, and parameters and arguments stand as the
@@ -51,7 +53,8 @@ def arrange(kind: str, before: Run, first: Run, second: Run) -> Run:
         kind: What they are inserted into.
         before: What stands before them there.
         first: What is to come first, if that makes no difference.
-        second: What the other side inserts, but for what both do.
+        second: What the other side inserts.
+        new: The part of it that is not in *first*.
 
     Raises:
         OrderError: The other order is right. Arguments in calls follow parameters, so
@@ -59,18 +62,20 @@ def arrange(kind: str, before: Run, first: Run, second: Run) -> Run:
         DisagreementError: There is no order of them.
     """
     rank = {"parameters": _parameter_ranks, "items": _item_ranks}.get(kind, _clause_ranks)
-    ranks = [rank(before, run) for run in (first, second)]
+    one = list(zip(rank(before, first), first, strict=True))
+    kept = set(map(id, new))
+    both = zip(rank(before, second), second, strict=True)
+    other = [(place, each) for place, each in both if id(each) in kept]
     if rank is _parameter_ranks:
-        _check_parameters(*ranks, (*first, *second))
-    ranked = [*zip(ranks[0], first, strict=True), *zip(ranks[1], second, strict=True)]
-    if rank is not _clause_ranks and [*ranks[0], *ranks[1]] != sorted(ranks[0] + ranks[1]):
-        swapped = [*ranks[1], *ranks[0]]
-        if swapped == sorted(swapped):
-            raise OrderError.at(*first, *second)
-    return tuple(each for _, each in sorted(ranked, key=_rank))
+        _check_parameters(one, other)
+    in_order = sorted(one + other, key=_rank)
+    is_swapped = in_order != one + other and in_order == other + one
+    if is_swapped and rank is not _clause_ranks:
+        raise OrderError.at(*first, *new)
+    return tuple(each for _, each in in_order)
 
 
-def _rank(ranked: tuple[int, Element]) -> int:
+def _rank(ranked: _Ranked) -> int:
     return ranked[0]
 
 
@@ -87,7 +92,7 @@ def _clause_ranks(_before: Run, run: Run) -> list[int]:
 
 def _item_ranks(_before: Run, run: Run) -> list[int]:
     """Rank arguments: those with a keyword go behind those without; dicts stay as they are."""
-    words = [[child.plain for child in getattr(each, "children", ())[:2]] for each in run]
+    words = [[child.plain for child in _children(each)[:2]] for each in run]
     return [int(each[:1] == [b"**"] or each[1:] in ([b"="], [b":"])) for each in words]
 
 
@@ -107,7 +112,7 @@ def _parameter_ranks(before: Run, run: Run) -> list[int]:
         elif i <= slash:
             ranks.append(_SLASH)
         else:
-            has_default = isinstance(each, Node) and any(c.plain == b"=" for c in each.children)
+            has_default = any(child.plain == b"=" for child in _children(each))
             ranks.append(_DEFAULTED if has_default else _REQUIRED)
     return ranks
 
@@ -116,26 +121,37 @@ def _sign(parameter: Element) -> bytes:
     return parameter.children[0].plain if isinstance(parameter, Node) else parameter.plain
 
 
-def _check_parameters(first: list[int], second: list[int], run: Run) -> None:
-    """Refuse two of a kind, and any number of arguments beside new positions."""
-    ranks = first + second
-    if any(ranks.count(only) > 1 for only in (_STAR, _STARS)):
-        raise DisagreementError.at(*run)
-    is_open = any(
-        _STAR == r and len(getattr(p, "children", ())) > 1 for r, p in zip(ranks, run, strict=True)
-    )
+def _check_parameters(first: Sequence[_Ranked], second: Sequence[_Ranked]) -> None:
+    """Refuse two of a kind, and new positions beside any number of arguments."""
+    ranks = [rank for rank, _ in (*first, *second)]
+    is_double = any(ranks.count(only) > 1 for only in (_STAR, _STARS))
     for one, other in ((first, second), (second, first)):
-        if is_open and _STAR in one and {_REQUIRED, _DEFAULTED} & {*other}:
-            raise DisagreementError.at(*run)
+        takes_any = any(rank == _STAR and len(_children(each)) > 1 for rank, each in one)
+        if is_double or (takes_any and any(rank in _POSITIONAL for rank, _ in other)):
+            raise DisagreementError.at(*(each for _, each in (*first, *second)))
+
+
+def _children(element: Element) -> Run:
+    return element.children if isinstance(element, Node) else ()
 
 
 def resolve(merge: "TreeMerge", base: Run, ours: Run, theirs: Run) -> Run | None:
     """Try each rule on statements that both sides changed; `None` if none fits."""
-    for rule in (_wrapped, _returned):
+    for rule in (_filled, _wrapped, _returned):
         found = rule(merge, base, ours, theirs)
         if found is not None:
             return found
     return None
+
+
+def _filled(merge: "TreeMerge", base: Run, ours: Run, theirs: Run) -> Run | None:
+    """Both put statements where there was but a placeholder."""
+    if any(each.plain not in _PLACEHOLDERS for each in base):
+        return None
+    return merge.merge_runs((), ours, theirs, Mode.MEMBERS)
+
+
+_PLACEHOLDERS = frozenset({b"pass", b"..."})
 
 
 def _wrapped(merge: "TreeMerge", base: Run, ours: Run, theirs: Run) -> Run | None:

@@ -18,6 +18,7 @@ __all__ = [
     "Element",
     "Mode",
     "Node",
+    "OrderError",
     "StructureError",
     "Token",
     "indented",
@@ -50,6 +51,10 @@ class DisagreementError(StructureError):
         words = b" ".join(b" ".join(each.plain.split(_BETWEEN)) for each in elements)
         shown = words.translate(None, _OPEN + _CLOSE).decode("utf-8", "replace")
         return cls(f"both sides changed {shown[:60]!r}")
+
+
+class OrderError(DisagreementError):
+    """What both sides insert at one place fits together, but only in the other order."""
 
 
 class Mode(Enum):

@@ -1,0 +1,90 @@
+"""Trees keep every byte, and constructs may move into other suites."""
+
+import pytest
+
+from cooperbench_eval.structure.tree import (
+    DisagreementError,
+    Mode,
+    Node,
+    StructureError,
+    Token,
+    indented,
+    render,
+    same,
+)
+
+
+def node(*words, mode=Mode.SEQUENCE, **options):
+    """Make a construct of words, each with a space before it."""
+    children = tuple(Token(b" ", word) if isinstance(word, bytes) else word for word in words)
+    return Node(kind="k", mode=mode, children=children, **options)
+
+
+def test_what_differs_in_white_space_alone_is_the_same():
+    """The words count, and not how they are laid out."""
+    one, other = node(b"a", b"b"), Node(kind="k", children=(Token(b"\n", b"a"), Token(b"", b"b")))
+
+    assert same(one, other)
+    assert one.source != other.source
+    assert not same(node(b"a", b"b"), node(b"ab"))
+
+
+def test_nesting_makes_a_difference_in_suites():
+    """What stands in a suite does not say the same as what stands behind it."""
+    one = node(node(b"a", mode=Mode.MEMBERS), b"b", mode=Mode.MEMBERS)
+    other = node(node(b"a", b"b", mode=Mode.MEMBERS), mode=Mode.MEMBERS)
+
+    assert not same(one, other)
+    assert one.words() == other.words() == [b"a", b"b"]
+
+
+def test_a_list_is_written_with_separators():
+    """Between two items there is one even if the first has none of its own."""
+    items = (node(b"a"), node(b"b", comma=b" ", tail=(Token(b" ", b"# c", "comment"),)))
+
+    assert render(node(*items, mode=Mode.LIST)) == b" a, b , # c"
+
+
+def test_a_construct_is_written_where_it_belongs():
+    """Indentation is relative to the suite around, whatever that is."""
+    suite = Node(
+        kind="suite",
+        mode=Mode.MEMBERS,
+        indent=b"  ",
+        children=(Token(indented(b"\n\t  ", b"\t  "), b"a"),),
+    )
+
+    assert render(suite) == b"\n  a"
+    assert render(suite, b"\t") == b"\n\t  a"
+    assert render(node(suite, mode=Mode.MEMBERS, indent=b"    ")) == b"\n      a"
+
+
+def test_what_is_indented_less_than_its_suite_stays_where_it_is():
+    """Such as a comment in column 0."""
+    token = Token(indented(b"\n", b"    "), b"# c")
+
+    assert render(token, b"        ") == b"\n# c"
+
+
+@pytest.mark.parametrize("space", [b" ", b"", b"\\\r\n  ", b"\n\n\t"])
+def test_white_space_comes_out_as_it_went_in(space):
+    """In the suite that it was read in."""
+    for indent in (b"", b" ", b"\t", b"    "):
+        assert render(Token(indented(space, indent), b"a"), indent) == space + b"a"
+
+
+def test_the_space_before_a_construct_is_that_before_its_first_token():
+    """However deep it stands; one without children has none."""
+    outer = node(node(b"a"), b"b")
+
+    assert (outer.space, outer.with_space(b"\n").space) == (b" ", b"\n")
+    assert render(outer.with_space(b"\n")) == b"\na b"
+    assert (node().space, node().with_space(b" ")) == (b"", node())
+
+
+def test_an_error_shows_what_both_sides_changed():
+    """In words, and not too many."""
+    error = DisagreementError.at(node(b"a", b"\xff"), Token(b"", b"b" * 99))
+
+    assert isinstance(error, StructureError)
+    assert str(error) == f"both sides changed {'a � ' + 'b' * 56!r}"
