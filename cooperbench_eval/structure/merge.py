@@ -289,15 +289,20 @@ def _names(run: Sequence[Element]) -> set[bytes]:
 
 def _apart(first: Run, second: Run, following: Element | None, kind: str) -> Run:
     """Leave as many empty lines between two insertions as there are behind the first."""
-    if not first or not second or not {first[-1].kind, second[0].kind} & _DEFINITIONS:
+    if not first or not second:
         return second
     head, *rest = second
-    if following is None or following.kind == "end":
+    is_clause = kind not in {"file", "suite"}
+    if is_clause and following is not None:
+        space = min(head.space, following.space, key=len)
+    elif not {first[-1].kind, head.kind} & _DEFINITIONS:
+        return second
+    elif following is None or following.kind == "end":
         newline = b"\r\n" if any(b"\r\n" in each.source for each in second) else b"\n"
         space = newline * (3 if kind == "file" else 2)
     else:
         space = following.space
-    if head.space.count(b"\n") >= space.count(b"\n"):
+    if not is_clause and head.space.count(b"\n") >= space.count(b"\n"):
         return second
     moved = head._replace(space=space) if isinstance(head, Token) else head.with_space(space)
     return (moved, *rest)

@@ -44,7 +44,12 @@ _CONTINUED = re.compile(rb"\\\r?\n")
 _CUT = re.compile(rb"(?<=\S)(?=(?:\r?\n){2,}(?:#[^\n]*\n)*(?:@|def |class |async def ))")
 _CLOSERS = {b"(": b")", b"[": b"]", b"{": b"}"}
 _CONTINUING = frozenset({b"elif", b"else", b"except", b"finally"})
-_STATEMENTS = frozenset({b"return", b"raise", b"import", b"from", b"del", b"assert", b"yield"})
+_STATEMENTS = frozenset(
+    {
+        *(b"return", b"raise", b"import", b"from", b"del", b"assert", b"yield"),
+        *(b"break", b"continue"),
+    }
+)
 _LONG_QUOTES = frozenset({b'"""', b"'''"})
 _DEFINING = frozenset({b"def", b"class"})
 _SOFT = frozenset({b"case", b"match"})
@@ -57,6 +62,7 @@ _DEEPEST = 40
 _TOO_DEEP = f"there are more than {_DEEPEST} suites and brackets in one another"
 
 
+@lru_cache(maxsize=64)
 def split_python(source: bytes) -> list[bytes]:
     """Cut a file before its top-level definitions and the newlines before these.
 

@@ -253,6 +253,12 @@ KEPT = {
         "@y\ndef f(a, b):\n    pass\n",
         "@x\n@y\ndef f(a, b):\n    pass\n",
     ),
+    "decorators below empty lines": (
+        "a\n\n\ndef f(): 0\n",
+        "a\n\n\n@x\ndef f(): 0\n",
+        "a\n\n\n@y\ndef f(): 0\n",
+        "a\n\n\n@x\n@y\ndef f(): 0\n",
+    ),
     "decorators around another": (
         "@a\ndef f(): 0\n",
         "@b\n@a\ndef f(): 0\n",

@@ -1,0 +1,67 @@
+"""Strings of several lines are merged by their lines."""
+
+import pytest
+from generators import three_way_texts
+from hypothesis import given
+
+from cooperbench_eval.structure.strings import merge_strings
+
+Q = b'"""'
+
+
+def text(*lines):
+    """Write a string."""
+    return Q + b"\n".join(lines) + Q
+
+
+MERGED = {
+    "different lines": (
+        text(b"a", b"b", b"c"),
+        text(b"x", b"b", b"c"),
+        text(b"a", b"b", b"y"),
+        text(b"x", b"b", b"y"),
+    ),
+    "lines at one place": (
+        text(b"a", b""),
+        text(b"a", b"b", b""),
+        text(b"a", b"c", b""),
+        text(b"a", b"b", b"c", b""),
+    ),
+    "different words of a line": (
+        text(b"a b c d", b""),
+        text(b"x b c d", b""),
+        text(b"a b c y", b""),
+        text(b"x b c y", b""),
+    ),
+}
+
+
+@pytest.mark.parametrize(("base", "ours", "theirs", "expected"), MERGED.values(), ids=MERGED)
+def test_what_the_sides_changed_for_themselves_is_combined(base, ours, theirs, expected):
+    """Line by line, and within a line word by word."""
+    assert merge_strings(base, ours, theirs) == expected
+
+
+REFUSED = {
+    "one line": (b'"a"', b'"b"', b'"c"'),
+    "one line in long quotes": (text(b"a"), text(b"b"), text(b"c")),
+    "one side with one line": (text(b"a", b"b"), text(b"a"), text(b"c", b"b")),
+    "the same words": (text(b"a", b"b"), text(b"x", b"b"), text(b"y", b"b")),
+    "no strings": (b"a\n", b"b\n", b"c\n"),
+}
+
+
+@pytest.mark.parametrize(("base", "ours", "theirs"), REFUSED.values(), ids=REFUSED)
+def test_what_both_changed_and_short_strings_are_refused(base, ours, theirs):
+    """Part of a short string is not worth guessing at."""
+    assert merge_strings(base, ours, theirs) is None
+
+
+@given(three_way_texts())
+def test_where_one_side_did_nothing_the_other_is_the_result(texts):
+    """As it is where both did the same."""
+    base, ours = (Q + each.replace(Q, b"") + b"\n" + Q for each in texts[:2])
+
+    assert merge_strings(base, base, ours) == ours
+    assert merge_strings(base, ours, base) == ours
+    assert merge_strings(base, ours, ours) == ours
