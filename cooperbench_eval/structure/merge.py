@@ -10,7 +10,7 @@ anything else that both sides changed is a disagreement.
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, TypeVar
 
-from attrs import evolve, frozen
+from attrs import evolve, field, frozen
 
 from cooperbench_eval.structure import rules
 from cooperbench_eval.structure.alignment import align
@@ -73,6 +73,7 @@ class TreeMerge:
     """
 
     theirs_first: bool = False
+    _mixed: set[str] = field(factory=set, init=False, eq=False, repr=False)
 
     def merge(self, base: Element, ours: Element, theirs: Element) -> Element:
         """Merge two versions of a construct.
@@ -100,7 +101,8 @@ class TreeMerge:
         if base.kind == "import":
             base, ours, theirs = _bracketed(base, ours, theirs)
         runs = base.children, ours.children, theirs.children
-        children = self.merge_runs(*runs, base.mode, base.kind)
+        merge = TreeMerge(self.theirs_first) if base.kind == "import" else self
+        children = merge.merge_runs(*runs, base.mode, base.kind)
         if base.mode is Mode.LIST:
             children = _spread(children, base, ours, theirs)
         return evolve(
@@ -184,7 +186,14 @@ class TreeMerge:
             out[there[each.key]] = TreeMerge().merge(empty, twin, each)
         if name := _names(out) & _names(new):
             raise DisagreementError(f"both sides import {min(name).decode('utf-8', 'replace')!r}")
-        return rules.arrange(kind, before, tuple(out), second, tuple(new))
+        arranged = rules.arrange(kind, before, tuple(out), second, tuple(new))
+        if (kind == "parameters" and arranged != (*out, *new)) or (
+            kind == "items" and rules.has_position(out) and rules.has_position(new)
+        ):
+            self._mixed.add(kind)
+        if len(self._mixed) > 1:
+            raise DisagreementError("parameters would be in another order than arguments")
+        return arranged
 
     def _in_order(self, ours: Run, theirs: Run) -> tuple[Run, Run]:
         ours_leaves, theirs_leaves = (any(map(rules.may_leave, run)) for run in (ours, theirs))

@@ -41,7 +41,10 @@ _TOKEN = re.compile(
 )
 _RESERVED = re.compile(rb"[\0\v\x1d-\x1f]")
 _CONTINUED = re.compile(rb"\\\r?\n")
-_CUT = re.compile(rb"(?<=\S)(?=(?:\r?\n){2,}(?:#[^\n]*\n)*(?:@|def |class |async def ))")
+_CUT = re.compile(
+    # Only the first newline of a run is looked behind of, or the time is quadratic in it.
+    rb"\n(?:(?<=\S\n)|(?<=\S\r\n))(?=(?:\r?\n)+(?:#[^\n]*\n)*(?:@|def |class |async def ))"
+)
 _CLOSERS = {b"(": b")", b"[": b"]", b"{": b"}"}
 _CONTINUING = frozenset({b"elif", b"else", b"except", b"finally"})
 _STATEMENTS = frozenset(
@@ -69,7 +72,8 @@ def split_python(source: bytes) -> list[bytes]:
     A cut may fall into a string. If every piece can be read by itself, none does, and
     the pieces are runs of the file's statements.
     """
-    cuts = [found.start() for found in _CUT.finditer(source)]
+    ends = (found.start() for found in _CUT.finditer(source))
+    cuts = [end - (source[end - 1 : end] == b"\r") for end in ends]
     return [source[start:end] for start, end in pairwise([0, *cuts, len(source)])]
 
 
@@ -278,7 +282,9 @@ def _parse_line(line: _Line, depth: int) -> list[Element]:
             opener, inside = stack.pop()
             if _CLOSERS.get(opener) != token.word:
                 raise StructureError("brackets do not match")
-            kind = "parameters" if is_definition and len(stack) == 1 else "items"
+            is_first = is_definition and opener == b"(" and len(stack) == 1
+            kind = "parameters" if is_first else "items"
+            is_definition = is_definition and not is_first
             stack[-1][1].append(_group(kind, inside, token))
         else:
             stack[-1][1].append(token)

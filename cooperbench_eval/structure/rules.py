@@ -20,7 +20,7 @@ from cooperbench_eval.structure.tree import (
 if TYPE_CHECKING:
     from cooperbench_eval.structure.merge import TreeMerge
 
-__all__ = ["arrange", "may_leave", "resolve"]
+__all__ = ["arrange", "has_position", "may_leave", "resolve"]
 
 Run = tuple[Element, ...]
 
@@ -94,6 +94,11 @@ def _item_ranks(_before: Run, run: Run) -> list[int]:
     """Rank arguments: those with a keyword go behind those without; dicts stay as they are."""
     words = [[child.plain for child in _children(each)[:2]] for each in run]
     return [int(each[:1] == [b"**"] or each[1:] in ([b"="], [b":"])) for each in words]
+
+
+def has_position(run: Sequence[Element]) -> bool:
+    """Whether one of some arguments is told by where it stands."""
+    return 0 in _item_ranks((), tuple(run))
 
 
 def _parameter_ranks(before: Run, run: Run) -> list[int]:
