@@ -135,6 +135,12 @@ KEPT = {
         "def f(a, c, y=2): 0\n",
         "def f(a, b, c, x=1, y=2): 0\n",
     ),
+    "mixed parameters and names of an import": (
+        "from m import a\n\n\ndef f(a): return g(a)\n",
+        "from m import a, b\n\n\ndef f(a, b, x=1): return g(a, b=b, x=x)\n",
+        "from m import a, c\n\n\ndef f(a, c, y=2): return g(a, c=c, y=y)\n",
+        "from m import a, b, c\n\n\ndef f(a, b, c, x=1, y=2): return g(a, b=b, x=x, c=c, y=y)\n",
+    ),
     "parameters by keyword": (
         "def f(a): 0\n",
         "def f(a, *, b): 0\n",
@@ -369,6 +375,11 @@ REFUSED = {
     "calls of one name": ("x = f\n", "x = f(a)\n", "x = f(b)\n"),
     "strings at one place": ('x = ("a")\n', 'x = ("a" "b")\n', 'x = ("a" "c")\n'),
     "more to return": (function("return a"), function("return a, b"), function("return a, c")),
+    "parameters that must be mixed, and arguments without keyword": (
+        "def f(a): return g(a)\n",
+        "def f(a, b, x=1): return g(a, b, x)\n",
+        "def f(a, c, y=2): return g(a, c, y)\n",
+    ),
     "an edit of another kind": (function("return a"), function("raise a"), function("return b")),
 }
 
