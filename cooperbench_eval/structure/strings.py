@@ -1,5 +1,6 @@
 """Merges strings of several lines, such as docstrings."""
 
+from cooperbench_eval.merging.linediff import split_lines
 from cooperbench_eval.merging.regions import Refinement
 from cooperbench_eval.merging.text import TextConflict, merge_text
 from cooperbench_eval.structure.tokenmerge import TokenMergeError, merge_tokens
@@ -36,5 +37,8 @@ def _settled(chunk: bytes | TextConflict) -> bytes:
     if isinstance(chunk, bytes):
         return chunk
     if not chunk.base:
+        shorter, longer = sorted((split_lines(chunk.ours), split_lines(chunk.theirs)), key=len)
+        if shorter in (longer[: len(shorter)], longer[len(longer) - len(shorter) :]):
+            return b"".join(longer)
         return chunk.union()
     return merge_tokens(chunk.base, chunk.ours, chunk.theirs, max_tokens=_MOST_TOKENS)

@@ -175,8 +175,9 @@ class _Merge:
 
     def _both(self, mine: Edit, other: Edit) -> list[Token]:
         """Keep two insertions at one point."""
-        if _texts(mine.new) == _texts(other.new):
-            return list(mine.new)
+        for one, longer in ((mine, other), (other, mine)):
+            if _starts_or_ends(_texts(one.new), _texts(longer.new)):
+                return list(longer.new)
         first, second = list(mine.new), list(other.new)
         if self._order is Order.THEIRS_FIRST:
             first, second = second, first
@@ -209,6 +210,11 @@ _WORD = re.compile(rb"[A-Za-z0-9_\x80-\xff]")
 
 def _is_insertion(edit: Edit) -> bool:
     return edit.start == edit.end
+
+
+def _starts_or_ends(one: Sequence[bytes], longer: Sequence[bytes]) -> bool:
+    """Whether an insertion is the start or the end of another one."""
+    return one in (longer[: len(one)], longer[len(longer) - len(one) :])
 
 
 def _same(one: Edit, other: Edit) -> bool:

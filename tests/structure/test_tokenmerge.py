@@ -114,9 +114,16 @@ INSERTED = {
     "an argument with commas of its own": (
         b"f(a)\n",
         b"f(a, b=g(1, 2))\n",
-        b"f(a, c, b=g(1, 2))\n",
-        b"f(a, b=g(1, 2), c)\n",
+        b"f(a, c, d, b=g(1, 2), e)\n",
+        b"f(a, b=g(1, 2), c, d, e)\n",
     ),
+    "the end of the other one": (
+        b"f(a)\n",
+        b"f(a, b=g(1, 2))\n",
+        b"f(a, c, b=g(1, 2))\n",
+        b"f(a, c, b=g(1, 2))\n",
+    ),
+    "the start of the other one": (b"a\n", b"a\nb\n", b"a\nb\nc\n", b"a\nb\nc\n"),
     "the same": (b"f(a)\n", b"f(a, b)\n", b"f(a, b)\n", b"f(a, b)\n"),
     "lines": (b"a\n", b"a\nb\n", b"a\nc\n", b"a\nb\nc\n"),
     "the same line": (b"a\n", b"a\nb = 1\n", b"a\nb = 1\n", b"a\nb = 1\n"),
