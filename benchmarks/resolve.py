@@ -59,6 +59,7 @@ from cooperbench_eval import (
     get_strategy,
     merge,
 )
+from cooperbench_eval.structure.languages import find_syntax_fault
 
 DEVELOPMENT = ("pallets_click_task/2068", "pallets_click_task/2800", "pallets_jinja_task/1465")
 MEASURING = (
@@ -67,6 +68,7 @@ MEASURING = (
     "pallets_jinja_task/1621",
     "samuelcolvin_dirty_equals_task/43",
 )
+KNOWN = (".py", ".js", ".jsx", ".ts", ".tsx", ".go", ".rs")
 CASCADE = "structured+tokens+union"
 TIMEOUT_SECONDS = 120
 
@@ -413,7 +415,7 @@ def print_textual(pairs: list[Pair], specs: list[str], *, show: bool) -> None:
     for pair in pairs if show else ():
         print(f"{pair}: " + "; ".join(describe_text(pair, spec) for spec in specs))
     print(
-        f"{'without tests':<30}{'pairs':>6}{'accepted':>10}{'left open':>11}   Python that parses"
+        f"{'without tests':<30}{'pairs':>6}{'accepted':>10}{'left open':>11}   merged files parse"
     )
     for task in dict.fromkeys(pair.task for pair in pairs):
         print_accepted(task, [pair for pair in pairs if pair.task == task], specs)
@@ -425,9 +427,9 @@ def print_accepted(title: str, pairs: list[Pair], specs: Iterable[str]) -> None:
     print(title)
     for spec in specs:
         accepted = [r for pair in pairs if (r := pair.resolutions[spec]).accepted]
-        parses = [p for r in accepted if (p := python_parses(r.changes)) is not None]
+        parsed = [p for r in accepted if (p := parses(r.changes)) is not None]
         left = len(pairs) - len(accepted)
-        shown = f"{sum(parses)} of {len(parses)}" if parses else "-"
+        shown = f"{sum(parsed)} of {len(parsed)}" if parsed else "-"
         print(f"  {spec:<28}{len(pairs):>6}{len(accepted):>10}{left:>11}   {shown}")
 
 
@@ -436,28 +438,36 @@ def describe_text(pair: Pair, spec: str) -> str:
     resolution = pair.resolutions[spec]
     if not resolution.accepted:
         return f"{spec} left open ({resolution.note})"
-    broken = " (does not parse)" if python_parses(resolution.changes) is False else ""
+    broken = " (does not parse)" if parses(resolution.changes) is False else ""
     return f"{spec} accepted{broken}"
 
 
-def python_parses(changes: Changes) -> bool | None:
-    """Return whether every changed Python file parses; `None` if there is none."""
-    texts = [e.data for path, e in changes.items() if e is not None and path.endswith(".py")]
+def parses(changes: Changes) -> bool | None:
+    """Return whether every changed file of a known language parses; `None` if there is none."""
+    files = {path: e.data for path, e in changes.items() if e and path.endswith(KNOWN)}
+    if not files:
+        return None
+    return all(file_parses(path, text) for path, text in files.items())
+
+
+def file_parses(path: str, text: bytes) -> bool:
+    """Ask Python, or the language's grammar."""
+    if not path.endswith(".py"):
+        return not find_syntax_fault(path, text)
     try:
         with warnings.catch_warnings(action="ignore"):
-            for text in texts:
-                ast.parse(text)
+            ast.parse(text)
     except (SyntaxError, ValueError):
         return False
-    return True if texts else None
+    return True
 
 
 # --- the whole --------------------------------------------------------------
 
 
-def print_times(pairs: list[Pair], specs: Iterable[str]) -> None:
+def print_times(title: str, pairs: list[Pair], specs: Iterable[str]) -> None:
     """Print what merging and resolving cost."""
-    print(f"{'milliseconds a pair':<30}{'median':>8}{'worst':>8}")
+    print(f"{'milliseconds, ' + title:<30}{'median':>8}{'worst':>8}")
     for spec in specs:
         times = [1000 * pair.resolutions[spec].seconds for pair in pairs]
         print(f"  {spec:<28}{statistics.median(times):>8.2f}{max(times):>8.2f}")
@@ -468,7 +478,7 @@ def parse_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--dataset", type=Path, required=True, help="folder in the dataset layout")
     parser.add_argument("--repos", type=Path, required=True, help="folder above the repositories")
-    parser.add_argument("--task", action="append", help="default: all that have suites here")
+    parser.add_argument("--task", action="append", help="default: all")
     parser.add_argument("--strategy", action="append", help="default: all three and their cascade")
     parser.add_argument("--cache", type=Path, help="keep what the suites showed in this file")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="worker processes")
@@ -485,7 +495,8 @@ def evaluate(options: argparse.Namespace) -> None:
     judged: list[Pair] = []
     textual: list[Pair] = []
     jobs: list[Job] = []
-    for name in dict.fromkeys(options.task or DEVELOPMENT + MEASURING):
+    every = [f"{task.repo_name}/{task.task_id}" for task in dataset.tasks]
+    for name in dict.fromkeys(options.task or every):
         repo_name, _, task_id = name.partition("/")
         task = dataset.task(repo_name, int(task_id))
         base = repositories.base_of(task)
@@ -504,8 +515,9 @@ def evaluate(options: argparse.Namespace) -> None:
         print_judged(judged, list(strategies), Judge(results), show=options.show)
     if textual:
         print_textual(textual, list(strategies), show=options.show)
-    if judged or textual:
-        print_times(judged + textual, strategies)
+    for title, pairs in (("tested", judged), ("without tests", textual)):
+        if pairs:
+            print_times(title, pairs, strategies)
 
 
 def main() -> None:
