@@ -495,7 +495,7 @@ def evaluate(options: argparse.Namespace) -> None:
     judged: list[Pair] = []
     textual: list[Pair] = []
     jobs: list[Job] = []
-    every = [f"{task.repo_name}/{task.task_id}" for task in dataset.tasks]
+    every = [f"{task.repo_name}/{task.task_id}" for task in dataset.tasks()]
     for name in dict.fromkeys(options.task or every):
         repo_name, _, task_id = name.partition("/")
         task = dataset.task(repo_name, int(task_id))
