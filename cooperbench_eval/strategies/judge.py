@@ -10,6 +10,7 @@ only where the others leave a suspicion is all of the file looked at.
 """
 
 import builtins
+import codecs
 import io
 import re
 from collections import Counter
@@ -17,7 +18,7 @@ from collections.abc import Hashable, Sequence
 from functools import lru_cache
 from typing import TypeVar
 
-from cooperbench_eval.strategies.pythonfacts import Attributes, Facts, UnreadableError, cut
+from cooperbench_eval.strategies.pythonfacts import Attributes, Facts, UnreadableError, cut, slips
 from cooperbench_eval.structure.languages import count_definitions, find_syntax_fault
 from cooperbench_eval.structure.tokenmerge import count_tokens
 
@@ -38,6 +39,8 @@ def find_fault(
     """
     if is_whole and (fault := _lost_token(versions, merged)):
         return fault
+    if merged.count(codecs.BOM_UTF8, 1) > max(each.count(codecs.BOM_UTF8, 1) for each in versions):
+        return "a byte order mark would stand in the middle"
     if path.endswith(_PYTHON):
         return _python_fault(versions, merged, is_whole=is_whole)
     return find_parse_fault(path, versions, merged) or _syntax_double(path, versions, merged)
@@ -138,6 +141,8 @@ def _python_fault(versions: tuple[bytes, bytes, bytes], merged: bytes, *, is_who
     except UnreadableError as exc:
         return f"it would not parse ({exc})"
     files = [*before, now]
+    if fault := _slip(files):
+        return fault
     if not _is_suspect(files, is_whole=is_whole):
         return ""
     facts = [Facts.of(chunks) for chunks in files]
@@ -145,6 +150,21 @@ def _python_fault(versions: tuple[bytes, bytes, bytes], merged: bytes, *, is_who
     if is_whole:
         fault = fault or _unbound(facts) or _undefined(files, facts)
     return fault
+
+
+def _slip(files: Sequence[Sequence[str]]) -> str:
+    """Find what is hardly ever meant more often than the sides account for."""
+    counts = [
+        sum((slips(chunk) for chunk in chunks), Counter())
+        for chunks in _differing([Counter(chunks) for chunks in files])
+    ]
+    base, ours, theirs, now = counts
+    for slip, count in now.items():
+        if count > max(
+            base[slip], ours[slip], theirs[slip], ours[slip] + theirs[slip] - base[slip]
+        ):
+            return slip
+    return ""
 
 
 def _is_suspect(files: Sequence[Sequence[str]], *, is_whole: bool) -> bool:

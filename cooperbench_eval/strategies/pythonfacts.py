@@ -15,7 +15,7 @@ import re
 import symtable
 import warnings
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 from attrs import frozen
@@ -242,6 +242,47 @@ def _attributes(chunk: str) -> Attributes:
             is_read = isinstance(node.ctx, ast.Load)
             (attributes.used if is_read else attributes.stored).add(node.attr)
     return attributes
+
+
+@lru_cache(maxsize=_CHUNKS_KEPT)
+def slips(chunk: str) -> Counter[str]:
+    """Count what is hardly ever meant, in a chunk that parses.
+
+    Returns:
+        Sentences of what is wrong, with how often it is: statements that are never
+        reached, keys, conditions and cases that stand twice.
+    """
+    found: Counter[str] = Counter()
+    chained: set[ast.AST] = set()
+    for node in ast.walk(_parsed(chunk)):
+        for name in ("body", "orelse", "finalbody"):
+            body = getattr(node, name, None)
+            if isinstance(body, list) and any(isinstance(each, _LEAVING) for each in body[:-1]):
+                found["a statement would never be reached"] += 1
+        if isinstance(node, ast.Dict):
+            keys = Counter(repr(key.value) for key in node.keys if isinstance(key, ast.Constant))
+            found.update(f"the key {key} would stand twice" for key in keys if keys[key] > 1)
+        elif isinstance(node, ast.If) and node not in chained:
+            tests = list(_tests(node, chained))
+            found["a condition would stand twice"] += len(tests) - len(set(tests))
+        elif isinstance(node, ast.Match):
+            cases = [ast.dump(each.pattern) for each in node.cases if each.guard is None]
+            found["a case would stand twice"] += len(cases) - len(set(cases))
+    return found
+
+
+_LEAVING = (ast.Return, ast.Raise, ast.Continue, ast.Break)
+
+
+def _tests(head: ast.If, chained: set[ast.AST]) -> Iterator[str]:
+    """Yield the conditions of a chain of `elif`, and note its links."""
+    link: ast.stmt = head
+    while isinstance(link, ast.If):
+        chained.add(link)
+        yield ast.dump(link.test)
+        if len(link.orelse) != 1:
+            break
+        link = link.orelse[0]
 
 
 def _parsed(text: str) -> ast.Module:

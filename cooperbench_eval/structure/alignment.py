@@ -83,8 +83,10 @@ def _match(
 ) -> list[tuple[int, int]]:
     """Match children that were edited, in order, so that the sum of likenesses is greatest."""
     rows, columns = gap
-    if not rows or not columns or len(rows) > _MOST_COMPARED or len(columns) > _MOST_COMPARED:
+    if not rows or not columns:
         return []
+    if len(rows) > _MOST_COMPARED or len(columns) > _MOST_COMPARED:
+        return _match_by_name(base, side, gap)
     inserted = [side[j] for j in columns] if mode is Mode.MEMBERS else []
     nested = [_is_nested(base[i], inserted) for i in rows]
     likeness = [
@@ -110,6 +112,25 @@ def _match(
         else:
             j += 1
     return pairs
+
+
+def _match_by_name(
+    base: Sequence[Element], side: Sequence[Element], gap: tuple[range, range]
+) -> list[tuple[int, int]]:
+    """Match what has the same name, in order; for more children than are compared."""
+    rows, columns = gap
+    old = [_name(base[i]) or b"%d of base" % i for i in rows]
+    new = [_name(side[j]) or b"%d of side" % j for j in columns]
+    pairs: list[tuple[int, int]] = []
+    i = j = 0
+    for change in (*_diff(old, new), Change(len(old), len(old), len(new), len(new))):
+        pairs += zip(rows[i : change.a_start], columns[j : change.b_start], strict=True)
+        i, j = change.a_end, change.b_end
+    return pairs
+
+
+def _name(element: Element) -> bytes:
+    return b"%s %s" % (element.kind.encode(), element.key) if element.key else b""
 
 
 def _is_nested(element: Element, inserted: Sequence[Element]) -> bool:

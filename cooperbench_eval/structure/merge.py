@@ -151,7 +151,8 @@ class TreeMerge:
             first, second = self._in_order(mine, other)
             if mode is Mode.MEMBERS:
                 side = ours if first is mine else theirs
-                second = _apart(first, second, side.following(hunk.end), kind)
+                following = side.following(hunk.end)
+                second = _apart(base[: hunk.start], first, second, following, kind)
             return self._both(first, second, base[: hunk.start], kind)
         if not before and kind == "class":
             return self._bases(mine, other)
@@ -188,7 +189,7 @@ class TreeMerge:
             raise DisagreementError(f"both sides import {min(name).decode('utf-8', 'replace')!r}")
         arranged = rules.arrange(kind, before, tuple(out), second, tuple(new))
         if (kind == "parameters" and arranged != (*out, *new)) or (
-            kind == "items" and rules.has_position(out) and rules.has_position(new)
+            kind == "arguments" and rules.has_position(out) and rules.has_position(new)
         ):
             self._mixed.add(kind)
         if len(self._mixed) > 1:
@@ -196,8 +197,11 @@ class TreeMerge:
         return arranged
 
     def _in_order(self, ours: Run, theirs: Run) -> tuple[Run, Run]:
-        ours_leaves, theirs_leaves = (any(map(rules.may_leave, run)) for run in (ours, theirs))
-        theirs_first = self.theirs_first if ours_leaves == theirs_leaves else ours_leaves
+        """Put last what may leave the suite, and what must leave it behind that."""
+        mine, other = rules.leaves(ours), rules.leaves(theirs)
+        if mine is other is rules.Leaving.ALWAYS:
+            raise DisagreementError("both sides leave there")
+        theirs_first = self.theirs_first if mine is other else mine > other
         return (theirs, ours) if theirs_first else (ours, theirs)
 
 
@@ -296,8 +300,8 @@ def _names(run: Sequence[Element]) -> set[bytes]:
     }
 
 
-def _apart(first: Run, second: Run, following: Element | None, kind: str) -> Run:
-    """Leave as many empty lines between two insertions as there are behind the first."""
+def _apart(before: Run, first: Run, second: Run, following: Element | None, kind: str) -> Run:
+    """Leave as many empty lines between two definitions as there are around them."""
     if not first or not second:
         return second
     head, *rest = second
@@ -308,7 +312,7 @@ def _apart(first: Run, second: Run, following: Element | None, kind: str) -> Run
         return second
     elif following is None or following.kind == "end":
         newline = b"\r\n" if any(b"\r\n" in each.source for each in second) else b"\n"
-        space = newline * (3 if kind == "file" else 2)
+        space = first[0].space if before else newline * (3 if kind == "file" else 2)
     else:
         space = following.space
     if not is_clause and head.space.count(b"\n") >= space.count(b"\n"):

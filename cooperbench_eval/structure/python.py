@@ -271,6 +271,7 @@ def _parse_line(line: _Line, depth: int) -> list[Element]:
     if len(tokens) == 1 and tokens[0].kind == "text":
         only = tokens[0]
         return [only._replace(word=relative_lines(only.word, line.indent))]
+    names = tokens[0].word in {b"import", b"from", b"class"}
     is_definition = any(token.word == b"def" for token in tokens[:2])
     stack: list[tuple[bytes, list[Element]]] = [(b"", [])]
     for token in tokens:
@@ -283,7 +284,7 @@ def _parse_line(line: _Line, depth: int) -> list[Element]:
             if _CLOSERS.get(opener) != token.word:
                 raise StructureError("brackets do not match")
             is_first = is_definition and opener == b"(" and len(stack) == 1
-            kind = "parameters" if is_first else "items"
+            kind = "parameters" if is_first else "items" if names else "arguments"
             is_definition = is_definition and not is_first
             stack[-1][1].append(_group(kind, inside, token))
         else:

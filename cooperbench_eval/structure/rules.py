@@ -1,6 +1,7 @@
 """What to do where both sides changed the same statements."""
 
 from collections.abc import Iterator, Sequence
+from enum import IntEnum
 from typing import TYPE_CHECKING
 
 from attrs import evolve, frozen
@@ -20,7 +21,7 @@ from cooperbench_eval.structure.tree import (
 if TYPE_CHECKING:
     from cooperbench_eval.structure.merge import TreeMerge
 
-__all__ = ["arrange", "has_position", "may_leave", "resolve"]
+__all__ = ["Leaving", "arrange", "has_position", "leaves", "may_leave", "resolve"]
 
 Run = tuple[Element, ...]
 
@@ -35,6 +36,21 @@ def may_leave(element: Element) -> bool:
     if not isinstance(element, Node) or element.kind in {"def", "class"}:
         return False
     return element.kind in _LEAVING or any(map(may_leave, element.children))
+
+
+class Leaving(IntEnum):
+    """Whether control goes on behind some statements."""
+
+    NEVER = 0
+    MAYBE = 1
+    ALWAYS = 2
+
+
+def leaves(run: Run) -> Leaving:
+    """Say whether control may or must leave the suite in some statements."""
+    if run and run[-1].kind in _LEAVING:
+        return Leaving.ALWAYS
+    return Leaving(any(map(may_leave, run)))
 
 
 _LAST_CLAUSES = {b"except": 1, b"case _": 1, b"else": 2, b"finally": 3}
@@ -61,7 +77,7 @@ def arrange(kind: str, before: Run, first: Run, second: Run, new: Run) -> Run:
             the whole file must have it.
         DisagreementError: There is no order of them.
     """
-    rank = {"parameters": _parameter_ranks, "items": _item_ranks}.get(kind, _clause_ranks)
+    rank = {"parameters": _parameter_ranks, "arguments": _argument_ranks}.get(kind, _clause_ranks)
     one = list(zip(rank(before, first), first, strict=True))
     kept = set(map(id, new))
     both = zip(rank(before, second), second, strict=True)
@@ -90,15 +106,17 @@ def _clause_ranks(_before: Run, run: Run) -> list[int]:
     return ranks[::-1]
 
 
-def _item_ranks(_before: Run, run: Run) -> list[int]:
+def _argument_ranks(_before: Run, run: Run) -> list[int]:
     """Rank arguments: those with a keyword go behind those without; dicts stay as they are."""
     words = [[child.plain for child in _children(each)[:2]] for each in run]
-    return [int(each[:1] == [b"**"] or each[1:] in ([b"="], [b":"])) for each in words]
+    if any(each[1:] == [b":"] for each in words):
+        return [1] * len(words)
+    return [int(each[:1] == [b"**"] or each[1:] == [b"="]) for each in words]
 
 
 def has_position(run: Sequence[Element]) -> bool:
     """Whether one of some arguments is told by where it stands."""
-    return 0 in _item_ranks((), tuple(run))
+    return 0 in _argument_ranks((), tuple(run))
 
 
 def _parameter_ranks(before: Run, run: Run) -> list[int]:

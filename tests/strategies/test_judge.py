@@ -176,6 +176,54 @@ def test_only_files_of_known_languages_are_parsed(path, words):
     assert bool(fault) == bool(words)
 
 
+SLIPS = {
+    "a statement behind a return": (
+        b"def f():\n    a()\n",
+        b"def f():\n    a()\n    return 1\n",
+        b"def f():\n    a()\n    b()\n",
+        b"def f():\n    a()\n    return 1\n    b()\n",
+        "a statement would never be reached",
+    ),
+    "a key twice": (
+        b"d = {}\n",
+        b"d = {'b': 2}\n",
+        b'd = {"b": 3}\n',
+        b"d = {'b': 2, \"b\": 3}\n",
+        "the key 'b' would stand twice",
+    ),
+    "a condition twice": (
+        b"if x:\n    a()\n",
+        b"if x:\n    a()\nelif y:\n    b()\n",
+        b"if x:\n    a()\nelif y:\n    c()\n",
+        b"if x:\n    a()\nelif y:\n    b()\nelif y:\n    c()\n",
+        "a condition would stand twice",
+    ),
+    "a case twice": (
+        b"match x:\n    case 1: a()\n",
+        b"match x:\n    case 1: a()\n    case 2: b()\n",
+        b"match x:\n    case 1: a()\n    case 2: c()\n",
+        b"match x:\n    case 1: a()\n    case 2: b()\n    case 2: c()\n",
+        "a case would stand twice",
+    ),
+    "a byte order mark": (
+        b"",
+        b"\xef\xbb\xbfa()\n",
+        b"\xef\xbb\xbfb()\n",
+        b"\xef\xbb\xbfa()\n\xef\xbb\xbfb()\n",
+        "a byte order mark would stand in the middle",
+    ),
+}
+
+
+@pytest.mark.parametrize(("base", "ours", "theirs", "merged", "words"), SLIPS.values(), ids=SLIPS)
+def test_what_is_hardly_ever_meant_is_a_fault_unless_a_version_has_it(
+    base, ours, theirs, merged, words
+):
+    """It parses, and still nobody wrote it so."""
+    assert find_fault("a.py", (base, ours, theirs), merged) == words
+    assert find_fault("a.py", (base, merged, theirs), merged) == ""
+
+
 GO = b"package a\n\nfunc one() int {\n\treturn 1\n}\n"
 
 

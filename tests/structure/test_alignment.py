@@ -70,6 +70,14 @@ def test_more_children_than_can_be_compared_are_told_by_their_text_alone():
     assert align(items(*base[:9]), items(*side[:9]), Mode.LIST) == [*range(9)]
 
 
+def test_names_are_found_among_any_number_of_children():
+    """Likeness is looked at in few children only, names in all."""
+    base, side = ("".join(f"def f{i}({names}): {i}\n" for i in range(60)) for names in "ab")
+
+    assert aligned(base, side) == [*range(60)]
+    assert aligned(base, "def g(): 0\n" + side) == [*range(1, 61)]
+
+
 @pytest.mark.parametrize(
     ("one", "other", "expected"),
     [([], [], 1.0), ([b"a"], [], 0.0), ([b"a", b"b"], [b"b", b"c"], 0.5), ([b"a"], [b"a"], 1.0)],

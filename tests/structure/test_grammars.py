@@ -416,7 +416,7 @@ ADDED = {
         "a.rs",
         "impl A {\n%s}\n",
         ["    #[b]\n    /// B.\n    fn b() {}\n", "    fn c(&self) {}\n"],
-        "{0}{1}",
+        "{0}\n{1}",
     ),
 }
 
@@ -430,8 +430,9 @@ def test_what_both_sides_add_is_kept(case, theirs_first):
 
     merged = merge(path, *versions, theirs_first=theirs_first)
 
-    if both == "{0}{1}":
-        assert merged == text % "".join(added[::-1] if theirs_first else added)
+    if both.startswith("{0}"):
+        between = both.removeprefix("{0}").removesuffix("{1}")
+        assert merged == text % between.join(added[::-1] if theirs_first else added)
     else:
         assert sorted(merged) == sorted(text % both)
         assert merged == text % both or theirs_first
