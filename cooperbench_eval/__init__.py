@@ -26,7 +26,10 @@ if TYPE_CHECKING:
         UnknownStrategyError,
     )
     from cooperbench_eval.evaluator import Evaluator, Feature, FeaturePair
-    from cooperbench_eval.merging.tree import Labels, ThreeWayMerge
+    from cooperbench_eval.llm.cassette import Replay
+    from cooperbench_eval.llm.chat import ChatClient, ChatError, ChatFault, ChatReply, ChatRequest
+    from cooperbench_eval.llm.prompts import Prompts
+    from cooperbench_eval.merging.tree import Gone, Labels, ThreeWayMerge
     from cooperbench_eval.models import (
         Conflict,
         ConflictBlock,
@@ -38,6 +41,7 @@ if TYPE_CHECKING:
         HunkPlacement,
         LedgerRow,
         MergeStatus,
+        ModelUsage,
         PatchStatus,
         Rung,
         Severity,
@@ -81,12 +85,18 @@ if TYPE_CHECKING:
         resolve_conflicts,
     )
     from cooperbench_eval.strategies.cascade import cascade
+    from cooperbench_eval.strategies.llm import LLMStrategy
 
 __all__ = [
     "ApplyPolicy",
     "ApplyResult",
     "Attempt",
     "Changes",
+    "ChatClient",
+    "ChatError",
+    "ChatFault",
+    "ChatReply",
+    "ChatRequest",
     "Conflict",
     "ConflictBlock",
     "ConflictDetails",
@@ -107,8 +117,10 @@ __all__ = [
     "FileConflicts",
     "FileMode",
     "FilePatch",
+    "Gone",
     "Hunk",
     "HunkPlacement",
+    "LLMStrategy",
     "Labels",
     "LedgerRow",
     "LocalSandbox",
@@ -117,12 +129,15 @@ __all__ = [
     "MergeReport",
     "MergeStatus",
     "MergeStrategy",
+    "ModelUsage",
     "PairStatus",
     "Patch",
     "PatchError",
     "PatchLocation",
     "PatchReport",
     "PatchStatus",
+    "Prompts",
+    "Replay",
     "ReportError",
     "RepositoryError",
     "Resolution",
@@ -173,7 +188,16 @@ _ROOMS = {
         "UnknownStrategyError",
     ),
     "cooperbench_eval.evaluator": ("Evaluator", "Feature", "FeaturePair"),
-    "cooperbench_eval.merging.tree": ("Labels", "ThreeWayMerge"),
+    "cooperbench_eval.llm.cassette": ("Replay",),
+    "cooperbench_eval.llm.chat": (
+        "ChatClient",
+        "ChatError",
+        "ChatFault",
+        "ChatReply",
+        "ChatRequest",
+    ),
+    "cooperbench_eval.llm.prompts": ("Prompts",),
+    "cooperbench_eval.merging.tree": ("Gone", "Labels", "ThreeWayMerge"),
     "cooperbench_eval.models": (
         "Conflict",
         "ConflictBlock",
@@ -185,6 +209,7 @@ _ROOMS = {
         "HunkPlacement",
         "LedgerRow",
         "MergeStatus",
+        "ModelUsage",
         "PatchStatus",
         "Rung",
         "Severity",
@@ -228,6 +253,7 @@ _ROOMS = {
         "resolve_conflicts",
     ),
     "cooperbench_eval.strategies.cascade": ("cascade",),
+    "cooperbench_eval.strategies.llm": ("LLMStrategy",),
 }
 _HOMES = {name: room for room, names in _ROOMS.items() for name in names}
 

@@ -242,6 +242,8 @@ class _Evaluation:
                 status=MergeStatus.FAILED,
                 conflicts_met=len(merge_input.conflicts),
                 failure=outcome.failure if outcome else failure,
+                ledger=outcome.ledger if outcome else (),
+                usage=outcome.usage if outcome else (),
                 duration_seconds=seconds,
             )
         merged = outcome.status in {MergeStatus.CLEAN, MergeStatus.RESOLVED}
@@ -258,6 +260,7 @@ class _Evaluation:
             feature2_tests=self._test(outcome.changes, pair.feature2) if merged else None,
             duration_seconds=seconds,
             ledger=outcome.ledger,
+            usage=outcome.usage,
         )
 
     def _test(self, changes: Changes, feature: Feature) -> TestResult | None:

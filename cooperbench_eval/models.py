@@ -21,6 +21,7 @@ __all__ = [
     "HunkPlacement",
     "LedgerRow",
     "MergeStatus",
+    "ModelUsage",
     "PatchStatus",
     "Rung",
     "Severity",
@@ -255,6 +256,8 @@ class LedgerRow:
         ours_kept: The share of the tokens that ours added which the resolution has,
             from 0 to 1; `None` if it is open or that was not measured.
         theirs_kept: Likewise of theirs.
+        attempts: How often a model was asked; `None` if none was.
+        invented_lines: Lines of a model's answer that occur in no version.
     """
 
     path: str
@@ -266,6 +269,8 @@ class LedgerRow:
     reason: str = ""
     ours_kept: float | None = None
     theirs_kept: float | None = None
+    attempts: int | None = None
+    invented_lines: int | None = None
 
     @classmethod
     def left_open(cls, conflict: Conflict, reason: str) -> Self:
@@ -277,6 +282,31 @@ class LedgerRow:
     def is_open(self) -> bool:
         """Whether it stays open."""
         return not self.rule
+
+
+@frozen(kw_only=True)
+class ModelUsage:
+    """What asking a model came to in one merge.
+
+    Attributes:
+        model: The model, as the provider names it.
+        prompt_version: Which texts it was asked with.
+        requests: How often it was asked, answered or not.
+        prompt_tokens: Tokens read, cached ones included.
+        completion_tokens: Tokens written.
+        cached_tokens: Tokens read that the provider had in its cache.
+        cost_usd: What it cost; `None` where no price is known.
+        latency_seconds: How long the answers took, added up.
+    """
+
+    model: str = ""
+    prompt_version: str = ""
+    requests: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cached_tokens: int = 0
+    cost_usd: float | None = None
+    latency_seconds: float = 0.0
 
 
 class Severity(StrEnum):

@@ -9,6 +9,7 @@ from pathlib import Path
 import pygit2
 import pytest
 from hypothesis import HealthCheck, settings
+from server import ModelServer
 
 from cooperbench_eval.models import FileMode
 
@@ -107,3 +108,12 @@ def git(tmp_path_factory):
     if not shutil.which("git"):
         pytest.skip("git is not installed")
     return Git(tmp_path_factory.mktemp("git"))
+
+
+@pytest.fixture
+def model_server():
+    """Return a scripted model that listens on loopback."""
+    server = ModelServer()
+    yield server
+    if not server.stopping.is_set():
+        server.stop()

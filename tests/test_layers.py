@@ -30,10 +30,11 @@ KNOWS = {
         "symbols",
     },
     "structure": {"merging", "structure", "symbols"},
+    "llm": {"llm", "models"},
     "scoring": {"models"},
     "running": {"errors", "models", "patching", "running", "snapshot"},
     "reporting": {"errors", "models", "reporting", "snapshot"},
-    "strategies": {"errors", "merging", "models", "snapshot", "strategies", "structure"},
+    "strategies": {"errors", "llm", "merging", "models", "snapshot", "strategies", "structure"},
     "evaluator": {
         "errors",
         "merging",
@@ -69,7 +70,7 @@ DOORS = {
     "tree_sitter_javascript": {"structure.grammars"},
     "tree_sitter_rust": {"structure.grammars"},
     "tree_sitter_typescript": {"structure.grammars"},
-    "litellm": set(),
+    "litellm": {"llm.litellm_client"},
     "docker": set(),
 }
 

@@ -115,6 +115,37 @@ def strategies() -> None:
     ce.Evaluator(strategies=["naive", Nameless()])  # type: ignore[list-item]
 
 
+class Canned:
+    """A client of a user's own, in litellm's place."""
+
+    def complete(self, request: ce.ChatRequest) -> ce.ChatReply:
+        """Say the same to everybody, but once."""
+        if request.options.get("seed") == 1:
+            raise ce.ChatError(ce.ChatFault.UNAVAILABLE, "closed")
+        return ce.ChatReply(text=request.messages[-1].text, cost_usd=0.1)
+
+
+def models(outcome: ce.MergeOutcome) -> None:
+    """The strategy that asks a model, and what it says of that."""
+    client: ce.ChatClient = Canned()
+    strategy: ce.MergeStrategy = ce.LLMStrategy(
+        "gpt-5", client=client, replay="auto", prompts="folder", budget_usd=0.5
+    )
+    ce.LLMStrategy("gpt-5", replay=ce.Replay.LIVE, prompts=ce.Prompts.built_in())
+    ce.Evaluator(strategies=[strategy])
+    assert_type(outcome.usage, tuple[ce.ModelUsage, ...])
+    assert_type(outcome.usage[0].cost_usd, float | None)
+    assert_type(outcome.ledger[0].attempts, int | None)
+    ce.resolve_conflicts(merge_input(), lambda _: ce.Gone.GONE)
+
+    ce.LLMStrategy("gpt-5", client=Nameless())  # type: ignore[arg-type]
+
+
+def merge_input() -> ce.MergeInput:
+    """Stand for what a strategy is given."""
+    raise NotImplementedError
+
+
 def runs(base: ce.Snapshot, changes: ce.Changes, tests_patch: bytes) -> None:
     """Suites, runners and results."""
     suite = ce.TestSuite(

@@ -8,6 +8,7 @@ open conflict's path in the merged overlay is what `git merge` leaves there.
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from enum import Enum
 
 from attrs import evolve, field, frozen
 
@@ -20,9 +21,16 @@ from cooperbench_eval.models import Conflict, ConflictBlock, ConflictKind, Entry
 from cooperbench_eval.objects import folders_above
 from cooperbench_eval.snapshot import Changes, Snapshot
 
-__all__ = ["Labels", "Stage", "ThreeWayMerge", "merge_changes"]
+__all__ = ["Gone", "Labels", "Stage", "ThreeWayMerge", "merge_changes"]
 
 _WHOLE_FILE = frozenset({ConflictKind.BINARY, ConflictKind.MODIFY_DELETE})
+
+
+class Gone(Enum):
+    """An answer to a conflict that is no text."""
+
+    GONE = "gone"
+    """The file is to be deleted."""
 
 
 @frozen(kw_only=True)
@@ -89,25 +97,40 @@ class ThreeWayMerge:
     _files: Mapping[str, _OpenFile] = field(factory=dict, repr=False)
     _cache: DiffCache = field(factory=DiffCache, eq=False, repr=False)
 
-    def resolve(self, answer: Callable[[Conflict], bytes | None]) -> "ThreeWayMerge":
+    def versions_of(self, path: str) -> tuple[bytes, bytes, bytes]:
+        """Return base, ours and theirs of a file with open conflicts between lines."""
+        return self._files[path].merge.sources
+
+    def settled_in(self, path: str) -> tuple[bytes, ...]:
+        """Return what stands before, between and behind the open conflicts of such a file."""
+        parts = [b""]
+        for chunk in self._files[path].text.chunks:
+            if isinstance(chunk, bytes):
+                parts[-1] = chunk
+            else:
+                parts.append(b"")
+        return tuple(parts)
+
+    def resolve(self, answer: Callable[[Conflict], bytes | Gone | None]) -> "ThreeWayMerge":
         """Ask *answer* for each open conflict's text and put it in its place.
 
         `None` leaves a conflict open. Asked are conflicts between lines, and
         those in which a whole file's contents can be the answer (binary,
-        modify/delete); other kinds stay open. Bytes outside of conflicts are not
-        touched.
+        modify/delete); other kinds stay open. `Gone.GONE` is an answer only to the
+        latter. Bytes outside of conflicts are not touched.
         """
         entries = dict(self.changes)
         files: dict[str, _OpenFile] = {}
         left: list[Conflict] = []
         texts: dict[str, list[bytes | None]] = {}
         for conflict in self.conflicts:
+            text = answer(conflict) if conflict.has_lines or conflict.kind in _WHOLE_FILE else None
             if conflict.has_lines:
-                texts.setdefault(conflict.path, []).append(answer(conflict))
-                continue
-            text = answer(conflict) if conflict.kind in _WHOLE_FILE else None
-            if text is None:
+                texts.setdefault(conflict.path, []).append(None if text is Gone.GONE else text)
+            elif text is None:
                 left.append(conflict)
+            elif text is Gone.GONE:
+                entries[conflict.path] = None
             else:
                 entries[conflict.path] = Entry(text, _mode_at(entries, conflict.path))
         for path, answers in texts.items():

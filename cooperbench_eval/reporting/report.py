@@ -17,6 +17,7 @@ from cooperbench_eval.models import (
     HunkPlacement,
     LedgerRow,
     MergeStatus,
+    ModelUsage,
     PatchStatus,
     TestResult,
     TestStatus,
@@ -122,6 +123,7 @@ class Attempt:
         duration_seconds: Time the strategy took, tests not counted.
         ledger: What became of each conflict or block of conflicts, if the strategy
             says so.
+        usage: What asking models came to, one record a model.
     """
 
     strategy: str
@@ -136,6 +138,7 @@ class Attempt:
     feature2_tests: TestResult | None = None
     duration_seconds: float = 0.0
     ledger: tuple[LedgerRow, ...] = field(default=(), converter=tuple[LedgerRow, ...], repr=False)
+    usage: tuple[ModelUsage, ...] = field(default=(), converter=tuple[ModelUsage, ...])
 
     @property
     def verdict(self) -> Verdict:

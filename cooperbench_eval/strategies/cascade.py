@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from attrs import evolve, field, frozen
 
 from cooperbench_eval.errors import StrategyFailedError
-from cooperbench_eval.models import LedgerRow
+from cooperbench_eval.models import LedgerRow, ModelUsage
 from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome, MergeStrategy
 from cooperbench_eval.strategies.registry import as_strategy
 from cooperbench_eval.strategies.run import run_strategy
@@ -36,7 +36,7 @@ class CascadeStrategy:
 
     def merge(self, merge_input: MergeInput, /) -> MergeOutcome:
         """Return the merge with whatever the rungs resolved."""
-        now, done = merge_input, list[LedgerRow]()
+        now, done, usage = merge_input, list[LedgerRow](), list[ModelUsage]()
         left = [LedgerRow.left_open(c, "no strategy was tried") for c in merge_input.conflicts]
         for rung in self.rungs:
             if not now.conflicts:
@@ -46,6 +46,7 @@ class CascadeStrategy:
             except StrategyFailedError as exc:
                 left = [evolve(row, strategy=rung.name, reason=exc.problem) for row in left]
                 continue
+            usage += outcome.usage
             if outcome.failure or (outcome.merge is None and outcome.conflicts):
                 reason = outcome.failure or "what it resolved cannot be told from the rest"
                 left = [evolve(row, strategy=rung.name, reason=reason) for row in left]
@@ -54,13 +55,14 @@ class CascadeStrategy:
             done += [row for row in rows if not row.is_open]
             left = [row for row in rows if row.is_open]
             if outcome.merge is None:
-                return evolve(outcome, ledger=tuple(done))
+                return evolve(outcome, ledger=tuple(done), usage=tuple(usage))
             now = evolve(now, merge=outcome.merge)
         return MergeOutcome(
             changes=now.merge.changes,
             conflicts=now.conflicts,
             conflicts_met=len(merge_input.conflicts),
             ledger=(*done, *left),
+            usage=tuple(usage),
             merge=now.merge,
         )
 

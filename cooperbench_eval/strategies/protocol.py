@@ -9,8 +9,8 @@ from typing import Protocol, runtime_checkable
 
 from attrs import field, frozen
 
-from cooperbench_eval.merging.tree import ThreeWayMerge
-from cooperbench_eval.models import Conflict, LedgerRow, MergeStatus
+from cooperbench_eval.merging.tree import Gone, ThreeWayMerge
+from cooperbench_eval.models import Conflict, LedgerRow, MergeStatus, ModelUsage
 from cooperbench_eval.snapshot import Changes, Snapshot
 
 __all__ = [
@@ -73,6 +73,7 @@ class MergeOutcome:
         failure: Why the strategy could not do its work; else empty.
         ledger: What became of each conflict or block of conflicts, if the strategy
             says so.
+        usage: What asking models came to, one record a model.
         merge: The three-way merge with what was resolved, from which another strategy
             of a cascade can go on; `None` if the strategy did not keep it.
     """
@@ -83,6 +84,7 @@ class MergeOutcome:
     strategy: str = ""
     failure: str = ""
     ledger: tuple[LedgerRow, ...] = field(default=(), converter=tuple[LedgerRow, ...], repr=False)
+    usage: tuple[ModelUsage, ...] = field(default=(), converter=tuple[ModelUsage, ...])
     merge: ThreeWayMerge | None = field(default=None, eq=False, repr=False)
 
     @property
@@ -121,14 +123,15 @@ class MergeStrategy(Protocol):
 
 
 def resolve_conflicts(
-    merge_input: MergeInput, answer: Callable[[Conflict], bytes | None]
+    merge_input: MergeInput, answer: Callable[[Conflict], bytes | Gone | None]
 ) -> MergeOutcome:
     """Lift a function over one conflict to a strategy's `merge`.
 
     *answer* returns the text that takes the conflict's place, or `None` to leave
     it open. It is asked about conflicts between lines and about those in which a
     whole file's contents can be the answer (binary, modify/delete); conflicts of
-    other kinds stay open. Nothing outside of the conflicts changes.
+    other kinds stay open. `Gone.GONE` deletes the file of a modify/delete. Nothing
+    outside of the conflicts changes.
 
     Example:
         >>> class Ours:
@@ -139,7 +142,7 @@ def resolve_conflicts(
     """
     rows = []
 
-    def answered(conflict: Conflict) -> bytes | None:
+    def answered(conflict: Conflict) -> bytes | Gone | None:
         text = answer(conflict)
         if text is None:
             rows.append(LedgerRow.left_open(conflict, "the strategy has no answer"))

@@ -4,7 +4,7 @@ from attrs import evolve
 
 from cooperbench_eval.errors import StrategyFailedError
 from cooperbench_eval.merging.tree import Labels, merge_changes
-from cooperbench_eval.models import Conflict, Entry, LedgerRow
+from cooperbench_eval.models import Conflict, Entry, LedgerRow, ModelUsage
 from cooperbench_eval.snapshot import Changes, Snapshot
 from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome, MergeStrategy
 from cooperbench_eval.strategies.registry import as_strategy
@@ -85,7 +85,8 @@ def _flaw(outcome: object, merge_input: MergeInput) -> str:
             return f"its changes hold no entry with bytes at {path!r}"
     if not isinstance(outcome.failure, str):
         return "its failure is no text"
-    for name, kind in (("conflicts", Conflict), ("ledger", LedgerRow)):
+    kinds = (("conflicts", Conflict), ("ledger", LedgerRow), ("usage", ModelUsage))
+    for name, kind in kinds:
         if not all(isinstance(item, kind) for item in getattr(outcome, name)):
             return f"something in its {name} is no {kind.__name__}"
     outcome.tree_id(merge_input.base)  # raises where the changes make no tree

@@ -4,7 +4,7 @@ import pytest
 from generators import three_way_edits, three_way_trees
 from hypothesis import given
 
-from cooperbench_eval.merging.tree import Labels, merge_changes
+from cooperbench_eval.merging.tree import Gone, Labels, merge_changes
 from cooperbench_eval.models import ConflictKind, Entry, FileMode
 from cooperbench_eval.snapshot import Changes, Snapshot
 
@@ -457,3 +457,31 @@ def test_a_merge_is_the_same_twice(trees):
     base, ours, theirs = trees
 
     assert merge_changes(base, ours, theirs) == merge_changes(base, ours, theirs)
+
+
+# --- what a model is asked about, and may answer ------------------------------------
+
+
+def test_a_file_with_conflicts_can_be_taken_apart():
+    """Its versions whole, and what is settled before, between and behind its open conflicts."""
+    gap = b"1\n2\n3\n4\n"
+    base, ours, theirs = (each + gap + each for each in (b"a\n", b"b\n", b"c\n"))
+    _, merge = merge_trees({"f": base}, {"f": ours}, {"f": theirs})
+
+    assert merge.versions_of("f") == (base, ours, theirs)
+    assert merge.settled_in("f") == (b"", gap, b"")
+
+    left = merge.resolve(lambda conflict: b"x\n" if conflict.line == 1 else None)
+    assert left.settled_in("f") == (b"x\n" + gap, b"")
+
+
+def test_a_deletion_answers_where_a_side_deleted_and_nowhere_else():
+    """Lines cannot be gone as a file can."""
+    _, merge = merge_trees(
+        {"f": b"1\n", "g": b"1\n"}, {"f": b"2\n", "g": b"2\n"}, {"f": b"3\n"}, LABELS
+    )
+
+    answered = merge.resolve(lambda _: Gone.GONE)
+
+    assert answered.changes["g"] is None
+    assert kinds(answered) == [("f", "content")]

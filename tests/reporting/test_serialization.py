@@ -117,6 +117,7 @@ def test_every_key_of_ours_is_known():
         "feature2_tests",
         "duration_seconds",
         "ledger",
+        "usage",
         "verdict",
     ]
     assert list(data["conflicts"][0]) == [

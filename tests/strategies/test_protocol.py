@@ -189,6 +189,10 @@ BROKEN = {
         lambda given: ce.MergeOutcome(changes=given.ours, conflicts=["f"]),
         "conflicts",
     ),
+    "usage is a dict": (
+        lambda given: ce.MergeOutcome(changes=given.ours, usage=[{"requests": 1}]),
+        "something in its usage is no ModelUsage",
+    ),
 }
 
 

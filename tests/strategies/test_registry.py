@@ -131,7 +131,7 @@ def test_an_unknown_name_is_answered_with_the_known_ones(install):
     assert error.name == "nine"
     assert {"known", "naive", "union"} <= set(error.available)
     assert "known-plugin 2.3" in error.origins
-    assert all(word in str(error) for word in ("'nine'", "known, naive", "known-plugin 2.3"))
+    assert all(word in str(error) for word in ("'nine'", "known, llm, naive", "known-plugin 2.3"))
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ from generators import three_way_tokens
 from hypothesis import assume, given
 
 import cooperbench_eval as ce
-from cooperbench_eval.structure.tokenmerge import count_tokens
 from cooperbench_eval.strategies.tokens import TokensStrategy
+from cooperbench_eval.structure.tokenmerge import count_tokens
 
 
 def merge_file(base, ours, theirs, *, strategy="tokens", path="f"):

@@ -1,0 +1,1 @@
+"""Questions to a language model, its answers, and what is asked of these."""

@@ -1,0 +1,131 @@
+"""Keeps exchanges with a model, so that a run can be repeated without one."""
+
+import json
+import os
+import tempfile
+from collections import Counter
+from collections.abc import Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from attrs import asdict, field, frozen
+
+from cooperbench_eval.llm.chat import ChatClient, ChatError, ChatFault, ChatReply, ChatRequest
+
+__all__ = ["Cassette", "Replay"]
+
+_FORMAT = 1
+
+
+class Replay(StrEnum):
+    """Where answers come from."""
+
+    LIVE = "live"
+    """From the model; nothing is kept."""
+    RECORD = "record"
+    """From the model; the exchange is kept."""
+    REPLAY = "replay"
+    """From the cassette, faults included; what is not there is a fault."""
+    AUTO = "auto"
+    """From the cassette, or else from the model, and kept."""
+
+
+@frozen(kw_only=True)
+class Cassette:
+    """A directory of exchanges, by the digest of the request.
+
+    What came of asking again after a fault is kept behind the fault, so a cassette
+    counts how often it is asked; it serves one merge.
+
+    Attributes:
+        directory: Where they are kept.
+        mode: Where answers come from.
+        client: Who is asked.
+    """
+
+    directory: Path = field(converter=Path)
+    mode: Replay = field(converter=Replay)
+    client: ChatClient
+    _asked: Counter[str] = field(factory=Counter, init=False, eq=False, repr=False)
+
+    def complete(self, request: ChatRequest) -> ChatReply:
+        """Return the model's turn, kept or fresh.
+
+        Raises:
+            ChatError: There is none.
+        """
+        if self.mode is Replay.LIVE:
+            return self.client.complete(request)
+        number = self._asked[request.key]
+        self._asked[request.key] += 1
+        kept = self._kept(request)
+        if self.mode is Replay.REPLAY:
+            return self._replayed(request, kept[number : number + 1] or kept[-1:])
+        if self.mode is Replay.AUTO and kept and isinstance(kept[-1], ChatReply):
+            return kept[-1]
+        return self._recorded(request, kept if number else [])
+
+    def _replayed(self, request: ChatRequest, kept: Sequence[ChatReply | ChatError]) -> ChatReply:
+        if not kept:
+            problem = f"{self._file(request).name} is not there, or torn"
+            raise ChatError(ChatFault.NOT_RECORDED, problem)
+        if isinstance(kept[0], ChatError):
+            raise kept[0]
+        return kept[0]
+
+    def _recorded(self, request: ChatRequest, before: list[ChatReply | ChatError]) -> ChatReply:
+        try:
+            reply = self.client.complete(request)
+        except ChatError as exc:
+            self._keep(request, [*before, exc])
+            raise
+        self._keep(request, [*before, reply])
+        return reply
+
+    def _file(self, request: ChatRequest) -> Path:
+        key = request.key
+        return self.directory / key[:2] / f"{key}.json"
+
+    def _kept(self, request: ChatRequest) -> list[ChatReply | ChatError]:
+        """Read what is kept; a file that is torn or of another format counts as not there."""
+        try:
+            data = json.loads(self._file(request).read_text(encoding="utf-8"))
+            return [_load(each) for each in data["answers"]] if data["format"] == _FORMAT else []
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+            return []
+
+    def _keep(self, request: ChatRequest, answers: Sequence[ChatReply | ChatError]) -> None:
+        """Write an exchange whole or not at all.
+
+        Raises:
+            ChatError: It cannot be written.
+        """
+        file = self._file(request)
+        data = {
+            "format": _FORMAT,
+            "request": json.loads(request.canonical()),
+            "answers": [_dump(each) for each in answers],
+        }
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            with tempfile.NamedTemporaryFile(
+                "w", encoding="utf-8", errors="backslashreplace", dir=file.parent, delete=False
+            ) as out:
+                json.dump(data, out, ensure_ascii=False, indent=1)
+            os.replace(out.name, file)  # noqa: PTH105 - a name, not a Path
+        except OSError as exc:
+            problem = f"{file.name} cannot be written ({exc.strerror})"
+            raise ChatError(ChatFault.NOT_RECORDED, problem) from exc
+
+
+def _dump(answer: ChatReply | ChatError) -> dict[str, Any]:
+    if isinstance(answer, ChatError):
+        return {"fault": answer.fault, "problem": answer.problem}
+    return asdict(answer)
+
+
+def _load(data: dict[str, Any]) -> ChatReply | ChatError:
+    if "fault" in data:  # there is nothing to wait for when it is met again
+        return ChatError(ChatFault(data["fault"]), str(data["problem"]), 0.0)
+    return ChatReply(**data)

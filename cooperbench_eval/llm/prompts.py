@@ -1,0 +1,81 @@
+"""Prompts: templates in files, with a version."""
+
+import hashlib
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from string import Template
+
+from attrs import field, frozen
+
+__all__ = ["Prompts"]
+
+_NAMES = ("system", "question", "excerpt", "choice", "retry")
+_NEEDED = {
+    "question": {"excerpts"},
+    "excerpt": {"ours", "theirs"},
+    "choice": {"ours", "theirs"},
+}
+_BUILT_IN = "v1"
+
+
+@frozen(kw_only=True)
+class Prompts:
+    """The texts that a model is asked with, as `string.Template` templates.
+
+    Attributes:
+        version: What reports call them: a name and a digest of the texts.
+        system: What the model is told first.
+        question: Asks for the conflicts of a file.
+        excerpt: Shows one conflict in a question.
+        choice: Asks which side to take where there are no lines.
+        retry: Says why an answer was refused.
+    """
+
+    version: str
+    system: str = field(repr=False)
+    question: str = field(repr=False)
+    excerpt: str = field(repr=False)
+    choice: str = field(repr=False)
+    retry: str = field(repr=False)
+
+    def __attrs_post_init__(self) -> None:
+        """Refuse templates that would not show what is asked about."""
+        for name, needed in _NEEDED.items():
+            if missing := needed - set(Template(getattr(self, name)).get_identifiers()):
+                raise ValueError(f"the prompt {name!r} has no ${min(missing)}")
+
+    @classmethod
+    @cache
+    def built_in(cls) -> "Prompts":
+        """Return the library's own."""
+        folder = resources.files(__package__) / "prompts" / _BUILT_IN
+        texts = {name: (folder / f"{name}.txt").read_text(encoding="utf-8") for name in _NAMES}
+        return cls(version=_version(_BUILT_IN, texts), **texts)
+
+    @classmethod
+    def read(cls, directory: str | Path) -> "Prompts":
+        """Read those of a directory; what it lacks is taken from the library's own.
+
+        Raises:
+            OSError: It has none, or one cannot be read.
+            ValueError: One does not show what is asked about.
+        """
+        own = cls.built_in()
+        folder = Path(directory)
+        files = {name: folder / f"{name}.txt" for name in _NAMES}
+        found = {name: file for name, file in files.items() if file.exists()}
+        if not found:
+            raise FileNotFoundError(f"{folder} has no {' or '.join(f'{n}.txt' for n in _NAMES)}")
+        texts = {name: getattr(own, name) for name in _NAMES}
+        texts |= {name: file.read_text(encoding="utf-8") for name, file in found.items()}
+        return cls(version=_version(folder.resolve().name, texts), **texts)
+
+    def fill(self, name: str, **values: object) -> str:
+        """Fill the template called *name*; other dollar signs stay."""
+        return Template(getattr(self, name)).safe_substitute(values)
+
+
+def _version(name: str, texts: dict[str, str]) -> str:
+    joined = "\0".join(texts[each] for each in _NAMES)
+    return f"{name} {hashlib.sha256(joined.encode()).hexdigest()[:12]}"

@@ -1,0 +1,184 @@
+"""Makes questions of open conflicts."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import PurePosixPath
+
+from attrs import field, frozen
+
+from cooperbench_eval.llm.prompts import Prompts
+from cooperbench_eval.models import Conflict
+
+__all__ = ["Place", "Question", "ask_about"]
+
+_DEFINITION = re.compile(
+    r"\s*(?:export\s+|default\s+|pub(?:\([^)]*\))?\s+|async\s+|unsafe\s+|abstract\s+|static\s+)*"
+    r"(?:def|class|fn|func|function|impl|struct|enum|trait|interface|type|mod|namespace)\b"
+)
+_LANGUAGES = {
+    ".py": "Python",
+    ".pyi": "Python",
+    ".js": "JavaScript",
+    ".jsx": "JavaScript",
+    ".mjs": "JavaScript",
+    ".ts": "TypeScript",
+    ".tsx": "TypeScript",
+    ".go": "Go",
+    ".rs": "Rust",
+    ".md": "Markdown",
+    ".toml": "TOML",
+    ".json": "JSON",
+    ".yml": "YAML",
+    ".yaml": "YAML",
+}
+_MOST_SHOWN = 2000
+"""Characters of a whole file that a choice shows of either side."""
+
+
+@frozen(kw_only=True)
+class Place:
+    """A conflict where it stands.
+
+    Attributes:
+        conflict: The conflict.
+        lines: The file, settled lines and ours of every conflict.
+        start: Where ours of this one begins.
+        end: Where it ends.
+    """
+
+    conflict: Conflict
+    lines: Sequence[str] = field(default=(), repr=False)
+    start: int = 0
+    end: int = 0
+
+    def around(self, number: int) -> tuple[Sequence[str], Sequence[str]]:
+        """Return up to *number* lines before it, and behind it."""
+        return (
+            self.lines[max(self.start - number, 0) : self.start],
+            self.lines[self.end : self.end + number],
+        )
+
+    @property
+    def headers(self) -> tuple[str, ...]:
+        """The lines that the conflict is indented under, outermost first."""
+        return tuple(self.lines[at].strip() for at in reversed(list(self._above())))
+
+    @property
+    def definition(self) -> int | None:
+        """The line at which the innermost definition begins that it stands in."""
+        return next((at for at in self._above() if _DEFINITION.match(self.lines[at])), None)
+
+    def _above(self) -> Iterator[int]:
+        """Yield where the lines stand that the conflict is indented under, innermost first."""
+        depth = _indent_of(self.conflict)
+        for at in range(self.start - 1, -1, -1):
+            if not depth:
+                return
+            line = self.lines[at]
+            if line.strip() and _indent(line) < depth:
+                yield at
+                depth = _indent(line)
+
+
+@frozen(kw_only=True)
+class Question:
+    """Conflicts that are asked about together.
+
+    Attributes:
+        path: The file.
+        places: The conflicts, in order.
+        is_choice: Whether a side is to be chosen, for want of lines.
+    """
+
+    path: str
+    places: tuple[Place, ...] = field(converter=tuple[Place, ...])
+    is_choice: bool = False
+
+    def text(self, prompts: Prompts, features: str, context_lines: int) -> str:
+        """Write the question."""
+        language = _LANGUAGES.get(PurePosixPath(self.path).suffix, "text")
+        common = {"path": self.path, "language": language, "features": features}
+        if self.is_choice:
+            conflict = self.places[0].conflict
+            return prompts.fill(
+                "choice",
+                **common,
+                kind=conflict.kind.value,
+                ours=_side(conflict.ours),
+                theirs=_side(conflict.theirs),
+            )
+        excerpts = [
+            _excerpt(prompts, number, place, context_lines)
+            for number, place in enumerate(self.places, start=1)
+        ]
+        return prompts.fill("question", **common, excerpts="\n".join(excerpts))
+
+
+def ask_about(path: str, places: Sequence[Place], *, whole_lines: int) -> Iterator[Question]:
+    """Group the conflicts of a file: those of a small file, or of one definition.
+
+    Args:
+        path: The file.
+        places: Its open conflicts, in order.
+        whole_lines: Up to how many lines a file is asked about in one question.
+    """
+    is_small = bool(places) and len(places[0].lines) <= whole_lines
+    groups: dict[tuple[str, int], list[Place]] = {}
+    for i, place in enumerate(places):
+        if is_small:
+            key = ("file", 0)
+        elif (definition := place.definition) is not None:
+            key = ("definition", definition)
+        else:
+            key = ("place", i)
+        groups.setdefault(key, []).append(place)
+    for group in groups.values():
+        yield Question(path=path, places=group)
+
+
+def _excerpt(prompts: Prompts, number: int, place: Place, context_lines: int) -> str:
+    conflict = place.conflict
+    before, behind = place.around(context_lines)
+    return prompts.fill(
+        "excerpt",
+        number=number,
+        definition=f", inside of: {' / '.join(place.headers)}" if place.headers else "",
+        before=fenced(before),
+        base=fenced(lines_of(conflict.base)),
+        ours=fenced(lines_of(conflict.ours)),
+        theirs=fenced(lines_of(conflict.theirs)),
+        behind=fenced(behind),
+    )
+
+
+def lines_of(text: bytes | None) -> tuple[str, ...]:
+    """Return the lines of a text, their ends left out."""
+    if not text:
+        return ()
+    return tuple(text.decode("utf-8").replace("\r\n", "\n").removesuffix("\n").split("\n"))
+
+
+def fenced(lines: Iterable[str]) -> str:
+    """Put lines into a fence that none of them closes."""
+    shown = list(lines)
+    longest = max((len(run) for line in shown for run in re.findall("`+", line)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return "\n".join([fence, *shown, fence])
+
+
+def _side(text: bytes | None) -> str:
+    if text is None:
+        return "the file is deleted"
+    shown = text.decode("utf-8", "backslashreplace")
+    cut = shown[:_MOST_SHOWN]
+    more = f" (the first {_MOST_SHOWN:,} characters)" if len(cut) < len(shown) else ""
+    return f"the file is kept as{more}\n{fenced(cut.splitlines())}"
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _indent_of(conflict: Conflict) -> int:
+    lines = [*lines_of(conflict.ours), *lines_of(conflict.theirs)]
+    return min((_indent(line) for line in lines if line.strip()), default=0)

@@ -1,0 +1,369 @@
+"""Has a language model resolve conflicts, and takes only what passes the checks."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from attrs import Attribute, evolve, field, fields, frozen, validators
+
+from cooperbench_eval.llm.asking import Asker, Exchange, Tally, in_threads
+from cooperbench_eval.llm.cassette import Cassette, Replay
+from cooperbench_eval.llm.chat import ChatClient, ChatRequest
+from cooperbench_eval.llm.litellm_client import LitellmClient
+from cooperbench_eval.llm.prompts import Prompts
+from cooperbench_eval.llm.questions import Place, Question, ask_about, lines_of
+from cooperbench_eval.llm.redaction import without_secrets
+from cooperbench_eval.merging.tree import Gone, ThreeWayMerge
+from cooperbench_eval.models import Conflict, ConflictKind, LedgerRow
+from cooperbench_eval.strategies.judge import find_parse_fault
+from cooperbench_eval.strategies.protocol import FeatureContext, MergeInput, MergeOutcome
+from cooperbench_eval.structure.tokenmerge import count_tokens
+
+__all__ = ["LLMStrategy"]
+
+_CHOICES = frozenset({ConflictKind.BINARY, ConflictKind.MODIFY_DELETE})
+
+
+def _as_prompts(prompts: Prompts | str | Path | None) -> Prompts:
+    if prompts is None:
+        return Prompts.built_in()
+    return prompts if isinstance(prompts, Prompts) else Prompts.read(prompts)
+
+
+def _own(options: Mapping[str, Any]) -> dict[str, Any]:
+    return dict(options)
+
+
+_TAKEN = frozenset(
+    {"api_base", "api_key", "max_retries", "max_tokens", "messages", "model", "n", "num_retries"}
+    | {"seed", "stream", "temperature", "timeout"}
+)
+"""What goes by an argument of its own, or would not give one whole answer."""
+
+
+@frozen
+class LLMStrategy:
+    """Asks a model what is to stand in the place of each conflict.
+
+    Conflicts of one definition are asked about together. An answer is taken only if it
+    has exactly one text for each conflict, no markers, every line that both sides kept,
+    and leaves a file that parses if all versions parse; otherwise the model is told why
+    and asked again. A conflict without an answer that passes stays open.
+
+    A strategy that is pickled leaves its key behind, and options that may be secrets,
+    such as headers; a worker process finds its own key in the environment.
+
+    Attributes:
+        model: The model, as litellm names it, such as `gpt-5` or `openai/my-model`.
+        api_base: Where the provider is, for a server of one's own.
+        api_key: The key, if not in the environment.
+        temperature: How freely it answers; `None` leaves it to the provider.
+        seed: What its chance starts from, if the provider knows that.
+        max_attempts: How often a question is asked.
+        timeout_seconds: How long one answer may take; also the longest wait between two.
+        max_tokens: How long an answer may be.
+        context_lines: How many lines around a conflict are shown.
+        whole_lines: Up to how many lines a file's conflicts are asked about at once.
+        concurrency: How many questions of a merge are under way at a time.
+        budget_usd: No question is asked once a merge has cost so much; known prices
+            count, and what is under way is not called back.
+        max_invented_lines: How many lines of an answer no version may have.
+        min_kept: Where both sides only added lines, the share of the tokens of each that
+            an answer must have. Where git split what they added into several conflicts
+            a right answer may well have less in one of them, and more in another.
+        cassette: A directory to keep exchanges in, and to take them from.
+        replay: Where answers come from; by default the cassette, if there is one, and
+            else the model.
+        prompts: The texts to ask with, or a directory that holds other ones.
+        options: What else is passed to litellm. What goes by a name like those of
+            secrets, such as `extra_headers`, is no part of what a cassette keeps.
+        client: Who is asked instead of litellm.
+    """
+
+    model: str = field(default="")
+    name: str = field(default="llm", kw_only=True)
+    api_base: str | None = field(default=None, kw_only=True)
+    api_key: str | None = field(default=None, kw_only=True, repr=False)
+    temperature: float | None = field(default=0.0, kw_only=True)
+    seed: int | None = field(default=None, kw_only=True)
+    max_attempts: int = field(default=3, kw_only=True, validator=validators.ge(1))
+    timeout_seconds: float = field(default=120.0, kw_only=True, validator=validators.gt(0))
+    max_tokens: int = field(default=4096, kw_only=True, validator=validators.ge(1))
+    context_lines: int = field(default=30, kw_only=True, validator=validators.ge(0))
+    whole_lines: int = field(default=150, kw_only=True, validator=validators.ge(0))
+    concurrency: int = field(default=4, kw_only=True, validator=validators.ge(1))
+    budget_usd: float | None = field(default=None, kw_only=True)
+    max_invented_lines: int | None = field(default=10, kw_only=True)
+    min_kept: float = field(
+        default=0.0, kw_only=True, validator=[validators.ge(0), validators.le(1)]
+    )
+    cassette: str | Path | None = field(default=None, kw_only=True)
+    replay: Replay = field(default=Replay.AUTO, kw_only=True, converter=Replay)
+    prompts: Prompts = field(default=None, kw_only=True, converter=_as_prompts, repr=False)
+    options: Mapping[str, Any] = field(
+        factory=dict, kw_only=True, converter=_own, hash=False, repr=False
+    )
+    client: ChatClient | None = field(default=None, kw_only=True, repr=False)
+
+    @model.validator
+    def _check_model(self, _: object, model: str) -> None:
+        if not model:
+            raise ValueError('no model is named: get_strategy("llm", model="gpt-5")')
+
+    @budget_usd.validator
+    @max_invented_lines.validator
+    def _check_limit(self, attribute: "Attribute[Any]", limit: float | None) -> None:
+        if limit is not None and limit < 0:
+            raise ValueError(f"{attribute.name} is negative: {limit}")
+
+    @replay.validator
+    def _check_replay(self, _: object, replay: Replay) -> None:
+        if replay in {Replay.REPLAY, Replay.RECORD} and self.cassette is None:
+            raise ValueError(f"to {replay} takes a directory: cassette=...")
+
+    @options.validator
+    def _check_options(self, _: object, options: Mapping[str, Any]) -> None:
+        if taken := sorted(_TAKEN & options.keys()):
+            raise ValueError(f"not to be given in options: {', '.join(taken)}")
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave the key and every option that may be a secret behind."""
+        state = {each.name: getattr(self, each.name) for each in fields(LLMStrategy)}
+        return state | {"api_key": None, "options": without_secrets(self.options)}
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        """Take over what `__getstate__` gave."""
+        for name, value in state.items():
+            object.__setattr__(self, name, value)
+
+    def merge(self, merge_input: MergeInput, /) -> MergeOutcome:
+        """Return the three-way merge with what the model resolved."""
+        return _Conversation(self, merge_input).outcome()
+
+
+def _asker(strategy: LLMStrategy, merge_input: MergeInput, tally: Tally) -> Asker:
+    return Asker(
+        client=_client(strategy),
+        request=_request(strategy),
+        prompts=strategy.prompts,
+        features=_features(merge_input),
+        context_lines=strategy.context_lines,
+        max_attempts=strategy.max_attempts,
+        max_wait_seconds=strategy.timeout_seconds,
+        max_invented_lines=strategy.max_invented_lines,
+        tally=tally,
+    )
+
+
+def _request(strategy: LLMStrategy) -> ChatRequest:
+    known = {
+        "temperature": strategy.temperature,
+        "seed": strategy.seed,
+        "max_tokens": strategy.max_tokens,
+    }
+    options = {name: value for name, value in known.items() if value is not None}
+    options |= without_secrets(strategy.options)
+    return ChatRequest(model=strategy.model, messages=(), options=options)
+
+
+def _client(strategy: LLMStrategy) -> ChatClient:
+    client = strategy.client or LitellmClient(
+        api_base=strategy.api_base,
+        api_key=strategy.api_key,
+        timeout_seconds=strategy.timeout_seconds,
+        options=strategy.options,
+    )
+    if strategy.cassette is None:
+        return client
+    return Cassette(directory=strategy.cassette, mode=strategy.replay, client=client)
+
+
+class _Conversation:
+    """All questions about one merge."""
+
+    def __init__(self, strategy: LLMStrategy, merge_input: MergeInput) -> None:
+        self._strategy = strategy
+        self._merge = merge_input.merge
+        self._tally = Tally(strategy.prompts.version, strategy.budget_usd)
+        self._asker = _asker(strategy, merge_input, self._tally)
+        self._files = {file.path: file for file in _files(merge_input.merge)}
+
+    def outcome(self) -> MergeOutcome:
+        """Ask, and put what passes in its place."""
+        questions = list(self._questions())
+        exchanges = self._ask_all(questions)
+        answers: dict[Conflict, bytes | Gone] = {}
+        rows = {c: LedgerRow.left_open(c, _why_not_asked(c)) for c in self._merge.conflicts}
+        for question, exchange in zip(questions, exchanges, strict=True):
+            for conflict, answer, row in _settle(question, exchange):
+                rows[conflict] = row
+                if answer is not None:
+                    answers[conflict] = answer
+        self._reopen_broken(answers, rows)
+        resolved = self._merge.resolve(answers.get)
+        nothing_said = bool(exchanges) and not any(each.answered for each in exchanges)
+        return MergeOutcome(
+            changes=resolved.changes,
+            conflicts=resolved.conflicts,
+            conflicts_met=len(self._merge.conflicts),
+            failure=exchanges[0].reason if nothing_said else "",
+            ledger=tuple(rows.values()),
+            merge=resolved,
+            usage=(self._tally.usage,),
+        )
+
+    def _questions(self) -> Iterator[Question]:
+        for file in self._files.values():
+            yield from ask_about(file.path, file.places(), whole_lines=self._strategy.whole_lines)
+        for conflict in self._merge.conflicts:
+            if not conflict.has_lines and conflict.kind in _CHOICES:
+                place = Place(conflict=conflict)
+                yield Question(path=conflict.path, places=(place,), is_choice=True)
+
+    def _ask_all(self, questions: Sequence[Question]) -> list[Exchange]:
+        """Ask with some questions under way at a time; an interrupt drops the rest."""
+        threads = self._strategy.concurrency
+        return in_threads(self._ask, questions, threads=threads, stopped=self._asker.stopped)
+
+    def _ask(self, question: Question) -> Exchange:
+        def check(texts: Sequence[bytes]) -> str:
+            conflicts = [place.conflict for place in question.places]
+            answers = dict(zip(conflicts, texts, strict=True))
+            return self._files[question.path].fault(answers) or self._left_out(answers)
+
+        return self._asker.ask(question, check)
+
+    def _left_out(self, answers: Mapping[Conflict, bytes]) -> str:
+        """Say what an answer lacks of lines that a side only added."""
+        for conflict, text in answers.items():
+            for name, side in (("A", conflict.ours), ("B", conflict.theirs)):
+                share = _share_kept(conflict.base, side, text)
+                if not conflict.base and share < self._strategy.min_kept:
+                    return f"it has only {share:.0%} of what side {name} added"
+        return ""
+
+    def _reopen_broken(
+        self, answers: dict[Conflict, bytes | Gone], rows: dict[Conflict, LedgerRow]
+    ) -> None:
+        """Leave a file open whose answers pass one by one, and not together."""
+        for file in self._files.values():
+            texts = {c: t for c in file.conflicts if isinstance(t := answers.get(c), bytes)}
+            if texts and (problem := file.fault(texts)):
+                for conflict in texts:
+                    del answers[conflict]
+                    rows[conflict] = evolve(rows[conflict], rule="", reason=problem)
+
+
+@frozen(kw_only=True)
+class _File:
+    """A file with conflicts between lines.
+
+    Attributes:
+        path: Its place.
+        conflicts: Its open conflicts, in order.
+        settled: The lines before, between and behind them.
+        versions: The whole file in base, ours and theirs.
+    """
+
+    path: str
+    conflicts: tuple[Conflict, ...]
+    settled: tuple[bytes, ...] = field(repr=False)
+    versions: tuple[bytes, bytes, bytes] = field(repr=False)
+
+    def places(self) -> list[Place]:
+        """Return the conflicts where they stand; none if the file is not UTF-8."""
+        lines: list[str] = []
+        ends = []
+        try:
+            for settled, conflict in zip(self.settled, self.conflicts, strict=False):
+                lines += lines_of(settled)
+                start = len(lines)
+                lines += lines_of(conflict.ours)
+                ends.append((conflict, start, len(lines)))
+                lines_of(conflict.base), lines_of(conflict.theirs)
+            lines += lines_of(self.settled[-1])
+        except UnicodeDecodeError:
+            return []
+        return [Place(conflict=c, lines=lines, start=start, end=end) for c, start, end in ends]
+
+    def fault(self, texts: Mapping[Conflict, bytes]) -> str:
+        """Say why the file would not parse with *texts*; other conflicts may be as either side."""
+        fault = ""
+        for side in ("ours", "theirs"):
+            filled = [texts.get(c, getattr(c, side) or b"") for c in self.conflicts]
+            parts = chain.from_iterable(zip(self.settled, [*filled, b""], strict=True))
+            found = find_parse_fault(self.path, self.versions, b"".join(parts))
+            if not found:
+                return ""
+            fault = fault or found
+        return fault
+
+
+def _files(merge: ThreeWayMerge) -> Iterator[_File]:
+    """Yield each file that has conflicts between lines."""
+    by_path: dict[str, list[Conflict]] = {}
+    for conflict in merge.conflicts:
+        if conflict.has_lines:
+            by_path.setdefault(conflict.path, []).append(conflict)
+    for path, conflicts in by_path.items():
+        yield _File(
+            path=path,
+            conflicts=tuple(conflicts),
+            settled=merge.settled_in(path),
+            versions=merge.versions_of(path),
+        )
+
+
+def _settle(
+    question: Question, exchange: Exchange
+) -> Iterator[tuple[Conflict, bytes | Gone | None, LedgerRow]]:
+    """Yield what became of each conflict of a question."""
+    for i, place in enumerate(question.places):
+        conflict = place.conflict
+        row = LedgerRow(
+            path=conflict.path,
+            line=conflict.line,
+            shape=conflict.kind.value,
+            attempts=exchange.attempts,
+        )
+        if exchange.side:
+            chosen = conflict.ours if exchange.side == "A" else conflict.theirs
+            answer = Gone.GONE if chosen is None else chosen
+            yield conflict, answer, evolve(row, rule=f"model, side {exchange.side}")
+        elif exchange.texts:
+            text = exchange.texts[i]
+            row = evolve(
+                row,
+                rule="model",
+                invented_lines=exchange.invented[i],
+                ours_kept=_share_kept(conflict.base, conflict.ours, text),
+                theirs_kept=_share_kept(conflict.base, conflict.theirs, text),
+            )
+            yield conflict, text, row
+        else:
+            yield conflict, None, evolve(row, reason=exchange.reason)
+
+
+def _share_kept(base: bytes | None, side: bytes | None, text: bytes) -> float:
+    """Return the share of the tokens that a side added which *text* has."""
+    before, there = count_tokens(base or b""), count_tokens(text)
+    added = count_tokens(side or b"") - before
+    return (added & (there - before)).total() / added.total() if added else 1.0
+
+
+def _why_not_asked(conflict: Conflict) -> str:
+    if conflict.has_lines:
+        return "the file is not UTF-8"
+    return "there are no sides to choose from"
+
+
+def _features(merge_input: MergeInput) -> str:
+    """Say what is known of the features."""
+    known = (("Side A", merge_input.ours_feature), ("Side B", merge_input.theirs_feature))
+    return "\n".join(_described(side, feature) for side, feature in known if feature)
+
+
+def _described(side: str, feature: FeatureContext) -> str:
+    description = feature.description.strip() or "(no description)"
+    return f"\n{side} adds feature {feature.number}:\n{description}\n"

@@ -1,0 +1,167 @@
+"""Exchanges kept, and served again without a model."""
+
+import json
+
+import pytest
+
+from cooperbench_eval.llm.cassette import Cassette, Replay
+from cooperbench_eval.llm.chat import ChatError, ChatFault, ChatReply, ChatRequest, Message
+
+
+class Client:
+    """Answers by a script of texts and faults, and counts."""
+
+    def __init__(self, *script):
+        """Take the script."""
+        self.script = list(script)
+
+    def complete(self, _request):
+        """Take the next step."""
+        step = self.script.pop(0)
+        if isinstance(step, ChatFault):
+            raise ChatError(step, "a problem", 7.0)
+        return ChatReply(text=step, model="served", prompt_tokens=3, cost_usd=0.1)
+
+
+SLOW = ChatFault.RATE_LIMITED
+
+
+def request(text="Hello"):
+    """Return a request of one turn."""
+    return ChatRequest(model="m", messages=[Message(role="user", text=text)])
+
+
+def run(directory, mode, *script, times=1):
+    """Ask a fresh cassette some times; return what it gave, and what the client has left."""
+    client = Client(*script)
+    cassette = Cassette(directory=directory, mode=mode, client=client)
+    given = []
+    for _ in range(times):
+        try:
+            given.append(cassette.complete(request()).text)
+        except ChatError as exc:
+            given.append(exc.fault)
+    return given, client.script
+
+
+def files(directory):
+    """List the files below a directory."""
+    return sorted(path for path in directory.rglob("*") if path.is_file())
+
+
+@pytest.mark.parametrize("mode", [Replay.RECORD, Replay.AUTO])
+def test_what_is_recorded_is_replayed(tmp_path, mode):
+    """With all that the reply said, without the client."""
+    assert run(tmp_path, mode, "hi") == (["hi"], [])
+
+    replayed = Cassette(directory=tmp_path, mode=Replay.REPLAY, client=Client())
+
+    reply = replayed.complete(request())
+    assert reply == ChatReply(text="hi", model="served", prompt_tokens=3, cost_usd=0.1)
+
+
+def test_a_file_is_called_by_the_digest_and_can_be_read(tmp_path):
+    """It holds the request beside the answers."""
+    run(tmp_path, Replay.RECORD, "hi")
+
+    (file,) = files(tmp_path)
+    assert file.name == f"{request().key}.json"
+    data = json.loads(file.read_text())
+    assert data["request"]["messages"] == [{"role": "user", "content": "Hello"}]
+    assert data["answers"][0]["text"] == "hi"
+
+
+@pytest.mark.parametrize(
+    ("mode", "given", "left"),
+    [
+        (Replay.LIVE, "new", []),
+        (Replay.RECORD, "new", []),
+        (Replay.REPLAY, "old", ["new"]),
+        (Replay.AUTO, "old", ["new"]),
+    ],
+)
+def test_the_mode_says_where_an_answer_comes_from(tmp_path, mode, given, left):
+    """From the model or from the cassette."""
+    run(tmp_path, Replay.RECORD, "old")
+
+    assert run(tmp_path, mode, "new") == ([given], left)
+
+    expected = "new" if mode is Replay.RECORD else "old"
+    assert run(tmp_path, Replay.REPLAY)[0] == [expected]
+
+
+def test_live_keeps_nothing(tmp_path):
+    """Not even a directory."""
+    run(tmp_path / "none", Replay.LIVE, "hi")
+
+    assert not (tmp_path / "none").exists()
+
+
+def test_what_is_not_there_is_a_fault_with_a_name(tmp_path):
+    """It says which file is missing."""
+    cassette = Cassette(directory=tmp_path, mode=Replay.REPLAY, client=Client("hi"))
+
+    with pytest.raises(ChatError, match=request().key) as caught:
+        cassette.complete(request())
+
+    assert caught.value.fault is ChatFault.NOT_RECORDED
+
+
+def test_faults_are_replayed_in_their_order(tmp_path):
+    """And nobody waits for them again; the last answer stays."""
+    run(tmp_path, Replay.RECORD, SLOW, SLOW, "hi", times=3)
+
+    assert run(tmp_path, Replay.REPLAY, times=4)[0] == [SLOW, SLOW, "hi", "hi"]
+    cassette = Cassette(directory=tmp_path, mode=Replay.REPLAY, client=Client())
+    with pytest.raises(ChatError, match="a problem") as caught:
+        cassette.complete(request())
+    assert caught.value.retry_after_seconds == 0.0
+
+
+def test_auto_asks_again_where_there_was_a_fault(tmp_path):
+    """A run that broke off is taken up; faults before an answer are skipped."""
+    run(tmp_path, Replay.AUTO, SLOW)
+
+    assert run(tmp_path, Replay.AUTO, SLOW, "hi", times=2) == ([SLOW, "hi"], [])
+    assert run(tmp_path, Replay.AUTO) == (["hi"], [])
+    assert run(tmp_path, Replay.REPLAY, times=2)[0] == [SLOW, "hi"]
+
+
+TORN = [
+    b"",
+    b'{"format": 1, "answ',
+    b"\xff",
+    b"[]",
+    b"[" * 100_000,
+    b'{"format": 2, "answers": [{"text": "old"}]}',
+    b'{"format": 1, "answers": []}',
+    b'{"format": 1, "answers": [{"text": 1}]}',
+    b'{"format": 1, "answers": [3]}',
+    b'{"format": 1, "answers": [{"fault": "nonesuch", "problem": ""}]}',
+]
+
+
+@pytest.mark.parametrize("data", TORN, ids=range(len(TORN)))
+def test_a_torn_file_counts_as_not_there(tmp_path, data):
+    """It is asked again in auto mode, and told in replay."""
+    run(tmp_path, Replay.RECORD, "old")
+    (file,) = files(tmp_path)
+    file.write_bytes(data)
+
+    assert run(tmp_path, Replay.REPLAY)[0] == [ChatFault.NOT_RECORDED]
+    assert run(tmp_path, Replay.AUTO, "new") == (["new"], [])
+    assert run(tmp_path, Replay.REPLAY)[0] == ["new"]
+
+
+def test_an_answer_that_cannot_be_kept_is_a_fault(tmp_path):
+    """A recording with holes would not be one."""
+    (tmp_path / "file").write_text("")
+
+    assert run(tmp_path / "file", Replay.RECORD, "hi")[0] == [ChatFault.NOT_RECORDED]
+
+
+def test_nothing_else_is_left_in_the_directory(tmp_path):
+    """A file is written whole or not at all."""
+    run(tmp_path, Replay.RECORD, SLOW, "\ud800", times=2)
+
+    assert [file.suffix for file in files(tmp_path)] == [".json"]
