@@ -56,7 +56,6 @@ def test_filling_leaves_other_dollar_signs_and_values_alone():
 
 def test_the_texts_are_in_the_wheel(tmp_path):
     """As they are in the checkout."""
-    pytest.importorskip("hatchling")
     root = Path(__file__).parents[2]
     script = f"from hatchling.build import build_wheel; build_wheel({str(tmp_path)!r})"
 
