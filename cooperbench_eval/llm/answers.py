@@ -16,9 +16,9 @@ __all__ = [
     "invented_lines",
 ]
 
-_OPENING = re.compile(r"^(?P<fence>`{3,}|~{3,})[ \t]*(?P<info>[^`\n]*)$")
+_OPENING = re.compile(r"^(?P<fence>`{3,}|~{3,})(?P<info>[^`\n]*)$")
 _NAME = re.compile(r"conflict[-_ ]?([0-9]{1,6})\b", re.IGNORECASE)
-_MARKER = re.compile(r"^(?:<{7}|>{7}|\|{7})(?: |$)|^={7}$")
+_MARKER = re.compile(r"^\s*(?:<{7}|>{7}|\|{7})|^\s*={7}\s*$")
 
 
 _CONTROLS = re.compile(rb"[\x00-\x09\x0b-\x1f\x7f]")
@@ -74,7 +74,7 @@ _Block = tuple[int | None, str]
 
 def _named_in_json(answer: str) -> list[_Block]:
     try:
-        data = json.loads(answer)
+        data = json.loads(answer, object_pairs_hook=_without_twins)
     except (ValueError, RecursionError):
         return []
     if not isinstance(data, dict):
@@ -87,6 +87,14 @@ def _named_in_json(answer: str) -> list[_Block]:
         for name, text in zip(names, data.values(), strict=True)
         if name is not None
     ]
+
+
+def _without_twins(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """Make an object of its members; of two with one name neither can be told to be meant."""
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        raise AnswerError("a name stands twice in its object")
+    return members
 
 
 def _ended(text: str) -> str:
@@ -126,7 +134,7 @@ def fitted(conflict: Conflict, text: str) -> bytes:
     Raises:
         AnswerError: It is no text, or has control characters that no version has.
     """
-    known = b"".join(_sides(conflict)) + b"\t"
+    known = b"".join(_sides(conflict)).replace(b"\r\n", b"\n") + b"\t"
     try:
         data = text.encode("utf-8")
     except UnicodeEncodeError:
@@ -151,7 +159,7 @@ def check_lines(conflict: Conflict, text: bytes) -> None:
     base, ours, theirs = (_count_lines(side) for side in _sides(conflict))
     there = _count_lines(text)
     for line in there:
-        if _MARKER.match(line) and not (ours[line] or theirs[line]):
+        if _MARKER.match(line) and there[line] > ours[line] + theirs[line]:
             raise AnswerError(f"it has a conflict marker, {line[:20]!r}")
     for line in base:
         least = min(base[line], ours[line], theirs[line])

@@ -15,13 +15,22 @@ from cooperbench_eval.llm.answers import (
     fitted,
     invented_lines,
 )
-from cooperbench_eval.llm.chat import ChatClient, ChatError, ChatReply, ChatRequest, Message
+from cooperbench_eval.llm.chat import (
+    ChatClient,
+    ChatError,
+    ChatFault,
+    ChatReply,
+    ChatRequest,
+    Message,
+)
 from cooperbench_eval.llm.prompts import Prompts
 from cooperbench_eval.llm.questions import Question
 from cooperbench_eval.models import ModelUsage
 
 __all__ = ["Asker", "Check", "Exchange", "Tally", "in_threads"]
 
+_MOST_CHARACTERS = 1_000_000
+"""Of an answer, whoever gave it."""
 _FIRST_WAIT_SECONDS = 0.5
 
 Check = Callable[[Sequence[bytes]], str]
@@ -134,7 +143,7 @@ class Asker:
                 return evolve(exchange, reason="the budget is spent")
             exchange = evolve(exchange, attempts=attempt)
             try:
-                reply = self.client.complete(evolve(self.request, messages=turns))
+                reply = self._complete(evolve(self.request, messages=turns))
             except ChatError as exc:
                 self.tally.add(None)
                 exchange = evolve(exchange, reason=str(exc))
@@ -162,6 +171,20 @@ class Asker:
         while True:
             yield seconds
             seconds = min(2 * seconds, self.max_wait_seconds)
+
+    def _complete(self, request: ChatRequest) -> ChatReply:
+        """Ask the client; whatever it raises but an interrupt is a fault of the exchange.
+
+        Raises:
+            ChatError: There is no answer.
+        """
+        try:
+            return self.client.complete(request)
+        except (ChatError, KeyboardInterrupt):
+            raise
+        # A client is anybody's code, and event loops cancel by what is no Exception.
+        except BaseException as exc:
+            raise ChatError(ChatFault.MALFORMED, type(exc).__qualname__) from exc
 
     def _accepted(self, question: Question, reply: ChatReply, check: Check) -> Exchange:
         """Take the data out of an answer and check it.

@@ -142,6 +142,7 @@ def _excerpt(prompts: Prompts, number: int, place: Place, context_lines: int) ->
     return prompts.fill(
         "excerpt",
         number=number,
+        line=conflict.line,
         definition=f", inside of: {' / '.join(place.headers)}" if place.headers else "",
         before=fenced(before),
         base=fenced(lines_of(conflict.base)),

@@ -13,7 +13,7 @@ from cooperbench_eval.llm.chat import ChatClient, ChatRequest
 from cooperbench_eval.llm.litellm_client import LitellmClient
 from cooperbench_eval.llm.prompts import Prompts
 from cooperbench_eval.llm.questions import Place, Question, ask_about, lines_of
-from cooperbench_eval.llm.redaction import without_secrets
+from cooperbench_eval.llm.redaction import redact, secrets_in, without_secrets
 from cooperbench_eval.merging.tree import Gone, ThreeWayMerge
 from cooperbench_eval.models import Conflict, ConflictKind, LedgerRow
 from cooperbench_eval.strategies.judge import find_parse_fault
@@ -36,7 +36,17 @@ def _own(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 _TAKEN = frozenset(
-    {"api_base", "api_key", "max_retries", "max_tokens", "messages", "model", "n", "num_retries"}
+    {
+        "api_base",
+        "base_url",
+        "api_key",
+        "max_retries",
+        "max_tokens",
+        "messages",
+        "model",
+        "n",
+        "num_retries",
+    }
     | {"seed", "stream", "temperature", "timeout"}
 )
 """What goes by an argument of its own, or would not give one whole answer."""
@@ -232,10 +242,15 @@ class _Conversation:
             answers = dict(zip(conflicts, texts, strict=True))
             return self._files[question.path].fault(answers) or self._left_out(answers)
 
-        return self._asker.ask(question, check)
+        exchange = self._asker.ask(question, check)
+        secrets = (self._strategy.api_key or "", *secrets_in(self._strategy.options))
+        return evolve(exchange, reason=redact(exchange.reason, secrets))
 
     def _left_out(self, answers: Mapping[Conflict, bytes]) -> str:
         """Say what an answer lacks of lines that a side only added."""
+        both_added = any(not c.base and c.ours and c.theirs for c in answers)
+        if both_added and not any(text.strip() for text in answers.values()):
+            return "it has nothing of what both sides added"
         for conflict, text in answers.items():
             for name, side in (("A", conflict.ours), ("B", conflict.theirs)):
                 share = _share_kept(conflict.base, side, text)

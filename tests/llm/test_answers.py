@@ -159,3 +159,25 @@ def test_lines_of_no_version_are_counted():
 
     assert invented_lines(between, b"a\n\n    b\nz\n") == 0
     assert invented_lines(between, b"a\nnew\nnew\n") == 2
+
+
+def test_a_line_of_blanks_behind_a_fence_takes_no_time():
+    """Time is in proportion to the answer, whatever stands in it."""
+    answer = "```" + " " * 200_000 + "`\n```\na\n```"
+
+    assert extract(answer, 1) == ["a\n"]
+
+
+def test_a_name_that_stands_twice_is_refused():
+    """Which of the two is meant cannot be told."""
+    with pytest.raises(AnswerError, match="twice"):
+        extract('{"conflict-1": "a", "conflict-1": "b"}', 1)
+
+
+@pytest.mark.parametrize("marker", ["  <<<<<<< HEAD", "<<<<<<<HEAD", "<<<<<<<<<< o", "======= "])
+def test_what_looks_like_a_marker_is_one(marker):
+    """However it is indented or gone on with."""
+    conflict = Conflict(path="a", base=b"", ours=b"a\n", theirs=b"b\n", line=1)
+
+    with pytest.raises(AnswerError, match="marker"):
+        check_lines(conflict, f"a\n{marker}\nb\n".encode())

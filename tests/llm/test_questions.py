@@ -93,7 +93,7 @@ def test_a_question_shows_what_a_person_would_look_at():
     text = question.text(Prompts.built_in(), "Side A adds feature 2:\nSave.", 2)
 
     assert text.startswith("File: a.py (Python)\nSide A adds feature 2:\nSave.\n")
-    assert "Conflict 1, inside of: class Edit: / def load(self): / if self.path:\n" in text
+    assert "Conflict 1, line 9, inside of: class Edit: / def load(self): / if self.path:\n" in text
     assert "Lines before:\n```\n    def load(self):\n        if self.path:\n```\n" in text
     assert "Base:\n```\n            y0\n```\n" in text
     assert "Side A:\n```\n            y\n```\nSide B:\n```\n            y2\n```\n" in text

@@ -141,7 +141,7 @@ def test_where_a_side_changed_a_line_one_of_two_may_be_chosen(model_server, merg
 
 @pytest.mark.parametrize(
     ("text", "kept"),
-    [("import os\nimport sys\n", (1.0, 1.0)), ("import os\n", (1.0, 0.5)), ("", (0.0, 0.0))],
+    [("import os\nimport sys\n", (1.0, 1.0)), ("import os\n", (1.0, 0.5))],
 )
 def test_how_much_of_either_side_an_answer_has_is_told(model_server, merge, text, kept):
     """One that passes may still leave out what a side added."""
@@ -530,7 +530,7 @@ def test_a_budget_of_nothing_asks_nothing(model_server, merge):
 
 
 def test_a_client_that_breaks_fails_the_attempt(strategy):
-    """As any plug-in that raises."""
+    """It is asked again, and what it raises is told by its kind alone."""
 
     class Broken:
         def complete(self, _request):
@@ -540,8 +540,31 @@ def test_a_client_that_breaks_fails_the_attempt(strategy):
 
     assert (report.attempts[0].status, report.attempts[0].failure) == (
         "failed",
-        "OSError('no licence')",
+        "malformed: OSError",
     )
+
+
+def test_a_client_that_is_cancelled_fails_the_attempt(strategy):
+    """What an event loop raises to cancel does not go through an evaluation."""
+
+    class Cancelled:
+        def complete(self, _request):
+            raise asyncio.CancelledError
+
+    asking = strategy(client=Cancelled(), max_attempts=1)
+    report = ce.Evaluator(strategies=[asking]).evaluate(pair_of(IMPORTS))
+
+    assert report.attempts[0].failure == "malformed: CancelledError"
+
+
+def test_an_answer_without_anything_of_what_both_added_is_refused(model_server, merge):
+    """An empty block is no way to keep both."""
+    model_server.script = [fenced("")]
+
+    outcome = merge(IMPORTS, max_attempts=1)
+
+    assert outcome.status == "conflicts"
+    assert outcome.ledger[0].reason == "it has nothing of what both sides added"
 
 
 # --- cancellation -------------------------------------------------------------------------------
