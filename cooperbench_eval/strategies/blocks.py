@@ -1,7 +1,6 @@
 """Resolves conflicts block by block, judges the files, and keeps the ledger."""
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, count, islice, pairwise, zip_longest
 
@@ -11,7 +10,7 @@ from cooperbench_eval.merging.tree import ThreeWayMerge
 from cooperbench_eval.models import ConflictBlock, LedgerRow
 from cooperbench_eval.strategies.judge import find_fault
 from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome
-from cooperbench_eval.structure.tokenmerge import count_tokens
+from cooperbench_eval.structure.tokenmerge import shares_kept
 
 __all__ = [
     "ConflictFile",
@@ -177,7 +176,7 @@ def resolve_files(
         found = _Chooser(file, propose(file)).choose()
         if isinstance(found, FileMerge):
             rewritten[file.path] = found.text
-            ours, theirs = _shares_kept(file.versions, found.text)
+            ours, theirs = shares_kept(file.versions, found.text)
             rule = f"{found.rule}, around it as well"
             rows += (
                 evolve(_row(block), rule=rule, ours_kept=ours, theirs_kept=theirs)
@@ -329,7 +328,7 @@ def _row_of(block: ConflictBlock, resolution: Resolution) -> LedgerRow:
     if resolution.text is None:
         return evolve(row, reason=resolution.reason)
     versions = block.base, block.ours, block.theirs
-    ours, theirs = _shares_kept(versions, resolution.text)
+    ours, theirs = shares_kept(versions, resolution.text)
     return evolve(row, rule=resolution.rule, ours_kept=ours, theirs_kept=theirs)
 
 
@@ -347,16 +346,3 @@ def _shape(block: ConflictBlock) -> str:
         "insert" if not block.base else "delete" if not side else "edit"
         for side in (block.ours, block.theirs)
     )
-
-
-def _shares_kept(versions: tuple[bytes, bytes, bytes], text: bytes) -> tuple[float, float]:
-    """Return the share of the tokens that either side added which *text* still has."""
-    base, ours, theirs = map(count_tokens, versions)
-    there = count_tokens(text)
-    return _share_kept(base, ours, there), _share_kept(base, theirs, there)
-
-
-def _share_kept(base: Counter[bytes], side: Counter[bytes], there: Counter[bytes]) -> float:
-    added = side - base
-    kept = sum(min(count, max(there[token] - base[token], 0)) for token, count in added.items())
-    return kept / added.total() if added else 1.0

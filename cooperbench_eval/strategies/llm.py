@@ -18,7 +18,7 @@ from cooperbench_eval.merging.tree import Gone, ThreeWayMerge
 from cooperbench_eval.models import Conflict, ConflictKind, LedgerRow
 from cooperbench_eval.strategies.judge import find_parse_fault
 from cooperbench_eval.strategies.protocol import FeatureContext, MergeInput, MergeOutcome
-from cooperbench_eval.structure.tokenmerge import count_tokens
+from cooperbench_eval.structure.tokenmerge import shares_kept
 
 __all__ = ["LLMStrategy"]
 
@@ -252,8 +252,7 @@ class _Conversation:
         if both_added and not any(text.strip() for text in answers.values()):
             return "it has nothing of what both sides added"
         for conflict, text in answers.items():
-            for name, side in (("A", conflict.ours), ("B", conflict.theirs)):
-                share = _share_kept(conflict.base, side, text)
+            for name, share in zip("AB", _shares_kept(conflict, text), strict=True):
                 if not conflict.base and share < self._strategy.min_kept:
                     return f"it has only {share:.0%} of what side {name} added"
         return ""
@@ -348,23 +347,23 @@ def _settle(
             yield conflict, answer, evolve(row, rule=f"model, side {exchange.side}")
         elif exchange.texts:
             text = exchange.texts[i]
+            ours_kept, theirs_kept = _shares_kept(conflict, text)
             row = evolve(
                 row,
                 rule="model",
                 invented_lines=exchange.invented[i],
-                ours_kept=_share_kept(conflict.base, conflict.ours, text),
-                theirs_kept=_share_kept(conflict.base, conflict.theirs, text),
+                ours_kept=ours_kept,
+                theirs_kept=theirs_kept,
             )
             yield conflict, text, row
         else:
             yield conflict, None, evolve(row, reason=exchange.reason)
 
 
-def _share_kept(base: bytes | None, side: bytes | None, text: bytes) -> float:
-    """Return the share of the tokens that a side added which *text* has."""
-    before, there = count_tokens(base or b""), count_tokens(text)
-    added = count_tokens(side or b"") - before
-    return (added & (there - before)).total() / added.total() if added else 1.0
+def _shares_kept(conflict: Conflict, text: bytes) -> tuple[float, float]:
+    """Return the share of what either side added that *text* has."""
+    versions = conflict.base or b"", conflict.ours or b"", conflict.theirs or b""
+    return shares_kept(versions, text)
 
 
 def _why_not_asked(conflict: Conflict) -> str:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from attrs import frozen
 
-__all__ = ["Order", "TokenMergeError", "count_tokens", "merge_tokens"]
+__all__ = ["Order", "TokenMergeError", "count_tokens", "merge_tokens", "shares_kept"]
 
 _TOKEN = re.compile(rb"(\s*)([A-Za-z0-9_\x80-\xff]+|[^\sA-Za-z0-9_\x80-\xff]|\Z)", re.DOTALL)
 _BARE_TOKEN = re.compile(rb"[A-Za-z0-9_\x80-\xff]+|[^\sA-Za-z0-9_\x80-\xff]")
@@ -98,6 +98,19 @@ def merge_tokens(
 def count_tokens(text: bytes) -> Counter[bytes]:
     """Count how often each token occurs."""
     return Counter(_BARE_TOKEN.findall(text))
+
+
+def shares_kept(versions: tuple[bytes, bytes, bytes], text: bytes) -> tuple[float, float]:
+    """Return the share of the tokens that either side added which *text* still has."""
+    base, ours, theirs = map(count_tokens, versions)
+    there = count_tokens(text)
+    return _share_kept(base, ours, there), _share_kept(base, theirs, there)
+
+
+def _share_kept(base: Counter[bytes], side: Counter[bytes], there: Counter[bytes]) -> float:
+    added = side - base
+    kept = sum(min(count, max(there[token] - base[token], 0)) for token, count in added.items())
+    return kept / added.total() if added else 1.0
 
 
 def _ending(texts: Sequence[bytes]) -> bytes:

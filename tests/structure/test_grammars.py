@@ -10,9 +10,6 @@ from cooperbench_eval.structure.merge import TreeMerge
 from cooperbench_eval.structure.syntax import read_syntax
 from cooperbench_eval.structure.tree import StructureError, render
 
-for package in ("tree_sitter", "tree_sitter_typescript", "tree_sitter_go", "tree_sitter_rust"):
-    pytest.importorskip(package)
-
 SAMPLES = {
     "comments.js": """#!/usr/bin/env node
 'use strict' // at the end

@@ -56,11 +56,6 @@ mod m { fn f() { fn inner() {} } }
 """
 
 
-@pytest.fixture(autouse=True)
-def _installed():
-    pytest.importorskip("tree_sitter")
-
-
 @pytest.mark.parametrize(
     ("path", "source", "expected"),
     [
