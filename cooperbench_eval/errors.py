@@ -11,6 +11,7 @@ CooperBenchEvalError
 │   ├── StrategyLoadError                   the plug-in exists and cannot be loaded
 │   └── StrategyFailedError                 the strategy raised or broke its contract
 ├── TestRunError                            tests could not be started or counted
+│   └── SandboxError                        the sandbox failed, not what ran in it
 └── ReportError (ValueError)                report unreadable, newer, or not writable
 ```
 
@@ -26,6 +27,7 @@ __all__ = [
     "PatchError",
     "ReportError",
     "RepositoryError",
+    "SandboxError",
     "StrategyError",
     "StrategyFailedError",
     "StrategyLoadError",
@@ -196,6 +198,15 @@ class TestRunError(CooperBenchEvalError):
         if not self.command:
             return self.problem
         return f"{' '.join(self.command)}: {self.problem}"
+
+
+class SandboxError(TestRunError):
+    """The sandbox failed, so nothing is known of the command; trying again may help.
+
+    Attributes:
+        problem: What went wrong, as a clause.
+        command: The command that was to run, if there was one yet.
+    """
 
 
 class ReportError(CooperBenchEvalError, ValueError):

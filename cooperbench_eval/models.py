@@ -401,10 +401,16 @@ class TestStatus(StrEnum):
     """No case that counts: none ran, or all were skipped or failed as expected."""
     PATCH_REJECTED = "patch_rejected"
     """The suite's tests patch does not apply to the tree; nothing was run."""
+    SETUP_FAILED = "setup_failed"
+    """What the suite needs before its tests could not be made ready."""
     TIMED_OUT = "timed_out"
     """The deadline passed and every process of the run was killed."""
+    OUT_OF_MEMORY = "out_of_memory"
+    """A process of the run was killed for want of memory."""
     INCONCLUSIVE = "inconclusive"
-    """Exit status and structured result disagree, or no result was written."""
+    """Exit status and structured result disagree, or a required test did not run."""
+    INFRASTRUCTURE_ERROR = "infrastructure_error"
+    """The sandbox failed, also when tried again; says nothing about the code."""
 
 
 @frozen(kw_only=True)

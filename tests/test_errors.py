@@ -18,6 +18,7 @@ EXAMPLES = [
     errors.StrategyLoadError("best", "one 1 (one:Best)", "cannot be imported"),
     errors.StrategyFailedError("best", "ZeroDivisionError()"),
     errors.TestRunError("cannot be started", ("pytest", "-q")),
+    errors.SandboxError("the engine does not answer", ("pytest", "-q")),
     errors.ReportError("is no JSON", "report.json"),
 ]
 
@@ -78,7 +79,7 @@ def test_an_errors_facts_are_its_arguments(error):
         (EXAMPLES[8], "merge strategy 'best' failed: ZeroDivisionError()"),
         (EXAMPLES[9], "pytest -q: cannot be started"),
         (errors.TestRunError("no sandbox"), "no sandbox"),
-        (EXAMPLES[10], "report.json: is no JSON"),
+        (EXAMPLES[11], "report.json: is no JSON"),
         (errors.ReportError("is no JSON"), "is no JSON"),
     ],
 )

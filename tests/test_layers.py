@@ -62,7 +62,7 @@ KNOWS = {
 DOORS = {
     "pygit2": {"repository"},
     "cattrs": {"reporting.serialization"},
-    "defusedxml": {"running.junit"},
+    "defusedxml": {"running.readers.junit"},
     "huggingface_hub": {"runlogs"},
     "diff_match_patch": {"symbols"},
     "tree_sitter": {"structure.grammars"},

@@ -5,9 +5,9 @@ on it, and reads the framework's own result file. Nothing is read out of the
 output, which any code can write.
 """
 
-from cooperbench_eval.running.local import LocalSandbox
 from cooperbench_eval.running.runner import TestRunner
-from cooperbench_eval.running.sandbox import Execution, Sandbox
+from cooperbench_eval.running.sandboxes.local import LocalSandbox
+from cooperbench_eval.running.sandboxes.protocol import Execution, Sandbox
 from cooperbench_eval.running.suite import TestSuite
 
 __all__ = ["Execution", "LocalSandbox", "Sandbox", "TestRunner", "TestSuite"]

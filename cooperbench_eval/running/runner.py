@@ -12,10 +12,10 @@ from attrs import field, frozen
 
 from cooperbench_eval.models import PatchStatus, TestCase, TestCaseStatus, TestResult, TestStatus
 from cooperbench_eval.patching import apply_patch
-from cooperbench_eval.running.frameworks import FRAMEWORKS
-from cooperbench_eval.running.local import LocalSandbox
-from cooperbench_eval.running.reader import FinishedRun, Reader, UnreadableResultError
-from cooperbench_eval.running.sandbox import Execution, Sandbox
+from cooperbench_eval.running.readers.frameworks import FRAMEWORKS
+from cooperbench_eval.running.readers.protocol import FinishedRun, Reader, UnreadableResultError
+from cooperbench_eval.running.sandboxes.local import LocalSandbox
+from cooperbench_eval.running.sandboxes.protocol import Execution, Sandbox
 from cooperbench_eval.running.suite import TestSuite
 from cooperbench_eval.snapshot import Changes, Snapshot
 
@@ -73,16 +73,15 @@ class TestRunner:
             root, scratch = work / "tree", work / "scratch"
             tree.write_to(root)
             scratch.mkdir()
-            result_file = scratch / "result"
-            env = suite.environment_at(root)
+            launch = reader.launch(suite.command, suite.environment_at(root), scratch)
             execution = self.sandbox.run(
-                suite.command,
+                launch.command,
                 tree=root,
                 scratch=scratch,
-                env=env | reader.environment(result_file, env),
+                env=launch.env,
                 timeout_seconds=suite.timeout_seconds,
             )
-            status, reason, cases = _judge(execution, reader, suite, result_file, tree)
+            status, reason, cases = _judge(execution, reader, suite, scratch, tree)
         return TestResult(
             status=status,
             cases=cases,
@@ -96,7 +95,7 @@ class TestRunner:
 
 
 def _judge(
-    execution: Execution, reader: Reader, suite: TestSuite, result_file: Path, tree: Snapshot
+    execution: Execution, reader: Reader, suite: TestSuite, scratch: Path, tree: Snapshot
 ) -> tuple[TestStatus, str, tuple[TestCase, ...]]:
     if execution.timed_out:
         reason = f"it did not end within {suite.timeout_seconds:g} seconds"
@@ -104,7 +103,11 @@ def _judge(
     if execution.exit_code is None:
         return TestStatus.INCONCLUSIVE, "the command brought its sandbox down", ()
     run = FinishedRun(
-        command=suite.command, exit_code=execution.exit_code, result_file=result_file, tree=tree
+        command=suite.command,
+        exit_code=execution.exit_code,
+        scratch=scratch,
+        tree=tree,
+        output=execution.output,
     )
     try:
         cases = reader.read(run)

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from attrs import Attribute, field, frozen
 
 from cooperbench_eval.patching import Patch
-from cooperbench_eval.running.frameworks import FRAMEWORKS
+from cooperbench_eval.running.readers.frameworks import FRAMEWORKS
 
 __all__ = ["TestSuite"]
 

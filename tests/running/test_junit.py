@@ -3,8 +3,8 @@
 import pytest
 
 from cooperbench_eval.models import TestCaseStatus
-from cooperbench_eval.running.junit import parse_junit
-from cooperbench_eval.running.reader import UnreadableResultError
+from cooperbench_eval.running.readers.junit import parse_junit
+from cooperbench_eval.running.readers.protocol import UnreadableResultError
 
 BOMB = b"""<?xml version="1.0"?>
 <!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;">]>

@@ -353,7 +353,7 @@ def test_the_command_dies_with_its_supervisor(tmp_path, survivors, word):
 
 def test_a_stopped_supervisor_does_not_stop_the_caller(run_python, survivors, word, monkeypatch):
     """A command that freezes its supervisor is killed some seconds past the deadline."""
-    monkeypatch.setattr("cooperbench_eval.running.processes._PATIENCE_SECONDS", 0.5)
+    monkeypatch.setattr("cooperbench_eval.running.sandboxes.processes._PATIENCE_SECONDS", 0.5)
     script = DAEMON + "os.kill(os.getppid(), signal.SIGSTOP); time.sleep(60)"
 
     execution = run_python(script, word, timeout_seconds=1)

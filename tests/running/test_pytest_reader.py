@@ -4,7 +4,7 @@ import shlex
 from pathlib import Path
 
 from cooperbench_eval.models import TestCaseStatus, TestStatus
-from cooperbench_eval.running.pytest_reader import PytestReader
+from cooperbench_eval.running.readers.pytest_reader import PytestReader
 
 PYTEST = ("python", "-m", "pytest", "-q")
 
@@ -205,11 +205,12 @@ def test_the_suites_own_options_are_kept(run_suite):
 
 def test_a_result_path_with_spaces_is_quoted():
     """The option survives pytest's splitting, whatever the path."""
-    file = Path("/it's a place/result")
+    scratch = Path("/it's a place")
 
-    options = PytestReader().environment(file, {"PYTEST_ADDOPTS": "-x"})["PYTEST_ADDOPTS"]
+    launch = PytestReader().launch(("pytest",), {"PYTEST_ADDOPTS": "-x"}, scratch)
 
-    assert shlex.split(options)[:2] == ["-x", f"--junitxml={file}"]
+    options = shlex.split(launch.env["PYTEST_ADDOPTS"])
+    assert options[:2] == ["-x", f"--junitxml={scratch / 'junit.xml'}"]
 
 
 def test_settings_of_the_tree_do_not_hide_the_result(run_suite):

@@ -7,7 +7,7 @@ from pathlib import Path
 from attrs import frozen
 
 from cooperbench_eval.models import TestCase, TestCaseStatus
-from cooperbench_eval.running.reader import FinishedRun
+from cooperbench_eval.running.readers.protocol import FinishedRun, Launch, NewTests
 
 __all__ = ["ExitReader"]
 
@@ -25,10 +25,10 @@ class ExitReader:
         """None, since there is always the one case."""
         return frozenset()
 
-    def environment(self, result_file: Path, env: Mapping[str, str]) -> dict[str, str]:
+    def launch(self, command: tuple[str, ...], env: Mapping[str, str], scratch: Path) -> Launch:
         """Ask for nothing."""
-        del result_file, env
-        return {}
+        del scratch
+        return Launch(command=command, env=env)
 
     def read(self, run: FinishedRun) -> tuple[TestCase, ...]:
         """Return the command itself as a case; killed by a signal is an error."""
@@ -39,3 +39,13 @@ class ExitReader:
         else:
             status, message = TestCaseStatus.ERROR, f"killed by signal {-run.exit_code}"
         return (TestCase(id=shlex.join(run.command), status=status, message=message),)
+
+    def required(self, new: NewTests) -> tuple[str, ...]:
+        """Nothing, since no test is told from another."""
+        del new
+        return ()
+
+    def covers(self, case: TestCase, name: str) -> bool:
+        """No; it is never asked."""
+        del case, name
+        return False

@@ -14,8 +14,8 @@ from typing import IO
 from attrs import frozen
 
 from cooperbench_eval.errors import TestRunError
-from cooperbench_eval.running.capture import Capture
-from cooperbench_eval.running.sandbox import Execution
+from cooperbench_eval.running.sandboxes.capture import Capture
+from cooperbench_eval.running.sandboxes.protocol import Execution
 
 __all__ = ["Job", "kill_strays", "supervise"]
 

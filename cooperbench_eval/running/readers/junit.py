@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from attrs import field, frozen
 
 from cooperbench_eval.models import TestCaseStatus
-from cooperbench_eval.running.reader import UnreadableResultError
+from cooperbench_eval.running.readers.protocol import UnreadableResultError
 
 __all__ = ["JUnitCase", "JUnitOutcome", "parse_junit"]
 

@@ -1,6 +1,7 @@
 """The sandbox that is none: a plain process of this machine."""
 
 import os
+import platform
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,9 +10,9 @@ from pathlib import Path
 from attrs import field, frozen, validators
 
 from cooperbench_eval.errors import TestRunError
-from cooperbench_eval.running.capture import Capture
-from cooperbench_eval.running.processes import Job, kill_strays, supervise
-from cooperbench_eval.running.sandbox import Execution
+from cooperbench_eval.running.sandboxes.capture import Capture
+from cooperbench_eval.running.sandboxes.processes import Job, kill_strays, supervise
+from cooperbench_eval.running.sandboxes.protocol import Execution
 
 __all__ = ["LocalSandbox"]
 
@@ -66,6 +67,12 @@ class LocalSandbox:
     file_bytes: int | None = field(default=None, validator=_POSITIVE)
     processes: int | None = field(default=None, validator=_POSITIVE)
     name: str = field(default="local", init=False)
+
+    @property
+    def identity(self) -> str:
+        """The name with the limits that are set, and the Python it runs in front of."""
+        limits = (self.memory_bytes, self.file_bytes, self.processes)
+        return f"{self.name} {platform.python_version()} {sys.prefix} {limits} {self.inherit}"
 
     def run(
         self,

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from cooperbench_eval.running.exit_reader import ExitReader
-from cooperbench_eval.running.pytest_reader import PytestReader
-from cooperbench_eval.running.reader import Reader
+from cooperbench_eval.running.readers.exit_reader import ExitReader
+from cooperbench_eval.running.readers.protocol import Reader
+from cooperbench_eval.running.readers.pytest_reader import PytestReader
 
 __all__ = ["FRAMEWORKS"]
 

@@ -8,12 +8,20 @@ from pathlib import Path
 from attrs import frozen
 
 from cooperbench_eval.models import TestCase, TestCaseStatus
-from cooperbench_eval.running.junit import JUnitCase, JUnitOutcome, parse_junit
-from cooperbench_eval.running.reader import FinishedRun, UnreadableResultError, read_result_file
+from cooperbench_eval.running.readers.junit import JUnitCase, JUnitOutcome, parse_junit
+from cooperbench_eval.running.readers.protocol import (
+    FinishedRun,
+    Launch,
+    NewTests,
+    UnreadableResultError,
+    read_result_file,
+)
+from cooperbench_eval.running.readers.python_tests import added_python_tests
 from cooperbench_eval.snapshot import Snapshot
 
 __all__ = ["PytestReader"]
 
+_RESULT = "junit.xml"
 _NOTHING_COLLECTED = 5
 # Where one case is reported several times over (a failed call and a failed
 # tear-down, several subtests), the first of these that occurs stands.
@@ -45,12 +53,13 @@ class PytestReader:
         """Success, and pytest's own code for an empty collection."""
         return frozenset({0, _NOTHING_COLLECTED})
 
-    def environment(self, result_file: Path, env: Mapping[str, str]) -> dict[str, str]:
-        """Add what makes pytest write *result_file* to the suite's own options."""
-        file = shlex.quote(str(result_file))
+    def launch(self, command: tuple[str, ...], env: Mapping[str, str], scratch: Path) -> Launch:
+        """Add what makes pytest write its result to the suite's own options."""
+        file = shlex.quote(str(scratch / _RESULT))
         # The old family names the file of each case; captured logs are not read.
         ours = f"--junitxml={file} -o junit_family=xunit1 -o junit_logging=no"
-        return {"PYTEST_ADDOPTS": " ".join(filter(None, (env.get("PYTEST_ADDOPTS"), ours)))}
+        options = " ".join(filter(None, (env.get("PYTEST_ADDOPTS"), ours)))
+        return Launch(command=command, env={**env, "PYTEST_ADDOPTS": options})
 
     def read(self, run: FinishedRun) -> tuple[TestCase, ...]:
         """Return the cases of a session, in the order in which they first occur.
@@ -59,7 +68,7 @@ class PytestReader:
             UnreadableResultError: No result was written, it is not one, or pytest
                 reports an error of its own.
         """
-        elements = parse_junit(read_result_file(run.result_file))
+        elements = parse_junit(read_result_file(run.scratch / _RESULT))
         namer = _Namer(elements, run.tree)
         cases: dict[str, TestCase] = {}
         for element in elements:
@@ -70,6 +79,14 @@ class PytestReader:
             case = _case(namer.id_of(element), element)
             cases[case.id] = _joined(cases[case.id], case) if case.id in cases else case
         return tuple(cases.values())
+
+    def required(self, new: NewTests) -> tuple[str, ...]:
+        """Name the test functions that the patch adds or changes."""
+        return added_python_tests(new)
+
+    def covers(self, case: TestCase, name: str) -> bool:
+        """Whether *case* is that function, or one of its parameter sets."""
+        return case.id.partition("[")[0] == name
 
 
 def _case(case_id: str, element: JUnitCase) -> TestCase:

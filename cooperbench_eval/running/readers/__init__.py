@@ -1,0 +1,1 @@
+"""Readers of test results: the protocol, and one module for each framework."""

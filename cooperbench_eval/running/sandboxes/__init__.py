@@ -1,0 +1,1 @@
+"""Places to run one command: the protocol, and one module for each place."""
