@@ -9,6 +9,8 @@ import pytest
 from cooperbench_eval.running import LocalSandbox, TestRunner, TestSuite
 from cooperbench_eval.snapshot import Changes, Snapshot
 
+pytest.register_assert_rewrite("sandbox_conformance")
+
 PYTEST = ("python", "-m", "pytest", "-q")
 
 
