@@ -5,10 +5,17 @@ CooperBenchEvalError
 ├── PatchError (ValueError)                 text is no patch, or it leaves the tree
 ├── RepositoryError                         repository, commit or object is missing
 ├── DatasetError (LookupError)              dataset or log layout lacks what was asked for
-├── StrategyError
-│   ├── UnknownStrategyError (LookupError)  no such name
-│   ├── DuplicateStrategyError              two distributions claim one name
-│   ├── StrategyLoadError                   the plug-in exists and cannot be loaded
+├── PluginError
+│   ├── UnknownPluginError (LookupError)    no such name
+│   │   ├── UnknownStrategyError
+│   │   └── UnknownSandboxError
+│   ├── DuplicatePluginError                two distributions claim one name
+│   │   ├── DuplicateStrategyError
+│   │   └── DuplicateSandboxError
+│   └── PluginLoadError                     the plug-in exists and cannot be loaded
+│       ├── StrategyLoadError
+│       └── SandboxLoadError
+├── StrategyError                           all three of a strategy, and:
 │   └── StrategyFailedError                 the strategy raised or broke its contract
 ├── TestRunError                            tests could not be started or counted
 │   └── SandboxError                        the sandbox failed, not what ran in it
@@ -23,15 +30,22 @@ sentence. All of them survive pickling, so they cross process pools.
 __all__ = [
     "CooperBenchEvalError",
     "DatasetError",
+    "DuplicatePluginError",
+    "DuplicateSandboxError",
     "DuplicateStrategyError",
     "PatchError",
+    "PluginError",
+    "PluginLoadError",
     "ReportError",
     "RepositoryError",
     "SandboxError",
+    "SandboxLoadError",
     "StrategyError",
     "StrategyFailedError",
     "StrategyLoadError",
     "TestRunError",
+    "UnknownPluginError",
+    "UnknownSandboxError",
     "UnknownStrategyError",
 ]
 
@@ -98,12 +112,18 @@ class DatasetError(CooperBenchEvalError, LookupError):
         return f"{self.location}: {self.problem}"
 
 
-class StrategyError(CooperBenchEvalError):
-    """Base of what goes wrong with merge strategies."""
+class PluginError(CooperBenchEvalError):
+    """Base of what goes wrong in getting a plug-in by its name.
+
+    Attributes:
+        kind: What the plug-in is to be.
+    """
+
+    kind: ClassVar[str] = "plug-in"
 
 
-class UnknownStrategyError(StrategyError, LookupError):
-    """No installed distribution registers a strategy of that name.
+class UnknownPluginError(PluginError, LookupError):
+    """No installed distribution registers a plug-in of that name.
 
     Attributes:
         name: The name asked for.
@@ -122,11 +142,11 @@ class UnknownStrategyError(StrategyError, LookupError):
     def __str__(self) -> str:
         known = ", ".join(self.available) or "none"
         source = f" (from {', '.join(self.origins)})" if self.origins else ""
-        return f"no merge strategy is called {self.name!r}; available: {known}{source}"
+        return f"no {self.kind} is called {self.name!r}; available: {known}{source}"
 
 
-class DuplicateStrategyError(StrategyError):
-    """Two or more distributions register the same strategy name.
+class DuplicatePluginError(PluginError):
+    """Two or more distributions register the same name.
 
     Attributes:
         name: The contested name.
@@ -140,14 +160,14 @@ class DuplicateStrategyError(StrategyError):
 
     def __str__(self) -> str:
         claimants = " and ".join(self.origins)
-        return f"merge strategy {self.name!r} is registered by {claimants}; uninstall one"
+        return f"{self.kind} {self.name!r} is registered by {claimants}; uninstall one"
 
 
-class StrategyLoadError(StrategyError):
-    """A registered strategy cannot be imported or built.
+class PluginLoadError(PluginError):
+    """A registered plug-in cannot be imported or built.
 
     Attributes:
-        name: The strategy's name.
+        name: The plug-in's name.
         origin: The distribution and object that register it.
         problem: What went wrong, as a clause.
     """
@@ -159,7 +179,25 @@ class StrategyLoadError(StrategyError):
         self.problem = problem
 
     def __str__(self) -> str:
-        return f"merge strategy {self.name!r} from {self.origin}: {self.problem}"
+        return f"{self.kind} {self.name!r} from {self.origin}: {self.problem}"
+
+
+class StrategyError(CooperBenchEvalError):
+    """Base of what goes wrong with merge strategies."""
+
+    kind: ClassVar[str] = "merge strategy"
+
+
+class UnknownStrategyError(StrategyError, UnknownPluginError):
+    """No installed distribution registers a strategy of that name."""
+
+
+class DuplicateStrategyError(StrategyError, DuplicatePluginError):
+    """Two or more distributions register the same strategy name."""
+
+
+class StrategyLoadError(StrategyError, PluginLoadError):
+    """A registered strategy cannot be imported or built."""
 
 
 class StrategyFailedError(StrategyError):
@@ -207,6 +245,24 @@ class SandboxError(TestRunError):
         problem: What went wrong, as a clause.
         command: The command that was to run, if there was one yet.
     """
+
+
+class UnknownSandboxError(UnknownPluginError):
+    """No installed distribution registers a sandbox of that name."""
+
+    kind: ClassVar[str] = "sandbox"
+
+
+class DuplicateSandboxError(DuplicatePluginError):
+    """Two or more distributions register the same sandbox name."""
+
+    kind: ClassVar[str] = "sandbox"
+
+
+class SandboxLoadError(PluginLoadError):
+    """A registered sandbox cannot be imported or built."""
+
+    kind: ClassVar[str] = "sandbox"
 
 
 class ReportError(CooperBenchEvalError, ValueError):

@@ -20,6 +20,13 @@ EXAMPLES = [
     errors.TestRunError("cannot be started", ("pytest", "-q")),
     errors.SandboxError("the engine does not answer", ("pytest", "-q")),
     errors.ReportError("is no JSON", "report.json"),
+    errors.PluginError("anything"),
+    errors.UnknownPluginError("best", ("one", "two"), ("one 1",)),
+    errors.DuplicatePluginError("best", ("one 1", "two 2")),
+    errors.PluginLoadError("best", "one 1 (one:Best)", "cannot be imported"),
+    errors.UnknownSandboxError("cage", ("local",), ("one 1",)),
+    errors.DuplicateSandboxError("cage", ("one 1", "two 2")),
+    errors.SandboxLoadError("cage", "one 1 (one:Cage)", "cannot be built"),
 ]
 
 
@@ -81,6 +88,10 @@ def test_an_errors_facts_are_its_arguments(error):
         (errors.TestRunError("no sandbox"), "no sandbox"),
         (EXAMPLES[11], "report.json: is no JSON"),
         (errors.ReportError("is no JSON"), "is no JSON"),
+        (EXAMPLES[13], "no plug-in is called 'best'; available: one, two (from one 1)"),
+        (EXAMPLES[16], "no sandbox is called 'cage'; available: local (from one 1)"),
+        (EXAMPLES[17], "sandbox 'cage' is registered by one 1 and two 2; uninstall one"),
+        (EXAMPLES[18], "sandbox 'cage' from one 1 (one:Cage): cannot be built"),
     ],
 )
 def test_an_error_says_its_facts(error, sentence):
@@ -95,8 +106,21 @@ def test_an_error_says_its_facts(error, sentence):
         (errors.ReportError, ValueError),
         (errors.DatasetError, LookupError),
         (errors.UnknownStrategyError, LookupError),
+        (errors.UnknownSandboxError, LookupError),
     ],
 )
 def test_an_error_doubles_as_the_builtin_it_is(error, builtin):
     """Code that knows nothing of this library can still catch it."""
     assert issubclass(error, builtin)
+
+
+@pytest.mark.parametrize("pattern", ["Unknown{}Error", "Duplicate{}Error", "{}LoadError"])
+def test_the_errors_of_a_plug_in_are_of_one_family(pattern):
+    """One `except` catches a missing plug-in of any kind, another all about strategies."""
+    strategy, sandbox, plugin = (
+        getattr(errors, pattern.format(kind)) for kind in ("Strategy", "Sandbox", "Plugin")
+    )
+
+    assert issubclass(strategy, plugin)
+    assert issubclass(strategy, errors.StrategyError)
+    assert issubclass(sandbox, plugin)

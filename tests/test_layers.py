@@ -13,6 +13,7 @@ PACKAGE = Path(cooperbench_eval.__file__).parent
 KNOWS = {
     "errors": set(),
     "models": set(),
+    "plugins": {"errors"},
     "objects": {"errors", "models"},
     "repository": {"errors", "objects"},
     "gitdiff": {"models", "objects", "repository"},
@@ -32,9 +33,18 @@ KNOWS = {
     "structure": {"merging", "structure", "symbols"},
     "llm": {"llm", "models"},
     "scoring": {"models"},
-    "running": {"errors", "models", "patching", "running", "snapshot"},
+    "running": {"errors", "models", "patching", "plugins", "running", "snapshot"},
     "reporting": {"errors", "models", "reporting", "snapshot"},
-    "strategies": {"errors", "llm", "merging", "models", "snapshot", "strategies", "structure"},
+    "strategies": {
+        "errors",
+        "llm",
+        "merging",
+        "models",
+        "plugins",
+        "snapshot",
+        "strategies",
+        "structure",
+    },
     "evaluator": {
         "errors",
         "merging",

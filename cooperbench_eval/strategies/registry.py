@@ -5,18 +5,15 @@ Built-in strategies stand in the same table as anybody's: the entry-point group
 when it is asked for.
 """
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TypeGuard
 
 from cooperbench_eval.errors import (
     DuplicateStrategyError,
     StrategyLoadError,
     UnknownStrategyError,
 )
+from cooperbench_eval.plugins import PluginGroup
 from cooperbench_eval.strategies.protocol import MergeStrategy
-
-if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
 
 __all__ = ["GROUP", "as_strategy", "available_strategies", "get_strategy"]
 
@@ -25,7 +22,7 @@ GROUP = "cooperbench_eval.strategies"
 
 def available_strategies() -> tuple[str, ...]:
     """Return the names of the registered strategies, sorted; imports none of them."""
-    return tuple(sorted({point.name for point in _points()}))
+    return _STRATEGIES.names()
 
 
 def get_strategy(name: str, /, **options: object) -> MergeStrategy:
@@ -36,21 +33,7 @@ def get_strategy(name: str, /, **options: object) -> MergeStrategy:
         DuplicateStrategyError: Several do.
         StrategyLoadError: It cannot be imported, built, or is no strategy.
     """
-    point = _find(name)
-    origin = f"{_distribution(point)} ({point.value})"
-    try:
-        factory = point.load()
-    # A plug-in may raise anything at import; that is a fact about the plug-in.
-    except Exception as exc:
-        raise StrategyLoadError(name, origin, f"cannot be imported: {exc!r}") from exc
-    try:
-        strategy = factory(**options)
-    except Exception as exc:
-        raise StrategyLoadError(name, origin, f"cannot be built: {exc!r}") from exc
-    if not _is_strategy(strategy):
-        raise StrategyLoadError(name, origin, "has no name or no merge method")
-    checked: MergeStrategy = strategy
-    return checked
+    return _STRATEGIES.build(name, options)
 
 
 def as_strategy(strategy: str | MergeStrategy) -> MergeStrategy:
@@ -67,33 +50,20 @@ def as_strategy(strategy: str | MergeStrategy) -> MergeStrategy:
     return strategy
 
 
-def _points() -> Iterable["EntryPoint"]:
-    # Imported here because it is a good part of what importing the library costs.
-    from importlib.metadata import entry_points  # noqa: PLC0415
-
-    return entry_points(group=GROUP)
-
-
-def _find(name: str) -> "EntryPoint":
-    points = _points()
-    # One distribution may be found twice, by its checkout and as installed.
-    found = {(_distribution(p), p.value): p for p in points if p.name == name}
-    if not found:
-        origins = tuple(sorted({_distribution(p) for p in points}))
-        raise UnknownStrategyError(name, available_strategies(), origins)
-    if len(found) > 1:
-        raise DuplicateStrategyError(name, tuple(sorted(origin for origin, _ in found)))
-    return next(iter(found.values()))
-
-
-def _distribution(point: "EntryPoint") -> str:
-    return f"{point.dist.name} {point.dist.version}" if point.dist else "an unknown distribution"
-
-
-def _is_strategy(candidate: object) -> bool:
+def _is_strategy(candidate: object) -> TypeGuard[MergeStrategy]:
     return (
         not isinstance(candidate, type)
         and isinstance(candidate, MergeStrategy)
         and isinstance(candidate.name, str)
         and callable(candidate.merge)
     )
+
+
+_STRATEGIES = PluginGroup(
+    group=GROUP,
+    keeps=_is_strategy,
+    lacks="has no name or no merge method",
+    unknown=UnknownStrategyError,
+    duplicate=DuplicateStrategyError,
+    broken=StrategyLoadError,
+)
