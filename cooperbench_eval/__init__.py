@@ -44,6 +44,7 @@ if TYPE_CHECKING:
         MergeStatus,
         ModelUsage,
         PatchStatus,
+        RepeatPolicy,
         Rung,
         Severity,
         TestCase,
@@ -63,6 +64,8 @@ if TYPE_CHECKING:
     )
     from cooperbench_eval.reporting import (
         Attempt,
+        Blame,
+        BlameKind,
         FeatureReport,
         MergeReport,
         PairStatus,
@@ -70,7 +73,16 @@ if TYPE_CHECKING:
         Verdict,
         write_report,
     )
-    from cooperbench_eval.running import Execution, LocalSandbox, Sandbox, TestRunner, TestSuite
+    from cooperbench_eval.running import (
+        ControlFiles,
+        Delivery,
+        Execution,
+        LocalSandbox,
+        ResultCache,
+        Sandbox,
+        TestRunner,
+        TestSuite,
+    )
     from cooperbench_eval.scoring import ConflictScorer
     from cooperbench_eval.snapshot import Changes, Snapshot
     from cooperbench_eval.strategies import (
@@ -92,6 +104,8 @@ __all__ = [
     "ApplyPolicy",
     "ApplyResult",
     "Attempt",
+    "Blame",
+    "BlameKind",
     "Changes",
     "ChatClient",
     "ChatError",
@@ -103,9 +117,11 @@ __all__ = [
     "ConflictDetails",
     "ConflictKind",
     "ConflictScorer",
+    "ControlFiles",
     "CooperBenchEvalError",
     "Dataset",
     "DatasetError",
+    "Delivery",
     "DuplicateStrategyError",
     "Entry",
     "Evaluator",
@@ -138,10 +154,12 @@ __all__ = [
     "PatchReport",
     "PatchStatus",
     "Prompts",
+    "RepeatPolicy",
     "Replay",
     "ReportError",
     "RepositoryError",
     "Resolution",
+    "ResultCache",
     "Rung",
     "Sandbox",
     "SandboxError",
@@ -214,6 +232,7 @@ _ROOMS = {
         "MergeStatus",
         "ModelUsage",
         "PatchStatus",
+        "RepeatPolicy",
         "Rung",
         "Severity",
         "TestCase",
@@ -233,6 +252,8 @@ _ROOMS = {
     ),
     "cooperbench_eval.reporting": (
         "Attempt",
+        "Blame",
+        "BlameKind",
         "FeatureReport",
         "MergeReport",
         "PairStatus",
@@ -240,7 +261,16 @@ _ROOMS = {
         "Verdict",
         "write_report",
     ),
-    "cooperbench_eval.running": ("Execution", "LocalSandbox", "Sandbox", "TestRunner", "TestSuite"),
+    "cooperbench_eval.running": (
+        "ControlFiles",
+        "Delivery",
+        "Execution",
+        "LocalSandbox",
+        "ResultCache",
+        "Sandbox",
+        "TestRunner",
+        "TestSuite",
+    ),
     "cooperbench_eval.scoring": ("ConflictScorer",),
     "cooperbench_eval.snapshot": ("Changes", "Snapshot"),
     "cooperbench_eval.strategies": (

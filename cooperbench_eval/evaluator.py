@@ -26,7 +26,7 @@ from cooperbench_eval.patching import (
     classify_path,
 )
 from cooperbench_eval.reporting import Attempt, FeatureReport, MergeReport, PatchReport
-from cooperbench_eval.running import TestRunner, TestSuite
+from cooperbench_eval.running import TestRunner, TestSuite, files_that_name_a_framework
 from cooperbench_eval.scoring import ConflictScorer
 from cooperbench_eval.snapshot import Changes, Snapshot
 from cooperbench_eval.strategies.protocol import FeatureContext, MergeInput, MergeStrategy
@@ -109,6 +109,8 @@ class Evaluator:
         scorer: Measures conflicts.
         test_filter: Takes the agents' own test files out of their patches.
         apply_policy: How leniently their patches are placed.
+        test_base: Whether to run each feature's tests on the base as well: what
+            passes there says nothing of the feature.
     """
 
     strategies: tuple[MergeStrategy, ...] = field(
@@ -120,6 +122,7 @@ class Evaluator:
     apply_policy: ApplyPolicy = field(
         factory=ApplyPolicy, validator=validators.instance_of(ApplyPolicy)
     )
+    test_base: bool = True
     # Pairs of a task share contents, so they share line diffs.
     _diffs: DiffCache = field(factory=DiffCache, init=False, eq=False, repr=False)
 
@@ -149,7 +152,6 @@ class _Evaluation:
         self._evaluator = evaluator
         self._diffs = diffs
         self._pair = pair
-        self._runs: dict[tuple[str, int], TestResult | None] = {}
 
     def report(self) -> MergeReport:
         pair, began = self._pair, dt.datetime.now(dt.UTC)
@@ -209,9 +211,7 @@ class _Evaluation:
             feature.patch, [suite.patch for suite in suites if suite]
         )
         result = apply_patch(self._pair.base, patch, self._evaluator.apply_policy)
-        tests = None
-        if result.status in _USABLE:
-            tests = self._test(result.changes, feature)
+        tests = self._test(result.changes, feature) if result.status in _USABLE else None
         reason = result.reason
         if dropped and not patch.files:
             reason = "it holds nothing but test files, which were dropped"
@@ -222,9 +222,13 @@ class _Evaluation:
             touched_runner_control=tuple(
                 path for path in patch.paths if classify_path(path) is PathKind.RUNNER_CONTROL
             ),
+            names_test_framework=files_that_name_a_framework(self._pair.base, result.changes),
             hunks=result.hunks,
         )
-        return result, FeatureReport(number=feature.number, patch=report, tests=tests)
+        base_tests = self._test(Changes(), feature) if self._evaluator.test_base else None
+        return result, FeatureReport(
+            number=feature.number, patch=report, tests=tests, base_tests=base_tests
+        )
 
     def _attempt(self, strategy: MergeStrategy, merge_input: MergeInput) -> Attempt:
         implementation = _implementation(strategy)
@@ -264,14 +268,11 @@ class _Evaluation:
         )
 
     def _test(self, changes: Changes, feature: Feature) -> TestResult | None:
-        """Run a feature's tests on a tree; equal trees are tested once."""
+        """Run a feature's tests on a tree; the runner knows what it has run before."""
         runner, suite = self._evaluator.runner, feature.tests
         if runner is None or suite is None:
             return None
-        key = (changes.tree_id(self._pair.base), feature.number)
-        if key not in self._runs:
-            self._runs[key] = runner.run(self._pair.base, changes, suite)
-        return self._runs[key]
+        return runner.run(self._pair.base, changes, suite)
 
 
 def _implementation(strategy: MergeStrategy) -> str:

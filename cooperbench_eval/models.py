@@ -5,6 +5,7 @@ with `/`, undecodable bytes kept as surrogate escapes.
 """
 
 import hashlib
+from collections.abc import Iterable
 from enum import IntEnum, StrEnum
 from typing import ClassVar, Self
 
@@ -23,6 +24,7 @@ __all__ = [
     "MergeStatus",
     "ModelUsage",
     "PatchStatus",
+    "RepeatPolicy",
     "Rung",
     "Severity",
     "TestCase",
@@ -413,6 +415,27 @@ class TestStatus(StrEnum):
     """The sandbox failed, also when tried again; says nothing about the code."""
 
 
+class RepeatPolicy(StrEnum):
+    """How many of a suite's repeated runs have to pass."""
+
+    ANY = "any"
+    """One of them."""
+    ALL = "all"
+    """Every one."""
+    MAJORITY = "majority"
+    """More than half."""
+
+    def is_met(self, passed: int, runs: int) -> bool:
+        """Whether *passed* of *runs* are enough."""
+        match self:
+            case RepeatPolicy.ANY:
+                return passed > 0
+            case RepeatPolicy.ALL:
+                return passed == runs
+            case RepeatPolicy.MAJORITY:
+                return passed * 2 > runs
+
+
 @frozen(kw_only=True)
 class TestCase:
     """One test case of a run.
@@ -432,6 +455,10 @@ class TestCase:
     message: str = field(default="", repr=False)
 
 
+def _statuses(given: Iterable[str]) -> tuple[TestStatus, ...]:
+    return tuple(map(TestStatus, given))
+
+
 @frozen(kw_only=True)
 class TestResult:
     """What a run of a suite on a tree showed.
@@ -446,8 +473,16 @@ class TestResult:
             bytes are shown as escapes. Where it was too long the middle is cut,
             with a line that says how much.
         reason: Why the status is not simply passed or failed; else empty.
-        command: The command as it was run.
+        command: The command, as the suite has it.
         sandbox: The name of the sandbox it ran in.
+        sandbox_identity: The sandbox with what may change a verdict, such as an
+            image's digest.
+        restored_files: Files of the tree that steer test runs and were put back to
+            the base's version before, sorted.
+        missing_tests: Tests that had to run and did not.
+        repeats: How each run ended, where the suite was run several times; what
+            else stands here is of the run that decided. Empty for a single run.
+        repeat_policy: How many of the repeats had to pass.
     """
 
     __test__: ClassVar[bool] = False
@@ -460,6 +495,11 @@ class TestResult:
     reason: str = ""
     command: tuple[str, ...] = field(default=(), converter=tuple[str, ...])
     sandbox: str = ""
+    sandbox_identity: str = ""
+    restored_files: tuple[str, ...] = field(default=(), converter=tuple[str, ...])
+    missing_tests: tuple[str, ...] = field(default=(), converter=tuple[str, ...])
+    repeats: tuple[TestStatus, ...] = field(default=(), converter=_statuses)
+    repeat_policy: RepeatPolicy | None = None
 
     def _count(self, status: TestCaseStatus) -> int:
         return sum(case.status is status for case in self.cases)
@@ -468,6 +508,14 @@ class TestResult:
     def passed(self) -> bool:
         """Whether the suite holds on this tree."""
         return self.status is TestStatus.PASSED
+
+    @property
+    def was_run(self) -> bool:
+        """Whether the result says anything about the tree.
+
+        A tests patch that was rejected and a sandbox that failed say nothing.
+        """
+        return self.status not in {TestStatus.PATCH_REJECTED, TestStatus.INFRASTRUCTURE_ERROR}
 
     @property
     def passed_tests(self) -> int:

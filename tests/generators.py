@@ -18,6 +18,7 @@ from cooperbench_eval.models import (
     HunkPlacement,
     MergeStatus,
     PatchStatus,
+    RepeatPolicy,
     Rung,
     Severity,
     TestCase,
@@ -312,9 +313,18 @@ _TEST_RESULTS = st.builds(
     reason=_WORDS,
     command=st.lists(_WORDS, max_size=2),
     sandbox=_WORDS,
+    sandbox_identity=_WORDS,
+    restored_files=st.lists(_PATH_NAMES, max_size=2),
+    missing_tests=st.lists(_WORDS, max_size=2),
+    repeats=st.lists(st.sampled_from(TestStatus), max_size=2),
+    repeat_policy=st.none() | st.sampled_from(RepeatPolicy),
 )
 _FEATURES = st.builds(
-    FeatureReport, number=_COUNTS, patch=_PATCH_REPORTS, tests=st.none() | _TEST_RESULTS
+    FeatureReport,
+    number=_COUNTS,
+    patch=_PATCH_REPORTS,
+    tests=st.none() | _TEST_RESULTS,
+    base_tests=st.none() | _TEST_RESULTS,
 )
 _FILE_CONFLICTS = st.builds(
     FileConflicts, path=_PATH_NAMES, sections=_COUNTS, lines=_COUNTS, score=_COUNTS

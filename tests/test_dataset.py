@@ -438,7 +438,7 @@ def test_both_features_are_tested_with_the_command_given(evaluate):
     sandboxes = []
 
     class Sandbox:
-        name = "mine"
+        name = identity = "mine"
 
         def run(self, command, **options):
             sandboxes.append(command)

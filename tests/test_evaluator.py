@@ -17,7 +17,7 @@ BASE = ce.Snapshot.from_files({"f": TEXT, "g": b"1\n"})
 class CountingSandbox:
     """A local sandbox that remembers what was run in it, and on which files."""
 
-    name = "counting"
+    name = identity = "counting"
 
     def __init__(self):
         """Start with nothing run."""
@@ -43,7 +43,7 @@ def suite(script, patch=b""):
     )
 
 
-def pair_of(first, second, scripts=("true", "true"), **facts):
+def pair_of(first, second, scripts=("true # 1", "true # 2"), **facts):
     """Return a pair of two patches, each tested by a shell script, or by nothing."""
     features = [
         ce.Feature(
@@ -105,7 +105,8 @@ def test_each_feature_is_tested_with_its_own_tests():
         sandbox=sandbox,
     )
 
-    assert sandbox.runs == 2 * [("echo 1", ["f", "g", "t1"]), ("echo 2", ["f", "g", "t2"])]
+    one, two = ("echo 1", ["f", "g", "t1"]), ("echo 2", ["f", "g", "t2"])
+    assert sandbox.runs == [one, one, two, two, one, two]  # alone, on the base, merged
 
 
 def test_equal_trees_are_tested_once():
@@ -116,7 +117,31 @@ def test_equal_trees_are_tested_once():
     evaluate(pair_of(DISJOINT[0], DISJOINT[0]), sandbox=equal)
     evaluate(pair_of(*CLASHING), strategies=["union", Mine()], sandbox=differing)
 
-    assert [len(each.runs) for each in (clean, equal, differing)] == [4, 2, 6]
+    # Two each on the base, alone, and on every tree that differs from those.
+    assert [len(each.runs) for each in (clean, equal, differing)] == [6, 4, 8]
+
+
+def test_trees_of_other_pairs_are_tested_once_too():
+    """A task's features meet in many pairs; what is known of one alone stays known."""
+    sandbox = CountingSandbox()
+    evaluator = ce.Evaluator(strategies=["naive"], runner=ce.TestRunner(sandbox=sandbox))
+
+    evaluator.evaluate(pair_of(*DISJOINT))
+    evaluator.evaluate(pair_of(DISJOINT[0], edit(g=b"new\n")))
+
+    assert len(sandbox.runs) == 6 + 3  # the second feature alone, and the merged tree twice
+
+
+def test_what_passes_on_the_base_is_said():
+    """Such tests show nothing of the feature; whoever does not care need not run them."""
+    pair = pair_of(*DISJOINT, scripts=("true", "grep 6 f"))
+    runner = ce.TestRunner(sandbox=ce.LocalSandbox())
+
+    report, without = evaluate(pair), ce.Evaluator(runner=runner, test_base=False).evaluate(pair)
+
+    assert (report.feature1.passes_on_base, report.feature2.passes_on_base) == (True, False)
+    assert report.feature2.tests_passed is True
+    assert without.feature1.base_tests is without.feature1.passes_on_base is None
 
 
 def test_one_result_stands_in_every_row_of_its_tree():
@@ -186,7 +211,7 @@ def test_a_tree_with_open_conflicts_is_not_tested():
 
     (row,) = report.attempts
     assert row.feature1_tests is row.feature2_tests is None
-    assert len(sandbox.runs) == 2
+    assert len(sandbox.runs) == 4  # each on the base, and alone
 
 
 def test_without_a_runner_the_pair_is_merged_and_scored():
@@ -250,7 +275,7 @@ def test_a_missing_side_is_missing_input_never_clean(patch, status, side):
     assert verdicts(report) == dict.fromkeys(("naive", "union"), ("not_tried", "not_run"))
     assert (bad.patch.status, bad.tests_passed) == (status, None)
     assert (good.patch.status, good.tests_passed) == ("applied", True)
-    assert len(sandbox.runs) == 1
+    assert len(sandbox.runs) == 3  # the one that is there, and both on the base
 
 
 def test_why_a_patch_does_not_apply_stands_in_the_report():

@@ -43,9 +43,11 @@ _TEST_NAME = re.compile(
 # Modules that products ship for their users' tests.
 _TEST_HELPERS = re.compile(r"test_(?:utils?|helpers?|tools?|support|runner|case)\.pyi?")
 _RUNNER_NAME = re.compile(
-    r"(?:conftest\.py|pytest\.ini|\.pytest\.ini|tox\.ini|setup\.cfg|pyproject\.toml|package\.json"
-    r"|(?:jest|vitest)\.(?:config|setup|workspace)\..+|build\.rs|GNUmakefile|[Mm]akefile|\.git.*"
-    r"|sitecustomize\.py|usercustomize\.py|noxfile\.py|\.coveragerc)",
+    r"(?:conftest\.py|\.?pytest\.(?:ini|toml)|tox\.ini|setup\.cfg|pyproject\.toml|noxfile\.py"
+    r"|sitecustomize\.py|usercustomize\.py|.+\.pth|.+\.(?:egg|dist)-info|\.coveragerc"
+    r"|package\.json|(?:jest|vite|vitest|babel)\.(?:config|setup|workspace)\..+|\.babelrc(?:\..+)?"
+    r"|\.npmrc|\.pnpmfile\.c?js|node_modules|build\.rs|\.cargo|nextest\.toml|rust-toolchain.*"
+    r"|go\.work|GNUmakefile|[Mm]akefile|\.git.*)",
 )
 _DEPENDENCY_NAME = re.compile(
     r"(?:requirements.*\.(?:txt|in)|Pipfile(?:\.lock)?|poetry\.lock|uv\.lock|go\.(?:mod|sum)"
@@ -81,7 +83,8 @@ def classify_path(path: str) -> PathKind:
         'tests'
     """
     pure = PurePosixPath(path)
-    if _RUNNER_NAME.fullmatch(pure.name) or any(p.startswith(".git") for p in pure.parts):
+    # Folders too: metadata of a package, or a folder put where such a file was.
+    if any(map(_RUNNER_NAME.fullmatch, pure.parts)):
         return PathKind.RUNNER_CONTROL
     if is_test_path(path):
         return PathKind.TESTS

@@ -1,17 +1,14 @@
 """Reports: the record, its JSON, its files, and sums over many."""
 
+from cooperbench_eval.reporting.blame import Blame, BlameKind
 from cooperbench_eval.reporting.files import write_report
-from cooperbench_eval.reporting.report import (
-    Attempt,
-    FeatureReport,
-    MergeReport,
-    PairStatus,
-    PatchReport,
-    Verdict,
-)
+from cooperbench_eval.reporting.report import MergeReport, PairStatus
+from cooperbench_eval.reporting.rows import Attempt, FeatureReport, PatchReport, Verdict
 
 __all__ = [
     "Attempt",
+    "Blame",
+    "BlameKind",
     "FeatureReport",
     "MergeReport",
     "PairStatus",

@@ -11,7 +11,8 @@ from pathlib import Path
 
 from cooperbench_eval.errors import ReportError
 from cooperbench_eval.models import TestResult
-from cooperbench_eval.reporting.report import FeatureReport, MergeReport
+from cooperbench_eval.reporting.report import MergeReport
+from cooperbench_eval.reporting.rows import FeatureReport
 
 __all__ = ["write_report"]
 

@@ -39,6 +39,7 @@ def dump(report: Any) -> _Json:
         data["conflict_details"] = dict.fromkeys(_DETAILS)
     for attempt, row in zip(report.attempts, data["attempts"], strict=True):
         row["verdict"] = attempt.verdict.value
+        row["blame"] = _CONVERTER.unstructure(report.blame(attempt.strategy))
     return head | data
 
 

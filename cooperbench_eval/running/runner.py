@@ -1,33 +1,42 @@
 """Runs a suite on a tree and says what it showed."""
 
-import shutil
-import tempfile
-from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from pathlib import Path
+import time
 from typing import ClassVar
 
-from attrs import field, frozen
+import attrs
+from attrs import field, frozen, validators
 
-from cooperbench_eval.models import PatchStatus, TestCase, TestCaseStatus, TestResult, TestStatus
+from cooperbench_eval.errors import SandboxError
+from cooperbench_eval.models import PatchStatus, RepeatPolicy, TestResult, TestStatus
 from cooperbench_eval.patching import apply_patch
-from cooperbench_eval.running.readers.frameworks import FRAMEWORKS
-from cooperbench_eval.running.readers.protocol import FinishedRun, Reader, UnreadableResultError
+from cooperbench_eval.running.cache import ResultCache, key_of
+from cooperbench_eval.running.control import ControlFiles, put_back
+from cooperbench_eval.running.job import Job, run_once
 from cooperbench_eval.running.sandboxes.local import LocalSandbox
-from cooperbench_eval.running.sandboxes.protocol import Execution, Sandbox
+from cooperbench_eval.running.sandboxes.protocol import Sandbox
 from cooperbench_eval.running.suite import TestSuite
+from cooperbench_eval.running.worktrees import WorkTrees
 from cooperbench_eval.snapshot import Changes, Snapshot
 
 __all__ = ["TestRunner"]
 
+_PAUSE_SECONDS = 0.2
+
 
 @frozen(kw_only=True)
 class TestRunner:
-    r"""Runs suites, each on a fresh copy of a tree.
+    r"""Runs suites, each on a fresh work tree in a fresh sandbox.
 
     Attributes:
-        sandbox: Where the command runs.
+        sandbox: Where the command runs: by default in bubblewrap where that works,
+            else locally.
+        cache: Keeps results by what went into them; `None` to run everything anew.
+        control_files: What to do with changed files that steer test runs.
+        require_new_tests: Whether the tests that the suite's patch adds must be
+            among those that ran.
+        repeats: How often to run each suite.
+        repeat_policy: How many of the repeats have to pass.
+        retries: How often to try again where the sandbox itself failed.
 
     Example:
         >>> from cooperbench_eval.models import Entry
@@ -42,121 +51,88 @@ class TestRunner:
     __test__: ClassVar[bool] = False
 
     sandbox: Sandbox = field(factory=LocalSandbox)
+    cache: ResultCache | None = field(factory=ResultCache)
+    control_files: ControlFiles = field(default=ControlFiles.RESTORE, converter=ControlFiles)
+    require_new_tests: bool = True
+    repeats: int = field(default=1, validator=validators.ge(1))
+    repeat_policy: RepeatPolicy = field(default=RepeatPolicy.ALL, converter=RepeatPolicy)
+    retries: int = field(default=2, validator=validators.ge(0))
+    _work_trees: WorkTrees = field(factory=WorkTrees, init=False, eq=False, repr=False)
 
     def run(self, base: Snapshot, changes: Changes, suite: TestSuite) -> TestResult:
         """Run *suite* on *base* with *changes* and with the suite's own patch.
 
-        A run is passed where a case passed, none failed and the exit status
-        agrees. It is inconclusive, with a reason, where exit status and result
-        contradict each other or the result cannot be read: an early
-        `os._exit(0)` is no pass. Nothing is left behind, neither files nor
-        processes, as far as the sandbox can see to it.
+        A run is passed where a case passed, none failed, the exit status agrees, and
+        every required test ran. It is inconclusive, with a reason, where these
+        contradict each other or the result cannot be read: an early `os._exit(0)`
+        is no pass. Nothing is left behind, neither files nor processes, as far as
+        the sandbox can see to it. What was run before is taken from the cache.
 
         Raises:
-            TestRunError: The command cannot be started.
-            RepositoryError: The tree cannot be read or written.
+            TestRunError: There is no such command, or the cache cannot be used.
+            RepositoryError: The tree cannot be read.
         """
-        tree = base.overlay(changes)
-        applied = apply_patch(tree, suite.patch)
+        restored: tuple[str, ...] = ()
+        if self.control_files is ControlFiles.RESTORE:
+            changes, restored = put_back(base, changes, suite.import_roots)
+        untested = base.overlay(changes)
+        applied = apply_patch(untested, suite.patch)
         if applied.status is PatchStatus.FAILED:
-            return TestResult(
+            result = TestResult(
                 status=TestStatus.PATCH_REJECTED,
                 reason=f"the tests patch does not apply: {applied.reason}",
                 command=suite.command,
                 sandbox=self.sandbox.name,
             )
-        return self._run_on(tree.overlay(applied.changes), suite)
-
-    def _run_on(self, tree: Snapshot, suite: TestSuite) -> TestResult:
-        reader = FRAMEWORKS[suite.framework]
-        with _fresh_directory() as work:
-            root, scratch = work / "tree", work / "scratch"
-            tree.write_to(root)
-            scratch.mkdir()
-            launch = reader.launch(suite.command, suite.environment_at(root), scratch)
-            execution = self.sandbox.run(
-                launch.command,
-                tree=root,
-                scratch=scratch,
-                env=launch.env,
-                timeout_seconds=suite.timeout_seconds,
+        else:
+            job = Job(
+                base=base,
+                untested=untested,
+                tree=untested.overlay(applied.changes),
+                suite=suite,
+                require_new_tests=self.require_new_tests,
             )
-            status, reason, cases = _judge(execution, reader, suite, scratch, tree)
+            result = self._result_of(job)
+        return attrs.evolve(result, restored_files=restored)
+
+    def _result_of(self, job: Job) -> TestResult:
+        """Find the result in the cache, or run for it."""
+        tries = range(1 + self.retries)
+        for each in tries:
+            try:
+                return self._kept_or_new(job)
+            except SandboxError as exc:
+                failure = exc
+            if each < self.retries:
+                time.sleep(_PAUSE_SECONDS * 2**each)
         return TestResult(
-            status=status,
-            cases=cases,
-            exit_code=execution.exit_code,
-            duration_seconds=execution.duration_seconds,
-            output=execution.output.decode(errors="backslashreplace"),
-            reason=reason,
-            command=suite.command,
+            status=TestStatus.INFRASTRUCTURE_ERROR,
+            reason=f"{failure}; tried {len(tries)} times",
+            command=job.suite.command,
             sandbox=self.sandbox.name,
         )
 
+    def _kept_or_new(self, job: Job) -> TestResult:
+        if self.cache is None:
+            return self._repeat(job)
+        key = self._key(job)
+        result = self.cache.get(key)
+        if result is None:
+            result = self._repeat(job)
+            self.cache.put(key, result)
+        return result
 
-def _judge(
-    execution: Execution, reader: Reader, suite: TestSuite, scratch: Path, tree: Snapshot
-) -> tuple[TestStatus, str, tuple[TestCase, ...]]:
-    if execution.timed_out:
-        reason = f"it did not end within {suite.timeout_seconds:g} seconds"
-        return TestStatus.TIMED_OUT, reason, ()
-    if execution.exit_code is None:
-        return TestStatus.INCONCLUSIVE, "the command brought its sandbox down", ()
-    run = FinishedRun(
-        command=suite.command,
-        exit_code=execution.exit_code,
-        scratch=scratch,
-        tree=tree,
-        output=execution.output,
-    )
-    try:
-        cases = reader.read(run)
-    except UnreadableResultError as exc:
-        return TestStatus.INCONCLUSIVE, f"{exc}; {_ending(run.exit_code)}", ()
-    return *_verdict(cases, run.exit_code, reader), cases
+    def _key(self, job: Job) -> str:
+        return key_of(*job.facts(), self.sandbox.identity, self.repeats, self.repeat_policy)
 
-
-def _verdict(cases: tuple[TestCase, ...], exit_code: int, reader: Reader) -> tuple[TestStatus, str]:
-    counts = Counter(case.status for case in cases)
-    passed = counts[TestCaseStatus.PASSED]
-    bad = counts[TestCaseStatus.FAILED] + counts[TestCaseStatus.ERROR]
-    ending = _ending(exit_code)
-    if bad:
-        if exit_code:
-            return TestStatus.FAILED, ""
-        return TestStatus.INCONCLUSIVE, f"cases that failed: {bad}; yet {ending}"
-    if not passed and exit_code in reader.no_test_codes:
-        found = ", ".join(f"{count} {status}" for status, count in sorted(counts.items()))
-        return TestStatus.NO_TESTS, f"no case ran that counts ({found or 'none was found'})"
-    if exit_code:
-        return TestStatus.INCONCLUSIVE, f"no case failed; yet {ending}"
-    return TestStatus.PASSED, ""
-
-
-def _ending(exit_code: int) -> str:
-    if exit_code < 0:
-        return f"the command was killed by signal {-exit_code}"
-    return f"the command ended with exit status {exit_code}"
-
-
-@contextmanager
-def _fresh_directory() -> Iterator[Path]:
-    # Resolved, since a temporary directory behind a link gives things two names.
-    work = Path(tempfile.mkdtemp(prefix="cooperbench-")).resolve()
-    try:
-        yield work
-    finally:
-        _remove(work)
-
-
-def _remove(directory: Path) -> None:
-    """Remove a tree, also one in which tests took their own rights away."""
-    with suppress(OSError):
-        shutil.rmtree(directory)
-        return
-    folders = [directory]
-    for folder in folders:
-        with suppress(OSError):
-            folder.chmod(0o700)
-            folders += (f for f in folder.iterdir() if f.is_dir() and not f.is_symlink())
-    shutil.rmtree(directory, ignore_errors=True)
+    def _repeat(self, job: Job) -> TestResult:
+        """Run as often as asked for; the first run that ends as the whole does speaks for it."""
+        results = [run_once(job, self.sandbox, self._work_trees) for _ in range(self.repeats)]
+        if len(results) == 1:
+            return results[0]
+        holds = self.repeat_policy.is_met(sum(each.passed for each in results), len(results))
+        return attrs.evolve(
+            next(each for each in results if each.passed is holds),
+            repeats=[each.status for each in results],
+            repeat_policy=self.repeat_policy,
+        )

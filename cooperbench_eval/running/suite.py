@@ -3,22 +3,37 @@
 import math
 import os
 from collections.abc import Iterable, Mapping
+from enum import StrEnum
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar
 
-from attrs import Attribute, field, frozen
+from attrs import Attribute, converters, field, frozen
 
 from cooperbench_eval.patching import Patch
 from cooperbench_eval.running.readers.frameworks import FRAMEWORKS
 
-__all__ = ["TestSuite"]
+__all__ = ["Delivery", "TestSuite"]
+
+
+class Delivery(StrEnum):
+    """How a suite's command gets the files that it tests."""
+
+    TREE = "tree"
+    """It starts in the finished tree."""
+    PATCHES = "patches"
+    """It has the base already, as a benchmark's image does, and starts beside
+    `feature.patch` and `tests.patch`, which it applies itself."""
 
 
 def _as_command(parts: Iterable[str]) -> tuple[str, ...]:
     if isinstance(parts, str):
         raise TypeError(f"the command is a sequence of arguments, not the string {parts!r}")
     return tuple(parts)
+
+
+def _as_commands(commands: Iterable[Iterable[str]]) -> tuple[tuple[str, ...], ...]:
+    return tuple(map(_as_command, commands))
 
 
 def _as_patch(patch: Patch | bytes | str) -> Patch:
@@ -42,7 +57,13 @@ class TestSuite:
             are parsed. Empty where the tree has its tests.
         framework: Who writes the result: `"pytest"`, or `"exit"` to go by the
             command's exit status alone.
-        timeout_seconds: When to give up and kill the run.
+        timeout_seconds: When to give up and kill the run, set-up included.
+        setup: Commands that make the tree ready, run before in the same place; one
+            that fails ends the run.
+        delivery: How the command gets the files.
+        required: Ids of test cases that must be among those that ran, as the
+            framework's reader gives them; a parametrised test is named without its
+            parameters. `None` to find them in what the tests patch adds.
         env: Variables for the command. Where a name ends with `PATH`, each
             relative part of the value is taken from the root of the tree and
             empty parts are dropped.
@@ -62,6 +83,11 @@ class TestSuite:
     patch: Patch = field(factory=lambda: Patch.parse(b""), converter=_as_patch, repr=False)
     framework: str = field(default="pytest")
     timeout_seconds: float = field(default=600.0, converter=float)
+    setup: tuple[tuple[str, ...], ...] = field(default=(), converter=_as_commands)
+    delivery: Delivery = field(default=Delivery.TREE, converter=Delivery)
+    required: tuple[str, ...] | None = field(
+        default=None, converter=converters.optional(_as_command), repr=False
+    )
     # Kept as pairs, so that a suite can be hashed and pickled.
     _env: tuple[tuple[str, str], ...] = field(default=(), converter=_as_pairs, repr=False)
 
@@ -74,6 +100,11 @@ class TestSuite:
                 raise TypeError(f"the argument {part!r} is no string")
             if "\0" in part:
                 raise ValueError(f"the argument {part!r} holds a NUL")
+
+    @setup.validator
+    def _check_setup(self, _: "Attribute[Any]", setup: tuple[tuple[str, ...], ...]) -> None:
+        for command in setup:
+            self._check_command(_, command)
 
     @framework.validator
     def _check_framework(self, _: "Attribute[Any]", framework: str) -> None:
@@ -96,6 +127,13 @@ class TestSuite:
     def env(self) -> Mapping[str, str]:
         """The variables as they were given."""
         return MappingProxyType(dict(self._env))
+
+    @property
+    def import_roots(self) -> tuple[str, ...]:
+        """The folders of the tree that its variables put on a search path."""
+        values = [value for name, value in self._env if name.endswith("PATH")]
+        parts = (part for value in values for part in value.split(os.pathsep))
+        return tuple(part for part in parts if part and not Path(part).is_absolute())
 
     def environment_at(self, tree: str | os.PathLike[str]) -> dict[str, str]:
         """Return the variables for a run on the tree at that absolute path."""

@@ -13,9 +13,12 @@ import cooperbench_eval as ce
 NOW = dt.datetime(2026, 1, 2, tzinfo=dt.UTC)
 PASSED = ce.TestResult(status="passed")
 FAILED = ce.TestResult(status="failed", output="no\n")
+BROKEN_SANDBOX = ce.TestResult(status="infrastructure_error")
 REJECTED = ce.TestResult(status="patch_rejected")
 NOT_PASSED = [
-    ce.TestResult(status=each) for each in ce.TestStatus if each not in {"passed", "patch_rejected"}
+    each
+    for each in (ce.TestResult(status=status) for status in ce.TestStatus)
+    if each.was_run and not each.passed
 ]
 
 
@@ -112,10 +115,18 @@ def test_whatever_is_no_pass_makes_a_merge_incorrect(bad):
 
 
 @pytest.mark.parametrize(
-    "runs", [(None, None), (PASSED, None), (None, PASSED), (PASSED, REJECTED), (REJECTED, REJECTED)]
+    "runs",
+    [
+        (None, None),
+        (PASSED, None),
+        (None, PASSED),
+        (PASSED, REJECTED),
+        (REJECTED, REJECTED),
+        (BROKEN_SANDBOX, PASSED),
+    ],
 )
 def test_a_merge_is_not_run_until_both_features_are_tested(runs):
-    """One pass is no correctness, and a tests patch that was rejected says nothing."""
+    """One pass is no correctness; a rejected tests patch, a failed sandbox say nothing."""
     assert attempt("resolved", *runs).verdict is ce.Verdict.NOT_RUN
 
 

@@ -119,6 +119,7 @@ def test_every_key_of_ours_is_known():
         "ledger",
         "usage",
         "verdict",
+        "blame",
     ]
     assert list(data["conflicts"][0]) == [
         "path",

@@ -2,13 +2,15 @@
 
 import os
 import stat
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Protocol
+from typing import BinaryIO, Protocol
 
 from attrs import field, frozen
 
 from cooperbench_eval.models import TestCase
+from cooperbench_eval.running.sandboxes.capture import Capture
 from cooperbench_eval.snapshot import Snapshot
 
 __all__ = [
@@ -17,6 +19,7 @@ __all__ = [
     "NewTests",
     "Reader",
     "UnreadableResultError",
+    "read_ends",
     "read_result_file",
 ]
 
@@ -79,12 +82,15 @@ class NewTests:
         after: The tree with it.
         paths: The files that it adds or changes, sorted.
         command: The suite's command.
+        cases: What the run reported. Where the command does not tell which files
+            it runs the tests of, this does.
     """
 
     before: Snapshot = field(repr=False)
     after: Snapshot = field(repr=False)
     paths: tuple[str, ...]
     command: tuple[str, ...]
+    cases: tuple[TestCase, ...] = field(default=(), repr=False)
 
 
 class Reader(Protocol):
@@ -137,18 +143,38 @@ def read_result_file(path: Path) -> bytes:
     Raises:
         UnreadableResultError: It is absent, no plain file, or beyond 64 MiB.
     """
+    with _opened(path) as file:
+        data = file.read(_SIZE_LIMIT + 1)
+    if len(data) > _SIZE_LIMIT:
+        raise UnreadableResultError(f"the result file is larger than {_SIZE_LIMIT} bytes")
+    return data
+
+
+def read_ends(path: Path, limit: int) -> bytes:
+    """Return a file's first and last bytes, *limit* at each end; empty if it is not one."""
+    capture = Capture(limit)
+    try:
+        with _opened(path) as file:
+            size = os.fstat(file.fileno()).st_size
+            capture.feed(file.read(limit))
+            capture.skip(max(0, size - 2 * limit))
+            file.seek(max(limit, size - limit))
+            capture.feed(file.read(limit))
+    except (UnreadableResultError, OSError):
+        return b""
+    return capture.value()
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[BinaryIO]:
     try:
         # The code under test may have put a link or a pipe there.
         fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         with os.fdopen(fd, "rb") as file:
-            found = os.fstat(fd)
-            if not stat.S_ISREG(found.st_mode):
+            if not stat.S_ISREG(os.fstat(fd).st_mode):
                 raise UnreadableResultError("the result file is no plain file")
-            data = file.read(_SIZE_LIMIT + 1)
+            yield file
     except FileNotFoundError:
         raise UnreadableResultError("no result file was written") from None
     except OSError as exc:
         raise UnreadableResultError(f"the result file cannot be read ({exc.strerror})") from exc
-    if len(data) > _SIZE_LIMIT:
-        raise UnreadableResultError(f"the result file is larger than {_SIZE_LIMIT} bytes")
-    return data

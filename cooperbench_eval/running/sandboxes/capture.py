@@ -35,6 +35,10 @@ class Capture:
         if len(self._tail) > 2 * self._limit:
             del self._tail[: len(self._tail) - self._limit]
 
+    def skip(self, size: int) -> None:
+        """Count *size* bytes as cut, which lie between the first and the last."""
+        self._total += size
+
     def value(self) -> bytes:
         """Return what was kept, with a line in place of what was cut."""
         tail = bytes(self._tail[-self._limit :])

@@ -1,0 +1,99 @@
+"""Whose fault it is, from the runs of each feature alone and of the merged tree."""
+
+from enum import StrEnum
+
+from attrs import field, frozen
+
+from cooperbench_eval.models import MergeStatus, TestCaseStatus, TestResult
+from cooperbench_eval.reporting.rows import Attempt, FeatureReport, Verdict, was_run
+
+__all__ = ["Blame", "BlameKind", "find_blame"]
+
+
+class BlameKind(StrEnum):
+    """Why a pair fails under a strategy; where several hold, the first."""
+
+    MISSING_SIDE = "missing_side"
+    """A patch is empty or does not apply, so there was nothing to merge."""
+    BROKEN_ALONE = "broken_alone"
+    """A feature fails its own tests without the other one."""
+    CONFLICT = "conflict"
+    """The strategy left conflicts, or failed."""
+    MERGE_BROKE_FEATURE1 = "merge_broke_feature1"
+    """Both features pass alone, and feature 1 fails in the merged tree."""
+    MERGE_BROKE_FEATURE2 = "merge_broke_feature2"
+    """Likewise feature 2."""
+    MERGE_BROKE_BOTH = "merge_broke_both"
+    """Likewise both."""
+    UNKNOWN = "unknown"
+    """Some tests were not run, and none that was says more."""
+    NOBODY = "nobody"
+    """Both features pass in the merged tree."""
+
+
+@frozen(kw_only=True)
+class Blame:
+    """What is to blame for how a strategy's row ended.
+
+    Attributes:
+        kind: The reason.
+        features: The numbers of the features it concerns: those that are missing,
+            fail alone, or were broken.
+        lost_tests1: Feature 1's tests that passed alone and do not pass in the
+            merged tree, which fails; tests that are gone from it included.
+        lost_tests2: Feature 2's, likewise.
+    """
+
+    kind: BlameKind = field(converter=BlameKind)
+    features: tuple[int, ...] = field(default=(), converter=tuple[int, ...])
+    lost_tests1: tuple[str, ...] = field(default=(), converter=tuple[str, ...])
+    lost_tests2: tuple[str, ...] = field(default=(), converter=tuple[str, ...])
+
+
+_BROKE = {
+    (True, False): BlameKind.MERGE_BROKE_FEATURE1,
+    (False, True): BlameKind.MERGE_BROKE_FEATURE2,
+    (True, True): BlameKind.MERGE_BROKE_BOTH,
+}
+
+
+def find_blame(feature1: FeatureReport, feature2: FeatureReport, attempt: Attempt) -> Blame:
+    """Find what is to blame, in the order of `BlameKind`."""
+    features = (feature1, feature2)
+    lost1 = _lost(feature1.tests, attempt.feature1_tests)
+    lost2 = _lost(feature2.tests, attempt.feature2_tests)
+
+    def blame(kind: BlameKind, *concerned: bool) -> Blame:
+        numbers = (f.number for f, is_it in zip(features, concerned, strict=False) if is_it)
+        return Blame(kind=kind, features=numbers, lost_tests1=lost1, lost_tests2=lost2)
+
+    if attempt.status is MergeStatus.NOT_TRIED:
+        return blame(BlameKind.MISSING_SIDE, *(not each.patch.is_usable for each in features))
+    alone = [each.tests_passed is False for each in features]
+    if any(alone):
+        return blame(BlameKind.BROKEN_ALONE, *alone)
+    if attempt.verdict is Verdict.UNHANDLED:
+        return blame(BlameKind.CONFLICT)
+    broke = (
+        _breaks(feature1.tests, attempt.feature1_tests),
+        _breaks(feature2.tests, attempt.feature2_tests),
+    )
+    if broke in _BROKE:
+        return blame(_BROKE[broke], *broke)
+    correct = attempt.verdict is Verdict.CORRECT
+    return blame(BlameKind.NOBODY if correct else BlameKind.UNKNOWN)
+
+
+def _breaks(alone: TestResult | None, merged: TestResult | None) -> bool:
+    return was_run(alone) and alone.passed and was_run(merged) and not merged.passed
+
+
+def _lost(alone: TestResult | None, merged: TestResult | None) -> tuple[str, ...]:
+    if alone is None or not was_run(merged) or merged.passed:
+        return ()
+    held = {case.id for case in merged.cases if case.status is TestCaseStatus.PASSED}
+    return tuple(
+        case.id
+        for case in alone.cases
+        if case.status is TestCaseStatus.PASSED and case.id not in held
+    )

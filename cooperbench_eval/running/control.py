@@ -1,0 +1,163 @@
+"""Files that steer a test run: which of a change they are, and how they are put back.
+
+Whoever writes `conftest.py` writes the verdict. The benchmark's tests patch may,
+since it is laid on afterwards; what an agent wrote may not.
+"""
+
+import configparser
+import json
+import re
+import sys
+import tomllib
+from collections.abc import Callable, Iterable, Mapping
+from enum import StrEnum
+from pathlib import PurePosixPath
+from types import MappingProxyType
+
+from cooperbench_eval.models import Entry
+from cooperbench_eval.patching import PathKind, classify_path
+from cooperbench_eval.snapshot import Changes, Snapshot
+
+__all__ = ["ControlFiles", "files_that_name_a_framework", "put_back"]
+
+
+class ControlFiles(StrEnum):
+    """What to do with changed files that steer test runs."""
+
+    RESTORE = "restore"
+    """Run with the base's version of them."""
+    KEEP = "keep"
+    """Run with them as they are, and trust whoever wrote them."""
+
+
+def put_back(
+    base: Snapshot, changes: Changes, roots: Iterable[str]
+) -> tuple[Changes, tuple[str, ...]]:
+    """Take out of *changes* what steers a test run.
+
+    That is what `classify_path` calls runner control; of files that also say other
+    things (`pyproject.toml`, `setup.cfg`, `package.json`) only where a part about
+    tests is changed; and new modules that would be imported in place of the
+    standard library's or the test framework's.
+
+    Args:
+        base: The tree that *changes* lies over.
+        changes: What an agent, or a merge of agents, made of it.
+        roots: The folders that Python imports from, relative to the tree.
+
+    Returns:
+        What is left of the changes, and the paths that were taken out, sorted.
+    """
+    places = {PurePosixPath(root) for root in (".", *roots)}
+    taken = tuple(
+        path
+        for path, entry in changes.items()
+        if _steers(path, base.get(path), entry) or _shadows(path, base, places)
+    )
+    if not taken:
+        return changes, ()
+    return Changes({path: changes[path] for path in changes if path not in taken}), taken
+
+
+def _steers(path: str, before: Entry | None, after: Entry | None) -> bool:
+    if classify_path(path) is not PathKind.RUNNER_CONTROL:
+        return False
+    part = _PARTS.get(PurePosixPath(path).name)
+    if part is None or (after is not None and not after.mode.is_regular):
+        return True
+    try:
+        return part(_text(before)) != part(_text(after))
+    # What cannot be read, or not to its end, may say anything.
+    except (ValueError, RecursionError, AttributeError, configparser.Error):
+        return True
+
+
+def _text(entry: Entry | None) -> str:
+    return entry.data.decode() if entry is not None else ""
+
+
+def _pyproject(text: str) -> object:
+    data = tomllib.loads(text)
+    tools = data.get("tool", {})
+    plugins = (
+        data.get("project", {}).get("entry-points", {}).get("pytest11"),
+        tools.get("poetry", {}).get("plugins", {}).get("pytest11"),
+    )
+    return tools.get("pytest"), tools.get("coverage"), plugins
+
+
+def _setup_cfg(text: str) -> object:
+    parser = configparser.RawConfigParser(strict=False)
+    parser.read_string(text)
+    entry_points = parser.get("options.entry_points", "pytest11", fallback="")
+    tools = {
+        name: dict(parser[name])
+        for name in parser.sections()
+        if name in {"aliases", "pytest"} or name.startswith("tool:")
+    }
+    return tools, entry_points
+
+
+def _package_json(text: str) -> object:
+    data = json.loads(text or "{}")
+    return [data.get(key) for key in ("scripts", "jest", "vitest", "mocha", "babel", "imports")]
+
+
+_PARTS: Mapping[str, Callable[[str], object]] = MappingProxyType(
+    {"pyproject.toml": _pyproject, "setup.cfg": _setup_cfg, "package.json": _package_json}
+)
+
+_MODULE_SUFFIXES = frozenset({".py", ".pyc", ".so", ".pyd"})
+_FRAMEWORKS = frozenset(
+    {"pytest", "_pytest", "py", "pluggy", "iniconfig", "packaging", "xmlrunner", "exceptiongroup"}
+)
+
+
+def _shadows(path: str, base: Snapshot, roots: set[PurePosixPath]) -> bool:
+    """Whether *path* is of a module, new at a root, that hides one every run needs."""
+    pure = PurePosixPath(path)
+    if pure.suffix not in _MODULE_SUFFIXES:
+        return False
+    modules = (
+        (root, pure.relative_to(root).parts[0].partition(".")[0])
+        for root in roots
+        if pure.is_relative_to(root)
+    )
+    needed = sys.stdlib_module_names | _FRAMEWORKS
+    return any(name in needed and not _has_module(base, root, name) for root, name in modules)
+
+
+def _has_module(base: Snapshot, root: PurePosixPath, name: str) -> bool:
+    module = str(root / name)
+    return any(base.get(file) for file in (f"{module}.py", f"{module}/__init__.py"))
+
+
+# What code that is no test has little cause to name, and code that forges a verdict
+# from within the tested process needs.
+_FRAMEWORK_WORDS = re.compile(
+    rb"\b_?pytest\b|PYTEST_|\bjunit_?xml\b|\bpytest_runtest|\bunittest\.(?:case|main|result|runner)"
+    rb"|\bos\._exit\b|\blibtest\b|\btest2json\b|\b(?:jest|vitest)\b|COOPERBENCH"
+)
+
+
+def files_that_name_a_framework(base: Snapshot, changes: Changes) -> tuple[str, ...]:
+    """Return the files, no tests, that *changes* makes name a test framework, sorted.
+
+    Code under test shares a process with the framework and can rewrite it; nothing
+    within that process could prevent it. This is a hint for whoever reads the
+    report, not a verdict: many an honest change names pytest.
+    """
+    return tuple(
+        path
+        for path, entry in changes.items()
+        if entry is not None
+        and classify_path(path) is PathKind.CODE
+        and _words(entry) - _words(base.get(path))
+    )
+
+
+def _words(entry: Entry | None) -> set[bytes]:
+    """Return the lines that name a framework."""
+    if entry is None or not entry.mode.is_regular or not _FRAMEWORK_WORDS.search(entry.data):
+        return set()
+    return {line for line in entry.data.splitlines() if _FRAMEWORK_WORDS.search(line)}

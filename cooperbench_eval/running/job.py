@@ -1,0 +1,214 @@
+"""One run of one suite on one tree: written out, run in a sandbox, judged."""
+
+import shlex
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from functools import cache
+from pathlib import Path
+
+import attrs
+from attrs import frozen
+
+from cooperbench_eval.errors import SandboxError, TestRunError
+from cooperbench_eval.models import TestResult, TestStatus
+from cooperbench_eval.running.readers.frameworks import FRAMEWORKS
+from cooperbench_eval.running.readers.protocol import (
+    FinishedRun,
+    Launch,
+    NewTests,
+    UnreadableResultError,
+    read_ends,
+    read_result_file,
+)
+from cooperbench_eval.running.sandboxes.protocol import Execution, Sandbox
+from cooperbench_eval.running.suite import Delivery, TestSuite
+from cooperbench_eval.running.verdict import Finding, judge
+from cooperbench_eval.running.worktrees import WorkTrees
+from cooperbench_eval.snapshot import Changes, Snapshot
+
+__all__ = ["Job", "run_once"]
+
+_SETUP_MARK = "setup-failed"
+_SHOWN = 1 << 20
+
+
+@frozen(kw_only=True)
+class Job:
+    """What is to be run.
+
+    Attributes:
+        base: What the tree was made from.
+        untested: The tree without the suite's own patch.
+        tree: The tree with it.
+        suite: The suite.
+        require_new_tests: Whether the tests of the suite's patch must have run.
+    """
+
+    base: Snapshot
+    untested: Snapshot
+    tree: Snapshot
+    suite: TestSuite
+    require_new_tests: bool
+
+    def facts(self) -> tuple[object, ...]:
+        """Return all that the verdict depends on beside the sandbox."""
+        suite = self.suite
+        return (
+            _version(),
+            self.base.tree_id if suite.delivery is Delivery.PATCHES else None,
+            (self.untested.tree_id, self.tree.tree_id),
+            (suite.command, suite.setup, suite.framework, suite.delivery, suite.required),
+            (sorted(suite.env.items()), suite.timeout_seconds),
+            self.require_new_tests,
+        )
+
+    def new_tests(self) -> NewTests:
+        """Return what the suite's patch did to the tree."""
+        return NewTests(
+            before=self.untested,
+            after=self.tree,
+            paths=tuple(Changes.between(self.untested, self.tree)),
+            command=self.suite.command,
+        )
+
+
+@cache
+def _version() -> str:
+    # Imported here because it is a good part of what importing the library costs.
+    from importlib.metadata import version  # noqa: PLC0415
+
+    return version("cooperbench-eval")
+
+
+def run_once(job: Job, sandbox: Sandbox, work_trees: WorkTrees) -> TestResult:
+    """Run *job* in *sandbox*, on a tree of *work_trees*.
+
+    Raises:
+        TestRunError: There is no such command.
+        SandboxError: The sandbox itself, or the disk, failed.
+        RepositoryError: The tree cannot be read.
+    """
+    suite, reader = job.suite, FRAMEWORKS[job.suite.framework]
+    with work_trees.scratch() as scratch, _place(job, work_trees) as place:
+        in_tree = suite.delivery is Delivery.TREE
+        env = suite.environment_at(place) if in_tree else dict(suite.env)
+        launch = _with_setup(reader.launch(suite.command, env, scratch), suite, scratch)
+        execution = Execution(exit_code=None)
+        try:
+            execution = sandbox.run(
+                launch.command,
+                tree=place,
+                scratch=scratch,
+                env=launch.env,
+                timeout_seconds=suite.timeout_seconds,
+            )
+            finding = _finding(execution, job, scratch)
+        except SandboxError:
+            raise
+        except TestRunError as exc:
+            # A program that is missing is the caller's mistake; a script that a
+            # patch took away is the patch's.
+            if not _is_of_the_tree(suite.command[0]):
+                raise
+            finding = Finding(status=TestStatus.SETUP_FAILED, reason=str(exc))
+        output = _output(execution, launch)
+    return TestResult(
+        status=finding.status,
+        cases=finding.cases,
+        exit_code=execution.exit_code,
+        duration_seconds=execution.duration_seconds,
+        output=output.decode(errors="backslashreplace"),
+        reason=finding.reason,
+        command=suite.command,
+        sandbox=sandbox.name,
+        sandbox_identity=sandbox.identity,
+        missing_tests=finding.missing,
+    )
+
+
+def _place(job: Job, work_trees: WorkTrees) -> AbstractContextManager[Path]:
+    """Lend the directory that the command starts in."""
+    if job.suite.delivery is Delivery.TREE:
+        return work_trees.lend(job.base, job.tree)
+    return _patches(job, work_trees)
+
+
+@contextmanager
+def _patches(job: Job, work_trees: WorkTrees) -> Iterator[Path]:
+    """Lend a directory with what the command is to apply, each part as a git diff."""
+    parts = {"feature.patch": (job.base, job.untested), "tests.patch": (job.untested, job.tree)}
+    with work_trees.scratch() as folder:
+        for name, (before, after) in parts.items():
+            diff = Changes.between(before, after).diff(before)
+            try:
+                (folder / name).write_bytes(diff)
+            except OSError as exc:
+                raise SandboxError(f"the patches cannot be written ({exc})") from exc
+        yield folder
+
+
+# --- set-up ------------------------------------------------------------------
+
+
+def _with_setup(launch: Launch, suite: TestSuite, scratch: Path) -> Launch:
+    """Put the set-up's commands before the launch; the first that fails leaves a mark."""
+    if not suite.setup:
+        return launch
+    steps = (
+        f'{shlex.join(command)} || {{ echo {number} $? > "$0"; exit 1; }}'
+        for number, command in enumerate(suite.setup)
+    )
+    script = "\n".join((*steps, 'exec "$@"'))
+    mark = str(scratch / _SETUP_MARK)
+    return attrs.evolve(launch, command=("sh", "-c", script, mark, *launch.command))
+
+
+def _setup_failure(suite: TestSuite, scratch: Path) -> str:
+    """Say which command of the set-up failed; empty if none did."""
+    try:
+        number, status = map(int, read_result_file(scratch / _SETUP_MARK).split())
+        command = shlex.join(suite.setup[number])
+    # No mark, or one that was not made by us.
+    except (UnreadableResultError, ValueError, IndexError):
+        return ""
+    return f"the set-up's {command} ended with exit status {status}"
+
+
+def _is_of_the_tree(program: str) -> bool:
+    return "/" in program and not Path(program).is_absolute()
+
+
+# --- what the run showed -----------------------------------------------------
+
+
+def _finding(execution: Execution, job: Job, scratch: Path) -> Finding:
+    suite = job.suite
+    if execution.timed_out:
+        reason = f"it did not end within {suite.timeout_seconds:g} seconds"
+        return Finding(status=TestStatus.TIMED_OUT, reason=reason)
+    if execution.out_of_memory:
+        return Finding(
+            status=TestStatus.OUT_OF_MEMORY, reason="a process was killed for want of memory"
+        )
+    if execution.exit_code is None:
+        return Finding(
+            status=TestStatus.INCONCLUSIVE, reason="the command brought its sandbox down"
+        )
+    if failure := suite.setup and _setup_failure(suite, scratch):
+        return Finding(status=TestStatus.SETUP_FAILED, reason=failure)
+    run = FinishedRun(
+        command=suite.command,
+        exit_code=execution.exit_code,
+        scratch=scratch,
+        tree=job.tree,
+        output=execution.output,
+    )
+    new = job.new_tests() if job.require_new_tests else None
+    return judge(run, FRAMEWORKS[suite.framework], new, suite.required)
+
+
+def _output(execution: Execution, launch: Launch) -> bytes:
+    """Return what the command printed, also where a reader took its standard output."""
+    if launch.stdout is None:
+        return execution.output
+    return read_ends(launch.stdout, _SHOWN) + execution.output

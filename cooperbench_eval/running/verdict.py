@@ -1,0 +1,111 @@
+"""From how a command ended, and what its framework wrote, to a verdict."""
+
+from collections import Counter
+
+from attrs import field, frozen
+
+from cooperbench_eval.models import TestCase, TestCaseStatus, TestStatus
+from cooperbench_eval.running.readers.protocol import (
+    FinishedRun,
+    NewTests,
+    Reader,
+    UnreadableResultError,
+)
+
+__all__ = ["Finding", "judge"]
+
+_NOT_FOUND = 127
+"""A shell's exit status where the program that it was to run is missing."""
+_RAN = frozenset(TestCaseStatus) - {TestCaseStatus.SKIPPED}
+
+
+@frozen(kw_only=True)
+class Finding:
+    """What a run that came to its end shows.
+
+    Attributes:
+        status: The verdict.
+        reason: Why it is not simply passed or failed; else empty.
+        cases: What the framework reported.
+        missing: Tests that had to run and did not.
+    """
+
+    status: TestStatus
+    reason: str = ""
+    cases: tuple[TestCase, ...] = field(default=(), repr=False)
+    missing: tuple[str, ...] = ()
+
+
+def judge(
+    run: FinishedRun, reader: Reader, new: NewTests | None, required: tuple[str, ...] | None
+) -> Finding:
+    """Judge a run by its exit status and by the framework's own result.
+
+    Args:
+        run: The run.
+        reader: Reads its framework's result.
+        new: What the tests patch brought, to find what had to run; `None` if that
+            does not matter.
+        required: Tests that had to run, if somebody said so.
+    """
+    try:
+        cases = reader.read(run)
+    except UnreadableResultError as exc:
+        status = TestStatus.INCONCLUSIVE
+        if run.exit_code == _NOT_FOUND:
+            status = TestStatus.SETUP_FAILED
+        return Finding(status=status, reason=f"{exc}; {_ending(run.exit_code)}")
+    status, reason = _verdict(cases, run.exit_code, reader)
+    if status is not TestStatus.PASSED or new is None:
+        return Finding(status=status, reason=reason, cases=cases)
+    missing = _missing(cases, reader, new, required)
+    if missing:
+        reason = f"required tests that did not run: {len(missing)}, such as {missing[0]}"
+        status = TestStatus.INCONCLUSIVE
+    return Finding(status=status, reason=reason, cases=cases, missing=missing)
+
+
+def _verdict(cases: tuple[TestCase, ...], exit_code: int, reader: Reader) -> tuple[TestStatus, str]:
+    counts = Counter(case.status for case in cases)
+    passed = counts[TestCaseStatus.PASSED]
+    bad = counts[TestCaseStatus.FAILED] + counts[TestCaseStatus.ERROR]
+    ending = _ending(exit_code)
+    if bad:
+        if exit_code:
+            return TestStatus.FAILED, ""
+        return TestStatus.INCONCLUSIVE, f"cases that failed: {bad}; yet {ending}"
+    if not passed and exit_code in reader.no_test_codes:
+        found = ", ".join(f"{count} {status}" for status, count in sorted(counts.items()))
+        return TestStatus.NO_TESTS, f"no case ran that counts ({found or 'none was found'})"
+    if exit_code:
+        return TestStatus.INCONCLUSIVE, f"no case failed; yet {ending}"
+    return TestStatus.PASSED, ""
+
+
+def _missing(
+    cases: tuple[TestCase, ...], reader: Reader, new: NewTests, required: tuple[str, ...] | None
+) -> tuple[str, ...]:
+    names = reader.required(new) if required is None else required
+    if not names:
+        return ()
+    ran = tuple(case for case in cases if case.status in _RAN)
+    skipped = tuple(case for case in cases if case.status is TestCaseStatus.SKIPPED)
+    return tuple(
+        name
+        for name in names
+        if not any(reader.covers(case, name) for case in ran)
+        and not (_may_skip(new) and any(reader.covers(case, name) for case in skipped))
+    )
+
+
+def _may_skip(new: NewTests) -> bool:
+    """Whether the benchmark's own files ask for skips: they may be honest then."""
+    entries = (new.after.get(path) for path in new.paths)
+    return any(entry is not None and b"skip" in entry.data.lower() for entry in entries)
+
+
+def _ending(exit_code: int) -> str:
+    if exit_code < 0:
+        return f"the command was killed by signal {-exit_code}"
+    hint = ", as where a program is missing" if exit_code == _NOT_FOUND else ""
+    return f"the command ended with exit status {exit_code}{hint}"

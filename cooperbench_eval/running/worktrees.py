@@ -1,0 +1,272 @@
+"""Work trees on disk, prepared at the cost of what differs from their base.
+
+A base is written out once and kept. A run gets it with its changes made to it;
+afterwards whatever the run did is undone, as a look at every file's stamp shows
+it. No run sees what another one left, and no file is copied for a second time.
+"""
+
+import os
+import shutil
+import stat
+import subprocess
+import tempfile
+import threading
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from cooperbench_eval.errors import RepositoryError, SandboxError
+from cooperbench_eval.models import Entry, FileMode
+from cooperbench_eval.snapshot import Changes, Snapshot
+
+__all__ = ["WorkTrees", "remove"]
+
+_KEPT = 4
+_Stamp = tuple[int, int, int, int]
+"""Inode, time of the last change to it, size, mode.
+
+No program can set the second one back without setting the clock, which a sandbox
+forbids, so that a file which was written to and dressed up again is found out.
+"""
+
+
+class WorkTrees:
+    """Lends work trees, one to each run at a time.
+
+    The directories are removed when this object goes, or at the interpreter's end.
+    Threads may share it; a forked or unpickled copy starts with none.
+    """
+
+    def __init__(self) -> None:
+        """Start with no directory."""
+        self._lock = threading.Lock()
+        self._home: Path | None = None
+        self._owner = 0
+        self._idle: list[_WorkTree] = []
+
+    def __reduce__(self) -> tuple[type["WorkTrees"], tuple[()]]:
+        return (WorkTrees, ())
+
+    @contextmanager
+    def lend(self, base: Snapshot, tree: Snapshot) -> Iterator[Path]:
+        """Write *tree* out and lend its directory, for as long as the context lasts.
+
+        Args:
+            base: A tree that most of *tree* is like, kept on disk.
+            tree: What is to stand in the directory.
+
+        Raises:
+            RepositoryError: A tree cannot be read.
+            SandboxError: The disk does not take it.
+        """
+        work = self._take(base)
+        with _disk_errors():
+            work.change(tree)
+        try:
+            yield work.root
+        finally:
+            self._give_back(work)
+
+    @contextmanager
+    def scratch(self) -> Iterator[Path]:
+        """Lend a fresh, empty directory, and remove it afterwards.
+
+        Raises:
+            SandboxError: The disk does not take it.
+        """
+        with _disk_errors():
+            folder = Path(tempfile.mkdtemp(prefix="run-", dir=self._directory()))
+        try:
+            yield folder
+        finally:
+            remove(folder)
+
+    def _directory(self) -> Path:
+        with self._lock:
+            if self._home is None or self._owner != os.getpid():
+                # Resolved: behind a link, things have two names.
+                self._home = Path(tempfile.mkdtemp(prefix="cooperbench-")).resolve()
+                self._owner = os.getpid()
+                self._idle = []
+                weakref.finalize(self, _remove_own, self._home, self._owner)
+            return self._home
+
+    def _take(self, base: Snapshot) -> "_WorkTree":
+        with _disk_errors():
+            home = self._directory()
+            tree_id = base.tree_id
+            with self._lock:
+                for work in self._idle:
+                    if work.tree_id == tree_id:
+                        self._idle.remove(work)
+                        return work
+            root = Path(tempfile.mkdtemp(prefix="tree-", dir=home))
+            try:
+                return _WorkTree(root, base)
+            except BaseException:
+                remove(root)
+                raise
+
+    def _give_back(self, work: "_WorkTree") -> None:
+        try:
+            work.undo()
+        # Whatever a run made of its tree that cannot be undone file by file.
+        except (OSError, RepositoryError):
+            remove(work.root)
+            return
+        with self._lock:
+            self._idle.append(work)
+            surplus = self._idle[:-_KEPT]
+            del self._idle[:-_KEPT]
+        for each in surplus:
+            remove(each.root)
+
+
+class _WorkTree:
+    """A base written out, and what its files looked like then."""
+
+    def __init__(self, root: Path, base: Snapshot) -> None:
+        self.root = root
+        self.tree_id = base.tree_id
+        self._base = base
+        base.write_to(root)
+        self._folders: dict[str, int] = {}
+        self._stamps: dict[str, _Stamp] = {}
+        for path, entry in _walk(str(root)):
+            self._note(path, entry.stat(follow_symlinks=False))
+
+    def _note(self, path: str, found: os.stat_result) -> None:
+        if stat.S_ISDIR(found.st_mode):
+            self._folders[path] = found.st_mode
+        else:
+            self._stamps[path] = _stamp(found)
+
+    def change(self, tree: Snapshot) -> None:
+        """Make the directory hold *tree*."""
+        changes = Changes.between(self._base, tree)
+        for path, entry in changes.items():
+            if entry is None:
+                self._delete(path)
+        for path, entry in changes.items():
+            if entry is not None:
+                _write(self.root / path, entry)
+
+    def _delete(self, path: str) -> None:
+        file = self.root / path
+        if self._base_mode(path) is FileMode.SUBMODULE:
+            file.rmdir()
+        else:
+            file.unlink()
+        for folder in file.parents:
+            if folder == self.root:
+                break
+            try:
+                folder.rmdir()
+            except OSError:  # not empty
+                break
+
+    def _base_mode(self, path: str) -> FileMode | None:
+        entry = self._base.get(path)
+        return entry.mode if entry else None
+
+    def undo(self) -> None:
+        """Make the directory hold the base again, whatever was done to it."""
+        root = str(self.root)
+        self.root.chmod(0o700)
+        seen: set[str] = set()
+        for path, entry in _walk(root, self._folders):
+            found = entry.stat(follow_symlinks=False)
+            if self._is_untouched(path, found):
+                seen.add(path)
+            elif stat.S_ISDIR(found.st_mode):
+                remove(Path(entry.path))
+            else:
+                os.unlink(entry.path)  # noqa: PTH108 - one of many
+        for path in sorted(self._folders.keys() - seen):
+            os.mkdir(f"{root}/{path}", stat.S_IMODE(self._folders[path]))  # noqa: PTH102
+        for path in self._stamps.keys() - seen:
+            if written := self._base.get(path):
+                _write(self.root / path, written)
+                self._stamps[path] = _stamp(os.lstat(f"{root}/{path}"))
+
+    def _is_untouched(self, path: str, found: os.stat_result) -> bool:
+        if not stat.S_ISDIR(found.st_mode):
+            return self._stamps.get(path) == _stamp(found)
+        if path not in self._folders:
+            return False
+        if self._folders[path] != found.st_mode:
+            (self.root / path).chmod(stat.S_IMODE(self._folders[path]))
+        return True
+
+
+def _stamp(found: os.stat_result) -> _Stamp:
+    return found.st_ino, found.st_ctime_ns, found.st_size, found.st_mode
+
+
+def _walk(
+    root: str, known: dict[str, int] | None = None
+) -> Iterator[tuple[str, "os.DirEntry[str]"]]:
+    """Yield what is below *root*, folders first, with paths relative to it.
+
+    Only folders in *known* are looked into, if it is given, with the right to.
+    """
+    folders = [""]
+    while folders:
+        folder = folders.pop()
+        with os.scandir(f"{root}/{folder}") as entries:
+            for entry in list(entries):
+                path = f"{folder}/{entry.name}" if folder else entry.name
+                yield path, entry
+                if entry.is_dir(follow_symlinks=False) and (known is None or path in known):
+                    folders.append(path)
+
+
+def _write(file: Path, entry: Entry) -> None:
+    if file.is_dir() and not file.is_symlink():
+        file.rmdir()  # emptied before, or a submodule's
+    else:
+        file.unlink(missing_ok=True)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    if entry.mode is FileMode.SUBMODULE:
+        file.mkdir()
+    elif entry.mode is FileMode.SYMLINK:
+        os.symlink(entry.data, os.fsencode(file))  # noqa: PTH211 - the target is bytes
+    else:
+        permissions = 0o777 if entry.mode is FileMode.EXECUTABLE else 0o666
+        handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, permissions)
+        with open(handle, "wb", buffering=0) as stream:  # noqa: PTH123 - a descriptor
+            stream.write(entry.data)
+
+
+@contextmanager
+def _disk_errors() -> Iterator[None]:
+    """Make a disk that is full, or gone, the sandbox's failure and not the tree's."""
+    try:
+        yield
+    except OSError as exc:
+        raise SandboxError(f"the work tree cannot be written ({exc})") from exc
+    except RepositoryError as exc:
+        if isinstance(exc.__cause__, OSError):
+            raise SandboxError(f"the work tree cannot be written ({exc.problem})") from exc
+        raise
+
+
+def remove(directory: Path) -> None:
+    """Remove a tree, also one in which tests took their own rights away."""
+    with suppress(OSError, RecursionError):
+        shutil.rmtree(directory)
+        return
+    folders = [directory]
+    for folder in folders:
+        with suppress(OSError):
+            folder.chmod(0o700)
+            folders += (f for f in folder.iterdir() if f.is_dir() and not f.is_symlink())
+    # Folders may nest deeper than Python's stack, or than a path is long.
+    with suppress(OSError):
+        subprocess.run(["rm", "-rf", "--", directory], check=False, capture_output=True)  # noqa: S603, S607
+
+
+def _remove_own(directory: Path, owner: int) -> None:
+    if os.getpid() == owner:
+        remove(directory)
