@@ -45,6 +45,7 @@ __all__ = [
     "programs",
     "random_bytes",
     "reports",
+    "run_results",
     "successors",
     "texts",
     "three_way_programs",
@@ -361,6 +362,11 @@ _ATTEMPTS = st.builds(
     feature2_tests=st.none() | _TEST_RESULTS,
     duration_seconds=_SECONDS,
 )
+
+
+def run_results() -> st.SearchStrategy[TestResult]:
+    """Any result of a run, sense or none."""
+    return _TEST_RESULTS
 
 
 def reports() -> st.SearchStrategy[MergeReport]:

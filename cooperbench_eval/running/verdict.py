@@ -2,6 +2,7 @@
 
 from collections import Counter
 
+import attrs
 from attrs import field, frozen
 
 from cooperbench_eval.models import TestCase, TestCaseStatus, TestStatus
@@ -85,6 +86,7 @@ def _verdict(cases: tuple[TestCase, ...], exit_code: int, reader: Reader) -> tup
 def _missing(
     cases: tuple[TestCase, ...], reader: Reader, new: NewTests, required: tuple[str, ...] | None
 ) -> tuple[str, ...]:
+    new = attrs.evolve(new, cases=cases)
     names = reader.required(new) if required is None else required
     if not names:
         return ()

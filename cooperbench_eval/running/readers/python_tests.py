@@ -2,6 +2,7 @@
 
 import ast
 import re
+import warnings
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
@@ -24,12 +25,11 @@ def added_python_tests(new: NewTests) -> tuple[str, ...]:
     """Name the functions as pytest does, `file::Class::function`, in the files' order.
 
     Named is what stands in a file that pytest looks into by default, is called as
-    it expects by default, and is new or changed. Nothing is named where the
-    command is no plain pytest command, or selects among the tests.
+    it expects by default, and is new or changed. Nothing is named where the command
+    selects among the tests; where it is a script, the files are those of which
+    something ran.
     """
     places = _places(new)
-    if places is None:
-        return ()
     return tuple(
         f"{path}::{name}"
         for path in new.paths
@@ -39,17 +39,17 @@ def added_python_tests(new: NewTests) -> tuple[str, ...]:
     )
 
 
-def _places(new: NewTests) -> list[str] | None:
-    """Return the files and folders the command names; `None` if it is not understood."""
+def _places(new: NewTests) -> list[str]:
+    """Return the files and folders of which every test is run."""
     words = list(new.command)
     starts = [i for i, word in enumerate(words) if PurePosixPath(word).name in _PROGRAMS]
     if not starts:
-        return None
+        return sorted({case.id.partition("::")[0] for case in new.cases})
     places = []
     arguments = iter(words[starts[0] + 1 :])
     for word in arguments:
         if _SELECTS.fullmatch(word):
-            return None
+            return []
         if word in _TAKES_VALUE:
             next(arguments, None)
         elif not word.startswith("-"):
@@ -72,7 +72,9 @@ def _functions(entry: Entry | None) -> Iterator[tuple[str, str]]:
     if entry is None or not entry.mode.is_regular:
         return
     try:
-        body = ast.parse(entry.data).body
+        with warnings.catch_warnings():  # an odd escape is not for our host to hear of
+            warnings.simplefilter("ignore")
+            body = ast.parse(entry.data).body
     # Parsing deep or odd text may fail in each of these ways.
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return

@@ -1,0 +1,105 @@
+"""Whose fault it is, told from the runs."""
+
+import pytest
+
+import cooperbench_eval as ce
+from cooperbench_eval.reporting.blame import find_blame
+
+GOOD = ce.TestResult(
+    status="passed",
+    cases=[ce.TestCase(id=name, status="passed") for name in ("a", "b", "c")]
+    + [ce.TestCase(id="s", status="skipped")],
+)
+BAD = ce.TestResult(
+    status="failed",
+    cases=[
+        ce.TestCase(id="a", status="passed"),
+        ce.TestCase(id="b", status="failed"),
+        ce.TestCase(id="new", status="failed"),
+    ],
+)
+OPEN = {"merged": (None, None), "status": "conflicts"}
+LATE = ce.TestResult(status="timed_out")
+BROKEN_SANDBOX = ce.TestResult(status="infrastructure_error")
+
+
+def blame(alone=(GOOD, GOOD), merged=(GOOD, GOOD), status="clean", patches=("applied", "applied")):
+    """Return the blame that a report gives for its one row."""
+    feature1, feature2 = (
+        ce.FeatureReport(number=number, patch=ce.PatchReport(status=patch), tests=tests)
+        for number, patch, tests in zip((3, 7), patches, alone, strict=True)
+    )
+    row = ce.Attempt(
+        strategy="s",
+        implementation="m:S",
+        status=status,
+        feature1_tests=merged[0],
+        feature2_tests=merged[1],
+    )
+    return find_blame(feature1, feature2, row)
+
+
+@pytest.mark.parametrize(
+    ("facts", "kind", "features"),
+    [
+        ({}, "nobody", ()),
+        ({"merged": (BAD, GOOD)}, "merge_broke_feature1", (3,)),
+        ({"merged": (GOOD, BAD)}, "merge_broke_feature2", (7,)),
+        ({"merged": (LATE, BAD)}, "merge_broke_both", (3, 7)),
+        ({"alone": (BAD, GOOD), "merged": (BAD, BAD)}, "broken_alone", (3,)),
+        ({"alone": (GOOD, LATE), "merged": (GOOD, GOOD)}, "broken_alone", (7,)),
+        (
+            {"alone": (BAD, BAD), "merged": (None, None), "status": "conflicts"},
+            "broken_alone",
+            (3, 7),
+        ),
+        (OPEN, "conflict", ()),
+        ({"merged": (None, None), "status": "failed"}, "conflict", ()),
+        (
+            {
+                "alone": (GOOD, None),
+                "merged": (None, None),
+                "status": "not_tried",
+                "patches": ("applied", "failed"),
+            },
+            "missing_side",
+            (7,),
+        ),
+        (
+            {
+                "alone": (None, None),
+                "merged": (None, None),
+                "status": "not_tried",
+                "patches": ("empty", "failed"),
+            },
+            "missing_side",
+            (3, 7),
+        ),
+        ({"merged": (None, None)}, "unknown", ()),
+        ({"merged": (BROKEN_SANDBOX, GOOD)}, "unknown", ()),
+        ({"alone": (None, None), "merged": (BAD, GOOD)}, "unknown", ()),
+        ({"alone": (None, None)}, "nobody", ()),
+        ({"merged": (BROKEN_SANDBOX, BAD)}, "merge_broke_feature2", (7,)),
+    ],
+)
+def test_the_first_reason_that_holds_is_the_blame(facts, kind, features):
+    """From a side that is missing to nobody at all."""
+    found = blame(**facts)
+
+    assert (found.kind.value, found.features) == (kind, features)
+
+
+def test_tests_that_the_merge_lost_are_named():
+    """They passed alone, and fail or are gone where the merged run does not pass."""
+    found = blame(merged=(BAD, LATE))
+
+    assert found.lost_tests1 == ("b", "c")
+    assert found.lost_tests2 == ("a", "b", "c")
+
+
+def test_a_run_that_passes_has_lost_nothing():
+    """Nor has one whose sandbox failed: nothing is known of it."""
+    fewer = ce.TestResult(status="passed", cases=GOOD.cases[:1])
+
+    assert blame(merged=(fewer, BROKEN_SANDBOX)).lost_tests1 == ()
+    assert blame(merged=(fewer, BROKEN_SANDBOX)).lost_tests2 == ()

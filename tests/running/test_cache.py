@@ -1,0 +1,147 @@
+"""Results are found again by what went into them, by many and after crashes."""
+
+import multiprocessing
+import os
+import pickle
+import signal
+import sqlite3
+import subprocess
+import sys
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+
+import pytest
+from generators import run_results
+from hypothesis import given
+
+import cooperbench_eval as ce
+from cooperbench_eval.running.cache import key_of
+
+RESULT = ce.TestResult(status="failed", cases=[ce.TestCase(id="t", status="failed")], exit_code=1)
+
+
+@pytest.fixture(params=["memory", "file"])
+def cache(request, tmp_path):
+    """Return a cache of either kind."""
+    return ce.ResultCache(tmp_path / "new" / "cache.sqlite" if request.param == "file" else None)
+
+
+def test_what_was_kept_is_found(cache):
+    """Under its own key, also after another one was kept, and in its newest version."""
+    cache.put("one", RESULT)
+    cache.put("two", ce.TestResult(status="passed"))
+    cache.put("two", ce.TestResult(status="timed_out"))
+
+    assert cache.get("one") == RESULT
+    assert cache.get("two").status is ce.TestStatus.TIMED_OUT
+    assert cache.get("three") is None
+
+
+@given(result=run_results())
+def test_every_result_comes_back_equal(result, tmp_path_factory):
+    """Repeats, policies, cases and all."""
+    for cache in (ce.ResultCache(), ce.ResultCache(tmp_path_factory.mktemp("c") / "cache")):
+        cache.put("key", result)
+
+        assert cache.get("key") == result
+
+
+def test_a_key_tells_all_that_differs():
+    """Neither order, nor nesting, nor kind of value is lost."""
+    facts = [
+        (),
+        ("a",),
+        ("a", "b"),
+        ("b", "a"),
+        (("a", "b"),),
+        ("ab",),
+        (None,),
+        ("None",),
+        (1,),
+        ("1",),
+        (True,),
+        ("\udcff",),
+    ]
+
+    assert len({key_of(*each) for each in facts}) == len(facts)
+
+
+def test_a_cache_in_memory_arrives_empty_and_one_on_disk_is_shared(tmp_path):
+    """Pickled for another process."""
+    memory, disk = ce.ResultCache(), ce.ResultCache(tmp_path / "cache")
+    for each in (memory, disk):
+        each.put("key", RESULT)
+
+    assert pickle.loads(pickle.dumps(memory)).get("key") is None  # noqa: S301 - our own
+    assert pickle.loads(pickle.dumps(disk)).get("key") == RESULT  # noqa: S301 - our own
+
+
+def _fill(job):
+    cache, worker = job
+    for number in range(25):
+        cache.put(f"{worker}-{number}", RESULT)
+        cache.put("shared", RESULT)
+    return all(cache.get(f"{worker}-{number}") == RESULT for number in range(25))
+
+
+def test_many_processes_and_threads_share_one_file(tmp_path):
+    """Nobody waits in vain, and nothing is lost."""
+    cache = ce.ResultCache(tmp_path / "cache")
+    context = multiprocessing.get_context("spawn")
+
+    with ProcessPoolExecutor(2, mp_context=context) as pool, ThreadPoolExecutor(4) as threads:
+        jobs = [(cache, worker) for worker in range(6)]
+        done = [*pool.map(_fill, jobs[:2]), *threads.map(_fill, jobs[2:])]
+
+    assert done == [True] * 6
+    assert all(cache.get(f"{w}-{n}") == RESULT for w in range(6) for n in range(25))
+
+
+def test_a_writer_that_is_killed_harms_no_other_row(tmp_path):
+    """Whenever it dies, the rows before are there and the file is sound."""
+    script = """
+import sys, cooperbench_eval as ce
+cache = ce.ResultCache(sys.argv[1])
+big = ce.TestResult(status="passed", output="x" * 100_000)
+for number in range(10_000):
+    cache.put(str(number), big)
+    print(number, flush=True)
+"""
+    file = tmp_path / "cache"
+    for _ in range(3):
+        process = subprocess.Popen((sys.executable, "-c", script, file), stdout=subprocess.PIPE)
+        known = [int(process.stdout.readline()) for _ in range(5)]
+        os.kill(process.pid, signal.SIGKILL)
+        process.stdout.close()
+        process.wait()
+
+        assert all(ce.ResultCache(file).get(str(n)).status == "passed" for n in known)
+    with sqlite3.connect(file) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    connection.close()
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"cases": 1}', '{"cases": [], "status": "odd"}'])
+def test_a_row_that_cannot_be_read_counts_as_absent(tmp_path, text):
+    """Say, of a later version."""
+    cache = ce.ResultCache(tmp_path / "cache")
+    cache.put("key", RESULT)
+    with sqlite3.connect(cache.path) as connection:
+        connection.execute("UPDATE results SET result = ?", (text,))
+    connection.close()
+
+    assert cache.get("key") is None
+
+
+@pytest.mark.parametrize("kind", ["no database", "folder"])
+def test_what_is_no_cache_is_an_error(tmp_path, kind):
+    """It is named, and left alone."""
+    file = tmp_path / "cache"
+    if kind == "folder":
+        file.mkdir()
+    else:
+        file.write_text("precious text, " * 100)
+
+    for use in (lambda c: c.get("key"), lambda c: c.put("key", RESULT)):
+        with pytest.raises(ce.TestRunError, match=r"cache .* cannot be used"):
+            use(ce.ResultCache(file))
+    assert kind == "folder" or file.read_text().startswith("precious")

@@ -1,0 +1,158 @@
+"""Which files of a change steer a test run, and what is left without them."""
+
+import pytest
+
+from cooperbench_eval.models import Entry
+from cooperbench_eval.running import files_that_name_a_framework
+from cooperbench_eval.running.control import put_back
+from cooperbench_eval.snapshot import Changes, Snapshot
+
+PYPROJECT = """\
+[project]
+name = "p"
+dependencies = []
+
+[tool.pytest.ini_options]
+addopts = "-q"
+"""
+SETUP_CFG = "[metadata]\nname = p\n\n[tool:pytest]\naddopts = -q\n"
+PACKAGE = '{"name": "p", "scripts": {"test": "jest"}, "dependencies": {}}'
+BASE = Snapshot.from_files(
+    {
+        "conftest.py": b"base\n",
+        "pyproject.toml": PYPROJECT.encode(),
+        "setup.cfg": SETUP_CFG.encode(),
+        "package.json": PACKAGE.encode(),
+        "src/queue.py": b"the product's own\n",
+        "src/p/__init__.py": b"",
+    }
+)
+
+
+def taken(files, roots=()):
+    """Return the paths that are taken out of changes to files; `None` deletes."""
+    changes = Changes({p: t if t is None else Entry(t.encode()) for p, t in files.items()})
+    left, paths = put_back(BASE, changes, roots)
+    assert {p: left[p] for p in left} == {p: changes[p] for p in changes if p not in paths}
+    return paths
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "conftest.py",
+        "tests/deep/conftest.py",
+        "pytest.ini",
+        ".pytest.ini",
+        "pytest.toml",
+        "tox.ini",
+        "sitecustomize.py",
+        "src/usercustomize.py",
+        "evil.pth",
+        "evil-1.dist-info/entry_points.txt",
+        "evil.egg-info/entry_points.txt",
+        "jest.config.js",
+        "vitest.config.mts",
+        "vite.config.ts",
+        "node_modules/jest/index.js",
+        ".npmrc",
+        "build.rs",
+        ".cargo/config.toml",
+        ".config/nextest.toml",
+        "Makefile",
+        ".gitattributes",
+        "conftest.py/anything",
+    ],
+)
+def test_what_steers_a_run_is_taken_out(path):
+    """Added, changed, or put where such a file was."""
+    assert taken({path: "evil\n", "src/p/__init__.py": "new\n"}) == (path,)
+
+
+def test_a_deletion_steers_too():
+    """Without its conftest.py a suite may run something else."""
+    assert taken({"conftest.py": None}) == ("conftest.py",)
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("pyproject.toml", PYPROJECT.replace("[]", '["attrs"]')),
+        ("pyproject.toml", PYPROJECT + "\n[tool.ruff]\nline-length = 100\n"),
+        ("setup.cfg", SETUP_CFG.replace("= p", "= q")),
+        ("package.json", PACKAGE.replace("{}", '{"left-pad": "1"}')),
+        ("sub/pyproject.toml", "[project]\nname = 'new'\n"),
+        ("src/p/json.py", "not at a root\n"),
+        ("src/queue.py", "was there before\n"),
+        ("json.txt", "no module\n"),
+        ("p.py", "no name that a run needs\n"),
+    ],
+)
+def test_what_does_not_steer_stays(path, text):
+    """A dependency that a feature adds is none of our business."""
+    assert taken({path: text}, roots=("src",)) == ()
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("pyproject.toml", PYPROJECT.replace("-q", "-q --deselect=t.py")),
+        ("pyproject.toml", PYPROJECT + '\n[project.entry-points.pytest11]\nevil = "evil"\n'),
+        ("pyproject.toml", PYPROJECT + "\n[tool.pytest]\nminversion = '9'\n"),
+        ("pyproject.toml", "not [ toml"),
+        ("pyproject.toml", "tool = 1\n"),
+        ("pyproject.toml", "a = " + "[" * 5000),
+        ("pyproject.toml", None),
+        ("setup.cfg", SETUP_CFG.replace("-q", "-p evil")),
+        ("setup.cfg", SETUP_CFG + "[options.entry_points]\npytest11 =\n  evil = evil\n"),
+        ("setup.cfg", "no section\n"),
+        ("package.json", PACKAGE.replace("jest", "true")),
+        ("package.json", PACKAGE[:-1] + ', "jest": {"bail": true}}'),
+        ("package.json", "[]"),
+        ("package.json", "{"),
+    ],
+)
+def test_the_part_of_a_file_that_steers_decides(path, text):
+    """So does one that cannot be read."""
+    assert taken({path: text}) == (path,)
+
+
+@pytest.mark.parametrize(
+    "path", ["pytest.py", "_pytest/__init__.py", "json.py", "src/pluggy/x.py", "unittest/case.py"]
+)
+def test_a_module_that_hides_one_the_run_needs_is_taken_out(path):
+    """It would be imported in its place, from any root of imports."""
+    assert taken({path: "evil\n"}, roots=("src",)) == (path,)
+
+
+def test_a_link_in_place_of_settings_steers():
+    """Whatever it points at."""
+    changes = Changes({"setup.cfg": Entry(b"elsewhere", 0o120000)})
+
+    assert put_back(BASE, changes, ()) == (Changes(), ("setup.cfg",))
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "named"),
+    [
+        ("src/p/a.py", "import os\nos._exit(0)\n", True),
+        ("src/p/a.py", "import _pytest.runner\n", True),
+        ("src/p/a.py", "os.environ['PYTEST_ADDOPTS']\n", True),
+        ("src/p/a.py", "import sys\nsys.exit(0)\n", False),
+        ("tests/test_a.py", "import pytest\n", False),
+        ("README.md", "run pytest\n", False),
+    ],
+)
+def test_code_that_names_a_framework_is_told(path, text, named):
+    """A trace for the reader, not a verdict; tests and texts may."""
+    changes = Changes({path: Entry(text.encode())})
+
+    assert files_that_name_a_framework(BASE, changes) == ((path,) if named else ())
+
+
+def test_what_named_it_before_is_no_trace():
+    """Only new lines count."""
+    base = Snapshot.from_files({"a.py": b"import pytest\n"})
+    changes = Changes({"a.py": Entry(b"import pytest\nnew = 1\n"), "gone.py": None})
+
+    assert files_that_name_a_framework(base, changes) == ()

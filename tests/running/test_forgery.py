@@ -1,0 +1,226 @@
+"""Patches that forge a verdict end as failed or inconclusive, never as passed.
+
+Each stands in the place of an agent's patch: the code under test returns the wrong
+answer, and what comes with it tries to make the benchmark's test pass all the same.
+"""
+
+import pytest
+
+from cooperbench_eval.models import Entry, TestStatus
+from cooperbench_eval.running import TestRunner, TestSuite, files_that_name_a_framework
+from cooperbench_eval.snapshot import Changes, Snapshot
+
+BASE = Snapshot.from_files(
+    {
+        "src/product.py": b"def answer(): return 0\n",
+        "tests/test_old.py": b"def test_old(): pass\n",
+        "conftest.py": b"# the project's own\n",
+        "run_tests.sh": b"exec python -m pytest -q\n",
+    }
+)
+TESTS = Changes(
+    {"tests/test_new.py": Entry(b"import product\ndef test_new(): assert product.answer() == 42\n")}
+).diff(BASE)
+SUITE = TestSuite(
+    command=("python", "-m", "pytest", "-q"),
+    patch=TESTS,
+    env={"PYTHONPATH": "src:.", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+    timeout_seconds=30,
+)
+FLIP = """
+import pytest
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    report = (yield).get_result()
+    report.outcome = "passed"
+"""
+DESELECT = """
+def pytest_collection_modifyitems(items):
+    items[:] = [item for item in items if "new" not in item.name]
+"""
+PRINT = "print('Tests: 999 passed\\n===== 999 passed in 0.01s =====')\n"
+EXIT = PRINT + "import os\nos._exit(0)\n"
+FORGE_RESULT = """
+import os, re
+path = re.search(r"--junitxml=(\\S+)", os.environ["PYTEST_ADDOPTS"])[1].strip("'")
+with open(path, "w") as file:
+    file.write('<testsuites><testsuite><testcase classname="tests.test_old" name="test_old"/>'
+               '</testsuite></testsuites>')
+os._exit(0)
+"""
+SKIP = "import pytest\npytest.skip('not today', allow_module_level=True)\n"
+
+IN_STEERING_FILES = {
+    "a conftest that prints and exits": {"conftest.py": EXIT},
+    "a conftest that flips outcomes": {"conftest.py": FLIP},
+    "a conftest that deselects": {"tests/conftest.py": DESELECT},
+    "a conftest that collects nothing": {
+        "conftest.py": "collect_ignore_glob = ['tests/test_new*']\n"
+    },
+    "a sitecustomize that exits": {"sitecustomize.py": EXIT},
+    "a usercustomize that exits": {"src/usercustomize.py": EXIT},
+    "an ini file that deselects": {
+        "pytest.ini": "[pytest]\naddopts = --deselect=tests/test_new.py\n"
+    },
+    "an ini file with a plug-in": {"pytest.ini": "[pytest]\naddopts = -p evil\n", "evil.py": FLIP},
+    "settings with a plug-in": {
+        "pyproject.toml": "[tool.pytest.ini_options]\naddopts = '-p evil'\n",
+        "evil.py": FLIP,
+    },
+    "settings that look elsewhere": {
+        "pytest.toml": "[pytest]\npython_files = ['nothing_*.py']\n",
+        "tox.ini": "[pytest]\npython_files = nothing_*.py\n",
+    },
+    "an installed plug-in": {
+        "evil-1.0.dist-info/METADATA": "Metadata-Version: 2.1\nName: evil\nVersion: 1.0\n",
+        "evil-1.0.dist-info/entry_points.txt": "[pytest11]\nevil = evil\n",
+        "evil.py": FLIP,
+    },
+    "a module in place of pytest": {"pytest.py": EXIT},
+    "a package in place of pytest's": {"src/_pytest/__init__.py": EXIT},
+    "a module in place of the standard library's": {"src/xml.py": EXIT, "argparse.py": EXIT},
+}
+IN_THE_PRODUCT = {
+    "prints a summary": PRINT,
+    "prints and exits": EXIT,
+    "exits at the end": "import atexit, os\natexit.register(os._exit, 0)\n",
+    "writes a result with the old test and exits": FORGE_RESULT,
+    "skips the test": SKIP,
+    "raises a skip": "import unittest\ndef answer(): raise unittest.SkipTest('not today')\n",
+    "replaces the result before": FORGE_RESULT.replace("os._exit(0)", ""),
+    "leaves a process that writes it later": (
+        "import os, time\nif os.fork() == 0:\n    os.setsid()\n    time.sleep(0.3)\n"
+        + "\n".join("    " + line for line in FORGE_RESULT.splitlines())
+        + "\n"
+    ),
+}
+
+
+WITH_PLUGINS = TestSuite(
+    command=SUITE.command,
+    patch=TESTS,
+    env=dict(SUITE.env) | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": ""},
+    timeout_seconds=30,
+)
+
+
+def run(files, suite=SUITE, runner=None):
+    """Run the suite on the base with a patch's files."""
+    if any(path.startswith("evil-1.0") for path in files):
+        suite = WITH_PLUGINS
+    changes = Changes({path: Entry(text.encode()) for path, text in files.items()})
+    return (runner or TestRunner()).run(BASE, changes, suite)
+
+
+@pytest.mark.parametrize("name", IN_STEERING_FILES)
+def test_files_that_steer_the_run_have_no_say(name):
+    """They are the base's again, and the report names them."""
+    result = run(IN_STEERING_FILES[name])
+
+    assert result.status is TestStatus.FAILED
+    assert {case.id: case.status.value for case in result.cases} == {
+        "tests/test_new.py::test_new": "failed",
+        "tests/test_old.py::test_old": "passed",
+    }
+    assert set(result.restored_files) == IN_STEERING_FILES[name].keys() - {"evil.py"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "a conftest that flips outcomes",
+        "a conftest that deselects",
+        "a conftest that collects nothing",
+        "an ini file that deselects",
+        "an ini file with a plug-in",
+        "settings with a plug-in",
+        "an installed plug-in",
+    ],
+)
+def test_these_would_pass_if_nobody_looked(name):
+    """With the patch's own files, and no test required, the forgery holds."""
+    runner = TestRunner(control_files="keep", require_new_tests=False)
+
+    assert run(IN_STEERING_FILES[name], runner=runner).status is TestStatus.PASSED
+
+
+@pytest.mark.parametrize("name", IN_THE_PRODUCT)
+def test_code_under_test_cannot_pass_by_itself(name):
+    """It shares a process with pytest, but not the list of tests that must have run."""
+    product = "def answer(): return 0\n" + IN_THE_PRODUCT[name]
+
+    result = run({"src/product.py": product})
+
+    assert result.status in {TestStatus.FAILED, TestStatus.INCONCLUSIVE}
+    assert not result.restored_files
+
+
+def test_the_runners_script_is_the_bases_for_the_next_run():
+    """What a run overwrites is gone with it."""
+    script = ("sh", "run_tests.sh")
+    suite = TestSuite(command=script, patch=TESTS, env=dict(SUITE.env), timeout_seconds=30)
+    runner = TestRunner(cache=None)
+    evil = "open('run_tests.sh', 'w').write('exit 0')\nopen('src/product.py', 'w').write('')\n"
+
+    first = run({"src/product.py": "def answer(): return 0\n" + evil}, suite, runner)
+    second = run({}, suite, runner)
+
+    assert first.status is second.status is TestStatus.FAILED
+    assert [case.status for case in second.cases] == ["failed", "passed"]
+
+
+def test_a_process_left_behind_does_not_edit_the_next_run():
+    """It is killed with the run that started it."""
+    evil = """
+import os, time
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        while True:
+            open(__file__, "w").write("def answer(): return 42\\n")
+            time.sleep(0.01)
+    os._exit(0)
+def answer(): return 0
+"""
+    runner = TestRunner(cache=None)
+
+    assert run({"src/product.py": evil}, runner=runner).status is not TestStatus.PASSED
+    assert run({}, runner=runner).status is TestStatus.FAILED
+
+
+def test_an_honest_patch_passes():
+    """With a steering file or without; what the tests patch itself brings stays."""
+    good = {"src/product.py": "def answer(): return 42\n"}
+
+    assert run(good).status is TestStatus.PASSED
+    assert run(good | {"conftest.py": EXIT}).status is TestStatus.PASSED
+
+
+def test_required_tests_can_be_named_or_waived():
+    """By whoever knows better than the patch tells."""
+    good = {"src/product.py": "def answer(): return 42\n"}
+    named = TestSuite(
+        command=SUITE.command,
+        patch=TESTS,
+        env=dict(SUITE.env),
+        required=["tests/test_new.py::other"],
+    )
+    forged = {"src/product.py": "def answer(): return 0\n" + FORGE_RESULT}
+
+    missing, waived = run(good, named), run(forged, runner=TestRunner(require_new_tests=False))
+
+    assert missing.status is TestStatus.INCONCLUSIVE
+    assert missing.missing_tests == ("tests/test_new.py::other",)
+    assert "tests/test_new.py::other" in missing.reason
+    assert waived.status is TestStatus.PASSED
+
+
+def test_what_nothing_in_the_process_can_prevent_leaves_a_trace():
+    """Code that knows the new test's name writes a whole result; the report points at it."""
+    forged = FORGE_RESULT.replace("test_old", "test_new")
+    changes = Changes({"src/product.py": Entry(forged.encode())})
+
+    result = TestRunner().run(BASE, changes, SUITE)
+
+    assert result.status is TestStatus.PASSED  # the threat model says so
+    assert files_that_name_a_framework(BASE, changes) == ("src/product.py",)

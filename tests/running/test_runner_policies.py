@@ -1,0 +1,343 @@
+"""What a runner does around a run: set-up, repeats, retries, what it has run before."""
+
+import pickle
+
+import pytest
+
+from cooperbench_eval.errors import SandboxError, TestRunError
+from cooperbench_eval.models import Entry, TestStatus
+from cooperbench_eval.running import (
+    Execution,
+    LocalSandbox,
+    ResultCache,
+    TestRunner,
+    TestSuite,
+)
+from cooperbench_eval.snapshot import Changes, Snapshot
+
+BASE = Snapshot.from_files({"f": b"1\n"})
+
+
+class Scripted:
+    """A sandbox that fails or answers as told, and counts."""
+
+    name = "scripted"
+    identity = "scripted"
+
+    def __init__(self, *answers):
+        """Take what to raise or return, one a run; the last one again and again."""
+        self.answers = list(answers)
+        self.runs = 0
+
+    def run(self, command, **options):  # noqa: ARG002
+        """Give the next answer."""
+        answer = self.answers[min(self.runs, len(self.answers) - 1)]
+        self.runs += 1
+        if isinstance(answer, Exception):
+            raise answer
+        if isinstance(answer, Execution):
+            return answer
+        return Execution(exit_code=answer)
+
+
+def shell(script, **options):
+    """Return a suite that passes where a shell script does."""
+    return TestSuite(command=("sh", "-c", script), framework="exit", **options)
+
+
+# --- never twice ------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("suite", "changes", "options", "runs"),
+    [
+        (shell("true"), Changes(), {}, 1),
+        (shell("true"), Changes({"f": Entry(b"1\n")}), {}, 1),
+        (shell("false"), Changes(), {}, 2),
+        (shell("true", env={"A": "1"}), Changes(), {}, 2),
+        (shell("true", timeout_seconds=5), Changes(), {}, 2),
+        (shell("true", setup=[["true"]]), Changes(), {}, 2),
+        (shell("true", required=["x"]), Changes(), {}, 2),
+        (shell("true", delivery="patches"), Changes(), {}, 2),
+        (shell("true"), Changes({"f": Entry(b"2\n")}), {}, 2),
+        (shell("true"), Changes({"f": Entry(b"1\n", 0o100755)}), {}, 2),
+        (shell("true"), Changes(), {"repeats": 2}, 3),
+        (shell("true"), Changes(), {"require_new_tests": False}, 2),
+    ],
+)
+def test_what_was_run_before_is_not_run_again(tmp_path, suite, changes, options, runs):
+    """Unless something differs that a verdict may depend on."""
+    sandbox, cache = Scripted(0), ResultCache(tmp_path / "cache")
+
+    first = TestRunner(sandbox=sandbox, cache=cache).run(BASE, Changes(), shell("true"))
+    second = TestRunner(sandbox=sandbox, cache=cache, **options).run(BASE, changes, suite)
+
+    assert sandbox.runs == runs
+    assert runs > 1 or first == second
+
+
+def test_the_tests_patch_counts_apart_from_what_it_is_laid_on():
+    """Equal trees in the end, but other tests are required."""
+    sandbox = Scripted(0)
+    runner = TestRunner(sandbox=sandbox)
+    patch = Changes({"f": Entry(b"2\n")})
+
+    runner.run(BASE, patch, shell("true"))
+    runner.run(BASE, Changes(), shell("true", patch=patch.diff(BASE)))
+
+    assert sandbox.runs == 2
+
+
+def test_another_sandbox_is_another_run():
+    """As its identity says, which stands in the result."""
+    cache = ResultCache()
+    one, other = Scripted(0), Scripted(0)
+    other.identity = "scripted, other limits"
+
+    results = [
+        TestRunner(sandbox=each, cache=cache).run(BASE, Changes(), shell("true"))
+        for each in (one, other)
+    ]
+
+    assert (one.runs, other.runs) == (1, 1)
+    assert [each.sandbox_identity for each in results] == ["scripted", "scripted, other limits"]
+
+
+def test_without_a_cache_everything_is_run():
+    """For whoever measures time, say."""
+    sandbox = Scripted(0)
+    runner = TestRunner(sandbox=sandbox, cache=None)
+
+    for _ in range(3):
+        runner.run(BASE, Changes(), shell("true"))
+
+    assert sandbox.runs == 3
+
+
+def test_what_was_put_back_is_told_of_a_kept_result_too():
+    """It is of the change, not of the run."""
+    sandbox = Scripted(0)
+    runner = TestRunner(sandbox=sandbox)
+
+    plain = runner.run(BASE, Changes(), shell("true"))
+    steering = runner.run(BASE, Changes({"conftest.py": Entry(b"")}), shell("true"))
+
+    assert sandbox.runs == 1
+    assert (plain.restored_files, steering.restored_files) == ((), ("conftest.py",))
+
+
+# --- a sandbox that fails ---------------------------------------------------
+
+GONE = SandboxError("the engine does not answer")
+
+
+def test_a_sandbox_that_recovers_is_tried_again(monkeypatch):
+    """Nothing of it is left in the result."""
+    monkeypatch.setattr("time.sleep", lambda _: None)
+    sandbox = Scripted(GONE, GONE, 0)
+
+    result = TestRunner(sandbox=sandbox).run(BASE, Changes(), shell("true"))
+
+    assert (result.status, sandbox.runs) == (TestStatus.PASSED, 3)
+
+
+@pytest.mark.parametrize("retries", [0, 1, 2])
+def test_a_sandbox_that_stays_broken_is_a_result_that_is_not_kept(monkeypatch, retries):
+    """It says nothing about the code, so the next evaluation tries again."""
+    monkeypatch.setattr("time.sleep", lambda _: None)
+    sandbox = Scripted(*[GONE] * (retries + 1), 0)
+    runner = TestRunner(sandbox=sandbox, retries=retries)
+
+    first = runner.run(BASE, Changes(), shell("true"))
+    second = runner.run(BASE, Changes(), shell("true"))
+
+    assert first.status is TestStatus.INFRASTRUCTURE_ERROR
+    assert first.reason == f"the engine does not answer; tried {retries + 1} times"
+    assert not first.was_run
+    assert second.status is TestStatus.PASSED
+
+
+def test_a_sandbox_that_cannot_even_say_what_it_is_is_a_result(monkeypatch):
+    """As when its engine is down."""
+    monkeypatch.setattr("time.sleep", lambda _: None)
+
+    class Down(Scripted):
+        @property
+        def identity(self):
+            raise GONE
+
+    result = TestRunner(sandbox=Down(0)).run(BASE, Changes(), shell("true"))
+
+    assert result.status is TestStatus.INFRASTRUCTURE_ERROR
+
+
+def test_a_full_disk_is_no_verdict(monkeypatch, tmp_path):
+    """The work tree could not be written."""
+    monkeypatch.setattr("time.sleep", lambda _: None)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "missing"))
+
+    result = TestRunner(sandbox=Scripted(0)).run(BASE, Changes(), shell("true"))
+
+    assert result.status is TestStatus.INFRASTRUCTURE_ERROR
+    assert "cannot be written" in result.reason
+
+
+def test_want_of_memory_is_a_status():
+    """It is a fact about the run, and kept."""
+    sandbox = Scripted(Execution(exit_code=-9, out_of_memory=True))
+    runner = TestRunner(sandbox=sandbox)
+
+    results = [runner.run(BASE, Changes(), shell("true")) for _ in range(2)]
+
+    assert {each.status for each in results} == {TestStatus.OUT_OF_MEMORY}
+    assert sandbox.runs == 1
+
+
+# --- repeats ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("codes", "policy", "status"),
+    [
+        ((0, 0, 0), "all", "passed"),
+        ((0, 1, 0), "all", "failed"),
+        ((0, 1, 0), "majority", "passed"),
+        ((1, 1, 0), "majority", "failed"),
+        ((1, 1, 0), "any", "passed"),
+        ((1, 1, 1), "any", "failed"),
+        ((0, 1), "majority", "failed"),
+    ],
+)
+def test_a_flaky_suite_is_judged_by_the_policy(codes, policy, status):
+    """Which stands in the result with how each run ended; the rest is a run's that agrees."""
+    runner = TestRunner(sandbox=Scripted(*codes), repeats=len(codes), repeat_policy=policy)
+
+    result = runner.run(BASE, Changes(), shell("true"))
+
+    assert result.status == status
+    assert result.exit_code == (0 if status == "passed" else 1)
+    assert [each == "passed" for each in result.repeats] == [code == 0 for code in codes]
+    assert result.repeat_policy == policy
+
+
+def test_one_run_has_no_policy():
+    """Nothing was repeated."""
+    result = TestRunner(sandbox=Scripted(0)).run(BASE, Changes(), shell("true"))
+
+    assert (result.repeats, result.repeat_policy) == ((), None)
+
+
+@pytest.mark.parametrize("options", [{"repeats": 0}, {"retries": -1}, {"repeat_policy": "most"}])
+def test_options_that_make_no_sense_are_refused(options):
+    """At once."""
+    with pytest.raises(ValueError, match=r"repeats|retries|most"):
+        TestRunner(**options)
+
+
+# --- set-up -----------------------------------------------------------------
+
+
+def test_set_up_runs_first_and_in_the_same_place():
+    """In order, with the same variables."""
+    suite = shell(
+        "cat made && test $A = 1",
+        setup=[("sh", "-c", "echo $A > made"), ("test", "-f", "made")],
+        env={"A": "1"},
+    )
+
+    result = TestRunner(sandbox=LocalSandbox()).run(BASE, Changes(), suite)
+
+    assert (result.status, result.output) == (TestStatus.PASSED, "1\n")
+
+
+@pytest.mark.parametrize(
+    ("setup", "reason"),
+    [
+        ([("sh", "-c", "exit 3")], "the set-up's sh -c 'exit 3' ended with exit status 3"),
+        ([("true",), ("no-such-program", "it's")], "exit status 127"),
+        ([("sh", "-c", "kill -9 $$")], "exit status 137"),
+    ],
+)
+def test_a_set_up_that_fails_ends_the_run(setup, reason):
+    """With a status of its own; the tests are not run."""
+    suite = shell("touch ran; false", setup=setup)
+
+    result = TestRunner(sandbox=LocalSandbox()).run(BASE, Changes(), suite)
+
+    assert result.status is TestStatus.SETUP_FAILED
+    assert reason in result.reason
+    assert (result.cases, result.was_run, result.passed) == ((), True, False)
+
+
+def test_a_mark_that_a_test_forges_is_no_pass():
+    """Whatever stands in it."""
+    evil = "for f in $HOME/../setup-failed; do echo 0 0 > $f; done; exit 0"
+    results = [
+        TestRunner(sandbox=LocalSandbox()).run(BASE, Changes(), shell(evil, setup=setup))
+        for setup in ([], [("true",)])
+    ]
+
+    assert [each.status.value for each in results] == ["passed", "setup_failed"]
+
+
+def test_a_script_that_a_patch_took_away_is_the_patchs_fault():
+    """A program that is missing is the caller's mistake, and raised."""
+    base = Snapshot.from_files({"run.sh": Entry(b"#!/bin/sh\n", 0o100755)})
+    suite = TestSuite(command=("./run.sh",), framework="exit")
+    runner = TestRunner(sandbox=LocalSandbox())
+
+    assert runner.run(base, Changes(), suite).status is TestStatus.PASSED
+    gone = runner.run(base, Changes({"run.sh": None}), suite)
+    assert gone.status is TestStatus.SETUP_FAILED
+    assert "./run.sh" in gone.reason
+    with pytest.raises(TestRunError, match="no-such-program"):
+        runner.run(base, Changes(), TestSuite(command=("no-such-program",), framework="exit"))
+
+
+def test_a_script_whose_program_is_missing_has_failed_in_its_set_up():
+    """The shell's own status says so, and no result was written."""
+    suite = TestSuite(command=("sh", "-c", "no-such-program"))
+
+    result = TestRunner(sandbox=LocalSandbox()).run(BASE, Changes(), suite)
+
+    assert result.status is TestStatus.SETUP_FAILED
+    assert "program is missing" in result.reason
+
+
+# --- patches instead of a tree ----------------------------------------------
+
+
+def test_a_command_can_apply_the_patches_itself(git, tmp_path):
+    """As the benchmark's images do: feature first, tests on top, both as git diffs."""
+    base = Snapshot.from_files({"f": b"1\n2\n3\n", "bin": bytes(range(256))})
+    changes = Changes(
+        {"f": Entry(b"0\n2\n3\n"), "bin": Entry(bytes(300)), "x": Entry(b"#!", 0o100755)}
+    )
+    tests = Changes({"f": Entry(b"1\n2\n4\n"), "t": Entry(b"no newline")}).diff(base)
+    script = f"""
+set -e
+cp feature.patch tests.patch {tmp_path}
+mkdir repo && cd repo && git init -q . && printf '1\\n2\\n3\\n' > f && cp {tmp_path}/bin bin
+git add . && git -c user.name=a -c user.email=b commit -qm m
+git apply --index ../feature.patch && git apply --index ../tests.patch && git write-tree
+"""
+    (tmp_path / "bin").write_bytes(bytes(range(256)))
+    suite = shell(script, patch=tests, delivery="patches")
+
+    result = TestRunner(sandbox=LocalSandbox()).run(base, changes, suite)
+
+    both = dict(changes) | {"f": Entry(b"0\n2\n4\n"), "t": Entry(b"no newline")}
+    assert result.status is TestStatus.PASSED, result.output
+    assert result.output.strip() == base.overlay(Changes(both)).tree_id
+
+
+def test_a_runner_pickles_with_what_it_keeps_on_disk(tmp_path):
+    """And starts work trees of its own where it arrives."""
+    sandbox = LocalSandbox()
+    runner = TestRunner(sandbox=sandbox, cache=ResultCache(tmp_path / "cache"), repeats=2)
+    runner.run(BASE, Changes(), shell("true"))
+
+    copy = pickle.loads(pickle.dumps(runner))  # noqa: S301 - our own bytes
+
+    assert copy == runner
+    assert copy.run(BASE, Changes(), shell("true")).passed

@@ -1,0 +1,206 @@
+"""Work trees hold what they should, whatever the run before did to them."""
+
+import gc
+import os
+import pickle
+import shutil
+import time
+from pathlib import Path
+
+import pytest
+from generators import trees
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cooperbench_eval.errors import SandboxError
+from cooperbench_eval.models import Entry, FileMode
+from cooperbench_eval.running.worktrees import WorkTrees
+from cooperbench_eval.snapshot import Changes, Snapshot
+
+FILES = {
+    "a": Entry(b"a\n"),
+    "d/b": Entry(b"b\n", FileMode.EXECUTABLE),
+    "d/e/c": Entry(b"c\n"),
+    "link": Entry(b"a", FileMode.SYMLINK),
+    "to-folder": Entry(b"d", FileMode.SYMLINK),
+}
+BASE = Snapshot.from_files({}).overlay(Changes(FILES))
+
+
+def found(root):
+    """Return what a directory holds."""
+    held = Snapshot.from_dir(root)
+    return {path: held.get(path) for path in held.paths()}
+
+
+def folders(root):
+    """Return every folder below a directory."""
+    return {str(p.relative_to(root)) for p in Path(root).rglob("*") if p.is_dir()}
+
+
+def test_a_tree_is_lent_as_it_is_and_its_directory_lent_again():
+    """The second time nothing but what differs is written."""
+    work_trees = WorkTrees()
+    other = BASE.overlay(Changes({"a": None, "d/e/c": None, "new/f": Entry(b"f\n")}))
+
+    with work_trees.lend(BASE, BASE) as first:
+        assert found(first) == FILES
+    untouched = (first / "d/b").stat()
+    with work_trees.lend(BASE, other) as second:
+        expected = {p: e for p, e in FILES.items() if p not in {"a", "d/e/c"}}
+        assert found(second) == expected | {"new/f": Entry(b"f\n")}
+        assert folders(second) == {"d", "new", "to-folder"}
+    with work_trees.lend(BASE, BASE) as third:
+        assert found(third) == FILES
+        assert folders(third) == {"d", "d/e", "to-folder"}
+
+    assert first == second == third
+    assert (third / "d/b").stat() == untouched
+
+
+def dress_up(file):
+    """Write into a file and give it its old times back."""
+    before = file.stat()
+    time.sleep(0.01)
+    file.write_bytes(b"x" * before.st_size)
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+DEEDS = {
+    "write": lambda root: (root / "a").write_text("x\n"),
+    "write in its place, with its times": lambda root: dress_up(root / "a"),
+    "delete": lambda root: (root / "d/b").unlink(),
+    "rename": lambda root: (root / "d/b").rename(root / "z"),
+    "swap": lambda root: [(root / "a").rename(root / "z"), (root / "d/b").rename(root / "a")],
+    "add": lambda root: (root / "d/e/new").write_text("x"),
+    "add a folder": lambda root: (root / "n/m").mkdir(parents=True),
+    "delete a folder": lambda root: shutil.rmtree(root / "d"),
+    "folder to file": lambda root: [shutil.rmtree(root / "d"), (root / "d").write_text("x")],
+    "file to folder": lambda root: [(root / "a").unlink(), (root / "a/b").mkdir(parents=True)],
+    "file to link": lambda root: [(root / "a").unlink(), (root / "a").symlink_to("/etc/passwd")],
+    "folder to link": lambda root: [shutil.rmtree(root / "d"), (root / "d").symlink_to("/etc")],
+    "other link": lambda root: [(root / "link").unlink(), (root / "link").symlink_to("/")],
+    "rights": lambda root: [(root / "d/b").chmod(0o600), (root / "d/e").chmod(0)],
+    "rights of the root": lambda root: root.chmod(0),
+    "pipe": lambda root: os.mkfifo(root / "p"),
+    "hard link": lambda root: os.link(root / "a", root / "d/a"),
+    "odd names": lambda root: (root / "new\nline\udcff").write_text("x"),
+    "all gone": shutil.rmtree,
+}
+
+
+@pytest.mark.parametrize("deed", DEEDS)
+def test_what_a_run_did_is_undone(deed):
+    """Also where it covered its tracks."""
+    work_trees = WorkTrees()
+    with work_trees.lend(BASE, BASE) as root:
+        DEEDS[deed](root)
+
+    with work_trees.lend(BASE, BASE) as root:
+        assert found(root) == FILES
+        assert folders(root) == {"d", "d/e", "to-folder"}
+        assert {p.name for p in root.iterdir()} == {"a", "d", "link", "to-folder"}
+        assert (root / "d/b").stat().st_mode & 0o100
+        assert (root / "d/e").stat().st_mode & 0o700 == 0o700
+
+
+def test_nothing_outside_is_touched(tmp_path):
+    """A link that a run left is removed, not followed."""
+    (tmp_path / "precious").write_text("x")
+    work_trees = WorkTrees()
+
+    with work_trees.lend(BASE, BASE) as root:
+        shutil.rmtree(root / "d")
+        (root / "d").symlink_to(tmp_path)
+        (root / "e").symlink_to(tmp_path)
+    with work_trees.lend(BASE, BASE):
+        pass
+    del work_trees
+    gc.collect()
+
+    assert [p.name for p in tmp_path.iterdir() if p.name != "temporary"] == ["precious"]
+
+
+@settings(max_examples=30)
+@given(base=trees(), one=trees(), other=trees(), data=st.data())
+def test_any_tree_after_any_tree(base, one, other, data):
+    """Files become folders and back; what is lent is what was asked for."""
+    work_trees = WorkTrees()
+    snapshots = [Snapshot.from_files({}).overlay(Changes(each)) for each in (base, one, other)]
+    for tree in (*snapshots, data.draw(st.sampled_from(snapshots))):
+        with work_trees.lend(snapshots[0], tree) as root:
+            assert Snapshot.from_dir(root).tree_id == tree.overlay(_no_submodules(tree)).tree_id
+
+
+def _no_submodules(tree):
+    """Return the changes that leave submodules out, since they are empty folders on disk."""
+    entries = {path: tree.get(path) for path in tree.paths()}
+    return Changes({p: None for p, e in entries.items() if e.mode is FileMode.SUBMODULE})
+
+
+def test_two_runs_at_a_time_have_a_tree_each():
+    """And few directories are kept."""
+    work_trees = WorkTrees()
+    with work_trees.lend(BASE, BASE) as one, work_trees.lend(BASE, BASE) as other:
+        assert one != other
+    others = [Snapshot.from_files({"n": str(n).encode()}) for n in range(9)]
+    for each in others:
+        with work_trees.lend(each, each):
+            pass
+
+    assert len(list(one.parent.iterdir())) <= 4
+
+
+def test_the_directories_go_with_their_owner(own_temporary_directory):
+    """A copy that arrives in another process starts anew."""
+    work_trees = WorkTrees()
+    with work_trees.lend(BASE, BASE), work_trees.scratch() as scratch:
+        assert list(scratch.iterdir()) == []
+        assert pickle.loads(pickle.dumps(work_trees)) is not work_trees  # noqa: S301 - our own
+    assert not scratch.exists()
+    assert list(own_temporary_directory.iterdir())
+
+    del work_trees
+    gc.collect()
+
+    assert list(own_temporary_directory.iterdir()) == []
+
+
+def test_a_forked_child_shares_no_tree(own_temporary_directory):
+    """It would be written to by two, and removed by the first that ends."""
+    work_trees = WorkTrees()
+    with work_trees.lend(BASE, BASE) as root:
+        pass
+    child = os.fork()
+    if child == 0:
+        with work_trees.lend(BASE, BASE) as other:
+            apart = other != root and other.parent != root.parent
+        os._exit(0 if apart else 1)
+
+    assert os.waitpid(child, 0)[1] == 0
+    assert root.is_dir()
+
+
+def test_folders_deeper_than_a_path_is_long_are_removed():
+    """What a hostile run may well leave."""
+    work_trees = WorkTrees()
+    with work_trees.lend(BASE, BASE) as root:
+        here = os.open(root, os.O_RDONLY)
+        for _ in range(1500):
+            os.mkdir("deep", dir_fd=here)
+            below = os.open("deep", os.O_RDONLY, dir_fd=here)
+            os.close(here)
+            here = below
+        os.close(here)
+
+    assert not (root / "deep").exists()
+
+
+def test_a_disk_that_does_not_take_it_is_the_sandboxs_failure(monkeypatch, tmp_path):
+    """Trying again may help; the tree is not to blame."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "missing"))
+
+    with pytest.raises(SandboxError, match="cannot be written"), WorkTrees().scratch():
+        pass
+    with pytest.raises(SandboxError, match="cannot be written"), WorkTrees().lend(BASE, BASE):
+        pass
