@@ -55,7 +55,8 @@ class TestSuite:
         command: The program and its arguments. No shell is involved.
         patch: The tests patch, laid on the tree before the run; bytes and text
             are parsed. Empty where the tree has its tests.
-        framework: Who writes the result: `"pytest"`, or `"exit"` to go by the
+        framework: Who writes the result: `"pytest"`, `"unittest"`, `"go"`, `"cargo"`,
+            `"nextest"`, `"jest"`, `"vitest"`, `"node"`, or `"exit"` to go by the
             command's exit status alone.
         timeout_seconds: When to give up and kill the run, set-up included.
         setup: Commands that make the tree ready, run before in the same place; one

@@ -3,9 +3,15 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from cooperbench_eval.running.readers.cargo_reader import CargoReader
 from cooperbench_eval.running.readers.exit_reader import ExitReader
+from cooperbench_eval.running.readers.go_reader import GoReader
+from cooperbench_eval.running.readers.javascript_reader import JavaScriptReader
+from cooperbench_eval.running.readers.nextest_reader import NextestReader
+from cooperbench_eval.running.readers.node_reader import NodeReader
 from cooperbench_eval.running.readers.protocol import Reader
 from cooperbench_eval.running.readers.pytest_reader import PytestReader
+from cooperbench_eval.running.readers.unittest_reader import UnittestReader
 
 __all__ = ["FRAMEWORKS"]
 
@@ -13,6 +19,13 @@ FRAMEWORKS: Mapping[str, Reader] = MappingProxyType(
     {
         "exit": ExitReader(),
         "pytest": PytestReader(),
+        "unittest": UnittestReader(),
+        "go": GoReader(),
+        "cargo": CargoReader(),
+        "nextest": NextestReader(),
+        "jest": JavaScriptReader(framework="jest"),
+        "vitest": JavaScriptReader(framework="vitest"),
+        "node": NodeReader(),
     }
 )
 """Readers by the name that `TestSuite.framework` takes."""

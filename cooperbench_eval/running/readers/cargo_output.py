@@ -1,0 +1,173 @@
+"""Takes apart what `cargo test` prints, by the lines of cargo and of libtest alone."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+from attrs import field, mutable
+
+from cooperbench_eval.models import TestCase, TestCaseStatus
+from cooperbench_eval.running.readers.protocol import UnreadableResultError
+from cooperbench_eval.running.readers.results import joined, unnamed
+
+__all__ = ["compile_errors", "read_cargo_output"]
+
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m|\x1b\(B")
+_CUT = re.compile(r"(?m)^\[\.\.\. \d+ bytes cut \.\.\.\]$")
+_HEADER = re.compile(
+    r" +Running (?:(?:unittests )?(?P<source>\S.*) )?"
+    r"\((?P<program>[^()]+)\)|   Doc-tests (?P<documented>\S+)"
+)
+_BEGIN = re.compile(r"running (\d+) tests?")
+_LINE = re.compile(
+    r"test (?P<name>.+?)(?P<panics> - should panic)? \.\.\. "
+    r"(?P<end>ok|FAILED|ignored(?:, .*)?|bench: .*)(?: <\d+\.\d+s>)?"
+)
+_RESULT = re.compile(
+    r"test result: (?P<verdict>ok|FAILED)\. (\d+) passed; (\d+) failed; (\d+) ignored; "
+    r"(\d+) measured; \d+ filtered out(?:; finished in \S+)?"
+)
+# Of harnesses that are not libtest but count as it does, such as typst's.
+_OTHER_RESULT = re.compile(r"(\d+) passed, (\d+) failed(?:, (\d+) skipped)?")
+_NOT_COMPILED = re.compile(
+    r"error: could not compile `([^`]+)`(?: \([^)]*\))?(?: due to .*|\.|; .*)?"
+)
+_DIGITS = 9
+_ENDS = {
+    "ok": TestCaseStatus.PASSED,
+    "FAILED": TestCaseStatus.FAILED,
+    "ignored": TestCaseStatus.SKIPPED,
+    "bench": TestCaseStatus.PASSED,
+}
+_COUNTED = (TestCaseStatus.PASSED, TestCaseStatus.FAILED, TestCaseStatus.SKIPPED)
+
+
+def read_cargo_output(output: bytes, exit_code: int) -> tuple[TestCase, ...]:
+    """Return the cases of every test program of an output, and what was not compiled.
+
+    Raises:
+        UnreadableResultError: A part of it was cut, nothing of it is of a test
+            program, or a summary contradicts its lines.
+    """
+    targets = _targets(_lines(output))
+    cases = joined(case for target in targets for case in target.cases())
+    failures = compile_errors(output, exit_code)
+    if not failures and not any(target.blocks or target.summary for target in targets):
+        raise UnreadableResultError("no test program printed a result")
+    return (*cases, *_unnamed(targets), *failures)
+
+
+def compile_errors(output: bytes, exit_code: int) -> tuple[TestCase, ...]:
+    """Return a case for each package that cargo could not compile, by its name.
+
+    There are none where cargo ended well: then it was a test that spoke of it.
+    """
+    if exit_code == 0:
+        return ()
+    return joined(
+        TestCase(id=found[1], status=TestCaseStatus.ERROR, message="it could not be compiled")
+        for line in _lines(output)
+        if (found := _NOT_COMPILED.fullmatch(line))
+    )
+
+
+def _lines(output: bytes) -> list[str]:
+    text = _COLOUR.sub("", output.decode(errors="backslashreplace")).replace("\r\n", "\n")
+    if _CUT.search(text):
+        raise UnreadableResultError("the output is too long to be read whole")
+    return text.split("\n")
+
+
+@mutable
+class _Block:
+    """From libtest's `running N tests` to its summary."""
+
+    announced: int
+    found: list[tuple[str, str]] = field(factory=list)
+    contradicted: bool = False
+    ended: bool = False
+
+    def take(self, line: str) -> None:
+        if len(self.found) < self.announced and (test := _LINE.fullmatch(line)):
+            end = re.split("[,:]", test["end"])[0]
+            self.found.append((test["name"], end))
+        elif result := _RESULT.fullmatch(line):
+            # A failed test's own output may hold such a line; it does not count
+            # unless it says what the lines say.
+            self.ended = self._agrees(result)
+            self.contradicted = not self.ended
+
+    def _agrees(self, result: re.Match[str]) -> bool:
+        counts = Counter(end for _, end in self.found)
+        expected = [counts[end] for end in ("ok", "FAILED", "ignored", "bench")]
+        verdict = "FAILED" if counts["FAILED"] else "ok"
+        return [_number(each) for each in result.groups()[1:]] == expected and (
+            result["verdict"] == verdict and len(self.found) == self.announced
+        )
+
+
+@mutable
+class _Target:
+    """What one test program printed."""
+
+    label: str
+    blocks: list[_Block] = field(factory=list)
+    summary: tuple[int, ...] = ()
+
+    def take(self, line: str) -> None:
+        block = self.blocks[-1] if self.blocks else None
+        if (begin := _BEGIN.fullmatch(line)) and (block is None or block.ended):
+            self.blocks.append(_Block(_number(begin[1])))
+        elif block is not None and not block.ended:
+            block.take(line)
+        elif self.label and (found := _OTHER_RESULT.fullmatch(line)):
+            self.summary = tuple(_number(each or "0") for each in found.groups())
+
+    def cases(self) -> Iterator[TestCase]:
+        for block in self.blocks:
+            if block.contradicted:
+                raise UnreadableResultError("the summary of a test program is not of its tests")
+            for name, end in block.found:
+                yield TestCase(id=_id(self.label, name), status=_ENDS[end])
+            if not block.ended:
+                message = "its test program ended before its tests did"
+                program = self.label or "a test program"
+                yield TestCase(id=program, status=TestCaseStatus.ERROR, message=message)
+
+
+def _unnamed(targets: list[_Target]) -> tuple[TestCase, ...]:
+    """Return the cases that are only counted, numbered through all runs of a program."""
+    counts: dict[str, Counter[TestCaseStatus]] = {}
+    for target in targets:
+        if target.summary and not target.blocks:
+            found = dict(zip(_COUNTED, target.summary, strict=True))
+            counts.setdefault(target.label, Counter()).update(found)
+    return tuple(case for label, each in counts.items() for case in unnamed(label, each))
+
+
+def _id(label: str, name: str) -> str:
+    return f"{label}::{name}" if label else name
+
+
+def _number(digits: str) -> int:
+    if len(digits) > _DIGITS:
+        raise UnreadableResultError("more tests are counted than anybody runs")
+    return int(digits)
+
+
+def _targets(lines: list[str]) -> list[_Target]:
+    targets = [_Target("")]
+    for line in lines:
+        if header := _HEADER.fullmatch(line):
+            targets.append(_Target(_label(header)))
+        else:
+            targets[-1].take(line)
+    return targets
+
+
+def _label(header: re.Match[str]) -> str:
+    if header["documented"]:
+        return f"{header['documented']} doc"
+    # The program's name ends with a hash that is none of the test's business.
+    program = header["program"].rpartition("/")[2].rpartition("-")
+    return " ".join(filter(None, (program[0] or program[2], header["source"])))

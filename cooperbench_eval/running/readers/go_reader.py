@@ -1,0 +1,209 @@
+"""Reads what `go test` did, from the events of its `-json`."""
+
+import re
+from collections.abc import Container, Iterable, Iterator, Mapping
+from pathlib import Path, PurePosixPath
+
+from attrs import evolve, field, frozen, mutable
+
+from cooperbench_eval.models import TestCase, TestCaseStatus
+from cooperbench_eval.running.readers.go_tests import added_go_tests
+from cooperbench_eval.running.readers.protocol import (
+    FinishedRun,
+    Launch,
+    NewTests,
+    UnreadableResultError,
+    read_result_file,
+)
+from cooperbench_eval.running.readers.results import (
+    clean,
+    joined,
+    object_in,
+    parse_json,
+    seconds_in,
+    text_in,
+)
+
+__all__ = ["GoReader"]
+
+_RESULT = "go.jsonl"
+_ENDS = {
+    "pass": TestCaseStatus.PASSED,
+    "fail": TestCaseStatus.FAILED,
+    "skip": TestCaseStatus.SKIPPED,
+    "bench": TestCaseStatus.PASSED,
+}
+# Before Go 1.24 a package that does not build is named in a line of plain text.
+_NOT_BUILT = re.compile(rb"FAIL\t(\S+) \[(build|setup) failed\]\r?")
+_MESSAGE_LIMIT = 2_000
+_NAME_LIMIT = 4_000
+_DEPTH_LIMIT = 100
+_ASKED = frozenset({"-json", "--json", "-json=true"})
+_BAD = frozenset({TestCaseStatus.FAILED, TestCaseStatus.ERROR})
+_FRAME = re.compile(r"\s*(?:=== |--- (?:PASS|FAIL|SKIP): )")
+
+
+@frozen
+class GoReader:
+    """Has `go test` print its events, into a file, and reads them.
+
+    A plain `go test` gets the flag `-json`; any other command, such as a script,
+    gets it through `GOFLAGS`, so that a `go list` or `go env` within it prints
+    JSON too. Its whole standard output goes to the file: lines that are no events
+    are left aside.
+
+    Case ids are `<import path>.<test>`, with `/<subtest>` behind. Subtests count
+    and their parents do not, unless a parent fails by itself. A test that began
+    and did not end is an `error`, as is a package, by its import path, that does
+    not build or fails without a failing test. Benchmarks count as tests.
+
+    What a test prints comes through the same channel as its framework's lines;
+    before Go 1.20 code that prints those lines can add tests that never were.
+    """
+
+    @property
+    def no_test_codes(self) -> frozenset[int]:
+        """Success: packages without tests are well."""
+        return frozenset({0})
+
+    def launch(self, command: tuple[str, ...], env: Mapping[str, str], scratch: Path) -> Launch:
+        """Ask for events and send them to a file."""
+        at = _place_of_test(command)
+        if at is None:
+            flags = " ".join(filter(None, (env.get("GOFLAGS"), "-json")))
+            env = {**env, "GOFLAGS": flags}
+        elif not _ASKED.intersection(command):
+            command = (*command[: at + 1], "-json", *command[at + 1 :])
+        return Launch.redirected(command, env, scratch / _RESULT)
+
+    def read(self, run: FinishedRun) -> tuple[TestCase, ...]:
+        """Return the tests without subtests, and the packages that failed alone.
+
+        Raises:
+            UnreadableResultError: There is no event, or one is not as Go writes it.
+        """
+        packages: dict[str, _Package] = {}
+        for event in _events(read_result_file(run.scratch / _RESULT)):
+            packages.setdefault(event.package, _Package()).take(event)
+        if not packages:
+            raise UnreadableResultError("go test reported nothing")
+        return joined(case for name, each in packages.items() for case in each.cases(name))
+
+    def required(self, new: NewTests) -> tuple[str, ...]:
+        """Name the test functions that the patch adds or changes."""
+        return added_go_tests(new)
+
+    def covers(self, case: TestCase, name: str) -> bool:
+        """Whether *case* is that function, or a subtest of it."""
+        return case.id == name or case.id.startswith(f"{name}/")
+
+
+def _place_of_test(command: tuple[str, ...]) -> int | None:
+    """Return where the word `test` of a `go test` is, if the command is one."""
+    for at in range(1, len(command)):
+        if command[at] == "test" and PurePosixPath(command[at - 1]).name == "go":
+            return at
+    return None
+
+
+@frozen
+class _Event:
+    action: str
+    package: str
+    test: str = ""
+    seconds: float = 0.0
+    output: str = ""
+
+
+def _events(data: bytes) -> Iterator[_Event]:
+    for line in data.split(b"\n"):
+        if line.startswith(b"{"):
+            yield from _event(object_in(parse_json(line)))
+        elif found := _NOT_BUILT.fullmatch(line):
+            package = found[1].decode(errors="backslashreplace")
+            yield _Event("output", package, output=line.decode(errors="backslashreplace"))
+            yield _Event("fail", package)
+
+
+def _event(fields: dict[str, object]) -> Iterator[_Event]:
+    # Without these it is of a build, whose package reports itself as failed, or
+    # of another command of a script.
+    if "Action" not in fields or "Package" not in fields:
+        return
+    package, test = text_in(fields["Package"]), text_in(fields.get("Test", ""))
+    if len(package) + len(test) > _NAME_LIMIT or test.count("/") > _DEPTH_LIMIT:
+        raise UnreadableResultError("go test reported a name beyond all measure")
+    yield _Event(
+        action=text_in(fields["Action"]),
+        package=package,
+        test=test,
+        seconds=seconds_in(fields.get("Elapsed")),
+        output=text_in(fields.get("Output", "")),
+    )
+
+
+@mutable
+class _Test:
+    """What is known of a test, or of a package as such."""
+
+    status: TestCaseStatus = TestCaseStatus.ERROR
+    has_ended: bool = False
+    seconds: float = 0.0
+    output: str = ""
+
+    def take(self, event: _Event) -> None:
+        if event.action == "output":
+            if not _FRAME.match(event.output):
+                self.output += event.output[: _MESSAGE_LIMIT - len(self.output)]
+        elif event.action in {"run", "start"}:
+            self.has_ended = False
+        elif end := _ENDS.get(event.action):
+            # Of several runs of one test a failure stands.
+            if self.status is not TestCaseStatus.FAILED:
+                self.status = end
+            self.has_ended = True
+            self.seconds += event.seconds
+
+    def case(self, case_id: str) -> TestCase:
+        status = self.status if self.has_ended else TestCaseStatus.ERROR
+        message = self.output if status is not TestCaseStatus.PASSED else ""
+        return TestCase(
+            id=case_id,
+            status=status,
+            duration_seconds=self.seconds,
+            message=clean(message.strip()),
+        )
+
+
+@mutable
+class _Package:
+    itself: _Test = field(factory=_Test)
+    tests: dict[str, _Test] = field(factory=dict)
+
+    def take(self, event: _Event) -> None:
+        if event.test:
+            self.tests.setdefault(event.test, _Test()).take(event)
+        else:
+            self.itself.take(event)
+
+    def cases(self, package: str) -> Iterator[TestCase]:
+        cases = {name: test.case(f"{package}.{name}") for name, test in self.tests.items()}
+        bad = {name for name, case in cases.items() if case.status in _BAD}
+        parents = _above(cases, cases)
+        blameless = _above(bad, cases)  # a subtest's failure is not the parent's own
+        for name, case in cases.items():
+            if name not in parents or (name in bad and name not in blameless):
+                yield case
+        own = self.itself.case(package)
+        if own.status in _BAD and not bad:
+            yield evolve(own, status=TestCaseStatus.ERROR)
+
+
+def _above(below: Iterable[str], names: Container[str]) -> set[str]:
+    """Return those of *names* that have one of *below* for a subtest."""
+    return {
+        name[: slash.start()]
+        for name in below
+        for slash in re.finditer("/", name)
+        if name[: slash.start()] in names
+    }

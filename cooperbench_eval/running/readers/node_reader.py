@@ -1,0 +1,193 @@
+"""Reads what Node's own test runner did, through a reporter of ours."""
+
+import shutil
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from attrs import frozen
+
+from cooperbench_eval.models import TestCase, TestCaseStatus
+from cooperbench_eval.running.readers.javascript_tests import (
+    NAME_SEPARATOR,
+    added_javascript_tests,
+    covers_title,
+)
+from cooperbench_eval.running.readers.node_options import with_node_options
+from cooperbench_eval.running.readers.protocol import (
+    FinishedRun,
+    Launch,
+    NewTests,
+    UnreadableResultError,
+)
+from cooperbench_eval.running.readers.results import (
+    clean,
+    joined,
+    object_in,
+    parse_json,
+    read_sessions,
+    seconds_in,
+    text_in,
+    tree_path,
+)
+from cooperbench_eval.snapshot import Snapshot
+
+__all__ = ["NodeReader"]
+
+_REPORTER = Path(__file__).with_name("node_results.mjs")
+_DEPTH_LIMIT = 200
+# What failed is the test's own code; the rest is about what surrounds it.
+_OWN_FAILURES = frozenset({"testCodeFailure", "testTimeoutFailure", "expectedFailure"})
+
+
+@frozen
+class NodeReader:
+    """Has `node --test` write its events to a file, and reads them.
+
+    A reporter of ours is added through `NODE_OPTIONS`, in Node 20 and later, so
+    scripts work too, unless they name a reporter without its destination. Every
+    session of a run counts.
+
+    Case ids are `<file> > <suite or test> > <test>`, the file as it lies in the
+    tree. Tests with subtests and suites do not count, unless they fail by
+    themselves. A `todo` that fails failed as expected. A file that reports no
+    test is a test of its own, as Node has it; but an `error` where its text says
+    that it has tests, for then it ended before they did.
+    """
+
+    @property
+    def no_test_codes(self) -> frozenset[int]:
+        """Success, and what newer versions end with where no file is found."""
+        return frozenset({0, 1})
+
+    def launch(self, command: tuple[str, ...], env: Mapping[str, str], scratch: Path) -> Launch:
+        """Put the reporter in place and have Node load it, beside the one that prints."""
+        reporter = scratch / _REPORTER.name
+        shutil.copyfile(_REPORTER, reporter)
+        options = [f"--test-reporter={reporter.as_uri()}", "--test-reporter-destination=stderr"]
+        words = [word.partition("=")[0] for word in command]
+        if "--test-reporter" not in words:
+            options += ["--test-reporter=spec", "--test-reporter-destination=stdout"]
+        elif "--test-reporter-destination" not in words:
+            at = words.index("--test-reporter")
+            command = (*command[:at], "--test-reporter-destination=stdout", *command[at:])
+        return Launch(command=command, env=with_node_options(env, *options))
+
+    def read(self, run: FinishedRun) -> tuple[TestCase, ...]:
+        """Return the tests without subtests of every session.
+
+        Raises:
+            UnreadableResultError: There is no result, it is not one, or a session
+                never ended.
+        """
+        sessions = read_sessions(run.scratch, "node-", ".jsonl")
+        return joined(case for data in sessions for case in _cases(data, run.tree))
+
+    def required(self, new: NewTests) -> tuple[str, ...]:
+        """Name the tests with literal titles that the patch adds or changes."""
+        return added_javascript_tests(new)
+
+    def covers(self, case: TestCase, name: str) -> bool:
+        """Whether *case* is of that file and has that title, or is a subtest of it."""
+        return covers_title(case.id, name)
+
+
+@frozen(kw_only=True)
+class _Event:
+    passed: bool
+    name: str
+    nesting: int
+    file: str
+    suite: bool
+    skip: bool
+    todo: bool
+    seconds: float
+    failure: str
+    message: str
+
+
+@frozen
+class _Found:
+    """A case, with the names of the groups it is in, the innermost first."""
+
+    names: list[str]
+    event: _Event
+
+
+def _cases(data: bytes, tree: Snapshot) -> Iterator[TestCase]:
+    lines = data.splitlines()
+    if not lines or lines[-1] != b'{"end":true}':
+        raise UnreadableResultError("a session of node's test runner did not end")
+    # Found below each level that is still open; a parent comes behind its tests.
+    open_levels: list[list[_Found]] = [[]]
+    for event in map(_event, lines[:-1]):
+        while len(open_levels) <= event.nesting + 1:
+            open_levels.append([])
+        below = [found for level in open_levels[event.nesting + 1 :] for found in level]
+        del open_levels[event.nesting + 1 :]
+        for found in below:
+            found.names.append(event.name)
+        open_levels[event.nesting] += below
+        if _counts(event, below):
+            open_levels[event.nesting].append(_Found([event.name], event))
+    for found in (each for level in open_levels for each in level):
+        yield _case(found, tree)
+
+
+def _counts(event: _Event, below: list[_Found]) -> bool:
+    """Whether a test or suite is a case by itself."""
+    if event.passed or event.todo:
+        return not event.suite and not below
+    blamed = any(not found.event.passed and not found.event.todo for found in below)
+    return not blamed
+
+
+def _case(found: _Found, tree: Snapshot) -> TestCase:
+    event = found.event
+    file = tree_path(event.file, tree)
+    is_file = len(found.names) == 1 and event.file.endswith(event.name) and event.name != ""
+    status, message = _status(event), event.message
+    if is_file and event.passed and _has_tests(file, tree):
+        status, message = TestCaseStatus.ERROR, "it ended before its tests did"
+    elif is_file and not event.passed:
+        status = TestCaseStatus.ERROR
+    names = () if is_file else tuple(reversed(found.names))
+    return TestCase(
+        id=NAME_SEPARATOR.join((file, *names)),
+        status=status,
+        duration_seconds=event.seconds,
+        message=clean("" if status is TestCaseStatus.PASSED else message),
+    )
+
+
+def _status(event: _Event) -> TestCaseStatus:
+    if event.skip:
+        return TestCaseStatus.SKIPPED
+    if event.passed:
+        return TestCaseStatus.PASSED
+    if event.todo:
+        return TestCaseStatus.XFAILED
+    return TestCaseStatus.FAILED if event.failure in _OWN_FAILURES else TestCaseStatus.ERROR
+
+
+def _has_tests(file: str, tree: Snapshot) -> bool:
+    entry = tree.get(file)
+    return entry is not None and b"node:test" in entry.data
+
+
+def _event(line: bytes) -> _Event:
+    fields = object_in(parse_json(line))
+    nesting = fields.get("nesting")
+    if type(nesting) is not int or not 0 <= nesting < _DEPTH_LIMIT:
+        raise UnreadableResultError("the result file is not as our reporter writes it")
+    return _Event(
+        passed=fields.get("passed") is True,
+        name=text_in(fields.get("name")),
+        nesting=nesting,
+        file=text_in(fields.get("file")),
+        suite=fields.get("suite") is True,
+        skip=fields.get("skip") is True,
+        todo=fields.get("todo") is True,
+        seconds=seconds_in(fields.get("seconds")),
+        failure=text_in(fields.get("failure")),
+        message=text_in(fields.get("message")),
+    )

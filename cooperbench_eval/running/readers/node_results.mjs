@@ -1,0 +1,34 @@
+// A reporter for Node's own test runner: one JSON line for each test, written
+// beside this file, and a last one that says that the run came to its end.
+import fs from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const folder = fileURLToPath(new URL('.', import.meta.url));
+
+function entry(type, data) {
+  const details = data.details ?? {};
+  const error = details.error;
+  return {
+    passed: type === 'test:pass',
+    name: data.name,
+    nesting: data.nesting,
+    file: data.file ?? '',
+    suite: details.type === 'suite',
+    skip: data.skip !== undefined && data.skip !== false,
+    todo: data.todo !== undefined && data.todo !== false,
+    seconds: (details.duration_ms ?? 0) / 1000,
+    failure: error?.failureType ?? '',
+    message: String(error?.cause?.stack ?? error?.cause ?? error?.message ?? '').slice(0, 4000),
+  };
+}
+
+export default async function* write(source) {
+  const output = fs.openSync(`${folder}node-${process.pid}.jsonl`, 'wx');
+  for await (const { type, data } of source) {
+    if (type === 'test:pass' || type === 'test:fail') {
+      fs.writeSync(output, `${JSON.stringify(entry(type, data))}\n`);
+    }
+  }
+  fs.writeSync(output, '{"end":true}\n');
+  fs.closeSync(output);
+}

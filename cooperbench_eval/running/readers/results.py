@@ -1,0 +1,185 @@
+"""What readers share: bounded JSON, paths of the tree, cases that are reported twice."""
+
+import json
+import os
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import NoReturn
+
+from cooperbench_eval.models import TestCase, TestCaseStatus
+from cooperbench_eval.running.readers.protocol import UnreadableResultError, read_result_file
+from cooperbench_eval.snapshot import Snapshot
+
+__all__ = [
+    "clean",
+    "joined",
+    "list_in",
+    "object_in",
+    "parse_json",
+    "read_sessions",
+    "seconds_in",
+    "text_in",
+    "tree_path",
+    "unnamed",
+]
+
+_TEXT_LIMIT = 2_000
+# Of values that a JSON text can hold at most, each of which takes memory.
+_VALUE_LIMIT = 4_000_000
+_UNNAMED_LIMIT = 100_000
+_SESSION_LIMIT = 100
+_SIZE_LIMIT = 64 << 20
+_LONGEST = 1e12
+_RANKS = {
+    status: rank
+    for rank, status in enumerate(
+        (
+            TestCaseStatus.FAILED,
+            TestCaseStatus.ERROR,
+            TestCaseStatus.PASSED,
+            TestCaseStatus.XFAILED,
+            TestCaseStatus.SKIPPED,
+        )
+    )
+}
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def clean(text: str) -> str:
+    """Return a message without colours, cut, and fit to be written as UTF-8."""
+    plain = _COLOUR.sub("", text[: 2 * _TEXT_LIMIT])[:_TEXT_LIMIT]
+    return plain.encode(errors="backslashreplace").decode()
+
+
+def joined(cases: Iterable[TestCase]) -> tuple[TestCase, ...]:
+    """Return each case once, where it first occurs.
+
+    Of one that is reported several times (run again, or namesakes) the worst end
+    stands: failed, then error; then passed, and what was not held against it.
+    """
+    found: dict[str, TestCase] = {}
+    for case in cases:
+        known = found.get(case.id)
+        if known is None:
+            found[case.id] = case
+            continue
+        worse, other = sorted((known, case), key=lambda each: _RANKS[each.status])
+        found[case.id] = TestCase(
+            id=case.id,
+            status=worse.status,
+            duration_seconds=worse.duration_seconds + other.duration_seconds,
+            message=worse.message,
+        )
+    return tuple(found.values())
+
+
+def unnamed(label: str, counts: Mapping[TestCaseStatus, int]) -> tuple[TestCase, ...]:
+    """Return cases that are known by their number only, `<label> <status> #<number>`.
+
+    Raises:
+        UnreadableResultError: They are more than anybody can have run.
+    """
+    if sum(counts.values()) > _UNNAMED_LIMIT:
+        raise UnreadableResultError("more tests are counted than anybody runs")
+    return tuple(
+        TestCase(id=f"{label} {status} #{number}", status=status)
+        for status, count in counts.items()
+        for number in range(1, count + 1)
+    )
+
+
+def parse_json(data: bytes) -> object:
+    """Return the value that a JSON text stands for.
+
+    Raises:
+        UnreadableResultError: It is no JSON as RFC 8259 has it, or holds too many
+            values to be kept in memory, or too deep ones.
+    """
+    if data.count(b",") + data.count(b"{") + data.count(b"[") > _VALUE_LIMIT:
+        raise UnreadableResultError("the result file holds too many values")
+    try:
+        return json.loads(data.decode(), parse_constant=_refuse)
+    except (ValueError, RecursionError) as exc:
+        raise UnreadableResultError(f"the result file is no JSON ({type(exc).__name__})") from exc
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(constant)
+
+
+def object_in(value: object) -> dict[str, object]:
+    """Return *value*, which has to be a JSON object.
+
+    Raises:
+        UnreadableResultError: It is something else.
+    """
+    if not isinstance(value, dict):
+        raise UnreadableResultError("the result file is not as its framework writes it")
+    return value
+
+
+def list_in(value: object) -> list[object]:
+    """Return *value*, which has to be a JSON array.
+
+    Raises:
+        UnreadableResultError: It is something else.
+    """
+    if not isinstance(value, list):
+        raise UnreadableResultError("the result file is not as its framework writes it")
+    return value
+
+
+def text_in(value: object) -> str:
+    """Return *value*, which has to be a string, fit to be written as UTF-8.
+
+    Raises:
+        UnreadableResultError: It is something else.
+    """
+    if not isinstance(value, str):
+        raise UnreadableResultError("the result file is not as its framework writes it")
+    return value.encode(errors="backslashreplace").decode()
+
+
+def seconds_in(value: object, *, scale: float = 1.0) -> float:
+    """Return a duration, divided by *scale*; 0 for what is none."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return 0.0
+    return value / scale if 0 <= value < _LONGEST else 0.0
+
+
+def tree_path(path: str, tree: Snapshot) -> str:
+    """Return the path of a file within the tree, wherever that was written out.
+
+    A file that the tree does not hold, such as one that a build made, comes back
+    by its name alone: nothing of an id may depend on where a run took place.
+    """
+    parts = [part for part in path.split("/") if part]
+    for start in range(len(parts)):
+        candidate = "/".join(parts[start:])
+        if tree.get(candidate) is not None:
+            return candidate
+    return parts[-1] if parts else path
+
+
+def read_sessions(scratch: Path, prefix: str, suffix: str) -> list[bytes]:
+    """Return the result files of the sessions of a run, of which there may be several.
+
+    Raises:
+        UnreadableResultError: There are none, too many, or one cannot be read.
+    """
+    try:
+        names = sorted(os.listdir(scratch))  # noqa: PTH208 - names are wanted
+    except OSError as exc:
+        raise UnreadableResultError(f"the results cannot be read ({exc.strerror})") from exc
+    found = [name for name in names if name.startswith(prefix) and name.endswith(suffix)]
+    if not found:
+        raise UnreadableResultError("no result file was written")
+    if len(found) > _SESSION_LIMIT:
+        raise UnreadableResultError("there are too many result files")
+    results = []
+    for name in found:
+        results.append(read_result_file(scratch / name))
+        if sum(map(len, results)) > _SIZE_LIMIT:
+            raise UnreadableResultError("the result files are too large together")
+    return results
