@@ -8,9 +8,7 @@ the paper's pipeline and the one of today's runner.
 import json
 import os
 import re
-import shlex
-import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from itertools import combinations
 from pathlib import Path
@@ -22,13 +20,15 @@ from cooperbench_eval.evaluator import Evaluator, Feature, FeaturePair
 from cooperbench_eval.patching import Patch
 from cooperbench_eval.reporting import MergeReport
 from cooperbench_eval.runlogs import PatchLocation, Setting, find_patches
-from cooperbench_eval.running import LocalSandbox, TestRunner, TestSuite
+from cooperbench_eval.running import Delivery, LocalSandbox, TestRunner, TestSuite
 from cooperbench_eval.snapshot import Snapshot
 from cooperbench_eval.strategies import MergeStrategy
+from cooperbench_eval.taskscripts import checked_out_commit, framework_of, plain_pytest_command
 
 __all__ = ["Dataset", "PatchLocation", "Setting", "Task", "evaluate"]
 
-_CHECKOUT = re.compile(r"git\s+(?:checkout|reset\s+--hard)\s+(?:--detach\s+)?([0-9a-f]{7,40})\b")
+_SCRIPTS = ("runner.sh", "run_tests.sh")
+_IMAGE_COMMAND = ("bash", "/usr/local/bin/runner.sh", "tests.patch", "feature.patch")
 
 
 @frozen(kw_only=True)
@@ -74,10 +74,10 @@ class Task:
             DatasetError: There is no Dockerfile, or it names none.
         """
         file = self.directory / "Dockerfile"
-        found = _CHECKOUT.search(_read_text(file))
-        if not found:
+        commit = checked_out_commit(_read_text(file))
+        if commit is None:
             raise DatasetError("names no commit to check out", str(file))
-        return found.group(1)
+        return commit
 
     def gold_patch(self, feature: int) -> Patch:
         """Return the dataset's own solution of a feature."""
@@ -102,11 +102,9 @@ class Task:
         Raises:
             DatasetError: No script holds such a line; give `command`.
         """
-        for name in ("runner.sh", "run_tests.sh"):
-            file = self.directory / name
-            for line in _read_text(file).splitlines() if file.is_file() else ():
-                if command := _pytest_command(line):
-                    return command
+        for script in self._scripts():
+            if command := plain_pytest_command(script):
+                return command
         raise DatasetError(
             "holds no script with a plain pytest command; pass command=(...)", str(self.directory)
         )
@@ -137,6 +135,32 @@ class Task:
             timeout_seconds=timeout_seconds,
             env={"PYTHONPATH": os.pathsep.join(("src", "."))} if env is None else env,
         )
+
+    def image_suite(self, feature: int, *, timeout_seconds: float = 1800) -> TestSuite:
+        """Return a feature's tests as the task's own image runs them.
+
+        For a `ContainerSandbox.for_task`: the image's script resets its repository,
+        applies the feature's patch and the tests patch, and runs what it runs. The
+        framework that reads the result is told by the task's scripts.
+
+        Args:
+            feature: The feature's number.
+            timeout_seconds: The deadline of one run; images may install packages.
+        """
+        frameworks = map(framework_of, self._scripts())
+        return TestSuite(
+            command=_IMAGE_COMMAND,
+            patch=self.tests_patch(feature),
+            framework=next((name for name in frameworks if name != "exit"), "exit"),
+            timeout_seconds=timeout_seconds,
+            delivery=Delivery.PATCHES,
+        )
+
+    def _scripts(self) -> Iterator[str]:
+        for name in _SCRIPTS:
+            file = self.directory / name
+            if file.is_file():
+                yield _read_text(file)
 
     def _file(self, feature: int, name: str) -> Path:
         self.require(feature)
@@ -339,25 +363,3 @@ def _read_text(file: Path) -> str:
         return file.read_bytes().decode("utf-8", "replace")
     except OSError as exc:
         raise DatasetError(f"cannot be read ({exc.strerror})", str(file)) from exc
-
-
-_PYTHON = re.compile(r"(?:.*/)?python(?:3(?:\.\d+)?)?")
-_NOT_PLAIN = re.compile(r"[$`|&;<>(){}*?]")
-
-
-def _pytest_command(line: str) -> tuple[str, ...] | None:
-    """Read a script's line as a pytest command; `None` if it is none."""
-    line = re.sub(r"\s+2>&1.*$", "", line.strip())
-    try:
-        words = shlex.split(line, comments=True)
-    except ValueError:
-        return None
-    if words[:1] == ["timeout"]:
-        words = words[2:]
-    if not words or _NOT_PLAIN.search(line):
-        return None
-    if _PYTHON.fullmatch(words[0]) and words[1:3] == ["-m", "pytest"]:
-        return (sys.executable, *words[1:])
-    if words[0] == "pytest":
-        return (sys.executable, "-m", *words)
-    return None

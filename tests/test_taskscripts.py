@@ -1,0 +1,69 @@
+"""What is read out of a task's scripts, and what is not."""
+
+import sys
+
+import pytest
+
+from cooperbench_eval.taskscripts import checked_out_commit, framework_of, plain_pytest_command
+
+
+@pytest.mark.parametrize(
+    ("script", "framework"),
+    [
+        ("set -e\ntimeout 300 python -m pytest tests/test_a.py -v\n", "pytest"),
+        ("  pytest -q\n", "pytest"),
+        ("CI=1 python3 -m pytest\n", "pytest"),
+        ("python -m unittest discover\n", "unittest"),
+        ('    timeout 300 go test -run "$P" ./...\n', "go"),
+        ("cargo test -p toy -- first\n", "cargo"),
+        ("cargo nextest run\n", "nextest"),
+        ('pnpm test "src/a.test.ts" 2>&1\n', "jest"),
+        ('npx pnpm@8 test "src/a.test.ts" 2>&1\n', "jest"),
+        ("npm run test\n", "jest"),
+        ("npx jest\n", "jest"),
+        ("npx vitest run\n", "vitest"),
+        ("node --test\n", "node"),
+        ("pip install pytest\n", "exit"),
+        ("echo run pytest\n", "exit"),
+        ("# python -m pytest\n", "exit"),
+        ("make check\n", "exit"),
+        ("", "exit"),
+    ],
+)
+def test_the_framework_is_what_a_line_runs(script, framework):
+    """Not what one installs, prints or comments on."""
+    assert framework_of(script) == framework
+
+
+@pytest.mark.parametrize(
+    ("text", "commit"),
+    [
+        ("RUN git checkout 0123abc\n", "0123abc"),
+        ("RUN git clone x && git checkout --detach " + "a" * 40, "a" * 40),
+        ("RUN git reset --hard 0123abc", "0123abc"),
+        ("RUN git checkout main\n", None),
+        ("", None),
+    ],
+)
+def test_the_commit_is_the_one_checked_out(text, commit):
+    """A branch is none."""
+    assert checked_out_commit(text) == commit
+
+
+@pytest.mark.parametrize(
+    ("script", "words"),
+    [
+        ("python -m pytest tests -v # all\n", ("-m", "pytest", "tests", "-v")),
+        ("timeout 9 pytest 'a b.py' 2>&1 | tee log\n", ("-m", "pytest", "a b.py")),
+        ("python -m pytest $FILE\npytest one.py\n", ("-m", "pytest", "one.py")),
+    ],
+)
+def test_a_plain_command_runs_with_this_python(script, words):
+    """The first line that could be run as it stands."""
+    assert plain_pytest_command(script) == (sys.executable, *words)
+
+
+@pytest.mark.parametrize("script", ["", "pytest $A\n", "pytest 'unclosed\n", "pytest a | cat\n"])
+def test_anything_else_is_no_plain_command(script):
+    """Variables, pipes and broken quotes."""
+    assert plain_pytest_command(script) is None
