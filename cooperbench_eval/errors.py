@@ -51,6 +51,8 @@ __all__ = [
 
 from typing import ClassVar
 
+_SHOWN_COMMAND = 500
+
 
 class CooperBenchEvalError(Exception):
     """Base of everything this library raises on purpose."""
@@ -235,7 +237,10 @@ class TestRunError(CooperBenchEvalError):
     def __str__(self) -> str:
         if not self.command:
             return self.problem
-        return f"{' '.join(self.command)}: {self.problem}"
+        command = " ".join(self.command)
+        if len(command) > _SHOWN_COMMAND:
+            command = f"{command[:_SHOWN_COMMAND]}..."
+        return f"{command}: {self.problem}"
 
 
 class SandboxError(TestRunError):

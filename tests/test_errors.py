@@ -86,6 +86,7 @@ def test_an_errors_facts_are_its_arguments(error):
         (EXAMPLES[8], "merge strategy 'best' failed: ZeroDivisionError()"),
         (EXAMPLES[9], "pytest -q: cannot be started"),
         (errors.TestRunError("no sandbox"), "no sandbox"),
+        (errors.TestRunError("too long", ("x" * 9999,)), f"{'x' * 500}...: too long"),
         (EXAMPLES[11], "report.json: is no JSON"),
         (errors.ReportError("is no JSON"), "is no JSON"),
         (EXAMPLES[13], "no plug-in is called 'best'; available: one, two (from one 1)"),

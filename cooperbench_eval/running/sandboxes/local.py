@@ -1,17 +1,15 @@
 """The sandbox that is none: a plain process of this machine."""
 
-import os
 import platform
 import sys
-import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from attrs import field, frozen, validators
 
 from cooperbench_eval.errors import TestRunError
-from cooperbench_eval.running.sandboxes.capture import Capture
-from cooperbench_eval.running.sandboxes.processes import Job, kill_strays, supervise
+from cooperbench_eval.running.sandboxes import hosting
+from cooperbench_eval.running.sandboxes.processes import How, Job, supervise
 from cooperbench_eval.running.sandboxes.protocol import Execution
 
 __all__ = ["LocalSandbox"]
@@ -43,9 +41,17 @@ class LocalSandbox:
         inherit: Variables of the caller's environment to pass on, by name.
         output_limit: How many bytes of output to keep at each end; what lies
             between is counted and dropped.
-        memory_bytes: Address space of each process.
-        file_bytes: Largest size of a file that it may write.
-        processes: How many processes the user may have; does not bind root.
+        memory_bytes: How much memory all processes of the command together may
+            hold resident, what they share counted once. They are looked at every
+            50 milliseconds, on a crowded machine less often, and killed where it
+            is more: one that is fast may hold some hundred megabytes above for
+            that long. What is reserved and not touched does not count, nor do
+            files in memory that none of them has mapped. Linux alone; it binds
+            root too.
+        file_bytes: Largest size of a file that it may write; the kernel sees to it.
+        processes: How many processes of the command may live at once. Looked at as
+            the memory is, with the same effect, so that a fork bomb is stopped and
+            not slowed down. Linux alone; it binds root too.
 
     Example:
         >>> from tempfile import TemporaryDirectory
@@ -85,60 +91,30 @@ class LocalSandbox:
     ) -> Execution:
         """Run *command* as `Sandbox.run` says.
 
+        Where a limit of memory or processes was exceeded, or the command brought
+        its supervisor down, there is no exit status. Memory was short, too, where
+        the command died of SIGKILL while the kernel killed something of this
+        machine for want of memory: most likely it was this.
+
         Raises:
             TestRunError: There is no such command, it may not be run, or a
                 limit cannot be set.
+            SandboxError: There is no room for its folders, or no process for its
+                supervisor.
         """
-        if os.name != "posix" or not sys.executable:
-            raise TestRunError("there is no Python to supervise it", tuple(command))
+        checked = hosting.check(command, env)
         job = Job(
-            command=tuple(command),
+            command=checked,
             tree=tree,
-            env=self._environment(scratch) | dict(env),
+            env=hosting.environment(scratch, self.inherit) | dict(env),
             timeout_seconds=timeout_seconds,
-            limits=tuple(self._limits()),
+            limits=hosting.file_limit(self.file_bytes),
+            memory_bytes=self.memory_bytes or 0,
+            processes=self.processes or 0,
+            output_limit=self.output_limit,
+            marks=(tree, scratch),
         )
-        capture = Capture(self.output_limit)
-        started = time.monotonic()
-        execution = None
-        try:
-            execution = supervise(job, capture)
-        finally:
-            if execution is None:
-                kill_strays(tree, scratch)
-        if execution is None:
-            seconds = time.monotonic() - started
-            return Execution(
-                exit_code=None,
-                timed_out=seconds >= timeout_seconds,
-                duration_seconds=seconds,
-                output=capture.value(),
-            )
-        return execution
-
-    def _environment(self, scratch: Path) -> dict[str, str]:
-        home, temporary = scratch / "home", scratch / "tmp"
-        for folder in (home, temporary):
-            folder.mkdir(exist_ok=True)
-        own_python = os.path.dirname(sys.executable)  # noqa: PTH120 - a link is kept as it is
-        base = {
-            "PATH": os.pathsep.join((own_python, os.environ.get("PATH", os.defpath))),
-            "HOME": str(home),
-            "TMPDIR": str(temporary),
-            "LANG": "C.UTF-8",
-            "LC_ALL": "C.UTF-8",
-            "PYTHONDONTWRITEBYTECODE": "1",
-            "PYTHONHASHSEED": "0",
-        }
-        return base | {name: os.environ[name] for name in self.inherit if name in os.environ}
-
-    def _limits(self) -> Iterator[tuple[int, int]]:
-        import resource  # noqa: PLC0415 - not everywhere
-
-        for kind, value in (
-            (resource.RLIMIT_AS, self.memory_bytes),
-            (resource.RLIMIT_FSIZE, self.file_bytes),
-            (resource.RLIMIT_NPROC, self.processes),
-        ):
-            if value is not None:
-                yield kind, value
+        ending = supervise(job)
+        if ending.how is How.REFUSED:
+            raise TestRunError(f"cannot be started ({ending.reason})", checked)
+        return hosting.execution(ending, ending.exit_code)

@@ -8,16 +8,16 @@ import subprocess
 import sys
 import time
 from contextlib import closing, suppress
+from enum import StrEnum
 from pathlib import Path
 from typing import IO
 
-from attrs import frozen
+from attrs import evolve, field, frozen
 
-from cooperbench_eval.errors import TestRunError
+from cooperbench_eval.errors import SandboxError
 from cooperbench_eval.running.sandboxes.capture import Capture
-from cooperbench_eval.running.sandboxes.protocol import Execution
 
-__all__ = ["Job", "kill_strays", "supervise"]
+__all__ = ["Ending", "How", "Job", "above_standard", "supervise"]
 
 _SUPERVISOR = Path(__file__).with_name("supervisor.py")
 _PATIENCE_SECONDS = 7.0
@@ -38,6 +38,12 @@ class Job:
         env: Its whole environment.
         timeout_seconds: Its deadline, from its start.
         limits: Resource limits, as `resource.setrlimit` takes them.
+        memory_bytes: What all its processes together may hold, 0 for any amount.
+        processes: How many they may be, 0 for any number.
+        output_limit: How much of its output to keep at each end.
+        marks: Directories by which its processes are known if the supervisor, who
+            knows them otherwise, is lost.
+        pass_fds: Descriptors of this process that it inherits.
     """
 
     command: tuple[str, ...]
@@ -45,6 +51,11 @@ class Job:
     env: dict[str, str]
     timeout_seconds: float
     limits: tuple[tuple[int, int], ...] = ()
+    memory_bytes: int = 0
+    processes: int = 0
+    output_limit: int
+    marks: tuple[Path, ...]
+    pass_fds: tuple[int, ...] = ()
 
     def encode(self) -> bytes:
         """Write the job as `supervisor.py` reads it."""
@@ -56,26 +67,88 @@ class Job:
                 {str(name): str(value) for name, value in self.env.items()},
                 str(self.tree),
                 list(self.limits),
+                self.memory_bytes,
+                self.processes,
             )
         )
         return len(data).to_bytes(8, "big") + data
 
 
-def supervise(job: Job, capture: Capture) -> Execution | None:
-    """Do *job* under a supervisor of its own, feeding its output to *capture*.
+class How(StrEnum):
+    """How a job came to its end, as the supervisor says it."""
 
-    Returns:
-        How the command ended, or `None` where the supervisor was lost before it
-        could say so: strays may then be left.
+    EXITED = "exit"
+    """The command ended."""
+    LATE = "timeout"
+    """The deadline passed."""
+    MEMORY = "memory"
+    """Its processes together held more than allowed."""
+    PROCESSES = "processes"
+    """They were more than allowed."""
+    REFUSED = "refused"
+    """It could not be started."""
+    LOST = "lost"
+    """The supervisor was lost before it could say so; what could be found was killed."""
+
+
+@frozen(kw_only=True)
+class Ending:
+    """What became of a job.
+
+    Attributes:
+        how: How it ended.
+        seconds: How long the command took, if it was started.
+        exit_code: Its exit status if it ended, negative for a signal.
+        oom_kills: How many processes of the machine the kernel killed meanwhile
+            for want of memory, if it ended.
+        error_number: Why it was refused, if the system refused it.
+        reason: The same in words.
+        output: What was kept of what it wrote.
+    """
+
+    how: How
+    seconds: float = 0.0
+    exit_code: int | None = None
+    oom_kills: int = 0
+    error_number: int = 0
+    reason: str = ""
+    output: bytes = field(default=b"", repr=False)
+
+
+def supervise(job: Job) -> Ending:
+    """Do *job* under a supervisor of its own, and see that nothing of it is left.
 
     Raises:
-        TestRunError: The command, or its supervisor, cannot be started.
+        SandboxError: There is no supervisor, or it could not do its part.
     """
+    if os.name != "posix" or not sys.executable:
+        raise _without_supervisor("there is no Python for it", job)
+    capture = Capture(job.output_limit)
+    started = time.monotonic()
+    reported = None
+    try:
+        report = _hear(job, capture)
+        reported = _ending(report, job)
+    finally:
+        if reported is None:
+            _kill_strays(*job.marks)
+    if reported is None:
+        seconds = time.monotonic() - started
+        late = seconds >= job.timeout_seconds
+        reported = Ending(how=How.LATE if late else How.LOST, seconds=seconds)
+    return evolve(reported, output=capture.value())
+
+
+def _hear(job: Job, capture: Capture) -> bytes:
+    """Have a supervisor do *job*; return its report."""
     give_up = time.monotonic() + job.timeout_seconds + _PATIENCE_SECONDS
-    report_fd, supervisor_fd = os.pipe()
+    try:
+        report_fd, supervisor_fd = map(above_standard, os.pipe())
+    except OSError as exc:
+        raise _without_supervisor(exc, job) from exc
     with closing(os.fdopen(report_fd, "rb", buffering=0)) as report:
         try:
-            process = _start_supervisor(supervisor_fd)
+            process = _start_supervisor(supervisor_fd, job)
         finally:
             os.close(supervisor_fd)
         stdin, stdout = process.stdin, process.stdout
@@ -86,14 +159,32 @@ def supervise(job: Job, capture: Capture) -> Execution | None:
             with suppress(BrokenPipeError):
                 stdin.write(job.encode())
                 stdin.flush()
-            line = _drain(stdout, report, capture, give_up)
+            return _drain(stdout, report, capture, give_up)
         finally:
             _stop(process, stdin)
             stdout.close()
-    return _execution(line, job, capture)
 
 
-def _start_supervisor(report_fd: int) -> subprocess.Popen[bytes]:
+def above_standard(fd: int) -> int:
+    """Return *fd*, moved if it took the number of a standard stream that was closed.
+
+    Such a number means something else to a program that inherits it.
+    """
+    if fd > 2:  # noqa: PLR2004 - standard error
+        return fd
+    import fcntl  # noqa: PLC0415 - not everywhere
+
+    try:
+        return fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 3)
+    finally:
+        os.close(fd)
+
+
+def _without_supervisor(problem: object, job: Job) -> SandboxError:
+    return SandboxError(f"the supervisor cannot be started ({problem})", job.command)
+
+
+def _start_supervisor(report_fd: int, job: Job) -> subprocess.Popen[bytes]:
     # Nothing of the host's environment but what its interpreter needs to start.
     env = {name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ}
     try:
@@ -102,12 +193,12 @@ def _start_supervisor(report_fd: int) -> subprocess.Popen[bytes]:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            pass_fds=(report_fd,),
+            pass_fds=(report_fd, *job.pass_fds),
             start_new_session=True,
             env=env,
         )
     except OSError as exc:
-        raise TestRunError(f"the supervisor cannot be started ({exc})") from exc
+        raise _without_supervisor(exc, job) from exc
 
 
 def _drain(output: IO[bytes], report: IO[bytes], capture: Capture, give_up: float) -> bytes:
@@ -149,28 +240,32 @@ def _stop(process: subprocess.Popen[bytes], stdin: IO[bytes]) -> None:
         process.wait()
 
 
-def _execution(line: bytes, job: Job, capture: Capture) -> Execution | None:
-    match line.split(b" ", 1):
+def _ending(data: bytes, job: Job) -> Ending | None:
+    first, _, report = data.partition(b"\n")
+    if first != b"starting":
+        raise _without_supervisor("it ended at once", job)
+    match report.split(b" ", 1):
         case [b"exit", rest]:
-            status, seconds = rest.split()
-            return Execution(
-                exit_code=int(status), duration_seconds=float(seconds), output=capture.value()
+            status, taken, kills = rest.split()
+            return Ending(
+                how=How.EXITED,
+                seconds=float(taken),
+                exit_code=int(status),
+                oom_kills=int(kills),
             )
-        case [b"timeout", rest]:
-            return Execution(
-                exit_code=None,
-                timed_out=True,
-                duration_seconds=float(rest),
-                output=capture.value(),
-            )
+        case [b"timeout" | b"memory" | b"processes" as word, rest]:
+            return Ending(how=How(word.decode()), seconds=float(rest))
         case [b"refused", rest]:
-            problem = f"cannot be started ({rest.decode(errors='backslashreplace')})"
-            raise TestRunError(problem, job.command)
+            number, _, reason = rest.decode(errors="backslashreplace").partition(" ")
+            return Ending(how=How.REFUSED, error_number=int(number), reason=reason)
+        case [b"failed", rest]:
+            reason = rest.decode(errors="backslashreplace")
+            raise SandboxError(f"the supervisor failed ({reason})", job.command)
         case _:
             return None
 
 
-def kill_strays(*directories: Path) -> None:
+def _kill_strays(*directories: Path) -> None:
     """Kill every process that works below one of *directories*, or was told of it.
 
     For the case that the supervisor, who knows its descendants, is gone. A

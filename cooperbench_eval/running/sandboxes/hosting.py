@@ -1,0 +1,88 @@
+"""What the sandboxes of this machine share: what a command gets, and what bounds it."""
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from cooperbench_eval.errors import SandboxError, TestRunError
+from cooperbench_eval.running.sandboxes.processes import Ending, How
+from cooperbench_eval.running.sandboxes.protocol import Execution
+
+__all__ = ["check", "environment", "execution", "file_limit"]
+
+_SIGKILL = 9
+
+
+def check(command: Sequence[str], env: Mapping[str, str]) -> tuple[str, ...]:
+    """Return *command*, if it and *env* are what a process can be given at all.
+
+    Raises:
+        TestRunError: There is no command, a NUL in it, or no name a variable can have.
+    """
+    checked = tuple(str(part) for part in command)
+    if not checked:
+        raise TestRunError("there is no command")
+    if any("\0" in part for part in (*checked, *env, *env.values())):
+        raise TestRunError("cannot be started (embedded null byte)", checked)
+    if any(not name or "=" in name for name in env):
+        raise TestRunError("cannot be started (illegal environment variable name)", checked)
+    return checked
+
+
+def environment(scratch: Path, inherit: Sequence[str]) -> dict[str, str]:
+    """Return what a command sees before a suite's own variables are laid over it.
+
+    The caller's `PATH` behind the folder of the running Python, so that `python`
+    is that one; a fresh `HOME` and `TMPDIR` in *scratch*; a UTF-8 locale; no byte
+    code written; a fixed hash seed; and what of the caller's is in *inherit*.
+
+    Raises:
+        SandboxError: There is no room for the two folders.
+    """
+    home, temporary = scratch / "home", scratch / "tmp"
+    try:
+        for folder in (home, temporary):
+            folder.mkdir(exist_ok=True)
+    except OSError as exc:
+        raise SandboxError(f"its folders cannot be made ({exc})") from exc
+    own_python = os.path.dirname(sys.executable)  # noqa: PTH120 - a link is kept as it is
+    base = {
+        "PATH": os.pathsep.join((own_python, os.environ.get("PATH", os.defpath))),
+        "HOME": str(home),
+        "TMPDIR": str(temporary),
+        "LANG": "C.UTF-8",
+        "LC_ALL": "C.UTF-8",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONHASHSEED": "0",
+    }
+    return base | {name: os.environ[name] for name in inherit if name in os.environ}
+
+
+def file_limit(file_bytes: int | None) -> tuple[tuple[int, int], ...]:
+    """Return the resource limits of a command."""
+    if file_bytes is None:
+        return ()
+    import resource  # noqa: PLC0415 - not everywhere
+
+    return ((resource.RLIMIT_FSIZE, file_bytes),)
+
+
+def execution(ending: Ending, exit_code: int | None) -> Execution:
+    """Say *ending* as a sandbox does.
+
+    Memory was short where a limit was exceeded, and where the command was killed
+    outright while the kernel killed something of this machine for want of memory.
+
+    Args:
+        ending: How the job ended.
+        exit_code: The command's own exit status, if it came to its end.
+    """
+    killed = exit_code == -_SIGKILL and ending.oom_kills > 0
+    return Execution(
+        exit_code=exit_code,
+        timed_out=ending.how is How.LATE,
+        out_of_memory=killed or ending.how is How.MEMORY,
+        duration_seconds=ending.seconds,
+        output=ending.output,
+    )

@@ -1,0 +1,15 @@
+"""The local sandbox keeps the laws of every sandbox; it isolates nothing."""
+
+import pytest
+from sandbox_conformance import SandboxLaws
+
+from cooperbench_eval.running import LocalSandbox
+
+
+class TestLocal(SandboxLaws):
+    """Plain processes of this machine."""
+
+    @pytest.fixture
+    def sandbox(self):
+        """Return one with nothing set."""
+        return LocalSandbox()
