@@ -46,6 +46,7 @@ __all__ = [
     "random_bytes",
     "reports",
     "run_results",
+    "splices",
     "successors",
     "texts",
     "three_way_programs",
@@ -544,6 +545,32 @@ def histories(draw: st.DrawFn, max_size: int = 3) -> tuple[Files, Files, Files]:
     first = draw(trees(max_size))
     second = draw(successors(first))
     return first, second, draw(successors(second))
+
+
+@st.composite
+def splices(draw: st.DrawFn) -> Callable[[bytes], bytes]:
+    """A function that puts other bytes, or a piece of the same, in place of some."""
+    fractions = st.floats(0, 1)
+    pieces = st.sampled_from(
+        [b"", b"{", b"]", b'"', b"\\", b"null", b"1e999", b"NaN", b"-1", b"[[]]", b"\n", b"\xff"]
+    )
+    steps = draw(
+        st.lists(
+            st.tuples(fractions, st.integers(0, 40), pieces | st.binary(max_size=8) | fractions),
+            min_size=1,
+            max_size=4,
+        )
+    )
+
+    def splice(data: bytes) -> bytes:
+        for fraction, length, new in steps:
+            at = int(fraction * len(data))
+            if isinstance(new, float):
+                new = data[int(new * len(data)) :][: 2 * length]  # noqa: PLW2901 - a piece
+            data = data[:at] + new + data[at + length :]
+        return data
+
+    return splice
 
 
 @st.composite

@@ -7,6 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from cooperbench_eval.running.readers.frameworks import FRAMEWORKS
+from cooperbench_eval.running.readers.protocol import FinishedRun, NewTests
+from cooperbench_eval.snapshot import Snapshot
+
 RECORDED = Path(__file__).with_name("recorded")
 
 GO = {
@@ -317,6 +321,41 @@ NODE_CASES = {
     "test/plain.test.js": "passed",
     "test/quit.test.js": "error",
 }
+
+
+def tree(files):
+    """Return texts by path as a tree."""
+    return Snapshot.from_files({path: text.encode() for path, text in files.items()})
+
+
+def read(framework, scratch, results=(), *, files=(), command=("command",), **run):
+    """Return what a reader makes of result files, by name, or of an output."""
+    scratch.mkdir(exist_ok=True)
+    for name, data in dict(results).items():
+        (scratch / name).write_bytes(data)
+    exit_code, output = run.get("exit_code", 0), run.get("output", b"")
+    finished = FinishedRun(
+        command=command,
+        exit_code=exit_code,
+        scratch=scratch,
+        tree=tree(dict(files)),
+        output=output,
+    )
+    return FRAMEWORKS[framework].read(finished)
+
+
+def required(framework, command, after, before=(), cases=()):
+    """Return the names that a reader requires where a patch adds or changes files."""
+    before = dict(before)
+    changed = sorted(path for path, text in after.items() if before.get(path) != text)
+    new = NewTests(
+        before=tree(before),
+        after=tree(after),
+        paths=tuple(changed),
+        command=tuple(command),
+        cases=tuple(cases),
+    )
+    return FRAMEWORKS[framework].required(new)
 
 
 def statuses(cases):

@@ -19,8 +19,7 @@ class CargoReader:
 
     Only whole lines of cargo and of libtest are looked at, and of each test
     program the lines must agree with the summary, name by name and in number.
-    What tests print is captured by libtest, unless `--nocapture` says otherwise:
-    that, and `--quiet`, leave nothing to be believed.
+    `--quiet` names no test, so nothing of it is believed.
 
     Case ids are `<program> <source>::<test>`, and `<package> doc::<test>` for
     documentation; without the program where the log does not name it. A program

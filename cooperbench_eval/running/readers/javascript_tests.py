@@ -20,7 +20,9 @@ _GROUP = re.compile(
 )
 # Leaves out the others of its file, or runs tests at an author's pleasure.
 _SELECTS = re.compile(r"\.only\b|\b(?:fit|fdescribe|ftest)\b|\b(?:it|test|describe)\.\w*If\b")
-_FILTER = re.compile(r"-t|--t|--shard|--changed|--only|--list")
+_FILTER = re.compile(
+    r"-t|--testN|--test-(?:name|skip|only|shard)|--tags|--shard|--changed|--only|--list|--find"
+)
 _TEST_FILE = re.compile(r"[^.].*\.(?:test|spec)\.[cm]?[jt]sx?")
 
 

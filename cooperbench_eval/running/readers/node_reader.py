@@ -97,6 +97,7 @@ class _Event:
     name: str
     nesting: int
     file: str
+    whole: bool
     suite: bool
     skip: bool
     todo: bool
@@ -144,13 +145,10 @@ def _counts(event: _Event, below: list[_Found]) -> bool:
 def _case(found: _Found, tree: Snapshot) -> TestCase:
     event = found.event
     file = tree_path(event.file, tree)
-    is_file = len(found.names) == 1 and event.file.endswith(event.name) and event.name != ""
     status, message = _status(event), event.message
-    if is_file and event.passed and _has_tests(file, tree):
+    if event.whole and event.passed and _has_tests(file, tree):
         status, message = TestCaseStatus.ERROR, "it ended before its tests did"
-    elif is_file and not event.passed:
-        status = TestCaseStatus.ERROR
-    names = () if is_file else tuple(reversed(found.names))
+    names = () if event.whole else tuple(reversed(found.names))
     return TestCase(
         id=NAME_SEPARATOR.join((file, *names)),
         status=status,
@@ -166,7 +164,8 @@ def _status(event: _Event) -> TestCaseStatus:
         return TestCaseStatus.PASSED
     if event.todo:
         return TestCaseStatus.XFAILED
-    return TestCaseStatus.FAILED if event.failure in _OWN_FAILURES else TestCaseStatus.ERROR
+    own = event.failure in _OWN_FAILURES and not event.whole
+    return TestCaseStatus.FAILED if own else TestCaseStatus.ERROR
 
 
 def _has_tests(file: str, tree: Snapshot) -> bool:
@@ -184,6 +183,7 @@ def _event(line: bytes) -> _Event:
         name=text_in(fields.get("name")),
         nesting=nesting,
         file=text_in(fields.get("file")),
+        whole=fields.get("whole") is True,
         suite=fields.get("suite") is True,
         skip=fields.get("skip") is True,
         todo=fields.get("todo") is True,

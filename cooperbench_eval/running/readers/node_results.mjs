@@ -5,6 +5,11 @@ import { fileURLToPath } from 'node:url';
 
 const folder = fileURLToPath(new URL('.', import.meta.url));
 
+// Whether it is a file as such, which Node takes for a test where it reports none.
+function isFile({ name, file = '', line = 1, column = 1 }) {
+  return line === 1 && column === 1 && (file === name || file.endsWith(`/${name}`));
+}
+
 function entry(type, data) {
   const details = data.details ?? {};
   const error = details.error;
@@ -13,6 +18,7 @@ function entry(type, data) {
     name: data.name,
     nesting: data.nesting,
     file: data.file ?? '',
+    whole: data.nesting === 0 && isFile(data),
     suite: details.type === 'suite',
     skip: data.skip !== undefined && data.skip !== false,
     todo: data.todo !== undefined && data.todo !== false,

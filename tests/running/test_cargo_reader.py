@@ -1,0 +1,286 @@
+"""What cargo and libtest print, live and recorded, read back."""
+
+import pytest
+import toys
+
+from cooperbench_eval.models import TestStatus
+from cooperbench_eval.running.readers.protocol import UnreadableResultError
+
+CARGO_TEST = ("cargo", "test", "--offline")
+RECORDED = toys.RECORDED / "cargo-1.95.txt"
+GOOD = {
+    "Cargo.toml": toys.RUST["Cargo.toml"],
+    "src/lib.rs": 'pub fn f() {}\n#[test]\nfn in_lib() { println!("Tests: 999 passed") }\n',
+    "tests/it.rs": "#[test]\nfn outside() { toy::f() }\n",
+}
+
+
+def header(name="toy", source="unittests src/lib.rs"):
+    """Return the line in which cargo names a test program."""
+    return f"     Running {source} (target/debug/deps/{name}-0123456789abcdef)"
+
+
+def result(passed=0, failed=0, ignored=0, measured=0):
+    """Return the line in which libtest sums up."""
+    verdict = "FAILED" if failed else "ok"
+    counts = f"{passed} passed; {failed} failed; {ignored} ignored; {measured} measured"
+    return f"test result: {verdict}. {counts}; 0 filtered out; finished in 0.00s"
+
+
+@pytest.fixture
+def read(tmp_path):
+    """Return a function that reads the lines of an output."""
+
+    def read(*lines, exit_code=0):
+        output = "\n".join(lines).encode()
+        return toys.read("cargo", tmp_path, output=output, exit_code=exit_code)
+
+    return read
+
+
+# --- live -------------------------------------------------------------------
+
+
+def test_every_way_to_end_has_its_status(run_suite):
+    """Every test of every program, by its source; programs that end early are errors."""
+    command = (*CARGO_TEST, "--no-fail-fast")
+
+    found = run_suite(toys.RUST, command, framework="cargo", env=toys.rust_environment())
+
+    assert toys.statuses(found.cases) == toys.RUST_CASES
+    assert found.status is TestStatus.FAILED
+
+
+def test_library_and_integration_tests_add_up(run_suite):
+    """Each program has a summary of its own; the last one's is not the whole."""
+    found = run_suite(GOOD, CARGO_TEST, framework="cargo", env=toys.rust_environment())
+
+    assert found.status is TestStatus.PASSED
+    assert toys.statuses(found.cases) == {
+        "toy src/lib.rs::in_lib": "passed",
+        "it tests/it.rs::outside": "passed",
+    }
+
+
+def test_what_does_not_compile_failed(run_suite):
+    """The package is the case."""
+    files = GOOD | {"src/lib.rs": "fn f( {\n"}
+
+    found = run_suite(files, CARGO_TEST, framework="cargo", env=toys.rust_environment())
+
+    assert found.status is TestStatus.FAILED
+    assert toys.statuses(found.cases) == {"toy": "error"}
+
+
+def test_code_that_ends_the_tests_early_is_no_pass(run_suite):
+    """A test that exits with 0 takes the others with it, and cargo does not mind."""
+    files = GOOD | {"tests/quit.rs": toys.RUST["tests/quit.rs"]}
+
+    found = run_suite(files, CARGO_TEST, framework="cargo", env=toys.rust_environment())
+
+    assert found.exit_code == 0
+    assert found.status is TestStatus.INCONCLUSIVE
+
+
+def test_dots_are_not_believed(run_suite):
+    """With `-q` no test is named, and a number alone is soon said."""
+    command = (*CARGO_TEST, "--lib", "-q")
+
+    found = run_suite(GOOD, command, framework="cargo", env=toys.rust_environment())
+
+    assert found.status is TestStatus.INCONCLUSIVE
+
+
+# --- recorded and written ---------------------------------------------------
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+def test_a_recorded_output_is_read(read, ending):
+    """Summaries that a failed test printed do not count, nor do its tests."""
+    lines = RECORDED.read_text(encoding="utf-8").split("\n")
+
+    assert toys.statuses(read(*ending.join(lines).split("\n"), exit_code=101)) == toys.RUST_CASES
+
+
+def test_colours_are_looked_through(read):
+    """`--color always` changes nothing."""
+    ok = "\x1b[32mok\x1b(B\x1b[m"
+    lines = ("running 1 test", f"test a ... {ok}", result(1).replace("ok", ok, 1))
+
+    assert toys.statuses(read(*lines)) == {"a": "passed"}
+
+
+def test_two_runs_in_one_log_add_up(read):
+    """A harness that only counts gives cases by number, through all of its runs."""
+    typst = header("tests", "tests/src/tests.rs")
+    lines = (typst, "2 passed, 0 failed, 7 skipped", typst, "x", "3 passed, 1 failed, 0 skipped")
+
+    found = list(toys.statuses(read(*lines, exit_code=101)).items())
+
+    assert found[0] == ("tests tests/src/tests.rs passed #1", "passed")
+    assert [list(dict(found).values()).count(s) for s in ("passed", "failed", "skipped")] == [
+        5,
+        1,
+        7,
+    ]
+
+
+def test_a_count_of_anybody_else_is_no_result(read):
+    """That line counts only as the last of a program that is no libtest."""
+    libtest = (header(), "running 1 test", "9 passed, 0 failed", "test a ... ok", result(1))
+
+    assert toys.statuses(read(*libtest, "9 passed, 0 failed")) == {"toy src/lib.rs::a": "passed"}
+    with pytest.raises(UnreadableResultError):
+        read("9 passed, 0 failed, 0 skipped")
+
+
+def test_each_kind_of_line_is_known(read):
+    """Panics, reasons, benchmarks, times and long runs."""
+    found = read(
+        header(),
+        "running 5 tests",
+        "test slow has been running for over 60 seconds",
+        "test a - should panic ... ok",
+        "test b ... ignored, takes ... ok",
+        "test c ... bench:         100 ns/iter (+/- 5)",
+        "test d ... ok <0.012s>",
+        "test src/lib.rs - f (line 3) - compile fail ... FAILED",
+        result(2, 1, 1, 1),
+        exit_code=101,
+    )
+
+    assert [(case.id.partition("::")[2], case.status.value) for case in found] == [
+        ("a", "passed"),
+        ("b", "skipped"),
+        ("c", "passed"),
+        ("d", "passed"),
+        ("src/lib.rs - f (line 3) - compile fail", "failed"),
+    ]
+
+
+def test_tests_of_one_name_in_two_programs_are_two(read):
+    """The program and its source stand in the id, the hash does not."""
+    one = ("running 1 test", "test a ... ok", result(1))
+    found = read(header(), *one, header("toy", "unittests src/main.rs"), *one, header("it"), *one)
+
+    assert len(found) == 3
+
+
+def test_compile_errors_in_a_run_that_ended_well_are_somebodys_words(read):
+    """Only what cargo ended badly for is its own."""
+    error = "error: could not compile `x` (lib test) due to 1 previous error; 2 warnings emitted"
+    good = ("running 1 test", error, "test a ... ok", result(1))
+
+    assert toys.statuses(read(*good)) == {"a": "passed"}
+    assert toys.statuses(read(error, exit_code=101)) == {"x": "error"}
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        (),
+        ("Tests: 999 passed",),
+        ("test a ... ok",),
+        (result(1),),
+        ("running 1 test", result(1)),
+        ("running 1 test", ".", result(1)),
+        ("running 1 test", "test a ... ok", result(2)),
+        ("running 1 test", "test a ... FAILED", result(1)),
+        ("running 2 tests", "test a ... ok", result(1)),
+        ("running 1 test", "test a ... ok", result(1).replace("ok", "FAILED")),
+        ("running 1 test", "test a ... ok", "[... 5 bytes cut ...]", result(1)),
+        ("running 99999999999 tests", "test a ... ok", result(1)),
+        (header(), "999999999 passed, 0 failed, 0 skipped"),
+    ],
+    ids=range(13),
+)
+def test_what_contradicts_itself_is_unreadable(read, lines):
+    """Summaries without lines, lines without summaries, sums that do not add up."""
+    with pytest.raises(UnreadableResultError):
+        read(*lines)
+
+
+# --- what must run ----------------------------------------------------------
+
+TESTS = """\
+#![allow(unused)]
+//! #[test] fn in_comment() {}
+const TEXT: &str = r#"
+#[test]
+fn in_text() {}
+"#;
+fn life<'a>(x: &'a str) -> char { '{' }
+
+#[test]
+fn plain() {}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    #[should_panic(expected = "x")]
+    fn panics() { panic!("x") }
+
+    #[test]
+    #[cfg(windows)]
+    fn elsewhere() {}
+
+    #[cfg(feature = "f")]
+    mod more {
+        #[test]
+        fn optional() {}
+    }
+}
+"""
+MANIFEST = {"Cargo.toml": toys.RUST["Cargo.toml"]}
+
+
+def test_added_tests_are_required():
+    """Functions that stand in modules alone, without a condition."""
+    files = MANIFEST | {"src/lib.rs": TESTS, "src/other.rs": TESTS, "tests/it.rs": TESTS}
+
+    names = toys.required("cargo", ("cargo", "test"), files)
+
+    expected = [
+        f"{path}::{name}" for path in ("src/lib.rs", "tests/it.rs") for name in ("plain", "panics")
+    ]
+    assert list(names) == expected
+    assert toys.required("nextest", ("cargo", "nextest", "run"), files) == names
+
+
+def test_only_what_changed_is_required():
+    """A test that the file already held is not among those that the patch brings."""
+    before = MANIFEST | {"src/lib.rs": TESTS}
+    after = MANIFEST | {"src/lib.rs": TESTS.replace("fn plain() {}", "fn plain() { }")}
+
+    assert toys.required("cargo", ("cargo", "test"), after, before) == ("src/lib.rs::plain",)
+
+
+@pytest.mark.parametrize(
+    ("command", "files"),
+    [
+        (("cargo", "test", "plain"), {}),
+        (("cargo", "test", "-p", "toy"), {}),
+        (("cargo", "test", "--lib"), {}),
+        (("cargo", "test", "--", "--skip", "plain"), {}),
+        (("cargo", "build"), {}),
+        (("./run.sh",), {}),
+        (("cargo", "test"), {"Cargo.toml": "[workspace]\nmembers = ['a']\n"}),
+        (("cargo", "test"), {"Cargo.toml": toys.RUST["Cargo.toml"] + "autotests = false\n"}),
+        (("cargo", "test"), {"tests/it.rs": "#![cfg(windows)]\n" + TESTS}),
+        (("cargo", "test"), {"tests/it.rs": "macro_rules! m { () => {} }\n" + TESTS}),
+        (("cargo", "test"), {"tests/it.rs": "/* /* nested */ */\n" + TESTS}),
+    ],
+    ids=range(11),
+)
+def test_nothing_is_required_where_it_may_be_left_out(command, files):
+    """By the command, by the manifest or by the file."""
+    assert toys.required("cargo", command, MANIFEST | {"tests/it.rs": TESTS} | files) == ()
+
+
+def test_a_case_covers_the_function_of_its_name(read):
+    """Whatever program and modules it is in."""
+    covers = toys.FRAMEWORKS["cargo"].covers
+    (case,) = read(header(), "running 1 test", "test tests::plain ... ok", result(1))
+
+    assert covers(case, "src/lib.rs::plain")
+    assert not covers(case, "src/lib.rs::tests")

@@ -1,0 +1,252 @@
+"""What `go test -json` writes, live and recorded, read back."""
+
+import json
+
+import pytest
+import toys
+
+from cooperbench_eval.models import TestCase, TestCaseStatus, TestStatus
+from cooperbench_eval.running.readers.go_reader import GoReader
+from cooperbench_eval.running.readers.protocol import UnreadableResultError
+
+GO_TEST = ("go", "test", "./...")
+GOOD = {path: text for path, text in toys.GO.items() if path.startswith(("go.mod", "good/"))}
+EMPTY = {path: text for path, text in toys.GO.items() if path.startswith(("go.mod", "empty/"))}
+
+
+def events(*entries):
+    """Return events as go writes them: package, action, test."""
+    names = ("Package", "Action", "Test")
+    lines = (json.dumps(dict(zip(names, entry, strict=False))) for entry in entries)
+    return "\n".join(lines).encode()
+
+
+@pytest.fixture
+def read(tmp_path):
+    """Return a function that reads a result's bytes."""
+    return lambda data, **run: toys.read("go", tmp_path, {"go.jsonl": data}, **run)
+
+
+# --- live -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", [GO_TEST, ("sh", "-c", "echo begun; go test ./...")])
+def test_every_way_to_end_has_its_status(run_suite, command):
+    """Subtests count and parents do not; what does not build or panics is told apart."""
+    result = run_suite(toys.GO, command, framework="go", env=toys.go_environment())
+
+    assert toys.statuses(result.cases) == toys.GO_CASES
+    assert result.status is TestStatus.FAILED
+    messages = {case.id.rpartition("/")[2]: case.message for case in result.cases}
+    assert messages["bad"].endswith("why not")
+    assert "panic: oh" in messages["bad.TestPanics"]
+    assert "broken [build failed]" in messages["broken"]
+    assert messages["good.TestDouble"] == ""
+
+
+def test_results_that_go_kept_count(run_suite):
+    """A cached package is as good as one that ran; what it logged counts nothing."""
+    twice = ("sh", "-c", "go test ./... >first && go test ./...")
+
+    result = run_suite(GOOD, twice, framework="go", env=toys.go_environment())
+
+    assert "(cached)" in result.output
+    assert "HTTP 500 error as expected" in result.output
+    assert result.status is TestStatus.PASSED
+    assert (result.passed_tests, result.failed_tests, result.error_tests) == (6, 0, 0)
+
+
+def test_no_tests_to_run_is_no_pass(run_suite):
+    """A package whose test files hold no test is well, and shows nothing."""
+    result = run_suite(EMPTY, GO_TEST, framework="go", env=toys.go_environment())
+
+    assert result.status is TestStatus.NO_TESTS
+    assert "no tests to run" in result.output
+
+
+def test_code_that_ends_the_tests_early_is_no_pass(run_suite):
+    """`TestMain` that exits with 0 leaves a test that the patch brought without a run."""
+    files = {path: text for path, text in toys.GO.items() if path.startswith(("go.", "mainexit"))}
+
+    result = run_suite(files, GO_TEST, framework="go", env=toys.go_environment())
+
+    assert result.status is TestStatus.NO_TESTS
+
+
+# --- recorded ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("version", ["1.19", "1.27"])
+def test_recorded_results_are_read(read, version):
+    """Older versions name what does not build in plain text, newer ones in events."""
+    cases = read((toys.RECORDED / f"go-{version}.jsonl").read_bytes())
+
+    assert toys.statuses(cases) == toys.GO_CASES
+
+
+def test_what_did_not_end_is_an_error(read):
+    """A test that began, and a package, without a word about their end."""
+    cases = read(
+        events(("p", "start"), ("p", "run", "TestA"), ("p", "pass", "TestB"), ("q", "start"))
+    )
+
+    assert toys.statuses(cases) == {"p.TestA": "error", "p.TestB": "passed", "q": "error"}
+
+
+def test_a_test_that_ran_twice_is_one_case(read):
+    """With `-count=2` a failure of either run stands."""
+    ends = ["fail", "pass"]
+    lines = [("p", action, "TestA") for end in ends for action in ("run", end)]
+    cases = read(events(*lines, ("p", "fail")))
+
+    assert toys.statuses(cases) == {"p.TestA": "failed"}
+
+
+def test_what_is_no_event_is_left_aside(read):
+    """A script may print what it likes, also JSON, around the events."""
+    noise = b'FAIL\nok  \tp\t0.1s\n{"Path": "p"}\n404 error\nTests: 999 passed\n[1]\n'
+    cases = read(noise + events(("p", "pass", "TestA"), ("p", "pass")) + b"\n" + noise)
+
+    assert toys.statuses(cases) == {"p.TestA": "passed"}
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"ok  \tp\t0.1s\n",
+        b'{"Action":"pass","Package":"p","Test":"T"',
+        b'{"Action":1,"Package":"p"}',
+        b'{"Action":"pass","Package":null}',
+        b'{"Action":"pass","Package":"p","Test":["T"]}',
+        b'{"Action":"pass","Package":"p","Elapsed":NaN}',
+        b'{"Action":"pass","Package":"p","Test":"' + b"a/" * 101 + b'"}',
+        b'{"Action":"pass","Package":"' + b"p" * 4001 + b'"}',
+        b'{"a":' * 100_000,
+        b"{\xff}",
+    ],
+    ids=range(11),
+)
+def test_what_is_no_result_is_unreadable(read, data):
+    """Cut, mistyped, measureless and bottomless events end in one kind of error."""
+    with pytest.raises(UnreadableResultError):
+        read(data)
+
+
+# --- how it is asked --------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("command", "env", "asked", "flags"),
+    [
+        (("go", "test", "./..."), {}, ("go", "test", "-json", "./..."), None),
+        (("go", "test", "-json", "a"), {}, ("go", "test", "-json", "a"), None),
+        (("timeout", "9", "/x/go", "test"), {}, ("timeout", "9", "/x/go", "test", "-json"), None),
+        (("./run.sh",), {}, ("./run.sh",), "-json"),
+        (("./run.sh", "test"), {"GOFLAGS": "-mod=mod"}, ("./run.sh", "test"), "-mod=mod -json"),
+        (("sh", "-c", "go test"), {}, ("sh", "-c", "go test"), "-json"),
+    ],
+)
+def test_events_are_asked_for_once(tmp_path, command, env, asked, flags):
+    """By a flag where the command is `go test`, through the environment elsewhere."""
+    launch = GoReader().launch(command, env, tmp_path)
+
+    assert launch.command[-len(asked) :] == asked
+    assert launch.env.get("GOFLAGS") == flags
+    assert launch.stdout == tmp_path / "go.jsonl"
+
+
+# --- what must run ----------------------------------------------------------
+
+TESTS = """\
+package p
+
+import "testing"
+
+func TestNew(t *testing.T) {
+	s := `
+func TestInText(t *testing.T) {}
+`
+	_ = s
+}
+
+/*
+func TestCommented(t *testing.T) {}
+*/
+
+func TestMain(m *testing.M) {}
+func Testing(t *testing.T) {}
+func helper(t *testing.T) {}
+func BenchmarkX(b *testing.B) {}
+func Test_under(tt *testing.T) {}
+"""
+MODULE = {"go.mod": "module example.com/toy\n\ngo 1.18\n"}
+
+
+def test_added_tests_are_required():
+    """Functions that go runs by their name and signature, wherever the package is."""
+    files = MODULE | {"a/b/x_test.go": TESTS, "x_test.go": TESTS, "x.go": TESTS}
+
+    names = toys.required("go", GO_TEST, files)
+
+    folders = ("example.com/toy/a/b", "example.com/toy")
+    assert names == tuple(f"{each}.{n}" for each in folders for n in ("TestNew", "Test_under"))
+
+
+def test_only_what_changed_is_required():
+    """A test that the file already held is not among those that the patch brings."""
+    before = MODULE | {"x_test.go": TESTS}
+    after = MODULE | {"x_test.go": TESTS.replace("tt *testing.T) {}", "tt *testing.T) { }")}
+
+    assert toys.required("go", GO_TEST, after, before) == ("example.com/toy.Test_under",)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("go", "test", "-run", "TestNew", "./..."),
+        ("go", "test", "-skip=TestNew", "./..."),
+        ("go", "test", "-tags=x", "./..."),
+        ("go", "test", "example.com/toy/..."),
+        ("go", "test", "./b"),
+        ("go", "vet", "./..."),
+        ("./run.sh",),
+        ("go",),
+    ],
+)
+def test_nothing_is_required_of_a_command_that_selects(command):
+    """Nor of one that is not understood."""
+    assert toys.required("go", command, MODULE | {"a/x_test.go": TESTS}) == ()
+
+
+@pytest.mark.parametrize("command", [("go", "test", "-v", "./a"), ("go", "test", "-race", "./...")])
+def test_a_folder_that_is_named_is_run(command):
+    """By its path, or with all the others."""
+    assert toys.required("go", command, MODULE | {"a/x_test.go": TESTS}) != ()
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"a/x_windows_test.go": TESTS},
+        {"a/x_amd64_test.go": TESTS},
+        {"a/x_test.go": "//go:build e2e\n\n" + TESTS},
+        {"a/x_test.go": "// +build e2e\n\n" + TESTS},
+        {"a/testdata/x_test.go": TESTS},
+        {"_a/x_test.go": TESTS},
+        {"a/_x_test.go": TESTS},
+        {"vendor/x_test.go": TESTS},
+        {"a/x_test.go": TESTS, "a/go.mod": "module other\n"},
+    ],
+)
+def test_nothing_is_required_of_a_file_that_may_be_left_out(files):
+    """For another system, behind a tag, hidden, or of another module."""
+    assert toys.required("go", GO_TEST, MODULE | files) == ()
+
+
+def test_subtests_cover_their_function():
+    """The function itself does not count where it has subtests."""
+    covers = GoReader().covers
+    cases = [TestCase(id=f"p.{n}", status=TestCaseStatus.PASSED) for n in ("T", "T/a", "Ta", "U/T")]
+
+    assert [covers(case, "p.T") for case in cases] == [True, True, False, False]

@@ -1,0 +1,131 @@
+"""Results that anybody may have written, fed to every reader."""
+
+import time
+from functools import partial
+
+import pytest
+import toys
+from generators import random_bytes, splices
+from hypothesis import given
+
+from cooperbench_eval.running.readers.frameworks import FRAMEWORKS
+from cooperbench_eval.running.readers.protocol import UnreadableResultError
+
+RESULTS = {
+    "pytest": "junit.xml",
+    "unittest": "unittest.xml",
+    "go": "go.jsonl",
+    "nextest": "nextest.xml",
+    "jest": "jest-1.json",
+    "vitest": "vitest-1.json",
+    "node": "node-1.jsonl",
+}
+"""Where each framework's result is; of the others the output is."""
+
+UNITTEST = ("python", "-m", "unittest")
+XML = (
+    b'<testsuites><testsuite name="s"><testcase classname="a.B" name="t" time="0.1" file="a.py">'
+    b'<skipped type="unittest.xfail" message="m">text</skipped></testcase></testsuite></testsuites>'
+)
+OUTPUT = b"-" * 70 + b"\nRan 3 tests in 0.001s\n\nFAILED (failures=1, skipped=1)\n"
+SAMPLES = {
+    "exit": [b"x"],
+    "pytest": [XML],
+    "unittest": [XML],
+    "unittest script": [OUTPUT * 2],
+    "go": [(toys.RECORDED / f"go-{v}.jsonl").read_bytes() for v in ("1.19", "1.27")],
+    "cargo": [(toys.RECORDED / "cargo-1.95.txt").read_bytes()],
+    "nextest": [(toys.RECORDED / "nextest-0.9.148.xml").read_bytes()],
+    "jest": [(toys.RECORDED / f"jest-{v}.json").read_bytes() for v in (29, 30)],
+    "vitest": [(toys.RECORDED / f"vitest-{v}.json").read_bytes() for v in (2, 3)],
+    "node": [(toys.RECORDED / "node-20.jsonl").read_bytes()],
+}
+EVERY = pytest.mark.parametrize("kind", SAMPLES)
+
+
+@pytest.fixture(scope="module")
+def read_any(tmp_path_factory):
+    """Return a function that reads bytes as the result of a framework."""
+    scratch = tmp_path_factory.mktemp("scratch")
+
+    def read(kind, data, exit_code=1):
+        framework, _, script = kind.partition(" ")
+        result = None if script else RESULTS.get(framework)
+        return toys.read(
+            framework,
+            scratch,
+            {} if result is None else {result: data},
+            command=("./run.sh",) if script else UNITTEST,
+            exit_code=exit_code,
+            output=b"" if result else data,
+        )
+
+    return read
+
+
+def believed(read, data):
+    """Return the cases of a result; none where it is not believed."""
+    try:
+        cases = read(data)
+    except UnreadableResultError:
+        return ()
+    for case in cases:
+        (case.id + case.message).encode()
+        assert len(case.message) <= 2_000
+        assert 0 <= case.duration_seconds < float("inf")
+    assert len({case.id for case in cases}) == len(cases)
+    return cases
+
+
+def test_every_reader_is_tried():
+    """A new framework needs a sample."""
+    assert {kind.partition(" ")[0] for kind in SAMPLES} == set(FRAMEWORKS)
+
+
+@EVERY
+def test_samples_are_believed(read_any, kind):
+    """What is damaged below is a result to begin with."""
+    assert all(believed(partial(read_any, kind), sample) for sample in SAMPLES[kind])
+
+
+@EVERY
+@given(splices())
+def test_a_damaged_result_is_read_or_refused(read_any, kind, splice):
+    """There is one kind of error, and cases are fit to be written and told apart."""
+    for sample in SAMPLES[kind]:
+        believed(partial(read_any, kind), splice(sample))
+
+
+@EVERY
+@given(random_bytes())
+def test_random_bytes_are_read_or_refused(read_any, kind, data):
+    """Whatever the exit status."""
+    for exit_code in (-9, 0, 1, 4, 5):
+        believed(partial(read_any, kind, exit_code=exit_code), data)
+
+
+MANY = 300_000
+LONG = {
+    "one long line": b"a" * 8_000_000,
+    "opening brackets": b"[" * 4_000_000,
+    "empty objects": b"[" + b"{}," * 3_000_000 + b"{}]",
+    "short lines": b"{}\n" * MANY,
+    "events": b'{"Action":"pass","Package":"p","Test":"T"}\n' * MANY,
+    "tests": b"test a ... " * MANY,
+    "spaces": b" " * 4_000_000 + b"Running",
+    "announcements": b"running 1 test\n" * MANY,
+    "sessions": OUTPUT * 20_000,
+    "hyphens": b"-" * 4_000_000,
+    "digits": b"Ran " + b"9" * 4_000_000,
+    "elements": b"<testsuites>" + b'<testcase name="n"/>' * MANY + b"</testsuites>",
+    "deep names": b'{"Action":"pass","Package":"p","Test":"%s"}\n' % (b"a/" * 99) * 20_000,
+}
+
+
+@pytest.mark.parametrize("data", LONG.values(), ids=LONG)
+def test_a_long_result_takes_no_long_time(read_any, data):
+    """A few megabytes are read or refused by every reader in a few seconds."""
+    for kind in SAMPLES:
+        started = time.process_time()
+        believed(partial(read_any, kind), data)
+        assert time.process_time() - started < 10, kind

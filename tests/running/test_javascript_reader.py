@@ -1,0 +1,364 @@
+"""What jest and vitest write, recorded and, where they are installed, live."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+import toys
+
+from cooperbench_eval.models import TestCase, TestCaseStatus, TestStatus
+from cooperbench_eval.running.readers.protocol import UnreadableResultError
+
+TOOLS = os.environ.get("COOPERBENCH_EVAL_NODE_MODULES", "")
+"""A `node_modules` that holds jest and vitest, which no system package does."""
+
+live = pytest.mark.skipif(not TOOLS, reason="no node_modules is named")
+PACKAGE = {
+    "package.json": '{"private": true, "scripts": {"jest": "jest", "vitest": "vitest run"}}\n'
+}
+TREES = {"jest": PACKAGE | toys.JEST, "vitest": PACKAGE | toys.VITEST}
+CASES = {"jest": toys.JEST_CASES, "vitest": toys.VITEST_CASES}
+BOTH = pytest.mark.parametrize("framework", ["jest", "vitest"])
+
+# Stands in for a framework's program: says what it was asked.
+PROGRAM = "require('fs').writeFileSync('asked.json', JSON.stringify(process.argv.slice(2)));\n"
+PLACES = {
+    "jest": "node_modules/jest/bin/jest.js",
+    "vitest": "node_modules/vitest/vitest.mjs",
+}
+
+
+def report(*statuses, **counts):
+    """Return a result with one file and tests of these statuses."""
+    tests = [
+        {"ancestorTitles": ["g"], "title": str(n), "status": status, "failureMessages": []}
+        for n, status in enumerate(statuses)
+    ]
+    counted = {f"num{s.title()}Tests": statuses.count(s) for s in ("passed", "failed")}
+    status = "failed" if "failed" in statuses else "passed"
+    suite = {"name": "/tree/a.test.js", "status": status, "assertionResults": tests}
+    return counted | {"testResults": [suite]} | counts
+
+
+@pytest.fixture
+def read(tmp_path):
+    """Return a function that reads results, each of a session of jest."""
+
+    def read(*reports, **run):
+        sessions = {
+            f"jest-{n}.json": each if isinstance(each, bytes) else json.dumps(each).encode()
+            for n, each in enumerate(reports)
+        }
+        return toys.read("jest", tmp_path, sessions, files={"a.test.js": ""}, **run)
+
+    return read
+
+
+# --- live -------------------------------------------------------------------
+
+
+@live
+@BOTH
+@pytest.mark.parametrize("start", ["program", "npm"])
+def test_every_way_to_end_has_its_status(run_suite, framework, start):
+    """Started by itself or by npm; what its tests print counts nothing."""
+    program = (f"node_modules/.bin/{framework}", "run")[: 1 if framework == "jest" else 2]
+    command = program if start == "program" else ("npm", "run", framework)
+    setup = (("ln", "-s", str(Path(TOOLS).absolute()), "node_modules"),)
+
+    result = run_suite(TREES[framework], command, framework=framework, setup=setup)
+
+    assert toys.statuses(result.cases) == CASES[framework]
+    assert result.status is TestStatus.FAILED
+
+
+@live
+@BOTH
+def test_an_early_end_and_an_empty_one_are_told_apart(run_suite, framework):
+    """Code that exits with 0 is inconclusive; no file of tests is no tests."""
+    setup = (("ln", "-s", str(Path(TOOLS).absolute()), "node_modules"),)
+    tools = {"framework": framework, "setup": setup}
+    quits = PACKAGE | {"a.test.js": "process.exit(0)\n"}
+
+    early = run_suite(quits, ("npm", "run", framework), **tools)
+    empty = run_suite(PACKAGE, ("npm", "run", framework), **tools)
+
+    assert early.status in {TestStatus.INCONCLUSIVE, TestStatus.FAILED}
+    assert empty.status is TestStatus.NO_TESTS
+
+
+# --- recorded ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("recorded", ["jest-29", "jest-30", "vitest-2", "vitest-3"])
+def test_recorded_results_are_read(tmp_path, recorded):
+    """Tests are counted, not files; namesakes in a file are one."""
+    framework = recorded.partition("-")[0]
+    data = (toys.RECORDED / f"{recorded}.json").read_bytes()
+
+    files = TREES[framework]
+    cases = toys.read(framework, tmp_path, {f"{framework}-1.json": data}, files=files, exit_code=1)
+
+    assert toys.statuses(cases) == CASES[framework]
+    messages = {case.id: case.message for case in cases}
+    assert "// Object.is equality" in messages["src/a.test.js > outer > fails"]
+    assert messages["src/broken.test.js"]
+    assert messages["src/a.test.js > top"] == ""
+
+
+# --- written ----------------------------------------------------------------
+
+
+def test_sessions_add_up(read):
+    """As where one script runs two of them."""
+    second = report("failed")
+    second["testResults"][0]["name"] = "/tree/e2e/b.test.js"
+
+    cases = read(report("passed", "pending", "todo"), second)
+
+    assert toys.statuses(cases) == {
+        "a.test.js > g > 0": "passed",
+        "a.test.js > g > 1": "skipped",
+        "a.test.js > g > 2": "skipped",
+        "b.test.js > g > 0": "failed",
+    }
+
+
+def test_a_session_without_result_is_no_result(read):
+    """Though another session wrote one: a program that ends early leaves its file empty."""
+    with pytest.raises(UnreadableResultError, match="a session of jest wrote no result"):
+        read(report("passed"), b"")
+
+
+def test_no_file_of_tests_is_no_broken_session(read):
+    """Jest says so in a line of its own and writes nothing."""
+    said = b"x\nNo tests found, exiting with code 1\n"
+
+    assert read(b"", exit_code=1, output=said) == ()
+    for run in ({"exit_code": 0, "output": said}, {"exit_code": 1, "output": b"said: " + said[2:]}):
+        with pytest.raises(UnreadableResultError):
+            read(b"", **run)
+
+
+def test_a_file_that_failed_without_a_test_is_an_error(read):
+    """Such as one of vitest whose hook failed, all of its tests skipped."""
+    failed = report("skipped")
+    failed["testResults"][0] |= {"status": "failed", "message": "\x1b[31mno\x1b[0m \ud800"}
+
+    cases = read(failed)
+
+    assert toys.statuses(cases) == {"a.test.js > g > 0": "skipped", "a.test.js": "error"}
+    assert cases[1].message == r"no \ud800"
+
+
+BAD_TESTS = [{"ancestorTitles": [], "title": "t", "status": each} for each in ("x", 1, None)]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"{}",
+        b"[]",
+        b"null",
+        b"\xff",
+        b"{" * 100_000,
+        b"[" * 100_000,
+        b"9" * 5_000,
+        b"[" + b"1," * 4_000_001 + b"1]",
+        report("passed") | {"numPassedTests": float("nan")},
+        report("passed", numPassedTests=999),
+        report("passed", numFailedTests=1),
+        report("passed", numPassedTests=True),
+        report("passed", numPassedTests=1.0),
+        report(testResults={}),
+        report(testResults=[1]),
+        report(testResults=[{"name": 1, "status": "passed", "assertionResults": []}]),
+        *(
+            report(testResults=[{"name": "n", "status": "failed", "assertionResults": [test]}])
+            for test in BAD_TESTS
+        ),
+    ],
+    ids=range(19),
+)
+def test_what_is_no_result_is_unreadable(read, data):
+    """Foreign, mistyped, bottomless, endless and lying results end in one kind of error."""
+    with pytest.raises(UnreadableResultError):
+        read(data)
+
+
+def test_too_many_sessions_are_no_result(tmp_path):
+    """As code might write them to keep us busy."""
+    sessions = {f"jest-{n}.json": json.dumps(report()).encode() for n in range(101)}
+
+    with pytest.raises(UnreadableResultError, match="too many result files"):
+        toys.read("jest", tmp_path, sessions)
+
+
+# --- how it is asked --------------------------------------------------------
+
+
+@pytest.fixture
+def asked(run_suite, tmp_path):
+    """Return a function that says what a stand-in for a framework was asked."""
+    toys.need("node")
+
+    def ask(framework, *words, env=None):
+        files = {
+            "run.sh": 'node "$@"; cat asked.json\n',
+            PLACES[framework]: PROGRAM if framework == "jest" else "import './asked.cjs';\n",
+            "node_modules/vitest/asked.cjs": PROGRAM,
+        }
+        command = ("sh", "run.sh", PLACES[framework], *words)
+        result = run_suite(files, command, framework=framework, env=env)
+        assert result.status is TestStatus.INCONCLUSIVE
+        assert result.reason.startswith(f"a session of {framework} wrote no result")
+        return json.loads(result.output)
+
+    return ask
+
+
+@BOTH
+def test_the_program_is_asked_for_its_json(asked, framework):
+    """In front of what is not an option; each session in a file of its own."""
+    words = asked(framework, "a.test.js", "--", "--json")
+
+    assert words[-2:] == ["--", "--json"]
+    (option,) = [word for word in words if word.startswith("--outputFile")]
+    assert Path(option.partition("=")[2]).name.startswith(f"{framework}-")
+    assert {"jest": "--json", "vitest": "--reporter=json"}[framework] in words[:-2]
+
+
+@BOTH
+@pytest.mark.parametrize("own", [("--outputFile=own.json",), ("--outputFile", "own.json")])
+def test_an_output_file_of_the_suites_own_is_replaced(asked, framework, own):
+    """Neither program takes two."""
+    words = asked(framework, "--json", *own, "last")
+
+    assert not any("own.json" in word for word in words)
+    assert sum(word.startswith("--outputFile") for word in words) == 1
+    assert "last" in words
+
+
+def test_a_reporter_of_the_suites_own_is_kept(asked):
+    """The default one is named only where naming ours would take it away."""
+    assert "--reporter=default" in asked("vitest")
+    assert "--reporter=default" not in asked("vitest", "--reporter=verbose")
+
+
+def test_options_of_the_suites_own_for_node_are_kept(asked, tmp_path):
+    """And the result's path survives Node's splitting."""
+    env = {"NODE_OPTIONS": "--no-warnings"}
+
+    assert asked("jest", env=env)
+    assert (
+        toys.FRAMEWORKS["jest"]
+        .launch(("x",), env, tmp_path)
+        .env["NODE_OPTIONS"]
+        .startswith("--no-warnings --require ")
+    )
+    folder = tmp_path / 'a "b" \\c'
+    folder.mkdir()
+    launch = toys.FRAMEWORKS["jest"].launch(("x",), {}, folder)
+    assert r"a \"b\" \\c" in launch.env["NODE_OPTIONS"]
+
+
+# --- what must run ----------------------------------------------------------
+
+TESTS = """\
+import { quote } from './quote';
+// it('commented', () => {});
+/*
+it('commented too', () => {});
+*/
+const text = `
+it('in a text', () => {});
+`;
+describe('group', () => {
+  beforeEach(() => { quote(/[/"'`{]/, 1 / 2); });
+  it('plain', () => {
+    expect(`${text}`).toBe("{");
+  });
+  describe.each([1])('each', () => {
+    it('many', () => {});
+  });
+  if (quote) {
+    it('sometimes', () => {});
+  }
+  it.each([1])('one of %i', () => {});
+  it('with %s', () => {});
+  it('it\\'s', () => {});
+  it(`template`, () => {});
+});
+function define() {
+  test('defined', () => {});
+}
+describe('other', function () {
+  test("double quotes", async () => {});
+});
+test('top', () => {});
+"""
+NAMED = ("npx", "jest", "src/a.test.tsx")
+
+
+def test_added_tests_are_required():
+    """Literal titles in groups and nowhere else."""
+    names = toys.required("jest", NAMED, {"src/a.test.tsx": TESTS, "src/b.test.tsx": TESTS})
+
+    assert names == (
+        "src/a.test.tsx > plain",
+        "src/a.test.tsx > double quotes",
+        "src/a.test.tsx > top",
+    )
+
+
+def test_only_what_changed_is_required():
+    """A test that the file already held is not among those that the patch brings."""
+    after = {"src/a.test.tsx": TESTS.replace('toBe("{")', 'toBe("}")')}
+
+    names = toys.required("jest", NAMED, after, {"src/a.test.tsx": TESTS})
+
+    assert names == ("src/a.test.tsx > plain",)
+
+
+@pytest.mark.parametrize(
+    ("command", "text"),
+    [
+        (("npx", "jest", "src"), TESTS),
+        (("npx", "jest", "src/a.test.tsx", "-t", "plain"), TESTS),
+        (("npx", "jest", "src/a.test.tsx", "--testNamePattern=plain"), TESTS),
+        (NAMED, TESTS + "it.only('x', () => {});\n"),
+        (NAMED, TESTS + "fdescribe('x', () => {});\n"),
+        (NAMED, TESTS + "it.skipIf(true)('x', () => {});\n"),
+        (NAMED, "`" + TESTS.replace("`", "")),
+        (NAMED, "}" + TESTS),
+    ],
+    ids=range(8),
+)
+def test_nothing_is_required_where_it_may_be_left_out(command, text):
+    """By the command or by the file."""
+    assert toys.required("jest", command, {"src/a.test.tsx": text}) == ()
+
+
+def test_of_a_script_the_result_says_which_files_it_ran():
+    """Where nothing of a file was skipped, all of it should have run."""
+    text = "test('top', () => {});\n"
+    ran, skipped = (
+        TestCase(id=f"src/a.test.tsx > {title}", status=status)
+        for title, status in (("a", TestCaseStatus.PASSED), ("b", TestCaseStatus.SKIPPED))
+    )
+
+    def names(*cases):
+        return toys.required("jest", ("./run.sh",), {"src/a.test.tsx": text}, cases=cases)
+
+    assert names(ran) == ("src/a.test.tsx > top",)
+    assert names(ran, skipped) == names() == ()
+
+
+def test_a_case_covers_the_title_in_any_group():
+    """Of its own file."""
+    covers = toys.FRAMEWORKS["vitest"].covers
+    names = ("a.js > t", "a.js > g > t", "b.js > t", "a.js > t > u", "a.js > x t", "a.js")
+    cases = [TestCase(id=name, status=TestCaseStatus.PASSED) for name in names]
+
+    assert [covers(case, "a.js > t") for case in cases] == [True, True, False, False, False, False]

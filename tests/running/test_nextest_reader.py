@@ -1,0 +1,104 @@
+"""What cargo-nextest writes, recorded and, where it is installed, live."""
+
+import shutil
+
+import pytest
+import toys
+
+from cooperbench_eval.models import TestStatus
+from cooperbench_eval.running.readers.nextest_reader import NextestReader
+from cooperbench_eval.running.readers.protocol import UnreadableResultError
+
+RUN = ("cargo", "nextest", "run", "--offline", "--no-fail-fast")
+ELSEWHERE = {".config/nextest.toml": '[profile.default.junit]\npath = "own.xml"\n[profile.ci]\n'}
+
+# No package index has nextest for every machine; this test is one more where it is.
+live = pytest.mark.skipif(not shutil.which("cargo-nextest"), reason="nextest is not installed")
+
+
+@pytest.fixture
+def read(tmp_path):
+    """Return a function that reads a result's bytes."""
+
+    def read(data=None, **run):
+        results = {} if data is None else {"nextest.xml": data}
+        return toys.read("nextest", tmp_path, results, command=RUN, **run)
+
+    return read
+
+
+@live
+@pytest.mark.parametrize("options", [(), ("-P", "ci")])
+def test_every_way_to_end_has_its_status(run_suite, options):
+    """Whatever profile the suite names, and wherever the tree wants its own file."""
+    env = toys.rust_environment()
+
+    result = run_suite(toys.RUST | ELSEWHERE, (*RUN, *options), framework="nextest", env=env)
+
+    assert toys.statuses(result.cases) == toys.NEXTEST_CASES
+    assert result.status is TestStatus.FAILED
+
+
+def test_a_recorded_result_is_read(read):
+    """Ids are nextest's own: the program's and the test's."""
+    cases = read((toys.RECORDED / "nextest-0.9.148.xml").read_bytes(), exit_code=100)
+
+    assert toys.statuses(cases) == toys.NEXTEST_CASES
+    messages = {case.id: case.message for case in cases}
+    assert "assertion `left == right` failed" in messages["toy tests::fails"]
+    assert messages["toy::it integrates"] == ""
+
+
+def test_a_flaky_test_passed(read):
+    """What failed at first and passed when tried again is no failure of the run."""
+    cases = read(
+        b'<testsuites><testsuite name="toy"><testcase name="t" classname="toy">'
+        b'<flakyFailure type="test failure"/></testcase></testsuite></testsuites>'
+    )
+
+    assert toys.statuses(cases) == {"toy t": "passed"}
+
+
+def test_a_run_without_tests_is_known_by_its_code(read):
+    """Nextest writes nothing then; with any other code something went wrong."""
+    assert read(exit_code=4) == ()
+    with pytest.raises(UnreadableResultError):
+        read(exit_code=0)
+
+
+def test_what_does_not_compile_is_an_error(read):
+    """Nextest writes nothing then either; cargo says it."""
+    cases = read(
+        output=b"error: could not compile `toy` (lib) due to 1 previous error\n", exit_code=101
+    )
+
+    assert toys.statuses(cases) == {"toy": "error"}
+
+
+@pytest.mark.parametrize(
+    ("command", "env", "profile", "asked"),
+    [
+        (RUN, {}, "cooperbench-eval", True),
+        (("cargo", "nextest", "run", "-P", "ci"), {}, "ci", False),
+        (("cargo", "nextest", "run", "-Pci"), {}, "ci", False),
+        (("cargo-nextest", "nextest", "run", "--profile=ci"), {}, "ci", False),
+        (RUN, {"NEXTEST_PROFILE": "ci"}, "ci", False),
+    ],
+)
+def test_the_file_is_asked_for_in_the_profile_that_is_used(tmp_path, command, env, profile, asked):
+    """The suite's, if it names one; else one of ours, which nothing overrides."""
+    launch = NextestReader().launch((*command, "--", "--skip", "x"), env, tmp_path)
+
+    settings = (tmp_path / "nextest.toml").read_text(encoding="utf-8")
+    assert settings.startswith(f"[profile.{profile}.junit]\npath = ")
+    assert launch.command[-3:] == ("--", "--skip", "x")
+    flag = launch.command.index("--tool-config-file")
+    assert launch.command[flag + 1] == f"cooperbench-eval:{tmp_path / 'nextest.toml'}"
+    assert ("--profile" in launch.command[flag:]) is asked
+
+
+def test_a_script_is_left_as_it_is(tmp_path):
+    """Nextest takes its settings by a flag only."""
+    launch = NextestReader().launch(("./run.sh", "run"), {}, tmp_path)
+
+    assert launch.command == ("./run.sh", "run")

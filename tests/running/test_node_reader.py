@@ -1,0 +1,208 @@
+"""What Node's own test runner reports, live and recorded, read back."""
+
+import json
+
+import pytest
+import toys
+
+from cooperbench_eval.models import TestStatus
+from cooperbench_eval.running.readers.node_reader import NodeReader
+from cooperbench_eval.running.readers.protocol import UnreadableResultError
+
+NODE_TEST = ("node", "--test", "test/")
+END = b'{"end":true}\n'
+GOOD = {"test/a.test.js": "require('node:test').test('good', () => {});\n"}
+QUITS = {"test/quit.test.js": toys.NODE["test/quit.test.js"]}
+
+
+def line(name, nesting=0, **fields):
+    """Return a line of a result: of a test that passed, unless told otherwise."""
+    flags = dict.fromkeys(("whole", "suite", "skip", "todo"), False)
+    rest = {"file": "/tree/a.test.js", "seconds": 0.1, "failure": "", "message": ""}
+    entry = {"passed": True, "name": name, "nesting": nesting, **flags, **rest, **fields}
+    return json.dumps(entry).encode() + b"\n"
+
+
+@pytest.fixture
+def run_node(run_suite):
+    """Return a function that runs a command, `node --test` by default, on a tree."""
+    toys.need("node")
+
+    def run(files, command=NODE_TEST, **options):
+        return run_suite(files, command, framework="node", **options)
+
+    return run
+
+
+@pytest.fixture
+def read(tmp_path):
+    """Return a function that reads the bytes of sessions."""
+
+    def read(*sessions, files=()):
+        results = {f"node-{n}.jsonl": data for n, data in enumerate(sessions)}
+        return toys.read("node", tmp_path, results, files=dict(files) or {"a.test.js": ""})
+
+    return read
+
+
+# --- live -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", [NODE_TEST, ("sh", "-c", "node --test test/")])
+def test_every_way_to_end_has_its_status(run_node, command):
+    """Subtests count; suites and parents only for what is their own."""
+    result = run_node(toys.NODE, command)
+
+    assert toys.statuses(result.cases) == toys.NODE_CASES
+    assert result.status is TestStatus.FAILED
+    assert "✖ fails" in result.output
+    messages = {case.id.rpartition(" > ")[2]: case.message for case in result.cases}
+    assert "boom" in messages["fails"]
+    assert messages["top"] == messages["skipped"] == ""
+
+
+def test_a_reporter_of_the_suites_own_is_kept(run_node):
+    """Node wants as many places as reporters."""
+    alone = run_node(GOOD, ("node", "--test-reporter", "tap", "--test", "test/"))
+    flags = ("--test-reporter=tap", "--test-reporter-destination=stdout")
+    both = run_node(GOOD, ("node", *flags, "--test", "test/"))
+
+    for result in (alone, both):
+        assert result.status is TestStatus.PASSED
+        assert result.output.startswith("TAP version 13")
+
+
+def test_sessions_add_up(run_node):
+    """Each writes a file of its own."""
+    files = GOOD | {"more/b.test.js": GOOD["test/a.test.js"]}
+
+    result = run_node(files, ("sh", "-c", "node --test test && node --test more"))
+
+    assert result.status is TestStatus.PASSED
+    assert sorted(toys.statuses(result.cases)) == ["more/b.test.js > good", "test/a.test.js > good"]
+
+
+def test_code_that_ends_the_tests_early_is_no_pass(run_node):
+    """A file whose tests did not run is an error, though it ended well."""
+    result = run_node(GOOD | QUITS)
+
+    assert result.exit_code == 0
+    assert result.status is TestStatus.INCONCLUSIVE
+
+
+def test_no_tests_is_no_pass(run_node):
+    """Node ends well where it finds no file."""
+    result = run_node({"x.js": ""}, ("node", "--test"))
+
+    assert result.status is TestStatus.NO_TESTS
+
+
+# --- recorded and written ---------------------------------------------------
+
+
+def test_a_recorded_result_is_read(read):
+    """As Node 20 reports it."""
+    cases = read((toys.RECORDED / "node-20.jsonl").read_bytes(), files=toys.NODE)
+
+    assert toys.statuses(cases) == toys.NODE_CASES
+
+
+def test_newer_versions_mark_tests_as_such(read):
+    """What is no suite is a test; a parent's failure for its subtests' sake is theirs."""
+    failed = {"passed": False, "failure": "subtestsFailed"}
+    cases = read(
+        line("a", 2)
+        + line("b", 2, passed=False, failure="testCodeFailure", message="no")
+        + line("inner", 1, **failed)
+        + line("outer", 0, suite=True, **failed)
+        + line("late", 0, skip=True)
+        + END
+    )
+
+    assert toys.statuses(cases) == {
+        "a.test.js > outer > inner > a": "passed",
+        "a.test.js > outer > inner > b": "failed",
+        "a.test.js > late": "skipped",
+    }
+
+
+def test_a_hook_that_fails_alone_is_an_error(read):
+    """A suite is a case where nothing in it is to blame."""
+    hook = {"passed": False, "suite": True, "failure": "hookFailed", "message": "hook"}
+
+    cases = read(line("a", 1) + line("s", **hook) + END)
+
+    assert toys.statuses(cases) == {"a.test.js > s > a": "passed", "a.test.js > s": "error"}
+
+
+def test_a_known_failure_does_not_excuse_its_parent(read):
+    """A subtest that failed as expected is not why the parent failed."""
+    todo = {"passed": False, "todo": True, "failure": "testCodeFailure"}
+
+    cases = read(line("a", 1, **todo) + line("p", passed=False, failure="testCodeFailure") + END)
+
+    assert toys.statuses(cases) == {"a.test.js > p > a": "xfailed", "a.test.js > p": "failed"}
+
+
+def test_a_test_that_is_called_as_its_file_is_a_test(run_node):
+    """Only what Node reports of a file as such is that file."""
+    files = {"a.test.js": "\nrequire('node:test').test('a.test.js', () => {});\n"}
+
+    result = run_node(files, ("node", "--test"))
+
+    assert toys.statuses(result.cases) == {"a.test.js > a.test.js": "passed"}
+
+
+def test_what_was_left_open_counts(read):
+    """Tests whose suite never reported itself."""
+    assert toys.statuses(read(line("a", 3) + END)) == {"a.test.js > a": "passed"}
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        line("a"),
+        END + line("a"),
+        b"ok 1\n" + END,
+        b"1\n" + END,
+        line("a", -1) + END,
+        line("a", 200) + END,
+        line("a", True) + END,
+        line("a", 0.0) + END,
+        line(None) + END,
+        line("a", file=1) + END,
+        line("a", message=[]) + END,
+        b'{"a":' * 100_000 + b"\n" + END,
+    ],
+    ids=range(13),
+)
+def test_what_is_no_result_is_unreadable(read, data):
+    """Cut, mistyped and bottomless results end in one kind of error."""
+    with pytest.raises(UnreadableResultError):
+        read(data)
+
+
+def test_a_session_without_end_is_no_result(read):
+    """Though another session came to its own."""
+    with pytest.raises(UnreadableResultError, match="did not end"):
+        read(line("a") + END, line("b"))
+
+
+def test_tests_are_required_as_of_the_other_frameworks(tmp_path):
+    """By the titles in the files that the command names."""
+    files = {"a.test.mjs": "import test from 'node:test';\ntest('new', () => {});\n"}
+
+    assert toys.required("node", ("node", "--test", "./a.test.mjs"), files) == ("a.test.mjs > new",)
+    assert toys.required("node", ("node", "--test", "--test-only", "a.test.mjs"), files) == ()
+
+
+def test_a_place_with_spaces_is_no_trouble(run_node, tmp_path):
+    """The reporter is named by an address."""
+    folder = tmp_path / "a b"
+    folder.mkdir()
+
+    launch = NodeReader().launch(NODE_TEST, {"NODE_OPTIONS": "--no-warnings"}, folder)
+
+    assert "/a%20b/node_results.mjs" in launch.env["NODE_OPTIONS"]
+    assert launch.env["NODE_OPTIONS"].startswith("--no-warnings ")

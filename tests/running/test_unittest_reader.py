@@ -1,0 +1,264 @@
+"""What unittest did, through a script of ours or in its own words."""
+
+from collections import Counter
+
+import pytest
+import toys
+
+from cooperbench_eval.models import TestCase, TestCaseStatus, TestStatus
+from cooperbench_eval.running.readers.protocol import UnreadableResultError
+from cooperbench_eval.running.readers.unittest_reader import UnittestReader
+
+UNITTEST = ("python", "-m", "unittest")
+GOOD = {
+    "test_x.py": "import unittest\nclass C(unittest.TestCase):\n    def test_good(self): pass\n"
+}
+HYPHENS = "-" * 70
+
+
+def closing(ran, verdict):
+    """Return a session's last lines."""
+    return f"{HYPHENS}\nRan {ran} test{'s' * (ran != 1)} in 0.001s\n\n{verdict}\n"
+
+
+@pytest.fixture
+def run_unittest(run_suite):
+    """Return a function that runs a command, `python -m unittest` by default, on a tree."""
+
+    def run(files, command=UNITTEST, **options):
+        return run_suite(files, command, framework="unittest", **options)
+
+    return run
+
+
+@pytest.fixture
+def count(tmp_path):
+    """Return a function that counts the cases of an output."""
+
+    def count(text):
+        cases = toys.read("unittest", tmp_path, output=text.encode(), command=("./run.sh",))
+        return dict(Counter(case.status.value for case in cases))
+
+    return count
+
+
+# --- live -------------------------------------------------------------------
+
+
+def test_every_way_to_end_has_its_status(run_unittest):
+    """Each test once, by unittest's own name, and what failed around the tests."""
+    result = run_unittest(toys.UNITTEST)
+
+    assert toys.statuses(result.cases) == toys.UNITTEST_CASES
+    assert result.status is TestStatus.FAILED
+    messages = {case.id.rpartition(".")[2]: case.message for case in result.cases}
+    assert "AssertionError: 1 != 2" in messages["test_fail"]
+    assert "(n=2)" in messages["test_sub"]
+    assert "No module named 'no_such_module'" in messages["test_broken"]
+    assert messages["test_ok"] == ""
+    assert messages["test_skip"] == "not now"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        (*UNITTEST, "test_x"),
+        (*UNITTEST, "-v", "test_x.C.test_good"),
+        (*UNITTEST, "test_x.py"),
+        (*UNITTEST, "discover", "-p", "test_*.py"),
+        ("python", "-W", "error", "-B", *UNITTEST[1:], "-b"),
+        ("env", "A=b", *UNITTEST),
+        ("sh", "-c", 'exec "$0" "$@"', *UNITTEST),
+    ],
+)
+def test_arguments_mean_what_they_mean_to_unittest(run_unittest, command):
+    """Modules, files, options, and Python's own options."""
+    result = run_unittest(GOOD, command)
+
+    assert result.status is TestStatus.PASSED
+    assert [case.id for case in result.cases] == ["test_x.C.test_good"]
+
+
+def test_modules_of_the_tree_are_found_and_hide_none_of_ours(run_unittest):
+    """As with `-m`, the tree is the first place; not before unittest itself is there."""
+    files = GOOD | {
+        "unittest_script.py": "value = 1\n",
+        "xml/__init__.py": "raise ValueError\n",
+        "test_y.py": "import unittest_script\n" + GOOD["test_x.py"],
+    }
+
+    result = run_unittest(files)
+
+    assert result.status is TestStatus.PASSED
+    assert result.passed_tests == 2
+
+
+@pytest.mark.parametrize("code", ["os._exit(0)", "sys.exit(0)"])
+def test_code_that_ends_the_run_early_is_no_pass(run_unittest, code):
+    """Nothing is written then, or what unittest made of it."""
+    text = f"    def test_quits(self):\n        import os, sys; {code}\n"
+
+    result = run_unittest({"test_x.py": GOOD["test_x.py"] + text})
+
+    assert result.status is not TestStatus.PASSED
+    assert result.status is not TestStatus.NO_TESTS
+
+
+def test_no_tests_is_no_pass(run_unittest):
+    """Whatever code this Python's unittest has for it."""
+    result = run_unittest({"x.py": ""})
+
+    assert result.status is TestStatus.NO_TESTS
+
+
+def test_a_script_is_counted_by_its_closing_lines(run_unittest):
+    """Several sessions add up; what tests print on the way does not count."""
+    text = GOOD["test_x.py"][:-5] + "print('Ran 999 tests in 1.000s\\n\\nOK')\n"
+    files = {"run.sh": "python -m unittest test_x\npython -m unittest test_y test_x\n"}
+
+    result = run_unittest(files | {"test_x.py": text, "test_y.py": text}, ("sh", "run.sh"))
+
+    assert result.status is TestStatus.PASSED
+    assert [case.id for case in result.cases] == [f"unittest passed #{n}" for n in (1, 2, 3)]
+
+
+# --- written ----------------------------------------------------------------
+
+
+def test_closing_lines_are_read(count):
+    """Every count that they may hold."""
+    many = "failures=1, errors=2, skipped=3, expected failures=4, unexpected successes=5"
+
+    assert count(closing(1, "OK")) == {"passed": 1}
+    assert count(closing(9, "OK (skipped=3, expected failures=1)").replace("\n", "\r\n")) == {
+        "passed": 5,
+        "skipped": 3,
+        "xfailed": 1,
+    }
+    assert count(closing(20, f"FAILED ({many})")) == {
+        "passed": 5,
+        "failed": 6,
+        "error": 2,
+        "skipped": 3,
+        "xfailed": 4,
+    }
+    assert count(closing(0, "NO TESTS RAN")) == {}
+    assert count(closing(1, "FAILED (failures=3)")) == {"failed": 3}
+
+
+def test_sessions_add_up(count):
+    """Of one log."""
+    two = closing(2, "OK") + "x\n" + closing(3, "FAILED (errors=1)")
+
+    assert count(two) == {"passed": 4, "error": 1}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "OK\n",
+        "Ran 5 tests in 0.1s\n\nOK\n",
+        closing(5, "OK").replace("Ran", "  Ran"),
+        closing(5, "OK (failures=1)"),
+        closing(5, "FAILED"),
+        closing(5, "FAILED (skipped=1)"),
+        closing(5, "OK (miracles=1)"),
+        closing(5, "OK, really"),
+        closing(5, "OK") + closing(5, "killed"),
+        closing(5, "OK") + "[... 9 bytes cut ...]\n",
+        closing(999_999_999, "OK"),
+        closing(9_999_999_999, "OK"),
+    ],
+    ids=range(13),
+)
+def test_what_contradicts_itself_is_unreadable(count, text):
+    """Unknown, incomplete and impossible counts, and none at all."""
+    with pytest.raises(UnreadableResultError):
+        count(text)
+
+
+def test_of_unittest_itself_no_line_is_believed(tmp_path):
+    """Where a file was asked for, a printed summary does not stand in for it."""
+    output = closing(5, "OK").encode()
+
+    with pytest.raises(UnreadableResultError, match="no result file"):
+        toys.read("unittest", tmp_path, output=output, command=UNITTEST)
+
+
+# --- what must run ----------------------------------------------------------
+
+TESTS = """\
+import unittest
+from unittest import TestCase
+
+class Plain(TestCase):
+    def test_one(self): pass
+    @unittest.skipIf(True, "x")
+    def test_two(self): pass
+    @parameterized.expand([1])
+    def test_many(self, n): pass
+    def helper(self): pass
+
+class Other(Base):
+    def test_other(self): pass
+
+@decorated
+class Decorated(TestCase):
+    def test_decorated(self): pass
+
+def test_function(): pass
+"""
+
+
+@pytest.mark.parametrize(
+    ("command", "path", "module"),
+    [
+        (UNITTEST, "test_a.py", "test_a"),
+        ((*UNITTEST, "discover"), "pkg/test_a.py", "pkg.test_a"),
+        ((*UNITTEST, "-v", "pkg.test_a"), "pkg/test_a.py", "pkg.test_a"),
+        ((*UNITTEST, "pkg/checks.py"), "pkg/checks.py", "pkg.checks"),
+    ],
+)
+def test_added_tests_are_required(command, path, module):
+    """Methods of plain test cases, in modules that are named or found."""
+    names = toys.required("unittest", command, {path: TESTS, "pkg/__init__.py": ""})
+
+    assert names == (f"{module}.Plain.test_one", f"{module}.Plain.test_two")
+
+
+def test_only_what_changed_is_required():
+    """A test that the file already held is not among those that the patch brings."""
+    after = {"test_a.py": TESTS.replace("test_one(self): pass", "test_one(self): return")}
+
+    names = toys.required("unittest", UNITTEST, after, {"test_a.py": TESTS})
+
+    assert names == ("test_a.Plain.test_one",)
+
+
+@pytest.mark.parametrize(
+    ("command", "files"),
+    [
+        (("./run.sh",), {}),
+        ((*UNITTEST, "-k", "one"), {}),
+        ((*UNITTEST, "test_b"), {}),
+        ((*UNITTEST, "test_a.Plain"), {}),
+        (UNITTEST, {"test_a.py": TESTS + "def load_tests(*a): return a[1]\n"}),
+        (UNITTEST, {"test_a.py": "(" + TESTS}),
+        (UNITTEST, {"test_a.py": "", "checks.py": TESTS}),
+        (UNITTEST, {"test_a.py": "", "folder/test_a.py": TESTS}),
+        (UNITTEST, {"test_a.py": "", "not-a-name/test_a.py": TESTS}),
+    ],
+    ids=range(9),
+)
+def test_nothing_is_required_where_it_may_be_left_out(command, files):
+    """By the command, by where the file is, or by the module."""
+    assert toys.required("unittest", command, {"test_a.py": TESTS} | files) == ()
+
+
+def test_a_case_covers_the_method_of_its_name():
+    """Its own and no other."""
+    case = TestCase(id="test_a.C.test", status=TestCaseStatus.PASSED)
+
+    assert UnittestReader().covers(case, "test_a.C.test")
+    assert not UnittestReader().covers(case, "test_a.C.test_b")
