@@ -20,7 +20,7 @@ from cooperbench_eval.evaluator import Evaluator, Feature, FeaturePair
 from cooperbench_eval.patching import Patch
 from cooperbench_eval.reporting import MergeReport
 from cooperbench_eval.runlogs import PatchLocation, Setting, find_patches
-from cooperbench_eval.running import Delivery, LocalSandbox, TestRunner, TestSuite
+from cooperbench_eval.running import Delivery, TestRunner, TestSuite
 from cooperbench_eval.snapshot import Snapshot
 from cooperbench_eval.strategies import MergeStrategy
 from cooperbench_eval.taskscripts import checked_out_commit, framework_of, plain_pytest_command
@@ -274,7 +274,7 @@ def evaluate(  # noqa: PLR0917 - the signature of the benchmark's planned comman
         run_name: The run in today's log layout, where several would do.
         k: Which of the model's tries.
         strategies: The merge strategies to try.
-        runner: Runs the tests, if not locally.
+        runner: Runs the tests, if not a `TestRunner` as it comes.
         run_tests: Whether to run them at all.
         command: What runs the tests; found in the task's scripts if absent.
         framework: What reads their result.
@@ -292,7 +292,7 @@ def evaluate(  # noqa: PLR0917 - the signature of the benchmark's planned comman
     known_setting, location = Setting.of(setting), PatchLocation.of(patch_location)
     evaluator = Evaluator(
         strategies=tuple(strategies),
-        runner=(runner or TestRunner(sandbox=LocalSandbox())) if run_tests else None,
+        runner=(runner or TestRunner()) if run_tests else None,
     )
     task = Dataset(dataset_dir).task(repo_name, task_id)
     if command is not None and not isinstance(command, str):

@@ -12,7 +12,7 @@ from cooperbench_eval.patching import apply_patch
 from cooperbench_eval.running.cache import ResultCache, key_of
 from cooperbench_eval.running.control import ControlFiles, put_back
 from cooperbench_eval.running.job import Job, run_once
-from cooperbench_eval.running.sandboxes.local import LocalSandbox
+from cooperbench_eval.running.sandboxes.default import default_sandbox
 from cooperbench_eval.running.sandboxes.protocol import Sandbox
 from cooperbench_eval.running.suite import TestSuite
 from cooperbench_eval.running.worktrees import WorkTrees
@@ -50,7 +50,7 @@ class TestRunner:
 
     __test__: ClassVar[bool] = False
 
-    sandbox: Sandbox = field(factory=LocalSandbox)
+    sandbox: Sandbox = field(factory=default_sandbox)
     cache: ResultCache | None = field(factory=ResultCache)
     control_files: ControlFiles = field(default=ControlFiles.RESTORE, converter=ControlFiles)
     require_new_tests: bool = True
