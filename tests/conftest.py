@@ -1,8 +1,10 @@
 """What tests of more than one folder share: Hypothesis profiles, git, a repository."""
 
+import importlib
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -117,3 +119,24 @@ def model_server():
     yield server
     if not server.stopping.is_set():
         server.stop()
+
+
+@pytest.fixture
+def install_plugins(tmp_path, monkeypatch):
+    """Return a function that lays a distribution with plug-ins on the path."""
+    known = set(sys.modules)
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def install(group, distribution, version, module, source, **points):
+        info = tmp_path / f"{distribution.replace('-', '_')}-{version}.dist-info"
+        info.mkdir()
+        head = f"Metadata-Version: 2.1\nName: {distribution}\nVersion: {version}\n"
+        (info / "METADATA").write_text(head)
+        lines = [f"{name} = {module}:{attribute}" for name, attribute in points.items()]
+        (info / "entry_points.txt").write_text("\n".join([f"[{group}]", *lines, ""]))
+        (tmp_path / f"{module}.py").write_text(source)
+        importlib.invalidate_caches()
+
+    yield install
+    for name in set(sys.modules) - known:
+        del sys.modules[name]

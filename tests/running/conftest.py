@@ -1,11 +1,13 @@
 """Real runs on small trees: what every test of this folder starts from."""
 
+import os
 import sys
 import time
 from pathlib import Path
 
 import pytest
 
+from cooperbench_eval import BubblewrapSandbox, bubblewrap_problem
 from cooperbench_eval.running import LocalSandbox, TestRunner, TestSuite
 from cooperbench_eval.snapshot import Changes, Snapshot
 
@@ -54,6 +56,17 @@ def run_python(tmp_path):
         )
 
     return run
+
+
+@pytest.fixture
+def bubblewrap():
+    """Return the class of bubblewrap's sandbox; where it must work, it must."""
+    problem = bubblewrap_problem()
+    if problem and "CI" in os.environ:
+        pytest.fail(problem)
+    if problem:
+        pytest.skip(problem)
+    return BubblewrapSandbox
 
 
 @pytest.fixture

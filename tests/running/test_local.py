@@ -1,19 +1,24 @@
 """The local sandbox: what the command gets, and what is left of it afterwards."""
 
 import ast
+import errno
 import os
+import resource
 import signal
 import subprocess
 import sys
 import time
 import uuid
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
+from shutil import which
 
 import pytest
 
-from cooperbench_eval.errors import TestRunError
-from cooperbench_eval.running import LocalSandbox, Sandbox
+from cooperbench_eval.errors import SandboxError, TestRunError
+from cooperbench_eval.running import Execution, LocalSandbox, Sandbox
+from cooperbench_eval.running.sandboxes import processes
 
 # Leaves the session by a double fork, ignores what can be ignored, and keeps
 # the output open.
@@ -77,13 +82,6 @@ def test_exit_status_is_the_commands_own(run_python, script, exit_code):
 
     assert execution.exit_code == exit_code
     assert not execution.timed_out
-
-
-def test_standard_input_is_empty(run_python):
-    """A command that asks for input gets none at once, and does not wait."""
-    execution = run_python("import sys; print(repr(sys.stdin.read()))")
-
-    assert execution.output == b"''\n"
 
 
 def test_nothing_of_the_callers_environment_leaks(run_python, monkeypatch):
@@ -192,73 +190,182 @@ def test_a_command_that_cannot_start_is_an_error(tmp_path, command):
 # --- how much it may take ---------------------------------------------------
 
 
-def test_output_of_any_length_is_bounded(run_python):
-    """Of 500 MB both ends are kept, and a line says how much is gone."""
-    script = (
-        "import os\npiece = b'x' * 1_000_000\nfor _ in range(500): os.write(1, piece)\nprint('end')"
-    )
-
-    execution = run_python(script, sandbox=LocalSandbox(output_limit=1000), timeout_seconds=60)
-
-    assert execution.exit_code == 0
-    assert len(execution.output) < 2100
-    assert b"\n[... 499998004 bytes cut ...]\n" in execution.output
-    assert execution.output.endswith(b"xend\n")
-
-
-def test_endless_output_does_not_outlast_the_deadline(run_python):
-    """A command that writes for ever is drained until its deadline."""
-    started = time.monotonic()
-
-    execution = run_python("import os\nwhile True: os.write(1, b'x' * 65536)", timeout_seconds=0.5)
-
-    assert execution.timed_out
-    assert time.monotonic() - started < 4
-    assert len(execution.output) < 3 << 20
-
-
-def test_limits_bind_the_command(run_python):
-    """A file may not grow beyond its limit, nor memory beyond its own."""
-    sandbox = LocalSandbox(file_bytes=1000, memory_bytes=500 << 20)
+def test_a_file_does_not_grow_beyond_its_limit(run_python):
+    """What is above is not written, and the command is told."""
     script = """
-try: b"x" * (600 << 20)
-except MemoryError: print("memory", flush=True)
-try:
-    with open("f", "wb", buffering=0) as f: print(f.write(b"x" * 5000), f.write(b"x"))
-except OSError: print("file")
+with open("f", "wb", buffering=0) as file:
+    print(file.write(b"x" * 5000))
+    try: file.write(b"x")
+    except OSError as exc: print(exc.strerror)
 """
 
-    execution = run_python(script, sandbox=sandbox)
+    execution = run_python(script, sandbox=LocalSandbox(file_bytes=1000))
 
-    assert execution.output == b"memory\nfile\n"
+    assert execution.output == b"1000\nFile too large\n"
+
+
+def test_too_much_memory_leaves_no_exit_status(run_python, survivors, word):
+    """It is stopped, with all its descendants, as at a deadline, but is not late."""
+    script = DAEMON + "x = b'x' * (300 << 20); time.sleep(60)"
+
+    execution = run_python(script, word, sandbox=LocalSandbox(memory_bytes=100 << 20))
+
+    assert execution.out_of_memory
+    assert (execution.exit_code, execution.timed_out) == (None, False)
+    assert execution.duration_seconds < 10
+    assert survivors(word) == []
+
+
+def test_memory_that_is_reserved_and_not_touched_is_no_matter(run_python):
+    """As Go and Node reserve, by the gigabyte."""
+    script = "import mmap, time; m = [mmap.mmap(-1, 8 << 30) for _ in range(9)]; time.sleep(0.3)"
+
+    execution = run_python(script, sandbox=LocalSandbox(memory_bytes=100 << 20))
+
+    assert execution.exit_code == 0
+
+
+def test_memory_that_is_shared_counts_once(run_python):
+    """Five processes with the same sixty megabytes hold sixty."""
+    script = """
+import os, time
+data = b"x" * (60 << 20)
+for _ in range(4):
+    if os.fork() == 0: break
+time.sleep(0.5)
+"""
+
+    execution = run_python(script, sandbox=LocalSandbox(memory_bytes=130 << 20))
+
+    assert execution.exit_code == 0
+
+
+def test_too_many_processes_leave_no_exit_status(run_python, survivors, word):
+    """It is stopped; one that has as many as it may is not."""
+    script = """
+import os, sys, time
+for _ in range(int(sys.argv[2])):
+    if os.fork() == 0: time.sleep(0.5); os._exit(0)
+while True:
+    try: os.wait()
+    except ChildProcessError: break
+"""
+
+    few, many = (
+        run_python(script, word, number, sandbox=LocalSandbox(processes=10))
+        for number in ("9", "10")
+    )
+
+    assert few.exit_code == 0
+    assert many == Execution(
+        exit_code=None, duration_seconds=many.duration_seconds, output=many.output
+    )
+    assert survivors(word) == []
+
+
+@pytest.fixture
+def small_memory(tmp_path):
+    """Return the file by which a process joins a group that has fifty megabytes."""
+    memory = Path("/sys/fs/cgroup/memory")
+    group = memory / f"cooperbench-{uuid.uuid4()}"
+    try:
+        group.mkdir()
+        (group / "memory.limit_in_bytes").write_text(str(50 << 20))
+    except OSError:
+        pytest.skip("this user makes no memory group")
+    yield group / "cgroup.procs"
+    deadline = time.monotonic() + 5
+    while time.monotonic() < deadline:
+        with suppress(OSError):
+            group.rmdir()
+            return
+        time.sleep(0.02)
+
+
+@pytest.mark.parametrize("kind", ["local", "bubblewrap"])
+def test_one_that_the_kernel_kills_was_out_of_memory(  # noqa: PLR0917
+    run_python, small_memory, kind, bubblewrap, tmp_path, monkeypatch
+):
+    """Its exit status is the signal's, and another death by it is no lack of memory."""
+    script = "import mmap; m = mmap.mmap(-1, 200 << 20)\nfor i in range(0, len(m), 4096): m[i] = 1"
+    if kind == "local":
+        sandbox = LocalSandbox()
+        greedy = f"open({str(small_memory)!r}, 'w').write('0')\n{script}"
+    else:
+        sandbox, greedy = bubblewrap(), script
+        wrapper = tmp_path / "bwrap"
+        wrapper.write_text(f'#!/bin/sh\necho 0 >{small_memory}\nexec {which("bwrap")} "$@"\n')
+        wrapper.chmod(0o700)
+        monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+
+    killed = run_python(greedy, sandbox=sandbox)
+    other = run_python("import os; os.kill(os.getpid(), 9)", sandbox=sandbox)
+
+    assert (killed.exit_code, killed.out_of_memory) == (-9, True)
+    assert other.exit_code in {-9, 137}
+    assert not other.out_of_memory
+
+
+# --- whose failure it is ----------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("executable", "problem"),
+    [("", "no Python"), ("/no/such/python", "No such file"), ("/bin/true", "ended at once")],
+)
+def test_no_supervisor_is_the_sandboxs_failure(tmp_path, monkeypatch, executable, problem):
+    """Without one nothing is known of the command, and trying again may help."""
+    monkeypatch.setattr(sys, "executable", executable)
+
+    with pytest.raises(SandboxError, match=problem) as caught:
+        LocalSandbox().run(("true",), tree=tmp_path, scratch=tmp_path, env={}, timeout_seconds=9)
+
+    assert caught.value.command == ("true",)
+
+
+@pytest.mark.parametrize(
+    ("call", "number"), [("os.fork", errno.EAGAIN), ("os.pipe", errno.EMFILE)], ids=str
+)
+def test_a_supervisor_that_can_do_nothing_is_the_sandboxs_failure(
+    run_python, tmp_path, monkeypatch, call, number
+):
+    """As on a machine without processes or descriptors to spare."""
+    supervisor = tmp_path / "supervisor.py"
+    supervisor.write_text(f"""
+import os
+def fail(*_): raise OSError({number}, os.strerror({number}))
+{call} = fail
+exec(compile(open({processes._SUPERVISOR.as_posix()!r}).read(), "supervisor", "exec"))
+""")
+    monkeypatch.setattr(processes, "_SUPERVISOR", supervisor)
+
+    with pytest.raises(SandboxError, match=f"supervisor failed.*{os.strerror(number)}"):
+        run_python("")
+
+
+def test_a_caller_without_descriptors_is_told_so(run_python):
+    """Not the command is to blame for it, and nothing is left open."""
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    free = os.dup(0)
+    os.close(free)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (free + 1, limits[1]))
+
+    try:
+        with pytest.raises(SandboxError, match="Too many open files"):
+            run_python("")
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+    assert run_python("").exit_code == 0
+
+
+def test_what_no_process_can_be_given_is_an_error(run_python):
+    """A NUL, or a name that no variable can have."""
+    for env in ({"A": "b\0c"}, {"A=B": "c"}, {"": "c"}):
+        with pytest.raises(TestRunError, match="cannot be started"):
+            run_python("", env=env)
 
 
 # --- what is left of it -----------------------------------------------------
-
-
-def test_the_deadline_kills_every_descendant(run_python, survivors, word):
-    """Daemons that left the session and hold the output die at the deadline too."""
-    started = time.monotonic()
-
-    execution = run_python(DAEMON + "time.sleep(60)", word, timeout_seconds=1)
-
-    assert time.monotonic() - started < 4
-    assert execution.timed_out
-    assert execution.exit_code is None
-    assert 1 <= execution.duration_seconds < 3
-    assert execution.output == b"daemon\n"
-    assert survivors(word) == []
-
-
-def test_nothing_is_left_after_a_normal_end(run_python, survivors, word):
-    """Daemons do not outlive their command, and do not delay its end."""
-    started = time.monotonic()
-
-    execution = run_python(DAEMON, word)
-
-    assert time.monotonic() - started < 4
-    assert (execution.exit_code, execution.output) == (0, b"daemon\n")
-    assert survivors(word) == []
 
 
 def test_one_that_forks_and_exits_all_the_time_is_caught(run_python, survivors, word):

@@ -1,6 +1,6 @@
 """Strategies by name, from distributions as pip would install them."""
 
-import importlib
+import functools
 import subprocess
 import sys
 
@@ -24,24 +24,9 @@ class Ours:
 
 
 @pytest.fixture
-def install(tmp_path, monkeypatch):
+def install(install_plugins):
     """Return a function that lays a distribution with strategies on the path."""
-    known = set(sys.modules)
-    monkeypatch.syspath_prepend(tmp_path)
-
-    def install(distribution, version, module, source, **points):
-        info = tmp_path / f"{distribution.replace('-', '_')}-{version}.dist-info"
-        info.mkdir()
-        head = f"Metadata-Version: 2.1\nName: {distribution}\nVersion: {version}\n"
-        (info / "METADATA").write_text(head)
-        lines = [f"{name} = {module}:{attribute}" for name, attribute in points.items()]
-        (info / "entry_points.txt").write_text("\n".join([f"[{GROUP}]", *lines, ""]))
-        (tmp_path / f"{module}.py").write_text(source)
-        importlib.invalidate_caches()
-
-    yield install
-    for name in set(sys.modules) - known:
-        del sys.modules[name]
+    return functools.partial(install_plugins, GROUP)
 
 
 # --- names ----------------------------------------------------------------------

@@ -210,8 +210,9 @@ class BubblewrapSandbox:
                 Job(
                     command=(bwrap, "--args", str(arguments), "--", *words),
                     tree=Path("/"),
-                    # Not the command's, which could have bwrap load its libraries.
-                    env={},
+                    # Not the command's, which could have bwrap load its libraries;
+                    # but a mark, since one still on its way does not die with its parent.
+                    env={"COOPERBENCH_TREE": str(tree)},
                     timeout_seconds=timeout_seconds,
                     limits=hosting.file_limit(self.file_bytes),
                     memory_bytes=self.memory_bytes or 0,

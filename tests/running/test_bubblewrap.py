@@ -1,0 +1,368 @@
+"""Bubblewrap's sandbox: what it hides, what it opens, and whose failure is whose."""
+
+import os
+import signal
+import socket
+import stat
+import sys
+import time
+import uuid
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from cooperbench_eval.errors import SandboxError, TestRunError
+from cooperbench_eval.running.sandboxes import bubblewrap as module
+
+CONNECT = """
+import socket, sys
+try: socket.create_connection(("127.0.0.1", int(sys.argv[1])), 5).close()
+except OSError as exc: print("refused")
+else: print("connected")
+"""
+
+
+@pytest.fixture
+def run(bubblewrap, tmp_path):
+    """Return a function that runs a command in the sandbox."""
+    tree, scratch = tmp_path / "tree", tmp_path / "scratch"
+    for folder in (tree, scratch):
+        folder.mkdir()
+
+    def run(*command, env=None, timeout_seconds=30.0, **options):
+        return bubblewrap(**options).run(
+            command, tree=tree, scratch=scratch, env=env or {}, timeout_seconds=timeout_seconds
+        )
+
+    return run
+
+
+@pytest.fixture
+def fake(tmp_path, monkeypatch):
+    """Return a function that puts a script in the place of `bwrap`."""
+
+    def put(script):
+        folder = tmp_path / "fake"
+        folder.mkdir()
+        (folder / "bwrap").write_text(f"#!/bin/sh\n{script}\n")
+        (folder / "bwrap").chmod(stat.S_IRWXU)
+        monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
+
+    return put
+
+
+# --- what it hides ----------------------------------------------------------
+
+
+def test_of_a_home_only_the_running_python_is_there(run):
+    """No other file of the caller's home, root's, or anybody's is in sight."""
+    python = {Path(os.path.realpath(p)) for p in (sys.prefix, sys.base_prefix)}
+    homes = [Path.home(), Path("/root"), Path("/home")]
+
+    for home in homes:
+        execution = run("ls", "-A", str(home))
+        shown = {home / name for name in execution.output.decode().split()}
+        if execution.exit_code == 0:
+            assert all(any(path.is_relative_to(each) for path in python) for each in shown)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/run",
+        "/var/log",
+        "/sys/kernel",
+        "/etc/shadow",
+        "/etc/ssl/private",
+        "/etc/machine-id",
+        "/etc/ssh",
+        "/etc/hostname",
+        str(Path(__file__).parent),
+    ],
+)
+def test_the_rest_of_the_machine_is_not_there(run, path):
+    """Sockets, logs, devices, keys and this repository are not merely forbidden."""
+    execution = run("sh", "-c", '[ -e "$1" ] && echo there', "sh", path)
+
+    assert execution.output == b""
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/new",
+        "/usr/new",
+        "/etc/new",
+        "/dev/new",
+        "/var/new",
+        f"{sys.prefix}/lib/new",
+        "/proc/sys/kernel/core_pattern",
+        "/proc/sys/kernel/core_uses_pid",
+        "/proc/sysrq-trigger",
+        "/proc/self/oom_score_adj",
+        "/proc/self/uid_map",
+    ],
+)
+def test_nothing_of_the_machine_can_be_written(run, path):
+    """Not even what root may write without a capability, as kernel settings are."""
+    # Opened, and nothing written.
+    execution = run("sh", "-c", ': >>"$1" && echo opened', "sh", path)
+
+    assert execution.exit_code != 0
+    assert b"opened" not in execution.output
+    assert not Path(path).name.startswith("new") or not Path(path).exists()
+
+
+def test_there_is_no_privilege_and_no_way_to_one(run):
+    """No capability, no setuid program that works, no further namespace."""
+    script = "grep -E '^(Cap|NoNewPrivs)' /proc/self/status; unshare -U true && echo namespace"
+
+    facts = dict(
+        line.split(":\t") for line in run("sh", "-c", script).output.decode().split("\n")[:6]
+    )
+
+    assert facts.pop("NoNewPrivs") == "1"
+    assert {int(value, 16) for value in facts.values()} == {0}
+    assert len(facts) == 5
+    assert b"namespace\n" not in run("sh", "-c", script).output.replace(b"NoNewPrivs", b"")
+
+
+def test_no_descriptor_reaches_the_command(run):
+    """Beside the three streams, also of a command that is passed on another way."""
+    for extra in ([], ["x"] * 9_500):
+        script = "for fd in 0 1 2 3 4 5 6 7 8 9; do [ -e /proc/$$/fd/$fd ] && echo $fd; done"
+        execution = run("sh", "-c", script, "sh", *extra)
+
+        assert execution.output.split() == [b"0", b"1", b"2"]
+
+
+def test_a_long_command_starts_as_a_short_one(run):
+    """With signals as at a fresh start, and the same error where there is no such."""
+    long = ["x"] * 9_500
+
+    execution = run("sh", "-c", "grep -E 'Sig(Ign|Blk)' /proc/self/status", "sh", *long)
+
+    assert [int(line.split()[1], 16) for line in execution.output.splitlines()] == [0, 0]
+    with pytest.raises(TestRunError, match=r"cannot be started \(No such file") as caught:
+        run("no-such-command", *long)
+    assert caught.value.command == ("no-such-command", *long)
+    assert not isinstance(caught.value, SandboxError)
+
+
+def test_what_it_preloads_is_not_loaded_outside(run, tmp_path):
+    """A library named by the environment is the command's alone, not bubblewrap's."""
+    library = tmp_path / "tree" / "missing.so"
+
+    execution = run("/bin/true", env={"LD_PRELOAD": str(library)})
+
+    assert execution.exit_code == 0
+    assert execution.output.count(b"missing.so") == 1
+
+
+def test_a_variable_smuggles_no_option(run):
+    """Neither a NUL in a value nor an odd name reaches bubblewrap."""
+    for env in ({"A": "b\0--bind\0/\0/"}, {"A\0B": "c"}, {"A=B": "c"}, {"": "c"}):
+        with pytest.raises(TestRunError, match="cannot be started"):
+            run("true", env=env)
+    with pytest.raises(TestRunError, match="null byte"):
+        run("echo", "a\0b")
+    with pytest.raises(TestRunError, match="no command"):
+        run()
+
+
+# --- what it opens ----------------------------------------------------------
+
+
+def test_python_is_the_running_one_with_its_packages(run):
+    """And what it needs of the machine: locks, temporary files, its own loopback."""
+    script = """
+import attrs, multiprocessing, pytest, socket, sys, tempfile
+multiprocessing.Lock()
+tempfile.TemporaryFile()
+with socket.create_server(("localhost", 0)) as server:
+    socket.create_connection(server.getsockname()).close()
+    server.accept()
+print(sys.prefix, socket.gethostname(), socket.gethostbyname(socket.gethostname()))
+"""
+
+    execution = run("python", "-c", script)
+
+    assert execution.output.decode() == f"{sys.prefix} sandbox 127.0.0.1\n"
+
+
+@pytest.mark.parametrize(("network", "answer"), [(False, b"refused\n"), (True, b"connected\n")])
+def test_the_network_is_shared_only_when_asked_for(run, network, answer):
+    """A server on the machine's loopback interface is reached or not."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+
+        execution = run("python", "-S", "-c", CONNECT, str(port), network=network)
+
+    assert execution.output == answer
+
+
+def test_readable_paths_can_be_read_and_no_more(run, tmp_path, monkeypatch):
+    """A folder or a file, also by a relative path, at the place it has."""
+    toolchain = tmp_path / "toolchain"
+    toolchain.mkdir()
+    (toolchain / "tool").write_text("tool")
+    monkeypatch.chdir(tmp_path)
+    script = 'cat "$1"; : >>"$1"; :'
+    command = ("sh", "-c", script, "sh", str(toolchain / "tool"))
+
+    shown = [run(*command, readable=[path]).output for path in ("toolchain", toolchain / "tool")]
+
+    assert all(output.startswith(b"tool") and b"Read-only" in output for output in shown)
+    assert b"No such file" in run(*command).output
+
+
+def test_files_in_memory_are_bounded(run):
+    """Neither `/tmp` nor `/dev/shm` holds more than allowed."""
+    script = 'for d in /tmp /dev/shm; do head -c 3000000 /dev/zero >"$d/f" || echo full; done'
+
+    execution = run("sh", "-c", script, shared_bytes=1 << 20)
+
+    assert execution.output.count(b"full\n") == 2
+
+
+def test_every_option_is_in_the_identity(bubblewrap):
+    """Results of one are not taken for those of another."""
+    options = [
+        {},
+        {"network": True},
+        {"readable": ["/opt"]},
+        {"inherit": ["LANG"]},
+        {"memory_bytes": 1},
+        {"shared_bytes": 2},
+        {"file_bytes": 3},
+        {"processes": 4},
+    ]
+
+    identities = {bubblewrap(**each).identity for each in options}
+
+    assert len(identities) == len(options)
+    assert all(identity.startswith("bubblewrap 0.") for identity in identities)
+
+
+# --- whose failure it is ----------------------------------------------------
+
+
+def test_a_command_cannot_pass_for_bubblewrap(run):
+    """Whatever it prints, and with bubblewrap's own exit status, it is a result."""
+    for words in ("bwrap: execvp x: No such file or directory", "bwrap: no namespace"):
+        execution = run("sh", "-c", f"echo {words!r} >&2; exit 1")
+
+        assert (execution.exit_code, execution.output) == (1, f"{words}\n".encode())
+
+
+def test_a_missing_bubblewrap_is_the_sandboxs_failure(bubblewrap, tmp_path, monkeypatch):
+    """Of a run and of the identity."""
+    monkeypatch.setenv("PATH", "/nowhere")
+
+    with pytest.raises(SandboxError, match="not installed"):
+        bubblewrap().run(("true",), tree=tmp_path, scratch=tmp_path, env={}, timeout_seconds=9)
+    with pytest.raises(SandboxError, match="not installed"):
+        bubblewrap().identity  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    ("script", "problem"),
+    [
+        ("echo 'bwrap: No permissions to create new namespace'; exit 1", "No permissions"),
+        ("exit 1", "exit status 1"),
+        ("kill -9 $$", "exit status -9"),
+        ("exit 0", "exit status 0"),
+    ],
+)
+def test_a_bubblewrap_that_fails_is_the_sandboxs_failure(run, fake, script, problem):
+    """Such as one without namespaces: nothing is known of the command."""
+    fake(script)
+
+    with pytest.raises(SandboxError, match="bubblewrap failed") as caught:
+        run("true")
+
+    assert problem in caught.value.problem
+    assert caught.value.command == ("true",)
+
+
+def test_a_bubblewrap_that_is_no_program_is_the_sandboxs_failure(run, fake):
+    """It cannot be started, nor asked for its version."""
+    fake("exit 3")
+    path = Path(os.environ["PATH"].partition(os.pathsep)[0]) / "bwrap"
+
+    with pytest.raises(SandboxError, match="does not say its version"):
+        module._version(str(path))
+    path.write_bytes(b"\x7fELF")
+    with pytest.raises(SandboxError, match="bubblewrap cannot be started"):
+        run("true")
+
+
+def test_a_readable_path_that_is_missing_is_named(run):
+    """The sandbox cannot be set up without it."""
+    with pytest.raises(SandboxError, match="/no/such/path"):
+        run("true", readable=["/no/such/path"])
+
+
+def test_one_argument_that_is_too_long_is_the_commands_fault(run):
+    """The kernel takes no more than 128 KiB in one."""
+    with pytest.raises(TestRunError, match="too long") as caught:
+        run("echo", "x" * 200_000)
+
+    assert not isinstance(caught.value, SandboxError)
+    assert len(str(caught.value)) < 1000
+
+
+def test_without_descriptors_it_is_the_sandboxs_failure(run, monkeypatch):
+    """Where the caller has none left."""
+
+    def none_left(*_):
+        raise OSError(24, "Too many open files")
+
+    monkeypatch.setattr(os, "memfd_create", none_left)
+
+    with pytest.raises(SandboxError, match="Too many open files"):
+        run("true")
+
+
+@pytest.mark.parametrize("victim", ["bwrap", "supervisor"])
+def test_one_killed_from_outside_is_the_sandboxs_failure(run, survivors, victim):
+    """No command can do it, hence nothing is known of the command."""
+    word = f"word-{uuid.uuid4()}"
+
+    with ThreadPoolExecutor(1) as pool:
+        future = pool.submit(run, "sh", "-c", "sleep 60; :", word)
+        monitor = first(survivors, word)
+        os.kill(monitor if victim == "bwrap" else parent(monitor), signal.SIGKILL)
+
+        with pytest.raises(SandboxError):
+            future.result()
+
+    assert survivors(word, within_seconds=5) == []
+
+
+def test_a_stopped_supervisor_makes_a_late_run(run, survivors, monkeypatch):
+    """It is given up some time past the deadline; why, cannot be known."""
+    monkeypatch.setattr("cooperbench_eval.running.sandboxes.processes._PATIENCE_SECONDS", 0.3)
+    word = f"word-{uuid.uuid4()}"
+
+    with ThreadPoolExecutor(1) as pool:
+        future = pool.submit(run, "sh", "-c", "sleep 60; :", word, timeout_seconds=1)
+        os.kill(parent(first(survivors, word)), signal.SIGSTOP)
+
+        execution = future.result()
+
+    assert execution.timed_out
+    assert survivors(word, within_seconds=5) == []
+
+
+def first(survivors, word):
+    """Wait for processes started with *word*; return the first of them."""
+    while not (found := survivors(word)):
+        time.sleep(0.01)
+    return min(found)
+
+
+def parent(pid):
+    """Return the process that started another."""
+    return int(Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[1])

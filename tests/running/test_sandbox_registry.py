@@ -1,0 +1,137 @@
+"""Sandboxes by name, and the one that nobody chose."""
+
+import functools
+import sys
+
+import pytest
+
+import cooperbench_eval as ce
+from cooperbench_eval.running.sandboxes import bubblewrap as module
+
+GROUP = "cooperbench_eval.sandboxes"
+CAGE = """
+class Cage:
+    def __init__(self, name="cage"):
+        self.name = name
+
+    @property
+    def identity(self):
+        raise OSError("the engine is not running")
+
+    def run(self, command, **options):
+        raise NotImplementedError
+"""
+
+
+@pytest.fixture
+def install(install_plugins):
+    """Return a function that lays a distribution with sandboxes on the path."""
+    return functools.partial(install_plugins, GROUP)
+
+
+@pytest.fixture
+def fresh_probe():
+    """Have bubblewrap be tried anew, in the test and after it."""
+    ce.bubblewrap_problem.cache_clear()
+    yield
+    ce.bubblewrap_problem.cache_clear()
+
+
+def test_built_in_sandboxes_are_available():
+    """They stand in the same table as anybody's, sorted."""
+    names = ce.available_sandboxes()
+
+    assert {"bubblewrap", "container", "local"} <= set(names)
+    assert list(names) == sorted(names)
+
+
+def test_a_listed_plug_in_is_not_imported(install):
+    """Also one that would break is merely a name."""
+    install("broken-plugin", "1.0", "registry_broken_cage", "raise OSError", broken="X")
+
+    assert "broken" in ce.available_sandboxes()
+    assert "registry_broken_cage" not in sys.modules
+
+
+@pytest.mark.parametrize("kind", [ce.LocalSandbox, ce.BubblewrapSandbox])
+def test_a_name_gives_its_sandbox_with_the_options(kind):
+    """A built-in sandbox carries the name it is registered under."""
+    name = kind().name
+
+    assert ce.get_sandbox(name, file_bytes=5) == kind(file_bytes=5)
+
+
+def test_a_plug_in_is_found_by_its_name(install):
+    """It is not asked for its identity, which may need what is not running yet."""
+    install("cage-plugin", "1.0", "registry_cage", CAGE, cage="Cage")
+
+    assert "cage" in ce.available_sandboxes()
+    assert ce.get_sandbox("cage", name="other").name == "other"
+
+
+def test_an_unknown_name_is_answered_with_the_known_ones():
+    """The error is of sandboxes, not of strategies."""
+    with pytest.raises(ce.UnknownSandboxError, match="no sandbox is called 'nine'") as caught:
+        ce.get_sandbox("nine")
+
+    assert {"bubblewrap", "local"} <= set(caught.value.available)
+
+
+def test_a_built_in_sandbox_cannot_be_shadowed(install):
+    """Nothing is picked by chance."""
+    install("shadow-plugin", "1.0", "registry_shadow_cage", CAGE, local="Cage")
+
+    with pytest.raises(ce.DuplicateSandboxError, match="shadow-plugin 1"):
+        ce.get_sandbox("local")
+
+
+@pytest.mark.parametrize(
+    ("source", "problem"),
+    [
+        ("raise OSError('no licence')", "cannot be imported: OSError('no licence')"),
+        (CAGE.replace("self.name = name", "self.name = 5"), "has no name, no identity or no run"),
+        (CAGE.replace("def identity", "def other"), "has no name, no identity or no run"),
+        (CAGE.replace("def run", "def go"), "has no name, no identity or no run"),
+        (f"{CAGE}\nclass S(Cage): name = 's'\ndef Cage(): return S", "has no name, no identity"),
+        ("class Cage:\n def __init__(self, key): pass", "cannot be built: TypeError"),
+    ],
+)
+def test_a_plug_in_that_cannot_be_had_says_whose_it_is(install, source, problem):
+    """The error names sandbox, distribution, object and cause."""
+    install("bad-plugin", "0.9", "registry_bad_cage", source, bad="Cage")
+
+    with pytest.raises(ce.SandboxLoadError) as caught:
+        ce.get_sandbox("bad")
+
+    assert caught.value.origin == "bad-plugin 0.9 (registry_bad_cage:Cage)"
+    assert problem in caught.value.problem
+
+
+def test_the_default_isolates_where_it_can(bubblewrap):
+    """Bubblewrap works, hence is the default."""
+    assert ce.bubblewrap_problem() is None
+    assert ce.default_sandbox() == bubblewrap()
+
+
+def test_the_default_is_local_elsewhere(monkeypatch, fresh_probe):
+    """Where bubblewrap is missing, and the reason can be had."""
+    monkeypatch.setenv("PATH", "/nowhere")
+
+    assert ce.default_sandbox() == ce.LocalSandbox()
+    assert "not installed" in ce.bubblewrap_problem()
+
+
+def test_bubblewrap_is_tried_once(monkeypatch, fresh_probe):
+    """A process finds out by one run, whatever the answer."""
+    runs = []
+    monkeypatch.setattr(
+        module.BubblewrapSandbox,
+        "run",
+        lambda *_, **__: runs.append(1) or ce.Execution(exit_code=3),
+    )
+
+    problems = {ce.bubblewrap_problem(), ce.bubblewrap_problem()}
+
+    assert len(runs) == 1
+    assert "exit_code=3" in problems.pop()
+    assert not problems
