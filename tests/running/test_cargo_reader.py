@@ -134,6 +134,21 @@ def test_a_count_of_anybody_else_is_no_result(read):
         read("9 passed, 0 failed, 0 skipped")
 
 
+def test_what_a_failed_test_printed_is_no_program(read):
+    """Nor are the lines in it that look like one's."""
+    found = read(
+        "running 1 test",
+        "test a ... FAILED",
+        "running 1 test",
+        "test b ... ok",
+        result(1),
+        result(0, 1),
+        exit_code=101,
+    )
+
+    assert toys.statuses(found) == {"a": "failed"}
+
+
 def test_each_kind_of_line_is_known(read):
     """Panics, reasons, benchmarks, times and long runs."""
     found = read(

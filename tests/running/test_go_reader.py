@@ -102,6 +102,13 @@ def test_a_test_that_ran_twice_is_one_case(read):
     assert toys.statuses(cases) == {"p.TestA": "failed"}
 
 
+def test_a_second_run_that_did_not_end_is_an_error(read):
+    """Though the first one passed."""
+    cases = read(events(("p", "run", "T"), ("p", "pass", "T"), ("p", "run", "T"), ("p", "fail")))
+
+    assert toys.statuses(cases) == {"p.T": "error"}
+
+
 def test_what_is_no_event_is_left_aside(read):
     """A script may print what it likes, also JSON, around the events."""
     noise = b'FAIL\nok  \tp\t0.1s\n{"Path": "p"}\n404 error\nTests: 999 passed\n[1]\n'

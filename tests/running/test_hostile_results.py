@@ -10,6 +10,7 @@ from hypothesis import given
 
 from cooperbench_eval.running.readers.frameworks import FRAMEWORKS
 from cooperbench_eval.running.readers.protocol import UnreadableResultError
+from cooperbench_eval.running.readers.results import parse_json, read_sessions, tree_path
 
 RESULTS = {
     "pytest": "junit.xml",
@@ -129,3 +130,42 @@ def test_a_long_result_takes_no_long_time(read_any, data):
         started = time.process_time()
         believed(partial(read_any, kind), data)
         assert time.process_time() - started < 10, kind
+
+
+@pytest.mark.parametrize("seconds", ["-1", "1e999", "1e300", "true", '"1"', "null", "[]"])
+def test_a_senseless_time_is_none(read_any, seconds):
+    """A duration that is no number, or beyond all patience, counts as zero."""
+    event = f'{{"Action":"pass","Package":"p","Test":"T","Elapsed":{seconds}}}'
+
+    (case, _) = read_any("go", event.encode())
+
+    assert case.duration_seconds == 0.0
+
+
+def test_too_many_values_are_not_read():
+    """They would take far more memory than the text they stand in."""
+    with pytest.raises(UnreadableResultError, match="too many values"):
+        parse_json(b"[" + b"{}," * 3_000_000 + b"{}]")
+
+
+def test_results_of_sessions_are_bounded_together(tmp_path):
+    """As each file of them is."""
+    for number in range(3):
+        with (tmp_path / f"a-{number}.json").open("wb") as file:
+            file.truncate(30 << 20)
+
+    with pytest.raises(UnreadableResultError, match="too large together"):
+        read_sessions(tmp_path, "a-", ".json")
+    with pytest.raises(UnreadableResultError, match="no result file was written"):
+        read_sessions(tmp_path, "b-", ".json")
+    with pytest.raises(UnreadableResultError, match="cannot be read"):
+        read_sessions(tmp_path / "gone", "a-", ".json")
+
+
+def test_a_file_that_the_tree_does_not_hold_goes_by_its_name():
+    """So that ids do not depend on where a run took place."""
+    tree = toys.tree({"a/b.js": ""})
+
+    paths = ("/any/where/a/b.js", "a/b.js", "/any/dist/b.js", "/", "")
+
+    assert [tree_path(path, tree) for path in paths] == ["a/b.js", "a/b.js", "b.js", "/", ""]

@@ -279,12 +279,14 @@ describe('group', () => {
   it('plain', () => {
     expect(`${text}`).toBe("{");
   });
+  afterEach(() => {/x{/.test(text); });
   describe.each([1])('each', () => {
     it('many', () => {});
   });
   if (quote) {
     it('sometimes', () => {});
   }
+  it('behind it', () => {});
   it.each([1])('one of %i', () => {});
   it('with %s', () => {});
   it('it\\'s', () => {});
@@ -307,6 +309,7 @@ def test_added_tests_are_required():
 
     assert names == (
         "src/a.test.tsx > plain",
+        "src/a.test.tsx > behind it",
         "src/a.test.tsx > double quotes",
         "src/a.test.tsx > top",
     )

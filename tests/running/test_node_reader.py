@@ -115,6 +115,8 @@ def test_newer_versions_mark_tests_as_such(read):
         + line("b", 2, passed=False, failure="testCodeFailure", message="no")
         + line("inner", 1, **failed)
         + line("outer", 0, suite=True, **failed)
+        + line("c", 1)
+        + line("parent", 0)
         + line("late", 0, skip=True)
         + END
     )
@@ -122,6 +124,7 @@ def test_newer_versions_mark_tests_as_such(read):
     assert toys.statuses(cases) == {
         "a.test.js > outer > inner > a": "passed",
         "a.test.js > outer > inner > b": "failed",
+        "a.test.js > parent > c": "passed",
         "a.test.js > late": "skipped",
     }
 

@@ -1,11 +1,14 @@
 """What unittest did, through a script of ours or in its own words."""
 
+import sys
 from collections import Counter
+from pathlib import Path
 
 import pytest
 import toys
 
 from cooperbench_eval.models import TestCase, TestCaseStatus, TestStatus
+from cooperbench_eval.running.readers import unittest_script
 from cooperbench_eval.running.readers.protocol import UnreadableResultError
 from cooperbench_eval.running.readers.unittest_reader import UnittestReader
 
@@ -104,6 +107,31 @@ def test_code_that_ends_the_run_early_is_no_pass(run_unittest, code):
     assert result.status is not TestStatus.NO_TESTS
 
 
+def test_the_script_does_what_unittest_does(tmp_path, monkeypatch, capsys):
+    """In this very process: it reads its arguments, ends as unittest ends, and writes."""
+    # Pytest's own stand-in for standard error takes no lone surrogates.
+    text = toys.UNITTEST["tests/test_many.py"].replace(r"\ud800", "")
+    (tmp_path / "many_of_unittest.py").write_text(text, encoding="utf-8")
+    result = tmp_path / "unittest.xml"
+    monkeypatch.chdir(tmp_path)
+    folder = str(Path(unittest_script.__file__).parent)
+    monkeypatch.setattr("sys.path", [folder, *sys.path])
+    monkeypatch.setattr("sys.argv", ["script", str(result), "many_of_unittest"])
+
+    with pytest.raises(SystemExit) as ended:
+        unittest_script.main()
+
+    assert ended.value.code == 1
+    assert "FAILED (failures=4" in capsys.readouterr().err
+    cases = toys.read("unittest", tmp_path, command=UNITTEST)
+    expected = {
+        name.replace("tests.test_many", "many_of_unittest"): status
+        for name, status in toys.UNITTEST_CASES.items()
+        if "tests.test_many" in name
+    }
+    assert toys.statuses(cases) == expected
+
+
 def test_no_tests_is_no_pass(run_unittest):
     """Whatever code this Python's unittest has for it."""
     result = run_unittest({"x.py": ""})
@@ -151,6 +179,7 @@ def test_sessions_add_up(count):
     two = closing(2, "OK") + "x\n" + closing(3, "FAILED (errors=1)")
 
     assert count(two) == {"passed": 4, "error": 1}
+    assert count(closing(1, "FAILED (failures=3)") + closing(5, "OK")) == {"failed": 3, "passed": 5}
 
 
 @pytest.mark.parametrize(
@@ -247,9 +276,10 @@ def test_only_what_changed_is_required():
         (UNITTEST, {"test_a.py": "(" + TESTS}),
         (UNITTEST, {"test_a.py": "", "checks.py": TESTS}),
         (UNITTEST, {"test_a.py": "", "folder/test_a.py": TESTS}),
+        (UNITTEST, {"test_a.py": "", "p/test_a.py": TESTS, "p/__init__.py": "load_tests = f"}),
         (UNITTEST, {"test_a.py": "", "not-a-name/test_a.py": TESTS}),
     ],
-    ids=range(9),
+    ids=range(10),
 )
 def test_nothing_is_required_where_it_may_be_left_out(command, files):
     """By the command, by where the file is, or by the module."""

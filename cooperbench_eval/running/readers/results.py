@@ -47,9 +47,8 @@ _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def clean(text: str) -> str:
-    """Return a message without colours, cut, and fit to be written as UTF-8."""
-    plain = _COLOUR.sub("", text[: 2 * _TEXT_LIMIT])[:_TEXT_LIMIT]
-    return plain.encode(errors="backslashreplace").decode()
+    """Return a message without colours, cut to a sensible length."""
+    return _COLOUR.sub("", text[: 2 * _TEXT_LIMIT])[:_TEXT_LIMIT]
 
 
 def joined(cases: Iterable[TestCase]) -> tuple[TestCase, ...]:
