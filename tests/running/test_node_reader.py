@@ -9,7 +9,7 @@ from cooperbench_eval.models import TestStatus
 from cooperbench_eval.running.readers.node_reader import NodeReader
 from cooperbench_eval.running.readers.protocol import UnreadableResultError
 
-NODE_TEST = ("node", "--test", "test/")
+NODE_TEST = ("node", "--test")
 END = b'{"end":true}\n'
 GOOD = {"test/a.test.js": "require('node:test').test('good', () => {});\n"}
 QUITS = {"test/quit.test.js": toys.NODE["test/quit.test.js"]}
@@ -48,7 +48,7 @@ def read(tmp_path):
 # --- live -------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("command", [NODE_TEST, ("sh", "-c", "node --test test/")])
+@pytest.mark.parametrize("command", [NODE_TEST, ("sh", "-c", "node --test")])
 def test_every_way_to_end_has_its_status(run_node, command):
     """Subtests count; suites and parents only for what is their own."""
     result = run_node(toys.NODE, command)
@@ -63,9 +63,9 @@ def test_every_way_to_end_has_its_status(run_node, command):
 
 def test_a_reporter_of_the_suites_own_is_kept(run_node):
     """Node wants as many places as reporters."""
-    alone = run_node(GOOD, ("node", "--test-reporter", "tap", "--test", "test/"))
+    alone = run_node(GOOD, ("node", "--test-reporter", "tap", "--test"))
     flags = ("--test-reporter=tap", "--test-reporter-destination=stdout")
-    both = run_node(GOOD, ("node", *flags, "--test", "test/"))
+    both = run_node(GOOD, ("node", *flags, "--test"))
 
     for result in (alone, both):
         assert result.status is TestStatus.PASSED
@@ -76,7 +76,9 @@ def test_sessions_add_up(run_node):
     """Each writes a file of its own."""
     files = GOOD | {"more/b.test.js": GOOD["test/a.test.js"]}
 
-    result = run_node(files, ("sh", "-c", "node --test test && node --test more"))
+    result = run_node(
+        files, ("sh", "-c", "node --test test/a.test.js && node --test more/b.test.js")
+    )
 
     assert result.status is TestStatus.PASSED
     assert sorted(toys.statuses(result.cases)) == ["more/b.test.js > good", "test/a.test.js > good"]
@@ -100,9 +102,10 @@ def test_no_tests_is_no_pass(run_node):
 # --- recorded and written ---------------------------------------------------
 
 
-def test_a_recorded_result_is_read(read):
-    """As Node 20 reports it."""
-    cases = read((toys.RECORDED / "node-20.jsonl").read_bytes(), files=toys.NODE)
+@pytest.mark.parametrize("version", [18, 20, 24])
+def test_a_recorded_result_is_read(read, version):
+    """Newer versions say more of each test, and the same."""
+    cases = read((toys.RECORDED / f"node-{version}.jsonl").read_bytes(), files=toys.NODE)
 
     assert toys.statuses(cases) == toys.NODE_CASES
 

@@ -43,8 +43,8 @@ _OWN_FAILURES = frozenset({"testCodeFailure", "testTimeoutFailure", "expectedFai
 class NodeReader:
     """Has `node --test` write its events to a file, and reads them.
 
-    A reporter of ours is added through `NODE_OPTIONS`, in Node 20 and later, so
-    scripts work too, unless they name a reporter without its destination. Every
+    A reporter of ours is added through `NODE_OPTIONS`, in Node 18.15 and later,
+    so scripts work too, unless they name a reporter without its destination. Every
     session of a run counts.
 
     Case ids are `<file> > <suite or test> > <test>`, the file as it lies in the
