@@ -1,0 +1,107 @@
+"""Which tests of JavaScript a patch is found to bring."""
+
+import pytest
+import toys
+
+from cooperbench_eval.models import TestCase, TestCaseStatus
+
+TESTS = """\
+import { quote } from './quote';
+// it('commented', () => {});
+/*
+it('commented too', () => {});
+*/
+const text = `
+it('in a text', () => {});
+`;
+describe('group', () => {
+  beforeEach(() => { quote(/[/"'`{]/, 1 / 2); });
+  it('plain', () => {
+    expect(`${text}`).toBe("{");
+  });
+  afterEach(() => {/x{/.test(text); });
+  describe.each([1])('each', () => {
+    it('many', () => {});
+  });
+  if (quote) {
+    it('sometimes', () => {});
+  }
+  it('behind it', () => {});
+  it.each([1])('one of %i', () => {});
+  it('with %s', () => {});
+  it('it\\'s', () => {});
+  it(`template`, () => {});
+});
+function define() {
+  test('defined', () => {});
+}
+describe('other', function () {
+  test("double quotes", async () => {});
+});
+test('top', () => {});
+"""
+NAMED = ("npx", "jest", "src/a.test.tsx")
+
+
+def test_added_tests_are_required():
+    """Literal titles in groups and nowhere else."""
+    names = toys.required("jest", NAMED, {"src/a.test.tsx": TESTS, "src/b.test.tsx": TESTS})
+
+    assert names == (
+        "src/a.test.tsx > plain",
+        "src/a.test.tsx > behind it",
+        "src/a.test.tsx > double quotes",
+        "src/a.test.tsx > top",
+    )
+
+
+def test_only_what_changed_is_required():
+    """A test that the file already held is not among those that the patch brings."""
+    after = {"src/a.test.tsx": TESTS.replace('toBe("{")', 'toBe("}")')}
+
+    names = toys.required("jest", NAMED, after, {"src/a.test.tsx": TESTS})
+
+    assert names == ("src/a.test.tsx > plain",)
+
+
+@pytest.mark.parametrize(
+    ("command", "text"),
+    [
+        (("npx", "jest", "src"), TESTS),
+        (("npx", "jest", "src/a.test.tsx", "-t", "plain"), TESTS),
+        (("npx", "jest", "src/a.test.tsx", "--testNamePattern=plain"), TESTS),
+        (NAMED, TESTS + "it.only('x', () => {});\n"),
+        (NAMED, TESTS + "fdescribe('x', () => {});\n"),
+        (NAMED, TESTS + "it.skipIf(true)('x', () => {});\n"),
+        (NAMED, "`" + TESTS.replace("`", "")),
+        (NAMED, "}" + TESTS),
+    ],
+    ids=range(8),
+)
+def test_nothing_is_required_where_it_may_be_left_out(command, text):
+    """By the command or by the file."""
+    assert toys.required("jest", command, {"src/a.test.tsx": text}) == ()
+
+
+def test_of_a_script_the_result_says_which_files_it_ran():
+    """Where nothing of a file was skipped, all of it should have run."""
+    text = "test('top', () => {});\n"
+    ran, skipped = (
+        TestCase(id=f"src/a.test.tsx > {title}", status=status)
+        for title, status in (("a", TestCaseStatus.PASSED), ("b", TestCaseStatus.SKIPPED))
+    )
+
+    def names(*cases):
+        return toys.required("jest", ("./run.sh",), {"src/a.test.tsx": text}, cases=cases)
+
+    assert names(ran) == ("src/a.test.tsx > top",)
+    assert names(ran, skipped) == names() == ()
+
+
+def test_a_case_covers_the_title_in_any_group():
+    """Of its own file."""
+    covers = toys.FRAMEWORKS["vitest"].covers
+    names = ("a.js > t", "a.js > g > t", "b.js > t", "a.js > t > u", "a.js > x t", "a.js")
+    cases = [TestCase(id=name, status=TestCaseStatus.PASSED) for name in names]
+
+    assert [covers(case, "a.js > t") for case in cases] == [True, True, False, False, False, False]
