@@ -6,7 +6,7 @@ import pytest
 import toys
 
 from cooperbench_eval.models import TestCase, TestCaseStatus, TestStatus
-from cooperbench_eval.running.readers.go_reader import GoReader
+from cooperbench_eval.running.readers.go.go_reader import GoReader
 from cooperbench_eval.running.readers.protocol import UnreadableResultError
 
 GO_TEST = ("go", "test", "./...")

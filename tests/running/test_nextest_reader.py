@@ -6,8 +6,8 @@ import pytest
 import toys
 
 from cooperbench_eval.models import TestStatus
-from cooperbench_eval.running.readers.nextest_reader import NextestReader
 from cooperbench_eval.running.readers.protocol import UnreadableResultError
+from cooperbench_eval.running.readers.rust.nextest_reader import NextestReader
 
 RUN = ("cargo", "nextest", "run", "--offline", "--no-fail-fast")
 ELSEWHERE = {".config/nextest.toml": '[profile.default.junit]\npath = "own.xml"\n[profile.ci]\n'}

@@ -6,7 +6,7 @@ import pytest
 import toys
 
 from cooperbench_eval.models import TestStatus
-from cooperbench_eval.running.readers.node_reader import NodeReader
+from cooperbench_eval.running.readers.javascript.node_reader import NodeReader
 from cooperbench_eval.running.readers.protocol import UnreadableResultError
 
 NODE_TEST = ("node", "--test")

@@ -4,7 +4,7 @@ import shlex
 from pathlib import Path
 
 from cooperbench_eval.models import TestCaseStatus, TestStatus
-from cooperbench_eval.running.readers.pytest_reader import PytestReader
+from cooperbench_eval.running.readers.python.pytest_reader import PytestReader
 
 PYTEST = ("python", "-m", "pytest", "-q")
 

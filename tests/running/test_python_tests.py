@@ -4,7 +4,7 @@ import pytest
 
 from cooperbench_eval.models import Entry, TestCase
 from cooperbench_eval.running.readers.protocol import NewTests
-from cooperbench_eval.running.readers.pytest_reader import PytestReader
+from cooperbench_eval.running.readers.python.pytest_reader import PytestReader
 from cooperbench_eval.snapshot import Changes, Snapshot
 
 BEFORE = """\

@@ -16,7 +16,7 @@ from cooperbench_eval.running.readers.protocol import (
     UnreadableResultError,
     read_result_file,
 )
-from cooperbench_eval.running.readers.python_tests import added_python_tests
+from cooperbench_eval.running.readers.python.python_tests import added_python_tests
 from cooperbench_eval.snapshot import Snapshot
 
 __all__ = ["PytestReader"]

@@ -15,9 +15,9 @@ from cooperbench_eval.running.readers.protocol import (
     NewTests,
     read_result_file,
 )
+from cooperbench_eval.running.readers.python.unittest_output import read_unittest_output
+from cooperbench_eval.running.readers.python.unittest_tests import added_unittest_tests
 from cooperbench_eval.running.readers.results import clean, joined
-from cooperbench_eval.running.readers.unittest_output import read_unittest_output
-from cooperbench_eval.running.readers.unittest_tests import added_unittest_tests
 
 __all__ = ["UnittestReader"]
 

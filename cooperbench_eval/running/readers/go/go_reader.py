@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 from attrs import evolve, field, frozen, mutable
 
 from cooperbench_eval.models import TestCase, TestCaseStatus
-from cooperbench_eval.running.readers.go_tests import added_go_tests
+from cooperbench_eval.running.readers.go.go_tests import added_go_tests
 from cooperbench_eval.running.readers.protocol import (
     FinishedRun,
     Launch,

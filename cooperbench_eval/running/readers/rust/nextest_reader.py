@@ -8,7 +8,6 @@ from pathlib import Path, PurePosixPath
 from attrs import frozen
 
 from cooperbench_eval.models import TestCase, TestCaseStatus
-from cooperbench_eval.running.readers.cargo_output import compile_errors
 from cooperbench_eval.running.readers.junit import JUnitCase, parse_junit
 from cooperbench_eval.running.readers.protocol import (
     FinishedRun,
@@ -18,7 +17,8 @@ from cooperbench_eval.running.readers.protocol import (
     read_result_file,
 )
 from cooperbench_eval.running.readers.results import clean, joined
-from cooperbench_eval.running.readers.rust_tests import added_rust_tests, is_rust_test
+from cooperbench_eval.running.readers.rust.cargo_output import compile_errors
+from cooperbench_eval.running.readers.rust.rust_tests import added_rust_tests, is_rust_test
 
 __all__ = ["NextestReader"]
 

@@ -9,12 +9,12 @@ from pathlib import Path
 from attrs import field, frozen, validators
 
 from cooperbench_eval.models import TestCase, TestCaseStatus
-from cooperbench_eval.running.readers.javascript_tests import (
+from cooperbench_eval.running.readers.javascript.javascript_tests import (
     NAME_SEPARATOR,
     added_javascript_tests,
     covers_title,
 )
-from cooperbench_eval.running.readers.node_options import with_node_options
+from cooperbench_eval.running.readers.javascript.node_options import with_node_options
 from cooperbench_eval.running.readers.protocol import (
     FinishedRun,
     Launch,

@@ -6,9 +6,9 @@ from pathlib import Path
 from attrs import frozen
 
 from cooperbench_eval.models import TestCase
-from cooperbench_eval.running.readers.cargo_output import read_cargo_output
 from cooperbench_eval.running.readers.protocol import FinishedRun, Launch, NewTests
-from cooperbench_eval.running.readers.rust_tests import added_rust_tests, is_rust_test
+from cooperbench_eval.running.readers.rust.cargo_output import read_cargo_output
+from cooperbench_eval.running.readers.rust.rust_tests import added_rust_tests, is_rust_test
 
 __all__ = ["CargoReader"]
 

@@ -1,0 +1,1 @@
+"""jest, vitest, and the runner of Node."""

@@ -1,0 +1,1 @@
+"""cargo's libtest, and nextest."""
