@@ -12,7 +12,7 @@ PACKAGE = Path(cooperbench_eval.__file__).parent
 # Each room with the rooms it may import from, its own included where it has several modules.
 KNOWS = {
     "errors": set(),
-    "models": set(),
+    "models": {"models"},
     "plugins": {"errors"},
     "objects": {"errors", "models"},
     "repository": {"errors", "objects"},
@@ -57,6 +57,7 @@ KNOWS = {
         "strategies",
     },
     "runlogs": {"errors", "patching"},
+    "taskscripts": set(),
     "dataset": {
         "errors",
         "evaluator",
@@ -66,6 +67,7 @@ KNOWS = {
         "running",
         "snapshot",
         "strategies",
+        "taskscripts",
     },
 }
 
@@ -81,7 +83,7 @@ DOORS = {
     "tree_sitter_rust": {"structure.grammars"},
     "tree_sitter_typescript": {"structure.grammars"},
     "litellm": {"llm.litellm_client"},
-    "docker": set(),
+    "docker": {"running.sandboxes.engine"},
 }
 
 

@@ -1,0 +1,301 @@
+"""One run in one container, from its making to its removal."""
+
+import os
+import re
+import secrets
+import shlex
+import time
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from attrs import frozen
+
+from cooperbench_eval.errors import SandboxError, TestRunError
+from cooperbench_eval.running.sandboxes import guard
+from cooperbench_eval.running.sandboxes.archives import (
+    END_OF_ARCHIVE,
+    Bounds,
+    Owner,
+    Unpacked,
+    pack,
+    pack_directory,
+    pack_file,
+    unpack,
+)
+from cooperbench_eval.running.sandboxes.attached import Attached
+from cooperbench_eval.running.sandboxes.capture import Capture
+from cooperbench_eval.running.sandboxes.engine import (
+    ContainerState,
+    Engine,
+    MissingError,
+    RefusedError,
+)
+from cooperbench_eval.running.sandboxes.memory import MemoryWatch
+from cooperbench_eval.running.sandboxes.owners import OWNER_LABEL, owner_of
+from cooperbench_eval.running.sandboxes.protocol import Execution
+
+__all__ = ["ContainerJob", "container", "execute"]
+
+_BOUNDS = Bounds(files=10_000, size=256 << 20)
+"""How much of the scratch directory comes back."""
+_ATTEMPTS = 3
+_DEATH_SECONDS = 30.0
+"""How long a container may take to die, and the engine to see to it."""
+_LOOK_SECONDS = 1.0
+_PAUSE_SECONDS = 0.01
+_REST_SECONDS = 0.5
+"""For how long to take what a command has left to say, if that is without end."""
+_CANNOT_START = (126, 127)
+_NO_COMMAND = re.compile('exec: "|executable file|open executable')
+"""What runc and crun say of a command that is not there."""
+
+# The shell is the container's first process and the command its child, because a
+# first process is deaf to its own signals. What it is to run stands in a file, as
+# the engine takes no bytes that are no text. Where there is no such command, what
+# the shell says begins or ends with a word out of that file, which is gone by
+# then: nothing that did start can say it.
+_START = """\
+. "$0"; rm -f "$0"; exec 2>/dev/null
+(trap 'printf %s "$word"' EXIT; BASH_ARGV0=$word; exec "$@") 2>&1
+exit $?
+"""
+
+
+@frozen(kw_only=True)
+class ContainerJob:
+    """What to run, in what.
+
+    Attributes:
+        image: The image's digest.
+        command: The program and its arguments.
+        tree: The tree on the host.
+        tree_at: The tree in the container.
+        scratch: The scratch directory, here and there.
+        own: A directory of the container alone, which gets `home` and `temporary`.
+        owner: Whose the files are in the container.
+        env: Variables, laid over the image's own.
+        workdir: Where the command starts.
+        user: Who it runs as, if not as the image says.
+        shell: What joins the streams of output, if anything does.
+        host: What the container may do, as the SDK's host options.
+        timeout_seconds: The deadline, from the command's start.
+        output_limit: How many bytes of output to keep at each end.
+    """
+
+    image: str
+    command: tuple[str, ...]
+    tree: Path
+    tree_at: str
+    scratch: Path
+    own: str
+    owner: Owner
+    env: Mapping[str, str]
+    workdir: str
+    user: str | None
+    shell: str | None
+    host: Mapping[str, Any]
+    timeout_seconds: float
+    output_limit: int
+
+
+def execute(engine: Engine, job: ContainerJob) -> Execution:
+    """Do *job* in a container of its own.
+
+    Raises:
+        TestRunError: The command cannot be started.
+        SandboxError: The engine fails.
+        OSError: Files cannot be read or written on this side.
+    """
+    word = secrets.token_hex()
+    first, *rest = job.command
+    if job.shell is None:
+        _check_is_text(job)
+    else:
+        first, *rest = job.shell, "-c", _START, f"{job.own}/start"
+    with container(
+        engine,
+        job.image,
+        host=job.host,
+        # As the entry point, because podman takes an empty one for the image's own.
+        entrypoint=[first],
+        command=rest,
+        environment={name: value for name, value in job.env.items() if _is_text(value)},
+        working_dir=job.workdir,
+        user=job.user,
+    ) as (name, container_id):
+        engine.put(name, _archive(job, word))
+        with _starting(job), closing(engine.attach(name)) as output:
+            engine.start(name)
+            following = _Following(engine, name, output, Capture(job.output_limit))
+            execution = following.until_the_end(container_id, job.timeout_seconds)
+        if execution.exit_code in _CANNOT_START and word.encode() in execution.output:
+            said = execution.output.decode(errors="backslashreplace").replace(word, "")
+            reason = said.removeprefix(f"{job.own}/start").strip(": \n")
+            raise TestRunError(f"cannot be started ({reason})", job.command)
+        _bring_back(engine, name, job.scratch)
+        return execution
+
+
+@contextmanager
+def container(
+    engine: Engine, image: str, *, host: Mapping[str, Any], **config: Any
+) -> Iterator[tuple[str, str]]:
+    """Make a container, and remove it whatever happens.
+
+    Args:
+        engine: Where to make it.
+        image: The image's name or digest.
+        host: What it may do, as the SDK's host options.
+        config: What it is, as the SDK's options.
+
+    Yields:
+        The container's name and its id.
+
+    Raises:
+        SandboxError: It cannot be made, or not removed.
+    """
+    name = f"cooperbench-{uuid.uuid4().hex}"
+    guard.hold(engine.address, name)
+    labels = {OWNER_LABEL: owner_of(os.getpid())}
+    try:
+        yield name, engine.create(name, image, host=host, labels=labels, **config)
+    except BaseException as exc:
+        with suppress(SandboxError):
+            # One that is being made yet is left to the watchdog.
+            if engine.remove(name) or isinstance(exc, MissingError | RefusedError):
+                guard.release(engine.address, name)
+        raise
+    engine.remove(name)
+    guard.release(engine.address, name)
+
+
+def _archive(job: ContainerJob, word: str) -> Iterator[bytes]:
+    yield from pack(job.tree, job.tree_at, job.owner)
+    yield from pack(job.scratch, str(job.scratch), job.owner)
+    for folder in (job.own, f"{job.own}/home", f"{job.own}/temporary"):
+        yield pack_directory(folder, job.owner)
+    yield pack_file(f"{job.own}/start", os.fsencode(_start_file(job, word)), job.owner)
+    yield END_OF_ARCHIVE
+
+
+def _start_file(job: ContainerJob, word: str) -> str:
+    odd = ((name, value) for name, value in job.env.items() if not _is_text(value))
+    exports = (f"export {name}={shlex.quote(value)}\n" for name, value in odd)
+    return f"word={word}\n{''.join(exports)}set -- {shlex.join(job.command)}\n"
+
+
+def _check_is_text(job: ContainerJob) -> None:
+    if not all(map(_is_text, (*job.command, *job.env.values()))):
+        raise TestRunError("cannot be started (without a shell, it can only be told text)")
+
+
+def _is_text(value: str) -> bool:
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _bring_back(engine: Engine, name: str, scratch: Path) -> None:
+    """Take out the files of the scratch directory.
+
+    Code may have put there what an engine stumbles over, or something else in its
+    place: then not all comes back, and that is the code's own loss.
+    """
+    _wait_for(lambda: engine.state(name).is_settled, "the container does not come to rest")
+    for _ in range(_ATTEMPTS):
+        with suppress(MissingError, RefusedError), engine.get(name, str(scratch)) as archive:
+            if unpack(archive, scratch, _BOUNDS) is not Unpacked.DAMAGED:
+                break
+
+
+def _wait_for(is_so: Callable[[], bool], problem: str) -> None:
+    until = time.monotonic() + _DEATH_SECONDS
+    while not is_so():
+        if time.monotonic() > until:
+            raise SandboxError(problem)
+        time.sleep(_PAUSE_SECONDS)
+
+
+@contextmanager
+def _starting(job: ContainerJob) -> Iterator[None]:
+    """Tell what the engine says of a command that is not there from its own trouble."""
+    try:
+        yield
+    except SandboxError as exc:
+        if _NO_COMMAND.search(exc.problem):
+            raise TestRunError(f"cannot be started ({exc.problem})", job.command) from exc
+        raise
+
+
+class _Following:
+    """Follows a container that has just been started."""
+
+    def __init__(self, engine: Engine, name: str, output: Attached, capture: Capture) -> None:
+        self._engine = engine
+        self._name = name
+        self._output = output
+        self._capture = capture
+        self._is_open = True
+
+    def until_the_end(self, container_id: str, timeout_seconds: float) -> Execution:
+        """Wait for the command's end, or kill the container at its deadline."""
+        started = time.monotonic()
+        state = self._engine.state(self._name)
+        with closing(MemoryWatch(state.process_id, container_id)) as memory:
+            ended = self._wait(memory, started + timeout_seconds)
+            seconds = time.monotonic() - started
+            is_stopped = False
+            if ended is None:
+                # Podman kills nobody whose output is not taken.
+                self._take_the_rest()
+                self._output.close()
+                self._is_open = False
+                # One that ended meanwhile was not stopped.
+                is_stopped = self._engine.kill(self._name)
+                _wait_for(self._is_over, "the container does not die")
+                ended = self._engine.state(self._name)
+            is_starved = ended.out_of_memory or memory.kills() > 0
+            return Execution(
+                exit_code=None if is_stopped else ended.exit_code,
+                timed_out=is_stopped and not is_starved,
+                out_of_memory=is_starved,
+                duration_seconds=seconds,
+                output=self._capture.value(),
+            )
+
+    def _wait(self, memory: MemoryWatch, until: float) -> ContainerState | None:
+        """Take output until the command has ended; `None` if it is to be stopped."""
+        while (left := until - time.monotonic()) > 0:
+            if self._take(min(left, _LOOK_SECONDS)):
+                continue
+            state = self._engine.state(self._name)
+            if state.is_over:
+                self._take_the_rest()
+                return state
+            if memory.kills():
+                return None
+            if not self._is_open:
+                time.sleep(_PAUSE_SECONDS)
+        return None
+
+    def _is_over(self) -> bool:
+        return self._engine.state(self._name).is_over
+
+    def _take_the_rest(self) -> None:
+        enough = time.monotonic() + _REST_SECONDS
+        while self._take(_PAUSE_SECONDS) and time.monotonic() < enough:
+            pass
+
+    def _take(self, seconds: float) -> bool:
+        """Take what output comes in time; return whether any did."""
+        data = self._output.read(seconds) if self._is_open else None
+        if data == b"":
+            self._is_open = False
+        if data:
+            self._capture.feed(data)
+        return bool(data)

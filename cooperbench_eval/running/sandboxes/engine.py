@@ -1,0 +1,275 @@
+"""The only door to the Docker SDK: a container engine, its images and containers.
+
+The engine is whoever serves Docker's API: Docker itself, or podman's service.
+Loading the SDK takes a while, and not everybody has it: it is imported when an
+engine is first asked for.
+"""
+
+import socket
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+
+from attrs import frozen
+
+from cooperbench_eval.errors import SandboxError
+from cooperbench_eval.running.sandboxes.attached import Attached
+
+if TYPE_CHECKING:
+    import docker
+
+__all__ = [
+    "Attached",
+    "ContainerState",
+    "Engine",
+    "Image",
+    "MissingError",
+    "RefusedError",
+    "connect",
+]
+
+_CALL_SECONDS = 60.0
+"""How long the engine may take for one answer."""
+_PIECE = 1 << 18
+
+
+class MissingError(SandboxError):
+    """The engine has no such image, container or path."""
+
+
+class RefusedError(SandboxError):
+    """The engine answers, and refuses."""
+
+
+@frozen(kw_only=True)
+class Image:
+    """What an engine knows of an image.
+
+    Attributes:
+        digest: Of its configuration, which names every layer: `sha256:` and hex.
+        user: Whom its commands run as; empty for root.
+    """
+
+    digest: str
+    user: str
+
+
+@frozen(kw_only=True)
+class ContainerState:
+    """What an engine says of a container.
+
+    Attributes:
+        is_over: Whether its command has ended.
+        is_settled: Whether the engine is done with that too. Before, podman gives
+            an empty archive for any of the container's files.
+        exit_code: The exit status, 128 and more for a signal.
+        out_of_memory: Whether the engine saw one of its processes killed for
+            want of memory. Podman 4.3 misses it.
+        process_id: Its first process, on the engine's machine; 0 if it has none.
+    """
+
+    is_over: bool
+    is_settled: bool
+    exit_code: int
+    out_of_memory: bool
+    process_id: int
+
+
+class Engine:
+    """A connection to an engine, for one thread and one task.
+
+    Attributes:
+        address: Where it is, as `connect` takes it.
+
+    Every method raises `SandboxError` where the engine cannot be reached or
+    fails, `MissingError` where there is no such thing, `RefusedError` where it
+    answers with a refusal.
+    """
+
+    def __init__(self, client: "docker.APIClient", address: str) -> None:
+        self._client = client
+        # Neither the SDK nor its session closes answers that are not read to the end.
+        self._answers: list[Any] = []
+        client.hooks["response"].append(lambda answer, **_: self._answers.append(answer))
+        self.address = address
+
+    def image(self, name: str, *, pull: bool) -> Image:
+        """Find an image by name or digest, and fetch it if it is absent and may be."""
+        if pull:
+            with suppress(MissingError):
+                return self._image(name)
+            problem = f"the image {name} is absent and cannot be pulled"
+            with _asking(problem):
+                for step in self._client.pull(name, stream=True, decode=True):
+                    # Told in the middle of an answer that began well.
+                    if "error" in step:
+                        raise SandboxError(f"{problem} ({step['error']})")
+        return self._image(name)
+
+    def _image(self, name: str) -> Image:
+        with _asking(f"there is no image {name}"):
+            found = self._client.inspect_image(name)
+            return Image(digest=str(found["Id"]), user=str(found["Config"].get("User") or ""))
+
+    def create(self, name: str, image: str, *, host: Mapping[str, Any], **config: Any) -> str:
+        """Make a container, without starting it, and return its id; options are the SDK's."""
+        with _asking(f"no container of {image} can be made"):
+            host_config = self._client.create_host_config(**host)
+            made = self._client.create_container(
+                image, name=name, host_config=host_config, **config
+            )
+            return str(made["Id"])
+
+    def put(self, name: str, archive: Iterable[bytes]) -> None:
+        """Lay a tar archive over a container's root."""
+        with _asking("files cannot be put into the container"):
+            self._client.put_archive(name, "/", archive)
+
+    @contextmanager
+    def get(self, name: str, path: str) -> Iterator[Iterator[bytes]]:
+        """Open a tar archive of a container's file or directory, in pieces."""
+        problem = f"{path} cannot be taken out of the container"
+        with _asking(problem):
+            pieces, _ = self._client.get_archive(name, path, chunk_size=_PIECE)
+            answer = self._answers[-1]
+        try:
+            yield _asking_for_each(problem, pieces)
+        finally:
+            # Docker removes no container while it is reading one.
+            answer.close()
+
+    def attach(self, name: str) -> Attached:
+        """Open a container's output, from its first byte if it is not started yet."""
+        wanted = {"stdout": 1, "stderr": 1, "stream": 1}
+        with _asking("the container's output cannot be had"):
+            return Attached(self._client.attach_socket(name, params=wanted))
+
+    def start(self, name: str) -> None:
+        """Start a container."""
+        with _asking("the container cannot be started"):
+            self._client.start(name)
+
+    def kill(self, name: str) -> bool:
+        """Kill a container; return whether it was running."""
+        from docker.errors import APIError  # noqa: PLC0415 - see above
+
+        with _asking("the container cannot be killed"):
+            try:
+                self._client.kill(name)
+            except APIError as exc:
+                if exc.status_code != HTTPStatus.CONFLICT:
+                    raise
+                return False
+            return True
+
+    def state(self, name: str) -> ContainerState:
+        """Return what has become of a container."""
+        with _asking("the container's state cannot be told"):
+            state = self._client.inspect_container(name)["State"]
+            is_settled = state["Status"] in {"exited", "dead"}
+            return ContainerState(
+                is_over=is_settled or state["Status"] == "stopped",
+                is_settled=is_settled,
+                exit_code=int(state["ExitCode"]),
+                out_of_memory=bool(state["OOMKilled"]),
+                process_id=int(state["Pid"]),
+            )
+
+    def remove(self, name: str) -> bool:
+        """Kill and remove a container with its volumes; return whether there was one."""
+        with suppress(MissingError), _asking("the container cannot be removed"):
+            self._client.remove_container(name, force=True, v=True)
+            return True
+        return False
+
+    def close(self) -> None:
+        """Close every connection."""
+        for answer in self._answers:
+            answer.close()
+        self._client.close()
+
+    def labelled(self, label: str) -> dict[str, str]:
+        """Return the value of *label* of every container that has one, by container."""
+        with _asking("containers cannot be listed"):
+            found = self._client.containers(all=True, filters={"label": label})
+            return {str(each["Id"]): str(each["Labels"].get(label, "")) for each in found}
+
+
+@contextmanager
+def connect(base_url: str | None) -> Iterator[Engine]:
+    """Open a connection to the engine at *base_url*, or to `DOCKER_HOST`'s.
+
+    Raises:
+        SandboxError: Nobody answers there, or the SDK is not installed.
+    """
+    try:
+        from docker.constants import DEFAULT_UNIX_SOCKET  # noqa: PLC0415 - see above
+        from docker.utils import kwargs_from_env  # noqa: PLC0415
+    except ImportError as exc:
+        problem = f"needs the Docker SDK, as in `cooperbench-eval[containers]` ({exc})"
+        raise SandboxError(problem) from exc
+    with _asking("no container engine answers"):
+        settings: dict[str, Any] = {"base_url": DEFAULT_UNIX_SOCKET, **kwargs_from_env()}
+        if base_url is not None:
+            settings["base_url"] = base_url
+        client = _client(settings)
+    engine = Engine(client, settings["base_url"])
+    try:
+        yield engine
+    finally:
+        engine.close()
+
+
+def _client(settings: dict[str, Any]) -> "docker.APIClient":
+    import docker  # noqa: PLC0415 - see above
+    from docker.constants import DEFAULT_DOCKER_API_VERSION as OURS  # noqa: PLC0415
+    from docker.utils import version_lt  # noqa: PLC0415
+
+    # The SDK's own way to agree on a version costs podman a third of a second.
+    _check_is_there(settings["base_url"])
+    client = docker.APIClient(version=OURS, timeout=_CALL_SECONDS, **settings)
+    try:
+        answer = client.get(f"{client.base_url}/_ping", timeout=_CALL_SECONDS)
+        answer.raise_for_status()
+    except BaseException:
+        client.close()
+        raise
+    theirs = answer.headers.get("Api-Version", "auto")
+    if theirs != "auto" and not version_lt(theirs, OURS):
+        return client
+    client.close()
+    return docker.APIClient(version=theirs, timeout=_CALL_SECONDS, **settings)
+
+
+def _check_is_there(address: str) -> None:
+    """Try a Unix socket, because the SDK leaves one open that it cannot connect."""
+    scheme, _, path = address.partition("://")
+    if scheme in {"unix", "http+unix"}:
+        with socket.socket(socket.AF_UNIX) as probe:
+            probe.connect(f"/{path.lstrip('/')}")
+
+
+@contextmanager
+def _asking(problem: str) -> Iterator[None]:
+    """Turn whatever the SDK, or the network below it, raises into our errors."""
+    from docker.errors import APIError, DockerException, NotFound  # noqa: PLC0415 - see above
+
+    try:
+        yield
+    except NotFound as exc:
+        raise MissingError(_sentence(problem, exc)) from exc
+    except APIError as exc:
+        raise RefusedError(_sentence(problem, exc)) from exc
+    # requests' errors are OSErrors; a foreign server's answer may be anything.
+    except (DockerException, OSError, ValueError, LookupError) as exc:
+        raise SandboxError(_sentence(problem, exc)) from exc
+
+
+def _asking_for_each(problem: str, pieces: Iterator[bytes]) -> Iterator[bytes]:
+    with _asking(problem):
+        yield from pieces
+
+
+def _sentence(problem: str, exc: Exception) -> str:
+    return f"{problem} ({getattr(exc, 'explanation', None) or exc})"

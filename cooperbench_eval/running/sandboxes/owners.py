@@ -1,0 +1,49 @@
+"""Who a container belongs to, and whether they are still there.
+
+An owner is a process of this machine. Its label names the boot and the process
+namespace too, since nobody can judge a process that they cannot see.
+"""
+
+from contextlib import suppress
+from pathlib import Path
+
+__all__ = ["OWNER_LABEL", "is_gone", "owner_of", "start_of"]
+
+OWNER_LABEL = "cooperbench_eval.owner"
+"""The label of every container, whose value is its owner."""
+
+_STARTED = 19
+"""Where a process's start stands in its `stat`, counted behind its name."""
+_ENDED = (b"Z", b"X")
+"""States of a process that has ended and is not buried yet."""
+
+
+def owner_of(process_id: int) -> str:
+    """Return the label of a running process."""
+    return f"{_machine()}/{process_id}/{start_of(process_id)}"
+
+
+def is_gone(owner: str) -> bool:
+    """Whether a label's process has ended; never known of another machine's."""
+    machine, _, process = owner.partition("/")
+    process_id, _, start = process.partition("/")
+    if machine != _machine() or not process_id.isdecimal():
+        return False
+    return start_of(int(process_id)) != start
+
+
+def start_of(process_id: int) -> str:
+    """Return when a process started, in ticks since the boot; empty if it has ended."""
+    with suppress(OSError):
+        status = Path(f"/proc/{process_id}/stat").read_bytes()
+        # The name stands in brackets and may hold anything, brackets too.
+        fields = status.rpartition(b")")[2].split()
+        return "" if fields[0] in _ENDED else fields[_STARTED].decode()
+    return ""
+
+
+def _machine() -> str:
+    with suppress(OSError):
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+        return f"{boot}:{Path('/proc/self/ns/pid').stat().st_ino}"
+    return ""  # without /proc nobody is ever gone

@@ -1,0 +1,200 @@
+"""Small images made of what this machine has, for tests that need no registry."""
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tarfile
+import uuid
+from importlib.metadata import distribution
+from pathlib import Path
+
+import pytest
+
+RUNNER = """\
+#!/bin/bash
+set -e
+cleanup() { git reset --hard HEAD >/dev/null; git clean -fdx >/dev/null; }
+trap cleanup EXIT INT TERM
+cd /workspace/repo
+git reset --hard HEAD
+git clean -fdx
+[[ -z "$2" ]] || git apply --ignore-whitespace --ignore-space-change "/patches/$2"
+git apply --ignore-whitespace --ignore-space-change "/patches/$1"
+python -m pytest -v tests
+"""
+REPOSITORY = {
+    "double.py": "def double(x):\n    return 2 * x\n",
+    "tests/test_double.py": "from double import double\ndef test_double(): assert double(2) == 4\n",
+    "conftest.py": "",
+}
+_LEFT_OUT = {"test", "idlelib", "tkinter", "turtledemo", "lib2to3", "ensurepip", "site-packages"}
+_DISTRIBUTIONS = ("pytest", "pluggy", "iniconfig", "packaging", "pygments")
+
+
+@pytest.fixture(scope="session")
+def engine():
+    """Return the engine that `DOCKER_HOST` names; without one skip, but fail in CI."""
+    if not os.environ.get("DOCKER_HOST"):
+        if os.environ.get("CI"):
+            pytest.fail("there is no container engine: DOCKER_HOST is not set")
+        pytest.skip("needs a container engine at DOCKER_HOST")
+    docker = pytest.importorskip("docker") if not os.environ.get("CI") else __import__("docker")
+    client = docker.APIClient(**docker.utils.kwargs_from_env(), version="auto")
+    yield client
+    client.close()
+
+
+@pytest.fixture(scope="session")
+def import_image(engine, tmp_path_factory):
+    """Return a function that makes an image of a root directory; all are removed again."""
+    made = []
+
+    def make(root, changes=(), name=None):
+        archive = tmp_path_factory.mktemp("image") / "root.tar"
+        with tarfile.open(archive, "w") as tar:
+            tar.add(root, ".", filter=_as_root)
+        repository, tag = (name or f"localhost/cooperbench-test-{uuid.uuid4().hex}:1").split(":")
+        # Podman 4.3 drops the tag.
+        said = engine.import_image(str(archive), repository=repository, changes=list(changes))
+        archive.unlink()
+        digest = said.strip().splitlines()[-1].partition("sha256:")[2].partition('"')[0]
+        engine.tag(digest, repository, tag)
+        made.append(digest)
+        return f"{repository}:{tag}"
+
+    yield make
+    for digest in made:
+        engine.remove_image(digest, force=True)
+
+
+def _as_root(member):
+    member.uid = member.gid = 0
+    member.uname = member.gname = "root"
+    return member
+
+
+@pytest.fixture(scope="session")
+def bare_image(import_image, tmp_path_factory):
+    """Return an image with busybox and nothing else."""
+    root = tmp_path_factory.mktemp("bare")
+    add_busybox(root)
+    return import_image(root)
+
+
+@pytest.fixture(scope="session")
+def task_image(import_image, tmp_path_factory):
+    """Return an image like the benchmark's: Python, pytest, git, a repository and a script."""
+    root = tmp_path_factory.mktemp("task")
+    add_busybox(root)
+    add_python(root)
+    add_program(root, "bash", "git")
+    add_repository(root)
+    script = root / "usr/local/bin/runner.sh"
+    script.write_text(RUNNER)
+    script.chmod(0o755)
+    folders = os.pathsep.join(sorted({str(Path(p).parent) for p in libraries(*interpreter())}))
+    changes = (
+        "ENV PATH=/usr/local/bin:/usr/bin:/bin",
+        f"ENV LD_LIBRARY_PATH={folders}",
+        "ENV HOME=/root",
+        "WORKDIR /workspace/repo",
+        'ENTRYPOINT ["/usr/local/bin/runner.sh"]',
+    )
+    return import_image(root, changes, "localhost/bench-toy-repo:task7")
+
+
+@pytest.fixture
+def find_containers(engine, bare_image):
+    """Return a function that names the containers of this session's bare image."""
+    digest = engine.inspect_image(bare_image)["Id"].removeprefix("sha256:")
+
+    def find(*, running=False):
+        found = engine.containers(all=not running)
+        return [c["Id"] for c in found if c["ImageID"].removeprefix("sha256:") == digest]
+
+    return find
+
+
+def add_busybox(root):
+    """Add busybox under all of its names, and a place for temporary files."""
+    busybox = shutil.which("busybox")
+    assert busybox, "needs busybox-static"
+    folder = root / "bin"
+    folder.mkdir()
+    shutil.copy(busybox, folder / "busybox")
+    for name in subprocess.check_output([busybox, "--list"], text=True).split():
+        if name != "busybox":
+            (folder / name).symlink_to("busybox")
+    for name in ("tmp", "root", "etc", "var"):
+        (root / name).mkdir()
+    (root / "tmp").chmod(0o1777)
+    (root / "etc/passwd").write_text("root:x:0:0::/root:/bin/sh\nsomebody:x:1000:1000::/:/bin/sh\n")
+
+
+def add_python(root):
+    """Add the running interpreter with its library, pytest and what these need."""
+    program, *modules = interpreter()
+    version = f"python{sys.version_info.major}.{sys.version_info.minor}"
+    library = root / "usr/local/lib" / version
+    shutil.copytree(sysconfig.get_path("stdlib"), library, ignore=_left_out)
+    for name in _DISTRIBUTIONS:
+        for file in distribution(name).files:
+            if ".." not in file.parts:  # no scripts
+                (library / file).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(file.locate(), library / file)
+    programs = root / "usr/local/bin"
+    programs.mkdir(parents=True)
+    shutil.copy(program, programs / version)
+    for name in ("python", "python3"):
+        (programs / name).symlink_to(version)
+    add_libraries(root, program, *modules)
+
+
+def interpreter():
+    """Return the interpreter's file and those of its extension modules."""
+    program = Path(sys._base_executable).resolve()
+    return program, *Path(sysconfig.get_path("stdlib"), "lib-dynload").glob("*.so")
+
+
+def _left_out(folder, names):
+    del folder
+    return {n for n in names if n in _LEFT_OUT or n.startswith(("config-", "libpython"))}
+
+
+def add_program(root, *names):
+    """Add programs of this machine with their libraries."""
+    (root / "usr/bin").mkdir(parents=True, exist_ok=True)
+    for name in names:
+        program = Path(shutil.which(name, path="/usr/bin:/bin:/usr/local/bin")).resolve()
+        shutil.copy(program, root / "usr/bin" / name)
+        add_libraries(root, program)
+
+
+def add_libraries(root, *programs):
+    """Add the shared libraries that programs are linked to, where they are here."""
+    for library in libraries(*programs):
+        target = root / library.lstrip("/")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(library, target)
+
+
+def libraries(*programs):
+    """Return the shared libraries that programs are linked to."""
+    said = subprocess.run(["ldd", *programs], capture_output=True, text=True, check=False).stdout
+    words = (line.split() for line in said.splitlines())
+    return sorted({w for line in words for w in line if w.startswith("/") and not w.endswith(":")})
+
+
+def add_repository(root):
+    """Add a repository of one commit."""
+    repository = root / "workspace/repo"
+    for path, text in REPOSITORY.items():
+        file = repository / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    env = {"PATH": os.environ["PATH"], "HOME": str(root), "GIT_CONFIG_NOSYSTEM": "1"}
+    who = ("-c", "user.name=toy", "-c", "user.email=toy@localhost")
+    for command in (("init", "-q"), ("add", "."), (*who, "commit", "-qm", "base")):
+        subprocess.run(["git", *command], cwd=repository, env=env, check=True)

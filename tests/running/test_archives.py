@@ -1,0 +1,191 @@
+"""What is taken out of an archive, whoever made it, and what goes into one."""
+
+import io
+import tarfile
+
+import pytest
+
+from cooperbench_eval.running.sandboxes.archives import (
+    END_OF_ARCHIVE,
+    Bounds,
+    Owner,
+    Unpacked,
+    pack,
+    pack_file,
+    unpack,
+)
+
+PLENTY = Bounds(files=100, size=1 << 20)
+
+
+def entry(name, data=b"data", **facts):
+    """Return a member of an archive, whatever its name."""
+    info = tarfile.TarInfo(name)
+    info.size = len(data)
+    for fact, value in facts.items():
+        setattr(info, fact, value)
+    return info.tobuf(tarfile.PAX_FORMAT) + data + bytes(-len(data) % tarfile.BLOCKSIZE)
+
+
+def names(folder):
+    """Return the paths of the files below a folder."""
+    return {str(path.relative_to(folder)) for path in folder.rglob("*") if not path.is_dir()}
+
+
+@pytest.fixture
+def inside(tmp_path):
+    """Return a folder within another, to see what leaves it."""
+    folder = tmp_path / "outer/inside"
+    folder.mkdir(parents=True)
+    return folder
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        entry("top/../../x"),
+        entry("/top/x"),
+        entry("top/a/../../../x"),
+        entry("../x"),
+        entry("x"),
+        entry("top/l", b"", type=tarfile.SYMTYPE, linkname="/etc/passwd"),
+        entry("top/h", b"", type=tarfile.LNKTYPE, linkname="/etc/passwd"),
+        entry("top/d", b"", type=tarfile.CHRTYPE),
+        entry("top/p", b"", type=tarfile.FIFOTYPE),
+        entry("top/" + "n" * 300),
+        entry("top/s", b"", type=tarfile.GNUTYPE_SPARSE),
+    ],
+)
+def test_nothing_hostile_is_taken(inside, hostile):
+    """Links, devices and names that lead out are passed over, and the rest is taken."""
+    archive = [hostile, entry("top/good"), END_OF_ARCHIVE]
+
+    how = unpack(archive, inside, PLENTY)
+
+    assert how in {Unpacked.COMPLETE, Unpacked.DAMAGED}
+    assert names(inside.parent) <= {"inside/good"}
+    if how is Unpacked.COMPLETE:
+        assert names(inside) == {"good"}
+
+
+def test_nothing_is_written_through_a_link(inside, tmp_path):
+    """Not even through one that was there before, file or folder."""
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "f").write_text("safe")
+    (inside / "folder").symlink_to(outside)
+    (inside / "file").symlink_to(outside / "f")
+    archive = [entry("top/folder/f"), entry("top/file"), END_OF_ARCHIVE]
+
+    assert unpack(archive, inside, PLENTY) is Unpacked.COMPLETE
+
+    assert (outside / "f").read_text() == "safe"
+    assert (inside / "file").read_bytes() == b"data"
+
+
+def test_files_that_stand_in_each_others_way(inside):
+    """The first of them stays."""
+    archive = [entry("top/a"), entry("top/a/b"), entry("top/c/d"), entry("top/c"), END_OF_ARCHIVE]
+
+    assert unpack(archive, inside, PLENTY) is Unpacked.COMPLETE
+    assert names(inside) == {"a", "c/d"}
+
+
+@pytest.mark.parametrize("bounds", [Bounds(files=2, size=1000), Bounds(files=9, size=9)])
+def test_a_bound_ends_it(inside, bounds):
+    """What was taken before it stays, and no more is read."""
+    read = []
+
+    def archive():
+        for number in range(100):
+            read.append(number)
+            yield entry(f"top/{number}") + bytes(1 << 18)
+        yield END_OF_ARCHIVE
+
+    def one_by_one():
+        for number in range(4):
+            yield entry(f"top/{number}")
+        yield from archive()
+
+    assert unpack(one_by_one(), inside, bounds) is Unpacked.BOUNDED
+    assert names(inside) == {"0", "1"}
+    assert len(read) < 10
+
+
+@pytest.mark.parametrize(
+    "archive",
+    [
+        [],
+        [b"no archive" * 100],
+        [entry("top/a")],
+        [entry("top/a", b"x" * 2000)[:1500]],
+        [entry("top/a"), entry("top/b")[:300]],
+    ],
+    ids=["empty", "nonsense", "no end", "in a file", "in a header"],
+)
+def test_a_damaged_archive_is_told_from_a_whole_one(inside, archive):
+    """Also one that stops where a file ends."""
+    assert unpack(archive, inside, PLENTY) is Unpacked.DAMAGED
+
+
+def test_unwanted_files_count_by_their_size_only(inside):
+    """They are read over, so that they cannot be endless."""
+    archive = [entry("top/no", b"x" * 100), entry("top/yes"), END_OF_ARCHIVE]
+
+    def wanted(path):
+        return str(path) == "yes"
+
+    assert unpack(archive, inside, PLENTY, wanted=wanted) is Unpacked.COMPLETE
+    assert names(inside) == {"yes"}
+    assert unpack(archive, inside, Bounds(files=9, size=50), wanted=wanted) is Unpacked.BOUNDED
+
+
+def test_a_full_disk_is_told(inside, monkeypatch):
+    """It is nothing of the archive's, and not passed over."""
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fchmod", full)
+
+    with pytest.raises(OSError, match="No space"):
+        unpack([entry("top/a", mode=0o755), END_OF_ARCHIVE], inside, PLENTY)
+
+
+@pytest.mark.parametrize(
+    ("owner", "ids", "modes"),
+    [
+        (Owner(), (0, 0), (0o755, 0o640)),
+        (Owner(user=7, group=8), (7, 8), (0o755, 0o640)),
+        (Owner(user=None), (0, 0), (0o777, 0o666)),
+    ],
+)
+def test_files_go_in_as_their_owners(tmp_path, owner, ids, modes):
+    """Where only a name is known, everybody may do everything."""
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "f").write_bytes(b"data")
+    (folder / "f").chmod(0o640)
+    data = b"".join([*pack(folder, "/at/x", owner), pack_file("/s", b"1", owner), END_OF_ARCHIVE])
+
+    with tarfile.open(fileobj=io.BytesIO(data)) as tar:
+        found = {member.name: member for member in tar}
+
+    assert list(found) == ["at/x", "at/x/f", "s"]
+    assert {(member.uid, member.gid) for member in found.values()} == {ids}
+    assert (found["at/x"].mode, found["at/x/f"].mode) == modes
+
+
+def test_a_file_that_shrinks_meanwhile_is_told(tmp_path, monkeypatch):
+    """Its archive would be damaged."""
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "f").write_bytes(b"data")
+    archive = pack(folder, "/at", Owner())
+    next(archive)
+    next(archive)
+
+    (folder / "f").write_bytes(b"")
+
+    with pytest.raises(OSError, match="shrank"):
+        list(archive)

@@ -1,0 +1,46 @@
+"""The output of a container comes in frames, which a socket cuts as it likes."""
+
+import socket
+
+import pytest
+
+from cooperbench_eval.running.sandboxes.attached import Attached
+
+
+def frame(stream, data):
+    """Return data as an engine frames it."""
+    return bytes([stream, 0, 0, 0]) + len(data).to_bytes(4, "big") + data
+
+
+@pytest.mark.parametrize("size", [1, 3, 7, 8, 9, 64, 1000])
+def test_frames_are_joined_however_they_are_cut(size):
+    """Both streams, empty frames, and frames that hold what looks like a header."""
+    parts = (b"out\n", b"", b"err\n", b"\1\0\0\0\0\0\0\5", b"x" * 300)
+    sent = b"".join(frame(1 + number % 2, part) for number, part in enumerate(parts))
+    ours, theirs = socket.socketpair()
+    received = []
+
+    with ours, theirs:
+        output = Attached(ours)
+        for start in range(0, len(sent), size):
+            theirs.sendall(sent[start : start + size])
+            received.append(output.read(1) or b"")
+        theirs.close()
+        assert output.read(1) == b""
+
+    assert b"".join(received) == b"".join(parts)
+
+
+def test_silence_is_no_end():
+    """Nothing in time is nothing; a connection that is lost is the end."""
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        output = Attached(ours)
+
+        assert output.read(0.01) is None
+        assert output.read(-1) is None
+
+        output.close()
+        assert output.read(1) == b""
+        assert theirs.recv(1) == b""
+    assert output.read(1) == b""

@@ -1,0 +1,584 @@
+"""The container sandbox: its options, what hostile code leaves behind, and what is cleaned up."""
+
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import time
+import uuid
+from contextlib import suppress
+from pathlib import Path
+
+import attrs
+import pytest
+from container_images import bare_image, engine, find_containers, import_image  # noqa: F401 - fixtures
+
+from cooperbench_eval.errors import SandboxError, TestRunError
+from cooperbench_eval.running.sandboxes import container_run, guard
+from cooperbench_eval.running.sandboxes.archives import Bounds
+from cooperbench_eval.running.sandboxes.container import ContainerSandbox, reap_containers
+from cooperbench_eval.running.sandboxes.owners import is_gone, owner_of
+
+ABSENT = "unix:///no-such-folder/engine.sock"
+
+CALLER = """
+import os, sys, threading, time
+from pathlib import Path
+from cooperbench_eval.running.sandboxes.container import ContainerSandbox
+folder = Path(sys.argv[2])
+def run(script, name):
+    for each in ("tree", "scratch"): (folder / name / each).mkdir(parents=True)
+    return ContainerSandbox(image=sys.argv[1], pull=False).run(
+        ("sh", "-c", script), tree=folder / name / "tree", scratch=folder / name / "scratch",
+        env={}, timeout_seconds=60)
+"""
+
+
+@pytest.fixture
+def sandbox(bare_image):  # noqa: F811
+    """Return a sandbox of the bare image."""
+    return ContainerSandbox(image=bare_image, pull=False)
+
+
+@pytest.fixture
+def places(tmp_path):
+    """Return a tree and a scratch directory."""
+    folders = tmp_path / "work/tree", tmp_path / "work/scratch"
+    for each in folders:
+        each.mkdir(parents=True)
+    return folders
+
+
+@pytest.fixture
+def run(sandbox, places):
+    """Return a function that runs a shell script, or another command, in the sandbox."""
+    tree, scratch = places
+
+    def run(*command, env=None, timeout_seconds=30.0, **options):
+        parts = command if len(command) > 1 else ("sh", "-c", *command)
+        return attrs.evolve(sandbox, **options).run(
+            parts, tree=tree, scratch=scratch, env=env or {}, timeout_seconds=timeout_seconds
+        )
+
+    return run
+
+
+@pytest.fixture
+def word():
+    """Return a word by which to know a test's processes."""
+    return f"word-{uuid.uuid4()}"
+
+
+@pytest.fixture
+def leftovers(find_containers):  # noqa: F811
+    """Return a function that names the containers that are left, once there was time."""
+
+    def find(within_seconds=0.0):
+        deadline = time.monotonic() + within_seconds
+        while (found := find_containers()) and time.monotonic() < deadline:
+            time.sleep(0.1)
+        return found
+
+    return find
+
+
+@pytest.fixture
+def start_caller(sandbox, tmp_path, find_containers, word):  # noqa: F811
+    """Return a function that starts a process which makes containers, and waits for one."""
+    callers = []
+
+    def start(script, *, containers=1):
+        folder = tmp_path / f"caller-{len(callers)}"
+        caller = subprocess.Popen(
+            [sys.executable, "-c", CALLER + script, sandbox.image, folder],
+            env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "WORD": word},
+            stdout=subprocess.PIPE,
+            start_new_session=True,
+        )
+        callers.append(caller)
+        deadline = time.monotonic() + 30
+        while len(find_containers(running=True)) < containers:
+            assert caller.poll() is None
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        return caller
+
+    yield start
+    for caller in callers:
+        caller.kill()
+        caller.communicate()
+
+
+# --- what the command is ------------------------------------------------------
+
+
+def test_root_has_no_power(run):
+    """No capability is left, none can be gained, and system calls are filtered."""
+    execution = run("grep -E '^(Cap(Eff|Bnd)|NoNewPrivs|Seccomp):' /proc/self/status")
+
+    words = dict(line.split() for line in execution.output.decode().splitlines())
+    assert {words["CapEff:"], words["CapBnd:"]} == {"0" * 16}
+    assert (words["NoNewPrivs:"], words["Seccomp:"]) == ("1", "2")
+
+
+@pytest.mark.parametrize("user", ["1000", "1000:1000", "somebody"])
+def test_another_user_may_write_where_root_may(run, places, user):
+    """The tree, the scratch directory and the home are theirs, given by number or name."""
+    tree, scratch = places
+    (tree / "sub").mkdir()
+    (tree / "sub/f").write_text("x")
+    script = f"id -u; echo y >sub/f; echo z >sub/new; echo h >$HOME/h; cp sub/f {scratch}/out"
+
+    execution = run(script, user=user)
+
+    assert (execution.exit_code, execution.output) == (0, b"1000\n")
+    assert (scratch / "out").read_text() == "y\n"
+
+
+def test_a_user_that_is_not_there_is_the_sandboxs_failure(run, leftovers):
+    """The engine's refusal is told, and nothing is left."""
+    with pytest.raises(SandboxError, match="nobody-at-all"):
+        run("true", user="nobody-at-all")
+
+    assert leftovers() == []
+
+
+def test_the_network_is_there_when_it_is_asked_for(run):
+    """Otherwise there is the loopback interface alone, as the laws say."""
+    execution = run("cat /proc/net/dev", network=True)
+
+    assert len(execution.output.splitlines()) > 3
+
+
+def test_processors_are_bounded(run):
+    """The engine is told how much time two busy processes may have."""
+    script = """
+for n in 1 2; do (while [ ! -e "$0" ]; do :; done) & done; sleep 1; : >"$0"; wait
+cat /sys/fs/cgroup/cpu.max /sys/fs/cgroup/cpu/cpu.cfs_quota_us 2>/dev/null
+"""
+
+    execution = run("sh", "-c", script, "stop", cpus=0.5)
+
+    assert execution.output.split()[0] == b"50000"
+
+
+def test_the_tree_may_lie_elsewhere(run, places):
+    """Its path is replaced wherever it stands in arguments and variables."""
+    tree, _ = places
+    (tree / "f").write_text("found\n")
+    command = ("sh", "-c", 'pwd; cat "$0/f" "$F"; echo $P', str(tree))
+
+    execution = run(
+        *command, env={"F": f"{tree}/f", "P": f"/x:{tree}:{tree}/y"}, tree_at="/a/b", workdir="/bin"
+    )
+
+    assert execution.output.decode() == "/bin\nfound\nfound\n/x:/a/b:/a/b/y\n"
+
+
+def test_every_kind_of_file_goes_in_as_it_is(run, places):
+    """Executables, links, empty folders, long and undecodable names, not sockets and pipes."""
+    tree, _ = places
+    (tree / "x").write_text("#!/bin/sh\necho ran\n")
+    (tree / "x").chmod(0o755)
+    (tree / "link").symlink_to("../../../../../../etc/passwd")
+    (tree / "folder" / "empty").mkdir(parents=True)
+    (tree / os.fsdecode(b"odd \xff\n")).write_bytes(b"odd\n")
+    (tree / ("n" * 200) / ("m" * 200)).mkdir(parents=True)
+    (tree / ("n" * 200) / ("m" * 200) / "deep").write_text("deep\n")
+    os.mkfifo(tree / "pipe")
+    script = "./x; readlink link; ls folder; cat odd*; cat */*/deep; ls -F | grep pipe"
+
+    execution = run(script)
+
+    assert execution.output.decode() == "ran\n../../../../../../etc/passwd\nempty\nodd\ndeep\n"
+
+
+def test_a_patch_of_any_size_goes_in(run, places):
+    """Defect 26: files pass as an archive, not through an argument of 128 kB."""
+    tree, _ = places
+    (tree / "patch").write_bytes(os.urandom(5 << 20))
+
+    execution = run("wc -c <patch")
+
+    assert execution.output == b"5242880\n"
+
+
+def test_without_a_shell_the_command_is_the_first_process(run):
+    """Both streams come, arguments are as given, and a missing command is an error."""
+    script = 'echo $$; echo err >&2; echo "$0"; exit 3'
+
+    execution = run("sh", "-c", script, "a 'b'", shell=None)
+
+    assert execution.exit_code == 3
+    assert sorted(execution.output.splitlines()) == [b"1", b"a 'b'", b"err"]
+    for command in ("no-such-command", "/etc/passwd", "/etc"):
+        with pytest.raises(TestRunError, match="cannot be started") as caught:
+            run(command, "x", shell=None)
+        assert not isinstance(caught.value, SandboxError)
+        assert caught.value.command == (command, "x")
+
+
+def test_without_a_shell_only_text_passes(run):
+    """What the engine would change in silence is an error."""
+    with pytest.raises(TestRunError, match="only be told text"):
+        run("echo", "\udcff", shell=None)
+
+
+def test_an_image_without_the_shell_is_an_error(run):
+    """It says what is missing."""
+    with pytest.raises(TestRunError, match="/bin/no-shell"):
+        run("true", shell="/bin/no-shell")  # noqa: S604 - a path
+
+
+@pytest.mark.parametrize("shell", ["/bin/sh", "/bin/ash"])
+def test_what_did_start_cannot_say_that_it_did_not(run, shell, monkeypatch):
+    """Not by the exit status, nor by all that it can find to print."""
+    monkeypatch.setattr("secrets.token_hex", lambda: "secret-word")
+    script = "cat /proc/*/cmdline /proc/*/environ; env; set; cat $HOME/../*; exit 127"
+
+    execution = run(script, shell=shell)
+
+    assert execution.exit_code == 127
+    assert b"secret-word" not in execution.output
+
+
+# --- what the engine is -------------------------------------------------------
+
+
+def test_an_image_that_is_absent_is_the_sandboxs_failure(engine, places):  # noqa: F811
+    """Also where it may be fetched, and no registry has it."""
+    tree, scratch = places
+    absent = ContainerSandbox(image="localhost:1/no-such/image:1", pull=False)
+
+    with pytest.raises(SandboxError, match="there is no image localhost:1/no-such/image:1"):
+        _ = absent.identity
+    with pytest.raises(SandboxError, match="cannot be pulled") as caught:
+        attrs.evolve(absent, pull=True).run(
+            ("true",), tree=tree, scratch=scratch, env={}, timeout_seconds=5
+        )
+
+    assert caught.value.command == ("true",)
+
+
+def test_an_engine_that_does_not_answer_is_the_sandboxs_failure(places):
+    """Wherever it is asked, and the error crosses process pools."""
+    tree, scratch = places
+    sandbox = ContainerSandbox(image="any", base_url=ABSENT)
+
+    with pytest.raises(SandboxError, match="no container engine answers") as caught:
+        sandbox.run(("true",), tree=tree, scratch=scratch, env={}, timeout_seconds=5)
+    with pytest.raises(SandboxError, match="no container engine answers"):
+        reap_containers(base_url=ABSENT)
+
+    assert caught.value.command == ("true",)
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)  # noqa: S301 - ours
+
+
+def test_a_missing_sdk_is_the_sandboxs_failure(monkeypatch):
+    """It says what to install."""
+    monkeypatch.setitem(sys.modules, "docker.constants", None)
+
+    with pytest.raises(SandboxError, match=r"cooperbench-eval\[containers\]"):
+        _ = ContainerSandbox(image="any").identity
+
+
+def test_identity_is_the_images_digest_and_what_may_change_a_verdict(sandbox):
+    """Names do not count; limits, the network and the user do."""
+    digest = next(word for word in sandbox.identity.split() if word.startswith("sha256:"))
+
+    assert attrs.evolve(sandbox, image=digest).identity == sandbox.identity
+    for option in (
+        {"network": True},
+        {"memory_bytes": 1 << 30},
+        {"cpus": 1},
+        {"processes": 9},
+        {"user": "1"},
+        {"own_home": False},
+        {"tree_at": "/x"},
+        {"workdir": "/x"},
+        {"shell": None},
+    ):
+        assert attrs.evolve(sandbox, **option).identity != sandbox.identity
+
+
+# --- what comes back ----------------------------------------------------------
+
+
+def test_only_plain_files_come_back(run, places):
+    """Links, pipes and folders without files stay; what was there is not written through."""
+    tree, scratch = places
+    outside = tree.parent / "outside"
+    outside.write_text("host's")
+    (scratch / "mine").symlink_to(outside)
+    script = f"""
+cd {scratch}; rm mine; echo theirs >mine; mkdir -p a/b c; echo r >a/b/r; ln -s / d; mkfifo p
+ln -s /etc/passwd l; chmod 0 a/b/r; echo 'echo ran' >x; chmod +x x; : >"$(printf 'odd\\377\\nname')"
+"""
+
+    run(script)
+
+    files = {os.fsencode(p.relative_to(scratch)) for p in scratch.rglob("*") if not p.is_dir()}
+    assert files == {b"mine", b"a/b/r", b"x", b"odd\xff\nname"}
+    assert not any(path.is_symlink() for path in scratch.rglob("*"))
+    assert (outside.read_text(), (scratch / "mine").read_text()) == ("host's", "theirs\n")
+    assert [os.access(scratch / name, os.X_OK) for name in ("x", "mine")] == [True, False]
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "rm -r {0}",
+        "rm -r {0}; ln -s / {0}",
+        "rm -r {0}; ln -s {0} {0}",
+        "rm -r {0}; mkfifo {0}",
+        "rm -r {0}; echo no folder >{0}",
+        "cd {0}; while mkdir dddddddddddddddddddd && cd dd*; do :; done 2>/dev/null; true",
+        "truncate -s 900G {0}/sparse",
+        "nc -lU {0}/socket & sleep 0.2",
+        "chmod 0 {0}; mount -t tmpfs x {0}; true",
+    ],
+    ids=["gone", "root", "loop", "pipe", "file", "deep", "sparse", "socket", "mounted"],
+)
+def test_what_an_engine_may_stumble_over_does_no_harm(run, places, leftovers, script):
+    """The run has its result, nothing of the host changes, and it takes no time."""
+    _, scratch = places
+    started = time.monotonic()
+
+    execution = run(script.format(scratch))
+
+    assert execution.exit_code in {0, 143}
+    assert time.monotonic() - started < 15
+    assert sum(each.stat().st_size for each in scratch.rglob("*") if each.is_file()) < 4 << 20
+    assert leftovers() == []
+
+
+def test_what_comes_back_is_bounded(run, places, monkeypatch):
+    """By the number of files and by their size; the rest stays."""
+    _, scratch = places
+    script = f"cd {scratch}; for n in 1 2 3 4 5; do head -c 1000 /dev/zero >$n; done"
+    for bounds in (Bounds(files=2, size=10_000), Bounds(files=10, size=2_500)):
+        monkeypatch.setattr(container_run, "_BOUNDS", bounds)
+
+        run(script)
+
+        files = list(scratch.iterdir())
+        assert len(files) == 2
+        for each in files:
+            each.unlink()
+
+
+# --- the deadline -------------------------------------------------------------
+
+
+def test_a_deadline_is_kept(run, leftovers):
+    """Defect 25: the peer waits for the command in spite of it, and kills nothing."""
+    started = time.monotonic()
+
+    execution = run("trap '' TERM; while :; do sleep 1; done", timeout_seconds=1)
+
+    assert execution.timed_out
+    assert 1 <= execution.duration_seconds < 2
+    assert time.monotonic() - started < 5
+    assert leftovers() == []
+
+
+def test_removal_waits_for_no_grace(run):
+    """Defect 27: a first process that ignores signals costs no five seconds."""
+    started = time.monotonic()
+
+    run("trap '' TERM; sleep 30 & exit 0")
+
+    assert time.monotonic() - started < 4
+
+
+# --- what is left -------------------------------------------------------------
+
+
+def test_a_container_that_cannot_be_made_is_not_left(run, leftovers):
+    """Defect 27: a failed creation leaves nothing behind."""
+    with pytest.raises(SandboxError):
+        run("true", workdir="not absolute")
+    with pytest.raises(SandboxError):
+        run("true", memory_bytes=1)
+
+    assert leftovers() == []
+
+
+def test_files_that_cannot_be_read_are_the_sandboxs_failure(run, places, leftovers, monkeypatch):
+    """And the container is removed."""
+    tree, _ = places
+    (tree / "f").write_text("x" * 10)
+
+    def shrinking(path, size):
+        del path, size
+        raise OSError("it shrank")
+        yield
+
+    monkeypatch.setattr("cooperbench_eval.running.sandboxes.archives._contents", shrinking)
+
+    with pytest.raises(SandboxError, match="shrank"):
+        run("true")
+
+    assert leftovers() == []
+
+
+def test_an_interrupted_caller_leaves_nothing(start_caller, leftovers):
+    """Control-C in the caller removes the container, and raises as it should."""
+    caller = start_caller("""
+try: run("sleep 60", "a")
+except KeyboardInterrupt: print("interrupted")
+""")
+
+    caller.send_signal(signal.SIGINT)
+    output, _ = caller.communicate(timeout=10)
+
+    assert output == b"interrupted\n"
+    assert leftovers() == []
+
+
+def test_a_forked_sibling_does_not_keep_containers_alive(start_caller, leftovers, tmp_path):
+    """A process that the caller forked holds nothing of its watchdog."""
+    caller = start_caller("""
+threading.Thread(target=run, args=("sleep 60", "a"), daemon=True).start()
+while not (folder / "go").exists(): time.sleep(0.02)
+sibling = os.fork()
+if sibling: print(sibling, flush=True)
+time.sleep(60)
+""")
+    (tmp_path / "caller-0/go").touch()
+    sibling = int(caller.stdout.readline())
+
+    caller.kill()
+    caller.wait()
+
+    try:
+        assert leftovers(within_seconds=10) == []
+        os.kill(sibling, 0)
+    finally:
+        os.kill(sibling, signal.SIGKILL)
+
+
+def test_a_forked_process_has_a_watchdog_of_its_own(start_caller, leftovers):
+    """What it makes goes when it goes, and not before."""
+    caller = start_caller(
+        """
+run("true", "before")
+child = os.fork()
+if child == 0: run("sleep 60", "a")
+print(child, flush=True)
+run("sleep 60", "b")
+""",
+        containers=2,
+    )
+    child = int(caller.stdout.readline())
+
+    os.kill(child, signal.SIGKILL)
+
+    deadline = time.monotonic() + 10
+    while len(leftovers()) > 1:
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    caller.kill()
+    caller.wait()
+    assert leftovers(within_seconds=10) == []
+
+
+def test_a_process_that_ends_does_not_wait_for_its_watchdog(start_caller, word):
+    """And the watchdog ends with it."""
+    script = "run('true', 'a'); print('done', flush=True); run('sleep 0.5', 'b')"
+    caller = start_caller(script)
+    assert caller.stdout.readline() == b"done\n"
+    watchdogs = watchdogs_of(word)
+
+    caller.wait(10)
+
+    started = time.monotonic()
+    assert len(watchdogs) == 1
+    while alive(watchdogs):
+        assert time.monotonic() - started < 3
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize("program", [sys.executable, "/no-such-python"])
+def test_without_a_watchdog_no_container_is_made(run, leftovers, monkeypatch, program):
+    """Where none can be started, that is the sandbox's failure."""
+    monkeypatch.setattr(guard, "_guard", guard._Guard())
+    monkeypatch.setattr(guard, "_SCRIPT", Path("/no-such-script"))
+    monkeypatch.setattr("sys.executable", program)
+
+    with pytest.raises(SandboxError, match="watchdog cannot be started"):
+        run("true")
+
+    assert leftovers() == []
+
+
+def test_a_killed_watchdog_is_replaced(start_caller, leftovers, tmp_path, word):
+    """The next container is looked after again, and so are those that run."""
+    caller = start_caller("""
+threading.Thread(target=run, args=("sleep 60", "a"), daemon=True).start()
+while not (folder / "go").exists(): time.sleep(0.02)
+run("true", "b")
+print("ready", flush=True)
+time.sleep(60)
+""")
+    watchdogs = watchdogs_of(word)
+    assert len(watchdogs) == 1
+
+    os.kill(watchdogs[0], signal.SIGKILL)
+    (tmp_path / "caller-0/go").touch()
+    assert caller.stdout.readline() == b"ready\n"
+    caller.kill()
+    caller.wait()
+
+    assert leftovers(within_seconds=10) == []
+
+
+def test_what_no_watchdog_removed_is_reaped(start_caller, leftovers, word):
+    """Those of processes that are gone, and of no other."""
+    gone = start_caller("run('sleep 60', 'a')")
+    (watchdog,) = watchdogs_of(word)
+    there = start_caller("run('sleep 60', 'a')", containers=2)
+    os.kill(watchdog, signal.SIGKILL)
+    gone.kill()
+    gone.wait()
+    assert len(leftovers()) == 2
+
+    assert reap_containers() >= 1
+
+    assert len(leftovers()) == 1
+    there.kill()
+    assert leftovers(within_seconds=10) == []
+
+
+def test_an_owner_is_gone_when_its_process_has_ended():
+    """Known by its start and not its number alone; of another machine nothing is known."""
+    process = subprocess.Popen(["sleep", "60"])
+    owner = owner_of(process.pid)
+    assert not is_gone(owner)
+
+    process.kill()
+    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+
+    assert is_gone(owner)
+    process.wait()
+    assert is_gone(owner)
+    assert is_gone(f"{owner_of(os.getpid())}1")
+    assert not is_gone(f"another-boot:1/{process.pid}/5")
+    assert not is_gone("nonsense")
+
+
+def watchdogs_of(word):
+    """Return the watchdogs of processes that have a word in their environment."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            command, told = ((folder / name).read_bytes() for name in ("cmdline", "environ"))
+            if b"/watchdog.py" in command and word.encode() in told:
+                found.append(int(folder.name))
+    return found
+
+
+def alive(process_ids):
+    """Whether any of these is alive."""
+    return any(Path(f"/proc/{each}").exists() for each in process_ids)

@@ -1,0 +1,41 @@
+"""The container sandbox keeps the laws of every sandbox, on a bare image."""
+
+import time
+from typing import ClassVar
+
+import pytest
+from container_images import (  # noqa: F401 - fixtures
+    bare_image,
+    engine,
+    find_containers,
+    import_image,
+)
+from sandbox_conformance import IsolationLaws, SandboxLaws
+
+from cooperbench_eval.running.sandboxes.container import ContainerSandbox
+
+
+class TestContainer(IsolationLaws, SandboxLaws):
+    """A container of busybox."""
+
+    slack_seconds: ClassVar[float] = 6.0
+    patience_seconds: ClassVar[float] = 10.0
+    parallel_runs: ClassVar[int] = 24
+    parallel_width: ClassVar[int] = 8
+
+    @pytest.fixture(autouse=True)
+    def take_engine(self, find_containers):  # noqa: F811
+        """Keep what finds containers, to look for what is left."""
+        self.find_containers = find_containers
+
+    @pytest.fixture
+    def sandbox(self, bare_image):  # noqa: F811
+        """Return one with nothing set."""
+        return ContainerSandbox(image=bare_image, pull=False)
+
+    def leftovers(self):
+        """List the containers that are left, once the watchdog had its time."""
+        deadline = time.monotonic() + self.patience_seconds
+        while (found := self.find_containers()) and time.monotonic() < deadline:
+            time.sleep(0.1)
+        return found

@@ -1,0 +1,72 @@
+"""The kernel's count of what it killed, where the engine does not tell."""
+
+import os
+
+import pytest
+
+from cooperbench_eval.running.sandboxes import memory
+from cooperbench_eval.running.sandboxes.memory import MemoryWatch
+
+CONTAINER = "0123abcd"
+
+
+@pytest.fixture
+def watch(tmp_path, monkeypatch):
+    """Return a function that watches a process whose groups are given."""
+
+    def start(groups, files):
+        for path, text in files.items():
+            file = tmp_path / "groups" / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text)
+        monkeypatch.setattr(memory, "_CGROUPS", tmp_path / "groups")
+        own = f"/proc/{os.getpid()}/cgroup"
+        monkeypatch.setattr(
+            "pathlib.Path.read_text", lambda path, **_: groups if str(path) == own else None
+        )
+        return MemoryWatch(os.getpid(), CONTAINER)
+
+    return start
+
+
+@pytest.mark.parametrize(
+    ("groups", "file"),
+    [
+        (
+            f"9:memory:/x/{CONTAINER}\n0::/x/{CONTAINER}\n",
+            f"memory/x/{CONTAINER}/memory.oom_control",
+        ),
+        (f"3:cpu,memory:/x/{CONTAINER}\n", f"memory/x/{CONTAINER}/memory.oom_control"),
+        (f"0::/x/{CONTAINER}\n", f"x/{CONTAINER}/memory.events"),
+    ],
+)
+def test_both_kinds_of_groups_are_read(watch, tmp_path, groups, file):
+    """What was read before stands when the group is gone."""
+    watched = watch(groups, {file: "low 1\noom 5\noom_kill 0\n"})
+    assert watched.kills() == 0
+
+    with (tmp_path / "groups" / file).open("r+") as changed:
+        changed.write("low 1\noom 5\noom_kill 2\n")
+    assert watched.kills() == 2
+
+    watched._file.close()
+    watched._file = open("/proc/self/mem", "rb", buffering=0)  # noqa: PTH123, SIM115 - fails to be read
+    assert watched.kills() == 2
+    watched.close()
+
+
+@pytest.mark.parametrize("groups", ["9:memory:/another\n0::/another\n", f"0::/x/{CONTAINER}\n", ""])
+def test_of_another_machines_process_nothing_is_known(watch, groups):
+    """A number that is another process's here, or a group without a count."""
+    watched = watch(groups, {"another/memory.events": "oom_kill 7\n"})
+
+    assert watched.kills() == 0
+    watched.close()
+
+
+def test_a_process_that_is_gone_is_no_matter():
+    """Nothing is known of it."""
+    watched = MemoryWatch(0, CONTAINER)
+
+    assert watched.kills() == 0
+    watched.close()

@@ -1,0 +1,233 @@
+"""A task image like the benchmark's is used as it is: its script, its repository, its Python."""
+
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from container_images import (  # noqa: F401 - fixtures
+    REPOSITORY,
+    add_busybox,
+    engine,
+    import_image,
+    task_image,
+)
+
+from cooperbench_eval.errors import RepositoryError, SandboxError
+from cooperbench_eval.models import TestStatus
+from cooperbench_eval.patching import Patch, apply_patch
+from cooperbench_eval.running import TestRunner, TestSuite
+from cooperbench_eval.running.sandboxes import images
+from cooperbench_eval.running.sandboxes.container import ContainerSandbox
+from cooperbench_eval.running.sandboxes.images import repository_from_image
+from cooperbench_eval.snapshot import Snapshot
+
+FEATURE = b"""\
+--- a/double.py
++++ b/double.py
+@@ -1,2 +1,4 @@
+ def double(x):
+     return 2 * x
++def triple(x):
++    return 3 * x
+"""
+TESTS = b"""\
+--- /dev/null
++++ b/tests/test_triple.py
+@@ -0,0 +1,3 @@
++from double import triple
++
++def test_triple(): assert triple(2) == 6
+"""
+USELESS = b"""\
+--- /dev/null
++++ b/README
+@@ -0,0 +1 @@
++Here would be a feature.
+"""
+COMMAND = ("bash", "/usr/local/bin/runner.sh", "tests.patch", "feature.patch")
+
+
+@pytest.fixture
+def sandbox(task_image):  # noqa: F811
+    """Return the sandbox of the toy task."""
+    return ContainerSandbox.for_task("toy_repo_task", 7, registry="localhost", prefix="bench")
+
+
+@pytest.fixture
+def base(task_image, tmp_path):  # noqa: F811
+    """Return the base commit, out of the image."""
+    return Snapshot.from_repo(repository_from_image(task_image, tmp_path / "kept"), "HEAD")
+
+
+@pytest.fixture
+def run(sandbox, base):
+    """Return a function that runs the task's script on a feature's patch."""
+
+    def run(feature):
+        suite = TestSuite(command=COMMAND, patch=TESTS, delivery="patches", timeout_seconds=60)
+        changes = apply_patch(base, Patch.parse(feature)).changes
+        return TestRunner(sandbox=sandbox, cache=None).run(base, changes, suite)
+
+    return run
+
+
+def test_a_name_is_built_as_the_benchmark_builds_it():
+    """Only a `_task` at the end is dropped, and every other underscore becomes a dash."""
+    assert images.task_image("pallets_click_task", 2068) == (
+        "akhatua/cooperbench-pallets-click:task2068"
+    )
+    assert images.task_image("celery_task_queue_task", 0, registry="here:5000/us", prefix="cb") == (
+        "here:5000/us/cb-celery-task-queue:task0"
+    )
+    assert images.task_image("dspy", "8394", registry="") == "cooperbench-dspy:task8394"
+
+
+def test_a_tasks_sandbox_puts_things_where_its_image_expects_them():
+    """Patches go to `/patches`, the command starts in the repository; options stay free."""
+    sandbox = ContainerSandbox.for_task("dspy_task", 8394, network=True, workdir="/elsewhere")
+
+    assert sandbox == ContainerSandbox(
+        image="akhatua/cooperbench-dspy:task8394",
+        tree_at="/patches",
+        workdir="/elsewhere",
+        own_home=False,
+        network=True,
+    )
+
+
+def test_the_base_comes_out_of_the_image(base):
+    """The repository's commit holds the files that the image's work tree was made of."""
+    found = {path: base.read(path).decode() for path in base.paths()}
+
+    assert found == REPOSITORY
+
+
+def test_a_feature_passes_by_the_images_own_script(run):
+    """Patches reach the script, pytest its result file, and the counts come back."""
+    result = run(FEATURE)
+
+    assert result.status is TestStatus.PASSED, result.output
+    assert {case.id for case in result.cases} == {
+        "tests/test_double.py::test_double",
+        "tests/test_triple.py::test_triple",
+    }
+    assert result.sandbox == "container"
+    assert "sha256:" in result.sandbox_identity
+
+
+def test_a_missing_feature_fails_by_the_images_own_script(run):
+    """Without its feature the tests patch's test is an error, and the run fails."""
+    result = run(USELESS)
+
+    assert result.status is TestStatus.FAILED, result.output
+
+
+def test_a_run_cannot_spoil_the_next(run):
+    """Defect 23: a feature that rewrites the script and git changes no other run."""
+    spoiler = (
+        FEATURE.replace(b"@@ -1,2 +1,4 @@", b"@@ -1,2 +1,8 @@")
+        + b"""\
++import pathlib
++for path in ("/usr/local/bin/runner.sh", "/usr/bin/git"):
++    pathlib.Path(path).write_text("#!/bin/sh\\necho 999 passed\\n")
++print(pathlib.Path("/usr/bin/git").read_text())
+"""
+    )
+
+    spoilt = run(spoiler)
+    missing = run(USELESS)
+    present = run(FEATURE)
+
+    assert spoilt.status is TestStatus.PASSED, spoilt.output
+    assert missing.status is TestStatus.FAILED
+    assert present.status is TestStatus.PASSED
+
+
+# --- the repository inside ----------------------------------------------------
+
+
+def test_the_repository_is_taken_once(task_image, tmp_path, monkeypatch):  # noqa: F811
+    """Asked again, even by many at once, there is one, and no container is made for it."""
+    with ThreadPoolExecutor(3) as pool:
+        first = list(
+            pool.map(lambda _: repository_from_image(task_image, tmp_path / "kept"), range(3))
+        )
+    monkeypatch.setattr(images, "container", None)
+
+    again = repository_from_image(task_image, tmp_path / "kept")
+
+    assert {*first, again} == set((tmp_path / "kept").iterdir())
+
+
+def test_nothing_but_history_is_taken(import_image, tmp_path):  # noqa: F811
+    """Hooks, configuration, links, borrowed objects and the work tree stay in the image."""
+    root = tmp_path / "root"
+    repository = root / "code"
+    repository.mkdir(parents=True)
+    add_busybox(root)
+    git(repository, "init", "-q")
+    (repository / "a").write_text("a")
+    git(repository, "add", ".")
+    git(repository, "commit", "-qm", "a")
+    inside = repository / ".git"
+    (inside / "hooks/post-checkout").write_text("#!/bin/sh\ntouch /tmp/harm\n")
+    (inside / "config").write_text("[include]\n\tpath = /etc/passwd\n[core]\n\tworktree = /\n")
+    (inside / "objects/info/alternates").write_text("/work/objects\n")
+    (inside / "commondir").write_text("/\n")
+    (inside / "refs/heads/link").symlink_to("/etc/passwd")
+
+    kept = repository_from_image(import_image(root), tmp_path / "kept", path="/code/")
+
+    files = {path.relative_to(kept) for path in kept.rglob("*") if not path.is_dir()}
+    others = {f for f in files if f.parts[0] not in {"objects", "refs"}}
+    assert {str(each) for each in others} == {"HEAD", "config"}
+    assert not any("info" in f.parts or (kept / f).is_symlink() for f in files)
+    assert "include" not in (kept / "config").read_text()
+    assert Snapshot.from_repo(kept, "HEAD").read("a") == b"a"
+
+
+def test_what_is_no_repository_is_an_error(import_image, tmp_path):  # noqa: F811
+    """No folder, a file or a link in its place, or a folder without a history."""
+    root = tmp_path / "root"
+    for name in ("file", "link", "folder/.git", "none"):
+        (root / name).mkdir(parents=True)
+    (root / "file/.git").write_text("gitdir: /elsewhere\n")
+    (root / "link/.git").symlink_to("/folder/.git")
+    (root / "folder/.git/config").write_text("")
+    image = import_image(root)
+
+    for name in ("file", "link", "folder", "none", "no-such"):
+        with pytest.raises(RepositoryError, match="no git repository"):
+            repository_from_image(image, tmp_path / "kept", path=f"/{name}")
+
+    assert list((tmp_path / "kept").iterdir()) == []
+
+
+def test_a_repository_too_large_is_an_error(task_image, tmp_path, monkeypatch):  # noqa: F811
+    """It is not kept in part."""
+    monkeypatch.setattr(images, "_BOUNDS", images.Bounds(files=3, size=1 << 20))
+
+    with pytest.raises(RepositoryError, match="larger than"):
+        repository_from_image(task_image, tmp_path / "kept")
+
+    assert list((tmp_path / "kept").iterdir()) == []
+
+
+def test_a_place_that_cannot_be_written_is_an_error(task_image, tmp_path):  # noqa: F811
+    """A file stands where the repositories are to be kept."""
+    (tmp_path / "kept").write_text("")
+
+    with pytest.raises(RepositoryError, match="cannot be written"):
+        repository_from_image(task_image, tmp_path / "kept")
+
+
+def test_an_absent_image_is_the_engines_matter(engine, tmp_path):  # noqa: F811
+    """It is an error of the sandbox, not of the repository."""
+    with pytest.raises(SandboxError, match="no image"):
+        repository_from_image("localhost/no-such:1", tmp_path / "kept", pull=False)
+
+
+def git(folder, *command):
+    """Run git as nobody in particular."""
+    who = ("-c", "user.name=toy", "-c", "user.email=toy@localhost")
+    subprocess.run(["git", *who, *command], cwd=folder, check=True)
