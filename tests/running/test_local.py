@@ -551,3 +551,17 @@ def test_runs_do_not_disturb_each_other(tmp_path, survivors, word):
         assert execution.output == b"daemon\n%d\n" % number
         assert execution.timed_out == bool(number % 2)
     assert survivors(word) == []
+
+
+@pytest.mark.parametrize("name", ["PATH", "COLOUR"])
+def test_the_identity_changes_with_what_reaches_the_command(monkeypatch, name):
+    """A result that was kept is not that of another environment; no value is shown."""
+    monkeypatch.setenv("COLOUR", "red")
+    sandbox = LocalSandbox(inherit=["COLOUR"])
+    before = sandbox.identity
+
+    monkeypatch.setenv(name, "/blue:/bin")
+
+    assert sandbox.identity != before
+    assert "blue" not in sandbox.identity
+    assert LocalSandbox().identity != sandbox.identity

@@ -107,17 +107,23 @@ def test_a_plug_in_that_cannot_be_had_says_whose_it_is(install, source, problem)
     assert problem in caught.value.problem
 
 
+LIMITS = {"processes": 4096}
+
+
 def test_the_default_isolates_where_it_can(bubblewrap):
     """Bubblewrap works, hence is the default."""
     assert ce.bubblewrap_problem() is None
-    assert ce.default_sandbox() == bubblewrap()
+    limits = LIMITS | {"memory_bytes": ce.default_sandbox().memory_bytes}
+    assert ce.default_sandbox() == bubblewrap(**limits)
+    assert limits["memory_bytes"] % (1 << 30) == 0
 
 
 def test_the_default_is_local_elsewhere(monkeypatch, fresh_probe):
     """Where bubblewrap is missing, and the reason can be had."""
     monkeypatch.setenv("PATH", "/nowhere")
 
-    assert ce.default_sandbox() == ce.LocalSandbox()
+    limits = LIMITS | {"memory_bytes": ce.default_sandbox().memory_bytes}
+    assert ce.default_sandbox() == ce.LocalSandbox(**limits)
     assert "not installed" in ce.bubblewrap_problem()
 
 

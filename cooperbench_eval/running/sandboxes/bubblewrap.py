@@ -2,7 +2,6 @@
 
 import json
 import os
-import platform
 import shutil
 import subprocess
 import sys
@@ -161,15 +160,15 @@ class BubblewrapSandbox:
 
     @property
     def identity(self) -> str:
-        """The name with bubblewrap's version, Python's, and all that is set.
+        """The name with bubblewrap's version, all that is set, and what is around it.
 
         Raises:
             SandboxError: There is no bubblewrap.
         """
         limits = (self.memory_bytes, self.shared_bytes, self.file_bytes, self.processes)
         return (
-            f"{self.name} {_version(_find())} {platform.python_version()} {sys.prefix} {limits} "
-            f"{self.inherit} network={self.network} {self.readable}"
+            f"{self.name} {_version(_find())} {(*limits, self.output_limit)} "
+            f"network={self.network} {self.readable} {hosting.surroundings(self.inherit)}"
         )
 
     def run(

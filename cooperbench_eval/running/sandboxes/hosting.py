@@ -1,7 +1,9 @@
 """What the sandboxes of this machine share: what a command gets, and what bounds it."""
 
+import hashlib
 import os
 import sys
+import sysconfig
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -9,7 +11,7 @@ from cooperbench_eval.errors import SandboxError, TestRunError
 from cooperbench_eval.running.sandboxes.processes import Ending, How
 from cooperbench_eval.running.sandboxes.protocol import Execution
 
-__all__ = ["check", "environment", "execution", "file_limit"]
+__all__ = ["check", "environment", "execution", "file_limit", "surroundings"]
 
 _SIGKILL = 9
 
@@ -57,6 +59,22 @@ def environment(scratch: Path, inherit: Sequence[str]) -> dict[str, str]:
         "PYTHONHASHSEED": "0",
     }
     return base | {name: os.environ[name] for name in inherit if name in os.environ}
+
+
+def surroundings(inherit: Sequence[str]) -> str:
+    """Return a digest of what of this machine a verdict may depend on.
+
+    The running Python and when a package was last put beside it or taken away, the
+    caller's `PATH`, and the values of *inherit*, which may be secret. Programs that
+    are replaced where they stand are not noticed.
+    """
+    try:
+        packages: int | None = os.stat(sysconfig.get_path("purelib")).st_mtime_ns  # noqa: PTH116
+    except OSError:
+        packages = None
+    values = {name: os.environ.get(name) for name in inherit}
+    facts = (sys.version, sys.prefix, packages, os.environ.get("PATH"), sorted(values.items()))
+    return hashlib.sha256(repr(facts).encode(errors="surrogateescape")).hexdigest()[:16]
 
 
 def file_limit(file_bytes: int | None) -> tuple[tuple[int, int], ...]:

@@ -1,7 +1,5 @@
 """The sandbox that is none: a plain process of this machine."""
 
-import platform
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -76,9 +74,9 @@ class LocalSandbox:
 
     @property
     def identity(self) -> str:
-        """The name with the limits that are set, and the Python it runs in front of."""
-        limits = (self.memory_bytes, self.file_bytes, self.processes)
-        return f"{self.name} {platform.python_version()} {sys.prefix} {limits} {self.inherit}"
+        """The name with the limits that are set, and a digest of what is around it."""
+        limits = (self.memory_bytes, self.file_bytes, self.processes, self.output_limit)
+        return f"{self.name} {limits} {hosting.surroundings(self.inherit)}"
 
     def run(
         self,
