@@ -474,6 +474,7 @@ def test_both_features_are_tested_with_the_command_given(evaluate):
         ),
         ({"dataset_dir": "/nowhere"}, ce.DatasetError, "/nowhere"),
         ({"repo_dir": "/nowhere"}, ce.RepositoryError, "/nowhere"),
+        ({"repo_dir": None}, ce.DatasetError, "repo_dir: is needed"),
         ({"strategies": ["nine"]}, ce.UnknownStrategyError, "'nine'"),
         ({"run_tests": True}, ce.DatasetError, "pass command"),
         ({"patch_location": "logs", "logs_dir": "/nowhere"}, ce.DatasetError, "pass logs_dir"),
