@@ -91,9 +91,13 @@ if TYPE_CHECKING:
         TestSuite,
     )
     from cooperbench_eval.running.sandboxes.bubblewrap import BubblewrapSandbox, bubblewrap_problem
-    from cooperbench_eval.running.sandboxes.container import ContainerSandbox, reap_containers
+    from cooperbench_eval.running.sandboxes.containers import (
+        ContainerSandbox,
+        reap_containers,
+        repository_from_image,
+        task_image,
+    )
     from cooperbench_eval.running.sandboxes.default import default_sandbox
-    from cooperbench_eval.running.sandboxes.images import repository_from_image, task_image
     from cooperbench_eval.running.sandboxes.registry import available_sandboxes, get_sandbox
     from cooperbench_eval.scoring import ConflictScorer
     from cooperbench_eval.snapshot import Changes, Snapshot
@@ -307,9 +311,13 @@ _ROOMS = {
         "TestSuite",
     ),
     "cooperbench_eval.running.sandboxes.bubblewrap": ("BubblewrapSandbox", "bubblewrap_problem"),
-    "cooperbench_eval.running.sandboxes.container": ("ContainerSandbox", "reap_containers"),
     "cooperbench_eval.running.sandboxes.default": ("default_sandbox",),
-    "cooperbench_eval.running.sandboxes.images": ("repository_from_image", "task_image"),
+    "cooperbench_eval.running.sandboxes.containers": (
+        "ContainerSandbox",
+        "reap_containers",
+        "repository_from_image",
+        "task_image",
+    ),
     "cooperbench_eval.running.sandboxes.registry": ("available_sandboxes", "get_sandbox"),
     "cooperbench_eval.scoring": ("ConflictScorer",),
     "cooperbench_eval.snapshot": ("Changes", "Snapshot"),

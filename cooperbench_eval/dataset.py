@@ -21,8 +21,7 @@ from cooperbench_eval.patching import Patch
 from cooperbench_eval.reporting import MergeReport
 from cooperbench_eval.runlogs import PatchLocation, Setting, find_patches
 from cooperbench_eval.running import Delivery, Sandbox, TestRunner, TestSuite
-from cooperbench_eval.running.sandboxes.container import ContainerSandbox
-from cooperbench_eval.running.sandboxes.images import repository_from_image
+from cooperbench_eval.running.sandboxes.containers import ContainerSandbox, repository_from_image
 from cooperbench_eval.snapshot import Snapshot
 from cooperbench_eval.strategies import MergeStrategy
 from cooperbench_eval.taskscripts import checked_out_commit, framework_of, plain_pytest_command

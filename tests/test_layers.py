@@ -83,7 +83,7 @@ DOORS = {
     "tree_sitter_rust": {"structure.grammars"},
     "tree_sitter_typescript": {"structure.grammars"},
     "litellm": {"llm.litellm_client"},
-    "docker": {"running.sandboxes.engine"},
+    "docker": {"running.sandboxes.containers.engine"},
 }
 
 

@@ -1,5 +1,6 @@
 """One run of one suite on one tree: written out, run in a sandbox, judged."""
 
+import re
 import shlex
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -29,6 +30,7 @@ from cooperbench_eval.snapshot import Changes, Snapshot
 __all__ = ["Job", "run_once"]
 
 _SETUP_MARK = "setup-failed"
+_PLAIN_PATH = re.compile(r"[\w./-]+", re.ASCII)
 _SHOWN = 1 << 20
 
 
@@ -139,12 +141,31 @@ def _patches(job: Job, work_trees: WorkTrees) -> Iterator[Path]:
     parts = {"feature.patch": (job.base, job.untested), "tests.patch": (job.untested, job.tree)}
     with work_trees.scratch() as folder:
         for name, (before, after) in parts.items():
-            diff = Changes.between(before, after).diff(before)
+            diff = Changes.between(before, after).diff(before) or _idle_patch(before)
             try:
                 (folder / name).write_bytes(diff)
             except OSError as exc:
                 raise SandboxError(f"the patches cannot be written ({exc})") from exc
         yield folder
+
+
+def _idle_patch(tree: Snapshot) -> bytes:
+    """Return a patch that changes nothing, since `git apply` refuses an empty one.
+
+    It takes a file's first line out and puts it in again; empty where no file of the
+    tree will do.
+    """
+    for path in filter(_PLAIN_PATH.fullmatch, tree.paths()):
+        entry = tree.get(path)
+        if entry is None or not entry.mode.is_regular or b"\0" in entry.data:
+            continue
+        # With three lines of context git does not look for the file's end.
+        lines = entry.data.splitlines(keepends=True)[:4]
+        if lines and all(line.endswith(b"\n") for line in lines):
+            hunk = b"-" + lines[0] + b"+" + b" ".join(lines)
+            header = "diff --git a/{0} b/{0}\n--- a/{0}\n+++ b/{0}\n@@ -1,{1} +1,{1} @@\n"
+            return header.format(path, len(lines)).encode() + hunk
+    return b""
 
 
 # --- set-up ------------------------------------------------------------------

@@ -5,7 +5,7 @@ import tarfile
 
 import pytest
 
-from cooperbench_eval.running.sandboxes.archives import (
+from cooperbench_eval.running.sandboxes.containers.archives import (
     END_OF_ARCHIVE,
     Bounds,
     Owner,

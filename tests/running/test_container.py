@@ -15,17 +15,18 @@ import pytest
 from container_images import bare_image, engine, find_containers, import_image  # noqa: F401 - fixtures
 
 from cooperbench_eval.errors import SandboxError, TestRunError
-from cooperbench_eval.running.sandboxes import container_run, guard
-from cooperbench_eval.running.sandboxes.archives import Bounds
-from cooperbench_eval.running.sandboxes.container import ContainerSandbox, reap_containers
-from cooperbench_eval.running.sandboxes.owners import is_gone, owner_of
+from cooperbench_eval.running.sandboxes.containers import guard
+from cooperbench_eval.running.sandboxes.containers import run as container_run
+from cooperbench_eval.running.sandboxes.containers.archives import Bounds
+from cooperbench_eval.running.sandboxes.containers.owners import is_gone, owner_of
+from cooperbench_eval.running.sandboxes.containers.sandbox import ContainerSandbox, reap_containers
 
 ABSENT = "unix:///no-such-folder/engine.sock"
 
 CALLER = """
 import os, sys, threading, time
 from pathlib import Path
-from cooperbench_eval.running.sandboxes.container import ContainerSandbox
+from cooperbench_eval.running.sandboxes.containers.sandbox import ContainerSandbox
 folder = Path(sys.argv[2])
 def run(script, name):
     for each in ("tree", "scratch"): (folder / name / each).mkdir(parents=True)
@@ -415,7 +416,9 @@ def test_files_that_cannot_be_read_are_the_sandboxs_failure(run, places, leftove
         raise OSError("it shrank")
         yield
 
-    monkeypatch.setattr("cooperbench_eval.running.sandboxes.archives._contents", shrinking)
+    monkeypatch.setattr(
+        "cooperbench_eval.running.sandboxes.containers.archives._contents", shrinking
+    )
 
     with pytest.raises(SandboxError, match="shrank"):
         run("true")

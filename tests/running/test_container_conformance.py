@@ -12,7 +12,7 @@ from container_images import (  # noqa: F401 - fixtures
 )
 from sandbox_conformance import IsolationLaws, SandboxLaws
 
-from cooperbench_eval.running.sandboxes.container import ContainerSandbox
+from cooperbench_eval.running.sandboxes.containers.sandbox import ContainerSandbox
 
 
 class TestContainer(IsolationLaws, SandboxLaws):

@@ -4,8 +4,8 @@ import os
 
 import pytest
 
-from cooperbench_eval.running.sandboxes import memory
-from cooperbench_eval.running.sandboxes.memory import MemoryWatch
+from cooperbench_eval.running.sandboxes.containers import memory
+from cooperbench_eval.running.sandboxes.containers.memory import MemoryWatch
 
 CONTAINER = "0123abcd"
 

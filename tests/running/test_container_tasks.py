@@ -12,13 +12,14 @@ from container_images import (  # noqa: F401 - fixtures
     task_image,
 )
 
+import cooperbench_eval as ce
 from cooperbench_eval.errors import RepositoryError, SandboxError
 from cooperbench_eval.models import TestStatus
 from cooperbench_eval.patching import Patch, apply_patch
 from cooperbench_eval.running import TestRunner, TestSuite
-from cooperbench_eval.running.sandboxes import images
-from cooperbench_eval.running.sandboxes.container import ContainerSandbox
-from cooperbench_eval.running.sandboxes.images import repository_from_image
+from cooperbench_eval.running.sandboxes.containers import images
+from cooperbench_eval.running.sandboxes.containers.images import repository_from_image
+from cooperbench_eval.running.sandboxes.containers.sandbox import ContainerSandbox
 from cooperbench_eval.snapshot import Snapshot
 
 FEATURE = b"""\
@@ -141,6 +142,34 @@ def test_a_run_cannot_spoil_the_next(run):
     assert spoilt.status is TestStatus.PASSED, spoilt.output
     assert missing.status is TestStatus.FAILED
     assert present.status is TestStatus.PASSED
+
+
+def test_a_pair_is_evaluated_with_the_image_alone(sandbox, base, tmp_path, monkeypatch):
+    """No clone, no command, no Python of ours: base, script and packages are the image's."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    task = tmp_path / "dataset/toy_repo_task/task7"
+    for number, patch in ((1, FEATURE), (2, USELESS)):
+        folder = task / f"feature{number}"
+        folder.mkdir(parents=True)
+        (folder / "feature.patch").write_bytes(patch)
+        (folder / "tests.patch").write_bytes(TESTS)
+    (task / "Dockerfile").write_text(f"RUN git checkout {base.commit_id}\n")
+    (task / "runner.sh").write_text("python -m pytest -v tests\n")
+
+    report = ce.evaluate(
+        *("coop", "toy_repo_task", 7, 1, 2, "m", "gold"),
+        dataset_dir=tmp_path / "dataset",
+        strategies=["naive"],
+        runner=TestRunner(sandbox=sandbox),
+        in_image=True,
+        timeout_seconds=60,
+    )
+
+    assert (report.feature1.tests_passed, report.feature2.tests_passed) == (True, False)
+    assert report.attempt("naive").verdict is ce.Verdict.CORRECT
+    assert report.feature1.passes_on_base is False
+    assert report.blame("naive").features == (2,)
+    assert list((tmp_path / "cache/cooperbench_eval/bases").iterdir())
 
 
 # --- the repository inside ----------------------------------------------------

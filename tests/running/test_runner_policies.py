@@ -331,6 +331,33 @@ git apply --index ../feature.patch && git apply --index ../tests.patch && git wr
     assert result.output.strip() == base.overlay(Changes(both)).tree_id
 
 
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"a": b"1\n"},
+        {"a": b"1\n2\n3\n4\n5\n6"},
+        {"a": b"", "b": b"no newline", "c": b"\0\n", "d d": b"1\n", "e": b"1\r\n2\n"},
+    ],
+)
+def test_a_patch_that_changes_nothing_is_one_that_git_takes(git, files):
+    """An empty file would be refused; this is how the base is tested."""
+    base = Snapshot.from_files(files)
+    seen = {}
+
+    class Looking(Scripted):
+        def run(self, command, *, tree, **options):  # noqa: ARG002
+            seen.update({path.name: path.read_bytes() for path in tree.iterdir()})
+            return Execution(exit_code=0)
+
+    TestRunner(sandbox=Looking()).run(base, Changes(), shell("true", delivery="patches"))
+
+    assert seen.keys() == {"feature.patch", "tests.patch"}
+    entries = {path: base.get(path) for path in base.paths()}
+    for patch in seen.values():
+        assert patch
+        assert git.apply(entries, patch) == base.tree_id
+
+
 def test_a_runner_pickles_with_what_it_keeps_on_disk(tmp_path):
     """And starts work trees of its own where it arrives."""
     sandbox = LocalSandbox()

@@ -8,8 +8,8 @@ import pytest
 import toys
 
 from cooperbench_eval.models import TestCase, TestCaseStatus, TestStatus
-from cooperbench_eval.running.readers.python import unittest_script
 from cooperbench_eval.running.readers.protocol import UnreadableResultError
+from cooperbench_eval.running.readers.python import unittest_script
 from cooperbench_eval.running.readers.python.unittest_reader import UnittestReader
 
 UNITTEST = ("python", "-m", "unittest")

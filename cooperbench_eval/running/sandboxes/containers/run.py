@@ -14,8 +14,9 @@ from typing import Any
 from attrs import frozen
 
 from cooperbench_eval.errors import SandboxError, TestRunError
-from cooperbench_eval.running.sandboxes import guard
-from cooperbench_eval.running.sandboxes.archives import (
+from cooperbench_eval.running.sandboxes.capture import Capture
+from cooperbench_eval.running.sandboxes.containers import guard
+from cooperbench_eval.running.sandboxes.containers.archives import (
     END_OF_ARCHIVE,
     Bounds,
     Owner,
@@ -25,16 +26,15 @@ from cooperbench_eval.running.sandboxes.archives import (
     pack_file,
     unpack,
 )
-from cooperbench_eval.running.sandboxes.attached import Attached
-from cooperbench_eval.running.sandboxes.capture import Capture
-from cooperbench_eval.running.sandboxes.engine import (
+from cooperbench_eval.running.sandboxes.containers.attached import Attached
+from cooperbench_eval.running.sandboxes.containers.engine import (
     ContainerState,
     Engine,
     MissingError,
     RefusedError,
 )
-from cooperbench_eval.running.sandboxes.memory import MemoryWatch
-from cooperbench_eval.running.sandboxes.owners import OWNER_LABEL, owner_of
+from cooperbench_eval.running.sandboxes.containers.memory import MemoryWatch
+from cooperbench_eval.running.sandboxes.containers.owners import OWNER_LABEL, owner_of
 from cooperbench_eval.running.sandboxes.protocol import Execution
 
 __all__ = ["ContainerJob", "container", "execute"]

@@ -7,12 +7,12 @@ from typing import Any, Self
 from attrs import field, frozen, validators
 
 from cooperbench_eval.errors import SandboxError, TestRunError
-from cooperbench_eval.running.sandboxes.archives import Owner
-from cooperbench_eval.running.sandboxes.container_run import ContainerJob, execute
-from cooperbench_eval.running.sandboxes.engine import connect
+from cooperbench_eval.running.sandboxes.containers.archives import Owner
+from cooperbench_eval.running.sandboxes.containers.engine import connect
+from cooperbench_eval.running.sandboxes.containers.images import PREFIX, REGISTRY, task_image
+from cooperbench_eval.running.sandboxes.containers.owners import OWNER_LABEL, is_gone
+from cooperbench_eval.running.sandboxes.containers.run import ContainerJob, execute
 from cooperbench_eval.running.sandboxes.hosting import check
-from cooperbench_eval.running.sandboxes.images import PREFIX, REGISTRY, task_image
-from cooperbench_eval.running.sandboxes.owners import OWNER_LABEL, is_gone
 from cooperbench_eval.running.sandboxes.protocol import Execution
 
 __all__ = ["ContainerSandbox", "reap_containers"]

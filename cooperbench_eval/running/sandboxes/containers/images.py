@@ -5,9 +5,9 @@ import tempfile
 from pathlib import Path, PurePosixPath
 
 from cooperbench_eval.errors import RepositoryError
-from cooperbench_eval.running.sandboxes.archives import Bounds, Unpacked, unpack
-from cooperbench_eval.running.sandboxes.container_run import container
-from cooperbench_eval.running.sandboxes.engine import Engine, MissingError, connect
+from cooperbench_eval.running.sandboxes.containers.archives import Bounds, Unpacked, unpack
+from cooperbench_eval.running.sandboxes.containers.engine import Engine, MissingError, connect
+from cooperbench_eval.running.sandboxes.containers.run import container
 
 __all__ = ["PREFIX", "REGISTRY", "repository_from_image", "task_image"]
 

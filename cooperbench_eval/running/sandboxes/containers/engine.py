@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from attrs import frozen
 
 from cooperbench_eval.errors import SandboxError
-from cooperbench_eval.running.sandboxes.attached import Attached
+from cooperbench_eval.running.sandboxes.containers.attached import Attached
 
 if TYPE_CHECKING:
     import docker

@@ -47,7 +47,7 @@ def _remove(names: set[str], settings: str) -> None:
 
     engine_url, sys.path[:] = json.loads(settings)
     from cooperbench_eval.errors import SandboxError  # noqa: PLC0415
-    from cooperbench_eval.running.sandboxes.engine import connect  # noqa: PLC0415
+    from cooperbench_eval.running.sandboxes.containers.engine import connect  # noqa: PLC0415
 
     ended = time.monotonic()
     while (waited := time.monotonic() - ended) < _GIVE_UP_SECONDS:
