@@ -271,7 +271,7 @@ class Snapshot:
         else:
             permissions = 0o777 if mode is FileMode.EXECUTABLE else 0o666
             handle = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, permissions)
-            with open(handle, "wb", buffering=0) as file:  # noqa: PTH123 - a descriptor
+            with open(handle, "wb") as file:  # noqa: PTH123 - a descriptor
                 file.write(self._store.read(path, node))
 
     def __reduce__(self) -> tuple[object, ...]:

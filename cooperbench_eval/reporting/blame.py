@@ -4,7 +4,7 @@ from enum import StrEnum
 
 from attrs import field, frozen
 
-from cooperbench_eval.models import MergeStatus, TestCaseStatus, TestResult
+from cooperbench_eval.models import MergeStatus, TestCaseStatus, TestResult, TestStatus
 from cooperbench_eval.reporting.rows import Attempt, FeatureReport, Verdict, was_run
 
 __all__ = ["Blame", "BlameKind", "find_blame"]
@@ -26,7 +26,7 @@ class BlameKind(StrEnum):
     MERGE_BROKE_BOTH = "merge_broke_both"
     """Likewise both."""
     UNKNOWN = "unknown"
-    """Some tests were not run, and none that was says more."""
+    """Some tests were not run, or do not run here at all, and none that ran says more."""
     NOBODY = "nobody"
     """Both features pass in the merged tree."""
 
@@ -50,6 +50,7 @@ class Blame:
     lost_tests2: tuple[str, ...] = field(default=(), converter=tuple[str, ...])
 
 
+_COME_TO_NOTHING = frozenset({TestStatus.INCONCLUSIVE, TestStatus.SETUP_FAILED})
 _BROKE = {
     (True, False): BlameKind.MERGE_BROKE_FEATURE1,
     (False, True): BlameKind.MERGE_BROKE_FEATURE2,
@@ -69,7 +70,7 @@ def find_blame(feature1: FeatureReport, feature2: FeatureReport, attempt: Attemp
 
     if attempt.status is MergeStatus.NOT_TRIED:
         return blame(BlameKind.MISSING_SIDE, *(not each.patch.is_usable for each in features))
-    alone = [each.tests_passed is False for each in features]
+    alone = [each.tests_passed is False and not _cannot_run(each) for each in features]
     if any(alone):
         return blame(BlameKind.BROKEN_ALONE, *alone)
     if attempt.verdict is Verdict.UNHANDLED:
@@ -82,6 +83,15 @@ def find_blame(feature1: FeatureReport, feature2: FeatureReport, attempt: Attemp
         return blame(_BROKE[broke], *broke)
     correct = attempt.verdict is Verdict.CORRECT
     return blame(BlameKind.NOBODY if correct else BlameKind.UNKNOWN)
+
+
+def _cannot_run(feature: FeatureReport) -> bool:
+    """Whether its tests come to nothing with and without its patch, which then is not it.
+
+    As where what the tests need is not installed.
+    """
+    runs = (feature.base_tests, feature.tests)
+    return all(run is not None and run.status in _COME_TO_NOTHING and not run.cases for run in runs)
 
 
 def _breaks(alone: TestResult | None, merged: TestResult | None) -> bool:

@@ -5,7 +5,9 @@ import json
 import os
 import sqlite3
 import threading
-from collections.abc import Iterator
+import zlib
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -18,10 +20,11 @@ from cooperbench_eval.models import TestCase, TestResult
 
 __all__ = ["ResultCache", "key_of"]
 
-_VERSION = 1
+_VERSION = 2
 """Counts the meanings of a key and of a row; rows of another one are not found."""
 _PATIENCE_SECONDS = 60.0
-_TABLE = "CREATE TABLE IF NOT EXISTS results (key TEXT PRIMARY KEY, result TEXT NOT NULL)"
+_MEMORY_LIMIT = 256 << 20
+_TABLE = "CREATE TABLE IF NOT EXISTS results (key TEXT PRIMARY KEY, result BLOB NOT NULL)"
 
 
 def key_of(*facts: object) -> str:
@@ -33,6 +36,51 @@ def key_of(*facts: object) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
+class _Memory:
+    """What a process keeps for itself: packed results, the last used, and who makes what."""
+
+    def __init__(self) -> None:
+        self.start()
+
+    def start(self) -> None:
+        """Begin with nothing; also after a fork, where nobody holds the lock any more."""
+        self.owner = os.getpid()
+        self.lock = threading.Lock()
+        self.rows: OrderedDict[str, bytes] = OrderedDict()
+        self.size = 0
+        self.makers: dict[str, list[Any]] = {}
+
+    @contextmanager
+    def alone(self, key: str) -> Iterator[None]:
+        """Let one thread at a time look *key* up and make what is missing."""
+        if self.owner != os.getpid():
+            self.start()
+        with self.lock:
+            maker = self.makers.setdefault(key, [threading.Lock(), 0])
+            maker[1] += 1
+        try:
+            with maker[0]:
+                yield
+        finally:
+            with self.lock:
+                maker[1] -= 1
+                if not maker[1]:
+                    self.makers.pop(key, None)
+
+    def get(self, key: str) -> bytes | None:
+        with self.lock:
+            if key in self.rows:
+                self.rows.move_to_end(key)
+            return self.rows.get(key)
+
+    def put(self, key: str, row: bytes) -> None:
+        with self.lock:
+            self.size += len(row) - len(self.rows.pop(key, b""))
+            self.rows[key] = row
+            while self.size > _MEMORY_LIMIT and len(self.rows) > 1:
+                self.size -= len(self.rows.popitem(last=False)[1])
+
+
 @frozen
 class ResultCache:
     """Results of test runs by content.
@@ -40,11 +88,12 @@ class ResultCache:
     On disk it is an SQLite file in WAL mode: many threads and processes of one
     machine may share it (a network file system will not do), and a crash while a
     row is written loses that row alone. What cannot be read counts as absent.
+    Nothing is ever taken out of a file; remove it to start anew.
 
     Attributes:
         path: The file, made with its folder when first used; `None` to keep
-            results in memory, for as long as this object lives. Pickled, a cache
-            in memory arrives empty.
+            results in memory, packed, for as long as this object lives, the last
+            used 256 MiB of them. Pickled, a cache in memory arrives empty.
 
     Example:
         >>> cache = ResultCache()
@@ -54,8 +103,7 @@ class ResultCache:
     """
 
     path: Path | None = field(default=None, converter=attrs.converters.optional(Path))
-    _kept: dict[str, str] = field(factory=dict, init=False, eq=False, repr=False)
-    _lock: threading.Lock = field(factory=threading.Lock, init=False, eq=False, repr=False)
+    _memory: _Memory = field(factory=_Memory, init=False, eq=False, repr=False)
 
     def get(self, key: str) -> TestResult | None:
         """Return the result kept under *key*, if there is one.
@@ -64,12 +112,12 @@ class ResultCache:
             TestRunError: The file cannot be opened, or is no cache.
         """
         if self.path is None:
-            text = self._kept.get(key)
+            row = self._memory.get(key)
         else:
             with self._connection() as connection:
-                row = connection.execute("SELECT result FROM results WHERE key = ?", (key,))
-                text = next((found for (found,) in row), None)
-        return None if text is None else _load(text)
+                rows = connection.execute("SELECT result FROM results WHERE key = ?", (key,))
+                row = next((found for (found,) in rows), None)
+        return None if row is None else _unpack(row)
 
     def put(self, key: str, result: TestResult) -> None:
         """Keep *result* under *key*, in place of what may be there.
@@ -77,13 +125,31 @@ class ResultCache:
         Raises:
             TestRunError: The file cannot be opened or written, or is no cache.
         """
-        text = json.dumps(attrs.asdict(result))
+        row = zlib.compress(json.dumps(attrs.asdict(result)).encode(), 1)
         if self.path is None:
-            with self._lock:
-                self._kept[key] = text
+            self._memory.put(key, row)
             return
         with self._connection() as connection, connection:
-            connection.execute("INSERT OR REPLACE INTO results VALUES (?, ?)", (key, text))
+            connection.execute("INSERT OR REPLACE INTO results VALUES (?, ?)", (key, row))
+
+    def get_or_make(
+        self, key: str, make: Callable[[], TestResult], keeps: Callable[[TestResult], bool]
+    ) -> TestResult:
+        """Return the result kept under *key*, or make it, and keep it if *keeps* says so.
+
+        Threads that ask for one key at a time wait for the first of them; processes
+        do not wait for each other.
+
+        Raises:
+            TestRunError: The file cannot be opened or written, or is no cache.
+        """
+        with self._memory.alone(key):
+            result = self.get(key)
+            if result is None:
+                result = make()
+                if keeps(result):
+                    self.put(key, result)
+            return result
 
     @contextmanager
     def _connection(self) -> Iterator[sqlite3.Connection]:
@@ -107,10 +173,19 @@ class ResultCache:
         self.__init__(*state)  # type: ignore[misc] # attrs made it
 
 
-def _load(text: str) -> TestResult | None:
+def _unpack(row: object) -> TestResult | None:
+    """Read a row; `None` if it is not one of ours, or damaged."""
     try:
-        data: dict[str, Any] = json.loads(text)
+        data = json.loads(zlib.decompress(row))  # type: ignore[arg-type] # or a TypeError
         cases = tuple(TestCase(**case) for case in data.pop("cases"))
-        return TestResult(cases=cases, **data)
-    except (ValueError, TypeError, KeyError):
+        result = TestResult(cases=cases, **data)
+    except (zlib.error, ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return None
+    texts = (result.output, result.reason, result.sandbox, result.sandbox_identity)
+    sound = (
+        isinstance(result.exit_code, int | None)
+        and isinstance(result.duration_seconds, float | int)
+        and all(isinstance(text, str) for text in texts)
+        and all(isinstance(case.id, str) for case in cases)
+    )
+    return result if sound else None

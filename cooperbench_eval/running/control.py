@@ -7,9 +7,11 @@ since it is laid on afterwards; what an agent wrote may not.
 import configparser
 import json
 import re
+import shlex
 import sys
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from enum import StrEnum
 from pathlib import PurePosixPath
 from types import MappingProxyType
@@ -31,32 +33,48 @@ class ControlFiles(StrEnum):
 
 
 def put_back(
-    base: Snapshot, changes: Changes, roots: Iterable[str]
+    base: Snapshot, changes: Changes, roots: Iterable[str] = (), words: Sequence[str] = ()
 ) -> tuple[Changes, tuple[str, ...]]:
     """Take out of *changes* what steers a test run.
 
     That is what `classify_path` calls runner control; of files that also say other
     things (`pyproject.toml`, `setup.cfg`, `package.json`) only where a part about
-    tests is changed; and new modules that would be imported in place of the
-    standard library's or the test framework's.
+    tests is changed; new modules that would be imported in place of the standard
+    library's or the test framework's; and scripts that *words* name, themselves or
+    through the scripts of `package.json`.
 
     Args:
         base: The tree that *changes* lies over.
         changes: What an agent, or a merge of agents, made of it.
         roots: The folders that Python imports from, relative to the tree.
+        words: What the suite's commands are made of.
 
     Returns:
         What is left of the changes, and the paths that were taken out, sorted.
     """
     places = {PurePosixPath(root) for root in (".", *roots)}
+    scripts = _scripts(base, words)
     taken = tuple(
         path
         for path, entry in changes.items()
-        if _steers(path, base.get(path), entry) or _shadows(path, base, places)
+        if _steers(path, base.get(path), entry)
+        or _shadows(path, base, places)
+        or (path in scripts and classify_path(path) is not PathKind.TESTS)
     )
     if not taken:
         return changes, ()
     return Changes({path: changes[path] for path in changes if path not in taken}), taken
+
+
+def _scripts(base: Snapshot, words: Sequence[str]) -> set[str]:
+    """Return the paths that *words* name; test files among them are the suite's own."""
+    named = list(words)
+    if _PACKAGE_RUNNERS.intersection(words):
+        entry = base.get("package.json")
+        with suppress(ValueError, RecursionError, AttributeError):
+            scripts = json.loads(_text(entry) or "{}").get("scripts", {})
+            named += [word for line in scripts.values() for word in shlex.split(str(line))]
+    return {str(PurePosixPath(word)) for word in named}
 
 
 def _steers(path: str, before: Entry | None, after: Entry | None) -> bool:
@@ -107,6 +125,7 @@ _PARTS: Mapping[str, Callable[[str], object]] = MappingProxyType(
     {"pyproject.toml": _pyproject, "setup.cfg": _setup_cfg, "package.json": _package_json}
 )
 
+_PACKAGE_RUNNERS = frozenset({"npm", "npx", "pnpm", "yarn"})
 _MODULE_SUFFIXES = frozenset({".py", ".pyc", ".so", ".pyd"})
 _FRAMEWORKS = frozenset(
     {"pytest", "_pytest", "py", "pluggy", "iniconfig", "packaging", "xmlrunner", "exceptiongroup"}

@@ -1,7 +1,11 @@
 """Runs a suite on a tree and says what it showed."""
 
+import os
 import time
-from typing import ClassVar
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import ClassVar, TypeVar
 
 import attrs
 from attrs import field, frozen, validators
@@ -11,16 +15,23 @@ from cooperbench_eval.models import PatchStatus, RepeatPolicy, TestResult, TestS
 from cooperbench_eval.patching import apply_patch
 from cooperbench_eval.running.cache import ResultCache, key_of
 from cooperbench_eval.running.control import ControlFiles, put_back
-from cooperbench_eval.running.job import Job, run_once
 from cooperbench_eval.running.sandboxes.default import default_sandbox
 from cooperbench_eval.running.sandboxes.protocol import Sandbox
+from cooperbench_eval.running.sandboxes.registry import as_sandbox
 from cooperbench_eval.running.suite import TestSuite
+from cooperbench_eval.running.trial import Trial, run_once
+from cooperbench_eval.running.verdict import NOT_FOUND
 from cooperbench_eval.running.worktrees import WorkTrees
 from cooperbench_eval.snapshot import Changes, Snapshot
 
 __all__ = ["TestRunner"]
 
 _PAUSE_SECONDS = 0.2
+_Answer = TypeVar("_Answer")
+
+
+def _as_cache(given: ResultCache | str | os.PathLike[str] | None) -> ResultCache | None:
+    return given if isinstance(given, ResultCache | None) else ResultCache(Path(given))
 
 
 @frozen(kw_only=True)
@@ -28,9 +39,10 @@ class TestRunner:
     r"""Runs suites, each on a fresh work tree in a fresh sandbox.
 
     Attributes:
-        sandbox: Where the command runs: by default in bubblewrap where that works,
-            else locally.
-        cache: Keeps results by what went into them; `None` to run everything anew.
+        sandbox: Where the command runs, as an object or by name: by default in
+            bubblewrap where that works, else locally.
+        cache: Keeps results by what went into them, in memory by default; a path for
+            a file, `None` to run everything anew.
         control_files: What to do with changed files that steer test runs.
         require_new_tests: Whether the tests that the suite's patch adds must be
             among those that ran.
@@ -50,8 +62,8 @@ class TestRunner:
 
     __test__: ClassVar[bool] = False
 
-    sandbox: Sandbox = field(factory=default_sandbox)
-    cache: ResultCache | None = field(factory=ResultCache)
+    sandbox: Sandbox = field(factory=default_sandbox, converter=as_sandbox)
+    cache: ResultCache | None = field(factory=ResultCache, converter=_as_cache)
     control_files: ControlFiles = field(default=ControlFiles.RESTORE, converter=ControlFiles)
     require_new_tests: bool = True
     repeats: int = field(default=1, validator=validators.ge(1))
@@ -69,65 +81,47 @@ class TestRunner:
         the sandbox can see to it. What was run before is taken from the cache.
 
         Raises:
-            TestRunError: There is no such command, or the cache cannot be used.
+            TestRunError: There is no such command, as far as the sandbox can tell
+                before it runs; or the cache cannot be used.
             RepositoryError: The tree cannot be read.
         """
         restored: tuple[str, ...] = ()
         if self.control_files is ControlFiles.RESTORE:
-            changes, restored = put_back(base, changes, suite.import_roots)
+            changes, restored = put_back(base, changes, suite.import_roots, suite.script_words)
         untested = base.overlay(changes)
         applied = apply_patch(untested, suite.patch)
         if applied.status is PatchStatus.FAILED:
-            result = TestResult(
-                status=TestStatus.PATCH_REJECTED,
-                reason=f"the tests patch does not apply: {applied.reason}",
-                command=suite.command,
-                sandbox=self.sandbox.name,
-            )
+            reason = f"the tests patch does not apply: {applied.reason}"
+            result = self._without_run(suite, TestStatus.PATCH_REJECTED, reason)
         else:
-            job = Job(
+            trial = Trial(
                 base=base,
                 untested=untested,
                 tree=untested.overlay(applied.changes),
                 suite=suite,
                 require_new_tests=self.require_new_tests,
             )
-            result = self._result_of(job)
+            result = self._result_of(trial)
         return attrs.evolve(result, restored_files=restored)
 
-    def _result_of(self, job: Job) -> TestResult:
+    def _result_of(self, trial: Trial) -> TestResult:
         """Find the result in the cache, or run for it."""
-        tries = range(1 + self.retries)
-        for each in tries:
-            try:
-                return self._kept_or_new(job)
-            except SandboxError as exc:
-                failure = exc
-            if each < self.retries:
-                time.sleep(_PAUSE_SECONDS * 2**each)
-        return TestResult(
-            status=TestStatus.INFRASTRUCTURE_ERROR,
-            reason=f"{failure}; tried {len(tries)} times",
-            command=job.suite.command,
-            sandbox=self.sandbox.name,
-        )
+        try:
+            if self.cache is None:
+                return self._repeat(trial)
+            identity = self._insist(lambda: self.sandbox.identity)
+            key = key_of(*trial.facts(), identity, self.repeats, self.repeat_policy)
+            return self.cache.get_or_make(key, lambda: self._repeat(trial), keeps=_is_lasting)
+        except SandboxError as exc:
+            reason = f"{exc.problem}; tried {1 + self.retries} times"
+            return self._without_run(trial.suite, TestStatus.INFRASTRUCTURE_ERROR, reason)
 
-    def _kept_or_new(self, job: Job) -> TestResult:
-        if self.cache is None:
-            return self._repeat(job)
-        key = self._key(job)
-        result = self.cache.get(key)
-        if result is None:
-            result = self._repeat(job)
-            self.cache.put(key, result)
-        return result
-
-    def _key(self, job: Job) -> str:
-        return key_of(*job.facts(), self.sandbox.identity, self.repeats, self.repeat_policy)
-
-    def _repeat(self, job: Job) -> TestResult:
+    def _repeat(self, trial: Trial) -> TestResult:
         """Run as often as asked for; the first run that ends as the whole does speaks for it."""
-        results = [run_once(job, self.sandbox, self._work_trees) for _ in range(self.repeats)]
+        results = [
+            self._insist(lambda: run_once(trial, self.sandbox, self._work_trees))
+            for _ in range(self.repeats)
+        ]
         if len(results) == 1:
             return results[0]
         holds = self.repeat_policy.is_met(sum(each.passed for each in results), len(results))
@@ -136,3 +130,22 @@ class TestRunner:
             repeats=[each.status for each in results],
             repeat_policy=self.repeat_policy,
         )
+
+    def _insist(self, ask: Callable[[], _Answer]) -> _Answer:
+        """Ask the sandbox, and again where it fails; its last failure is raised."""
+        for number in range(self.retries):
+            with suppress(SandboxError):
+                return ask()
+            time.sleep(_PAUSE_SECONDS * 2**number)
+        return ask()
+
+    def _without_run(self, suite: TestSuite, status: TestStatus, reason: str) -> TestResult:
+        return TestResult(
+            status=status, reason=reason, command=suite.command, sandbox=self.sandbox.name
+        )
+
+
+def _is_lasting(result: TestResult) -> bool:
+    """Whether a result may be kept; a program that is missing may be installed."""
+    missing = result.status is TestStatus.SETUP_FAILED and result.exit_code in {None, NOT_FOUND}
+    return not missing

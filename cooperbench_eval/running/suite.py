@@ -136,6 +136,16 @@ class TestSuite:
         parts = (part for value in values for part in value.split(os.pathsep))
         return tuple(part for part in parts if part and not Path(part).is_absolute())
 
+    @property
+    def script_words(self) -> tuple[str, ...]:
+        """The words of its commands, among which are the scripts that run its tests.
+
+        None for `"exit"`, whose command may well be the product itself.
+        """
+        if self.framework == "exit":
+            return ()
+        return tuple(word for command in (*self.setup, self.command) for word in command)
+
     def environment_at(self, tree: str | os.PathLike[str]) -> dict[str, str]:
         """Return the variables for a run on the tree at that absolute path."""
         return {

@@ -13,9 +13,9 @@ from cooperbench_eval.running.readers.protocol import (
     UnreadableResultError,
 )
 
-__all__ = ["Finding", "judge"]
+__all__ = ["NOT_FOUND", "Finding", "judge"]
 
-_NOT_FOUND = 127
+NOT_FOUND = 127
 """A shell's exit status where the program that it was to run is missing."""
 _RAN = frozenset(TestCaseStatus) - {TestCaseStatus.SKIPPED}
 
@@ -53,9 +53,11 @@ def judge(
         cases = reader.read(run)
     except UnreadableResultError as exc:
         status = TestStatus.INCONCLUSIVE
-        if run.exit_code == _NOT_FOUND:
+        if run.exit_code == NOT_FOUND:
             status = TestStatus.SETUP_FAILED
-        return Finding(status=status, reason=f"{exc}; {_ending(run.exit_code)}")
+        return Finding(
+            status=status, reason=f"{exc}; {_ending(run.exit_code)}{_last_words(run.output)}"
+        )
     status, reason = _verdict(cases, run.exit_code, reader)
     if status is not TestStatus.PASSED or new is None:
         return Finding(status=status, reason=reason, cases=cases)
@@ -106,8 +108,15 @@ def _may_skip(new: NewTests) -> bool:
     return any(entry is not None and b"skip" in entry.data.lower() for entry in entries)
 
 
+def _last_words(output: bytes) -> str:
+    """Return the last line that was printed, which often says what is missing."""
+    lines = output.decode(errors="backslashreplace").split("\n")[-20:]
+    last = next((line.strip() for line in reversed(lines) if line.strip()), "")
+    return f"; it printed last: {last[:200]}" if last else ""
+
+
 def _ending(exit_code: int) -> str:
     if exit_code < 0:
         return f"the command was killed by signal {-exit_code}"
-    hint = ", as where a program is missing" if exit_code == _NOT_FOUND else ""
+    hint = ", as where a program is missing" if exit_code == NOT_FOUND else ""
     return f"the command ended with exit status {exit_code}{hint}"

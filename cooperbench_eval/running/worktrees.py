@@ -14,6 +14,7 @@ import threading
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 from cooperbench_eval.errors import RepositoryError, SandboxError
@@ -40,9 +41,15 @@ class WorkTrees:
 
     def __init__(self) -> None:
         """Start with no directory."""
+        self.start()
+        if hasattr(os, "register_at_fork"):
+            # In a child the lock may be held by a thread that does not exist there.
+            os.register_at_fork(after_in_child=partial(_start_anew, weakref.ref(self)))
+
+    def start(self) -> None:
+        """Forget every directory; a child of the process may not use its parent's."""
         self._lock = threading.Lock()
         self._home: Path | None = None
-        self._owner = 0
         self._idle: list[_WorkTree] = []
 
     def __reduce__(self) -> tuple[type["WorkTrees"], tuple[()]]:
@@ -61,9 +68,9 @@ class WorkTrees:
             SandboxError: The disk does not take it.
         """
         work = self._take(base)
-        with _disk_errors():
-            work.change(tree)
         try:
+            with _disk_errors():
+                work.change(tree)
             yield work.root
         finally:
             self._give_back(work)
@@ -84,12 +91,12 @@ class WorkTrees:
 
     def _directory(self) -> Path:
         with self._lock:
-            if self._home is None or self._owner != os.getpid():
+            # A cleaner of old temporary files may have taken it.
+            if self._home is None or not self._home.is_dir():
                 # Resolved: behind a link, things have two names.
                 self._home = Path(tempfile.mkdtemp(prefix="cooperbench-")).resolve()
-                self._owner = os.getpid()
                 self._idle = []
-                weakref.finalize(self, _remove_own, self._home, self._owner)
+                weakref.finalize(self, _remove_own, self._home, os.getpid())
             return self._home
 
     def _take(self, base: Snapshot) -> "_WorkTree":
@@ -235,7 +242,7 @@ def _write(file: Path, entry: Entry) -> None:
     else:
         permissions = 0o777 if entry.mode is FileMode.EXECUTABLE else 0o666
         handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, permissions)
-        with open(handle, "wb", buffering=0) as stream:  # noqa: PTH123 - a descriptor
+        with open(handle, "wb") as stream:  # noqa: PTH123 - a descriptor
             stream.write(entry.data)
 
 
@@ -265,6 +272,11 @@ def remove(directory: Path) -> None:
     # Folders may nest deeper than Python's stack, or than a path is long.
     with suppress(OSError):
         subprocess.run(["rm", "-rf", "--", directory], check=False, capture_output=True)  # noqa: S603, S607
+
+
+def _start_anew(work_trees: "weakref.ref[WorkTrees]") -> None:
+    if known := work_trees():
+        known.start()
 
 
 def _remove_own(directory: Path, owner: int) -> None:

@@ -29,7 +29,8 @@ import attrs
 import pytest
 
 from cooperbench_eval.errors import SandboxError, TestRunError
-from cooperbench_eval.running import Execution, Sandbox
+from cooperbench_eval.running import Execution
+from cooperbench_eval.running.sandboxes.registry import as_sandbox
 
 MEBIBYTE = 1 << 20
 
@@ -166,7 +167,7 @@ class SandboxLaws:
 
     def test_it_keeps_the_protocol(self, sandbox):
         """It is a `Sandbox`, whose identity begins with its name and stays the same."""
-        assert isinstance(sandbox, Sandbox)
+        assert as_sandbox(sandbox) is sandbox
         assert sandbox.name
         assert sandbox.identity.startswith(sandbox.name)
         assert sandbox.identity == sandbox.identity

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from errno import E2BIG
 from functools import cache
 from pathlib import Path
@@ -92,6 +93,8 @@ _HOSTS = b"127.0.0.1 localhost sandbox\n::1 localhost\n"
 
 
 def _paths(values: Iterable[os.PathLike[str] | str]) -> tuple[str, ...]:
+    if isinstance(values, str | bytes | os.PathLike):
+        raise TypeError(f"a list of paths is wanted, not {values!r}")
     return tuple(os.path.abspath(value) for value in values)  # noqa: PTH100 - links are kept
 
 
@@ -150,7 +153,7 @@ class BubblewrapSandbox:
 
     network: bool = False
     readable: tuple[str, ...] = field(default=(), converter=_paths)
-    inherit: tuple[str, ...] = field(default=(), converter=tuple[str, ...])
+    inherit: tuple[str, ...] = field(default=(), converter=hosting.names)
     output_limit: int = field(default=_MEBIBYTE, validator=validators.ge(_LEAST_OUTPUT))
     memory_bytes: int | None = field(default=None, validator=_POSITIVE)
     shared_bytes: int = field(default=512 * _MEBIBYTE, validator=validators.gt(0))
@@ -345,9 +348,11 @@ def _exit_code(written: bytes) -> int | None:
     that the command was never started.
     """
     for line in written.splitlines():
-        facts = json.loads(line)
-        if "exit-code" in facts:
-            return int(facts["exit-code"])
+        # One that is cut off was written by a bubblewrap that was killed.
+        with suppress(ValueError):
+            facts = json.loads(line)
+            if "exit-code" in facts:
+                return int(facts["exit-code"])
     return None
 
 

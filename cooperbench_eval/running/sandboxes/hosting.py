@@ -4,14 +4,14 @@ import hashlib
 import os
 import sys
 import sysconfig
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from cooperbench_eval.errors import SandboxError, TestRunError
 from cooperbench_eval.running.sandboxes.processes import Ending, How
 from cooperbench_eval.running.sandboxes.protocol import Execution
 
-__all__ = ["check", "environment", "execution", "file_limit", "surroundings"]
+__all__ = ["check", "environment", "execution", "file_limit", "names", "surroundings"]
 
 _SIGKILL = 9
 
@@ -77,6 +77,17 @@ def surroundings(inherit: Sequence[str]) -> str:
     return hashlib.sha256(repr(facts).encode(errors="surrogateescape")).hexdigest()[:16]
 
 
+def names(given: Iterable[str]) -> tuple[str, ...]:
+    """Return what an option lists; one string is no list of its letters.
+
+    Raises:
+        TypeError: *given* is a string.
+    """
+    if isinstance(given, str | bytes | os.PathLike):
+        raise TypeError(f"a list is wanted, not {given!r}")
+    return tuple(given)
+
+
 def file_limit(file_bytes: int | None) -> tuple[tuple[int, int], ...]:
     """Return the resource limits of a command."""
     if file_bytes is None:
@@ -103,4 +114,5 @@ def execution(ending: Ending, exit_code: int | None) -> Execution:
         out_of_memory=killed or ending.how is How.MEMORY,
         duration_seconds=ending.seconds,
         output=ending.output,
+        reason="it had more processes than it may have" if ending.how is How.PROCESSES else "",
     )

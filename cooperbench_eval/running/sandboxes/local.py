@@ -65,7 +65,7 @@ class LocalSandbox:
         (0, b'hello\n')
     """
 
-    inherit: tuple[str, ...] = field(default=(), converter=tuple[str, ...])
+    inherit: tuple[str, ...] = field(default=(), converter=hosting.names)
     output_limit: int = field(default=_MEBIBYTE, validator=validators.ge(0))
     memory_bytes: int | None = field(default=None, validator=_POSITIVE)
     file_bytes: int | None = field(default=None, validator=_POSITIVE)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 from attrs import field, frozen
 
@@ -21,6 +21,7 @@ class Execution:
         duration_seconds: Wall time of the command alone.
         output: Standard output and error as one, in order. A sandbox may cut the
             middle of a long output, with a line that says how much.
+        reason: Why there is no exit status, if neither time nor memory is the reason.
     """
 
     exit_code: int | None
@@ -28,9 +29,9 @@ class Execution:
     out_of_memory: bool = False
     duration_seconds: float = 0.0
     output: bytes = field(default=b"", repr=False)
+    reason: str = ""
 
 
-@runtime_checkable
 class Sandbox(Protocol):
     """Runs a command on a tree and leaves nothing running behind.
 

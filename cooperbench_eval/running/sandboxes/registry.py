@@ -16,7 +16,7 @@ from cooperbench_eval.errors import (
 from cooperbench_eval.plugins import PluginGroup
 from cooperbench_eval.running.sandboxes.protocol import Sandbox
 
-__all__ = ["GROUP", "available_sandboxes", "get_sandbox"]
+__all__ = ["GROUP", "as_sandbox", "available_sandboxes", "get_sandbox"]
 
 GROUP = "cooperbench_eval.sandboxes"
 
@@ -42,6 +42,20 @@ def get_sandbox(name: str, /, **options: object) -> Sandbox:
         'local'
     """
     return _SANDBOXES.build(name, options)
+
+
+def as_sandbox(sandbox: str | Sandbox) -> Sandbox:
+    """Return *sandbox* itself, or the one registered under that name.
+
+    Raises:
+        SandboxLoadError: The object is no sandbox; a class is none either.
+    """
+    if isinstance(sandbox, str):
+        return get_sandbox(sandbox)
+    if not _is_sandbox(sandbox):
+        problem = "is no sandbox: it needs a name, an identity and a run method; pass an instance"
+        raise SandboxLoadError(f"{sandbox!r:.80}", type(sandbox).__qualname__, problem)
+    return sandbox
 
 
 def _is_sandbox(candidate: object) -> TypeGuard[Sandbox]:

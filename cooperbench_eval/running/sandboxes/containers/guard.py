@@ -18,7 +18,8 @@ __all__ = ["hold", "release"]
 
 _SCRIPT = Path(__file__).with_name("watchdog.py")
 # A watchdog that is gone or stuck is an error to handle: no signal, no waiting.
-_FLAGS = getattr(socket, "MSG_NOSIGNAL", 0) | socket.MSG_DONTWAIT
+_QUIET = getattr(socket, "MSG_NOSIGNAL", 0)
+_FLAGS = _QUIET | socket.MSG_DONTWAIT
 
 
 class _Guard:
@@ -58,7 +59,10 @@ class _Guard:
         # None yet, or none any more: a new one hears of all.
         self._links[engine] = link = _start()
         held = "".join(f"+{name}\n" for name in self._held[engine])
-        link.sendall(f"{json.dumps([engine, sys.path])}\n{held}".encode())
+        try:
+            link.sendall(f"{json.dumps([engine, sys.path])}\n{held}".encode(), _QUIET)
+        except OSError as exc:
+            raise SandboxError(f"the watchdog does not listen ({exc})") from exc
 
 
 def _start() -> socket.socket:

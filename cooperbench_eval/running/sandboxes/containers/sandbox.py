@@ -124,7 +124,7 @@ class ContainerSandbox:
         with connect(self.base_url) as engine:
             digest = engine.image(self.image, pull=self.pull).digest
         network = "network" if self.network else "no network"
-        limits = (self.memory_bytes, self.cpus, self.processes)
+        limits = (self.memory_bytes, self.cpus, self.processes, self.output_limit)
         places = (self.tree_at, self.workdir, self.own_home, self.shell)
         return f"{self.name} {digest} {network} {limits} {self.user} {places}"
 

@@ -2,15 +2,16 @@
 
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import attrs
 from attrs import frozen
 
-from cooperbench_eval.errors import SandboxError, TestRunError
+from cooperbench_eval.errors import RepositoryError, SandboxError, TestRunError
 from cooperbench_eval.models import TestResult, TestStatus
 from cooperbench_eval.running.readers.frameworks import FRAMEWORKS
 from cooperbench_eval.running.readers.protocol import (
@@ -27,7 +28,7 @@ from cooperbench_eval.running.verdict import Finding, judge
 from cooperbench_eval.running.worktrees import WorkTrees
 from cooperbench_eval.snapshot import Changes, Snapshot
 
-__all__ = ["Job", "run_once"]
+__all__ = ["Trial", "run_once"]
 
 _SETUP_MARK = "setup-failed"
 _PLAIN_PATH = re.compile(r"[\w./-]+", re.ASCII)
@@ -35,7 +36,7 @@ _SHOWN = 1 << 20
 
 
 @frozen(kw_only=True)
-class Job:
+class Trial:
     """What is to be run.
 
     Attributes:
@@ -82,32 +83,33 @@ def _version() -> str:
     return version("cooperbench-eval")
 
 
-def run_once(job: Job, sandbox: Sandbox, work_trees: WorkTrees) -> TestResult:
-    """Run *job* in *sandbox*, on a tree of *work_trees*.
+def run_once(trial: Trial, sandbox: Sandbox, work_trees: WorkTrees) -> TestResult:
+    """Run *trial* in *sandbox*, on a tree of *work_trees*.
 
     Raises:
         TestRunError: There is no such command.
         SandboxError: The sandbox itself, or the disk, failed.
         RepositoryError: The tree cannot be read.
     """
-    suite, reader = job.suite, FRAMEWORKS[job.suite.framework]
-    with work_trees.scratch() as scratch, _place(job, work_trees) as place:
+    suite, reader = trial.suite, FRAMEWORKS[trial.suite.framework]
+    with work_trees.scratch() as scratch, _place(trial, work_trees) as place:
         in_tree = suite.delivery is Delivery.TREE
         env = suite.environment_at(place) if in_tree else dict(suite.env)
         launch = _with_setup(reader.launch(suite.command, env, scratch), suite, scratch)
         execution = Execution(exit_code=None)
         try:
-            execution = sandbox.run(
+            execution = _guarded(
+                sandbox.run,
                 launch.command,
                 tree=place,
                 scratch=scratch,
                 env=launch.env,
                 timeout_seconds=suite.timeout_seconds,
             )
-            finding = _finding(execution, job, scratch)
-        except SandboxError:
-            raise
+            finding = _finding(execution, trial, scratch)
         except TestRunError as exc:
+            if isinstance(exc, SandboxError):
+                raise
             # A program that is missing is the caller's mistake; a script that a
             # patch took away is the patch's.
             if not _is_of_the_tree(suite.command[0]):
@@ -128,17 +130,34 @@ def run_once(job: Job, sandbox: Sandbox, work_trees: WorkTrees) -> TestResult:
     )
 
 
-def _place(job: Job, work_trees: WorkTrees) -> AbstractContextManager[Path]:
+def _guarded(run: Callable[..., Execution], command: tuple[str, ...], **options: Any) -> Execution:
+    """Call a sandbox's method; what a plug-in does against the protocol is its failure."""
+    try:
+        execution = run(command, **options)
+    except (TestRunError, RepositoryError):
+        raise
+    # A plug-in may raise anything; that is a fact about the plug-in.
+    except Exception as exc:
+        raise SandboxError(f"the sandbox raised {exc!r}", command) from exc
+    if not isinstance(execution, Execution):
+        raise SandboxError(f"the sandbox returned {execution!r:.80}, no Execution", command)
+    return execution
+
+
+def _place(trial: Trial, work_trees: WorkTrees) -> AbstractContextManager[Path]:
     """Lend the directory that the command starts in."""
-    if job.suite.delivery is Delivery.TREE:
-        return work_trees.lend(job.base, job.tree)
-    return _patches(job, work_trees)
+    if trial.suite.delivery is Delivery.TREE:
+        return work_trees.lend(trial.base, trial.tree)
+    return _patches(trial, work_trees)
 
 
 @contextmanager
-def _patches(job: Job, work_trees: WorkTrees) -> Iterator[Path]:
+def _patches(trial: Trial, work_trees: WorkTrees) -> Iterator[Path]:
     """Lend a directory with what the command is to apply, each part as a git diff."""
-    parts = {"feature.patch": (job.base, job.untested), "tests.patch": (job.untested, job.tree)}
+    parts = {
+        "feature.patch": (trial.base, trial.untested),
+        "tests.patch": (trial.untested, trial.tree),
+    }
     with work_trees.scratch() as folder:
         for name, (before, after) in parts.items():
             diff = Changes.between(before, after).diff(before) or _idle_patch(before)
@@ -202,8 +221,8 @@ def _is_of_the_tree(program: str) -> bool:
 # --- what the run showed -----------------------------------------------------
 
 
-def _finding(execution: Execution, job: Job, scratch: Path) -> Finding:
-    suite = job.suite
+def _finding(execution: Execution, trial: Trial, scratch: Path) -> Finding:
+    suite = trial.suite
     if execution.timed_out:
         reason = f"it did not end within {suite.timeout_seconds:g} seconds"
         return Finding(status=TestStatus.TIMED_OUT, reason=reason)
@@ -212,19 +231,18 @@ def _finding(execution: Execution, job: Job, scratch: Path) -> Finding:
             status=TestStatus.OUT_OF_MEMORY, reason="a process was killed for want of memory"
         )
     if execution.exit_code is None:
-        return Finding(
-            status=TestStatus.INCONCLUSIVE, reason="the command brought its sandbox down"
-        )
+        reason = execution.reason or "the command brought its sandbox down"
+        return Finding(status=TestStatus.INCONCLUSIVE, reason=reason)
     if failure := suite.setup and _setup_failure(suite, scratch):
         return Finding(status=TestStatus.SETUP_FAILED, reason=failure)
     run = FinishedRun(
         command=suite.command,
         exit_code=execution.exit_code,
         scratch=scratch,
-        tree=job.tree,
+        tree=trial.tree,
         output=execution.output,
     )
-    new = job.new_tests() if job.require_new_tests else None
+    new = trial.new_tests() if trial.require_new_tests else None
     return judge(run, FRAMEWORKS[suite.framework], new, suite.required)
 
 
