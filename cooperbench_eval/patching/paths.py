@@ -43,11 +43,12 @@ _TEST_NAME = re.compile(
 # Modules that products ship for their users' tests.
 _TEST_HELPERS = re.compile(r"test_(?:utils?|helpers?|tools?|support|runner|case)\.pyi?")
 _RUNNER_NAME = re.compile(
-    r"(?:conftest\.py|\.?pytest\.(?:ini|toml)|tox\.ini|setup\.cfg|pyproject\.toml|noxfile\.py"
-    r"|sitecustomize\.py|usercustomize\.py|.+\.pth|.+\.(?:egg|dist)-info|\.coveragerc"
-    r"|package\.json|(?:jest|vite|vitest|babel)\.(?:config|setup|workspace)\..+|\.babelrc(?:\..+)?"
-    r"|\.npmrc|\.pnpmfile\.c?js|node_modules|build\.rs|\.cargo|nextest\.toml|rust-toolchain.*"
-    r"|go\.work|GNUmakefile|[Mm]akefile|\.git.*)",
+    r"(?:conftest\.py|\.?pytest\.(?:ini|toml)|tox\.(?:ini|toml)|setup\.cfg|pyproject\.toml"
+    r"|noxfile\.py|hatch\.toml|(?:site|user)customize(?:\..+)?|.+\.pth|.+\.(?:egg|dist)-info"
+    r"|__pycache__|.+\.py[co]|\.coveragerc|package\.json|node_modules|__mocks__|\.pnp\..+"
+    r"|(?:jest|vite|vitest|babel)\.(?:config|setup|workspace)\..+|setupTests\..+"
+    r"|\.(?:babelrc|mocharc|swcrc|yarnrc|npmrc)(?:\..+)?|\.pnpmfile\.c?js|build\.rs|\.cargo"
+    r"|nextest\.toml|rust-toolchain.*|go\.work|GNUmakefile|[Mm]akefile|[Jj]ustfile|\.git.*)",
 )
 _DEPENDENCY_NAME = re.compile(
     r"(?:requirements.*\.(?:txt|in)|Pipfile(?:\.lock)?|poetry\.lock|uv\.lock|go\.(?:mod|sum)"

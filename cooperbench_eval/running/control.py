@@ -6,13 +6,16 @@ since it is laid on afterwards; what an agent wrote may not.
 
 import configparser
 import json
+import os
 import re
 import shlex
 import sys
+import sysconfig
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from enum import StrEnum
+from functools import cache
 from pathlib import PurePosixPath
 from types import MappingProxyType
 
@@ -33,33 +36,42 @@ class ControlFiles(StrEnum):
 
 
 def put_back(
-    base: Snapshot, changes: Changes, roots: Iterable[str] = (), words: Sequence[str] = ()
+    base: Snapshot,
+    changes: Changes,
+    *,
+    roots: Iterable[str] = (),
+    words: Sequence[str] = (),
+    tests: Iterable[str] = (),
 ) -> tuple[Changes, tuple[str, ...]]:
     """Take out of *changes* what steers a test run.
 
     That is what `classify_path` calls runner control; of files that also say other
-    things (`pyproject.toml`, `setup.cfg`, `package.json`) only where a part about
+    things (`pyproject.toml`, `package.json`, `Cargo.toml` …) only where a part about
     tests is changed; new modules that would be imported in place of the standard
-    library's or the test framework's; and scripts that *words* name, themselves or
-    through the scripts of `package.json`.
+    library's, an installed package's or a test's; and scripts that *words* name,
+    themselves or through the scripts of `package.json`.
 
     Args:
         base: The tree that *changes* lies over.
         changes: What an agent, or a merge of agents, made of it.
         roots: The folders that Python imports from, relative to the tree.
         words: What the suite's commands are made of.
+        tests: The files that the suite's own patch brings.
 
     Returns:
         What is left of the changes, and the paths that were taken out, sorted.
     """
     places = {PurePosixPath(root) for root in (".", *roots)}
     scripts = _scripts(base, words)
+    brought = frozenset(tests)
+    stems = tuple(path.rpartition(".")[0] for path in brought)
     taken = tuple(
         path
         for path, entry in changes.items()
         if _steers(path, base.get(path), entry)
         or _shadows(path, base, places)
         or (path in scripts and classify_path(path) is not PathKind.TESTS)
+        or (path not in brought and _hides_a_test(path, stems))
     )
     if not taken:
         return changes, ()
@@ -78,16 +90,22 @@ def _scripts(base: Snapshot, words: Sequence[str]) -> set[str]:
 
 
 def _steers(path: str, before: Entry | None, after: Entry | None) -> bool:
-    if classify_path(path) is not PathKind.RUNNER_CONTROL:
-        return False
     part = _PARTS.get(PurePosixPath(path).name)
-    if part is None or (after is not None and not after.mode.is_regular):
+    if part is None:
+        return classify_path(path) is PathKind.RUNNER_CONTROL
+    if after is not None and not after.mode.is_regular:
         return True
     try:
         return part(_text(before)) != part(_text(after))
     # What cannot be read, or not to its end, may say anything.
     except (ValueError, RecursionError, AttributeError, configparser.Error):
         return True
+
+
+def _hides_a_test(path: str, stems: tuple[str, ...]) -> bool:
+    """Whether *path* is of a module that would be imported in a test file's place."""
+    parts = (f"{stem}{end}" for stem in stems for end in ("/", "."))
+    return PurePosixPath(path).suffix in _MODULE_SUFFIXES and path.startswith(tuple(parts))
 
 
 def _text(entry: Entry | None) -> str:
@@ -111,20 +129,45 @@ def _setup_cfg(text: str) -> object:
     tools = {
         name: dict(parser[name])
         for name in parser.sections()
-        if name in {"aliases", "pytest"} or name.startswith("tool:")
+        if name in {"aliases", "pytest"} or name.startswith(("tool:", "coverage:"))
     }
     return tools, entry_points
 
 
 def _package_json(text: str) -> object:
     data = json.loads(text or "{}")
-    return [data.get(key) for key in ("scripts", "jest", "vitest", "mocha", "babel", "imports")]
+    return [data.get(key) for key in _PACKAGE_KEYS]
+
+
+def _cargo(text: str) -> object:
+    data = tomllib.loads(text)
+    package, library = data.get("package", {}), data.get("lib", {})
+    return (
+        [package.get(key) for key in ("build", "autotests", "links")],
+        [library.get(key) for key in ("test", "harness", "doctest", "path")],
+        [data.get(key) for key in ("test", "patch", "replace")],
+    )
+
+
+def _go_mod(text: str) -> object:
+    # One a line, or in brackets after the word.
+    return re.findall(r"^module\b.*|.*=>.*", text, re.MULTILINE)
 
 
 _PARTS: Mapping[str, Callable[[str], object]] = MappingProxyType(
-    {"pyproject.toml": _pyproject, "setup.cfg": _setup_cfg, "package.json": _package_json}
+    {
+        "Cargo.toml": _cargo,
+        "go.mod": _go_mod,
+        "package.json": _package_json,
+        "pyproject.toml": _pyproject,
+        "setup.cfg": _setup_cfg,
+    }
 )
 
+_PACKAGE_KEYS = (
+    *("name", "scripts", "jest", "vitest", "mocha", "babel", "imports"),
+    *("workspaces", "overrides", "resolutions", "pnpm"),
+)
 _PACKAGE_RUNNERS = frozenset({"npm", "npx", "pnpm", "yarn"})
 _MODULE_SUFFIXES = frozenset({".py", ".pyc", ".so", ".pyd"})
 _FRAMEWORKS = frozenset(
@@ -142,8 +185,19 @@ def _shadows(path: str, base: Snapshot, roots: set[PurePosixPath]) -> bool:
         for root in roots
         if pure.is_relative_to(root)
     )
-    needed = sys.stdlib_module_names | _FRAMEWORKS
+    needed = sys.stdlib_module_names | _FRAMEWORKS | _installed()
     return any(name in needed and not _has_module(base, root, name) for root, name in modules)
+
+
+@cache
+def _installed() -> frozenset[str]:
+    """Return the names of the modules that are installed beside the running Python."""
+    found: set[str] = set()
+    for kind in ("purelib", "platlib"):
+        with suppress(OSError):
+            names = os.listdir(sysconfig.get_path(kind))  # noqa: PTH208 - names are wanted
+            found.update(name.partition(".")[0] for name in names)
+    return frozenset(name for name in found if name.isidentifier())
 
 
 def _has_module(base: Snapshot, root: PurePosixPath, name: str) -> bool:
@@ -154,7 +208,7 @@ def _has_module(base: Snapshot, root: PurePosixPath, name: str) -> bool:
 # What code that is no test has little cause to name, and code that forges a verdict
 # from within the tested process needs.
 _FRAMEWORK_WORDS = re.compile(
-    rb"\b_?pytest\b|PYTEST_|\bjunit_?xml\b|\bpytest_runtest|\bunittest\.(?:case|main|result|runner)"
+    rb"\b_?pytest\b|PYTEST_|\bSkipTest\b|\bjunit_?xml\b|\bpytest_runtest|\bunittest\.(?:case|main|result|runner)"
     rb"|\bos\._exit\b|\blibtest\b|\btest2json\b|\b(?:jest|vitest)\b|COOPERBENCH"
 )
 
@@ -170,7 +224,7 @@ def files_that_name_a_framework(base: Snapshot, changes: Changes) -> tuple[str, 
         path
         for path, entry in changes.items()
         if entry is not None
-        and classify_path(path) is PathKind.CODE
+        and classify_path(path) in {PathKind.CODE, PathKind.DEPENDENCIES}
         and _words(entry) - _words(base.get(path))
     )
 

@@ -87,7 +87,13 @@ class TestRunner:
         """
         restored: tuple[str, ...] = ()
         if self.control_files is ControlFiles.RESTORE:
-            changes, restored = put_back(base, changes, suite.import_roots, suite.script_words)
+            changes, restored = put_back(
+                base,
+                changes,
+                roots=suite.import_roots,
+                words=suite.script_words,
+                tests=suite.patch.paths,
+            )
         untested = base.overlay(changes)
         applied = apply_patch(untested, suite.patch)
         if applied.status is PatchStatus.FAILED:

@@ -12,7 +12,8 @@ import attrs
 from attrs import frozen
 
 from cooperbench_eval.errors import RepositoryError, SandboxError, TestRunError
-from cooperbench_eval.models import TestResult, TestStatus
+from cooperbench_eval.models import PatchStatus, TestResult, TestStatus
+from cooperbench_eval.patching import apply_patch
 from cooperbench_eval.running.readers.frameworks import FRAMEWORKS
 from cooperbench_eval.running.readers.protocol import (
     FinishedRun,
@@ -24,7 +25,7 @@ from cooperbench_eval.running.readers.protocol import (
 )
 from cooperbench_eval.running.sandboxes.protocol import Execution, Sandbox
 from cooperbench_eval.running.suite import Delivery, TestSuite
-from cooperbench_eval.running.verdict import Finding, judge
+from cooperbench_eval.running.verdict import SOURCES, Finding, judge
 from cooperbench_eval.running.worktrees import WorkTrees
 from cooperbench_eval.snapshot import Changes, Snapshot
 
@@ -65,13 +66,24 @@ class Trial:
             self.require_new_tests,
         )
 
-    def new_tests(self) -> NewTests:
-        """Return what the suite's patch did to the tree."""
-        return NewTests(
-            before=self.untested,
-            after=self.tree,
-            paths=tuple(Changes.between(self.untested, self.tree)),
-            command=self.suite.command,
+    def new_tests(self) -> tuple[NewTests, ...]:
+        """Return what the suite's patch does to the tree, and what to the base.
+
+        The second is nobody's work but the benchmark's, so that what a change made
+        of the tree cannot hide a test.
+        """
+        pairs = [(self.untested, self.tree)]
+        on_base = apply_patch(self.base, self.suite.patch)
+        if on_base.status is not PatchStatus.FAILED:
+            pairs.append((self.base, self.base.overlay(on_base.changes)))
+        return tuple(
+            NewTests(
+                before=before,
+                after=after,
+                paths=tuple(Changes.between(before, after)),
+                command=self.suite.command,
+            )
+            for before, after in pairs
         )
 
 
@@ -107,6 +119,8 @@ def run_once(trial: Trial, sandbox: Sandbox, work_trees: WorkTrees) -> TestResul
                 timeout_seconds=suite.timeout_seconds,
             )
             finding = _finding(execution, trial, scratch)
+            if finding.status is TestStatus.PASSED and suite.delivery is Delivery.TREE:
+                finding = _unless_rewritten(finding, trial, place)
         except TestRunError as exc:
             if isinstance(exc, SandboxError):
                 raise
@@ -242,8 +256,22 @@ def _finding(execution: Execution, trial: Trial, scratch: Path) -> Finding:
         tree=trial.tree,
         output=execution.output,
     )
-    new = trial.new_tests() if trial.require_new_tests else None
+    new = trial.new_tests() if trial.require_new_tests else ()
     return judge(run, FRAMEWORKS[suite.framework], new, suite.required)
+
+
+def _unless_rewritten(finding: Finding, trial: Trial, place: Path) -> Finding:
+    """Believe a pass only if the benchmark's tests still stand as they were brought.
+
+    A sandbox that works on a copy leaves them alone.
+    """
+    for path, entry in Changes.between(trial.untested, trial.tree).items():
+        if entry is None or not entry.mode.is_regular or Path(path).suffix not in SOURCES:
+            continue
+        if read_ends(place / path, len(entry.data)) != entry.data:
+            reason = f"the run rewrote {path}, which the tests patch brings"
+            return Finding(status=TestStatus.INCONCLUSIVE, reason=reason, cases=finding.cases)
+    return finding
 
 
 def _output(execution: Execution, launch: Launch) -> bytes:

@@ -1,6 +1,8 @@
 """From how a command ended, and what its framework wrote, to a verdict."""
 
+import re
 from collections import Counter
+from pathlib import PurePosixPath
 
 import attrs
 from attrs import field, frozen
@@ -13,11 +15,21 @@ from cooperbench_eval.running.readers.protocol import (
     UnreadableResultError,
 )
 
-__all__ = ["NOT_FOUND", "Finding", "judge"]
+__all__ = ["NOT_FOUND", "SOURCES", "Finding", "judge"]
 
 NOT_FOUND = 127
 """A shell's exit status where the program that it was to run is missing."""
-_RAN = frozenset(TestCaseStatus) - {TestCaseStatus.SKIPPED}
+SOURCES = frozenset(
+    {".py", ".go", ".rs", ".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts"}
+)
+"""Suffixes of files that may hold tests."""
+# What a test says of itself where it may end so without having run to its end.
+_EXCUSES = {
+    TestCaseStatus.SKIPPED: re.compile(rb"skip", re.IGNORECASE),
+    TestCaseStatus.XFAILED: re.compile(
+        rb"xfail|expected_?failure|todo|should_panic", re.IGNORECASE
+    ),
+}
 
 
 @frozen(kw_only=True)
@@ -38,15 +50,18 @@ class Finding:
 
 
 def judge(
-    run: FinishedRun, reader: Reader, new: NewTests | None, required: tuple[str, ...] | None
+    run: FinishedRun,
+    reader: Reader,
+    new: tuple[NewTests, ...],
+    required: tuple[str, ...] | None,
 ) -> Finding:
     """Judge a run by its exit status and by the framework's own result.
 
     Args:
         run: The run.
         reader: Reads its framework's result.
-        new: What the tests patch brought, to find what had to run; `None` if that
-            does not matter.
+        new: What the tests patch brought, to find what had to run, on each tree that
+            it was laid on; none if that does not matter.
         required: Tests that had to run, if somebody said so.
     """
     try:
@@ -59,7 +74,7 @@ def judge(
             status=status, reason=f"{exc}; {_ending(run.exit_code)}{_last_words(run.output)}"
         )
     status, reason = _verdict(cases, run.exit_code, reader)
-    if status is not TestStatus.PASSED or new is None:
+    if status is not TestStatus.PASSED or not new:
         return Finding(status=status, reason=reason, cases=cases)
     missing = _missing(cases, reader, new, required)
     if missing:
@@ -86,26 +101,42 @@ def _verdict(cases: tuple[TestCase, ...], exit_code: int, reader: Reader) -> tup
 
 
 def _missing(
-    cases: tuple[TestCase, ...], reader: Reader, new: NewTests, required: tuple[str, ...] | None
+    cases: tuple[TestCase, ...],
+    reader: Reader,
+    new: tuple[NewTests, ...],
+    required: tuple[str, ...] | None,
 ) -> tuple[str, ...]:
-    new = attrs.evolve(new, cases=cases)
-    names = reader.required(new) if required is None else required
-    if not names:
-        return ()
-    ran = tuple(case for case in cases if case.status in _RAN)
-    skipped = tuple(case for case in cases if case.status is TestCaseStatus.SKIPPED)
+    if required is None:
+        found = (reader.required(attrs.evolve(each, cases=cases)) for each in new)
+        names = dict.fromkeys(name for some in found for name in some)
+    else:
+        names = dict.fromkeys(required)
     return tuple(
         name
         for name in names
-        if not any(reader.covers(case, name) for case in ran)
-        and not (_may_skip(new) and any(reader.covers(case, name) for case in skipped))
+        if not any(reader.covers(case, name) and _counts(case, name, new[0]) for case in cases)
     )
 
 
-def _may_skip(new: NewTests) -> bool:
-    """Whether the benchmark's own files ask for skips: they may be honest then."""
-    entries = (new.after.get(path) for path in new.paths)
-    return any(entry is not None and b"skip" in entry.data.lower() for entry in entries)
+def _counts(case: TestCase, name: str, new: NewTests) -> bool:
+    """Whether a case that covers a required test may stand for it.
+
+    One that was skipped, or failed as expected, does only where the benchmark's own
+    files say so: the test's file, or a `conftest.py` above it.
+    """
+    excuse = _EXCUSES.get(case.status)
+    if excuse is None:
+        return True
+    file = name.partition("::")[0]
+    files = [file] if file in new.paths else [p for p in new.paths if _is_source(p)]
+    folders = {folder for each in files for folder in PurePosixPath(each).parents}
+    conftests = [str(folder / "conftest.py") for folder in folders]
+    entries = (new.after.get(path) for path in (*files, *conftests))
+    return any(entry is not None and excuse.search(entry.data) for entry in entries)
+
+
+def _is_source(path: str) -> bool:
+    return PurePosixPath(path).suffix in SOURCES
 
 
 def _last_words(output: bytes) -> str:

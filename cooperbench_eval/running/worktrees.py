@@ -181,6 +181,7 @@ class _WorkTree:
         """Make the directory hold the base again, whatever was done to it."""
         root = str(self.root)
         self.root.chmod(0o700)
+        _forget_attributes(self.root)
         seen: set[str] = set()
         for path, entry in _walk(root, self._folders):
             found = entry.stat(follow_symlinks=False)
@@ -204,7 +205,15 @@ class _WorkTree:
             return False
         if self._folders[path] != found.st_mode:
             (self.root / path).chmod(stat.S_IMODE(self._folders[path]))
+        _forget_attributes(self.root / path)
         return True
+
+
+def _forget_attributes(folder: Path) -> None:
+    """Take extended attributes off; some give rights to whatever is made in a folder."""
+    if hasattr(os, "listxattr"):
+        for name in os.listxattr(folder):
+            os.removexattr(folder, name)
 
 
 def _stamp(found: os.stat_result) -> _Stamp:

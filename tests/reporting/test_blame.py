@@ -89,6 +89,28 @@ def test_the_first_reason_that_holds_is_the_blame(facts, kind, features):
     assert (found.kind.value, found.features) == (kind, features)
 
 
+@pytest.mark.parametrize("status", ["inconclusive", "setup_failed"])
+def test_suites_that_run_nowhere_are_nobodys_fault(status):
+    """With the patch and without, as where the framework is not installed."""
+    nothing = ce.TestResult(status=status)
+    row = ce.Attempt(
+        strategy="s",
+        implementation="m",
+        status="clean",
+        feature1_tests=nothing,
+        feature2_tests=GOOD,
+    )
+    features = [
+        ce.FeatureReport(
+            number=number, patch=ce.PatchReport(status="applied"), tests=nothing, base_tests=base
+        )
+        for number, base in ((1, nothing), (2, GOOD))
+    ]
+
+    assert find_blame(features[0], features[0], row).kind is ce.BlameKind.UNKNOWN
+    assert find_blame(features[0], features[1], row).features == (2,)
+
+
 def test_tests_that_the_merge_lost_are_named():
     """They passed alone, and fail or are gone where the merged run does not pass."""
     found = blame(merged=(BAD, LATE))

@@ -7,6 +7,9 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
+import time
+import zlib
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
 import pytest
@@ -120,16 +123,74 @@ for number in range(10_000):
     connection.close()
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"cases": 1}', '{"cases": [], "status": "odd"}'])
-def test_a_row_that_cannot_be_read_counts_as_absent(tmp_path, text):
+BAD_ROWS = [
+    *("", "[]", "{}", "5", "null", '"x"', "[" * 100_000, "\udcff"),
+    *('{"cases": 1}', '{"cases": [], "status": "odd"}', '{"cases": [5], "status": "passed"}'),
+    '{"cases": [], "status": "passed", "exit_code": {}}',
+    '{"cases": [], "status": "passed", "output": 5}',
+]
+
+
+@pytest.mark.parametrize("packed", [True, False])
+@pytest.mark.parametrize("text", BAD_ROWS, ids=lambda text: repr(text[:50]))
+def test_a_row_that_cannot_be_read_counts_as_absent(tmp_path, text, packed):
     """Say, of a later version."""
     cache = ce.ResultCache(tmp_path / "cache")
     cache.put("key", RESULT)
     with sqlite3.connect(cache.path) as connection:
-        connection.execute("UPDATE results SET result = ?", (text,))
+        row = text.encode(errors="surrogateescape")
+        row = zlib.compress(row) if packed else row
+        connection.execute("UPDATE results SET result = ?", (row,))
     connection.close()
 
     assert cache.get("key") is None
+
+
+def test_threads_that_ask_at_once_make_it_once(cache):
+    """The others wait for the first, and for no other key."""
+    made = []
+
+    def make():
+        made.append(threading.get_ident())
+        time.sleep(0.1)
+        return RESULT
+
+    with ThreadPoolExecutor(8) as pool:
+        keys = ["one", "two"] * 4
+        results = list(
+            pool.map(lambda key: cache.get_or_make(key, make, keeps=lambda _: True), keys)
+        )
+
+    assert results == [RESULT] * 8
+    assert len(made) == 2
+
+
+def test_what_is_not_to_be_kept_is_made_again(cache):
+    """A failure in making leaves the key free."""
+
+    def fail():
+        raise ce.SandboxError("gone")
+
+    with pytest.raises(ce.SandboxError):
+        cache.get_or_make("key", fail, keeps=lambda _: True)
+    for _ in range(2):
+        assert cache.get_or_make("key", lambda: RESULT, keeps=lambda _: False) == RESULT
+    assert cache.get("key") is None
+
+
+def test_memory_is_bounded(monkeypatch):
+    """The results that were last used stay."""
+    monkeypatch.setattr("cooperbench_eval.running.cache._MEMORY_LIMIT", 2000)
+    cache = ce.ResultCache()
+    for number in range(50):
+        cache.put(str(number), RESULT)
+        assert cache.get("0") == RESULT
+
+    kept = [number for number in range(50) if cache.get(str(number))]
+
+    assert kept[0] == 0
+    assert kept[-1] == 49
+    assert len(kept) < 25
 
 
 @pytest.mark.parametrize("kind", ["no database", "folder"])

@@ -16,23 +16,31 @@ dependencies = []
 addopts = "-q"
 """
 SETUP_CFG = "[metadata]\nname = p\n\n[tool:pytest]\naddopts = -q\n"
-PACKAGE = '{"name": "p", "scripts": {"test": "jest"}, "dependencies": {}}'
+PACKAGE = (
+    '{"name": "p", "scripts": {"test": "jest", "c": "node ./tools/check.js"}, "dependencies": {}}'
+)
+CARGO = '[package]\nname = "t"\n'
+GO_MOD = "module example.org/m\n\ngo 1.19\n"
 BASE = Snapshot.from_files(
     {
         "conftest.py": b"base\n",
         "pyproject.toml": PYPROJECT.encode(),
         "setup.cfg": SETUP_CFG.encode(),
         "package.json": PACKAGE.encode(),
+        "Cargo.toml": CARGO.encode(),
+        "go.mod": GO_MOD.encode(),
+        "run.sh": b"exec pytest\n",
+        "tools/check.js": b"",
         "src/queue.py": b"the product's own\n",
         "src/p/__init__.py": b"",
     }
 )
 
 
-def taken(files, roots=()):
+def taken(files, roots=(), words=(), tests=()):
     """Return the paths that are taken out of changes to files; `None` deletes."""
     changes = Changes({p: t if t is None else Entry(t.encode()) for p, t in files.items()})
-    left, paths = put_back(BASE, changes, roots)
+    left, paths = put_back(BASE, changes, roots=roots, words=words, tests=tests)
     assert {p: left[p] for p in left} == {p: changes[p] for p in changes if p not in paths}
     return paths
 
@@ -48,6 +56,12 @@ def taken(files, roots=()):
         "tox.ini",
         "sitecustomize.py",
         "src/usercustomize.py",
+        "src/sitecustomize/__init__.py",
+        "sitecustomize.cpython-311-x86_64-linux-gnu.so",
+        "src/p/__pycache__/a.cpython-311.pyc",
+        "src/p/a.pyc",
+        "lib/__mocks__/fs.js",
+        "src/setupTests.ts",
         "evil.pth",
         "evil-1.dist-info/entry_points.txt",
         "evil.egg-info/entry_points.txt",
@@ -81,6 +95,8 @@ def test_a_deletion_steers_too():
         ("pyproject.toml", PYPROJECT + "\n[tool.ruff]\nline-length = 100\n"),
         ("setup.cfg", SETUP_CFG.replace("= p", "= q")),
         ("package.json", PACKAGE.replace("{}", '{"left-pad": "1"}')),
+        ("Cargo.toml", CARGO + '\n[dependencies]\nserde = "1"\n'),
+        ("go.mod", GO_MOD + "require example.org/new v1.2.3\n"),
         ("sub/pyproject.toml", "[project]\nname = 'new'\n"),
         ("src/p/json.py", "not at a root\n"),
         ("src/queue.py", "was there before\n"),
@@ -108,7 +124,15 @@ def test_what_does_not_steer_stays(path, text):
         ("setup.cfg", "no section\n"),
         ("package.json", PACKAGE.replace("jest", "true")),
         ("package.json", PACKAGE[:-1] + ', "jest": {"bail": true}}'),
+        ("package.json", PACKAGE.replace('"p"', '"chai"')),
         ("package.json", "[]"),
+        ("Cargo.toml", CARGO.replace('"t"', '"t"\nbuild = "gen.rs"')),
+        ("Cargo.toml", CARGO.replace('"t"', '"t"\nautotests = false')),
+        ("Cargo.toml", CARGO + '\n[[test]]\nname = "new"\nharness = false\n'),
+        ("Cargo.toml", CARGO + '\n[patch.crates-io]\nserde = { path = "fake" }\n'),
+        ("go.mod", GO_MOD + "replace example.org/check => ./fake\n"),
+        ("go.mod", GO_MOD + "replace (\n\texample.org/check => ./fake\n)\n"),
+        ("go.mod", "module example.org/other\n"),
         ("package.json", "{"),
     ],
 )
@@ -118,7 +142,15 @@ def test_the_part_of_a_file_that_steers_decides(path, text):
 
 
 @pytest.mark.parametrize(
-    "path", ["pytest.py", "_pytest/__init__.py", "json.py", "src/pluggy/x.py", "unittest/case.py"]
+    "path",
+    [
+        "pytest.py",
+        "_pytest/__init__.py",
+        "json.py",
+        "src/pluggy/x.py",
+        "unittest/case.py",
+        "hypothesis.py",
+    ],
 )
 def test_a_module_that_hides_one_the_run_needs_is_taken_out(path):
     """It would be imported in its place, from any root of imports."""
@@ -129,7 +161,7 @@ def test_a_link_in_place_of_settings_steers():
     """Whatever it points at."""
     changes = Changes({"setup.cfg": Entry(b"elsewhere", 0o120000)})
 
-    assert put_back(BASE, changes, ()) == (Changes(), ("setup.cfg",))
+    assert put_back(BASE, changes) == (Changes(), ("setup.cfg",))
 
 
 @pytest.mark.parametrize(
@@ -156,3 +188,36 @@ def test_what_named_it_before_is_no_trace():
     changes = Changes({"a.py": Entry(b"import pytest\nnew = 1\n"), "gone.py": None})
 
     assert files_that_name_a_framework(base, changes) == ()
+
+
+@pytest.mark.parametrize(
+    ("path", "words", "named"),
+    [
+        ("run.sh", ("sh", "./run.sh"), True),
+        ("run.sh", ("sh", "other.sh"), False),
+        ("new.sh", ("sh", "new.sh"), True),
+        ("tools/check.js", ("npm", "test"), True),
+        ("tools/check.js", ("sh", "run.sh"), False),
+        ("tests/test_a.py", ("pytest", "tests/test_a.py"), False),
+    ],
+)
+def test_scripts_that_run_the_tests_are_the_bases(path, words, named):
+    """Named by a command, or through package.json; test files are the suite's own."""
+    assert taken({path: "exit 0\n"}, words=words) == ((path,) if named else ())
+
+
+@pytest.mark.parametrize(
+    ("path", "hides"),
+    [
+        ("t/test_new/__init__.py", True),
+        ("t/test_new.cpython-311-x86_64-linux-gnu.so", True),
+        ("t/test_new.py", False),
+        ("t/test_newer.py", False),
+        ("t/test_new/data.txt", False),
+    ],
+)
+def test_a_module_that_hides_a_test_is_taken_out(path, hides):
+    """It would be imported where the benchmark's file should be."""
+    assert taken({path: "def test_new(): pass\n"}, tests=["t/test_new.py"]) == (
+        (path,) if hides else ()
+    )

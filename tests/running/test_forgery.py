@@ -14,6 +14,7 @@ BASE = Snapshot.from_files(
     {
         "src/product.py": b"def answer(): return 0\n",
         "tests/test_old.py": b"def test_old(): pass\n",
+        "tests/test_import.py": b"import product\ndef test_import(): pass\n",
         "conftest.py": b"# the project's own\n",
         "run_tests.sh": b"exec python -m pytest -q\n",
     }
@@ -76,6 +77,11 @@ IN_STEERING_FILES = {
         "evil-1.0.dist-info/entry_points.txt": "[pytest11]\nevil = evil\n",
         "evil.py": FLIP,
     },
+    "a sitecustomize that is a package": {"src/sitecustomize/__init__.py": EXIT},
+    "a package in place of the new test": {
+        "tests/test_new/__init__.py": "import os\n__file__ = os.path.dirname(__file__) + '.py'\n"
+        "def test_new(): pass\n"
+    },
     "a module in place of pytest": {"pytest.py": EXIT},
     "a package in place of pytest's": {"src/_pytest/__init__.py": EXIT},
     "a module in place of the standard library's": {"src/xml.py": EXIT, "argparse.py": EXIT},
@@ -87,6 +93,12 @@ IN_THE_PRODUCT = {
     "writes a result with the old test and exits": FORGE_RESULT,
     "skips the test": SKIP,
     "raises a skip": "import unittest\ndef answer(): raise unittest.SkipTest('not today')\n",
+    "expects to fail": "import pytest\ndef answer(): pytest.xfail('not today')\n",
+    "rewrites the test before it is read": (
+        "import os\n"
+        "tests = os.path.join(os.path.dirname(__file__), '..', 'tests', 'test_new.py')\n"
+        "with open(tests, 'w') as file: file.write('def test_new(): pass\\n')\n"
+    ),
     "replaces the result before": FORGE_RESULT.replace("os._exit(0)", ""),
     "leaves a process that writes it later": (
         "import os, time\nif os.fork() == 0:\n    os.setsid()\n    time.sleep(0.3)\n"
@@ -119,6 +131,7 @@ def test_files_that_steer_the_run_have_no_say(name):
 
     assert result.status is TestStatus.FAILED
     assert {case.id: case.status.value for case in result.cases} == {
+        "tests/test_import.py::test_import": "passed",
         "tests/test_new.py::test_new": "failed",
         "tests/test_old.py::test_old": "passed",
     }
@@ -166,7 +179,45 @@ def test_the_runners_script_is_the_bases_for_the_next_run():
     second = run({}, suite, runner)
 
     assert first.status is second.status is TestStatus.FAILED
-    assert [case.status for case in second.cases] == ["failed", "passed"]
+    assert sorted(case.status for case in second.cases) == ["failed", "passed", "passed"]
+
+
+def test_a_script_that_runs_the_tests_is_the_bases():
+    """A patch to it is taken out, as of any file that steers."""
+    suite = TestSuite(
+        command=("sh", "run_tests.sh"), patch=TESTS, env=dict(SUITE.env), timeout_seconds=30
+    )
+
+    result = run({"run_tests.sh": "exec python -m pytest -q tests/test_old.py\n"}, suite)
+
+    assert (result.status, result.restored_files) == (TestStatus.FAILED, ("run_tests.sh",))
+
+
+def test_a_word_in_data_excuses_no_skip():
+    """Only the test's own file, and what steers it, may speak of skipping."""
+    data = Changes.between(
+        BASE, BASE.overlay(Changes({"tests/data.txt": Entry(b"never skip a test\n")}))
+    )
+    patch = TESTS + data.diff(BASE)
+    suite = TestSuite(command=SUITE.command, patch=patch, env=dict(SUITE.env), timeout_seconds=30)
+    skipping = "import unittest\ndef answer(): raise unittest.SkipTest('not today')\n"
+
+    assert run({"src/product.py": skipping}, suite).status is TestStatus.INCONCLUSIVE
+
+
+def test_a_test_that_asks_to_be_skipped_or_to_fail_may():
+    """It is the benchmark's own word."""
+    text = b"""\
+import pytest
+@pytest.mark.skip
+def test_later(): pass
+@pytest.mark.xfail
+def test_bug(): assert 0
+"""
+    patch = Changes({"tests/test_more.py": Entry(text)}).diff(BASE)
+    suite = TestSuite(command=SUITE.command, patch=patch, env=dict(SUITE.env), timeout_seconds=30)
+
+    assert run({}, suite).status is TestStatus.PASSED
 
 
 def test_a_process_left_behind_does_not_edit_the_next_run():

@@ -4,6 +4,9 @@ import gc
 import os
 import pickle
 import shutil
+import struct
+import subprocess
+import tempfile
 import time
 from pathlib import Path
 
@@ -66,6 +69,12 @@ def dress_up(file):
     os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
 
 
+def give_to_nobody(folder):
+    """Let nobody read or write whatever is made in a folder from now on."""
+    rights = [struct.pack("<HHI", tag, 0, 0xFFFFFFFF) for tag in (1, 4, 32)]
+    os.setxattr(folder, "system.posix_acl_default", struct.pack("<I", 2) + b"".join(rights))
+
+
 DEEDS = {
     "write": lambda root: (root / "a").write_text("x\n"),
     "write in its place, with its times": lambda root: dress_up(root / "a"),
@@ -85,6 +94,7 @@ DEEDS = {
     "pipe": lambda root: os.mkfifo(root / "p"),
     "hard link": lambda root: os.link(root / "a", root / "d/a"),
     "odd names": lambda root: (root / "new\nline\udcff").write_text("x"),
+    "rights for what will be made": lambda root: [give_to_nobody(f) for f in (root, root / "d")],
     "all gone": shutil.rmtree,
 }
 
@@ -101,6 +111,7 @@ def test_what_a_run_did_is_undone(deed):
         assert folders(root) == {"d", "d/e", "to-folder"}
         assert {p.name for p in root.iterdir()} == {"a", "d", "link", "to-folder"}
         assert (root / "d/b").stat().st_mode & 0o100
+        assert [os.listxattr(folder) for folder in (root, root / "d")] == [[], []]
         assert (root / "d/e").stat().st_mode & 0o700 == 0o700
 
 
@@ -204,3 +215,39 @@ def test_a_disk_that_does_not_take_it_is_the_sandboxs_failure(monkeypatch, tmp_p
         pass
     with pytest.raises(SandboxError, match="cannot be written"), WorkTrees().lend(BASE, BASE):
         pass
+
+
+def test_a_file_is_written_whole_or_not_at_all(tmp_path):
+    """A disk that is nearly full takes a part of it and says nothing."""
+    small = tmp_path / "small"
+    small.mkdir()
+    mounted = subprocess.run(
+        ("mount", "-t", "tmpfs", "-o", "size=1m", "none", small), check=False, capture_output=True
+    )
+    if mounted.returncode:
+        assert os.geteuid(), mounted.stderr
+        pytest.skip("only root may mount")
+    try:
+        tempfile.tempdir = str(small)
+        work_trees = WorkTrees()
+        big = BASE.overlay(Changes({"big": Entry(b"x" * (2 << 20))}))
+        for base in (BASE, big):
+            with pytest.raises(SandboxError, match="No space"), work_trees.lend(base, big):
+                pass
+        with work_trees.lend(BASE, BASE) as root:
+            assert found(root) == FILES
+        del work_trees
+        gc.collect()
+    finally:
+        subprocess.run(("umount", "-l", small), check=True)
+
+
+def test_a_home_that_a_cleaner_took_is_made_again():
+    """And nothing is lent of what was in it."""
+    work_trees = WorkTrees()
+    with work_trees.lend(BASE, BASE) as root:
+        pass
+    shutil.rmtree(root.parent)
+
+    with work_trees.lend(BASE, BASE) as root:
+        assert found(root) == FILES
