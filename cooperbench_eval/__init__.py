@@ -11,7 +11,8 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from cooperbench_eval.dataset import Dataset, PatchLocation, Setting, Task, evaluate
+    from cooperbench_eval.benchmark import evaluate
+    from cooperbench_eval.dataset import Dataset, PatchLocation, Setting, Task
     from cooperbench_eval.errors import (
         CooperBenchEvalError,
         DatasetError,
@@ -225,7 +226,8 @@ __all__ = [
 ]
 
 _ROOMS = {
-    "cooperbench_eval.dataset": ("Dataset", "PatchLocation", "Setting", "Task", "evaluate"),
+    "cooperbench_eval.benchmark": ("evaluate",),
+    "cooperbench_eval.dataset": ("Dataset", "PatchLocation", "Setting", "Task"),
     "cooperbench_eval.errors": (
         "CooperBenchEvalError",
         "DatasetError",

@@ -1,32 +1,25 @@
 """CooperBench's dataset and run logs, read as they lie on disk.
 
-`Dataset` finds tasks, their features and pairs; `evaluate` is the benchmark's
-planned command as a function. Both layouts of run logs are known, the one of
-the paper's pipeline and the one of today's runner.
+`Dataset` finds tasks, their features and pairs. Both layouts of run logs are
+known, the one of the paper's pipeline and the one of today's runner.
 """
 
 import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from functools import partial
 from itertools import combinations
 from pathlib import Path
 
 from attrs import field, frozen
 
 from cooperbench_eval.errors import DatasetError
-from cooperbench_eval.evaluator import Evaluator, Feature, FeaturePair
 from cooperbench_eval.patching import Patch
-from cooperbench_eval.reporting import MergeReport
-from cooperbench_eval.runlogs import PatchLocation, Setting, find_patches
-from cooperbench_eval.running import Delivery, Sandbox, TestRunner, TestSuite
-from cooperbench_eval.running.sandboxes.containers import ContainerSandbox, repository_from_image
-from cooperbench_eval.snapshot import Snapshot
-from cooperbench_eval.strategies import MergeStrategy
+from cooperbench_eval.runlogs import PatchLocation, Setting
+from cooperbench_eval.running import Delivery, TestSuite
 from cooperbench_eval.taskscripts import checked_out_commit, framework_of, plain_pytest_command
 
-__all__ = ["Dataset", "PatchLocation", "Setting", "Task", "evaluate"]
+__all__ = ["Dataset", "PatchLocation", "Setting", "Task"]
 
 _SCRIPTS = ("runner.sh", "run_tests.sh")
 _IMAGE_COMMAND = ("bash", "/usr/local/bin/runner.sh", "tests.patch", "feature.patch")
@@ -231,132 +224,6 @@ class Dataset:
             )
         except (KeyError, TypeError, ValueError) as exc:
             raise DatasetError(f"is no subset of the dataset ({exc!r})", str(file)) from exc
-
-
-def evaluate(  # noqa: PLR0917 - the signature of the benchmark's planned command
-    setting: str,
-    repo_name: str,
-    task_id: int,
-    feature1_id: int,
-    feature2_id: int,
-    model: str,
-    patch_location: str = "logs",
-    *,
-    dataset_dir: str | os.PathLike[str],
-    repo_dir: str | os.PathLike[str] | None = None,
-    logs_dir: str | os.PathLike[str] | None = None,
-    run_name: str | None = None,
-    k: int = 1,
-    strategies: Iterable[str | MergeStrategy] = ("naive", "union"),
-    runner: TestRunner | None = None,
-    run_tests: bool = True,
-    in_image: bool = False,
-    command: Iterable[str] | None = None,
-    framework: str = "pytest",
-    timeout_seconds: float = 600,
-    env: Mapping[str, str] | None = None,
-) -> MergeReport:
-    """Evaluate one pair of the dataset.
-
-    Args:
-        setting: `single`, `solo`, `coop`, `coop_ablation` or `team`. In `solo`
-            both features are in one patch, so both sides of the merge are equal.
-        repo_name: The dataset's folder for the repository.
-        task_id: The task's number.
-        feature1_id: The feature that is merged.
-        feature2_id: The feature that is merged into.
-        model: The model whose patches are evaluated.
-        patch_location: Where the patches are: `logs`, `cache`, `hf` (the
-            benchmark's public results, with the extra `hf`), or `gold` for the
-            dataset's own.
-        dataset_dir: The dataset.
-        repo_dir: A clone of the task's repository, with its base commit. Not needed
-            with *in_image*: the base is taken out of the image once, and kept in
-            the user's cache folder.
-        logs_dir: The folder of `logs` or `cache`, if not `./logs` and
-            `~/.cooperbench_cache`.
-        run_name: The run in today's log layout, where several would do.
-        k: Which of the model's tries.
-        strategies: The merge strategies to try.
-        runner: Runs the tests, if not a `TestRunner` as it comes.
-        run_tests: Whether to run them at all.
-        in_image: Whether the tests run in the task's own image, as the benchmark's
-            script in it runs them (`Task.image_suite`), by default with network and
-            under the benchmark's names; *command*, *framework*, *env* then say
-            nothing. A *runner* of one's own has a `ContainerSandbox`.
-        command: What runs the tests; found in the task's scripts if absent.
-        framework: What reads their result.
-        timeout_seconds: The deadline of one run.
-        env: Variables for the command; see `Task.suite`.
-
-    Raises:
-        DatasetError: The dataset or the logs lack something, or the setting or
-            the location is unknown.
-        PatchError: A patch cannot be read.
-        RepositoryError: *repo_dir* is no repository with the base commit.
-        StrategyError: A strategy is not to be had.
-        TestRunError: The tests cannot be started.
-    """
-    known_setting, location = Setting.of(setting), PatchLocation.of(patch_location)
-    task = Dataset(dataset_dir).task(repo_name, task_id)
-    numbers = (feature1_id, feature2_id)
-    task.require(*numbers)
-    if runner is None and in_image:
-        runner = TestRunner(sandbox=ContainerSandbox.for_task(repo_name, task_id, network=True))
-    elif runner is None:
-        runner = TestRunner()
-    if location is PatchLocation.GOLD:
-        patches = tuple(task.gold_patch(number) for number in numbers)
-    else:
-        patches = find_patches(
-            known_setting,
-            task.repo_name,
-            task_id,
-            numbers,
-            model=model,
-            location=location,
-            logs_dir=logs_dir,
-            run_name=run_name,
-            k=k,
-        )
-    if command is not None and not isinstance(command, str):
-        command = tuple(command)  # an iterator serves both features
-    suite_of = partial(
-        task.suite, command=command, framework=framework, timeout_seconds=timeout_seconds, env=env
-    )
-    if in_image:
-        suite_of = partial(task.image_suite, timeout_seconds=timeout_seconds)
-    suites = [suite_of(number) if run_tests else None for number in numbers]
-    feature1, feature2 = map(partial(_feature, task), numbers, patches, suites)
-    pair = FeaturePair(
-        repo_name=repo_name,
-        task_id=task_id,
-        base=Snapshot.from_repo(_repository(repo_dir, runner.sandbox), task.base_commit()),
-        feature1=feature1,
-        feature2=feature2,
-        model=model,
-        setting=known_setting.value,
-        k=k,
-    )
-    evaluator = Evaluator(strategies=tuple(strategies), runner=runner if run_tests else None)
-    return evaluator.evaluate(pair)
-
-
-def _repository(
-    repo_dir: str | os.PathLike[str] | None, sandbox: Sandbox
-) -> str | os.PathLike[str]:
-    """Return the clone, or what the image has instead."""
-    if repo_dir is not None:
-        return repo_dir
-    if not isinstance(sandbox, ContainerSandbox):
-        raise DatasetError("is needed where no image has the repository", "repo_dir")
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return repository_from_image(sandbox.image, cache / "cooperbench_eval" / "bases")
-
-
-def _feature(task: Task, number: int, patch: Patch, tests: TestSuite | None) -> Feature:
-    description = task.description(number)
-    return Feature(number=number, patch=patch, tests=tests, description=description)
 
 
 def _task(folder: Path, task_id: int) -> Task:

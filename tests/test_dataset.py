@@ -8,6 +8,7 @@ import pygit2
 import pytest
 
 import cooperbench_eval as ce
+from cooperbench_eval import benchmark
 
 PATCH = b"--- a/f\n+++ b/f\n@@ -1 +1 @@\n-1\n+%s\n"
 TESTS = b"--- /dev/null\n+++ b/test_f.py\n@@ -0,0 +1 @@\n+def test_f(): assert open('f').read()\n"
@@ -494,3 +495,77 @@ def test_what_is_missing_or_unknown_is_named(evaluate, change, error, words):
 
     with pytest.raises(error, match=words):
         evaluate(**(arguments | change))
+
+
+@pytest.mark.parametrize(
+    "sandbox",
+    [ce.LocalSandbox(), ce.ContainerSandbox(image="any", pull=False)],
+    ids=["no container", "the tree elsewhere"],
+)
+def test_an_images_script_wants_the_images_sandbox(evaluate, sandbox):
+    """In any other it finds no patches, and would say of another tree that it passes."""
+    with pytest.raises(ce.DatasetError, match=r"runner: needs a sandbox as .*for_task"):
+        evaluate(
+            *("coop", "r_task", 0, 1, 2, "m", "gold"),
+            runner=ce.TestRunner(sandbox=sandbox),
+            run_tests=True,
+            in_image=True,
+        )
+
+
+def test_the_base_comes_from_where_the_sandbox_is(evaluate, repo, monkeypatch):
+    """From its engine, and pulled only if it may be."""
+    asked = {}
+
+    def take(image, _, **options):
+        asked.update(options, image=image)
+        return repo[0]
+
+    monkeypatch.setattr(benchmark, "repository_from_image", take)
+    sandbox = ce.ContainerSandbox.for_task("r_task", 0, base_url="unix:///there", pull=False)
+
+    evaluate(
+        *("coop", "r_task", 0, 1, 2, "m", "gold"),
+        repo_dir=None,
+        runner=ce.TestRunner(sandbox=sandbox),
+        in_image=True,
+    )
+
+    assert asked == {"image": sandbox.image, "base_url": "unix:///there", "pull": False}
+
+
+def test_without_tests_no_runner_is_made(evaluate, monkeypatch):
+    """Which would look for bubblewrap."""
+    monkeypatch.setattr(benchmark, "TestRunner", None)
+
+    report = evaluate("coop", "r_task", 0, 1, 2, "m", "gold")
+
+    assert report.feature1.tests is None
+
+
+@pytest.mark.parametrize(
+    ("options", "seconds"),
+    [({}, 600), ({"in_image": True}, 1800), ({"in_image": True, "timeout_seconds": 5}, 5)],
+)
+def test_a_deadline_that_is_not_given_is_the_suites_own(evaluate, monkeypatch, options, seconds):
+    """An image may install packages, and has longer."""
+    seen = []
+
+    class Watcher:
+        def __init__(self, **_):
+            pass
+
+        def evaluate(self, pair):
+            seen.extend([pair.feature1.tests, pair.feature2.tests])
+
+    monkeypatch.setattr(benchmark, "Evaluator", Watcher)
+    sandbox = ce.ContainerSandbox.for_task("r_task", 0)
+
+    evaluate(
+        *("coop", "r_task", 0, 1, 2, "m", "gold"),
+        run_tests=True,
+        runner=ce.TestRunner(sandbox=sandbox),
+        **({"command": ["true"]} | options),
+    )
+
+    assert [suite.timeout_seconds for suite in seen] == [seconds] * 2

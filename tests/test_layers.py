@@ -58,7 +58,9 @@ KNOWS = {
     },
     "runlogs": {"errors", "patching"},
     "taskscripts": set(),
-    "dataset": {
+    "dataset": {"errors", "patching", "runlogs", "running", "taskscripts"},
+    "benchmark": {
+        "dataset",
         "errors",
         "evaluator",
         "patching",
@@ -67,7 +69,6 @@ KNOWS = {
         "running",
         "snapshot",
         "strategies",
-        "taskscripts",
     },
 }
 
