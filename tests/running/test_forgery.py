@@ -193,6 +193,33 @@ def test_a_script_that_runs_the_tests_is_the_bases():
     assert (result.status, result.restored_files) == (TestStatus.FAILED, ("run_tests.sh",))
 
 
+def test_a_tree_that_hides_a_test_from_its_framework_is_found_out():
+    """What must run is asked of the base too, where the agent wrote nothing."""
+    base = Snapshot.from_files(
+        {
+            "pkg/__init__.py": b"",
+            "test_old.py": b"import unittest\n"
+            b"class Old(unittest.TestCase):\n    def test_old(self): pass\n",
+        }
+    )
+    text = b"import unittest\nclass New(unittest.TestCase):\n    def test_new(self): self.fail()\n"
+    suite = TestSuite(
+        command=("python", "-m", "unittest"),
+        patch=Changes({"pkg/test_new.py": Entry(text)}).diff(base),
+        framework="unittest",
+        timeout_seconds=30,
+    )
+    hiding = b"def load_tests(loader, tests, pattern): return tests.__class__()\n"
+    runner = TestRunner()
+
+    honest = runner.run(base, Changes(), suite)
+    forged = runner.run(base, Changes({"pkg/__init__.py": Entry(hiding)}), suite)
+
+    assert honest.status is TestStatus.FAILED
+    assert forged.status is TestStatus.INCONCLUSIVE
+    assert forged.missing_tests == ("pkg.test_new.New.test_new",)
+
+
 def test_a_word_in_data_excuses_no_skip():
     """Only the test's own file, and what steers it, may speak of skipping."""
     data = Changes.between(

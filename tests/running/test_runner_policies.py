@@ -4,7 +4,7 @@ import pickle
 
 import pytest
 
-from cooperbench_eval.errors import SandboxError, TestRunError
+from cooperbench_eval.errors import PluginError, SandboxError, TestRunError
 from cooperbench_eval.models import Entry, TestStatus
 from cooperbench_eval.running import (
     Execution,
@@ -124,6 +124,57 @@ def test_what_was_put_back_is_told_of_a_kept_result_too():
 
     assert sandbox.runs == 1
     assert (plain.restored_files, steering.restored_files) == ((), ("conftest.py",))
+
+
+def test_a_program_that_is_missing_may_be_there_the_next_time():
+    """It is a result, but of this moment."""
+    sandbox = Scripted(127)
+    runner = TestRunner(sandbox=sandbox)
+    suite = TestSuite(command=("sh", "-c", "pytest"))
+
+    results = [runner.run(BASE, Changes(), suite) for _ in range(2)]
+
+    assert {each.status for each in results} == {TestStatus.SETUP_FAILED}
+    assert sandbox.runs == 2
+
+
+def test_a_plug_in_that_breaks_the_protocol_is_a_sandbox_that_fails(monkeypatch):
+    """Whatever it raises or returns."""
+    monkeypatch.setattr("time.sleep", lambda _: None)
+
+    class Odd(Scripted):
+        def run(self, command, **options):  # noqa: ARG002
+            return 0
+
+    results = [
+        TestRunner(sandbox=sandbox).run(BASE, Changes(), shell("true"))
+        for sandbox in (Scripted(KeyError("x")), Odd())
+    ]
+
+    assert {each.status for each in results} == {TestStatus.INFRASTRUCTURE_ERROR}
+    assert "raised KeyError('x')" in results[0].reason
+    assert "no Execution" in results[1].reason
+
+
+def test_a_sandbox_and_a_cache_can_be_named(tmp_path):
+    """What is neither a name nor a sandbox is refused at once."""
+    runner = TestRunner(sandbox="local", cache=tmp_path / "cache")
+
+    assert runner.sandbox == LocalSandbox()
+    assert runner.cache == ResultCache(tmp_path / "cache")
+    for wrong in (LocalSandbox, object(), "no-such-sandbox"):
+        with pytest.raises(PluginError):
+            TestRunner(sandbox=wrong)
+
+
+def test_repeats_that_were_done_are_not_done_again(monkeypatch):
+    """Where the sandbox fails once among them."""
+    monkeypatch.setattr("time.sleep", lambda _: None)
+    sandbox = Scripted(0, GONE, 0, 0)
+
+    result = TestRunner(sandbox=sandbox, repeats=3).run(BASE, Changes(), shell("true"))
+
+    assert (result.status, sandbox.runs) == (TestStatus.PASSED, 4)
 
 
 # --- a sandbox that fails ---------------------------------------------------
