@@ -54,6 +54,23 @@ result.write_bytes(pickle.dumps(execution))
 """
 
 
+KEYS = """
+import ctypes, os, sys
+syscall = ctypes.CDLL(None).syscall
+add_key, keyctl = {"x86_64": (248, 250), "aarch64": (217, 219)}.get(os.uname().machine, (-1, -1))
+join, search, session = map(ctypes.c_long, (1, 10, -3))
+def call(what, name):
+    if what == "join":
+        return syscall(keyctl, join, None)
+    if what == "add":
+        return syscall(add_key, b"user", name.encode(), b"s3cret", ctypes.c_size_t(6), session)
+    return syscall(keyctl, search, session, b"user", name.encode(), 0)
+if len(sys.argv) == 3:
+    print("done" if call(*sys.argv[1:]) > 0 else "failed")
+"""
+"""Joins a new session keyring, adds a key to it, or looks for one there."""
+
+
 class SandboxLaws:
     """What holds of any sandbox.
 
@@ -277,6 +294,24 @@ class SandboxLaws:
         assert caught.value.command == command
         assert not isinstance(caught.value, SandboxError)
 
+    @pytest.mark.parametrize("given", ["argument", "value", "name"])
+    def test_what_is_no_text_of_the_system_is_an_error(self, run, given):
+        """Half of a character stands for no bytes: it is the caller's mistake."""
+        odd = "\ud800"
+        env = {"value": {"A": odd}, "name": {odd: "a"}}.get(given)
+
+        with pytest.raises(TestRunError, match="cannot be started") as caught:
+            run("true", *[odd] * (given == "argument"), env=env)
+
+        assert not isinstance(caught.value, SandboxError)
+
+    @pytest.mark.parametrize("seconds", [2.2e6, 1e12])
+    def test_a_deadline_may_be_far_away(self, run, seconds):
+        """Farther than the system's own clocks and waits can tell."""
+        execution = run("sleep 0.1; exit 3", timeout_seconds=seconds)
+
+        assert execution.exit_code == 3
+
     # --- what it writes -----------------------------------------------------
 
     def test_output_holds_both_streams_as_bytes(self, run):
@@ -437,6 +472,27 @@ echo "$2" >"$1/result"; echo "$2"
         assert survivors(word) == []
         assert set(Path(tempfile.gettempdir()).iterdir()) == temporary
         assert self.leftovers() == []
+
+
+class HostedLaws:
+    """What holds of a sandbox whose processes are this machine's own, with its Python."""
+
+    def test_a_run_shares_no_session_keyring(self, run):
+        """Keys of the caller's session are not there, and none is left for a later run."""
+        tools = {}
+        exec(KEYS, tools)  # noqa: S102 - the same on both sides
+
+        def run_two():
+            # Of this thread alone.
+            if tools["call"]("join", "") < 0 or tools["call"]("add", "callers") < 0:
+                pytest.skip("no keys are to be had here")
+            calls = [("find", "callers"), ("add", "runs"), ("find", "runs")]
+            return [run('shift; exec "$@"', *self.python, "-c", KEYS, *each) for each in calls]
+
+        with ThreadPoolExecutor(1) as pool:
+            callers, _, runs = pool.submit(run_two).result()
+
+        assert (callers.output, runs.output) == (b"failed\n", b"failed\n")
 
 
 class IsolationLaws:

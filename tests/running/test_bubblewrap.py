@@ -250,6 +250,21 @@ def test_every_option_is_in_the_identity(bubblewrap):
     assert all(identity.startswith("bubblewrap 0.") for identity in identities)
 
 
+def test_the_identity_changes_with_what_can_be_read(bubblewrap, tmp_path):
+    """A toolchain that was replaced or added to is another; one that is gone, too."""
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    sandbox = bubblewrap(readable=[tools])
+    identities = [sandbox.identity]
+
+    os.utime(tools, ns=(1, 1))
+    identities.append(sandbox.identity)
+    tools.rename(tmp_path / "old")
+    identities.append(sandbox.identity)
+
+    assert len(set(identities)) == 3
+
+
 # --- whose failure it is ----------------------------------------------------
 
 
@@ -304,9 +319,31 @@ def test_a_bubblewrap_that_is_no_program_is_the_sandboxs_failure(run, fake):
 
 
 def test_a_readable_path_that_is_missing_is_named(run):
-    """The sandbox cannot be set up without it."""
-    with pytest.raises(SandboxError, match="/no/such/path"):
+    """It will not come by itself, so that there is no use in trying again."""
+    with pytest.raises(TestRunError, match="/no/such/path") as caught:
         run("true", readable=["/no/such/path"])
+
+    assert not isinstance(caught.value, SandboxError)
+
+
+@pytest.mark.parametrize("arguments", [0, 9000], ids=["short", "long"])
+def test_a_program_that_is_not_shown_is_told_from_one_that_is_not_there(run, tmp_path, arguments):
+    """By its path or by its name alone; `readable` helps."""
+    folder = tmp_path / "toolchain"
+    folder.mkdir()
+    (folder / "tool").write_text("#!/bin/sh\necho here\n")
+    (folder / "tool").chmod(stat.S_IRWXU)
+    rest = ["x"] * arguments
+    calls = [(str(folder / "tool"), {}), ("tool", {"PATH": f"{folder}:/usr/bin:/bin"})]
+
+    for program, env in calls:
+        with pytest.raises(TestRunError, match="not shown in the sandbox; see `readable`"):
+            run(program, *rest, env=env)
+        assert run(program, *rest, env=env, readable=[folder]).output == b"here\n"
+    with pytest.raises(TestRunError) as caught:
+        run(str(folder / "none"), *rest)
+
+    assert "readable" not in caught.value.problem
 
 
 def test_one_argument_that_is_too_long_is_the_commands_fault(run):

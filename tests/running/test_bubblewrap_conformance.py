@@ -1,10 +1,10 @@
 """The sandbox of bubblewrap keeps the laws of every sandbox, and isolates."""
 
 import pytest
-from sandbox_conformance import IsolationLaws, SandboxLaws
+from sandbox_conformance import HostedLaws, IsolationLaws, SandboxLaws
 
 
-class TestBubblewrap(IsolationLaws, SandboxLaws):
+class TestBubblewrap(HostedLaws, IsolationLaws, SandboxLaws):
     """Processes of this machine in namespaces of their own."""
 
     @pytest.fixture

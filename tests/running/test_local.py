@@ -503,6 +503,30 @@ time.sleep(60)
     assert survivors(word, within_seconds=1) == []
 
 
+@pytest.mark.parametrize(
+    "report", ["exit x y z", "exit 0 1", "exit 0 nan 0", "timeout soon", "refused x y", "\\xff"]
+)
+def test_a_forged_report_that_makes_no_sense_is_none(run_python, report):
+    """A command without isolation can write one; then nothing can be said of it."""
+    script = f"""
+import os, signal, time
+parent = f"/proc/{{os.getppid()}}"
+os.kill(os.getppid(), signal.SIGSTOP)
+for fd in os.listdir(parent + "/fd"):
+    if int(fd) > 2 and os.readlink(f"{{parent}}/fd/{{fd}}").startswith("pipe:"):
+        try: os.write(os.open(f"{{parent}}/fd/{{fd}}", os.O_WRONLY), b"{report}")
+        except OSError: pass
+os.kill(os.getppid(), signal.SIGKILL)
+time.sleep(60)
+"""
+
+    execution = run_python(script)
+
+    assert execution.exit_code is None
+    assert not execution.timed_out
+    assert execution.duration_seconds < 20
+
+
 def test_an_interrupted_caller_leaves_nothing(tmp_path, survivors, word):
     """Control-C in the caller ends the run, and raises as it should."""
     afterwards = "try: run()\nexcept KeyboardInterrupt: print('interrupted')"
@@ -569,3 +593,17 @@ def test_the_identity_changes_with_what_reaches_the_command(monkeypatch, name):
     assert sandbox.identity != before
     assert "blue" not in sandbox.identity
     assert LocalSandbox().identity != sandbox.identity
+
+
+@pytest.mark.parametrize("place", ["purelib", "platlib"])
+def test_the_identity_changes_with_the_packages(tmp_path, monkeypatch, place):
+    """Wherever the running Python keeps them: those with machine code may lie apart."""
+    folders = {name: tmp_path / name for name in ("purelib", "platlib")}
+    for folder in folders.values():
+        folder.mkdir()
+    monkeypatch.setattr("sysconfig.get_path", lambda name: str(folders[name]))
+    before = LocalSandbox().identity
+
+    os.utime(folders[place], ns=(1, 1))
+
+    assert LocalSandbox().identity != before

@@ -6,10 +6,10 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from errno import E2BIG
-from functools import cache
+from errno import E2BIG, ENOENT
+from functools import cache, partial
 from pathlib import Path
 from typing import Self
 
@@ -171,7 +171,8 @@ class BubblewrapSandbox:
         limits = (self.memory_bytes, self.shared_bytes, self.file_bytes, self.processes)
         return (
             f"{self.name} {_version(_find())} {(*limits, self.output_limit)} "
-            f"network={self.network} {self.readable} {hosting.surroundings(self.inherit)}"
+            f"network={self.network} {self.readable} "
+            f"{hosting.surroundings(self.inherit, self.readable)}"
         )
 
     def run(
@@ -186,12 +187,15 @@ class BubblewrapSandbox:
         """Run *command* as `Sandbox.run` says.
 
         Raises:
-            TestRunError: There is no such command, it may not be run, or a
-                limit cannot be set.
+            TestRunError: There is no such command, it may not be run or is not
+                shown, a limit cannot be set, or a path of *readable* is missing.
             SandboxError: Bubblewrap is missing or cannot set the sandbox up, for
                 want of namespaces, say.
         """
         checked = hosting.check(command, env)
+        for path in self.readable:
+            if not os.path.exists(path):  # noqa: PTH110 - also one that is no text
+                raise TestRunError(f"cannot be started (`readable` {path} is not there)", checked)
         bwrap = _find()
         variables = hosting.environment(scratch, self.inherit) | dict(env)
         with _Files() as files:
@@ -224,9 +228,10 @@ class BubblewrapSandbox:
                     pass_fds=tuple(files.descriptors),
                 )
             )
+            cannot_start = partial(_cannot_start, checked, tree, variables["PATH"])
             if refusal is not None and (refused := files.read(refusal)):
-                raise TestRunError(f"cannot be started ({refused.decode()})", checked)
-            return _execution(ending, _exit_code(files.read(status)), checked)
+                raise cannot_start(refused.decode())
+            return _execution(ending, _exit_code(files.read(status)), checked, cannot_start)
 
     def _namespaces(self, status: int) -> Iterator[str]:
         yield from ("--unshare-all", "--unshare-user", "--disable-userns")
@@ -356,7 +361,12 @@ def _exit_code(written: bytes) -> int | None:
     return None
 
 
-def _execution(ending: Ending, exit_code: int | None, command: tuple[str, ...]) -> Execution:
+def _execution(
+    ending: Ending,
+    exit_code: int | None,
+    command: tuple[str, ...],
+    cannot_start: Callable[[str], TestRunError],
+) -> Execution:
     match ending.how:
         case How.REFUSED if ending.error_number == E2BIG:
             raise TestRunError(f"cannot be started ({ending.reason})", command)
@@ -369,7 +379,7 @@ def _execution(ending: Ending, exit_code: int | None, command: tuple[str, ...]) 
             if exit_code is None and ending.exit_code == -_SIGKILL and ending.oom_kills:
                 exit_code = -_SIGKILL
             elif exit_code is None:
-                raise _own_failure(ending, command)
+                raise _own_failure(ending, command, cannot_start)
             elif exit_code == _SHELLS_SIGNAL_BASE + _SIGKILL and ending.oom_kills:
                 exit_code = -_SIGKILL
             return hosting.execution(ending, exit_code)
@@ -377,13 +387,24 @@ def _execution(ending: Ending, exit_code: int | None, command: tuple[str, ...]) 
             return hosting.execution(ending, None)
 
 
-def _own_failure(ending: Ending, command: tuple[str, ...]) -> TestRunError:
+def _own_failure(
+    ending: Ending, command: tuple[str, ...], cannot_start: Callable[[str], TestRunError]
+) -> TestRunError:
     """Return the error for what bubblewrap itself says, as no command has said anything."""
     words = ending.output.decode(errors="backslashreplace").strip()
     if words.startswith("bwrap: execvp "):
-        return TestRunError(f"cannot be started ({words.rpartition(': ')[2]})", command)
+        return cannot_start(words.rpartition(": ")[2])
     words = words or f"exit status {ending.exit_code}"
     return SandboxError(f"bubblewrap failed ({words.removeprefix('bwrap: ')})", command)
+
+
+def _cannot_start(command: tuple[str, ...], tree: Path, path: str, problem: str) -> TestRunError:
+    """Return the error for a program that cannot be started, as it is found or not found here."""
+    program = command[0]
+    found = str(tree / program) if "/" in program else shutil.which(program, path=path)
+    if problem == os.strerror(ENOENT) and found and os.path.exists(found):  # noqa: PTH110
+        problem += f": {found} or its interpreter is not shown in the sandbox; see `readable`"
+    return TestRunError(f"cannot be started ({problem})", command)
 
 
 @cache

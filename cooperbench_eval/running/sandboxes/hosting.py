@@ -20,12 +20,17 @@ def check(command: Sequence[str], env: Mapping[str, str]) -> tuple[str, ...]:
     """Return *command*, if it and *env* are what a process can be given at all.
 
     Raises:
-        TestRunError: There is no command, a NUL in it, or no name a variable can have.
+        TestRunError: There is no command, a NUL or half a character in it, or no name
+            that a variable can have.
     """
     checked = tuple(str(part) for part in command)
     if not checked:
         raise TestRunError("there is no command")
-    if any("\0" in part for part in (*checked, *env, *env.values())):
+    try:
+        told = "".join((*checked, *env, *env.values())).encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError as exc:
+        raise TestRunError(f"cannot be started ({exc})", checked) from exc
+    if b"\0" in told:
         raise TestRunError("cannot be started (embedded null byte)", checked)
     if any(not name or "=" in name for name in env):
         raise TestRunError("cannot be started (illegal environment variable name)", checked)
@@ -61,20 +66,28 @@ def environment(scratch: Path, inherit: Sequence[str]) -> dict[str, str]:
     return base | {name: os.environ[name] for name in inherit if name in os.environ}
 
 
-def surroundings(inherit: Sequence[str]) -> str:
+def surroundings(inherit: Sequence[str], shown: Sequence[str] = ()) -> str:
     """Return a digest of what of this machine a verdict may depend on.
 
     The running Python and when a package was last put beside it or taken away, the
-    caller's `PATH`, and the values of *inherit*, which may be secret. Programs that
-    are replaced where they stand are not noticed.
+    caller's `PATH`, the values of *inherit*, which may be secret, and when the paths
+    in *shown* last changed. Neither a program that is replaced where it stands nor
+    what is deep in a folder is noticed.
     """
-    try:
-        packages: int | None = os.stat(sysconfig.get_path("purelib")).st_mtime_ns  # noqa: PTH116
-    except OSError:
-        packages = None
+    packages = [sysconfig.get_path(name) for name in ("purelib", "platlib")]
+    states = [_state(path) for path in (*packages, *shown)]
     values = {name: os.environ.get(name) for name in inherit}
-    facts = (sys.version, sys.prefix, packages, os.environ.get("PATH"), sorted(values.items()))
+    facts = (sys.version, sys.prefix, states, os.environ.get("PATH"), sorted(values.items()))
     return hashlib.sha256(repr(facts).encode(errors="surrogateescape")).hexdigest()[:16]
+
+
+def _state(path: str) -> tuple[int, int] | None:
+    """Return which file or folder *path* is and when it changed, `None` if none."""
+    try:
+        status = os.stat(path)  # noqa: PTH116 - also one that is no text
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_ino
 
 
 def names(given: Iterable[str]) -> tuple[str, ...]:

@@ -1,6 +1,7 @@
 """The host's half of a supervised command: starts it, drains it, hears how it ended."""
 
 import marshal
+import math
 import os
 import selectors
 import signal
@@ -23,6 +24,8 @@ _SUPERVISOR = Path(__file__).with_name("supervisor.py")
 _PATIENCE_SECONDS = 7.0
 """How much longer than the deadline a healthy supervisor may take."""
 _STOP_SECONDS = 1.0
+_LONGEST_WAIT_SECONDS = 3600.0
+"""The system's own calls take no deadline, however far away."""
 _STRAY_SECONDS = 2.0
 _PIECE = 1 << 16
 _REPORT_LIMIT = 1 << 14
@@ -208,7 +211,7 @@ def _drain(output: IO[bytes], report: IO[bytes], capture: Capture, give_up: floa
         selector.register(output, selectors.EVENT_READ)
         selector.register(report, selectors.EVENT_READ)
         while report in selector.get_map() and (left := give_up - time.monotonic()) > 0:
-            for key, _ in selector.select(left):
+            for key, _ in selector.select(min(left, _LONGEST_WAIT_SECONDS)):
                 data = os.read(key.fd, _PIECE)
                 if not data:
                     selector.unregister(key.fileobj)
@@ -241,28 +244,37 @@ def _stop(process: subprocess.Popen[bytes], stdin: IO[bytes]) -> None:
 
 
 def _ending(data: bytes, job: Job) -> Ending | None:
+    """Read a report, or `None` if there is none."""
     first, _, report = data.partition(b"\n")
     if first != b"starting":
         raise _without_supervisor("it ended at once", job)
-    match report.split(b" ", 1):
-        case [b"exit", rest]:
-            status, taken, kills = rest.split()
-            return Ending(
-                how=How.EXITED,
-                seconds=float(taken),
-                exit_code=int(status),
-                oom_kills=int(kills),
-            )
-        case [b"timeout" | b"memory" | b"processes" as word, rest]:
-            return Ending(how=How(word.decode()), seconds=float(rest))
-        case [b"refused", rest]:
-            number, _, reason = rest.decode(errors="backslashreplace").partition(" ")
-            return Ending(how=How.REFUSED, error_number=int(number), reason=reason)
-        case [b"failed", rest]:
-            reason = rest.decode(errors="backslashreplace")
-            raise SandboxError(f"the supervisor failed ({reason})", job.command)
-        case _:
-            return None
+    # What makes no sense was written by a command, as one without isolation can.
+    with suppress(ValueError):
+        match report.split(b" ", 1):
+            case [b"exit", rest]:
+                status, taken, kills = rest.split()
+                return Ending(
+                    how=How.EXITED,
+                    seconds=_seconds(taken),
+                    exit_code=int(status),
+                    oom_kills=int(kills),
+                )
+            case [b"timeout" | b"memory" | b"processes" as word, rest]:
+                return Ending(how=How(word.decode()), seconds=_seconds(rest))
+            case [b"refused", rest]:
+                number, _, reason = rest.decode(errors="backslashreplace").partition(" ")
+                return Ending(how=How.REFUSED, error_number=int(number), reason=reason)
+            case [b"failed", rest]:
+                reason = rest.decode(errors="backslashreplace")
+                raise SandboxError(f"the supervisor failed ({reason})", job.command)
+    return None
+
+
+def _seconds(taken: bytes) -> float:
+    seconds = float(taken)
+    if not math.isfinite(seconds) or seconds < 0:
+        raise ValueError(taken)
+    return seconds
 
 
 def _kill_strays(*directories: Path) -> None:

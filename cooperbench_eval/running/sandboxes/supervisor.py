@@ -33,6 +33,9 @@ Process = tuple[int, int, int]
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
+_KEYCTL = {"x86_64": 250, "aarch64": 219}
+"""The number of a call that has no name in the C library."""
+_KEYCTL_JOIN_SESSION_KEYRING = 1
 _SIGKILL = 9
 _LAST_CLASSIC_SIGNAL = 31
 _SIG_SETMASK = 2 if sys.platform == "linux" else 3
@@ -159,6 +162,7 @@ def _become(job: Job, supervisor: int) -> None:
         _libc.prctl(_PR_SET_PDEATHSIG, _SIGKILL, 0, 0, 0)
         if os.getppid() != supervisor:
             os._exit(127)
+        _leave_keyring()
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     # Dispositions and masks outlive exec: Python ignores SIGPIPE, hosts more.
     for number in range(1, _LAST_CLASSIC_SIGNAL + 1):
@@ -177,6 +181,17 @@ def _become(job: Job, supervisor: int) -> None:
             resource.setrlimit(resource.RLIMIT_NPROC, (most, most))
     os.chdir(tree)
     os.execvpe(command[0], command, env)  # noqa: S606 - running what the caller names is the point
+
+
+def _leave_keyring() -> None:
+    """Take a new session keyring, since neither namespaces nor sessions part with the old.
+
+    Where keys are not to be had there are none to hide.
+    """
+    number = _KEYCTL.get(os.uname().machine)
+    if number:
+        join = ctypes.c_long(_KEYCTL_JOIN_SESSION_KEYRING)
+        _libc.syscall(ctypes.c_long(number), join, None)
 
 
 def _wait(child: int, job: Job, started: float) -> int | bytes:
