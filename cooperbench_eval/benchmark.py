@@ -83,7 +83,7 @@ def evaluate(  # noqa: PLR0917 - the signature of the benchmark's planned comman
         PatchError: A patch cannot be read.
         RepositoryError: *repo_dir* is no repository with the base commit.
         StrategyError: A strategy is not to be had.
-        TestRunError: The tests cannot be started.
+        TestRunError: The tests cannot be started, or there is no such image.
     """
     known_setting, location = Setting.of(setting), PatchLocation.of(patch_location)
     task = Dataset(dataset_dir).task(repo_name, task_id)

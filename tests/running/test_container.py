@@ -9,15 +9,19 @@ import time
 import uuid
 from contextlib import suppress
 from pathlib import Path
+from types import SimpleNamespace
 
 import attrs
 import pytest
 from container_images import bare_image, engine, find_containers, import_image  # noqa: F401 - fixtures
+from docker.errors import APIError, NotFound
 
 from cooperbench_eval.errors import SandboxError, TestRunError
+from cooperbench_eval.running.sandboxes.containers import engine as engine_module
 from cooperbench_eval.running.sandboxes.containers import guard
 from cooperbench_eval.running.sandboxes.containers import run as container_run
 from cooperbench_eval.running.sandboxes.containers.archives import Bounds
+from cooperbench_eval.running.sandboxes.containers.engine import Engine
 from cooperbench_eval.running.sandboxes.containers.owners import is_gone, owner_of
 from cooperbench_eval.running.sandboxes.containers.sandbox import ContainerSandbox, reap_containers
 
@@ -247,19 +251,84 @@ def test_what_did_start_cannot_say_that_it_did_not(run, shell, monkeypatch):
 # --- what the engine is -------------------------------------------------------
 
 
-def test_an_image_that_is_absent_is_the_sandboxs_failure(engine, places):  # noqa: F811
-    """Also where it may be fetched, and no registry has it."""
+def test_an_image_that_is_absent_is_the_callers_mistake(engine, places):  # noqa: F811
+    """Unless it may be fetched, and its registry is out of reach."""
     tree, scratch = places
     absent = ContainerSandbox(image="localhost:1/no-such/image:1", pull=False)
 
-    with pytest.raises(SandboxError, match="there is no image localhost:1/no-such/image:1"):
+    with pytest.raises(TestRunError, match="there is no image localhost:1/no-such/image:1") as own:
         _ = absent.identity
+    assert not isinstance(own.value, SandboxError)
     with pytest.raises(SandboxError, match="cannot be pulled") as caught:
         attrs.evolve(absent, pull=True).run(
             ("true",), tree=tree, scratch=scratch, env={}, timeout_seconds=5
         )
 
     assert caught.value.command == ("true",)
+
+
+class Registry:
+    """Stands for an engine's client, and counts how often it is to pull what it cannot."""
+
+    def __init__(self, *steps):
+        self.hooks = {"response": []}
+        self.steps = steps
+        self.pulls = 0
+
+    def inspect_image(self, name):
+        raise NotFound(f"no {name}")
+
+    def pull(self, *_, **__):
+        self.pulls += 1
+        for step in self.steps:
+            if isinstance(step, Exception):
+                raise step
+            yield step
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        NotFound("pull access denied for x, repository does not exist"),
+        APIError("reading manifest 1 in here/x: manifest unknown"),
+        {"error": "reading manifest 1: requested access to the resource is denied"},
+        {"error": 'short-name "x" did not resolve to an alias'},
+        {"status": "done"},
+    ],
+    ids=["docker", "podman", "stream", "short", "pulled"],
+)
+def test_an_image_that_no_registry_has_is_the_callers_mistake(step):
+    """Whoever says so, and however: to ask again is of no use."""
+    client = Registry({"status": "looking"}, step)
+
+    with pytest.raises(TestRunError, match="there is no image any:1") as caught:
+        Engine(client, "here").image("any:1", pull=True)
+
+    assert not isinstance(caught.value, SandboxError)
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        {"error": "dial tcp: lookup registry: no such host"},
+        APIError("toomanyrequests: you have reached your pull rate limit"),
+    ],
+    ids=["stream", "refusal"],
+)
+def test_a_registry_out_of_reach_is_asked_once_a_minute(step, monkeypatch):
+    """It takes long to say so; another engine or image is another matter."""
+    now = 1e6
+    monkeypatch.setattr(engine_module, "time", SimpleNamespace(monotonic=lambda: now))
+    client, word = Registry(step), uuid.uuid4().hex
+
+    def pull(address="here", image="image"):
+        with pytest.raises(SandboxError, match="cannot be pulled"):
+            Engine(client, f"{word} {address}").image(f"denied/{image}", pull=True)
+        return client.pulls
+
+    assert [pull(), pull(), pull("there"), pull(image="other")] == [1, 1, 2, 3]
+    now += 61
+    assert [pull(), pull()] == [4, 4]
 
 
 def test_an_engine_that_does_not_answer_is_the_sandboxs_failure(places):

@@ -13,7 +13,7 @@ from container_images import (  # noqa: F401 - fixtures
 )
 
 import cooperbench_eval as ce
-from cooperbench_eval.errors import RepositoryError, SandboxError
+from cooperbench_eval.errors import RepositoryError, TestRunError
 from cooperbench_eval.models import TestStatus
 from cooperbench_eval.patching import Patch, apply_patch
 from cooperbench_eval.running import TestRunner, TestSuite
@@ -250,9 +250,9 @@ def test_a_place_that_cannot_be_written_is_an_error(task_image, tmp_path):  # no
         repository_from_image(task_image, tmp_path / "kept")
 
 
-def test_an_absent_image_is_the_engines_matter(engine, tmp_path):  # noqa: F811
-    """It is an error of the sandbox, not of the repository."""
-    with pytest.raises(SandboxError, match="no image"):
+def test_an_absent_image_is_no_matter_of_the_repository(engine, tmp_path):  # noqa: F811
+    """It is the same error as where tests are to run in it."""
+    with pytest.raises(TestRunError, match="no image"):
         repository_from_image("localhost/no-such:1", tmp_path / "kept", pull=False)
 
 

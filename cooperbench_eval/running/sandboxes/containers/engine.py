@@ -5,7 +5,9 @@ Loading the SDK takes a while, and not everybody has it: it is imported when an
 engine is first asked for.
 """
 
+import re
 import socket
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from http import HTTPStatus
@@ -13,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
 
-from cooperbench_eval.errors import SandboxError
+from cooperbench_eval.errors import SandboxError, TestRunError
 from cooperbench_eval.running.sandboxes.containers.attached import Attached
 
 if TYPE_CHECKING:
@@ -32,6 +34,14 @@ __all__ = [
 _CALL_SECONDS = 60.0
 """How long the engine may take for one answer."""
 _PIECE = 1 << 18
+_NO_SUCH_IMAGE = re.compile(
+    "manifest unknown|name unknown|does not exist|access to the resource is denied"
+    "|unauthorized|short-name"
+)
+"""What registries and engines say of an image that is not to be had, now or later."""
+_PULL_AGAIN_SECONDS = 60.0
+_failed_pulls: dict[tuple[str, str], tuple[float, str]] = {}
+"""When an engine could not pull an image, and why: it tries for long before it says so."""
 
 
 class MissingError(SandboxError):
@@ -95,17 +105,35 @@ class Engine:
         self.address = address
 
     def image(self, name: str, *, pull: bool) -> Image:
-        """Find an image by name or digest, and fetch it if it is absent and may be."""
+        """Find an image by name or digest, and fetch it if it is absent and may be.
+
+        Raises:
+            TestRunError: There is no such image, which no second try will change.
+            SandboxError: The engine or the registry cannot be reached, or fails.
+        """
+        with suppress(MissingError):
+            return self._image(name)
         if pull:
+            self._pull(name)
             with suppress(MissingError):
                 return self._image(name)
-            problem = f"the image {name} is absent and cannot be pulled"
+        raise TestRunError(f"there is no image {name}")
+
+    def _pull(self, name: str) -> None:
+        """Fetch an image, unless that failed a moment ago."""
+        failed, problem = _failed_pulls.get((self.address, name), (0.0, ""))
+        if problem and time.monotonic() - failed < _PULL_AGAIN_SECONDS:
+            raise SandboxError(problem)
+        problem = f"the image {name} is absent and cannot be pulled"
+        try:
             with _asking(problem):
-                for step in self._client.pull(name, stream=True, decode=True):
-                    # Told in the middle of an answer that began well.
-                    if "error" in step:
-                        raise SandboxError(f"{problem} ({step['error']})")
-        return self._image(name)
+                _raise_told(problem, self._client.pull(name, stream=True, decode=True))
+        except SandboxError as exc:
+            said = exc.problem.removeprefix(problem)
+            if isinstance(exc, MissingError) or _NO_SUCH_IMAGE.search(said):
+                raise TestRunError(f"there is no image {name}{said}") from exc
+            _failed_pulls[self.address, name] = time.monotonic(), exc.problem
+            raise
 
     def _image(self, name: str) -> Image:
         with _asking(f"there is no image {name}"):
@@ -248,6 +276,13 @@ def _check_is_there(address: str) -> None:
     if scheme in {"unix", "http+unix"}:
         with socket.socket(socket.AF_UNIX) as probe:
             probe.connect(f"/{path.lstrip('/')}")
+
+
+def _raise_told(problem: str, steps: Iterable[Mapping[str, Any]]) -> None:
+    """Raise what is told in the middle of an answer that began well."""
+    for step in steps:
+        if "error" in step:
+            raise SandboxError(f"{problem} ({step['error']})")
 
 
 @contextmanager

@@ -69,7 +69,8 @@ def repository_from_image(
     Raises:
         RepositoryError: The image has no repository there, or one that is too
             large, or it cannot be written.
-        SandboxError: The engine cannot be reached, has no such image, or fails.
+        TestRunError: There is no such image.
+        SandboxError: The engine or the registry cannot be reached, or fails.
     """
     with connect(base_url) as engine:
         digest = engine.image(image, pull=pull).digest

@@ -177,7 +177,9 @@ def _archive(job: ContainerJob, word: str) -> Iterator[bytes]:
     yield from pack(job.scratch, str(job.scratch), job.owner)
     for folder in (job.own, f"{job.own}/home", f"{job.own}/temporary"):
         yield pack_directory(folder, job.owner)
-    yield pack_file(f"{job.own}/start", _start_file(job, word).encode("utf-8", "surrogateescape"), job.owner)
+    yield pack_file(
+        f"{job.own}/start", _start_file(job, word).encode("utf-8", "surrogateescape"), job.owner
+    )
     yield END_OF_ARCHIVE
 
 

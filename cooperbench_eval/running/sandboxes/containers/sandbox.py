@@ -119,7 +119,8 @@ class ContainerSandbox:
         """The image's digest, and every option that a result may depend on.
 
         Raises:
-            SandboxError: There is no engine, or no such image.
+            TestRunError: There is no such image.
+            SandboxError: There is no engine, or the image's registry fails.
         """
         with connect(self.base_url) as engine:
             digest = engine.image(self.image, pull=self.pull).digest
@@ -140,8 +141,9 @@ class ContainerSandbox:
         """Run *command* as `Sandbox.run` says.
 
         Raises:
-            TestRunError: The image has no such command, or nothing can be given it.
-            SandboxError: The engine cannot be reached, has no such image, or fails.
+            TestRunError: There is no such image, or it has no such command, or
+                nothing can be given it.
+            SandboxError: The engine or the registry cannot be reached, or fails.
         """
         parts = check(command, env)
         tree_at = self.tree_at or str(tree)
