@@ -48,12 +48,14 @@ if True:
 PYTEST = ("python", "-m", "pytest")
 
 
-def required(after, command=PYTEST, path="t/test_a.py", before=None, cases=()):
+def required(after, command=PYTEST, path="t/test_a.py", before=None, cases=(), **more):
     """Return what a patch that changes one file requires."""
-    old = Snapshot.from_files({} if before is None else {path: before.encode()})
+    files = {} if before is None else {path: before}
+    files |= more.pop("files", {})
+    old = Snapshot.from_files({name: text.encode() for name, text in files.items()})
     new = old.overlay(Changes({path: Entry(after if isinstance(after, bytes) else after.encode())}))
     return PytestReader().required(
-        NewTests(before=old, after=new, paths=(path,), command=command, cases=cases)
+        NewTests(before=old, after=new, paths=(path,), command=command, cases=cases, **more)
     )
 
 
@@ -92,6 +94,17 @@ def test_only_files_that_pytest_looks_into_count(path):
         (("timeout", "300", "python", "-m", "pytest", "t/test_a.py"), True),
         ((*PYTEST, "./t/", "-p", "no:cacheprovider"), True),
         ((*PYTEST, "-n", "2", "--tb", "short", "t"), True),
+        ((*PYTEST, "--cov=src", "--color=yes", "--continue-on-collection-errors"), True),
+        ((*PYTEST, "-pno:cacheprovider", "-Wignore::x", "-rsk", "-xvs"), True),
+        ((*PYTEST, "--cov", "src", "--junitxml", "r.xml", "--cov", "-rm", "t"), True),
+        ((*PYTEST, "-o", "log_cli=1", "--maxfail", "1", "--", "t"), True),
+        (("uv", "run", "pytest", "-q"), True),
+        ((*PYTEST, "-o", "addopts=-k a"), False),
+        ((*PYTEST, "--cov", "-k", "a"), False),
+        ((*PYTEST, "--lf"), False),
+        ((*PYTEST, "-xm", "slow"), False),
+        ((*PYTEST, "-p", "no:python"), False),
+        (("sh", "-c", "echo", "pytest"), False),
         ((*PYTEST, "other"), False),
         ((*PYTEST, "t/test_b.py"), False),
         ((*PYTEST, "-k", "a"), False),
@@ -127,7 +140,8 @@ def test_of_a_script_that_hides_its_command_the_run_tells_the_files():
     [
         ("t/test_a.py::test_a", True),
         ("t/test_a.py::test_a[1-x]", True),
-        ("test_a.py::test_a", True),
+        ("t/test_a.py::test_a[a::b[1]]", True),
+        ("test_a.py::test_a", False),
         ("t/test_a.py::test_ab", False),
         ("t/test_a.py::TestA::test_a", False),
         ("other/t/test_a.py::test_a", False),
@@ -135,7 +149,155 @@ def test_of_a_script_that_hides_its_command_the_run_tells_the_files():
     ],
 )
 def test_a_case_covers_the_function_it_is_of(case, covered):
-    """Whatever its parameters, and whether ids start at the root or below it."""
+    """Whatever its parameters; a namesake in another folder does not."""
     found = PytestReader().covers(TestCase(id=case, status="passed"), "t/test_a.py::test_a")
 
     assert found is covered
+
+
+def test_a_folder_with_a_bracket_in_its_name_is_no_parameter():
+    """Parameters stand behind the function."""
+    case = TestCase(id="a[b]/test_a.py::test_a[1]", status="passed")
+
+    assert PytestReader().covers(case, "a[b]/test_a.py::test_a")
+
+
+@pytest.mark.parametrize(("status", "covered"), [("skipped", True), ("error", False)])
+def test_a_file_that_skips_itself_covers_its_functions(status, covered):
+    """As `pytest.importorskip` has it: the one case is the file's."""
+    case = TestCase(id="t/test_a.py", status=status)
+
+    assert PytestReader().covers(case, "t/test_a.py::test_a") is covered
+    assert not PytestReader().covers(case, "t/test_a.pyx::test_a")
+
+
+def test_ids_begin_at_pytests_root_directory():
+    """Which may be a folder of the tree, as the cases tell; a namesake does not."""
+    text = "def test_a(): pass\n"
+    case = TestCase(id="test_a.py::test_b", status="passed")
+
+    assert required(text, cases=(case,)) == ("test_a.py::test_a",)
+    assert required(text, cases=(case,), files={"test_a.py": text}) == ("t/test_a.py::test_a",)
+
+
+@pytest.mark.parametrize(
+    ("files", "found"),
+    [
+        ({"pytest.ini": "[pytest]\naddopts = -q --strict-markers\n"}, True),
+        ({"pytest.ini": "[pytest]\naddopts = -m 'not slow'\n"}, False),
+        ({"pytest.ini": "[pytest]\naddopts = -k'a\n"}, False),
+        ({"t/pytest.ini": "[pytest]\naddopts = -kb\n"}, False),
+        ({"other/pytest.ini": "[pytest]\naddopts = -kb\n"}, True),
+        ({"tox.ini": "[pytest]\npython_files = test_*.py tests.py\n"}, True),
+        ({"tox.ini": "[pytest]\npython_files = check_*.py\n"}, False),
+        ({"setup.cfg": "[tool:pytest]\ntestpaths = t\n"}, True),
+        ({"setup.cfg": "[tool:pytest]\ntestpaths = other\n    more\n"}, False),
+        ({"setup.cfg": "[metadata]\nname = x\n"}, True),
+        ({"setup.cfg": "no section\n"}, False),
+        ({"pyproject.toml": "[tool.pytest.ini_options]\naddopts = ['-m', 'not slow']\n"}, False),
+        ({"pyproject.toml": "[tool.pytest.ini_options]\npython_functions = 'check_*'\n"}, False),
+        ({"pyproject.toml": "[tool.pytest.ini_options]\npython_functions = 'test_*'\n"}, True),
+        ({"pyproject.toml": "[tool.pytest.ini_options]\nnorecursedirs = 't'\n"}, False),
+        ({"pyproject.toml": "[tool.pytest]\ntestpaths = ['u', 't']\n"}, True),
+        ({"pyproject.toml": "[tool.pytest.ini_options\n"}, False),
+        ({"conftest.py": "collect_ignore = ['t']\n"}, False),
+        ({"conftest.py": "import pytest\n"}, True),
+    ],
+)
+def test_settings_of_the_tree_may_leave_tests_out(files, found):
+    """What they select, rename or ignore is not required."""
+    assert bool(required("def test_a(): pass\n", files=files)) is found
+
+
+def test_settings_may_leave_out_classes():
+    """But for those of unittest, whose names are their own."""
+    text = (
+        "class TestA:\n    def test_a(self): pass\n"
+        "class TestB(unittest.TestCase):\n    def test_b(self): pass\n"
+    )
+    files = {"pytest.ini": "[pytest]\npython_classes = Check\n"}
+
+    assert required(text, files=files) == ("t/test_a.py::TestB::test_b",)
+
+
+def test_testpaths_do_not_hold_where_the_command_names_a_place():
+    """As pytest has it."""
+    files = {"pytest.ini": "[pytest]\ntestpaths = other\n"}
+
+    assert required("def test_a(): pass\n", (*PYTEST, "t"), files=files) != ()
+
+
+@pytest.mark.parametrize("options", ["-k a", "-q -m slow", "'"])
+def test_options_of_the_environment_select_too(options):
+    """As if they stood in the command."""
+    assert required("def test_a(): pass\n", env={"PYTEST_ADDOPTS": options}) == ()
+    assert required("def test_a(): pass\n", env={"PYTEST_ADDOPTS": "-q"}) != ()
+
+
+@pytest.mark.parametrize(
+    "folder", ["build", "dist", "venv", "node_modules", ".hidden", "a.egg", "_darcs", "CVS"]
+)
+def test_folders_that_pytest_leaves_out_are_left_out(folder):
+    """By default."""
+    assert required("def test_a(): pass\n", path=f"{folder}/t/test_a.py") == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "@parameterized.expand([1])\ndef test_a(): pass\n",
+        "@wrapped\ndef test_a(): pass\n",
+        "@pytest.mark.parametrize('n', [])\ndef test_a(n): pass\n",
+        "def test_a(): pass\ndel test_a\n",
+        "def test_a(): pass\ntest_a = None\n",
+        "def test_a(): pass\nfrom other import test_a\n",
+        "def test_a(): pass\n@pytest.fixture\ndef test_a(): pass\n",
+        "def test_a(): pass\n__test__ = False\n",
+        "class TestA(Base):\n    def test_a(self): pass\n",
+        "class TestA(Base, unittest.TestCase):\n    def test_a(self): pass\n",
+        "class TestA(metaclass=Meta):\n    def test_a(self): pass\n",
+        "@parameterized_class('n', [])\nclass TestA(TestCase):\n    def test_a(self): pass\n",
+        "class TestA(TestCase):\n    __test__ = False\n    def test_a(self): pass\n",
+        "class TestA:\n    def test_a(self): pass\ndel TestA\n",
+        "class TestA:\n    def test_a(self): pass\n    test_a = None\n",
+        "class TestA:\n    def __new__(cls): pass\n    def test_a(self): pass\n",
+    ],
+)
+def test_what_may_not_be_collected_is_not_required(text):
+    """Renamed, removed, hidden, without parameters, or of an unknown base."""
+    assert required(text) == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "@pytest.mark.parametrize('n', [1, 2])\ndef test_a(n): pass\n",
+        "@pytest.mark.parametrize(('n', 'm'), [(1, [])], ids=[])\ndef test_a(n, m): pass\n",
+        "@pytest.mark.parametrize('n', range(3))\n@pytest.mark.slow\ndef test_a(n): pass\n",
+        "@mock.patch('a.b')\n@patch.object(a, 'b')\ndef test_a(x, y): pass\n",
+        "@pytest.mark.slow\nclass TestA(object):\n    def test_a(self): pass\n",
+        "class ATest(django.test.TestCase):\n    def test_a(self): pass\n",
+    ],
+)
+def test_known_decorators_and_bases_keep_a_test(text):
+    """They neither rename nor remove it."""
+    assert len(required(text)) == 1
+
+
+@pytest.mark.parametrize(
+    ("script", "found"),
+    [
+        ("python -m pytest -q\n", True),
+        ("pytest $FILES\n", True),
+        ("python -m pytest \\\n  -k new\n", False),
+        ("pytest t/test_a.py::test_b && echo ok\n", False),
+        ("pytest -m slow; true\n", False),
+    ],
+)
+def test_a_script_that_selects_requires_nothing(script, found):
+    """As far as its text shows, in the tree or in the command."""
+    case = TestCase(id="t/test_a.py::test_b", status="passed")
+    text, files = "def test_a(): pass\n", {"run.sh": script}
+
+    assert bool(required(text, ("sh", "./run.sh"), cases=(case,), files=files)) is found
+    assert bool(required(text, ("sh", "-c", script), cases=(case,))) is found

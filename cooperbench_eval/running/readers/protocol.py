@@ -82,6 +82,7 @@ class NewTests:
         after: The tree with it.
         paths: The files that it adds or changes, sorted.
         command: The suite's command.
+        env: The suite's variables.
         cases: What the run reported. Where the command does not tell which files
             it runs the tests of, this does.
     """
@@ -90,6 +91,7 @@ class NewTests:
     after: Snapshot = field(repr=False)
     paths: tuple[str, ...]
     command: tuple[str, ...]
+    env: Mapping[str, str] = field(factory=dict, repr=False)
     cases: tuple[TestCase, ...] = field(default=(), repr=False)
 
 

@@ -1,7 +1,7 @@
 """Reads what pytest did, from the JUnit XML it writes itself."""
 
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 
@@ -17,21 +17,13 @@ from cooperbench_eval.running.readers.protocol import (
     read_result_file,
 )
 from cooperbench_eval.running.readers.python.python_tests import added_python_tests
+from cooperbench_eval.running.readers.results import joined
 from cooperbench_eval.snapshot import Snapshot
 
 __all__ = ["PytestReader"]
 
 _RESULT = "junit.xml"
 _NOTHING_COLLECTED = 5
-# Where one case is reported several times over (a failed call and a failed
-# tear-down, several subtests), the first of these that occurs stands.
-_RANKS = (
-    TestCaseStatus.FAILED,
-    TestCaseStatus.ERROR,
-    TestCaseStatus.PASSED,
-    TestCaseStatus.XFAILED,
-    TestCaseStatus.SKIPPED,
-)
 
 
 @frozen
@@ -70,15 +62,15 @@ class PytestReader:
         """
         elements = parse_junit(read_result_file(run.scratch / _RESULT))
         namer = _Namer(elements, run.tree)
-        cases: dict[str, TestCase] = {}
-        for element in elements:
-            if (element.classname, element.name) == ("pytest", "internal"):
-                raise UnreadableResultError("pytest met an internal error")
-            if not element.name:
-                continue  # begun, and cut off by a stop of the session
-            case = _case(namer.id_of(element), element)
-            cases[case.id] = _joined(cases[case.id], case) if case.id in cases else case
-        return tuple(cases.values())
+        if any((each.classname, each.name) == ("pytest", "internal") for each in elements):
+            raise UnreadableResultError("pytest met an internal error")
+        # One without a name was begun, and cut off by a stop of the session.
+        return joined(
+            case
+            for element in elements
+            if element.name
+            for case in _cases(namer.id_of(element), element)
+        )
 
     def required(self, new: NewTests) -> tuple[str, ...]:
         """Name the test functions that the patch adds or changes."""
@@ -86,39 +78,26 @@ class PytestReader:
 
     def covers(self, case: TestCase, name: str) -> bool:
         """Whether *case* is that function, or one of its parameter sets."""
-        function = case.id.partition("[")[0]
-        # Ids start at pytest's root directory, which may lie below the tree's root.
-        return name == function or name.endswith(f"/{function}")
+        file, separator, function = case.id.partition("::")
+        if not separator:  # all of a file that skips itself
+            return case.status is TestCaseStatus.SKIPPED and name.startswith(f"{file}::")
+        return name == f"{file}::{function.partition('[')[0]}"
 
 
-def _case(case_id: str, element: JUnitCase) -> TestCase:
-    statuses = [_status(outcome) for outcome in element.outcomes] or [TestCaseStatus.PASSED]
-    status = _strongest(statuses)
-    messages = (o.message for o, s in zip(element.outcomes, statuses, strict=False) if s is status)
-    return TestCase(
-        id=case_id,
-        status=status,
-        duration_seconds=element.duration_seconds,
-        message=next(messages, ""),
-    )
+def _cases(case_id: str, element: JUnitCase) -> Iterator[TestCase]:
+    """Yield what was reported of a case, each outcome by itself."""
+    seconds = element.duration_seconds
+    for outcome in element.outcomes:
+        yield TestCase(
+            id=case_id, status=_status(outcome), duration_seconds=seconds, message=outcome.message
+        )
+        seconds = 0.0
+    if not element.outcomes:
+        yield TestCase(id=case_id, status=TestCaseStatus.PASSED, duration_seconds=seconds)
 
 
 def _status(outcome: JUnitOutcome) -> TestCaseStatus:
     return TestCaseStatus.XFAILED if outcome.kind == "pytest.xfail" else outcome.status
-
-
-def _strongest(statuses: Iterable[TestCaseStatus]) -> TestCaseStatus:
-    return min(statuses, key=_RANKS.index)
-
-
-def _joined(one: TestCase, other: TestCase) -> TestCase:
-    status = _strongest((one.status, other.status))
-    return TestCase(
-        id=one.id,
-        status=status,
-        duration_seconds=one.duration_seconds + other.duration_seconds,
-        message=one.message if one.status is status else other.message,
-    )
 
 
 class _Namer:
