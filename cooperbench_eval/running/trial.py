@@ -5,7 +5,7 @@ import shlex
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import attrs
@@ -126,7 +126,7 @@ def run_once(trial: Trial, sandbox: Sandbox, work_trees: WorkTrees) -> TestResul
                 raise
             # A program that is missing is the caller's mistake; a script that a
             # patch took away is the patch's.
-            if not _is_of_the_tree(suite.command[0]):
+            if not _has_new_program(trial):
                 raise
             finding = Finding(status=TestStatus.SETUP_FAILED, reason=str(exc))
         output = _output(execution, launch)
@@ -228,8 +228,13 @@ def _setup_failure(suite: TestSuite, scratch: Path) -> str:
     return f"the set-up's {command} ended with exit status {status}"
 
 
-def _is_of_the_tree(program: str) -> bool:
-    return "/" in program and not Path(program).is_absolute()
+def _has_new_program(trial: Trial) -> bool:
+    """Whether the command's program is a file of the tree that is not as the base has it."""
+    program = trial.suite.command[0]
+    if "/" not in program or Path(program).is_absolute():
+        return False
+    path = str(PurePosixPath(program))
+    return trial.tree.get(path) != trial.base.get(path)
 
 
 # --- what the run showed -----------------------------------------------------

@@ -341,8 +341,9 @@ def test_a_script_that_a_patch_took_away_is_the_patchs_fault():
     gone = runner.run(base, Changes({"run.sh": None}), suite)
     assert gone.status is TestStatus.SETUP_FAILED
     assert "./run.sh" in gone.reason
-    with pytest.raises(TestRunError, match="no-such-program"):
-        runner.run(base, Changes(), TestSuite(command=("no-such-program",), framework="exit"))
+    for program in ("no-such-program", "./no-such.sh"):
+        with pytest.raises(TestRunError, match="no-such"):
+            runner.run(base, Changes(), TestSuite(command=(program,), framework="exit"))
 
 
 def test_a_script_whose_program_is_missing_has_failed_in_its_set_up():
