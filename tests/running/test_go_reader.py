@@ -213,7 +213,8 @@ def test_only_what_changed_is_required():
     [
         ("go", "test", "-run", "TestNew", "./..."),
         ("go", "test", "-skip=TestNew", "./..."),
-        ("go", "test", "-tags=x", "./..."),
+        ("go", "test", "-count", "0", "./..."),
+        ("go", "test", "./...", "-args", "-test.run", "x"),
         ("go", "test", "example.com/toy/..."),
         ("go", "test", "./b"),
         ("go", "vet", "./..."),
@@ -226,10 +227,41 @@ def test_nothing_is_required_of_a_command_that_selects(command):
     assert toys.required("go", command, MODULE | {"a/x_test.go": TESTS}) == ()
 
 
-@pytest.mark.parametrize("command", [("go", "test", "-v", "./a"), ("go", "test", "-race", "./...")])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("go", "test", "-v", "./a"),
+        ("go", "test", "-race", "./..."),
+        ("go", "test", "-count", "1", "-timeout", "30s", "-p", "1", "./..."),
+        ("go", "test", "-tags", "x", "./a", "-v"),
+        ("go", "test", "-tags=x", "--count=1", "-short=true", "./a"),
+    ],
+)
 def test_a_folder_that_is_named_is_run(command):
     """By its path, or with all the others."""
     assert toys.required("go", command, MODULE | {"a/x_test.go": TESTS}) != ()
+
+
+@pytest.mark.parametrize(
+    ("script", "case", "found"),
+    [
+        ("go test -v ./...", "example.com/toy/a.TestOld/sub", True),
+        ("make check", "example.com/toy/a.ExampleOld", True),
+        ("go test ./...", "example.com/toy/a", False),
+        ("go test ./...", "example.com/toy/a.v2.TestOld", False),
+        ("go test ./...", "example.com/toy/b.TestOld", False),
+        ("cd a && go test -run TestNew", "example.com/toy/a.TestOld", False),
+    ],
+)
+def test_of_a_script_the_result_says_which_packages_it_ran(script, case, found):
+    """Unless its text selects among tests."""
+    files = MODULE | {"a/x_test.go": TESTS, "run.sh": script + "\n"}
+    cases = [TestCase(id=case, status=TestCaseStatus.PASSED)]
+    commands = [("./run.sh",), ("sh", "-c", script), ("timeout", "9", *script.split())]
+
+    names = [toys.required("go", command, files, cases=cases) for command in commands]
+
+    assert [bool(each) for each in names] == [found] * 3
 
 
 @pytest.mark.parametrize(

@@ -212,3 +212,24 @@ def test_a_place_with_spaces_is_no_trouble(run_node, tmp_path):
 
     assert "/a%20b/node_results.mjs" in launch.env["NODE_OPTIONS"]
     assert launch.env["NODE_OPTIONS"].startswith("--no-warnings ")
+
+
+@pytest.mark.parametrize(
+    ("text", "status"),
+    [
+        ("const { test } = require('./helper');\ntest('one', () => process.exit(0));\n", "error"),
+        ("import { it } from './helper.mjs';\nit.skip('one', () => {});\n", "error"),
+        ("describe('group', () => { it('one', () => {}); });\n", "error"),
+        ("if (/x/.test('x')) process.exit(0);\n", "passed"),
+        ("// test('one')\nconst text = \"it('two')\";\n", "passed"),
+        ("function test() {}\ntest();\n", "passed"),
+        ("const it = (x) => x;\nit(1);\n", "passed"),
+        ("const test = require('./helper');\ntest('one', () => {});\n", "error"),
+    ],
+    ids=range(8),
+)
+def test_a_whole_file_passes_only_without_tests(read, text, status):
+    """However it comes by the function that defines them."""
+    event = line("a.test.js", whole=True) + END
+
+    assert toys.statuses(read(event, files={"a.test.js": text})) == {"a.test.js": status}

@@ -43,11 +43,18 @@ def test_added_tests_are_required():
 
     names = toys.required("cargo", ("cargo", "test"), files)
 
-    expected = [
-        f"{path}::{name}" for path in ("src/lib.rs", "tests/it.rs") for name in ("plain", "panics")
-    ]
-    assert list(names) == expected
-    assert toys.required("nextest", ("cargo", "nextest", "run"), files) == names
+    assert names == (
+        "toy src/lib.rs::plain",
+        "toy src/lib.rs::tests::panics",
+        "it tests/it.rs::plain",
+        "it tests/it.rs::tests::panics",
+    )
+    assert toys.required("nextest", ("cargo", "nextest", "run"), files) == (
+        "toy plain",
+        "toy tests::panics",
+        "toy::it plain",
+        "toy::it tests::panics",
+    )
 
 
 def test_only_what_changed_is_required():
@@ -55,7 +62,7 @@ def test_only_what_changed_is_required():
     before = MANIFEST | {"src/lib.rs": TESTS}
     after = MANIFEST | {"src/lib.rs": TESTS.replace("fn plain() {}", "fn plain() { }")}
 
-    assert toys.required("cargo", ("cargo", "test"), after, before) == ("src/lib.rs::plain",)
+    assert toys.required("cargo", ("cargo", "test"), after, before) == ("toy src/lib.rs::plain",)
 
 
 @pytest.mark.parametrize(
@@ -80,13 +87,86 @@ def test_nothing_is_required_where_it_may_be_left_out(command, files):
     assert toys.required("cargo", command, MANIFEST | {"tests/it.rs": TESTS} | files) == ()
 
 
-def test_a_case_covers_the_function_of_its_name():
-    """Whatever program and modules it is in."""
+def test_programs_are_called_as_cargo_and_nextest_do():
+    """Files of programs have underscores, ids of nextest have not."""
+    test = "#[test]\nfn a() {}\n"
+    manifest = '[package]\nversion = "1.0.0"\nname = "my-toy"\n[badges]\nname = "other"\n'
+    files = {"Cargo.toml": manifest, "src/main.rs": test, "tests/my-it.rs": test}
+
+    assert toys.required("cargo", ("cargo", "test"), files) == (
+        "my_toy src/main.rs::a",
+        "my_it tests/my-it.rs::a",
+    )
+    assert toys.required("nextest", ("cargo", "nextest", "run"), files) == (
+        "my-toy::bin/my-toy a",
+        "my-toy::my-it a",
+    )
+
+
+@pytest.mark.parametrize(
+    ("script", "found"),
+    [
+        ("cargo test --offline 2>&1 | tee log", True),
+        ("cargo +nightly test; cargo fmt --check", True),
+        ("cargo test plain", False),
+        ("cargo test -p toy", False),
+        ("make test", True),
+    ],
+)
+def test_of_a_script_the_result_says_which_programs_it_ran(script, found):
+    """Unless its text selects among tests."""
+    files = MANIFEST | {"src/lib.rs": TESTS, "tests/it.rs": TESTS, "run.sh": f"{script}\n"}
+    case = TestCase(id="it tests/it.rs::old", status=TestCaseStatus.PASSED)
+    expected = ("it tests/it.rs::plain", "it tests/it.rs::tests::panics") if found else ()
+
+    for command in (("./run.sh",), ("sh", "-c", script)):
+        assert toys.required("cargo", command, files, cases=[case]) == expected
+        assert toys.required("cargo", command, files) == ()
+
+
+def test_a_script_may_run_nextest():
+    """Its programs are known by their own ids."""
+    files = MANIFEST | {"src/lib.rs": TESTS, "tests/it.rs": TESTS}
+    case = TestCase(id="toy old", status=TestCaseStatus.PASSED)
+    command = ("sh", "-c", "cargo nextest run")
+
+    names = toys.required("nextest", command, files, cases=[case])
+
+    assert names == ("toy plain", "toy tests::panics")
+
+
+@pytest.mark.parametrize(
+    ("case", "covered"),
+    [
+        ("toy src/lib.rs::tests::plain", True),
+        ("toy::tests::plain", True),
+        ("tests::plain", True),
+        ("toy src/lib.rs::plain", False),
+        ("toy src/main.rs::tests::plain", False),
+        ("other src/lib.rs::tests::plain", False),
+        ("toy src/lib.rs::more::tests::plain", False),
+    ],
+)
+def test_a_case_covers_the_function_of_its_program_and_modules(case, covered):
+    """A namesake elsewhere does not stand in."""
     covers = toys.FRAMEWORKS["cargo"].covers
+    case = TestCase(id=case, status=TestCaseStatus.PASSED)
+
+    assert covers(case, "toy src/lib.rs::tests::plain") is covered
+
+
+def test_without_its_program_a_name_is_good_enough():
+    """Where somebody writes it by hand."""
     case = TestCase(id="toy src/lib.rs::tests::plain", status=TestCaseStatus.PASSED)
 
-    assert covers(case, "src/lib.rs::plain")
-    assert not covers(case, "src/lib.rs::tests")
-    assert toys.FRAMEWORKS["nextest"].covers(
-        TestCase(id="toy plain", status=TestCaseStatus.PASSED), "src/lib.rs::plain"
-    )
+    assert toys.FRAMEWORKS["cargo"].covers(case, "src/lib.rs::tests::plain")
+
+
+def test_nextest_names_a_test_exactly():
+    """By program and modules."""
+    covers = toys.FRAMEWORKS["nextest"].covers
+    case = TestCase(id="toy::it tests::plain", status=TestCaseStatus.PASSED)
+
+    assert covers(case, "toy::it tests::plain")
+    assert not covers(case, "toy tests::plain")
+    assert not covers(case, "toy::it plain")

@@ -245,6 +245,12 @@ def test_function(): pass
     [
         (UNITTEST, "test_a.py", "test_a"),
         ((*UNITTEST, "discover"), "pkg/test_a.py", "pkg.test_a"),
+        ((*UNITTEST, "discover", "-v", "-s", ".", "-b"), "pkg/test_a.py", "pkg.test_a"),
+        ((*UNITTEST, "discover", "-s", "./pkg", "-t."), "pkg/test_a.py", "pkg.test_a"),
+        ((*UNITTEST, "discover", "-s", "pkg", "-v"), "pkg/test_a.py", "test_a"),
+        ((*UNITTEST, "discover", "pkg", "check_*.py"), "pkg/check_a.py", "check_a"),
+        ((*UNITTEST, "discover", "--pattern=*.py", "-t", "."), "pkg/a.py", "pkg.a"),
+        ((*UNITTEST, "discover", "--start-directory", "x"), "x/test_a.py", "test_a"),
         ((*UNITTEST, "-v", "pkg.test_a"), "pkg/test_a.py", "pkg.test_a"),
         ((*UNITTEST, "pkg/checks.py"), "pkg/checks.py", "pkg.checks"),
     ],
@@ -271,6 +277,13 @@ def test_only_what_changed_is_required():
         (("./run.sh",), {}),
         ((*UNITTEST, "-k", "one"), {}),
         ((*UNITTEST, "test_b"), {}),
+        ((*UNITTEST, "discover", "-k", "one"), {}),
+        ((*UNITTEST, "discover", "-s", "other"), {}),
+        ((*UNITTEST, "discover", "-p", "check_*.py"), {}),
+        ((*UNITTEST, "discover", ".", "test*.py", ".", "more"), {}),
+        ((*UNITTEST, "discover", "-t", "other"), {}),
+        ((*UNITTEST, "discover", "-s", "p.q"), {"test_a.py": "", "p.q/test_a.py": TESTS}),
+        ((*UNITTEST, "-v", "discover"), {}),
         ((*UNITTEST, "test_a.Plain"), {}),
         (UNITTEST, {"test_a.py": TESTS + "def load_tests(*a): return a[1]\n"}),
         (UNITTEST, {"test_a.py": "(" + TESTS}),
@@ -279,7 +292,7 @@ def test_only_what_changed_is_required():
         (UNITTEST, {"test_a.py": "", "p/test_a.py": TESTS, "p/__init__.py": "load_tests = f"}),
         (UNITTEST, {"test_a.py": "", "not-a-name/test_a.py": TESTS}),
     ],
-    ids=range(10),
+    ids=range(17),
 )
 def test_nothing_is_required_where_it_may_be_left_out(command, files):
     """By the command, by where the file is, or by the module."""

@@ -37,7 +37,7 @@ def behind(program: str, new: NewTests) -> Iterator[str]:
     """
     files = (new.after.get(word.removeprefix("./")) for word in new.command)
     texts = [file.data.decode(errors="replace") for file in files if file is not None]
-    for text in (*new.command, *texts):
+    for text in (" ".join(new.command), *texts):
         joined_lines = text.replace("\\\n", " ")
         for found in re.finditer(rf"(?<![\w-])(?:{program})(?![\w-])([^\n;&|)#]*)", joined_lines):
-            yield found[1]
+            yield re.sub(r"\d?>+\s*\S*", " ", found[1])  # where output goes is no argument

@@ -1,10 +1,11 @@
 """Finds the test functions that a patch brings to Go packages."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 
 from cooperbench_eval.models import Entry
+from cooperbench_eval.running.readers.added import added_or_changed, behind
 from cooperbench_eval.running.readers.masking import mask_go
 from cooperbench_eval.running.readers.protocol import NewTests
 from cooperbench_eval.snapshot import Snapshot
@@ -23,44 +24,81 @@ _SYSTEM = re.compile(
     "|mipsle|mips64|mips64le|mips64p32|mips64p32le|ppc|ppc64|ppc64le|riscv|riscv64|s390|s390x"
     "|sparc|sparc64|wasm)_"
 )
-_HARMLESS = re.compile(
-    r"--?(?:v|race|cover|json|failfast|a|x|trimpath|short|vet=\w+"
-    r"|(?:count|timeout|p|parallel|shuffle|cpu)=[1-9]\w*)"
+_FLAGS = frozenset({"v", "race", "cover", "json", "failfast", "a", "x", "trimpath", "short"})
+_FLAGS_WITH_VALUE = frozenset(
+    {
+        *("count", "timeout", "p", "parallel", "shuffle", "cpu", "vet", "tags", "mod"),
+        *("coverprofile", "covermode", "coverpkg", "ldflags", "gcflags"),
+    }
 )
+_NONE_RUN = frozenset({("count", "0"), ("p", "0"), ("parallel", "0")})
+_TEST_NAME = re.compile(r"(?:Test|Example|Fuzz|Benchmark)\w*(?:/.*)?", re.DOTALL)
 
 
 def added_go_tests(new: NewTests) -> tuple[str, ...]:
     """Name the functions `<import path>.<function>`, in the order of the files.
 
     Named is what is new or changed in a file without a build constraint, of a
-    package that the command names, by `./...` or by its folder. Nothing is named
-    where the command is no plain `go test`, or selects among the tests.
+    package that the command names, by `./...` or by its folder; where the command is
+    a script, of a package of which something ran. Nothing is named where the
+    command, or a script as far as its text shows, selects among the tests.
     """
-    places = _places(new.command)
+    is_script = not _is_go_test(new.command)
+    if is_script and any(_names(text.split()) is None for text in behind(r"go\s+test", new)):
+        return ()
     names = []
     for path in new.paths:
         folder = PurePosixPath(path).parent
-        if _is_surely_built(path, new.after.get(path)) and any(
-            folder == place or (below and folder.is_relative_to(place)) for place, below in places
-        ):
-            package = _import_path(folder, new.after)
-            names += [f"{package}.{name}" for name in _changed(path, new) if package]
+        package = _import_path(folder, new.after)
+        if package and _is_surely_built(path, new.after.get(path)):
+            has_run = _ran(package, new) if is_script else _is_named(folder, new.command)
+            if has_run:
+                names += [f"{package}.{name}" for name in added_or_changed(path, new, _functions)]
     return tuple(names)
 
 
-def _places(command: tuple[str, ...]) -> list[tuple[PurePosixPath, bool]]:
-    """Return the folders that a command names, and whether all below is meant."""
-    if len(command) < 2 or PurePosixPath(command[0]).name != "go" or command[1] != "test":  # noqa: PLR2004 - a program and a verb
-        return []
-    flags = [word for word in command[2:] if word.startswith("-")]
-    if not all(_HARMLESS.fullmatch(flag) for flag in flags):
-        return []
-    words = [word for word in command[2:] if not word.startswith("-")] or ["."]
-    return [
-        (PurePosixPath(word.removesuffix("...")), word.endswith("/..."))
-        for word in words
-        if word == "." or word.startswith("./")
-    ]
+def _is_go_test(command: tuple[str, ...]) -> bool:
+    return command[1:2] == ("test",) and PurePosixPath(command[0]).name == "go"
+
+
+def _ran(package: str, new: NewTests) -> bool:
+    """Whether something of a package was reported."""
+    start = f"{package}."
+    return any(
+        case.id.startswith(start) and _TEST_NAME.fullmatch(case.id, len(start))
+        for case in new.cases
+    )
+
+
+def _is_named(folder: PurePosixPath, command: tuple[str, ...]) -> bool:
+    """Whether a command runs all tests of a folder, by its name or with all of one above."""
+    names = _names(command[2:])
+    if names is None:
+        return False
+    for word in names or ["."]:
+        if word == "." or word.startswith("./"):
+            place = PurePosixPath(word.removesuffix("..."))
+            if folder == place or (word.endswith("/...") and folder.is_relative_to(place)):
+                return True
+    return False
+
+
+def _names(words: Sequence[str]) -> list[str] | None:
+    """Return the packages that are named; `None` where a flag may leave out tests."""
+    names = []
+    rest = iter(words)
+    for word in rest:
+        if not word.startswith("-"):
+            names.append(word)
+            continue
+        flag, equals, value = word.removeprefix("-").removeprefix("-").partition("=")
+        if flag in _FLAGS and value in {"", "true"}:
+            continue
+        if flag not in _FLAGS_WITH_VALUE:
+            return None
+        if (flag, value if equals else next(rest, "")) in _NONE_RUN:
+            return None
+    return names
 
 
 def _is_surely_built(path: str, entry: Entry | None) -> bool:
@@ -84,13 +122,6 @@ def _import_path(folder: PurePosixPath, tree: Snapshot) -> str:
         return ""
     name = found[1].decode(errors="replace").strip('"')
     return name if folder == PurePosixPath() else f"{name}/{folder}"
-
-
-def _changed(path: str, new: NewTests) -> Iterator[str]:
-    known = dict(_functions(new.before.get(path)))
-    for name, text in dict(_functions(new.after.get(path))).items():
-        if known.get(name) != text:
-            yield name
 
 
 def _functions(entry: Entry | None) -> Iterator[tuple[str, str]]:

@@ -5,10 +5,11 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from cooperbench_eval.models import Entry, TestCaseStatus
+from cooperbench_eval.running.readers.added import added_or_changed
 from cooperbench_eval.running.readers.masking import mask_javascript
 from cooperbench_eval.running.readers.protocol import NewTests
 
-__all__ = ["NAME_SEPARATOR", "added_javascript_tests", "covers_title"]
+__all__ = ["NAME_SEPARATOR", "added_javascript_tests", "calls_tests", "covers_title"]
 
 NAME_SEPARATOR = " > "
 """Stands between the file, the groups and the title in an id."""
@@ -20,6 +21,11 @@ _GROUP = re.compile(
 )
 # Leaves out the others of its file, or runs tests at an author's pleasure.
 _SELECTS = re.compile(r"\.only\b|\b(?:fit|fdescribe|ftest)\b|\b(?:it|test|describe)\.\w*If\b")
+_CALL = re.compile(r"(?<![\w.$#])(test|it|describe|suite)(?:\.\w+)?\(")
+_OWN = re.compile(
+    r"\bfunction\s*\*?\s*(test|it|describe|suite)\b"
+    r"|\b(?:const|let|var)\s+(test|it|describe|suite)\s*=\s*(?:async\b|function\b|\(|\w+\s*=>)"
+)
 _FILTER = re.compile(
     r"-t|--testN|--test-(?:name|skip|only|shard)|--tags|--shard|--changed|--only|--list|--find"
 )
@@ -37,7 +43,7 @@ def added_javascript_tests(new: NewTests) -> tuple[str, ...]:
         f"{path}{NAME_SEPARATOR}{title}"
         for path in new.paths
         if _TEST_FILE.fullmatch(PurePosixPath(path).name) and _is_run(path, new)
-        for title in _changed(new.before.get(path), new.after.get(path))
+        for title in added_or_changed(path, new, _tests)
     )
 
 
@@ -46,6 +52,16 @@ def covers_title(case_id: str, name: str) -> bool:
     file, separator, title = name.partition(NAME_SEPARATOR)
     tail = separator + title
     return case_id.startswith(file + separator) and case_id.endswith(tail)
+
+
+def calls_tests(text: str) -> bool:
+    """Whether a file defines tests: it loads Node's runner, or calls what is named so.
+
+    A function of such a name that the file makes itself is another matter.
+    """
+    masked = mask_javascript(text)
+    calls = set(_CALL.findall(text if masked is None else masked))
+    return "node:test" in text or bool(calls - {each[1] or each[2] for each in _OWN.finditer(text)})
 
 
 def _is_run(path: str, new: NewTests) -> bool:
@@ -57,13 +73,6 @@ def _is_run(path: str, new: NewTests) -> bool:
     # A script may choose among tests; those that it leaves out are reported as skipped.
     cases = [case for case in new.cases if case.id.startswith(path + NAME_SEPARATOR)]
     return bool(cases) and all(case.status is not TestCaseStatus.SKIPPED for case in cases)
-
-
-def _changed(before: Entry | None, after: Entry | None) -> Iterator[str]:
-    known = dict(_tests(before))
-    for title, text in dict(_tests(after)).items():
-        if known.get(title) != text:
-            yield title
 
 
 def _tests(entry: Entry | None) -> Iterator[tuple[str, str]]:

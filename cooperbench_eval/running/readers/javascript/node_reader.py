@@ -10,6 +10,7 @@ from cooperbench_eval.models import TestCase, TestCaseStatus
 from cooperbench_eval.running.readers.javascript.javascript_tests import (
     NAME_SEPARATOR,
     added_javascript_tests,
+    calls_tests,
     covers_title,
 )
 from cooperbench_eval.running.readers.javascript.node_options import with_node_options
@@ -170,7 +171,7 @@ def _status(event: _Event) -> TestCaseStatus:
 
 def _has_tests(file: str, tree: Snapshot) -> bool:
     entry = tree.get(file)
-    return entry is not None and b"node:test" in entry.data
+    return entry is not None and calls_tests(entry.data.decode(errors="replace"))
 
 
 def _event(line: bytes) -> _Event:

@@ -3,58 +3,104 @@
 import ast
 import re
 from collections.abc import Iterator, Sequence
+from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 
+from attrs import frozen
+
 from cooperbench_eval.models import Entry
+from cooperbench_eval.running.readers.added import added_or_changed
 from cooperbench_eval.running.readers.protocol import NewTests
 from cooperbench_eval.snapshot import Snapshot
 
 __all__ = ["added_unittest_tests"]
 
-_TEST_FILE = re.compile(r"test\w*\.py")
-_HARMLESS = frozenset({"-v", "-q", "-b", "-f", "--verbose", "--quiet", "--buffer", "--failfast"})
+_HARMLESS = frozenset(
+    {
+        *("-v", "-q", "-b", "-f", "-c", "--verbose", "--quiet", "--buffer", "--failfast"),
+        *("--catch", "--locals"),
+    }
+)
 _TEST_CASE = re.compile(r"(?:unittest\.)?(?:TestCase|IsolatedAsyncioTestCase)")
+
+
+@frozen(kw_only=True)
+class _Discovery:
+    """Where unittest looks for tests: below *start*, for modules named from *top*."""
+
+    start: PurePosixPath
+    pattern: str
+    top: PurePosixPath
 
 
 def added_unittest_tests(new: NewTests, arguments: Sequence[str]) -> tuple[str, ...]:
     """Name the methods `module.Class.method`, in the order of the files.
 
     Named is what is new or changed in a direct subclass of unittest's own classes,
-    in a module that *arguments* name, or in one that plain discovery finds.
-    Nothing is named where a module loads its tests in its own way.
+    in a module that *arguments* name, or in one that discovery finds. Nothing is
+    named where a module loads its tests in its own way.
     """
     words = [word for word in arguments if word not in _HARMLESS]
-    if any(word.startswith("-") for word in words):
+    discovers = not words or arguments[0] == "discover"
+    discovery = _discovery(words[1:]) if discovers else None
+    if discovery is None and any(word.startswith("-") or word == "discover" for word in words):
         return ()
-    return tuple(
-        f"{module}.{name}"
-        for path in new.paths
-        if (module := _module(path)) and _is_run(path, module, words, new.after)
-        for name in _changed(new.before.get(path), new.after.get(path))
-    )
+    names = []
+    for path in new.paths:
+        if discovery is not None:
+            module = _found(path, discovery, new.after)
+        else:
+            module = _module(path)
+            if module not in words and path not in words:
+                module = ""
+        if module:
+            names += [f"{module}.{name}" for name in added_or_changed(path, new, _methods)]
+    return tuple(names)
+
+
+def _discovery(words: Sequence[str]) -> _Discovery | None:
+    """Understand what stands behind `discover`; `None` where that cannot be done."""
+    values: dict[str, str] = {}
+    places = iter(("start", "pattern", "top"))
+    rest = iter(words)
+    for word in rest:
+        if found := re.fullmatch(
+            r"--(start-directory|pattern|top-level-directory)(?:=(.*))?", word
+        ):
+            key, value = found[1].partition("-")[0], found[2]
+        elif found := re.fullmatch(r"-([spt])(.*)", word):
+            key = {"s": "start", "p": "pattern", "t": "top"}[found[1]]
+            value = found[2] or None
+        elif word.startswith("-") or (place := next(places, None)) is None:
+            return None
+        else:
+            key, value = place, word
+        values[key] = next(rest, "") if value is None else value
+    start = PurePosixPath(values.get("start", "."))
+    top = PurePosixPath(values.get("top", start))
+    # A dotted name is that of a package, wherever it may be.
+    if ".." in start.parts or "." in start.name or not start.is_relative_to(top):
+        return None
+    return _Discovery(start=start, pattern=values.get("pattern", "test*.py"), top=top)
+
+
+def _found(path: str, discovery: _Discovery, tree: Snapshot) -> str:
+    """Return the module that discovery makes of a file; empty where it may not find it."""
+    pure = PurePosixPath(path)
+    if not pure.is_relative_to(discovery.start) or not fnmatchcase(pure.name, discovery.pattern):
+        return ""
+    between = [each for each in pure.parents if each.is_relative_to(discovery.top)]
+    for folder in between:
+        entry = tree.get(str(folder / "__init__.py"))
+        if b"load_tests" in _data(entry) or (entry is None and folder != discovery.top):
+            return ""
+    return _module(str(pure.relative_to(discovery.top)))
 
 
 def _module(path: str) -> str:
     parts = path.removesuffix(".py").split("/")
     is_module = path.endswith(".py") and all(part.isidentifier() for part in parts)
     return ".".join(parts) if is_module else ""
-
-
-def _is_run(path: str, module: str, words: list[str], tree: Snapshot) -> bool:
-    if words in ([], ["discover"], ["discover", "."]):
-        pure = PurePosixPath(path)
-        packages = [str(each / "__init__.py") for each in pure.parents if each.name]
-        own_way = any(b"load_tests" in _data(tree.get(each)) for each in packages)
-        found = all(tree.get(each) is not None for each in packages) and not own_way
-        return found and _TEST_FILE.fullmatch(pure.name) is not None
-    return module in words or path in words
-
-
-def _changed(before: Entry | None, after: Entry | None) -> Iterator[str]:
-    known = dict(_methods(before))
-    for name, text in dict(_methods(after)).items():
-        if known.get(name) != text:
-            yield name
 
 
 def _methods(entry: Entry | None) -> Iterator[tuple[str, str]]:

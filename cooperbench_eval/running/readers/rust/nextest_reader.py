@@ -18,7 +18,7 @@ from cooperbench_eval.running.readers.protocol import (
 )
 from cooperbench_eval.running.readers.results import clean, joined
 from cooperbench_eval.running.readers.rust.cargo_output import compile_errors
-from cooperbench_eval.running.readers.rust.rust_tests import added_rust_tests, is_rust_test
+from cooperbench_eval.running.readers.rust.rust_tests import added_rust_tests
 
 __all__ = ["NextestReader"]
 
@@ -80,11 +80,18 @@ class NextestReader:
 
     def required(self, new: NewTests) -> tuple[str, ...]:
         """Name the test functions that the patch adds or changes."""
-        return added_rust_tests(new)
+        return added_rust_tests(new, _program)
 
     def covers(self, case: TestCase, name: str) -> bool:
-        """Whether *case* has the name of that function."""
-        return is_rust_test(case.id.rpartition(" ")[2], name)
+        """Whether *case* is that function."""
+        return case.id == name
+
+
+def _program(path: str, package: str) -> str:
+    """Return nextest's id of the program that a file is built to."""
+    if path.startswith("tests/"):
+        return f"{package}::{PurePosixPath(path).stem} "
+    return f"{package}::bin/{package} " if path == "src/main.rs" else f"{package} "
 
 
 def _end_of_options(command: tuple[str, ...]) -> int | None:
