@@ -654,3 +654,22 @@ def watchdogs_of(word):
 def alive(process_ids):
     """Whether any of these is alive."""
     return any(Path(f"/proc/{each}").exists() for each in process_ids)
+
+
+def test_an_engine_that_stumbles_over_an_ending_process_is_asked_again(run, monkeypatch):
+    """As podman does where the process ends while it looks; one that goes on is an error."""
+    stumbles = [3, 1000]
+    asked = engine_module.Engine._state
+
+    def stumbling(self, name):
+        if stumbles[0]:
+            stumbles[0] -= 1
+            raise SandboxError("no such process")
+        return asked(self, name)
+
+    monkeypatch.setattr(engine_module.Engine, "_state", stumbling)
+
+    assert run("true").exit_code == 0
+    stumbles.pop(0)
+    with pytest.raises(SandboxError, match="no such process"):
+        run("true")

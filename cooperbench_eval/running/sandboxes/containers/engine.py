@@ -31,6 +31,8 @@ __all__ = [
     "connect",
 ]
 
+_STUMBLES = 3
+_PAUSE_SECONDS = 0.05
 _CALL_SECONDS = 60.0
 """How long the engine may take for one answer."""
 _PIECE = 1 << 18
@@ -192,7 +194,20 @@ class Engine:
             return True
 
     def state(self, name: str) -> ContainerState:
-        """Return what has become of a container."""
+        """Return what has become of a container.
+
+        Podman stumbles if the process ends while it looks; asked again, it knows.
+        """
+        for _ in range(_STUMBLES):
+            try:
+                return self._state(name)
+            except MissingError:
+                raise
+            except SandboxError:
+                time.sleep(_PAUSE_SECONDS)
+        return self._state(name)
+
+    def _state(self, name: str) -> ContainerState:
         with _asking("the container's state cannot be told"):
             state = self._client.inspect_container(name)["State"]
             is_settled = state["Status"] in {"exited", "dead"}
