@@ -3,6 +3,8 @@
 import shlex
 from pathlib import Path
 
+import pytest
+
 from cooperbench_eval.models import TestCaseStatus, TestStatus
 from cooperbench_eval.running.readers.python.pytest_reader import PytestReader
 
@@ -207,10 +209,19 @@ def test_a_result_path_with_spaces_is_quoted():
     """The option survives pytest's splitting, whatever the path."""
     scratch = Path("/it's a place")
 
-    launch = PytestReader().launch(("pytest",), {"PYTEST_ADDOPTS": "-x"}, scratch)
+    launch = PytestReader().launch(("pytest", "a"), {"PYTEST_ADDOPTS": "-x"}, scratch)
 
     options = shlex.split(launch.env["PYTEST_ADDOPTS"])
     assert options[:2] == ["-x", f"--junitxml={scratch / 'junit.xml'}"]
+    assert launch.command == ("pytest", "a", *options[1:])
+
+
+def test_options_stand_before_what_are_no_options():
+    """Behind two hyphens everything is a place."""
+    launch = PytestReader().launch(("pytest", "-q", "--", "a"), {}, Path("/s"))
+
+    assert launch.command[:3] == ("pytest", "-q", "--junitxml=/s/junit.xml")
+    assert launch.command[-2:] == ("--", "a")
 
 
 def test_settings_of_the_tree_do_not_hide_the_result(run_suite):
@@ -223,3 +234,55 @@ def test_settings_of_the_tree_do_not_hide_the_result(run_suite):
     result = run_suite(files, (*PYTEST, "sub"))
 
     assert [case.id for case in result.cases] == ["t/test_x.py::TestA::test"]
+
+
+TWO = {
+    "a/test_a.py": "def test_a(): assert 0\n",
+    "b/test_b.py": "def test_b(): pass\n",
+}
+
+
+@pytest.mark.parametrize("separator", [";", "&", "; cd b; unset PYTHONPATH;"])
+def test_every_session_of_a_script_counts(run_suite, separator):
+    """A failure in the first is not lost to the second."""
+    script = f"python -m pytest -q a/test_a.py {separator} python -m pytest -q --rootdir=."
+
+    result = run_suite(TWO, ("sh", "-c", f"{script}; wait; true"), env={"PYTHONPATH": "."})
+
+    found = {case.id: case.status.value for case in result.cases}
+    assert found["a/test_a.py::test_a"] == "failed"
+    assert "passed" in found.values()
+    assert result.status is not TestStatus.PASSED
+
+
+def test_a_session_within_a_test_is_none_of_the_suites(run_suite):
+    """A plug-in's tests start pytest, with the variables of the run."""
+    text = (
+        "import subprocess, sys\ndef test_outer(tmp_path):\n"
+        "    file = tmp_path / 'test_in.py'\n"
+        "    file.write_text('def test_in(): assert 0')\n"
+        "    assert subprocess.run([sys.executable, '-m', 'pytest', str(file)]).returncode == 1\n"
+    )
+
+    for command in (PYTEST, ("sh", "-c", "python -m pytest")):
+        result = run_suite({"test_x.py": text}, command)
+
+        assert [case.id for case in result.cases] == ["test_x.py::test_outer"]
+        assert result.status is TestStatus.PASSED
+
+
+def test_a_result_file_of_the_commands_own_takes_nothing_away(run_suite):
+    """Ours is asked for last."""
+    result = run_suite({"test_x.py": "def test(): pass\n"}, (*PYTEST, "--junitxml=r.xml"))
+
+    assert result.status is TestStatus.PASSED
+
+
+@pytest.mark.parametrize("script", ["exit 3", "kill -9 $$", "no_such_program"])
+def test_a_script_without_a_session_has_no_result(run_suite, script):
+    """And its exit status is its own."""
+    result = run_suite(TWO, ("sh", "-c", script))
+
+    assert not result.cases
+    assert result.exit_code == {"exit 3": 3, "kill -9 $$": -9, "no_such_program": 127}[script]
+    assert "no result file was written" in result.reason

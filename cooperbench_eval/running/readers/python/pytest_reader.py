@@ -1,9 +1,10 @@
 """Reads what pytest did, from the JUnit XML it writes itself."""
 
+import re
 import shlex
 from collections.abc import Iterator, Mapping
 from functools import cached_property
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from attrs import frozen
 
@@ -16,6 +17,7 @@ from cooperbench_eval.running.readers.protocol import (
     UnreadableResultError,
     read_result_file,
 )
+from cooperbench_eval.running.readers.python.pytest_options import pytest_arguments
 from cooperbench_eval.running.readers.python.python_tests import added_python_tests
 from cooperbench_eval.running.readers.results import joined
 from cooperbench_eval.snapshot import Snapshot
@@ -23,6 +25,30 @@ from cooperbench_eval.snapshot import Snapshot
 __all__ = ["PytestReader"]
 
 _RESULT = "junit.xml"
+# Within a test of a session this is another name: what a test starts is no session
+# of the suite.
+_PIPE = "junit${PYTEST_CURRENT_TEST}.xml"
+_GATHERED = "sessions.xml"
+# Sessions of a script write to one pipe, one behind the other. Somebody reads it until
+# a line that says that the script has ended, and thus not before all of it is read. The
+# pipe is open for both ends throughout: nothing blocks, nothing ends early.
+_GATHER = """\
+if mkfifo "$0" 2>/dev/null; then
+  { LC_ALL=C sed -n '/^cooperbench-eval: end$/q;p' \
+      >"${0%/*}/sessions.xml" 2>/dev/null; } <>"$0" &
+  reader=$!
+  exec 9<>"$0"
+  "$@" 9<&-
+  status=$?
+  printf '\\ncooperbench-eval: end\\n' >&9
+  wait "$reader"
+  [ "$status" -le 128 ] || kill -"$((status - 128))" $$ 2>/dev/null
+  exit "$status"
+fi
+exec "$@"
+"""
+# Of another program nobody knows whether it is there: a sandbox says so, `sh` does not.
+_SHELLS = frozenset({"sh", "bash", "dash", "ash", "ksh", "zsh"})
 _NOTHING_COLLECTED = 5
 
 
@@ -36,8 +62,9 @@ class PytestReader:
     `error`. A test that passes with a skipped subtest counts as skipped, since
     the XML does not tell the two apart.
 
-    One command is one pytest session: of several in a row the last one's result
-    stands.
+    A command that starts pytest is one session. Of a shell's script every session
+    that ends counts, but not what a test starts. Of another program's sessions the
+    last one's result stands.
     """
 
     @property
@@ -47,11 +74,20 @@ class PytestReader:
 
     def launch(self, command: tuple[str, ...], env: Mapping[str, str], scratch: Path) -> Launch:
         """Add what makes pytest write its result to the suite's own options."""
-        file = shlex.quote(str(scratch / _RESULT))
+        arguments = pytest_arguments(command)
+        file = scratch / (_PIPE if _is_script(command) else _RESULT)
         # The old family names the file of each case; captured logs are not read.
-        ours = f"--junitxml={file} -o junit_family=xunit1 -o junit_logging=no"
-        options = " ".join(filter(None, (env.get("PYTEST_ADDOPTS"), ours)))
-        return Launch(command=command, env={**env, "PYTEST_ADDOPTS": options})
+        ours = (f"--junitxml={file}", "-o", "junit_family=xunit1", "-o", "junit_logging=no")
+        options = " ".join(filter(None, (env.get("PYTEST_ADDOPTS"), shlex.join(ours))))
+        env = {**env, "PYTEST_ADDOPTS": options}
+        if _is_script(command):
+            command = ("sh", "-c", _GATHER, str(file), *command)
+        if arguments is None:
+            return Launch(command=command, env=env)
+        # Of several such options the last one counts.
+        end = len(command) - len(arguments)
+        end += arguments.index("--") if "--" in arguments else len(arguments)
+        return Launch(command=(*command[:end], *ours, *command[end:]), env=env)
 
     def read(self, run: FinishedRun) -> tuple[TestCase, ...]:
         """Return the cases of a session, in the order in which they first occur.
@@ -60,7 +96,8 @@ class PytestReader:
             UnreadableResultError: No result was written, it is not one, or pytest
                 reports an error of its own.
         """
-        elements = parse_junit(read_result_file(run.scratch / _RESULT))
+        sessions = _sessions(run)
+        elements = tuple(element for data in sessions for element in parse_junit(data))
         namer = _Namer(elements, run.tree)
         if any((each.classname, each.name) == ("pytest", "internal") for each in elements):
             raise UnreadableResultError("pytest met an internal error")
@@ -82,6 +119,33 @@ class PytestReader:
         if not separator:  # all of a file that skips itself
             return case.status is TestCaseStatus.SKIPPED and name.startswith(f"{file}::")
         return name == f"{file}::{function.partition('[')[0]}"
+
+
+def _is_script(command: tuple[str, ...]) -> bool:
+    """Whether a shell, or a file of the tree, may start pytest more than once."""
+    if pytest_arguments(command) is not None:
+        return False
+    program = PurePosixPath(command[0])
+    return program.name in _SHELLS or ("/" in command[0] and not program.is_absolute())
+
+
+def _sessions(run: FinishedRun) -> list[bytes]:
+    """Return the result of each session of a run.
+
+    Raises:
+        UnreadableResultError: There is none.
+    """
+    if not _is_script(run.command):
+        return [read_result_file(run.scratch / _RESULT)]
+    try:
+        data = read_result_file(run.scratch / _GATHERED)
+    except UnreadableResultError:
+        # Without a pipe each session writes over the last one's file.
+        data = read_result_file(run.scratch / _PIPE)
+    sessions = [text for text in re.split(rb"(?=<\?xml )", data) if text.strip()]
+    if not sessions:
+        raise UnreadableResultError("no result file was written")
+    return sessions
 
 
 def _cases(case_id: str, element: JUnitCase) -> Iterator[TestCase]:
