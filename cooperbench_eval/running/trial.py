@@ -82,6 +82,7 @@ class Trial:
                 after=after,
                 paths=tuple(Changes.between(before, after)),
                 command=self.suite.command,
+                env=self.suite.env,
             )
             for before, after in pairs
         )

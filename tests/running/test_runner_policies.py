@@ -177,6 +177,18 @@ def test_repeats_that_were_done_are_not_done_again(monkeypatch):
     assert (result.status, sandbox.runs) == (TestStatus.PASSED, 4)
 
 
+def test_a_suites_own_options_may_leave_new_tests_out():
+    """What its variables deselect was not meant to run."""
+    text = b"def test_a(): pass\ndef test_b(): assert 0\n"
+    tests = Changes({"test_x.py": Entry(text)}).diff(BASE)
+    env = {"PYTEST_ADDOPTS": "-k test_a", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    suite = TestSuite(command=("python", "-m", "pytest", "-q"), patch=tests, env=env)
+
+    result = TestRunner(sandbox=LocalSandbox()).run(BASE, Changes(), suite)
+
+    assert (result.status, result.passed_tests) == (TestStatus.PASSED, 1)
+
+
 # --- a sandbox that fails ---------------------------------------------------
 
 GONE = SandboxError("the engine does not answer")
