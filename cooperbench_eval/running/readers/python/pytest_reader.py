@@ -31,16 +31,17 @@ _PIPE = "junit${PYTEST_CURRENT_TEST}.xml"
 _GATHERED = "sessions.xml"
 # Sessions of a script write to one pipe, one behind the other. Somebody reads it until
 # a line that says that the script has ended, and thus not before all of it is read. The
-# pipe is open for both ends throughout: nothing blocks, nothing ends early.
+# pipe is open for both ends throughout: nothing blocks, nothing ends early. Busybox's
+# sed looks one line ahead, hence the empty one at the end.
 _GATHER = """\
-if mkfifo "$0" 2>/dev/null; then
+if command -v sed >/dev/null && mkfifo "$0" 2>/dev/null; then
   { LC_ALL=C sed -n '/^cooperbench-eval: end$/q;p' \
       >"${0%/*}/sessions.xml" 2>/dev/null; } <>"$0" &
   reader=$!
   exec 9<>"$0"
   "$@" 9<&-
   status=$?
-  printf '\\ncooperbench-eval: end\\n' >&9
+  printf '\\ncooperbench-eval: end\\n\\n' >&9
   wait "$reader"
   [ "$status" -le 128 ] || kill -"$((status - 128))" $$ 2>/dev/null
   exit "$status"
