@@ -66,6 +66,24 @@ class PluginGroup(Generic[PluginT]):
             raise self.broken(name, origin, self.lacks)
         return plugin
 
+    def accept(self, given: object, needs: str) -> PluginT:
+        """Return *given* itself if it is of this kind, or what it names.
+
+        Args:
+            given: An instance, or a registered name.
+            needs: What an object needs to be one, as a clause for the error.
+
+        Raises:
+            UnknownPluginError: No distribution registers the name.
+            DuplicatePluginError: Several do.
+            PluginLoadError: It is of another kind; a class is none either.
+        """
+        if isinstance(given, str):
+            return self.build(given, {})
+        if not self.keeps(given):
+            raise self.broken(f"{given!r:.80}", type(given).__qualname__, needs)
+        return given
+
     def _points(self) -> Iterable["EntryPoint"]:
         # Imported here because it is a good part of what importing the library costs.
         from importlib.metadata import entry_points  # noqa: PLC0415

@@ -4,6 +4,7 @@ import os
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import ClassVar, TypeVar
 
@@ -19,7 +20,7 @@ from cooperbench_eval.running.sandboxes.default import default_sandbox
 from cooperbench_eval.running.sandboxes.protocol import Sandbox
 from cooperbench_eval.running.sandboxes.registry import as_sandbox
 from cooperbench_eval.running.suite import TestSuite
-from cooperbench_eval.running.trial import Trial, run_once
+from cooperbench_eval.running.trial import Trial, guarded, run_once
 from cooperbench_eval.running.verdict import NOT_FOUND
 from cooperbench_eval.running.worktrees import WorkTrees
 from cooperbench_eval.snapshot import Changes, Snapshot
@@ -113,14 +114,21 @@ class TestRunner:
     def _result_of(self, trial: Trial) -> TestResult:
         """Find the result in the cache, or run for it."""
         try:
+            identity = self._insist(self._identity)
             if self.cache is None:
-                return self._repeat(trial)
-            identity = self._insist(lambda: self.sandbox.identity)
-            key = key_of(*trial.facts(), identity, self.repeats, self.repeat_policy)
-            return self.cache.get_or_make(key, lambda: self._repeat(trial), keeps=_is_lasting)
+                result = self._repeat(trial)
+            else:
+                key = key_of(*trial.facts(), identity, self.repeats, self.repeat_policy)
+                make = partial(self._repeat, trial)
+                result = self.cache.get_or_make(key, make, keeps=_is_lasting)
+            return attrs.evolve(result, sandbox_identity=identity)
         except SandboxError as exc:
             reason = f"{exc.problem}; tried {1 + self.retries} times"
             return self._without_run(trial.suite, TestStatus.INFRASTRUCTURE_ERROR, reason)
+
+    def _identity(self) -> str:
+        with guarded():
+            return self.sandbox.identity
 
     def _repeat(self, trial: Trial) -> TestResult:
         """Run as often as asked for; the first run that ends as the whole does speaks for it."""

@@ -2,16 +2,15 @@
 
 import re
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from pathlib import Path, PurePosixPath
-from typing import Any
 
 import attrs
 from attrs import frozen
 
-from cooperbench_eval.errors import RepositoryError, SandboxError, TestRunError
+from cooperbench_eval.errors import CooperBenchEvalError, SandboxError, TestRunError
 from cooperbench_eval.models import PatchStatus, TestResult, TestStatus
 from cooperbench_eval.patching import apply_patch
 from cooperbench_eval.running.readers.frameworks import FRAMEWORKS
@@ -29,7 +28,7 @@ from cooperbench_eval.running.verdict import SOURCES, Finding, judge
 from cooperbench_eval.running.worktrees import WorkTrees
 from cooperbench_eval.snapshot import Changes, Snapshot
 
-__all__ = ["Trial", "run_once"]
+__all__ = ["Trial", "guarded", "run_once"]
 
 _SETUP_MARK = "setup-failed"
 _PLAIN_PATH = re.compile(r"[\w./-]+", re.ASCII)
@@ -73,9 +72,10 @@ class Trial:
         of the tree cannot hide a test.
         """
         pairs = [(self.untested, self.tree)]
-        on_base = apply_patch(self.base, self.suite.patch)
-        if on_base.status is not PatchStatus.FAILED:
-            pairs.append((self.base, self.base.overlay(on_base.changes)))
+        if self.untested.tree_id != self.base.tree_id:
+            on_base = apply_patch(self.base, self.suite.patch)
+            if on_base.status is not PatchStatus.FAILED:
+                pairs.append((self.base, self.base.overlay(on_base.changes)))
         return tuple(
             NewTests(
                 before=before,
@@ -111,16 +111,18 @@ def run_once(trial: Trial, sandbox: Sandbox, work_trees: WorkTrees) -> TestResul
         launch = _with_setup(reader.launch(suite.command, env, scratch), suite, scratch)
         execution = Execution(exit_code=None)
         try:
-            execution = _guarded(
-                sandbox.run,
-                launch.command,
-                tree=place,
-                scratch=scratch,
-                env=launch.env,
-                timeout_seconds=suite.timeout_seconds,
-            )
+            with guarded():
+                execution = sandbox.run(
+                    launch.command,
+                    tree=place,
+                    scratch=scratch,
+                    env=launch.env,
+                    timeout_seconds=suite.timeout_seconds,
+                )
+            if not isinstance(execution, Execution):
+                raise SandboxError(f"the sandbox returned {execution!r:.80}, no Execution")
             finding = _finding(execution, trial, scratch)
-            if finding.status is TestStatus.PASSED and suite.delivery is Delivery.TREE:
+            if finding.status is TestStatus.PASSED and in_tree:
                 finding = _unless_rewritten(finding, trial, place)
         except TestRunError as exc:
             if isinstance(exc, SandboxError):
@@ -140,23 +142,20 @@ def run_once(trial: Trial, sandbox: Sandbox, work_trees: WorkTrees) -> TestResul
         reason=finding.reason,
         command=suite.command,
         sandbox=sandbox.name,
-        sandbox_identity=sandbox.identity,
         missing_tests=finding.missing,
     )
 
 
-def _guarded(run: Callable[..., Execution], command: tuple[str, ...], **options: Any) -> Execution:
-    """Call a sandbox's method; what a plug-in does against the protocol is its failure."""
+@contextmanager
+def guarded() -> Iterator[None]:
+    """Make whatever a sandbox raises against its protocol the sandbox's failure."""
     try:
-        execution = run(command, **options)
-    except (TestRunError, RepositoryError):
+        yield
+    except CooperBenchEvalError:
         raise
     # A plug-in may raise anything; that is a fact about the plug-in.
     except Exception as exc:
-        raise SandboxError(f"the sandbox raised {exc!r}", command) from exc
-    if not isinstance(execution, Execution):
-        raise SandboxError(f"the sandbox returned {execution!r:.80}, no Execution", command)
-    return execution
+        raise SandboxError(f"the sandbox raised {exc!r}") from exc
 
 
 def _place(trial: Trial, work_trees: WorkTrees) -> AbstractContextManager[Path]:

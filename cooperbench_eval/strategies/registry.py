@@ -42,12 +42,8 @@ def as_strategy(strategy: str | MergeStrategy) -> MergeStrategy:
     Raises:
         StrategyLoadError: The object is no strategy; a class is none either.
     """
-    if isinstance(strategy, str):
-        return get_strategy(strategy)
-    if not _is_strategy(strategy):
-        problem = "is no strategy: it needs a name and a merge method; pass an instance"
-        raise StrategyLoadError(repr(strategy), type(strategy).__qualname__, problem)
-    return strategy
+    needs = "is no strategy: it needs a name and a merge method; pass an instance"
+    return _STRATEGIES.accept(strategy, needs)
 
 
 def _is_strategy(candidate: object) -> TypeGuard[MergeStrategy]:

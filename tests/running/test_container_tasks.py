@@ -201,7 +201,7 @@ def test_nothing_but_history_is_taken(import_image, tmp_path):  # noqa: F811
     inside = repository / ".git"
     (inside / "hooks/post-checkout").write_text("#!/bin/sh\ntouch /tmp/harm\n")
     (inside / "config").write_text("[include]\n\tpath = /etc/passwd\n[core]\n\tworktree = /\n")
-    (inside / "objects/info/alternates").write_text("/work/objects\n")
+    (inside / "objects/info/alternates").write_text("/elsewhere/objects\n")
     (inside / "commondir").write_text("/\n")
     (inside / "refs/heads/link").symlink_to("/etc/passwd")
 

@@ -146,14 +146,36 @@ def test_a_plug_in_that_breaks_the_protocol_is_a_sandbox_that_fails(monkeypatch)
         def run(self, command, **options):  # noqa: ARG002
             return 0
 
+    class Nameless(Scripted):
+        @property
+        def identity(self):
+            raise KeyError("y")
+
     results = [
         TestRunner(sandbox=sandbox).run(BASE, Changes(), shell("true"))
-        for sandbox in (Scripted(KeyError("x")), Odd())
+        for sandbox in (Scripted(KeyError("x")), Odd(), Nameless(0))
     ]
 
     assert {each.status for each in results} == {TestStatus.INFRASTRUCTURE_ERROR}
     assert "raised KeyError('x')" in results[0].reason
     assert "no Execution" in results[1].reason
+    assert "raised KeyError('y')" in results[2].reason
+
+
+@pytest.mark.parametrize("cache", [ResultCache(), None])
+def test_a_sandbox_is_asked_once_who_it_is(cache):
+    """It may have to look an image up for it; the answer stands in the result."""
+    asked = []
+
+    class Asked(Scripted):
+        @property
+        def identity(self):
+            asked.append(self)
+            return f"asked {len(asked)}"
+
+    result = TestRunner(sandbox=Asked(0), cache=cache).run(BASE, Changes(), shell("true"))
+
+    assert (len(asked), result.sandbox_identity) == (1, "asked 1")
 
 
 def test_a_sandbox_and_a_cache_can_be_named(tmp_path):

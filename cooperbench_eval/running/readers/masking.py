@@ -2,7 +2,7 @@
 
 import re
 
-__all__ = ["mask_go", "mask_javascript", "mask_rust"]
+__all__ = ["mask_go", "mask_javascript", "mask_rust", "open_braces"]
 
 _LINE_COMMENT = r"//[^\n]*"
 _BLOCK_COMMENT = r"/\*(?s:.*?)\*/"
@@ -47,6 +47,19 @@ def mask_javascript(text: str) -> str | None:
     """Return JavaScript or TypeScript likewise; `None` where an end is not found."""
     masked = _JAVASCRIPT.sub(_blank, text)
     return None if "`" in masked or "/*" in masked else masked
+
+
+def open_braces(masked: str, place: int) -> list[int] | None:
+    """Return where the braces stand that are open at a place; `None` if they do not match."""
+    opened: list[int] = []
+    for each in re.finditer(r"[{}]", masked[:place]):
+        if each[0] == "{":
+            opened.append(each.start())
+        elif opened:
+            opened.pop()
+        else:
+            return None
+    return opened
 
 
 def _blank(found: re.Match[str]) -> str:

@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from errno import E2BIG, ENOENT
 from functools import cache, partial
@@ -17,6 +17,7 @@ from attrs import field, frozen, validators
 
 from cooperbench_eval.errors import SandboxError, TestRunError
 from cooperbench_eval.running.sandboxes import hosting
+from cooperbench_eval.running.sandboxes.bubblewrap_view import HOSTS, View
 from cooperbench_eval.running.sandboxes.processes import (
     Ending,
     How,
@@ -53,43 +54,6 @@ except OSError as exc:
 """Stands for a command that is longer."""
 _OWN_PROCESSES = 2
 """The monitor outside, and the first process inside."""
-
-_SYSTEM = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
-_CONFIGURATION = (
-    "alternatives",
-    "ca-certificates",
-    "group",
-    "java-*",
-    "ld.so.*",
-    "locale.alias",
-    "localtime",
-    "mime.types",
-    "nsswitch.conf",
-    "os-release",
-    "passwd",
-    "pki/ca-trust",
-    "pki/tls/cert*",
-    "protocols",
-    "services",
-    "ssl/cert*",
-    "ssl/openssl.cnf",
-    "terminfo",
-    "timezone",
-)
-"""What of `/etc` programs need to start; no keys, no shadow, nobody's settings."""
-_NETWORK_CONFIGURATION = ("gai.conf", "host.conf", "hosts", "resolv.conf")
-_PREFIX = (
-    "bin",
-    "include",
-    "lib",
-    "lib32",
-    "lib64",
-    "libexec",
-    "pyvenv.cfg",
-    "share",
-    "ssl",
-)
-_HOSTS = b"127.0.0.1 localhost sandbox\n::1 localhost\n"
 
 
 def _paths(values: Iterable[os.PathLike[str] | str]) -> tuple[str, ...]:
@@ -200,12 +164,15 @@ class BubblewrapSandbox:
         variables = hosting.environment(scratch, self.inherit) | dict(env)
         with _Files() as files:
             status, refusal = files.add(b""), None
-            options = [
-                *self._namespaces(status),
-                *self._system(files.add(_HOSTS)),
-                *_writable(tree, scratch),
-                *_settings(variables, tree),
-            ]
+            view = View(
+                tree=tree,
+                scratch=scratch,
+                variables=variables,
+                network=self.network,
+                readable=self.readable,
+                shared_bytes=self.shared_bytes,
+            )
+            options = tuple(view.options(status=status, hosts=files.add(HOSTS)))
             words = checked
             if len(checked) > _MOST_ARGUMENTS - len(options):
                 # Not before: the launcher alone keeps it from the command.
@@ -232,67 +199,6 @@ class BubblewrapSandbox:
             if refusal is not None and (refused := files.read(refusal)):
                 raise cannot_start(refused.decode())
             return _execution(ending, _exit_code(files.read(status)), checked, cannot_start)
-
-    def _namespaces(self, status: int) -> Iterator[str]:
-        yield from ("--unshare-all", "--unshare-user", "--disable-userns")
-        if self.network:
-            yield "--share-net"
-        yield from ("--hostname", "sandbox", "--new-session", "--die-with-parent")
-        yield from ("--cap-drop", "ALL", "--json-status-fd", str(status))
-
-    def _system(self, hosts: int) -> Iterator[str]:
-        yield from ("--ro-bind", "/usr", "/usr")
-        for name in _SYSTEM:
-            if Path(name).is_symlink():
-                yield from ("--symlink", str(Path(name).readlink()), name)
-            elif Path(name).is_dir():
-                yield from ("--ro-bind", name, name)
-        for path in _configuration(network=self.network):
-            yield from ("--ro-bind-try", path, path)
-        if not self.network:
-            yield from ("--ro-bind-data", str(hosts), "/etc/hosts")
-        yield from ("--proc", "/proc", "--dev", "/dev")
-        for folder in ("/dev/shm", "/tmp"):  # noqa: S108 - its own
-            yield from ("--perms", "1777", "--size", str(self.shared_bytes), "--tmpfs", folder)
-        yield from ("--symlink", "../tmp", "/var/tmp")  # noqa: S108
-        for shown in (*_python(), *self.readable):
-            yield from ("--ro-bind", shown, shown)
-
-
-def _writable(tree: Path, scratch: Path) -> Iterator[str]:
-    for path in (str(tree), str(scratch)):
-        yield from ("--bind", path, path)
-    # Root may write kernel settings below /proc/sys without any capability.
-    for folder in ("/proc", "/dev", "/"):
-        yield from ("--remount-ro", folder)
-
-
-def _settings(variables: Mapping[str, str], tree: Path) -> Iterator[str]:
-    yield from ("--chdir", str(tree), "--clearenv")
-    for name, value in variables.items():
-        yield from ("--setenv", name, value)
-
-
-@cache
-def _python() -> tuple[str, ...]:
-    """Return the paths that the running Python is made of, without the system's.
-
-    Only the usual folders of each prefix, because a prefix may be somebody's home
-    or a project's own folder.
-    """
-    prefixes = {sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix}
-    prefixes |= {os.path.realpath(prefix) for prefix in prefixes}
-    paths = (os.path.join(prefix, name) for prefix in prefixes for name in _PREFIX)  # noqa: PTH118
-    return tuple(
-        sorted(p for p in paths if os.path.exists(p) and not p.startswith("/usr/"))  # noqa: PTH110
-    )
-
-
-@cache
-def _configuration(*, network: bool) -> tuple[str, ...]:
-    """Return the paths below `/etc` that are shown."""
-    names = _CONFIGURATION + (_NETWORK_CONFIGURATION if network else ())
-    return tuple(sorted(str(path) for name in names for path in Path("/etc").glob(name)))
 
 
 def _find() -> str:

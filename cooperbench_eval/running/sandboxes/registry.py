@@ -50,12 +50,8 @@ def as_sandbox(sandbox: str | Sandbox) -> Sandbox:
     Raises:
         SandboxLoadError: The object is no sandbox; a class is none either.
     """
-    if isinstance(sandbox, str):
-        return get_sandbox(sandbox)
-    if not _is_sandbox(sandbox):
-        problem = "is no sandbox: it needs a name, an identity and a run method; pass an instance"
-        raise SandboxLoadError(f"{sandbox!r:.80}", type(sandbox).__qualname__, problem)
-    return sandbox
+    needs = "is no sandbox: it needs a name, an identity and a run method; pass an instance"
+    return _SANDBOXES.accept(sandbox, needs)
 
 
 def _is_sandbox(candidate: object) -> TypeGuard[Sandbox]:

@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 
 from cooperbench_eval.models import Entry, TestCaseStatus
 from cooperbench_eval.running.readers.added import added_or_changed
-from cooperbench_eval.running.readers.masking import mask_javascript
+from cooperbench_eval.running.readers.masking import mask_javascript, open_braces
 from cooperbench_eval.running.readers.protocol import NewTests
 
 __all__ = ["NAME_SEPARATOR", "added_javascript_tests", "calls_tests", "covers_title"]
@@ -93,12 +93,7 @@ def _tests(entry: Entry | None) -> Iterator[tuple[str, str]]:
 
 def _is_in_groups_only(masked: str, place: int) -> bool:
     """Whether every open brace before a place is that of a group's body."""
-    opened: list[int] = []
-    for each in re.finditer(r"[{}]", masked[:place]):
-        if each[0] == "{":
-            opened.append(each.start())
-        elif opened:
-            opened.pop()
-        else:
-            return False
+    opened = open_braces(masked, place)
+    if opened is None:
+        return False
     return all(_GROUP.search(masked, max(0, at - 300), at) for at in opened)

@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 
 from cooperbench_eval.models import Entry
 from cooperbench_eval.running.readers.added import added_or_changed, behind
-from cooperbench_eval.running.readers.masking import mask_rust
+from cooperbench_eval.running.readers.masking import mask_rust, open_braces
 from cooperbench_eval.running.readers.protocol import NewTests
 from cooperbench_eval.snapshot import Snapshot
 
@@ -103,13 +103,8 @@ def _functions(entry: Entry | None) -> Iterator[tuple[str, str]]:
 
 def _modules_around(masked: str, place: int) -> list[str] | None:
     """Return the modules that a place is in; `None` if it is in something else."""
-    opened: list[int] = []
-    for each in re.finditer(r"[{}]", masked[:place]):
-        if each[0] == "{":
-            opened.append(each.start())
-        elif opened:
-            opened.pop()
-        else:
-            return None
+    opened = open_braces(masked, place)
+    if opened is None:
+        return None
     found = [_MODULE.search(masked, max(0, at - 200), at) for at in opened]
     return None if None in found else [each[1] for each in found if each]
