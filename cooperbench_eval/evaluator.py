@@ -111,6 +111,8 @@ class Evaluator:
         apply_policy: How leniently their patches are placed.
         test_base: Whether to run each feature's tests on the base as well: what
             passes there says nothing of the feature.
+        test_other: Whether to run each feature's tests on the other feature's patch
+            alone as well: what passes there needs no merge.
     """
 
     strategies: tuple[MergeStrategy, ...] = field(
@@ -123,6 +125,7 @@ class Evaluator:
         factory=ApplyPolicy, validator=validators.instance_of(ApplyPolicy)
     )
     test_base: bool = True
+    test_other: bool = False
     # Pairs of a task share contents, so they share line diffs.
     _diffs: DiffCache = field(factory=DiffCache, init=False, eq=False, repr=False)
 
@@ -155,8 +158,8 @@ class _Evaluation:
 
     def report(self) -> MergeReport:
         pair, began = self._pair, dt.datetime.now(dt.UTC)
-        result1, feature1 = self._alone(pair.feature1)
-        result2, feature2 = self._alone(pair.feature2)
+        result1, feature1 = self._alone(pair.feature1, other=pair.feature2)
+        result2, feature2 = self._alone(pair.feature2, other=pair.feature1)
         merge = None
         if {result1.status, result2.status} <= _USABLE:
             merge = merge_changes(
@@ -204,14 +207,13 @@ class _Evaluation:
         )
         return tuple(self._attempt(strategy, merge_input) for strategy in strategies)
 
-    def _alone(self, feature: Feature) -> tuple[ApplyResult, FeatureReport]:
+    def _alone(self, feature: Feature, *, other: Feature) -> tuple[ApplyResult, FeatureReport]:
         """Apply a feature's patch and test it on its own."""
         suites = [each.tests for each in (self._pair.feature1, self._pair.feature2)]
         patch, dropped = self._evaluator.test_filter.split(
             feature.patch, [suite.patch for suite in suites if suite]
         )
         result = apply_patch(self._pair.base, patch, self._evaluator.apply_policy)
-        tests = self._test(result.changes, feature) if result.status in _USABLE else None
         reason = result.reason
         if dropped and not patch.files:
             reason = "it holds nothing but test files, which were dropped"
@@ -225,9 +227,13 @@ class _Evaluation:
             names_test_framework=files_that_name_a_framework(self._pair.base, result.changes),
             hunks=result.hunks,
         )
-        base_tests = self._test(Changes(), feature) if self._evaluator.test_base else None
+        evaluator, changes, usable = self._evaluator, result.changes, report.is_usable
         return result, FeatureReport(
-            number=feature.number, patch=report, tests=tests, base_tests=base_tests
+            number=feature.number,
+            patch=report,
+            tests=self._test(changes, feature) if usable else None,
+            base_tests=self._test(Changes(), feature) if evaluator.test_base else None,
+            other_tests=self._test(changes, other) if usable and evaluator.test_other else None,
         )
 
     def _attempt(self, strategy: MergeStrategy, merge_input: MergeInput) -> Attempt:

@@ -327,6 +327,7 @@ _FEATURES = st.builds(
     patch=_PATCH_REPORTS,
     tests=st.none() | _TEST_RESULTS,
     base_tests=st.none() | _TEST_RESULTS,
+    other_tests=st.none() | _TEST_RESULTS,
 )
 _FILE_CONFLICTS = st.builds(
     FileConflicts, path=_PATH_NAMES, sections=_COUNTS, lines=_COUNTS, score=_COUNTS

@@ -144,6 +144,30 @@ def test_what_passes_on_the_base_is_said():
     assert without.feature1.base_tests is without.feature1.passes_on_base is None
 
 
+def test_each_features_tests_may_be_run_on_the_others_patch():
+    """Feature 2 contains feature 1, and not the other way round; not asked, nothing is run."""
+    both = edit(f=b"0\n2\n3\n4\n6\n")
+    pair = pair_of(DISJOINT[0], both, scripts=("grep 0 f", "grep 6 f"))
+
+    report, unasked = evaluate(pair, test_other=True), evaluate(pair)
+
+    assert (report.feature1.other_tests.passed, report.feature2.other_tests.passed) == (False, True)
+    assert unasked.feature1.other_tests is unasked.feature2.other_tests is None
+
+
+@pytest.mark.parametrize("side", [0, 1])
+def test_a_missing_sides_patch_is_not_run_under_the_others_tests(side):
+    """There is no tree to run them on; its own tests are run on the other's."""
+    patches = [DISJOINT[0], DISJOINT[0]]
+    patches[side] = b""
+
+    report = evaluate(pair_of(*patches), test_other=True)
+
+    missing, there = (report.feature1, report.feature2)[:: -1 if side else 1]
+    assert missing.other_tests is None
+    assert there.other_tests.passed is True
+
+
 def test_one_result_stands_in_every_row_of_its_tree():
     """Not counted twice, and not left out."""
     report = evaluate(pair_of(*DISJOINT))

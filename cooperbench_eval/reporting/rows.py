@@ -72,12 +72,15 @@ class FeatureReport:
         patch: What became of its patch.
         tests: The run of its tests; `None` where they were not run.
         base_tests: The run of its tests on the base, without its patch; likewise.
+        other_tests: The run of the *other* feature's tests on this feature's patch
+            alone; `None` where they were not run.
     """
 
     number: int
     patch: PatchReport
     tests: TestResult | None = None
     base_tests: TestResult | None = None
+    other_tests: TestResult | None = None
 
     @property
     def tests_passed(self) -> bool | None:
