@@ -19,7 +19,8 @@ CooperBenchEvalError
 │   └── StrategyFailedError                 the strategy raised or broke its contract
 ├── TestRunError                            tests could not be started or counted
 │   └── SandboxError                        the sandbox failed, not what ran in it
-└── ReportError (ValueError)                report unreadable, newer, or not writable
+├── ReportError (ValueError)                report unreadable, newer, or not writable
+└── BatchError                              a batch of evaluations cannot begin, or go on
 ```
 
 A conflict, a rejected patch, a failing or timed-out test is a result, not an
@@ -28,6 +29,7 @@ sentence. All of them survive pickling, so they cross process pools.
 """
 
 __all__ = [
+    "BatchError",
     "CooperBenchEvalError",
     "DatasetError",
     "DuplicatePluginError",
@@ -285,3 +287,20 @@ class ReportError(CooperBenchEvalError, ValueError):
 
     def __str__(self) -> str:
         return f"{self.location}: {self.problem}" if self.location else self.problem
+
+
+class BatchError(CooperBenchEvalError):
+    """A batch of evaluations cannot begin or go on; what was finished is not lost.
+
+    Attributes:
+        problem: What is wrong, as a clause.
+        concerns: The pair, the argument or the folder it concerns, if any.
+    """
+
+    def __init__(self, problem: str, concerns: str | None = None) -> None:
+        super().__init__(problem, concerns)
+        self.problem = problem
+        self.concerns = concerns
+
+    def __str__(self) -> str:
+        return f"{self.concerns}: {self.problem}" if self.concerns else self.problem

@@ -26,7 +26,14 @@ from cooperbench_eval.models import (
     TestResult,
     TestStatus,
 )
-from cooperbench_eval.reporting import Attempt, FeatureReport, MergeReport, PatchReport
+from cooperbench_eval.reporting import (
+    Attempt,
+    Failure,
+    FailureKind,
+    FeatureReport,
+    MergeReport,
+    PatchReport,
+)
 from cooperbench_eval.snapshot import Changes, Snapshot
 
 __all__ = [
@@ -371,6 +378,15 @@ def run_results() -> st.SearchStrategy[TestResult]:
     return _TEST_RESULTS
 
 
+_FAILURES = st.builds(
+    Failure,
+    kind=st.sampled_from(FailureKind),
+    problem=_WORDS,
+    error=_WORDS,
+    tries=_COUNTS,
+)
+
+
 def reports() -> st.SearchStrategy[MergeReport]:
     """Any report, sense or none: odd paths, bytes that are no text, times of any zone."""
     return st.builds(
@@ -390,6 +406,7 @@ def reports() -> st.SearchStrategy[MergeReport]:
         setting=st.none() | _WORDS,
         k=_COUNTS,
         versions=st.dictionaries(_WORDS, _WORDS, max_size=2),
+        failure=st.none() | _FAILURES,
     )
 
 

@@ -27,6 +27,7 @@ EXAMPLES = [
     errors.UnknownSandboxError("cage", ("local",), ("one 1",)),
     errors.DuplicateSandboxError("cage", ("one 1", "two 2")),
     errors.SandboxLoadError("cage", "one 1 (one:Cage)", "cannot be built"),
+    errors.BatchError("cannot be pickled", "evaluator"),
 ]
 
 
@@ -70,6 +71,8 @@ def test_an_errors_facts_are_its_arguments(error):
 @pytest.mark.parametrize(
     ("error", "sentence"),
     [
+        (errors.BatchError("takes no work", "executor"), "executor: takes no work"),
+        (errors.BatchError("takes no work"), "takes no work"),
         (EXAMPLES[1], "a.patch, line 3: holds no diff"),
         (errors.PatchError("holds no diff"), "patch: holds no diff"),
         (errors.PatchError("holds no diff", "a.patch"), "a.patch: holds no diff"),

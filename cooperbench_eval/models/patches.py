@@ -22,6 +22,8 @@ class PatchStatus(StrEnum):
     """The patch changes nothing."""
     FAILED = "failed"
     """Some change found no place, so none was made."""
+    NOT_TRIED = "not_tried"
+    """The pair was not evaluated, so nobody looked."""
 
 
 class Rung(StrEnum):

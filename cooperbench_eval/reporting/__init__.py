@@ -1,6 +1,7 @@
 """Reports: the record, its JSON, its files, and sums over many."""
 
 from cooperbench_eval.reporting.blame import Blame, BlameKind
+from cooperbench_eval.reporting.failure import Failure, FailureKind
 from cooperbench_eval.reporting.files import write_report
 from cooperbench_eval.reporting.report import MergeReport, PairStatus
 from cooperbench_eval.reporting.rows import Attempt, FeatureReport, PatchReport, Verdict
@@ -9,6 +10,8 @@ __all__ = [
     "Attempt",
     "Blame",
     "BlameKind",
+    "Failure",
+    "FailureKind",
     "FeatureReport",
     "MergeReport",
     "PairStatus",

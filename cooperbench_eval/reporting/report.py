@@ -11,8 +11,9 @@ from typing import Any
 
 from attrs import field, frozen
 
-from cooperbench_eval.models import Conflict, ConflictDetails
-from cooperbench_eval.reporting.blame import Blame, find_blame
+from cooperbench_eval.models import Conflict, ConflictDetails, TestStatus
+from cooperbench_eval.reporting.blame import Blame, BlameKind, find_blame
+from cooperbench_eval.reporting.failure import Failure, FailureKind
 from cooperbench_eval.reporting.rows import Attempt, FeatureReport
 
 __all__ = ["MergeReport", "PairStatus"]
@@ -27,6 +28,8 @@ class PairStatus(StrEnum):
     """They conflict."""
     MISSING_INPUT = "missing_input"
     """A side's patch is empty or does not apply, so there was nothing to merge."""
+    NOT_EVALUATED = "not_evaluated"
+    """The pair could not be evaluated; says nothing of it."""
 
 
 def _own(versions: Mapping[str, str]) -> dict[str, str]:
@@ -55,6 +58,8 @@ class MergeReport:
         setting: The benchmark's setting, if named.
         k: Which of the model's tries this is, counted from 1.
         versions: What took part, and in which version.
+        failure: Why the pair could not be evaluated; `None` where it was. What else
+            stands in such a report was known before.
     """
 
     repo_name: str
@@ -72,6 +77,7 @@ class MergeReport:
     setting: str | None = None
     k: int = 1
     versions: Mapping[str, str] = field(factory=dict, converter=_own, hash=False)
+    failure: Failure | None = None
 
     @timestamp.validator
     def _check_timestamp(self, _: object, timestamp: dt.datetime) -> None:
@@ -81,6 +87,8 @@ class MergeReport:
     @property
     def merge_status(self) -> PairStatus:
         """How the two sides stand to each other under `git merge`."""
+        if self.failure is not None:
+            return PairStatus.NOT_EVALUATED
         if self.conflict_details is None:
             return PairStatus.MISSING_INPUT
         if self.conflict_details.conflict_sections:
@@ -91,6 +99,23 @@ class MergeReport:
     def conflict_score(self) -> int | None:
         """The naive merge's score; `None` where there was nothing to merge."""
         return None if self.conflict_details is None else self.conflict_details.conflict_score
+
+    @property
+    def is_final(self) -> bool:
+        """Whether evaluating the pair again would answer the same.
+
+        It would not where the pair could not be evaluated, or where a sandbox failed
+        in a test run: those are errors of the infrastructure, and no verdicts.
+        """
+        if self.failure is not None:
+            return self.failure.kind is FailureKind.DUPLICATE
+        features = (self.feature1, self.feature2)
+        alone = [run for f in features for run in (f.tests, f.base_tests, f.other_tests)]
+        merged = [run for a in self.attempts for run in (a.feature1_tests, a.feature2_tests)]
+        return not any(
+            run is not None and run.status is TestStatus.INFRASTRUCTURE_ERROR
+            for run in (*alone, *merged)
+        )
 
     def attempt(self, strategy: str) -> Attempt:
         """Return the row of *strategy*.
@@ -109,6 +134,8 @@ class MergeReport:
         Raises:
             KeyError: The report has no row of it.
         """
+        if self.failure is not None:
+            return Blame(kind=BlameKind.UNKNOWN)
         return find_blame(self.feature1, self.feature2, self.attempt(strategy))
 
     def to_dict(self) -> dict[str, Any]:

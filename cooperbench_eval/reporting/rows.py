@@ -1,7 +1,7 @@
 """The rows of a report: one for each feature, one for each strategy."""
 
 from enum import StrEnum
-from typing import TypeGuard
+from typing import Protocol, TypeGuard
 
 from attrs import field, frozen
 
@@ -15,7 +15,7 @@ from cooperbench_eval.models import (
     TestResult,
 )
 
-__all__ = ["Attempt", "FeatureReport", "PatchReport", "Verdict", "was_run"]
+__all__ = ["Attempt", "FeatureReport", "PatchReport", "Verdict", "find_verdict", "was_run"]
 
 
 class Verdict(StrEnum):
@@ -140,12 +140,27 @@ class Attempt:
         Whatever is not a pass counts against it, a deadline or an inconclusive
         run included: correctness is claimed only where it was seen.
         """
-        if self.status in {MergeStatus.CONFLICTED, MergeStatus.FAILED}:
-            return Verdict.UNHANDLED
-        runs = [run for run in (self.feature1_tests, self.feature2_tests) if was_run(run)]
-        if not all(run.passed for run in runs):
-            return Verdict.INCORRECT
-        return Verdict.CORRECT if len(runs) == 2 else Verdict.NOT_RUN  # noqa: PLR2004
+        return find_verdict(self.status, self.feature1_tests, self.feature2_tests)
+
+
+class _Run(Protocol):
+    """What a verdict asks of a run."""
+
+    @property
+    def passed(self) -> bool: ...
+
+    @property
+    def was_run(self) -> bool: ...
+
+
+def find_verdict(status: MergeStatus, tests1: _Run | None, tests2: _Run | None) -> Verdict:
+    """Say what a merge achieved that ended in *status*, by both features' runs on it."""
+    if status in {MergeStatus.CONFLICTED, MergeStatus.FAILED}:
+        return Verdict.UNHANDLED
+    runs = [run for run in (tests1, tests2) if run is not None and run.was_run]
+    if not all(run.passed for run in runs):
+        return Verdict.INCORRECT
+    return Verdict.CORRECT if len(runs) == 2 else Verdict.NOT_RUN  # noqa: PLR2004
 
 
 def was_run(tests: TestResult | None) -> TypeGuard[TestResult]:

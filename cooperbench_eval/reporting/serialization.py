@@ -7,14 +7,14 @@ document's names, and says how bytes and times are written.
 import base64
 import datetime as dt
 import json
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 import cattrs
 
 from cooperbench_eval.errors import ReportError
 from cooperbench_eval.models import ConflictDetails, TestResult
 
-__all__ = ["SCHEMA_VERSION", "dump", "dumps", "load", "loads"]
+__all__ = ["SCHEMA_VERSION", "Compact", "dump", "dumps", "load", "loads"]
 
 SCHEMA_VERSION = 1
 
@@ -88,6 +88,48 @@ def _is_validation(exc: Exception) -> bool:
     return isinstance(exc, cattrs.BaseValidationError)
 
 
+class Compact(Generic[_Report]):
+    """Small records as small JSON values, fast enough for a hundred thousand of them.
+
+    What is at its default is left out, and values are taken as they are: a number in
+    quotation marks is no number.
+
+    Args:
+        kind: The class of the records, whose attributes are records, numbers, texts,
+            enums, times and tuples of these.
+    """
+
+    def __init__(self, kind: type[_Report]) -> None:
+        self._kind = kind
+        self._converter = _make_compact_converter(detailed=False)
+
+    def dump(self, record: _Report) -> _Json:
+        """Return *record* as plain JSON values."""
+        data: _Json = self._converter.unstructure(record, self._kind)
+        return data
+
+    def load(self, data: object) -> _Report:
+        """Read plain JSON values as a record.
+
+        Raises:
+            ReportError: The values are no such record.
+        """
+        try:
+            return self._converter.structure(data, self._kind)
+        except (AttributeError, KeyError, TypeError, ValueError) as exc:
+            raise ReportError(f"holds no {self._kind.__name__}: {self._problem(data, exc)}") from exc
+
+    def _problem(self, data: object, exc: Exception) -> str:
+        """Say where *data* is wrong, which the fast converter does not tell."""
+        try:
+            _make_compact_converter(detailed=True).structure(data, self._kind)
+        except cattrs.BaseValidationError as detailed:
+            return "; ".join(cattrs.transform_error(detailed))
+        except (AttributeError, KeyError, TypeError, ValueError) as detailed:
+            return repr(detailed)
+        return repr(exc)
+
+
 # --- features ----------------------------------------------------------------
 
 
@@ -134,6 +176,36 @@ def _load_time(value: object, _: object) -> dt.datetime:
     if time.tzinfo is None:
         raise ValueError(f"{value!r} has no time zone")
     return time
+
+
+def _load_number(value: object, _: object) -> int:
+    if type(value) is int:
+        return value
+    raise ValueError(f"{value!r} is no whole number")
+
+
+def _load_seconds(value: object, _: object) -> float:
+    if isinstance(value, float) or type(value) is int:
+        return float(value)
+    raise ValueError(f"{value!r} is no number")
+
+
+def _load_text(value: object, _: object) -> str:
+    if isinstance(value, str):
+        return value
+    raise ValueError(f"{value!r} is no text")
+
+
+def _make_compact_converter(*, detailed: bool) -> cattrs.Converter:
+    converter = cattrs.Converter(
+        detailed_validation=detailed, omit_if_default=True, prefer_attrib_converters=False
+    )
+    converter.register_unstructure_hook(dt.datetime, dt.datetime.isoformat)
+    converter.register_structure_hook(dt.datetime, _load_time)
+    converter.register_structure_hook(int, _load_number)
+    converter.register_structure_hook(float, _load_seconds)
+    converter.register_structure_hook(str, _load_text)
+    return converter
 
 
 def _make_converter() -> cattrs.Converter:

@@ -182,10 +182,49 @@ def test_reports_are_values(report):
 @given(reports())
 def test_the_derived_facts_fit_the_stored_ones(report):
     """A score only where something was merged; correct only where everything passed."""
-    is_missing = report.merge_status is ce.PairStatus.MISSING_INPUT
+    status = report.merge_status
+    is_missing = report.conflict_score is None
 
-    assert is_missing == (report.conflict_score is None)
+    assert (status is ce.PairStatus.NOT_EVALUATED) == (report.failure is not None)
+    assert report.failure or (status is ce.PairStatus.MISSING_INPUT) == is_missing
     for row in report.attempts:
         runs = (row.feature1_tests, row.feature2_tests)
         is_good = row.status in {"clean", "resolved"} and all(r and r.passed for r in runs)
         assert is_good == (row.verdict is ce.Verdict.CORRECT)
+
+
+# --- pairs without an answer --------------------------------------------------------
+
+
+def test_a_pair_that_was_not_evaluated_says_so_and_blames_nobody():
+    """Neither clean nor a missing side: nothing is known of it."""
+    failure = ce.Failure(kind="repository", problem="gone")
+    report = report_of(merged=False, failure=failure, attempts=[attempt("not_tried")])
+
+    assert report.merge_status is ce.PairStatus.NOT_EVALUATED
+    assert report.attempt("naive").verdict is ce.Verdict.NOT_RUN
+    assert report.blame("naive").kind is ce.BlameKind.UNKNOWN
+    assert ce.MergeReport.from_json(report.to_json()) == report
+
+
+@pytest.mark.parametrize("kind", ce.FailureKind)
+def test_only_a_duplicate_stays_one(kind):
+    """Every other failure may be gone when the pair is tried again."""
+    report = report_of(failure=ce.Failure(kind=kind, problem="x"))
+
+    assert report.is_final is (kind is ce.FailureKind.DUPLICATE)
+
+
+@pytest.mark.parametrize("where", ["tests", "base_tests", "other_tests", "attempt"])
+def test_a_report_with_a_failed_sandbox_is_not_final(where):
+    """Wherever it failed; a rejected tests patch is an answer."""
+
+    def report(run):
+        if where == "attempt":
+            return report_of(attempts=[attempt("clean", PASSED, run)])
+        feature = ce.FeatureReport(number=2, patch=ce.PatchReport(status="applied"), **{where: run})
+        return report_of(feature2=feature)
+
+    assert not report(BROKEN_SANDBOX).is_final
+    assert report(REJECTED).is_final
+    assert report(FAILED).is_final

@@ -103,6 +103,7 @@ def test_every_key_of_ours_is_known():
         "setting",
         "k",
         "versions",
+        "failure",
     ]
     assert list(data["attempts"][0]) == [
         "strategy",
