@@ -35,6 +35,7 @@ KNOWS = {
     "scoring": {"models"},
     "running": {"errors", "models", "patching", "plugins", "running", "snapshot"},
     "reporting": {"errors", "models", "reporting", "snapshot"},
+    "analysis": {"analysis", "errors", "models", "patching", "reporting"},
     "strategies": {
         "errors",
         "llm",
@@ -56,7 +57,7 @@ KNOWS = {
         "snapshot",
         "strategies",
     },
-    "runlogs": {"errors", "patching"},
+    "runlogs": {"errors", "patching", "runlogs"},
     "taskscripts": set(),
     "dataset": {"errors", "patching", "runlogs", "running", "taskscripts"},
     "benchmark": {
@@ -76,7 +77,8 @@ DOORS = {
     "pygit2": {"repository"},
     "cattrs": {"reporting.serialization"},
     "defusedxml": {"running.readers.junit"},
-    "huggingface_hub": {"runlogs"},
+    "pygments": {"analysis.languages"},
+    "huggingface_hub": {"runlogs.hub"},
     "diff_match_patch": {"symbols"},
     "tree_sitter": {"structure.grammars"},
     "tree_sitter_go": {"structure.grammars"},

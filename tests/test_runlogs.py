@@ -6,7 +6,7 @@ import sys
 import pytest
 
 import cooperbench_eval as ce
-from cooperbench_eval.runlogs import PatchLocation, Setting, find_patches
+from cooperbench_eval.runlogs import PatchLocation, Setting, discover_run, find_patches
 
 REPO = "pallets_click_task"
 TOGETHER = [Setting.COOP, Setting.COOP_ABLATION, Setting.TEAM]
@@ -216,7 +216,7 @@ def test_the_model_that_a_run_names_picks_it(tmp_path, record):
         find(tmp_path, model="qwen")
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{", '{"model": 5}', "null"])
+@pytest.mark.parametrize("text", ["", "[]", "{", '{"model": 5}', "null", "[" * 100_000])
 def test_a_broken_record_names_no_model(tmp_path, text):
     """It is passed over, and the run's other record is asked."""
     for run, model in (("a", "gpt-5"), ("b", "claude")):
@@ -404,3 +404,184 @@ def test_a_word_must_be_one_of_those_known(kind, argument, known):
 
     assert caught.value.location == argument
     assert caught.value.problem == f"'Coop' is unknown; known: {known}"
+
+
+# --- every pair of a run ------------------------------------------------------------------
+
+
+def discover(logs_dir, run_name="run"):
+    """Return what tells the pairs of a run apart, in their order."""
+    return [
+        (str(pair.setting), pair.repo_name, pair.task_id, pair.numbers)
+        for pair in discover_run(logs_dir, run_name)
+    ]
+
+
+def words(pair):
+    """Return the words that a pair's patches hold; none for an empty patch."""
+    return tuple(patch.data.split(b"+")[-1].decode().strip() for patch in pair.patches())
+
+
+def test_a_runs_pairs_come_by_setting_repository_task_and_features(tmp_path):
+    """As numbers, not as text; task 0 is a task, and a repository may have any name."""
+    run = tmp_path / "run"
+    write(run / "team" / "a_task" / "0" / "f1_f2", agent1="one")
+    for task, pair in (("10", "f1_f2"), ("9", "f1_f10"), ("9", "f1_f9"), ("0", "f3_f4")):
+        write(run / "coop" / "b_task" / task / pair, agent1="one")
+    write(run / "coop" / "plain" / "0" / "f1_f2", agent1="one")
+    write(run / "solo" / "a_task" / "0" / "f1_f2", solo="both")
+
+    assert discover(tmp_path) == [
+        ("coop", "b_task", 0, (3, 4)),
+        ("coop", "b_task", 9, (1, 9)),
+        ("coop", "b_task", 9, (1, 10)),
+        ("coop", "b_task", 10, (1, 2)),
+        ("coop", "plain", 0, (1, 2)),
+        ("solo", "a_task", 0, (1, 2)),
+        ("team", "a_task", 0, (1, 2)),
+    ]
+
+
+def test_more_agents_than_two_are_every_pair_of_them(tmp_path):
+    """None is left out, and each pair has its own two patches."""
+    folder = tmp_path / "run" / "coop" / REPO / "1" / "f1_f2_f3"
+    write(folder, agent1="one", agent2="two", agent3="three")
+
+    pairs = list(discover_run(tmp_path, "run"))
+
+    assert [pair.numbers for pair in pairs] == [(1, 2), (1, 3), (2, 3)]
+    assert [words(pair) for pair in pairs] == [("one", "two"), ("one", "three"), ("two", "three")]
+    assert {pair.directory for pair in pairs} == {folder}
+
+
+def test_a_discovered_pair_keeps_the_folders_order(tmp_path):
+    """The first is the one that is merged into the second."""
+    write(tmp_path / "run" / "coop" / REPO / "1" / "f2_f1", agent1="one", agent2="two")
+
+    (pair,) = discover_run(tmp_path, "run")
+
+    assert pair.numbers == (2, 1)
+    assert words(pair) == ("two", "one")
+
+
+def test_a_solo_agents_pair_has_one_patch_twice(tmp_path):
+    """Whatever else lies there."""
+    folder = tmp_path / "run" / "solo" / REPO / "1" / "f1_f2"
+    write(folder, solo="both", agent1="not this")
+
+    (pair,) = discover_run(tmp_path, "run")
+
+    assert words(pair) == ("both", "both")
+
+
+@pytest.mark.parametrize("setting", ["coop", "solo"])
+def test_an_agent_without_a_file_handed_in_nothing(tmp_path, setting):
+    """Its patch is empty and applies; it is never another one."""
+    folder = tmp_path / "run" / setting / REPO / "1" / "f1_f2"
+    folder.mkdir(parents=True)
+    (folder / "result.json").write_text("{}")
+
+    (pair,) = discover_run(tmp_path, "run")
+
+    for patch in pair.patches():
+        assert patch.files == ()
+        assert ce.apply_patch(ce.Snapshot.from_files({}), patch).status is ce.PatchStatus.EMPTY
+
+
+def test_a_discovered_file_that_is_no_patch_fails(tmp_path):
+    """It is what the agent handed in; one that cannot be read is an error."""
+    folder = write(tmp_path / "run" / "coop" / REPO / "1" / "f1_f2", agent1="one")
+    (folder / "agent2.patch").write_bytes(b"\xff no patch")
+
+    (pair,) = discover_run(tmp_path, "run")
+
+    _, patch = pair.patches()
+    assert ce.apply_patch(ce.Snapshot.from_files({}), patch).status is ce.PatchStatus.FAILED
+    (folder / "agent2.patch").unlink()
+    (folder / "agent2.patch").mkdir()
+    with pytest.raises(ce.DatasetError, match=r"agent2\.patch: cannot be read"):
+        pair.patches()
+
+
+@pytest.mark.parametrize(
+    ("record", "names", "setting"),
+    [
+        ('{"setting": "team"}', ["agent1"], "team"),
+        ('{"setting": "coop"}', ["solo"], "coop"),
+        ('{"setting": null}', ["solo"], "solo"),
+        ('{"setting": "swarm"}', ["agent1"], "coop"),
+        ("[" * 100_000, ["agent1"], "coop"),
+        (None, ["solo"], "solo"),
+        (None, ["agent1", "agent2"], "coop"),
+    ],
+)
+def test_a_run_without_settings_level_is_told_by_its_record(tmp_path, record, names, setting):
+    """Failing that, by a solo agent's patch."""
+    folder = write(tmp_path / "run" / REPO / "0" / "f1_f2", **dict.fromkeys(names, "one"))
+    if record is not None:
+        (folder / "result.json").write_text(record)
+
+    assert discover(tmp_path) == [(setting, REPO, 0, (1, 2))]
+
+
+@pytest.mark.parametrize("level", ["coop", ""])
+def test_a_discovered_pair_names_its_model(tmp_path, level):
+    """Its own record goes before the run's; there may be none."""
+    for pair in ("f1_f2", "f1_f3"):
+        write(tmp_path / "run" / level / REPO / "0" / pair, agent1="one")
+    assert {pair.model for pair in discover_run(tmp_path, "run")} == {None}
+
+    (tmp_path / "run" / "config.json").write_text('{"model": "gpt-5"}')
+    own = tmp_path / "run" / level / REPO / "0" / "f1_f3" / "result.json"
+    own.write_text('{"model": "claude"}')
+
+    assert [pair.model for pair in discover_run(tmp_path, "run")] == ["gpt-5", "claude"]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "coop/r_task/1/f1",
+        "coop/r_task/1/f1_f1",
+        "coop/r_task/1/f1_x2",
+        "coop/r_task/1/f01_f2",
+        "coop/r_task/1/f1_f\u0662",
+        "coop/r_task/1/features_1_2",
+        "coop/r_task/task1/f1_f2",
+        "coop/r_task/01/f1_f2",
+        "coop/r_task/-1/f1_f2",
+        "swarm/r_task/1/f1_f2",
+        "coop/feature1_feature2",
+    ],
+)
+def test_what_is_no_pairs_folder_is_passed_over(tmp_path, path):
+    """And a run of nothing else holds no pair."""
+    write(tmp_path / "run" / path, agent1="one", agent2="two", solo="both")
+
+    with pytest.raises(ce.DatasetError, match="holds nothing that a pair of agents wrote"):
+        discover(tmp_path)
+
+    write(tmp_path / "run" / "coop" / REPO / "1" / "f1_f2", agent1="one")
+    (tmp_path / "run" / "coop" / REPO / "1" / "f1_f3").write_text("no folder")
+    assert discover(tmp_path) == [("coop", REPO, 1, (1, 2))]
+
+
+def test_a_folder_in_which_nothing_was_written_is_passed_over(tmp_path):
+    """An agent's conversation alone is nothing to evaluate; an empty patch is."""
+    for pair, name in (("f1_f2", "conversation.json"), ("f1_f3", "agent3.patch")):
+        folder = tmp_path / "run" / "coop" / REPO / "1" / pair
+        folder.mkdir(parents=True)
+        (folder / name).write_text("")
+
+    assert discover(tmp_path) == [("coop", REPO, 1, (1, 3))]
+
+
+@pytest.mark.parametrize("run_name", ["nonesuch", "a_file", "r" * 300])
+def test_a_missing_run_is_named(tmp_path, run_name):
+    """At once, not when its first pair is asked for."""
+    (tmp_path / "a_file").write_text("")
+
+    with pytest.raises(ce.DatasetError, match="cannot be read") as caught:
+        discover_run(tmp_path, run_name)
+
+    assert caught.value.location == str(tmp_path / run_name)

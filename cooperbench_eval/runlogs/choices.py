@@ -1,0 +1,54 @@
+"""The benchmark's words for how agents worked and where their patches are."""
+
+from enum import StrEnum
+from typing import Self
+
+from cooperbench_eval.errors import DatasetError
+
+__all__ = ["PatchLocation", "Setting"]
+
+
+class _Choice(StrEnum):
+    """Words of which an argument must be one."""
+
+    @classmethod
+    def of(cls, word: str) -> Self:
+        """Return the member called *word*.
+
+        Raises:
+            DatasetError: There is none.
+        """
+        try:
+            return cls(word)
+        except ValueError:
+            known = ", ".join(member.value for member in cls)
+            argument = "setting" if cls is Setting else "patch_location"
+            raise DatasetError(f"{word!r} is unknown; known: {known}", argument) from None
+
+
+class Setting(_Choice):
+    """How the benchmark let its agents work."""
+
+    SINGLE = "single"
+    """One agent, one feature; two such runs are paired."""
+    SOLO = "solo"
+    """One agent implements both features in one patch."""
+    COOP = "coop"
+    """Two agents that may talk."""
+    COOP_ABLATION = "coop_ablation"
+    """Two agents that may not."""
+    TEAM = "team"
+    """A lead and its members."""
+
+
+class PatchLocation(_Choice):
+    """Where the patches to evaluate are."""
+
+    LOGS = "logs"
+    """In a folder of run logs, `./logs` by default."""
+    CACHE = "cache"
+    """In the benchmark's download cache, `~/.cooperbench_cache` by default."""
+    HF = "hf"
+    """In the benchmark's public results on the Hugging Face hub."""
+    GOLD = "gold"
+    """In the dataset itself: its own solutions."""
