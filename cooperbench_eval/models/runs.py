@@ -56,6 +56,14 @@ class TestStatus(StrEnum):
     INFRASTRUCTURE_ERROR = "infrastructure_error"
     """The sandbox failed, also when tried again; says nothing about the code."""
 
+    @property
+    def was_run(self) -> bool:
+        """Whether a run that ended so says anything about its tree.
+
+        A tests patch that was rejected and a sandbox that failed say nothing.
+        """
+        return self not in {TestStatus.PATCH_REJECTED, TestStatus.INFRASTRUCTURE_ERROR}
+
 
 class RepeatPolicy(StrEnum):
     """How many of a suite's repeated runs have to pass."""
@@ -153,11 +161,8 @@ class TestResult:
 
     @property
     def was_run(self) -> bool:
-        """Whether the result says anything about the tree.
-
-        A tests patch that was rejected and a sandbox that failed say nothing.
-        """
-        return self.status not in {TestStatus.PATCH_REJECTED, TestStatus.INFRASTRUCTURE_ERROR}
+        """Whether the result says anything about the tree."""
+        return self.status.was_run
 
     @property
     def passed_tests(self) -> int:

@@ -117,7 +117,9 @@ class Compact(Generic[_Report]):
         try:
             return self._converter.structure(data, self._kind)
         except (AttributeError, KeyError, TypeError, ValueError) as exc:
-            raise ReportError(f"holds no {self._kind.__name__}: {self._problem(data, exc)}") from exc
+            raise ReportError(
+                f"holds no {self._kind.__name__}: {self._problem(data, exc)}"
+            ) from exc
 
     def _problem(self, data: object, exc: Exception) -> str:
         """Say where *data* is wrong, which the fast converter does not tell."""
@@ -190,9 +192,9 @@ def _load_seconds(value: object, _: object) -> float:
     raise ValueError(f"{value!r} is no number")
 
 
-def _load_text(value: object, _: object) -> str:
+def _load_text(value: object, kind: type[str]) -> str:
     if isinstance(value, str):
-        return value
+        return value if kind is str else kind(value)
     raise ValueError(f"{value!r} is no text")
 
 
@@ -204,7 +206,7 @@ def _make_compact_converter(*, detailed: bool) -> cattrs.Converter:
     converter.register_structure_hook(dt.datetime, _load_time)
     converter.register_structure_hook(int, _load_number)
     converter.register_structure_hook(float, _load_seconds)
-    converter.register_structure_hook(str, _load_text)
+    converter.register_structure_hook(str, _load_text)  # and its subclasses, our enums
     return converter
 
 

@@ -1,0 +1,327 @@
+"""`PairFacts`: a report without its texts and test cases, for statistics over many.
+
+A report of a real pair takes hundreds of kilobytes, its facts one or two. They are
+what summaries and frames are built from, and what a store keeps beside each report
+so that it can be summed up without reading the report again.
+"""
+
+import datetime as dt
+from collections import Counter
+from collections.abc import Iterable
+from functools import cache
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
+
+from attrs import field, frozen
+
+from cooperbench_eval.analysis.languages import find_language
+from cooperbench_eval.models import (
+    MergeStatus,
+    PatchStatus,
+    Severity,
+    TestCaseStatus,
+    TestResult,
+    TestStatus,
+)
+from cooperbench_eval.reporting.blame import BlameKind
+from cooperbench_eval.reporting.failure import FailureKind
+from cooperbench_eval.reporting.report import MergeReport, PairStatus
+from cooperbench_eval.reporting.rows import Attempt, FeatureReport, Verdict, find_verdict
+
+if TYPE_CHECKING:
+    from cooperbench_eval.reporting.serialization import Compact
+
+__all__ = ["AttemptFacts", "FeatureFacts", "PairFacts", "RunFacts", "facts_of"]
+
+_SHOWN_FAILURE = 200
+
+
+@frozen(kw_only=True)
+class RunFacts:
+    """One test run: how it ended, and how many cases ended how.
+
+    Attributes:
+        status: The verdict.
+        passed_tests: Cases that passed.
+        failed_tests: Cases that failed.
+        error_tests: Cases that could not run to their end.
+        skipped_tests: Cases skipped on purpose; not part of the total.
+        xfailed_tests: Cases that failed as expected; not part of the total.
+        duration_seconds: Wall time of the command.
+    """
+
+    status: TestStatus = field(converter=TestStatus)
+    passed_tests: int = 0
+    failed_tests: int = 0
+    error_tests: int = 0
+    skipped_tests: int = 0
+    xfailed_tests: int = 0
+    duration_seconds: float = 0.0
+
+    @property
+    def passed(self) -> bool:
+        """Whether the suite holds on this tree."""
+        return self.status is TestStatus.PASSED
+
+    @property
+    def was_run(self) -> bool:
+        """Whether the result says anything about the tree."""
+        return self.status.was_run
+
+    @property
+    def total_tests(self) -> int:
+        """Passed, failed and errored cases."""
+        return self.passed_tests + self.failed_tests + self.error_tests
+
+
+@frozen(kw_only=True)
+class FeatureFacts:
+    """One feature alone.
+
+    Attributes:
+        number: The feature's number in its task.
+        patch_status: What became of its patch.
+        tests: The run of its tests on its own patch alone; `None` where there was none.
+        base_tests: The run of its tests on the base, likewise.
+        other_tests: The run of the other feature's tests on its own patch alone,
+            likewise.
+    """
+
+    number: int
+    patch_status: PatchStatus = field(converter=PatchStatus)
+    tests: RunFacts | None = None
+    base_tests: RunFacts | None = None
+    other_tests: RunFacts | None = None
+
+
+@frozen(kw_only=True)
+class AttemptFacts:
+    """One strategy's try at the pair.
+
+    Attributes:
+        strategy: The strategy's name.
+        status: How its merge ended.
+        blame: Why the pair fails under it.
+        conflicts_met: Conflicts of the three-way merge.
+        conflict_sections: Sections it left open; `None` where that was not measured.
+        conflict_score: The score of what it left open, likewise.
+        feature1_tests: Feature 1's tests on the merged tree; `None` if not run.
+        feature2_tests: Feature 2's tests on it, likewise.
+        duration_seconds: Time the strategy took, tests not counted.
+        requests: How often it asked a model.
+        unpriced_requests: Those of them whose price is not known.
+        prompt_tokens: Tokens the models read.
+        completion_tokens: Tokens they wrote.
+        cost_usd: What the requests with a known price cost; `None` where requests
+            were made and none has one.
+        failure: Why it failed, cut to a line; else empty.
+    """
+
+    strategy: str
+    status: MergeStatus = field(converter=MergeStatus)
+    blame: BlameKind = field(converter=BlameKind)
+    conflicts_met: int = 0
+    conflict_sections: int | None = None
+    conflict_score: int | None = None
+    feature1_tests: RunFacts | None = None
+    feature2_tests: RunFacts | None = None
+    duration_seconds: float = 0.0
+    requests: int = 0
+    unpriced_requests: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost_usd: float | None = 0.0
+    failure: str = ""
+
+    @property
+    def verdict(self) -> Verdict:
+        """What the strategy achieved."""
+        return find_verdict(self.status, self.feature1_tests, self.feature2_tests)
+
+
+@frozen(kw_only=True)
+class PairFacts:
+    """What every statistic needs of a pair's report.
+
+    Attributes:
+        repo_name: The repository's name in the benchmark.
+        task_id: The task's number.
+        timestamp: When the evaluation began, with its time zone.
+        feature1: Feature 1 alone.
+        feature2: Feature 2 alone.
+        merge_status: How the two sides stand to each other under `git merge`.
+        conflict_sections: Conflict regions that `git merge` leaves; `None` where
+            there was nothing to merge.
+        conflict_lines: The lines in them, both sides', likewise.
+        conflict_score: The two, weighed, likewise.
+        severity: The score in one word, likewise.
+        failure: Why the pair could not be evaluated; `None` where it was.
+        attempts: One row a strategy, in the order asked for.
+        base_tree_id: The git tree id of the base.
+        base_commit: The base commit, if the base is one.
+        model: The model whose patches these are, if named.
+        setting: The benchmark's setting, if named.
+        k: Which of the model's tries this is, counted from 1.
+        language: The programming language of most of the files that the two patches
+            change, as Pygments names it; empty where that is not known.
+
+    Example:
+        >>> facts = PairFacts.from_dict(
+        ...     {
+        ...         "repo_name": "click",
+        ...         "task_id": 1,
+        ...         "timestamp": "2026-01-31T12:00:00+00:00",
+        ...         "feature1": {"number": 1, "patch_status": "applied"},
+        ...         "feature2": {"number": 2, "patch_status": "empty"},
+        ...         "merge_status": "missing_input",
+        ...     }
+        ... )
+        >>> facts.features, facts.merge_status.value
+        ((1, 2), 'missing_input')
+    """
+
+    repo_name: str
+    task_id: int
+    timestamp: dt.datetime = field()
+    feature1: FeatureFacts
+    feature2: FeatureFacts
+    merge_status: PairStatus = field(converter=PairStatus)
+    conflict_sections: int | None = None
+    conflict_lines: int | None = None
+    conflict_score: int | None = None
+    severity: Severity | None = None
+    failure: FailureKind | None = None
+    attempts: tuple[AttemptFacts, ...] = field(default=(), converter=tuple[AttemptFacts, ...])
+    base_tree_id: str = ""
+    base_commit: str | None = None
+    model: str | None = None
+    setting: str | None = None
+    k: int = 1
+    language: str = ""
+
+    @timestamp.validator
+    def _check_timestamp(self, _: object, timestamp: dt.datetime) -> None:
+        if timestamp.utcoffset() is None:
+            raise ValueError(f"the timestamp {timestamp} has no time zone")
+
+    @property
+    def features(self) -> tuple[int, int]:
+        """The features' numbers, in the order of the report."""
+        return self.feature1.number, self.feature2.number
+
+    @property
+    def task(self) -> str:
+        """The task's name over all repositories, such as `click/2068`."""
+        return f"{self.repo_name}/{self.task_id}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the facts as plain JSON values; what is at its default is left out."""
+        return _compact().dump(self)
+
+    @classmethod
+    def from_dict(cls, data: object) -> "PairFacts":
+        """Read what `to_dict` gave; keys that this version does not know are passed over.
+
+        Raises:
+            ReportError: The values are no facts of a pair.
+        """
+        return _compact().load(data)
+
+
+@cache
+def _compact() -> "Compact[PairFacts]":
+    from cooperbench_eval.reporting.serialization import Compact  # noqa: PLC0415
+
+    return Compact(PairFacts)
+
+
+# --- from a report -----------------------------------------------------------
+
+
+def facts_of(report: MergeReport) -> PairFacts:
+    """Take from *report* what statistics need."""
+    details = report.conflict_details
+    return PairFacts(
+        repo_name=report.repo_name,
+        task_id=report.task_id,
+        timestamp=report.timestamp,
+        feature1=_feature(report.feature1),
+        feature2=_feature(report.feature2),
+        merge_status=report.merge_status,
+        conflict_sections=None if details is None else details.conflict_sections,
+        conflict_lines=None if details is None else details.conflict_lines,
+        conflict_score=None if details is None else details.conflict_score,
+        severity=None if details is None else details.severity,
+        failure=None if report.failure is None else report.failure.kind,
+        attempts=tuple(_attempt(report, attempt) for attempt in report.attempts),
+        base_tree_id=report.base_tree_id,
+        base_commit=report.base_commit,
+        model=report.model,
+        setting=report.setting,
+        k=report.k,
+        language=find_language(_paths(report)),
+    )
+
+
+def _paths(report: MergeReport) -> Iterable[str]:
+    features = (report.feature1, report.feature2)
+    hunks = [hunk.path for feature in features for hunk in feature.patch.hunks if hunk.path]
+    return hunks or [conflict.path for conflict in report.conflicts]
+
+
+def _feature(feature: FeatureReport) -> FeatureFacts:
+    return FeatureFacts(
+        number=feature.number,
+        patch_status=feature.patch.status,
+        tests=_run(feature.tests),
+        base_tests=_run(feature.base_tests),
+        other_tests=_run(feature.other_tests),
+    )
+
+
+def _attempt(report: MergeReport, attempt: Attempt) -> AttemptFacts:
+    left = attempt.conflict_details
+    usage = attempt.usage
+    requests = sum(each.requests for each in usage)
+    unpriced = sum(each.requests for each in usage if each.cost_usd is None)
+    cost = sum(each.cost_usd for each in usage if each.cost_usd is not None)
+    return AttemptFacts(
+        strategy=attempt.strategy,
+        status=attempt.status,
+        blame=report.blame(attempt.strategy).kind,
+        conflicts_met=attempt.conflicts_met,
+        conflict_sections=None if left is None else left.conflict_sections,
+        conflict_score=None if left is None else left.conflict_score,
+        feature1_tests=_run(attempt.feature1_tests),
+        feature2_tests=_run(attempt.feature2_tests),
+        duration_seconds=attempt.duration_seconds,
+        requests=requests,
+        unpriced_requests=unpriced,
+        prompt_tokens=sum(each.prompt_tokens for each in usage),
+        completion_tokens=sum(each.completion_tokens for each in usage),
+        cost_usd=None if requests and unpriced == requests else float(cost),
+        failure=_one_line(attempt.failure),
+    )
+
+
+def _one_line(failure: str) -> str:
+    line = failure.partition("\n")[0]
+    return line if len(line) <= _SHOWN_FAILURE else f"{line[: _SHOWN_FAILURE - 1]}…"
+
+
+_status_of_case = attrgetter("status")
+
+
+def _run(tests: TestResult | None) -> RunFacts | None:
+    if tests is None:
+        return None
+    count = Counter(map(_status_of_case, tests.cases)).get
+    return RunFacts(
+        status=tests.status,
+        passed_tests=count(TestCaseStatus.PASSED, 0),
+        failed_tests=count(TestCaseStatus.FAILED, 0),
+        error_tests=count(TestCaseStatus.ERROR, 0),
+        skipped_tests=count(TestCaseStatus.SKIPPED, 0),
+        xfailed_tests=count(TestCaseStatus.XFAILED, 0),
+        duration_seconds=tests.duration_seconds,
+    )

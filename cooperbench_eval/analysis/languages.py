@@ -1,0 +1,89 @@
+"""The programming language that a change is mostly written in.
+
+The door to Pygments, of which only the table of file names is used: no lexer runs,
+and other distributions' lexers are left out, so that a name means one language
+everywhere.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from fnmatch import fnmatch
+from functools import lru_cache
+from pathlib import PurePosixPath
+
+from cooperbench_eval.patching.paths import PathKind, classify_path
+
+__all__ = ["find_language", "language_of_path"]
+
+_DIALECTS = {"TSX": "TypeScript", "JSX": "JavaScript"}
+_UNKNOWN_TO_PYGMENTS = {".cts": "TypeScript", ".mts": "TypeScript"}
+# Written by people and machines beside the code; a pair is of such a language only
+# where it touches nothing else.
+_NO_CODE = frozenset(
+    {
+        "INI",
+        "JSON",
+        "Markdown",
+        "Properties",
+        "TOML",
+        "Text only",
+        "XML",
+        "YAML",
+        "reStructuredText",
+    }
+)
+
+
+def find_language(paths: Iterable[str]) -> str:
+    """Name the language of most of *paths*, as Pygments names it.
+
+    The product's own code decides, then code of any kind (tests, settings), and then
+    data and text for people. Among equals it is the first by name.
+
+    Returns:
+        The name, such as `"Python"` or `"TypeScript"`; empty where no path tells.
+
+    Example:
+        >>> find_language(["src/a.rs", "src/b.rs", "README.md", "run.py"])
+        'Rust'
+    """
+    ranks: tuple[Counter[str], ...] = (Counter(), Counter(), Counter())
+    for path in set(paths):
+        language, rank = _ranked(path)
+        if language:
+            ranks[rank][language] += 1
+    for found in ranks:
+        if found:
+            return min(found, key=lambda name: (-found[name], name))
+    return ""
+
+
+@lru_cache(maxsize=8192)
+def _ranked(path: str) -> tuple[str, int]:
+    language = language_of_path(path)
+    if language in _NO_CODE:
+        return language, 2
+    return language, int(classify_path(path) is not PathKind.CODE)
+
+
+def language_of_path(path: str) -> str:
+    """Name the language of one file by its name; empty where that does not tell."""
+    pure = PurePosixPath(path)
+    return _language_of_name(f"name{pure.suffix}" if pure.suffix else pure.name)
+
+
+@lru_cache(maxsize=1024)
+def _language_of_name(name: str) -> str:
+    from pygments.lexers import find_lexer_class, get_all_lexers  # noqa: PLC0415
+
+    found = [
+        language
+        for language, _, patterns, _ in get_all_lexers(plugins=False)
+        if any(fnmatch(name, pattern) for pattern in patterns)
+    ]
+    if not found:
+        return _UNKNOWN_TO_PYGMENTS.get(PurePosixPath(name).suffix, "")
+    if len(found) > 1:  # `*.h`, `*.sql`: the one which Pygments itself would take
+        priorities = {each: getattr(find_lexer_class(each), "priority", 0.0) for each in found}
+        found.sort(key=lambda each: (-priorities[each], each))
+    return _DIALECTS.get(found[0], found[0])
