@@ -10,9 +10,10 @@ import platform
 import time
 from collections.abc import Iterable, Mapping
 
-from attrs import field, frozen, validators
+from attrs import evolve, field, frozen, validators
 
 from cooperbench_eval.errors import PatchError, StrategyFailedError
+from cooperbench_eval.memo import Memo
 from cooperbench_eval.merging.linediff import DiffCache
 from cooperbench_eval.merging.tree import Labels, ThreeWayMerge, merge_changes
 from cooperbench_eval.models import MergeStatus, PatchStatus, TestResult
@@ -98,6 +99,27 @@ def _as_strategies(given: str | Iterable[str | MergeStrategy]) -> tuple[MergeStr
     return tuple(as_strategy(each) for each in ([given] if isinstance(given, str) else given))
 
 
+@frozen
+class _Placed:
+    """A patch on a base, and what the report says of it before it is run."""
+
+    result: ApplyResult
+    report: PatchReport
+
+
+@frozen
+class _Shared:
+    """What the pairs of a task have in common: it is worked out for the first of them.
+
+    Attributes:
+        diffs: Line diffs; the contents are the same few.
+        placed: Patches on their bases; each feature meets many others.
+    """
+
+    diffs: DiffCache = field(factory=DiffCache)
+    placed: Memo[tuple[Snapshot, Patch], _Placed] = field(factory=lambda: Memo(64))
+
+
 @frozen(kw_only=True)
 class Evaluator:
     """Answers for a pair: do the patches apply, merge, and pass?
@@ -126,8 +148,7 @@ class Evaluator:
     )
     test_base: bool = True
     test_other: bool = False
-    # Pairs of a task share contents, so they share line diffs.
-    _diffs: DiffCache = field(factory=DiffCache, init=False, eq=False, repr=False)
+    _shared: _Shared = field(factory=_Shared, init=False, eq=False, repr=False)
 
     @strategies.validator
     def _check_strategies(self, _: object, strategies: tuple[MergeStrategy, ...]) -> None:
@@ -145,16 +166,18 @@ class Evaluator:
             RepositoryError: The base cannot be read.
             TestRunError: A test command cannot be started.
         """
-        return _Evaluation(self, pair, self._diffs).report()
+        return _Evaluation(self, pair, self._shared).report()
 
 
 class _Evaluation:
     """The evaluation of one pair."""
 
-    def __init__(self, evaluator: Evaluator, pair: FeaturePair, diffs: DiffCache) -> None:
+    def __init__(self, evaluator: Evaluator, pair: FeaturePair, shared: _Shared) -> None:
         self._evaluator = evaluator
-        self._diffs = diffs
+        self._shared = shared
         self._pair = pair
+        # Strategies often agree, and with the plain merge.
+        self._diff_of = functools.cache(functools.partial(Changes.diff, base=pair.base))
 
     def report(self) -> MergeReport:
         pair, began = self._pair, dt.datetime.now(dt.UTC)
@@ -169,7 +192,7 @@ class _Evaluation:
                 labels=Labels(
                     ours=f"feature{pair.feature2.number}", theirs=f"feature{pair.feature1.number}"
                 ),
-                cache=self._diffs,
+                cache=self._shared.diffs,
             )
         attempts = self._attempts(merge, result1, result2)
         return MergeReport(
@@ -180,7 +203,7 @@ class _Evaluation:
             feature2=feature2,
             conflict_details=self._evaluator.scorer.score(merge.conflicts) if merge else None,
             conflicts=merge.conflicts if merge else (),
-            diff=merge.changes.diff(pair.base) if merge else None,
+            diff=self._diff_of(merge.changes) if merge else None,
             attempts=attempts,
             base_tree_id=pair.base.tree_id,
             base_commit=pair.base.commit_id,
@@ -213,28 +236,23 @@ class _Evaluation:
         patch, dropped = self._evaluator.test_filter.split(
             feature.patch, [suite.patch for suite in suites if suite]
         )
-        result = apply_patch(self._pair.base, patch, self._evaluator.apply_policy)
-        reason = result.reason
+        placed = self._place(patch)
+        report = evolve(placed.report, dropped_files=dropped)
         if dropped and not patch.files:
-            reason = "it holds nothing but test files, which were dropped"
-        report = PatchReport(
-            status=result.status,
-            reason=reason,
-            dropped_files=dropped,
-            touched_runner_control=tuple(
-                path for path in patch.paths if classify_path(path) is PathKind.RUNNER_CONTROL
-            ),
-            names_test_framework=files_that_name_a_framework(self._pair.base, result.changes),
-            hunks=result.hunks,
-        )
-        evaluator, changes, usable = self._evaluator, result.changes, report.is_usable
-        return result, FeatureReport(
+            report = evolve(report, reason="it holds nothing but test files, which were dropped")
+        evaluator, changes, usable = self._evaluator, placed.result.changes, report.is_usable
+        return placed.result, FeatureReport(
             number=feature.number,
             patch=report,
             tests=self._test(changes, feature) if usable else None,
             base_tests=self._test(Changes(), feature) if evaluator.test_base else None,
             other_tests=self._test(changes, other) if usable and evaluator.test_other else None,
         )
+
+    def _place(self, patch: Patch) -> _Placed:
+        """Lay a patch on the base, unless it is known how that went."""
+        base, policy = self._pair.base, self._evaluator.apply_policy
+        return self._shared.placed.recall((base, patch), lambda: _placed(base, patch, policy))
 
     def _attempt(self, strategy: MergeStrategy, merge_input: MergeInput) -> Attempt:
         implementation = _implementation(strategy)
@@ -265,7 +283,7 @@ class _Evaluation:
             conflicts_met=outcome.conflicts_met,
             conflict_details=self._evaluator.scorer.score(outcome.conflicts),
             tree_id=outcome.tree_id(pair.base),
-            diff=outcome.diff(pair.base),
+            diff=self._diff_of(outcome.changes),
             feature1_tests=self._test(outcome.changes, pair.feature1) if merged else None,
             feature2_tests=self._test(outcome.changes, pair.feature2) if merged else None,
             duration_seconds=seconds,
@@ -279,6 +297,20 @@ class _Evaluation:
         if runner is None or suite is None:
             return None
         return runner.run(self._pair.base, changes, suite)
+
+
+def _placed(base: Snapshot, patch: Patch, policy: ApplyPolicy) -> _Placed:
+    result = apply_patch(base, patch, policy)
+    report = PatchReport(
+        status=result.status,
+        reason=result.reason,
+        touched_runner_control=tuple(
+            path for path in patch.paths if classify_path(path) is PathKind.RUNNER_CONTROL
+        ),
+        names_test_framework=files_that_name_a_framework(base, result.changes),
+        hunks=result.hunks,
+    )
+    return _Placed(result=result, report=report)
 
 
 def _implementation(strategy: MergeStrategy) -> str:

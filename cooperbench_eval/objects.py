@@ -46,7 +46,7 @@ class Store(Protocol):
     def node(self, path: str) -> Node | None:
         """Return the node at *path*, a folder included, or `None`."""
 
-    def listing(self, path: str) -> dict[str, Node]:
+    def listing(self, path: str) -> Mapping[str, Node]:
         """Return the nodes of the folder *path*, which is one; "" is the root."""
 
     def read(self, path: str, node: Node) -> bytes:
@@ -92,7 +92,8 @@ class OverlayStore:
     def __init__(self, below: Store | None, entries: Mapping[str, Entry | None]) -> None:
         self._below = below
         self._entries = entries
-        self._listings: dict[str, dict[str, Node]] = {}
+        self._listings: dict[str, Mapping[str, Node]] = {}
+        self._root: str | None = None
         self._blobs: list[tuple[str, bytes]] | None = None
 
     def _touched(self) -> dict[str, dict[str, Entry | None]]:
@@ -108,14 +109,14 @@ class OverlayStore:
             folders.setdefault(folder, {})[name] = entry
         return folders
 
-    def _build(self) -> dict[str, dict[str, Node]]:
+    def _build(self) -> Mapping[str, Mapping[str, Node]]:
         if not self._listings:
             folders = self._touched()
             children: dict[str, list[str]] = {}
             for folder in filter(None, folders):
                 above, _, name = folder.rpartition("/")
                 children.setdefault(above, []).append(name)
-            listings: dict[str, dict[str, Node]] = {}
+            listings: dict[str, Mapping[str, Node]] = {}
             for folder in sorted(folders, key=lambda f: f.count("/") + bool(f), reverse=True):
                 listing = dict(listing_of(self._below, folder))
                 for name, entry in folders[folder].items():
@@ -141,14 +142,14 @@ class OverlayStore:
         folder, _, name = path.rpartition("/")
         return self.listing(folder).get(name)
 
-    def listing(self, path: str) -> dict[str, Node]:
+    def listing(self, path: str) -> Mapping[str, Node]:
         """See `Store.listing`."""
         listings = self._build()
         if path in listings:
             return listings[path]
         folder, _, name = path.rpartition("/")
         node = self.listing(folder).get(name)
-        return dict(listing_of(self._below, path)) if node and node.is_directory else {}
+        return listing_of(self._below, path) if node and node.is_directory else {}
 
     def read(self, path: str, node: Node) -> bytes:
         """See `Store.read`."""
@@ -172,7 +173,9 @@ class OverlayStore:
 
     def root(self) -> str:
         """See `Store.root`."""
-        return _tree_id(self._build()[""])
+        if self._root is None:
+            self._root = _tree_id(self._build()[""])
+        return self._root
 
 
 def folders_above(path: str) -> Iterator[str]:
@@ -183,7 +186,7 @@ def folders_above(path: str) -> Iterator[str]:
         at = path.find("/", at + 1)
 
 
-def listing_of(store: Store | None, folder: str) -> dict[str, Node]:
+def listing_of(store: Store | None, folder: str) -> Mapping[str, Node]:
     """Return the nodes of *folder*, none where it is no folder."""
     if store is None:
         return {}

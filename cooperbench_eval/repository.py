@@ -4,13 +4,17 @@ Loading libgit2 takes longer than the rest of this library, so this module is
 imported when a repository is first asked for.
 """
 
+from collections.abc import Mapping
+
 import pygit2
 
 from cooperbench_eval.errors import RepositoryError
+from cooperbench_eval.memo import Memo
 from cooperbench_eval.objects import Node, decode_path
 
 __all__ = ["CommitStore", "open_revision", "unified_hunks"]
 
+_LISTINGS = 256  # folders kept as they were read: edits of a task meet in a few
 _CONTEXT = 3  # unchanged lines around a change in a diff, as git shows by default
 
 
@@ -21,6 +25,7 @@ class CommitStore:
         self._location = location
         self._tree_id = tree_id
         self._repository = pygit2.Repository(location)
+        self._listings: Memo[str, Mapping[str, Node]] = Memo(_LISTINGS)
         self._tree = self._object(tree_id).peel(pygit2.Tree)
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -42,8 +47,11 @@ class CommitStore:
             raise RepositoryError(self._location, f"cannot read the folder of {path}") from exc
         return Node(int(found.filemode), str(found.id))
 
-    def listing(self, path: str) -> dict[str, Node]:
+    def listing(self, path: str) -> Mapping[str, Node]:
         """See `Store.listing`."""
+        return self._listings.recall(path, lambda: self._listing(path))
+
+    def _listing(self, path: str) -> Mapping[str, Node]:
         node = self.node(path) if path else None
         tree = self._object(node.id).peel(pygit2.Tree) if node else self._tree
         return {decode_path(e.raw_name or b""): Node(int(e.filemode), str(e.id)) for e in tree}

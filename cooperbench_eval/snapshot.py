@@ -17,6 +17,7 @@ from attrs import frozen
 
 from cooperbench_eval.errors import RepositoryError
 from cooperbench_eval.gitdiff import render_change
+from cooperbench_eval.memo import Memo
 from cooperbench_eval.models import Entry, FileMode
 from cooperbench_eval.objects import (
     Node,
@@ -96,7 +97,7 @@ class Snapshot:
         ('a.txt', 'b.txt')
     """
 
-    __slots__ = ("_entries", "_nodes", "_store", "commit_id", "location")
+    __slots__ = ("_entries", "_nodes", "_overlays", "_store", "commit_id", "location")
 
     def __init__(
         self, store: Store, *, location: str | None = None, commit_id: str | None = None
@@ -107,6 +108,8 @@ class Snapshot:
         # the same few files of the base.
         self._nodes: dict[str, Node | None] = {}
         self._entries: dict[str, Entry | None] = {}
+        # What was merged is asked for its id, its diff and its files in turn.
+        self._overlays: Memo[Changes, Snapshot] = Memo(16)
         self.location = location
         self.commit_id = commit_id
 
@@ -227,7 +230,9 @@ class Snapshot:
 
     def overlay(self, changes: "Changes") -> "Snapshot":
         """Return this tree with *changes* made to it."""
-        return Snapshot(OverlayStore(self._store, changes), location=self.location)
+        return self._overlays.recall(
+            changes, lambda: Snapshot(OverlayStore(self._store, changes), location=self.location)
+        )
 
     def write_to(self, directory: str | os.PathLike[str]) -> None:
         """Write every file below *directory*, which must be empty or absent.
@@ -381,7 +386,7 @@ def _differences(old: Snapshot, new: Snapshot) -> Iterator[tuple[str, Entry | No
         after = listing_of(new._store, folder)  # noqa: SLF001
         for name in before.keys() | after.keys():
             was, now = before.get(name), after.get(name)
-            if was == now:
+            if was is now or was == now:
                 continue
             path = f"{folder}/{name}" if folder else name
             if (was and was.is_directory) or (now and now.is_directory):

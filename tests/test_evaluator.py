@@ -9,6 +9,7 @@ import pygit2
 import pytest
 
 import cooperbench_eval as ce
+from cooperbench_eval import evaluator as evaluator_module
 
 TEXT = b"1\n2\n3\n4\n5\n"
 BASE = ce.Snapshot.from_files({"f": TEXT, "g": b"1\n"})
@@ -539,6 +540,53 @@ def test_evaluating_twice_gives_the_same_report_but_for_times():
 
     assert without_times(here) == without_times(there.result())
     assert here.feature1.tests.total_tests == 1
+
+
+def test_a_patch_is_placed_once_for_all_its_pairs(monkeypatch):
+    """Whoever it meets; on another base it is placed anew."""
+    placed = []
+    place = evaluator_module.apply_patch
+    monkeypatch.setattr(
+        evaluator_module, "apply_patch", lambda *args: placed.append(args[1]) or place(*args)
+    )
+    evaluator = ce.Evaluator()
+    other = ce.Snapshot.from_files({"f": TEXT, "g": b"2\n"})
+
+    for partner in (DISJOINT[1], CLASHING[0]):
+        evaluator.evaluate(pair_of(DISJOINT[0], partner))
+    evaluator.evaluate(pair_of(*DISJOINT, base=other))
+
+    assert [patch.data for patch in placed] == [*DISJOINT, CLASHING[0], *DISJOINT]
+
+
+def test_pairs_of_one_evaluator_are_reported_as_by_one_each():
+    """What is kept of a feature is the same with every partner; what is not is told anew."""
+    agent = DISJOINT[0] + ce.Changes({"check.sh": ce.Entry(b"1\n")}).diff(BASE)
+    theirs = suite("true", edit(check=b"#").replace(b"check", b"check.sh"))
+    only_tests = ce.Changes({"check.sh": ce.Entry(b"1\n")}).diff(BASE)
+    pairs = [
+        pair_of(first, second, scripts=(None, script))
+        for first in (agent, only_tests, b"", UNFIT)
+        for second in (DISJOINT[1], CLASHING[1])
+        for script in (None, theirs)
+    ]
+    evaluator = ce.Evaluator()
+
+    shared = [without_times(evaluator.evaluate(pair)) for pair in pairs]
+
+    assert shared == [without_times(ce.Evaluator().evaluate(pair)) for pair in pairs]
+
+
+def test_what_an_evaluator_keeps_is_its_own():
+    """It stays behind when the evaluator travels, and makes no difference between two."""
+    evaluator, fresh = ce.Evaluator(), ce.Evaluator()
+    report = evaluator.evaluate(pair_of(*DISJOINT))
+
+    copy = pickle.loads(pickle.dumps(evaluator))  # noqa: S301 - made just above
+
+    assert evaluator == fresh == copy
+    assert len(pickle.dumps(evaluator)) == len(pickle.dumps(fresh))
+    assert without_times(copy.evaluate(pair_of(*DISJOINT))) == without_times(report)
 
 
 def test_the_users_repository_is_not_touched(tmp_path):

@@ -13,11 +13,12 @@ PACKAGE = Path(cooperbench_eval.__file__).parent
 KNOWS = {
     "errors": set(),
     "models": {"models"},
+    "memo": set(),
     "plugins": {"errors"},
     "objects": {"errors", "models"},
-    "repository": {"errors", "objects"},
+    "repository": {"errors", "memo", "objects"},
     "gitdiff": {"models", "objects", "repository"},
-    "snapshot": {"errors", "gitdiff", "models", "objects", "repository"},
+    "snapshot": {"errors", "gitdiff", "memo", "models", "objects", "repository"},
     "merging": {"errors", "merging", "models", "objects", "snapshot"},
     "symbols": set(),
     "patching": {
@@ -48,6 +49,7 @@ KNOWS = {
     },
     "evaluator": {
         "errors",
+        "memo",
         "merging",
         "models",
         "patching",

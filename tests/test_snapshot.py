@@ -412,6 +412,32 @@ def test_differences_of_equal_folders_are_not_looked_for(repository, monkeypatch
     assert "bin" in opened
 
 
+def test_equal_overlays_are_one():
+    """So what was worked out of a merged tree is there when the next question comes."""
+    base = Snapshot.from_files(FILES)
+
+    first, again, other = (base.overlay(Changes({"new": e})) for e in (TEXT, TEXT, SCRIPT))
+
+    assert first is again
+    assert first is not other
+    assert first.tree_id == again.tree_id != other.tree_id
+
+
+def test_a_folder_of_a_commit_is_read_once(repository, monkeypatch):
+    """Overlays of one base meet in the same folders."""
+    base = Snapshot.from_repo(repository.workdir, "HEAD")
+    read = []
+    listing = type(base._store)._listing
+    monkeypatch.setattr(
+        type(base._store), "_listing", lambda self, path: read.append(path) or listing(self, path)
+    )
+
+    ids = [base.overlay(Changes({"bin/new": entry})).tree_id for entry in (TEXT, SCRIPT)]
+
+    assert len(set(ids)) == 2
+    assert sorted(read) == ["", "bin"]
+
+
 # --- pickling ---
 
 

@@ -225,12 +225,12 @@ def files_that_name_a_framework(base: Snapshot, changes: Changes) -> tuple[str, 
         for path, entry in changes.items()
         if entry is not None
         and classify_path(path) in {PathKind.CODE, PathKind.DEPENDENCIES}
-        and _words(entry) - _words(base.get(path))
+        # Whole files take the pattern far longer than the lines that are new.
+        and _FRAMEWORK_WORDS.search(b"\n".join(_lines(entry) - _lines(base.get(path))))
     )
 
 
-def _words(entry: Entry | None) -> set[bytes]:
-    """Return the lines that name a framework."""
-    if entry is None or not entry.mode.is_regular or not _FRAMEWORK_WORDS.search(entry.data):
+def _lines(entry: Entry | None) -> set[bytes]:
+    if entry is None or not entry.mode.is_regular:
         return set()
-    return {line for line in entry.data.splitlines() if _FRAMEWORK_WORDS.search(line)}
+    return set(entry.data.splitlines())

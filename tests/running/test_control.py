@@ -1,10 +1,12 @@
 """Which files of a change steer a test run, and what is left without them."""
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from cooperbench_eval.models import Entry
 from cooperbench_eval.running import files_that_name_a_framework
-from cooperbench_eval.running.control import put_back
+from cooperbench_eval.running.control import _FRAMEWORK_WORDS, put_back
 from cooperbench_eval.snapshot import Changes, Snapshot
 
 PYPROJECT = """\
@@ -188,6 +190,44 @@ def test_what_named_it_before_is_no_trace():
     changes = Changes({"a.py": Entry(b"import pytest\nnew = 1\n"), "gone.py": None})
 
     assert files_that_name_a_framework(base, changes) == ()
+
+
+_PIECES = [
+    *(b"pytest", b"_pytest", b"pytest_runtest", b"PYTEST_", b"SkipTest", b"junit_xml", b"os._exit"),
+    *(b"unittest.case", b"jest", b"COOPERBENCH", b"_", b"x", b".", b" ", b"\xe9", b"\0"),
+    *(b"\n", b"\n", b"\n", b"\r", b"\r\n", b"\x0b", b"\x0c", b"\x85", b"\x1c"),
+]
+_FILES = st.none() | st.builds(
+    Entry,
+    st.lists(st.sampled_from(_PIECES), max_size=12).map(b"".join),
+    st.sampled_from([0o100644, 0o100644, 0o100755, 0o120000]),
+)
+
+
+def lines_that_name_a_framework(entry):
+    """Find them in the plainest way: by looking through the file whole."""
+    if entry is None or not entry.mode.is_regular:
+        return set()
+    found = _FRAMEWORK_WORDS.finditer(entry.data)
+    places = {match.start() for match in found}
+    lines, at = set(), 0
+    for line in entry.data.splitlines(keepends=True):
+        if any(at <= place < at + len(line) for place in places):
+            lines.add(line.rstrip(b"\r\n"))
+        at += len(line)
+    return lines
+
+
+@example(None, Entry(b"one\npytest\ntwo\n"))
+@given(_FILES, _FILES)
+def test_looking_at_new_lines_alone_finds_the_same(before, after):
+    """As looking through both files, and taking what the old one has from the new one's."""
+    base = Snapshot.from_files({"a.py": before} if before else {})
+
+    named = files_that_name_a_framework(base, Changes({"a.py": after}))
+
+    new = lines_that_name_a_framework(after) - lines_that_name_a_framework(before)
+    assert named == (("a.py",) if new else ())
 
 
 @pytest.mark.parametrize(

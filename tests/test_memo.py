@@ -1,0 +1,68 @@
+"""What a memory of answers keeps, and what it forgets."""
+
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cooperbench_eval.memo import Memo
+
+
+def test_an_answer_is_worked_out_once():
+    """Even an empty one."""
+    memo = Memo(2)
+    asked = []
+
+    answers = [memo.recall("a", lambda: asked.append("a") or b"") for _ in range(3)]
+
+    assert (answers, asked) == ([b""] * 3, ["a"])
+
+
+def test_nothing_is_remembered_of_an_error():
+    """Whoever asks again has it worked out again."""
+    memo = Memo(2)
+
+    with pytest.raises(ZeroDivisionError):
+        memo.recall("a", lambda: 1 // 0)
+
+    assert memo.recall("a", lambda: 1) == 1
+
+
+@given(st.integers(1, 4), st.lists(st.integers(0, 6)))
+def test_it_keeps_no_more_than_it_may_and_answers_right(size, questions):
+    """The last answers that were worked out are there, the older ones gone."""
+    memo, kept = Memo(size), []
+
+    for question in questions:
+        fresh = object()
+        answer = memo.recall(question, lambda fresh=fresh: (question, fresh))  # noqa: B023
+        assert answer[0] == question
+        assert (answer[1] is not fresh) == (question in kept)
+        kept = (kept if question in kept else [*kept, question])[-size:]
+
+    assert list(memo._answers) == kept
+
+
+def test_it_pickles_empty():
+    """It may travel to another process, without its contents."""
+    memo = Memo(3)
+    memo.recall("a", object)
+
+    copy = pickle.loads(pickle.dumps(memo))  # noqa: S301 - made just above
+
+    assert (copy._size, copy._answers) == (3, {})
+    assert copy.recall("a", lambda: 1) == 1
+
+
+def test_it_serves_threads():
+    """Threads that share a small one get right answers."""
+    memo = Memo(3)
+    questions = [i % 7 for i in range(4000)]
+
+    with ThreadPoolExecutor(4) as pool:
+        answers = list(pool.map(lambda q: memo.recall(q, lambda: q * q), questions))
+
+    assert answers == [q * q for q in questions]
+    assert len(memo._answers) <= 3
