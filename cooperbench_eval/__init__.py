@@ -71,6 +71,7 @@ if TYPE_CHECKING:
         TestFileFilter,
         apply_patch,
     )
+    from cooperbench_eval.peer import PeerEval, PeerRun, read_eval, read_evals
     from cooperbench_eval.reporting import (
         Attempt,
         Blame,
@@ -180,6 +181,8 @@ __all__ = [
     "PatchLocation",
     "PatchReport",
     "PatchStatus",
+    "PeerEval",
+    "PeerRun",
     "PluginError",
     "PluginLoadError",
     "Prompts",
@@ -223,6 +226,8 @@ __all__ = [
     "get_sandbox",
     "get_strategy",
     "merge",
+    "read_eval",
+    "read_evals",
     "reap_containers",
     "repository_from_image",
     "resolve_blocks",
@@ -298,6 +303,7 @@ _ROOMS = {
         "TestFileFilter",
         "apply_patch",
     ),
+    "cooperbench_eval.peer": ("PeerEval", "PeerRun", "read_eval", "read_evals"),
     "cooperbench_eval.reporting": (
         "Attempt",
         "Blame",

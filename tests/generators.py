@@ -49,6 +49,7 @@ __all__ = [
     "lists_of",
     "moved_trees",
     "path_trees",
+    "peer_documents",
     "programs",
     "random_bytes",
     "reports",
@@ -905,3 +906,36 @@ def three_way_programs(draw: st.DrawFn) -> tuple[bytes, bytes, bytes]:
             _edit_program(draw, program, f"{side}{number}")
         sides.append(program.source)
     return base.source, sides[0], sides[1]
+
+
+@st.composite
+def peer_documents(draw: st.DrawFn) -> dict[str, object]:
+    """One of the benchmark's evaluations: ``{"repo": "a", "both_passed": null, …}``.
+
+    Of one of its shapes; up to two of its values are then lost, or of another kind.
+    """
+    counts = st.none() | st.integers(0, 9)
+    words = st.sampled_from(["clean", "null", "error", "naive"]) | st.none()
+    numbers = draw(st.lists(st.integers(0, 4), min_size=1, max_size=3))
+    sides = {}
+    for place, number in enumerate(numbers[:2], start=1):
+        keys = draw(st.sets(st.sampled_from(["exit_code", "tests_passed", "tests_failed"])))
+        passed = dict.fromkeys(["passed", "naive_merge_test_passed"], draw(st.booleans()))
+        side = {"feature_id": number, "number": number, **passed}
+        sides[f"feature{place}"] = side | {key: draw(counts) for key in keys}
+    merge = draw(st.none() | st.fixed_dictionaries({"status": words, "strategy": words}))
+    plain = {"repo": "r", "task_id": draw(st.integers(0, 9)), "both_passed": draw(st.booleans())}
+    shapes: list[dict[str, object]] = [
+        {**plain, "features": numbers, "setting": "coop", "error": draw(words), "merge": merge}
+        | sides,
+        {"metadata": {"repo_name": "r", "task_id": 1}, "features": sides, "merge_analysis": merge},
+    ]
+    document = draw(st.sampled_from(shapes))
+    for _ in range(draw(st.integers(0, 2))):
+        places = [document, *(value for value in document.values() if isinstance(value, dict))]
+        place = draw(st.sampled_from(places))
+        if place and draw(st.booleans()):
+            place[draw(st.sampled_from(sorted(place)))] = draw(json_values())
+        elif place:
+            del place[draw(st.sampled_from(sorted(place)))]
+    return document

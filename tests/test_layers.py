@@ -60,6 +60,7 @@ KNOWS = {
         "strategies",
     },
     "runlogs": {"errors", "patching", "runlogs"},
+    "peer": {"errors", "runlogs"},
     "taskscripts": set(),
     "dataset": {"errors", "patching", "runlogs", "running", "taskscripts"},
     "benchmark": {

@@ -231,6 +231,24 @@ def datasets() -> None:
     assert_type(ce.Dataset("d").subset("lite"), tuple[tuple[ce.Task, tuple[int, int]], ...])
 
 
+def peers(evaluation: ce.PeerEval) -> None:
+    """The benchmark's own evaluations."""
+    assert_type(ce.read_eval(Path("eval.json")), ce.PeerEval)
+    assert_type(ce.read_evals("logs", "run"), ce.PeerRun)
+    assert_type(ce.read_evals("logs", "run").evals, tuple[ce.PeerEval, ...])
+    assert_type(ce.read_evals("logs", "run").unreadable, tuple[ce.ReportError, ...])
+    assert_type(evaluation.features, tuple[int, ...])
+    assert_type(evaluation.setting, ce.Setting | None)
+    assert_type(evaluation.merge_status, str | None)
+    assert_type(evaluation.apply_status, Mapping[str, str])
+    assert_type(evaluation.passed, Mapping[int, bool | None])
+    assert_type(evaluation.passed_tests, Mapping[int, int | None])
+    assert_type(evaluation.both_passed, bool | None)
+    assert_type(evaluation.is_answer, bool)
+
+    evaluation.passed[1] = True  # type: ignore[index]
+
+
 def errors() -> None:
     """One `except` catches all; facts are attributes."""
     try:

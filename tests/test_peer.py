@@ -1,0 +1,498 @@
+"""The benchmark's own evaluations, in every shape that its versions wrote."""
+
+import json
+import pickle
+
+import pytest
+from generators import json_values, peer_documents, random_bytes
+from hypothesis import example, given
+
+import cooperbench_eval as ce
+from cooperbench_eval.runlogs import Setting
+
+TIME = "2026-03-04T05:06:07.890123"
+
+
+def side(**values):
+    """Return a feature as 0.0.29 writes it where both patches were merged."""
+    plain = {"passed": True, "exit_code": 0, "tests_passed": 5, "tests_failed": 0}
+    return plain | {"test_output": "5 passed"} | values
+
+
+NOT_RUN = side(passed=False, exit_code=None, tests_passed=0, tests_failed=0, test_output="")
+
+
+def evaluation(**values):
+    """Return a merged pair's evaluation as 0.0.29 writes it, but for *values*."""
+    plain = {
+        "repo": "r_task",
+        "task_id": 0,
+        "features": [3, 7],
+        "setting": "coop",
+        "apply_status": {"agent1": "applied", "agent2": "applied"},
+        "merge": {"status": "clean", "strategy": "naive", "diff": "--- a/f\n"},
+        "feature1": side(feature_id=3),
+        "feature2": side(feature_id=7, passed=False, exit_code=1, tests_failed=2),
+        "both_passed": False,
+        "error": None,
+        "evaluated_at": TIME,
+    }
+    return plain | values
+
+
+def without(document, *keys):
+    """Return a document without some of its keys."""
+    return {key: value for key, value in document.items() if key not in keys}
+
+
+def paper(naive=None, union=None, llm=None, status="clean", **values):
+    """Return a merge report as the paper's pipeline writes it; verdicts by strategy."""
+    sides = [{"number": 3, "tests_passed": None}, {"number": 7, "tests_passed": None}]
+    for strategy, verdicts in (("naive", naive), ("union", union), ("llm", llm)):
+        for shown, verdict in zip(sides, verdicts or (), strict=False):
+            shown[f"{strategy}_merge_test_passed"] = verdict
+            shown[f"{strategy}_merge_test_output"] = ""
+    plain = {
+        "metadata": {"generated_at": TIME, "repo_name": "r_task", "task_id": 0},
+        "features": dict(zip(("feature1", "feature2"), sides, strict=True)),
+        "merge_analysis": {"status": status, "conflict_score": 0, "severity": "NONE"},
+    }
+    return plain | values
+
+
+@pytest.fixture
+def read(tmp_path):
+    """Return a function that writes a document into `eval.json` and reads it back."""
+
+    def read(document):
+        file = tmp_path / "eval.json"
+        file.write_bytes(document if isinstance(document, bytes) else json.dumps(document).encode())
+        return ce.read_eval(str(file))
+
+    return read
+
+
+# --- shapes ---------------------------------------------------------------------------
+
+
+def test_a_merged_pair_is_read_by_its_features_numbers(read, tmp_path):
+    """With its counts, its words for the merge, and the time as it is written."""
+    assert read(evaluation()) == ce.PeerEval(
+        repo_name="r_task",
+        task_id=0,
+        features=(3, 7),
+        setting=Setting.COOP,
+        merge_status="clean",
+        merge_strategy="naive",
+        apply_status={"agent1": "applied", "agent2": "applied"},
+        passed={3: True, 7: False},
+        passed_tests={3: 5, 7: 5},
+        failed_tests={3: 0, 7: 2},
+        both_passed=False,
+        error="",
+        evaluated_at=TIME,
+        path=tmp_path / "eval.json",
+    )
+    assert read(evaluation()).is_answer
+
+
+def test_identical_patches_have_sides_of_another_shape(read):
+    """Without a feature's number; their result is as good as any."""
+    sides = {"feature1": without(side(output="x"), "test_output")}
+    sides["feature2"] = sides["feature1"]
+    merge = {"status": "identical", "strategy": "skip-merge-identical", "diff": ""}
+
+    found = read(evaluation(**sides, merge=merge, both_passed=True))
+
+    assert (found.merge_status, found.merge_strategy) == ("identical", "skip-merge-identical")
+    assert found.passed == {3: True, 7: True}
+    assert found.passed_tests == {3: 5, 7: 5}
+    assert found.both_passed
+    assert found.is_answer
+
+
+def test_a_solo_agents_evaluation_has_no_merge_and_no_counts(read):
+    """What it does not say is `None`."""
+    sides = {
+        "feature1": {"passed": False, "test_output": ""},
+        "feature2": {"passed": True, "test_output": ""},
+    }
+    solo = evaluation(setting="solo", merge=None, **sides)
+
+    found = read(without(solo, "apply_status"))
+
+    assert found.setting is Setting.SOLO
+    assert (found.merge_status, found.merge_strategy, found.apply_status) == (None, None, {})
+    assert found.passed == {3: False, 7: True}
+    assert found.passed_tests == found.failed_tests == {3: None, 7: None}
+    assert found.is_answer
+
+
+@pytest.mark.parametrize(
+    ("setting", "merge", "status"),
+    [
+        ("coop", {"status": "clean", "strategy": None}, "clean"),
+        ("coop", {"status": "union", "strategy": None}, "union"),
+        ("coop", {"status": "null", "strategy": "null"}, None),
+        ("team", None, None),
+        ("solo", None, None),
+    ],
+)
+def test_a_cloud_jobs_evaluation_has_no_counts_and_no_strategy(read, setting, merge, status):
+    """And the word `null` is none."""
+    sides = {f"feature{place}": {"passed": True, "test_output": ""} for place in (1, 2)}
+    job = evaluation(setting=setting, merge=merge, both_passed=True, **sides)
+
+    found = read(without(job, "apply_status"))
+
+    assert (found.setting, found.merge_status, found.merge_strategy) == (setting, status, None)
+    assert found.passed == {3: True, 7: True}
+    assert found.passed_tests == {3: None, 7: None}
+    assert found.is_answer
+
+
+@pytest.mark.parametrize(
+    ("status", "applied"), [("conflicts", "applied"), ("missing_input", "failed")]
+)
+def test_features_that_were_not_tested_did_not_fail(read, status, applied):
+    """It writes "failed" without an exit status; its verdict on the pair stands."""
+    applied = {"agent1": applied, "agent2": "applied"}
+    merge = {"status": status, "strategy": "naive", "diff": ""}
+
+    found = read(evaluation(merge=merge, apply_status=applied, feature1=NOT_RUN, feature2=NOT_RUN))
+
+    assert found.passed == found.passed_tests == found.failed_tests == {3: None, 7: None}
+    assert found.apply_status == applied
+    assert found.both_passed is False
+    assert found.is_answer
+
+
+def test_a_conflict_may_pass_by_the_leads_patch_alone(read):
+    """Then its tests were run, and its word says by what."""
+    merge = {"status": "conflicts", "strategy": "solo-agent1", "diff": ""}
+
+    found = read(evaluation(merge=merge, feature1=side(), feature2=side(), both_passed=True))
+
+    assert (found.merge_status, found.merge_strategy) == ("conflicts", "solo-agent1")
+    assert found.passed == {3: True, 7: True}
+
+
+def test_older_evaluations_say_nothing_of_exit_status_and_counts(read):
+    """Their conflicts were tested by union."""
+    sides = {f"feature{place}": {"passed": False, "test_output": ""} for place in (1, 2)}
+    merge = {"status": "conflicts", "strategy": "union", "diff": ""}
+
+    found = read(without(evaluation(merge=merge, **sides), "apply_status"))
+
+    assert found.passed == {3: False, 7: False}
+    assert found.merge_strategy == "union"
+
+
+MERGED_ERROR = {
+    "apply_status": {"agent1": "unknown", "agent2": "unknown"},
+    "merge": {"status": "error", "strategy": None, "diff": ""},
+    "feature1": NOT_RUN | {"feature_id": None},
+    "feature2": NOT_RUN | {"feature_id": None},
+}
+OTHER_ERROR = {f"feature{place}": {"passed": False, "test_output": ""} for place in (1, 2)}
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        MERGED_ERROR,
+        OTHER_ERROR | {"merge": {"status": "error", "strategy": None, "diff": ""}},
+        OTHER_ERROR | {"setting": "solo", "merge": None},
+        OTHER_ERROR | {"merge": {"status": None, "strategy": None}},
+    ],
+)
+@pytest.mark.parametrize(
+    ("error", "words"), [("no daemon", "no daemon"), (" ", "an error without a message")]
+)
+def test_an_error_is_no_answer(read, shape, error, words):
+    """Whatever it writes of the features, and even if it has no message."""
+    found = read(evaluation(**shape, error=error))
+
+    assert found.error == words
+    assert not found.is_answer
+    assert found.passed == found.passed_tests == {3: None, 7: None}
+    assert found.both_passed is False
+
+
+def test_a_merge_that_went_wrong_is_an_error_without_a_message_too(read):
+    """The word for the merge is enough."""
+    found = read(evaluation(**MERGED_ERROR))
+
+    assert found.error
+    assert not found.is_answer
+
+
+def test_a_third_feature_was_never_tested(read):
+    """It reads two of three; the third is there, and nothing is known of it."""
+    found = read(evaluation(features=[3, 7, 9]))
+
+    assert found.features == (3, 7, 9)
+    assert found.passed == {3: True, 7: False, 9: None}
+
+
+# --- the paper's pipeline -------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "strategy", "passed", "both_passed"),
+    [
+        ({"naive": (True, True)}, "naive", (True, True), True),
+        ({"naive": (True, False)}, "naive", (True, False), False),
+        ({"union": (True, True)}, "union", (True, True), True),
+        ({"union": (False, True), "llm": (True, True)}, "llm", (True, True), True),
+        ({"union": (False, True), "llm": (True, False)}, "llm", (True, False), False),
+        ({}, None, (None, None), None),
+    ],
+)
+def test_a_papers_report_shows_the_strategy_that_passed(
+    read, verdicts, strategy, passed, both_passed
+):
+    """Or the last that was tested; without any there is no verdict."""
+    status = "clean" if "naive" in verdicts else "conflicts"
+
+    found = read(paper(**verdicts, status=status))
+
+    assert (found.repo_name, found.task_id, found.features) == ("r_task", 0, (3, 7))
+    assert (found.merge_status, found.merge_strategy) == (status, strategy)
+    assert tuple(found.passed.values()) == passed
+    assert found.both_passed is both_passed
+    assert found.is_answer is (both_passed is not None)
+    assert found.evaluated_at == TIME
+    assert found.setting is None
+
+
+def test_a_papers_report_lies_below_its_setting(tmp_path):
+    """Which it does not name itself."""
+    folder = tmp_path / "coop_ablation" / "r_task" / "task0" / "feature3_feature7"
+    folder.mkdir(parents=True)
+    file = folder / "gpt5_r_task_task0_merge_report_f3_into_f7_k1.json"
+    file.write_text(json.dumps(paper(naive=(True, True))))
+
+    assert ce.read_eval(file).setting is Setting.COOP_ABLATION
+
+
+def test_a_papers_error_is_no_answer(read):
+    """It is an object there."""
+    found = read(paper(naive=(False, False), error={"message": "no image", "timestamp": TIME}))
+
+    assert found.error == "no image"
+    assert not found.is_answer
+
+
+def test_a_papers_solo_result_is_read(read):
+    """It has the two verdicts and their sum, and no time."""
+    found = read(
+        {
+            "task_name": "r_task",
+            "task_id": 0,
+            "feature1_id": 3,
+            "feature2_id": 7,
+            "k": 1,
+            "feature1_test_passed": True,
+            "feature1_test_output": "",
+            "feature2_test_passed": False,
+            "feature2_test_output": "",
+            "both_tests_passed": False,
+            "duration": 1.5,
+        }
+    )
+
+    assert (found.repo_name, found.task_id, found.features) == ("r_task", 0, (3, 7))
+    assert found.setting is Setting.SOLO
+    assert found.passed == {3: True, 7: False}
+    assert (found.both_passed, found.evaluated_at) == (False, "")
+    assert found.is_answer
+
+
+# --- where it lies ----------------------------------------------------------------------
+
+
+def put(folder, document, result=None):
+    """Write an evaluation into a pair's folder, and the agents' record if there is one."""
+    folder.mkdir(parents=True)
+    text = document if isinstance(document, str) else json.dumps(document)
+    (folder / "eval.json").write_text(text)
+    if result is not None:
+        (folder / "result.json").write_text(json.dumps(result))
+    return folder / "eval.json"
+
+
+def test_a_team_is_told_by_its_folder(tmp_path, monkeypatch):
+    """The evaluation calls it `coop`; a relative path is as good."""
+    file = put(tmp_path / "run" / "team" / "r_task" / "0" / "f3_f7", evaluation())
+
+    assert ce.read_eval(file).setting is Setting.TEAM
+    assert ce.read_evals(tmp_path, "run").evals[0].setting is Setting.TEAM
+    monkeypatch.chdir(file.parent)
+    assert ce.read_eval("eval.json").setting is Setting.TEAM
+
+
+@pytest.mark.parametrize("run", ["run", "team"])
+@pytest.mark.parametrize(
+    ("result", "setting"),
+    [({"setting": "solo"}, "solo"), ({"setting": "swarm"}, "coop"), ([], "coop"), (None, "coop")],
+)
+def test_without_such_a_folder_the_agents_record_tells(tmp_path, run, result, setting):
+    """A run may be called like a setting; then the run's record lies in that folder."""
+    file = put(tmp_path / run / "r_task" / "0" / "f3_f7", evaluation(), result)
+    (tmp_path / run / "config.json").write_text("{}")
+
+    assert ce.read_eval(file).setting == setting
+    assert ce.read_evals(tmp_path, run).evals[0].setting == setting
+
+
+def test_a_broken_file_hides_no_other(tmp_path):
+    """It is no evaluation, and its error names it; other files are passed over."""
+    run = tmp_path / "run" / "coop" / "r_task"
+    put(run / "0" / "f1_f2", evaluation(features=[1, 2], feature1=NOT_RUN, feature2=NOT_RUN))
+    cut = put(run / "0" / "f1_f3", json.dumps(evaluation())[:90])
+    empty = put(run / "0" / "f1_f4", "")
+    put(run / "1" / "f3_f7", evaluation(task_id=1))
+    put(run / "1" / "feature3", evaluation())
+    (run / "1" / "f1_f2").mkdir()
+
+    found = ce.read_evals(str(tmp_path), "run")
+
+    assert [(each.task_id, each.features) for each in found.evals] == [(0, (1, 2)), (1, (3, 7))]
+    assert [error.location for error in found.unreadable] == [str(cut), str(empty)]
+    assert all("is no JSON" in error.problem for error in found.unreadable)
+    assert pickle.loads(pickle.dumps(found)).evals == found.evals  # noqa: S301 - our own
+
+
+def test_the_runs_summary_is_not_asked(tmp_path):
+    """It holds what was evaluated last, not what the run holds."""
+    for task in (0, 1):
+        put(tmp_path / "run" / "coop" / "r_task" / str(task) / "f3_f7", evaluation(task_id=task))
+    results = [{"run": "r_task/1/3,7", "status": "fail"}]
+    summary = {"run_name": "run", "total_runs": 1, "passed": 0, "failed": 1, "results": results}
+    (tmp_path / "run" / "eval_summary.json").write_text(json.dumps(summary))
+
+    assert len(ce.read_evals(tmp_path, "run").evals) == 2
+
+
+def test_a_run_that_was_not_evaluated_has_no_evaluations(tmp_path):
+    """A run that is not there is an error."""
+    (tmp_path / "run").mkdir()
+
+    assert ce.read_evals(tmp_path, "run") == ce.PeerRun(evals=(), unreadable=())
+    with pytest.raises(ce.DatasetError, match="cannot be read"):
+        ce.read_evals(tmp_path, "nonesuch")
+
+
+# --- what is none -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("document", "problem"),
+    [
+        (b"", "is no JSON"),
+        (b"\xff\xfe\xfd", "is no JSON"),
+        (b'{"repo": "r_task", "task_', "is no JSON"),
+        (b"[" * 100_000, "is no JSON"),
+        (b'{"task_id": ' + b"9" * 5000 + b"}", "is no JSON"),
+        ([], "no object"),
+        ({}, "features are not two or more"),
+        (without(evaluation(), "repo"), "repo is missing"),
+        (evaluation(repo=""), "repo is missing"),
+        (without(evaluation(), "task_id"), "task_id is missing"),
+        (without(evaluation(), "both_passed"), "both_passed is missing"),
+        (evaluation(task_id=True), "task_id is no count"),
+        (evaluation(task_id=-1), "task_id is no count"),
+        (evaluation(task_id="0"), "task_id is no whole number"),
+        (evaluation(features={"3": 7}), "features is no list"),
+        (evaluation(features=[3, 3]), "features are not two or more"),
+        (evaluation(features=[3]), "features are not two or more"),
+        (evaluation(features=[3, False]), "features holds what is no count"),
+        (evaluation(setting="swarm"), "setting is 'swarm', which is unknown"),
+        (evaluation(setting=3), "setting is no text"),
+        (evaluation(merge=[]), "merge is no object"),
+        (evaluation(merge={"status": 3}), r"merge\.status is no text"),
+        (evaluation(apply_status={"agent1": None}), "apply_status holds what is no text"),
+        (evaluation(feature1="passed"), "feature1 is no object"),
+        (evaluation(feature1=side(passed=1)), r"feature1\.passed is no truth value"),
+        (evaluation(feature2=side(tests_passed=2.5)), r"feature2\.tests_passed is no whole"),
+        (evaluation(feature2=side(tests_failed=-1)), r"feature2\.tests_failed is no count"),
+        (evaluation(feature2=side(exit_code="0")), r"feature2\.exit_code is no whole number"),
+        (evaluation(feature2=side(feature_id=3)), r"feature2\.feature_id is not 7"),
+        (evaluation(both_passed="yes"), "both_passed is no truth value"),
+        (evaluation(error=["no daemon"]), "error is no text"),
+        (evaluation(evaluated_at=0), "evaluated_at is no text"),
+        (paper(metadata=None), r"metadata\.repo_name is missing"),
+        (paper(features={"feature1": {"number": 3}}), r"features\.feature2\.number is missing"),
+        (paper(naive=("yes", True)), "naive_merge_test_passed is no truth value"),
+    ],
+)
+def test_what_is_no_evaluation_says_why(read, tmp_path, document, problem):
+    """The error names the file and the key, and nothing is guessed."""
+    with pytest.raises(ce.ReportError, match=problem) as caught:
+        read(document)
+
+    assert caught.value.location == str(tmp_path / "eval.json")
+
+
+def test_a_negative_exit_status_is_one(read):
+    """A process that was killed has such a one."""
+    assert read(evaluation(feature1=side(exit_code=-9, passed=False))).passed[3] is False
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path):
+    """It is no other kind of error."""
+    for path in (tmp_path / "nonesuch.json", tmp_path):
+        with pytest.raises(ce.ReportError, match="cannot be read"):
+            ce.read_eval(path)
+
+
+def attempt(read, document):
+    """Return what is read, or `None` where that is refused with our error."""
+    try:
+        return read(document)
+    except ce.ReportError:
+        return None
+
+
+@pytest.fixture(scope="module")
+def read_any(tmp_path_factory):
+    """Return a function as `read`, for many documents in turn."""
+    file = tmp_path_factory.mktemp("peer") / "eval.json"
+
+    def read_any(document):
+        file.write_bytes(document if isinstance(document, bytes) else json.dumps(document).encode())
+        return ce.read_eval(file)
+
+    return read_any
+
+
+@given(document=peer_documents())
+@example(document=evaluation())
+@example(document=paper(naive=(True, True)))
+def test_a_document_is_read_or_refused(read_any, document):
+    """What is read has a value of its kind for every feature, and no error is an answer."""
+    found = attempt(read_any, document)
+
+    if found is not None:
+        for values, kind in (
+            (found.passed, bool),
+            (found.passed_tests, int),
+            (found.failed_tests, int),
+        ):
+            assert tuple(values) == found.features
+            assert all(value is None or isinstance(value, kind) for value in values.values())
+        assert not (found.error and found.is_answer)
+        assert {None, *found.passed.values()} == {None} or not found.error
+
+
+@given(value=json_values())
+def test_any_json_is_refused_with_our_error(read_any, value):
+    """Nothing but an evaluation is one."""
+    assert attempt(read_any, value) is None
+
+
+@given(data=random_bytes())
+def test_any_bytes_are_refused_with_our_error(read_any, data):
+    """Be they JSON or not."""
+    assert attempt(read_any, data) is None
