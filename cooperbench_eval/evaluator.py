@@ -117,7 +117,7 @@ class _Shared:
     """
 
     diffs: DiffCache = field(factory=DiffCache)
-    placed: Memo[tuple[Snapshot, Patch], _Placed] = field(factory=lambda: Memo(64))
+    placed: Memo[tuple[Snapshot, Patch], _Placed] = field(factory=lambda: Memo(32))
 
 
 @frozen(kw_only=True)
