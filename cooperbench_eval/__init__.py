@@ -11,9 +11,11 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from cooperbench_eval.batch import BatchEvent, EventKind, ReportStore, evaluate_many
     from cooperbench_eval.benchmark import evaluate
     from cooperbench_eval.dataset import Dataset, PatchLocation, Setting, Task
     from cooperbench_eval.errors import (
+        AnalysisError,
         BatchError,
         CooperBenchEvalError,
         DatasetError,
@@ -122,10 +124,12 @@ if TYPE_CHECKING:
     from cooperbench_eval.strategies.llm import LLMStrategy
 
 __all__ = [
+    "AnalysisError",
     "ApplyPolicy",
     "ApplyResult",
     "Attempt",
     "BatchError",
+    "BatchEvent",
     "Blame",
     "BlameKind",
     "BubblewrapSandbox",
@@ -151,6 +155,7 @@ __all__ = [
     "DuplicateStrategyError",
     "Entry",
     "Evaluator",
+    "EventKind",
     "Execution",
     "Failure",
     "FailureKind",
@@ -189,6 +194,7 @@ __all__ = [
     "RepeatPolicy",
     "Replay",
     "ReportError",
+    "ReportStore",
     "RepositoryError",
     "Resolution",
     "ResultCache",
@@ -223,6 +229,7 @@ __all__ = [
     "cascade",
     "default_sandbox",
     "evaluate",
+    "evaluate_many",
     "get_sandbox",
     "get_strategy",
     "merge",
@@ -237,9 +244,11 @@ __all__ = [
 ]
 
 _ROOMS = {
+    "cooperbench_eval.batch": ("BatchEvent", "EventKind", "ReportStore", "evaluate_many"),
     "cooperbench_eval.benchmark": ("evaluate",),
     "cooperbench_eval.dataset": ("Dataset", "PatchLocation", "Setting", "Task"),
     "cooperbench_eval.errors": (
+        "AnalysisError",
         "BatchError",
         "CooperBenchEvalError",
         "DatasetError",

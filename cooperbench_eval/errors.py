@@ -20,7 +20,8 @@ CooperBenchEvalError
 ├── TestRunError                            tests could not be started or counted
 │   └── SandboxError                        the sandbox failed, not what ran in it
 ├── ReportError (ValueError)                report unreadable, newer, or not writable
-└── BatchError                              a batch of evaluations cannot begin, or go on
+├── BatchError                              a batch of evaluations cannot begin, or go on
+└── AnalysisError (ValueError)              reports cannot be summed up or compared as asked
 ```
 
 A conflict, a rejected patch, a failing or timed-out test is a result, not an
@@ -29,6 +30,7 @@ sentence. All of them survive pickling, so they cross process pools.
 """
 
 __all__ = [
+    "AnalysisError",
     "BatchError",
     "CooperBenchEvalError",
     "DatasetError",
@@ -304,3 +306,22 @@ class BatchError(CooperBenchEvalError):
 
     def __str__(self) -> str:
         return f"{self.concerns}: {self.problem}" if self.concerns else self.problem
+
+
+class AnalysisError(CooperBenchEvalError, ValueError):
+    """Reports cannot be summed up or compared in the way asked for.
+
+    Attributes:
+        problem: What is wrong, as a clause.
+        available: What could have been asked for instead, if there is a list of that.
+    """
+
+    def __init__(self, problem: str, available: tuple[str, ...] = ()) -> None:
+        super().__init__(problem, available)
+        self.problem = problem
+        self.available = available
+
+    def __str__(self) -> str:
+        if not self.available:
+            return self.problem
+        return f"{self.problem}; available: {', '.join(self.available)}"

@@ -38,6 +38,7 @@ from cooperbench_eval.snapshot import Changes, Snapshot
 
 __all__ = [
     "conflicts",
+    "count_pairs",
     "damages",
     "drifted_hunks",
     "edits",
@@ -51,6 +52,7 @@ __all__ = [
     "path_trees",
     "peer_documents",
     "programs",
+    "quantities",
     "random_bytes",
     "reports",
     "run_results",
@@ -939,3 +941,13 @@ def peer_documents(draw: st.DrawFn) -> dict[str, object]:
         elif place:
             del place[draw(st.sampled_from(sorted(place)))]
     return document
+
+
+def count_pairs() -> st.SearchStrategy[tuple[int, int]]:
+    """A count and the total it is of: ``(3, 10)``."""
+    return st.integers(1, 400).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
+
+
+def quantities(min_size: int = 0) -> st.SearchStrategy[list[float]]:
+    """Seconds, scores: ``[0.0, 17.5]``."""
+    return st.lists(st.floats(0, 1e6, allow_subnormal=False), min_size=min_size, max_size=40)

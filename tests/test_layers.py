@@ -74,6 +74,7 @@ KNOWS = {
         "snapshot",
         "strategies",
     },
+    "batch": {"analysis", "batch", "errors", "evaluator", "patching", "reporting"},
 }
 
 DOORS = {
@@ -81,6 +82,7 @@ DOORS = {
     "cattrs": {"reporting.serialization"},
     "defusedxml": {"running.readers.junit"},
     "pygments": {"analysis.languages"},
+    "scipy": {"analysis.rates"},
     "huggingface_hub": {"runlogs.hub"},
     "diff_match_patch": {"symbols"},
     "tree_sitter": {"structure.grammars"},
@@ -89,6 +91,9 @@ DOORS = {
     "tree_sitter_rust": {"structure.grammars"},
     "tree_sitter_typescript": {"structure.grammars"},
     "litellm": {"llm.litellm_client"},
+    "filelock": {"batch.claims"},
+    "tqdm": {"batch.progress"},
+    "cloudpickle": {"batch.jobs"},
     "docker": {"running.sandboxes.containers.engine"},
 }
 

@@ -1,0 +1,133 @@
+"""A policy judges a finished report, says who decided, and never guesses."""
+
+import pytest
+from generators import reports
+from hypothesis import given
+from made_pairs import pair
+
+from cooperbench_eval.analysis.facts import facts_of
+from cooperbench_eval.analysis.policies import POLICIES, Policy, find_policies
+from cooperbench_eval.errors import AnalysisError
+
+
+def judged(policy, facts):
+    """The verdict and who decided, as one word."""
+    found = POLICIES[policy].judge(facts)
+    missing = " missing" if found.is_missing_input else ""
+    return f"{found.verdict.value} {found.by}".strip() + missing
+
+
+@pytest.mark.parametrize(
+    ("rows", "verdict"),
+    [
+        ({"naive": "clean ++"}, "correct naive"),
+        ({"naive": "clean +-"}, "incorrect naive"),
+        ({"naive": "conflicts", "union": "resolved ++"}, "correct union"),
+        ({"naive": "conflicts", "union": "resolved -+", "llm": "resolved ++"}, "correct llm"),
+        ({"naive": "conflicts", "union": "resolved -+", "llm": "resolved +-"}, "incorrect union"),
+        ({"naive": "conflicts", "union": "resolved -+", "llm": "conflicts"}, "incorrect union"),
+        ({"naive": "conflicts", "union": "conflicts", "llm": "failed"}, "unhandled"),
+        ({"naive": "not_tried", "union": "not_tried"}, "not_run missing"),
+    ],
+)
+def test_the_papers_policy_takes_any_that_passes(rows, verdict):
+    """Naive, else union, else the model; a clean merge needs no other."""
+    assert judged("paper", pair(**rows)) == verdict
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        {"naive": "conflicts", "union": "resolved +-"},
+        {"naive": "conflicts", "llm": "resolved +-"},
+        {"naive": "conflicts", "union": "resolved +-", "llm": "resolved +!"},
+        {"naive": "clean .."},
+        {"naive": "clean +!", "union": "clean +-", "llm": "clean +-"},
+    ],
+)
+def test_a_policy_that_lacks_what_decides_is_not_run(rows):
+    """A row or a run that is missing and matters makes no verdict, never a guess."""
+    assert judged("paper", pair(**rows)) == "not_run"
+
+
+def test_a_missing_row_that_does_not_matter_is_not_missed():
+    """A pass that was seen is a pass, whatever was not tried."""
+    assert judged("paper", pair(union="resolved ++")) == "correct union"
+
+
+@pytest.mark.parametrize(
+    ("facts", "verdict"),
+    [
+        (pair(naive="clean ++"), "correct naive"),
+        (pair(naive="clean +-", lead="applied +.+"), "incorrect naive"),
+        (pair(naive="conflicts", lead="applied +.+"), "correct lead"),
+        (pair(naive="conflicts", lead="applied +.-"), "incorrect lead"),
+        (pair(naive="conflicts", lead="applied -.."), "incorrect lead"),
+        (pair(naive="conflicts", lead="applied +.."), "not_run"),
+        (pair(naive="conflicts", lead="applied +.!"), "not_run"),
+        (pair(naive="conflicts", lead="applied -.-", member="applied +.+"), "incorrect lead"),
+        (pair(naive="not_tried", lead="applied +.+", member="failed ..."), "correct lead"),
+        (pair(naive="not_tried", lead="failed ...", member="applied +.+"), "not_run missing"),
+        (pair(naive="not_tried", lead="empty ...", member="applied +.+"), "correct alone"),
+        (pair(naive="not_tried", lead="applied +.-", member="empty ..."), "incorrect alone"),
+        (pair(naive="not_tried", lead="empty ...", member="empty ..."), "not_run missing"),
+    ],
+)
+def test_the_published_package_falls_back_on_the_lead(facts, verdict):
+    """Feature 1's patch alone counts on a conflict; an empty patch is passed over."""
+    assert judged("upstream-0.0.29", facts) == verdict
+
+
+@pytest.mark.parametrize(
+    ("facts", "verdict"),
+    [
+        (pair(naive="clean ++"), "correct naive"),
+        (pair(naive="clean ++", union="clean +-"), "correct naive"),
+        (pair(naive="conflicts", union="resolved ++", lead="applied +.+"), "unhandled"),
+        (pair(naive="not_tried"), "not_run missing"),
+        (pair(union="resolved ++"), "not_run"),
+    ],
+)
+def test_the_strict_policy_takes_a_clean_merge_alone(facts, verdict):
+    """No strategy but git's own merge, and no lead."""
+    assert judged("strict", facts) == verdict
+
+
+def test_a_policy_of_ones_own_takes_the_first_that_merges():
+    """The rule decides what a merge that fails its tests means."""
+    facts = pair(naive="conflicts", tokens="resolved +-", union="resolved ++")
+    names = ("naive", "tokens", "union")
+
+    first = Policy(name="first", strategies=names, rule="first_merges").judge(facts)
+    any_of_them = Policy(name="any", strategies=names).judge(facts)
+
+    assert (first.verdict.value, first.by) == ("incorrect", "tokens")
+    assert (any_of_them.verdict.value, any_of_them.by) == ("correct", "union")
+
+
+def test_a_pair_that_was_not_evaluated_is_not_run():
+    """An error of the infrastructure is no verdict, and no missing input."""
+    broken = pair(naive="conflicts", facts={"merge_status": "not_evaluated"}, lead="applied +.+")
+
+    assert {judged(name, broken) for name in POLICIES} == {"not_run"}
+
+
+@given(reports())
+def test_a_report_and_its_facts_are_judged_alike(report):
+    """A policy takes either, and needs no texts."""
+    for policy in POLICIES.values():
+        assert policy.judge(report) == policy.judge(facts_of(report))
+
+
+def test_the_presets_cannot_be_changed():
+    """A policy's name means the same in every script."""
+    with pytest.raises(TypeError):
+        POLICIES["paper"] = POLICIES["strict"]
+
+
+def test_an_unknown_or_doubled_policy_is_an_error():
+    """The error names the presets there are."""
+    with pytest.raises(AnalysisError, match="'lax'; available: paper, upstream"):
+        find_policies(["lax"])
+    with pytest.raises(AnalysisError, match="two policies are called 'strict'"):
+        find_policies(["strict", Policy(name="strict", strategies=["union"])])

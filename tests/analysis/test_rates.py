@@ -1,0 +1,93 @@
+"""Rates, comparisons and distributions agree with other people's statistics."""
+
+import statistics
+
+import pytest
+from generators import count_pairs, quantities
+from hypothesis import given
+from statsmodels.stats.contingency_tables import mcnemar
+from statsmodels.stats.proportion import proportion_confint
+
+from cooperbench_eval.analysis.rates import Comparison, Distribution, Rate
+
+
+@given(count_pairs())
+def test_the_interval_is_wilsons(pair):
+    """Both ends are those of statsmodels, at any confidence."""
+    count, total = pair
+
+    for confidence in (0.8, 0.95, 0.99):
+        rate = Rate(count, total, confidence=confidence)
+        low, high = proportion_confint(count, total, 1 - confidence, method="wilson")
+        assert rate.low == pytest.approx(low, abs=1e-9)
+        assert rate.high == pytest.approx(high, abs=1e-9)
+
+
+@given(count_pairs())
+def test_the_interval_contains_the_rate(pair):
+    """Whatever the counts, from 0 to 1."""
+    rate = Rate(*pair)
+
+    assert 0 <= rate.low <= rate.rate + 1e-12
+    assert rate.rate - 1e-12 <= rate.high <= 1
+
+
+def test_a_rate_of_nothing_has_no_share():
+    """Nothing is divided by zero."""
+    rate = Rate(0, 0)
+
+    assert (rate.rate, rate.low, rate.high, str(rate)) == (None, None, None, "0/0")
+
+
+@pytest.mark.parametrize(("count", "total"), [(2, 1), (-1, 1)])
+def test_more_than_all_is_no_rate(count, total):
+    """Counts that cannot be are refused where they are made."""
+    with pytest.raises(ValueError, match=r"is no rate|must be >= 0"):
+        Rate(count, total)
+
+
+@given(count_pairs(), count_pairs())
+def test_the_p_value_is_mcnemars(pair, other):
+    """Exact and two-sided, as statsmodels has it."""
+    only_first, only_second = pair[0], other[0]
+    found = Comparison(both=3, only_first=only_first, only_second=only_second, neither=4)
+
+    table = [[3, only_first], [only_second, 4]]
+    expected = 1.0 if not only_first + only_second else mcnemar(table, exact=True).pvalue
+    assert found.p_value == pytest.approx(expected, rel=1e-6, abs=1e-12)
+
+
+def test_a_comparison_counts_every_pair_once():
+    """Both rates are over all compared pairs."""
+    found = Comparison(both=5, only_first=3, only_second=1, neither=1)
+
+    assert found.pairs == 10
+    assert (found.first_rate, found.second_rate) == (Rate(8, 10), Rate(6, 10))
+    assert found.difference == pytest.approx(-0.2)
+
+
+def test_comparing_nothing_shows_nothing():
+    """No pair, no difference, and no doubt either."""
+    found = Comparison(both=0, only_first=0, only_second=0, neither=0)
+
+    assert (found.difference, found.p_value, found.first_rate.rate) == (None, 1.0, None)
+    assert "0/0" in str(found)
+
+
+@given(quantities(2))
+def test_quartiles_are_those_of_the_standard_library(values):
+    """Interpolated linearly, both ends included, in whatever order the values come."""
+    found = Distribution.of(reversed(values))
+
+    quartiles = statistics.quantiles(values, n=4, method="inclusive")
+    assert [found.lower_quartile, found.median, found.upper_quartile] == pytest.approx(quartiles)
+    assert (found.count, found.minimum, found.maximum) == (len(values), min(values), max(values))
+    assert found.mean == pytest.approx(statistics.fmean(values))
+
+
+def test_a_distribution_of_nothing_and_of_one():
+    """Nothing has no middle, one value is every quartile."""
+    nothing, one = Distribution.of([]), Distribution.of([7])
+
+    assert (nothing.count, nothing.median, nothing.mean) == (0, None, None)
+    assert (one.minimum, one.lower_quartile, one.upper_quartile, one.mean) == (7, 7, 7, 7)
