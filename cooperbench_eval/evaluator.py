@@ -9,6 +9,7 @@ import functools
 import platform
 import time
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from attrs import evolve, field, frozen, validators
 
@@ -26,7 +27,7 @@ from cooperbench_eval.patching import (
     apply_patch,
     classify_path,
 )
-from cooperbench_eval.reporting import Attempt, FeatureReport, MergeReport, PatchReport
+from cooperbench_eval.reporting import Attempt, Failure, FeatureReport, MergeReport, PatchReport
 from cooperbench_eval.running import TestRunner, TestSuite, files_that_name_a_framework
 from cooperbench_eval.scoring import ConflictScorer
 from cooperbench_eval.snapshot import Changes, Snapshot
@@ -34,7 +35,7 @@ from cooperbench_eval.strategies.protocol import FeatureContext, MergeInput, Mer
 from cooperbench_eval.strategies.registry import as_strategy
 from cooperbench_eval.strategies.run import run_strategy
 
-__all__ = ["Evaluator", "Feature", "FeaturePair"]
+__all__ = ["Evaluator", "Feature", "FeaturePair", "report_failure"]
 
 
 _USABLE = frozenset({PatchStatus.APPLIED, PatchStatus.PARTIAL})
@@ -167,6 +168,35 @@ class Evaluator:
             TestRunError: A test command cannot be started.
         """
         return _Evaluation(self, pair, self._shared).report()
+
+
+def report_failure(
+    strategies: Iterable[MergeStrategy],
+    failure: Failure,
+    *,
+    numbers: tuple[int, int],
+    **identity: Any,
+) -> MergeReport:
+    """Make the report of a pair that could not be evaluated.
+
+    Args:
+        strategies: Each gets a row, not tried.
+        failure: Why there is no answer.
+        numbers: The features.
+        identity: What else is known of the pair, as `MergeReport` names it.
+    """
+    nobody_looked = PatchReport(status=PatchStatus.NOT_TRIED)
+    feature1, feature2 = (FeatureReport(number=number, patch=nobody_looked) for number in numbers)
+    return MergeReport(
+        timestamp=dt.datetime.now(dt.UTC),
+        feature1=feature1,
+        feature2=feature2,
+        conflict_details=None,
+        attempts=tuple(map(_not_tried, strategies)),
+        versions=_versions(),
+        failure=failure,
+        **identity,
+    )
 
 
 class _Evaluation:

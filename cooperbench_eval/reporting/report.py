@@ -155,6 +155,17 @@ class MergeReport:
         return dumps(self)
 
     @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "MergeReport":
+        """Read a report from plain JSON values, as `from_json` does from text.
+
+        Raises:
+            ReportError: The values are no report, or of a newer schema.
+        """
+        from cooperbench_eval.reporting.serialization import load  # noqa: PLC0415
+
+        return load(data, cls)
+
+    @classmethod
     def from_json(cls, text: str | bytes) -> "MergeReport":
         """Read a report; keys that this version does not know are passed over.
 

@@ -1,0 +1,158 @@
+"""Pairs at an executor: a bounded number of them, and what is done when one is lost."""
+
+from collections.abc import Callable
+from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from queue import Empty, SimpleQueue
+from typing import Any, Final
+
+from attrs import evolve, frozen
+
+from cooperbench_eval.batch.jobs import Job, attempt, pickled, pickler_for, run_job
+from cooperbench_eval.batch.packing import Packed
+from cooperbench_eval.batch.workers import WorkerPool, usable_cores
+from cooperbench_eval.errors import BatchError
+from cooperbench_eval.evaluator import Evaluator, FeaturePair
+from cooperbench_eval.reporting import Failure, FailureKind, MergeReport
+
+__all__ = ["Dispatcher", "Flight", "Outcome"]
+
+_TRIES: Final = 2
+_A_WORKER: Final = 4
+"""Pairs at the executor for each of its workers, where their number is known."""
+_UNKNOWN_WORKERS: Final = 64
+
+Outcome = Packed | MergeReport | Failure
+
+
+@frozen
+class Flight:
+    """A pair at the executor.
+
+    Attributes:
+        key: Its key.
+        pair: The pair.
+        tries: How often it went there.
+    """
+
+    key: str
+    pair: FeaturePair
+    tries: int = 1
+
+
+class Dispatcher:
+    """Sends pairs to an executor and takes answers from it, in the order they come."""
+
+    def __init__(
+        self,
+        evaluator: Evaluator,
+        executor: Executor | None,
+        *,
+        on_retry: Callable[[Flight, Exception], None],
+    ) -> None:
+        """Use *executor*, or a pool of our own.
+
+        Raises:
+            BatchError: The evaluator cannot be sent to other processes.
+        """
+        self._evaluator = evaluator
+        self._own = WorkerPool() if executor is None else None
+        self._executor: Any = executor or self._own
+        self._on_retry = on_retry
+        workers = getattr(self._executor, "_max_workers", None)
+        if isinstance(self._executor, WorkerPool):
+            workers = self._executor.workers
+        self._workers = workers if isinstance(workers, int) else None
+        self._limit = _A_WORKER * (self._workers or _UNKNOWN_WORKERS)
+        self._flights: dict[Any, Flight] = {}
+        self._done: SimpleQueue[Any] = SimpleQueue()
+        self._in_process = isinstance(executor, ThreadPoolExecutor)
+        if not self._in_process:
+            self._dumps = pickler_for(own_processes=isinstance(self._executor, WorkerPool))
+            self._pickled = pickled(evaluator, self._dumps)
+
+    @property
+    def has_room(self) -> bool:
+        """Whether another pair may be sent."""
+        return len(self._flights) < self._limit
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether an answer is still to come."""
+        return bool(self._flights)
+
+    def send(self, flight: Flight) -> None:
+        """Send a pair; see `answer` for the rest.
+
+        Raises:
+            UndeliverableError: The pair cannot be pickled.
+            BatchError: The executor takes no work.
+        """
+        if self._in_process:
+            self._submit(flight, attempt, self._evaluator, flight.pair)
+        else:
+            self._submit(flight, run_job, Job.of(flight.pair, self._pickled, self._dumps))
+
+    def answer(self, timeout_seconds: float | None) -> tuple[Flight, Outcome] | None:
+        """Wait for the next answer; `None` if there is none in time.
+
+        Whatever worked at a pair may be lost, with a process or a machine. The pair
+        is then sent once more; lost again, it is a failure.
+
+        Raises:
+            BatchError: The executor cannot go on.
+        """
+        while True:
+            try:
+                future = self._done.get(timeout=timeout_seconds)
+            except Empty:
+                return None
+            flight = self._flights.pop(future)
+            try:
+                return flight, future.result()
+            except BatchError:
+                raise
+            # What an executor raises is its own affair: each has other exceptions.
+            except Exception as exc:  # noqa: BLE001
+                if failure := self._lost(flight, exc):
+                    return flight, failure
+
+    def close(self, *, at_once: bool) -> None:
+        """End a pool of our own; another's is left to them, but for what waits in it."""
+        for future in self._flights:
+            future.cancel()
+        if self._own and at_once:
+            self._own.kill()
+        elif self._own:
+            self._own.shutdown()
+
+    def _lost(self, flight: Flight, exc: Exception) -> Failure | None:
+        """Send a lost pair again; return the failure where that was done before."""
+        if flight.tries >= _TRIES:
+            return Failure(
+                kind=FailureKind.WORKER_LOST,
+                problem=str(exc) or repr(exc),
+                error=f"{type(exc).__module__}:{type(exc).__qualname__}",
+                tries=flight.tries,
+            )
+        self._on_retry(flight, exc)
+        if isinstance(exc, BrokenProcessPool):
+            self._replace()
+        self.send(evolve(flight, tries=flight.tries + 1))
+        return None
+
+    def _submit(self, flight: Flight, fn: Callable[..., Outcome], *args: object) -> None:
+        try:
+            future = self._executor.submit(fn, *args)
+        except BrokenProcessPool:
+            self._replace()
+            future = self._executor.submit(fn, *args)
+        except RuntimeError as exc:
+            raise BatchError(f"takes no work ({exc})", "executor") from exc
+        self._flights[future] = flight
+        future.add_done_callback(self._done.put)
+
+    def _replace(self) -> None:
+        """Go on without a pool of processes that broke: with one that does not."""
+        if self._own is None:
+            self._executor = self._own = WorkerPool(self._workers or usable_cores())

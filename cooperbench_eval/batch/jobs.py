@@ -1,0 +1,189 @@
+"""A pair on its way to a worker, and what a worker does with it.
+
+What travels is small: a base of a repository is its path and commit, a patch its
+text, the evaluator its strategies and options. Sandboxes and clients are made where
+they are used. A worker keeps what the pairs of a task share.
+"""
+
+import pickle
+import sys
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+import attrs
+from attrs import frozen
+
+from cooperbench_eval.batch.packing import Packed, pack
+from cooperbench_eval.errors import BatchError, RepositoryError, TestRunError
+from cooperbench_eval.evaluator import Evaluator, FeaturePair
+from cooperbench_eval.reporting import Failure, FailureKind, MergeReport
+
+__all__ = [
+    "Job",
+    "Pickler",
+    "UndeliverableError",
+    "attempt",
+    "failure_of",
+    "pair_name",
+    "pickled",
+    "pickler_for",
+    "run_job",
+]
+
+Pickler = Callable[[object], bytes]
+
+
+class UndeliverableError(BatchError):
+    """One pair cannot be pickled; others may well be."""
+
+
+@frozen
+class Job:
+    """A pair and its evaluator, pickled in parts.
+
+    Attributes:
+        evaluator: The evaluator.
+        shared: The base and the two features, which other pairs may have as well.
+        rest: The pair's other fields.
+    """
+
+    evaluator: bytes
+    shared: tuple[bytes, bytes, bytes]
+    rest: bytes
+
+    @classmethod
+    def of(cls, pair: FeaturePair, evaluator: bytes, dumps: Pickler) -> "Job":
+        """Pack *pair*.
+
+        Raises:
+            UndeliverableError: It cannot be pickled.
+        """
+        parts = (pair.base, pair.feature1, pair.feature2)
+        own = {f.name: getattr(pair, f.name) for f in attrs.fields(FeaturePair)}
+        for name in _SHARED:
+            del own[name]
+        try:
+            first, second, third = map(dumps, parts)
+            return cls(evaluator, (first, second, third), dumps(own))
+        except _PICKLING_FAILS as exc:
+            raise UndeliverableError(f"cannot be pickled ({exc!r})", pair_name(pair)) from exc
+
+
+def run_job(job: Job) -> Packed | Failure:
+    """Evaluate the pair of *job*; whatever it raises is in the answer.
+
+    An exception that crossed the boundary could break the whole pool.
+    """
+    try:
+        evaluator = _evaluator(job.evaluator)
+        shared = dict(zip(_SHARED, map(_shared, job.shared), strict=True))
+        pair = FeaturePair(**shared, **pickle.loads(job.rest))  # noqa: S301 - packed by `Job.of`
+    except RepositoryError as exc:
+        return failure_of(exc)
+    # Whatever a plug-in's class does when it is rebuilt.
+    except Exception as exc:  # noqa: BLE001
+        problem = f"cannot be rebuilt in the worker ({exc!r})"
+        return Failure(kind=FailureKind.NOT_DELIVERED, problem=problem, error=_class_of(exc))
+    answer = attempt(evaluator, pair)
+    if isinstance(answer, Failure):
+        return answer
+    try:
+        return pack(answer)
+    except Exception as exc:  # noqa: BLE001 - as above
+        return failure_of(exc)
+
+
+def attempt(evaluator: Evaluator, pair: FeaturePair) -> MergeReport | Failure:
+    """Evaluate *pair*; whatever that raises becomes a failure."""
+    try:
+        return evaluator.evaluate(pair)
+    # One pair's failure never stops the others, not even where a plug-in exits.
+    except (Exception, SystemExit) as exc:  # noqa: BLE001
+        return failure_of(exc)
+
+
+def failure_of(exc: BaseException) -> Failure:
+    """Make a record of an exception."""
+    kinds = {RepositoryError: FailureKind.REPOSITORY, TestRunError: FailureKind.TEST_RUN}
+    kind = next((k for c, k in kinds.items() if isinstance(exc, c)), FailureKind.ERROR)
+    problem = repr(exc) if kind is FailureKind.ERROR else str(exc)
+    return Failure(kind=kind, problem=problem, error=_class_of(exc))
+
+
+def pickler_for(*, own_processes: bool) -> Pickler:
+    """Return what pickles for workers.
+
+    A worker that is not started by multiprocessing, and any worker of a notebook,
+    does not have the caller's `__main__`. What is defined there travels whole, if
+    cloudpickle is installed, as it is beside loky, Dask and Parsl.
+    """
+    main = sys.modules["__main__"]
+    if own_processes and getattr(main, "__file__", None):
+        return pickle.dumps
+    try:
+        import cloudpickle  # noqa: PLC0415 - optional
+    except ImportError:
+        return pickle.dumps
+
+    def dumps(thing: object) -> bytes:
+        try:
+            data = pickle.dumps(thing)
+        except _PICKLING_FAILS:
+            return bytes(cloudpickle.dumps(thing))
+        # `__main__` may be but a word in a patch; cloudpickle does no harm then.
+        return bytes(cloudpickle.dumps(thing)) if b"__main__" in data else data
+
+    return dumps
+
+
+def pickled(evaluator: Evaluator, dumps: Pickler) -> bytes:
+    """Pickle the evaluator once for all pairs.
+
+    Raises:
+        BatchError: Something in it cannot be pickled; says which strategy it is.
+    """
+    try:
+        return dumps(evaluator)
+    except _PICKLING_FAILS as exc:
+        raise BatchError(
+            f"cannot be sent to another process ({exc})", _culprit(evaluator, dumps)
+        ) from exc
+
+
+def pair_name(pair: FeaturePair) -> str:
+    """Name a pair for a person."""
+    return (
+        f"{pair.repo_name}, task {pair.task_id}, "
+        f"features {pair.feature1.number} and {pair.feature2.number}"
+    )
+
+
+def _culprit(evaluator: Evaluator, dumps: Pickler) -> str:
+    for strategy in evaluator.strategies:
+        try:
+            dumps(strategy)
+        except _PICKLING_FAILS:
+            return f"strategy {strategy.name!r}"
+    return "the evaluator"
+
+
+def _class_of(exc: BaseException) -> str:
+    return f"{type(exc).__module__}:{type(exc).__qualname__}"
+
+
+@lru_cache(maxsize=4)
+def _evaluator(data: bytes) -> Evaluator:
+    evaluator = pickle.loads(data)  # noqa: S301 - packed by `pickled`
+    assert isinstance(evaluator, Evaluator)  # noqa: S101 - for mypy
+    return evaluator
+
+
+@lru_cache(maxsize=256)
+def _shared(data: bytes) -> Any:
+    return pickle.loads(data)  # noqa: S301 - packed by `Job.of`
+
+
+_SHARED = ("base", "feature1", "feature2")
+# What pickling raises is up to what is pickled.
+_PICKLING_FAILS = (pickle.PicklingError, TypeError, AttributeError, ValueError, RecursionError)

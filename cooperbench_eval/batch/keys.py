@@ -1,0 +1,158 @@
+"""Names a pair and its evaluation by content, so that a store knows what it has.
+
+A key covers what the report depends on: the base's tree, the patches and suites,
+who the pair is, and the evaluator with its strategies and their options. It does
+not cover the library's version: a store outlives an upgrade.
+"""
+
+import hashlib
+import json
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping
+from enum import Enum
+from functools import partial, singledispatch
+from pathlib import PurePath
+from types import FunctionType
+from typing import Any, Final
+
+import attrs
+
+from cooperbench_eval.evaluator import Evaluator, Feature, FeaturePair
+from cooperbench_eval.patching import Patch
+
+__all__ = ["PairKeys"]
+
+_VERSION: Final = 1
+"""Counts the meanings of a key; reports under keys of another one are not found."""
+_KEPT = 4096
+
+
+class PairKeys:
+    """Makes the keys of pairs under one evaluator.
+
+    Raises:
+        SandboxError: The evaluator's sandbox cannot say who it is.
+    """
+
+    def __init__(self, evaluator: Evaluator) -> None:
+        runner = evaluator.runner
+        sandbox = runner.sandbox.identity if runner else None
+        self._evaluator = _digest([_VERSION, sandbox, describe(evaluator)])
+        # The pairs of a task share their base and their features.
+        self._seen: OrderedDict[int, tuple[object, str]] = OrderedDict()
+
+    def key(self, pair: FeaturePair) -> str:
+        """Return the key of *pair* as 64 hexadecimal digits."""
+        features = [self._once(each, _digest_of_feature) for each in (pair.feature1, pair.feature2)]
+        base = self._once(pair.base, lambda base: base.tree_id)
+        identity = (pair.repo_name, pair.task_id, pair.model, pair.setting, pair.k)
+        return _digest([self._evaluator, *identity, base, *features])
+
+    def _once(self, thing: Any, name: Callable[[Any], str]) -> str:
+        """Name *thing*, or remember how it was named; it is kept, so its id stays its own."""
+        known = self._seen.get(id(thing))
+        if known is None:
+            known = self._seen[id(thing)] = (thing, name(thing))
+            if len(self._seen) > _KEPT:
+                self._seen.popitem(last=False)
+        return known[1]
+
+
+def _digest_of_feature(feature: Feature) -> str:
+    return _digest(describe(feature))
+
+
+def _digest(facts: object) -> str:
+    text = json.dumps(facts, ensure_ascii=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def describe(thing: object) -> Any:
+    """Say what *thing* is in plain JSON values, the same in every process.
+
+    Objects are their class and their attributes. Attrs fields that do not count for
+    equality are left out: caches, work in progress. What has no attributes, such as
+    a lock, is its class alone.
+    """
+    return _describe(thing, ())
+
+
+def _describe(thing: object, above: tuple[int, ...]) -> Any:
+    if thing is None or isinstance(thing, bool | int | float | str):
+        return thing.value if isinstance(thing, Enum) else thing
+    if id(thing) in above:
+        return "(itself)"
+    return _plain(thing, partial(_describe, above=(*above, id(thing))))
+
+
+_Inside = Callable[[object], Any]
+
+
+@singledispatch
+def _plain(thing: Any, inside: _Inside) -> Any:
+    """Say what *thing* is, and with *inside* what it holds."""
+    return [_name_of(type(thing)), inside(_attributes(thing))]
+
+
+@_plain.register(bytes | bytearray)
+def _(thing: bytes, _: _Inside) -> Any:
+    return hashlib.sha256(thing).hexdigest()
+
+
+@_plain.register
+def _(thing: Patch, inside: _Inside) -> Any:
+    return [inside(thing.data or bytes(thing)), thing.problem]
+
+
+@_plain.register
+def _(thing: PurePath, _: _Inside) -> Any:
+    return str(thing)
+
+
+@_plain.register
+def _(thing: Enum, inside: _Inside) -> Any:
+    return inside(thing.value)
+
+
+@_plain.register(Mapping)
+def _(thing: Mapping[Any, Any], inside: _Inside) -> Any:
+    return _sorted([inside(name), inside(value)] for name, value in thing.items())
+
+
+@_plain.register(set | frozenset)
+def _(thing: Iterable[Any], inside: _Inside) -> Any:
+    return _sorted(map(inside, thing))
+
+
+@_plain.register(list | tuple)
+def _(thing: Iterable[Any], inside: _Inside) -> Any:
+    return list(map(inside, thing))
+
+
+@_plain.register
+def _(thing: type, _: _Inside) -> Any:
+    return _name_of(thing)
+
+
+@_plain.register
+def _(thing: FunctionType, inside: _Inside) -> Any:
+    held = [cell.cell_contents for cell in thing.__closure__ or ()]
+    return [_name_of(thing), inside(thing.__code__.co_code), inside(held)]
+
+
+def _sorted(values: Iterable[Any]) -> list[Any]:
+    return sorted(values, key=json.dumps)
+
+
+def _name_of(thing: Any) -> str:
+    return f"{thing.__module__}:{thing.__qualname__}"
+
+
+def _attributes(thing: object) -> dict[str, object]:
+    kind = type(thing)
+    if attrs.has(kind):
+        fields = attrs.fields(kind)
+        return {each.name: getattr(thing, each.name) for each in fields if each.eq}
+    slots = [name for each in kind.__mro__ for name in getattr(each, "__slots__", ())]
+    found = {name: getattr(thing, name) for name in slots if hasattr(thing, name)}
+    return found | getattr(thing, "__dict__", {})
