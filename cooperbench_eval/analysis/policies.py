@@ -1,0 +1,171 @@
+"""Which strategy counts: a policy, chosen after the fact and always named.
+
+An evaluation says what each strategy achieves; how a pair is to be judged as a whole
+is another question, which CooperBench has answered differently over its life. A
+policy answers it from a finished report, so that one evaluation can be judged by
+several, side by side.
+"""
+
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
+from types import MappingProxyType
+
+from attrs import field, frozen
+
+from cooperbench_eval.analysis.facts import AttemptFacts, FeatureFacts, PairFacts, facts_of
+from cooperbench_eval.errors import AnalysisError
+from cooperbench_eval.models import MergeStatus, PatchStatus
+from cooperbench_eval.reporting.report import MergeReport, PairStatus
+from cooperbench_eval.reporting.rows import Verdict, find_verdict
+
+__all__ = ["LEAD", "POLICIES", "Policy", "PolicyRule", "PolicyVerdict", "find_policies"]
+
+LEAD = "lead"
+
+
+class PolicyRule(StrEnum):
+    """Which of several strategies decides."""
+
+    ANY_PASSES = "any_passes"
+    """Each is tried until one passes both features' tests."""
+    FIRST_MERGES = "first_merges"
+    """The first that leaves no conflict, whatever the tests then say."""
+
+
+@frozen(kw_only=True)
+class PolicyVerdict:
+    """What a pair achieved under a policy.
+
+    Attributes:
+        verdict: The verdict. It is `NOT_RUN` where the report lacks a row or a run
+            without which the policy is not decided.
+        by: The strategy that decided; `"lead"` where feature 1's patch alone did,
+            `"alone"` where the only patch that is not empty did; else empty.
+        is_missing_input: Whether it is `NOT_RUN` because a side's patch is empty or
+            does not apply. That is an answer too, and no pass.
+    """
+
+    verdict: Verdict = field(converter=Verdict)
+    by: str = ""
+    is_missing_input: bool = False
+
+
+_UNDECIDED = PolicyVerdict(verdict=Verdict.NOT_RUN)
+_UNHANDLED = PolicyVerdict(verdict=Verdict.UNHANDLED)
+_MISSING = PolicyVerdict(verdict=Verdict.NOT_RUN, is_missing_input=True)
+_USABLE = frozenset({PatchStatus.APPLIED, PatchStatus.PARTIAL})
+
+
+@frozen(kw_only=True)
+class Policy:
+    """Says which strategy's result counts as the pair's.
+
+    Under `ANY_PASSES` a strategy that meets no conflict decides as well: there is
+    nothing for the next one to resolve.
+
+    Attributes:
+        name: What the policy is called in summaries.
+        strategies: The strategies that count, in order.
+        rule: Which of them decides.
+        lead_alone: Whether feature 1's patch alone, under both features' tests,
+            stands in where all of them leave conflicts or a side does not apply.
+            That makes the verdict depend on the features' order.
+        skips_empty: Whether an empty patch is passed over, so that the other one
+            alone is judged. Else an empty patch is a missing side.
+
+    Example:
+        >>> by_tokens = Policy(name="by tokens", strategies=["tokens", "union"])
+        >>> by_tokens.rule.value, POLICIES["paper"].strategies
+        ('any_passes', ('naive', 'union', 'llm'))
+    """
+
+    name: str
+    strategies: tuple[str, ...] = field(converter=tuple[str, ...])
+    rule: PolicyRule = field(default=PolicyRule.ANY_PASSES, converter=PolicyRule)
+    lead_alone: bool = False
+    skips_empty: bool = False
+
+    def judge(self, pair: PairFacts | MergeReport) -> PolicyVerdict:
+        """Say what *pair* achieved under this policy."""
+        facts = pair if isinstance(pair, PairFacts) else facts_of(pair)
+        if facts.merge_status is PairStatus.NOT_EVALUATED:
+            return _UNDECIDED
+        if facts.merge_status is PairStatus.MISSING_INPUT:
+            return self._without_a_side(facts.feature1, facts.feature2)
+        judged = self._by_strategies({each.strategy: each for each in facts.attempts})
+        if judged is _UNHANDLED and self.lead_alone:
+            return _alone(facts.feature1, LEAD)
+        return judged
+
+    def _by_strategies(self, rows: Mapping[str, AttemptFacts]) -> PolicyVerdict:
+        failed, is_open = "", False
+        for name in self.strategies:
+            row = rows.get(name)
+            verdict = Verdict.NOT_RUN if row is None else row.verdict
+            if verdict is Verdict.CORRECT:
+                return PolicyVerdict(verdict=verdict, by=name)
+            if verdict is Verdict.UNHANDLED:
+                continue
+            if verdict is Verdict.INCORRECT:
+                failed = failed or name
+            else:
+                is_open = True
+            if self.rule is PolicyRule.FIRST_MERGES or (row and row.status is MergeStatus.CLEAN):
+                break
+        if is_open:
+            return _UNDECIDED
+        return PolicyVerdict(verdict=Verdict.INCORRECT, by=failed) if failed else _UNHANDLED
+
+    def _without_a_side(self, feature1: FeatureFacts, feature2: FeatureFacts) -> PolicyVerdict:
+        if self.skips_empty:
+            for empty, other in ((feature1, feature2), (feature2, feature1)):
+                if empty.patch_status is PatchStatus.EMPTY and other.patch_status in _USABLE:
+                    return _alone(other, "alone")
+        if self.lead_alone and feature1.patch_status in _USABLE:
+            return _alone(feature1, LEAD)
+        return _MISSING
+
+
+def _alone(feature: FeatureFacts, by: str) -> PolicyVerdict:
+    """Judge one patch as if it were the merge."""
+    verdict = find_verdict(MergeStatus.CLEAN, feature.tests, feature.other_tests)
+    return _UNDECIDED if verdict is Verdict.NOT_RUN else PolicyVerdict(verdict=verdict, by=by)
+
+
+_PRESETS = (
+    # The pipeline of the paper (arXiv 2601.13295): union only on a conflict, the
+    # model only where union's result does not pass.
+    Policy(name="paper", strategies=("naive", "union", "llm")),
+    # The published package 0.0.29: no fallback but the lead, which is feature 1's
+    # agent in any setting; an empty patch is no missing one.
+    Policy(
+        name="upstream-0.0.29",
+        strategies=("naive",),
+        rule=PolicyRule.FIRST_MERGES,
+        lead_alone=True,
+        skips_empty=True,
+    ),
+    # Nothing but what git merges, and both features pass.
+    Policy(name="strict", strategies=("naive",), rule=PolicyRule.FIRST_MERGES),
+)
+POLICIES: Mapping[str, Policy] = MappingProxyType({each.name: each for each in _PRESETS})
+
+
+def find_policies(policies: Iterable[str | Policy]) -> tuple[Policy, ...]:
+    """Return the policies, those named by text from `POLICIES`.
+
+    Raises:
+        AnalysisError: No policy has such a name, or two have the same.
+    """
+    found = tuple(each if isinstance(each, Policy) else _preset(each) for each in policies)
+    names = [each.name for each in found]
+    for name in names:
+        if names.count(name) > 1:
+            raise AnalysisError(f"two policies are called {name!r}")
+    return found
+
+
+def _preset(name: str) -> Policy:
+    if name not in POLICIES:
+        raise AnalysisError(f"no policy is called {name!r}", tuple(POLICIES))
+    return POLICIES[name]

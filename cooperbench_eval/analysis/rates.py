@@ -1,0 +1,209 @@
+"""Counts and what follows from them: rates, paired comparisons, distributions.
+
+The door to SciPy, which is imported when an interval or a p-value is first asked for.
+"""
+
+import math
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Self
+
+from attrs import field, frozen, validators
+
+__all__ = ["Comparison", "Distribution", "Rate"]
+
+_is_count = validators.ge(0)
+
+
+@frozen
+class Rate:
+    """How many of how many; the share and its interval follow.
+
+    Attributes:
+        count: How many have it.
+        total: How many there are.
+        confidence: Of the interval, between 0 and 1.
+
+    Example:
+        >>> rate = Rate(8, 10)
+        >>> print(rate)
+        8/10 = 80.0% [49.0%, 94.3%]
+    """
+
+    count: int = field(validator=_is_count)
+    total: int = field(validator=_is_count)
+    confidence: float = field(
+        default=0.95, kw_only=True, validator=[validators.gt(0), validators.lt(1)]
+    )
+
+    @total.validator
+    def _check_total(self, _: object, total: int) -> None:
+        if total < self.count:
+            raise ValueError(f"{self.count} of {total} is no rate")
+
+    @property
+    def rate(self) -> float | None:
+        """The share, from 0 to 1; `None` of nothing."""
+        return self.count / self.total if self.total else None
+
+    @property
+    def low(self) -> float | None:
+        """The lower end of Wilson's score interval; `None` of nothing."""
+        return _wilson(self.count, self.total, self.confidence)[0] if self.total else None
+
+    @property
+    def high(self) -> float | None:
+        """The upper end of Wilson's score interval; `None` of nothing."""
+        return _wilson(self.count, self.total, self.confidence)[1] if self.total else None
+
+    def __str__(self) -> str:
+        if not self.total:
+            return "0/0"
+        return f"{self.count}/{self.total} = {self.rate:.1%} [{self.low:.1%}, {self.high:.1%}]"
+
+
+@lru_cache(maxsize=4096)
+def _wilson(count: int, total: int, confidence: float) -> tuple[float, float]:
+    from scipy.stats import binomtest  # noqa: PLC0415
+
+    interval = binomtest(count, total).proportion_ci(confidence, method="wilson")
+    return float(interval.low), float(interval.high)
+
+
+@frozen(kw_only=True)
+class Comparison:
+    """Two ways to get a pair right, on the same pairs.
+
+    Only pairs that have an answer both ways are compared; the others are counted
+    beside them.
+
+    Attributes:
+        first: What the first one is.
+        second: What the second one is.
+        both: Pairs that both get right.
+        only_first: Pairs that the first alone gets right.
+        only_second: Pairs that the second alone gets right.
+        neither: Pairs that neither gets right.
+        unanswered: Pairs that are there twice and lack an answer at least once.
+        unmatched_first: Pairs that are there for the first only.
+        unmatched_second: Pairs that are there for the second only.
+        confidence: Of the rates' intervals.
+
+    Example:
+        >>> teams = Comparison(both=30, only_first=9, only_second=1, neither=10)
+        >>> print(f"{teams.difference:+.2f} {teams.p_value:.4f}")
+        -0.16 0.0215
+    """
+
+    first: str = "first"
+    second: str = "second"
+    both: int
+    only_first: int
+    only_second: int
+    neither: int
+    unanswered: int = 0
+    unmatched_first: int = 0
+    unmatched_second: int = 0
+    confidence: float = 0.95
+
+    @property
+    def pairs(self) -> int:
+        """How many pairs are compared."""
+        return self.both + self.only_first + self.only_second + self.neither
+
+    @property
+    def first_rate(self) -> Rate:
+        """What the first gets right of them."""
+        return Rate(self.both + self.only_first, self.pairs, confidence=self.confidence)
+
+    @property
+    def second_rate(self) -> Rate:
+        """What the second gets right of them."""
+        return Rate(self.both + self.only_second, self.pairs, confidence=self.confidence)
+
+    @property
+    def difference(self) -> float | None:
+        """The second's share less the first's; `None` where no pair is compared."""
+        return (self.only_second - self.only_first) / self.pairs if self.pairs else None
+
+    @property
+    def p_value(self) -> float:
+        """How likely so lopsided a split of the disagreements is by chance alone.
+
+        McNemar's test, exact and two-sided: among the pairs that only one gets right,
+        each of the two is as likely to be it. 1.0 where they never disagree.
+        """
+        disagreements = self.only_first + self.only_second
+        return _mcnemar(min(self.only_first, self.only_second), disagreements)
+
+    def __str__(self) -> str:
+        return (
+            f"{self.first} {self.first_rate}, {self.second} {self.second_rate}; both {self.both}, "
+            f"only {self.first} {self.only_first}, only {self.second} {self.only_second}, "
+            f"neither {self.neither}; p = {self.p_value:.3g}"
+        )
+
+
+@lru_cache(maxsize=4096)
+def _mcnemar(fewer: int, disagreements: int) -> float:
+    if not disagreements:
+        return 1.0
+    from scipy.stats import binomtest  # noqa: PLC0415
+
+    return float(binomtest(fewer, disagreements, 0.5).pvalue)
+
+
+@frozen(kw_only=True)
+class Distribution:
+    """How a quantity is spread; everything but the count is `None` of nothing.
+
+    Attributes:
+        count: How many values there are.
+        total: Their sum.
+        minimum: The least.
+        lower_quartile: A quarter of them is at most this, interpolated linearly.
+        median: The middle one, or the middle between two.
+        upper_quartile: Three quarters of them are at most this, interpolated linearly.
+        maximum: The greatest.
+    """
+
+    count: int = 0
+    total: float = 0.0
+    minimum: float | None = None
+    lower_quartile: float | None = None
+    median: float | None = None
+    upper_quartile: float | None = None
+    maximum: float | None = None
+
+    @classmethod
+    def of(cls, values: Iterable[float]) -> Self:
+        """Measure *values*, in whatever order.
+
+        Example:
+            >>> Distribution.of([1, 2, 3, 10]).median
+            2.5
+        """
+        ranked = sorted(values)
+        if not ranked:
+            return cls()
+        return cls(
+            count=len(ranked),
+            total=math.fsum(ranked),
+            minimum=ranked[0],
+            lower_quartile=_quantile(ranked, 1, 4),
+            median=_quantile(ranked, 1, 2),
+            upper_quartile=_quantile(ranked, 3, 4),
+            maximum=ranked[-1],
+        )
+
+    @property
+    def mean(self) -> float | None:
+        """The average."""
+        return self.total / self.count if self.count else None
+
+
+def _quantile(ranked: list[float], part: int, parts: int) -> float:
+    """Interpolate between the two nearest, as NumPy and pandas do by default."""
+    whole, rest = divmod((len(ranked) - 1) * part, parts)
+    low = ranked[whole]
+    return low + (ranked[whole + 1] - low) * rest / parts if rest else low
