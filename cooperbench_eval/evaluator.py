@@ -302,6 +302,7 @@ class _Evaluation:
                 failure=outcome.failure if outcome else failure,
                 ledger=outcome.ledger if outcome else (),
                 usage=outcome.usage if outcome else (),
+                service_failed=outcome is not None and outcome.service_failed,
                 duration_seconds=seconds,
             )
         merged = outcome.status in {MergeStatus.CLEAN, MergeStatus.RESOLVED}
@@ -319,6 +320,7 @@ class _Evaluation:
             duration_seconds=seconds,
             ledger=outcome.ledger,
             usage=outcome.usage,
+            service_failed=outcome.service_failed,
         )
 
     def _test(self, changes: Changes, feature: Feature) -> TestResult | None:

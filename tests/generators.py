@@ -373,6 +373,7 @@ _ATTEMPTS = st.builds(
     feature1_tests=st.none() | _TEST_RESULTS,
     feature2_tests=st.none() | _TEST_RESULTS,
     duration_seconds=_SECONDS,
+    service_failed=st.booleans(),
 )
 
 

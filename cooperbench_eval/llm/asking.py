@@ -48,6 +48,7 @@ class Exchange:
         attempts: How often the model was asked.
         invented: Lines of each text that no version has.
         answered: Whether the model said anything at all.
+        service_failed: Whether it was the provider that failed in the end.
     """
 
     texts: tuple[bytes, ...] = field(default=(), repr=False)
@@ -56,6 +57,7 @@ class Exchange:
     attempts: int = 0
     invented: tuple[int, ...] = ()
     answered: bool = False
+    service_failed: bool = False
 
 
 class Tally:
@@ -146,7 +148,7 @@ class Asker:
                 reply = self._complete(evolve(self.request, messages=turns))
             except ChatError as exc:
                 self.tally.add(None)
-                exchange = evolve(exchange, reason=str(exc))
+                exchange = evolve(exchange, reason=str(exc), service_failed=True)
                 if not exc.fault.passes:
                     return exchange
                 if attempt < self.max_attempts:
@@ -158,7 +160,8 @@ class Asker:
             try:
                 return evolve(self._accepted(question, reply, check), attempts=attempt)
             except AnswerError as exc:
-                exchange = evolve(exchange, answered=True, reason=str(exc))
+                reason = str(exc)
+                exchange = evolve(exchange, answered=True, reason=reason, service_failed=False)
             turns += [
                 Message(role="assistant", text=reply.text),
                 Message(role="user", text=self.prompts.fill("retry", reason=exchange.reason)),

@@ -104,11 +104,14 @@ class MergeReport:
     def is_final(self) -> bool:
         """Whether evaluating the pair again would answer the same.
 
-        It would not where the pair could not be evaluated, or where a sandbox failed
-        in a test run: those are errors of the infrastructure, and no verdicts.
+        It would not where the pair could not be evaluated, where a sandbox failed in a
+        test run, or a service failed a strategy: those are errors of the
+        infrastructure, and no verdicts.
         """
         if self.failure is not None:
             return self.failure.kind is FailureKind.DUPLICATE
+        if any(attempt.service_failed for attempt in self.attempts):
+            return False
         features = (self.feature1, self.feature2)
         alone = [run for f in features for run in (f.tests, f.base_tests, f.other_tests)]
         merged = [run for a in self.attempts for run in (a.feature1_tests, a.feature2_tests)]

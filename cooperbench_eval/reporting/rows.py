@@ -117,6 +117,8 @@ class Attempt:
         ledger: What became of each conflict or block of conflicts, if the strategy
             says so.
         usage: What asking models came to, one record a model.
+        service_failed: Whether a service it needs, such as a model's provider, failed
+            it, so that trying again may end otherwise.
     """
 
     strategy: str
@@ -132,6 +134,7 @@ class Attempt:
     duration_seconds: float = 0.0
     ledger: tuple[LedgerRow, ...] = field(default=(), converter=tuple[LedgerRow, ...], repr=False)
     usage: tuple[ModelUsage, ...] = field(default=(), converter=tuple[ModelUsage, ...])
+    service_failed: bool = False
 
     @property
     def verdict(self) -> Verdict:

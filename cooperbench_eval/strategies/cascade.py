@@ -37,6 +37,7 @@ class CascadeStrategy:
     def merge(self, merge_input: MergeInput, /) -> MergeOutcome:
         """Return the merge with whatever the rungs resolved."""
         now, done, usage = merge_input, list[LedgerRow](), list[ModelUsage]()
+        service_failed = False
         left = [LedgerRow.left_open(c, "no strategy was tried") for c in merge_input.conflicts]
         for rung in self.rungs:
             if not now.conflicts:
@@ -47,6 +48,7 @@ class CascadeStrategy:
                 left = [evolve(row, strategy=rung.name, reason=exc.problem) for row in left]
                 continue
             usage += outcome.usage
+            service_failed |= outcome.service_failed
             if outcome.failure or (outcome.merge is None and outcome.conflicts):
                 reason = outcome.failure or "what it resolved cannot be told from the rest"
                 left = [evolve(row, strategy=rung.name, reason=reason) for row in left]
@@ -55,7 +57,9 @@ class CascadeStrategy:
             done += [row for row in rows if not row.is_open]
             left = [row for row in rows if row.is_open]
             if outcome.merge is None:
-                return evolve(outcome, ledger=tuple(done), usage=tuple(usage))
+                return evolve(
+                    outcome, ledger=tuple(done), usage=tuple(usage), service_failed=service_failed
+                )
             now = evolve(now, merge=outcome.merge)
         return MergeOutcome(
             changes=now.merge.changes,
@@ -63,6 +67,7 @@ class CascadeStrategy:
             conflicts_met=len(merge_input.conflicts),
             ledger=(*done, *left),
             usage=tuple(usage),
+            service_failed=service_failed,
             merge=now.merge,
         )
 

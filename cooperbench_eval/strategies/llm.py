@@ -220,6 +220,7 @@ class _Conversation:
             failure=exchanges[0].reason if nothing_said else "",
             ledger=tuple(rows.values()),
             merge=resolved,
+            service_failed=any(each.service_failed for each in exchanges),
             usage=(self._tally.usage,),
         )
 

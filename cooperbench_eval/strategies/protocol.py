@@ -74,6 +74,8 @@ class MergeOutcome:
         ledger: What became of each conflict or block of conflicts, if the strategy
             says so.
         usage: What asking models came to, one record a model.
+        service_failed: Whether a service that the strategy needs, such as a model's
+            provider, failed it, so that trying again may end otherwise.
         merge: The three-way merge with what was resolved, from which another strategy
             of a cascade can go on; `None` if the strategy did not keep it.
     """
@@ -85,6 +87,7 @@ class MergeOutcome:
     failure: str = ""
     ledger: tuple[LedgerRow, ...] = field(default=(), converter=tuple[LedgerRow, ...], repr=False)
     usage: tuple[ModelUsage, ...] = field(default=(), converter=tuple[ModelUsage, ...])
+    service_failed: bool = False
     merge: ThreeWayMerge | None = field(default=None, eq=False, repr=False)
 
     @property

@@ -83,8 +83,9 @@ def _flaw(outcome: object, merge_input: MergeInput) -> str:
     for path, entry in outcome.changes.items():
         if entry is not None and not (isinstance(entry, Entry) and isinstance(entry.data, bytes)):
             return f"its changes hold no entry with bytes at {path!r}"
-    if not isinstance(outcome.failure, str):
-        return "its failure is no text"
+    for name, type_ in (("failure", str), ("service_failed", bool)):
+        if not isinstance(getattr(outcome, name), type_):
+            return f"its {name} is no {type_.__name__}"
     kinds = (("conflicts", Conflict), ("ledger", LedgerRow), ("usage", ModelUsage))
     for name, kind in kinds:
         if not all(isinstance(item, kind) for item in getattr(outcome, name)):

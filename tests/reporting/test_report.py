@@ -225,6 +225,9 @@ def test_a_report_with_a_failed_sandbox_is_not_final(where):
         feature = ce.FeatureReport(number=2, patch=ce.PatchReport(status="applied"), **{where: run})
         return report_of(feature2=feature)
 
+    failed = attrs.evolve(attempt("conflicts"), service_failed=True)
+
+    assert not report_of(attempts=[attempt(), failed]).is_final
     assert not report(BROKEN_SANDBOX).is_final
     assert report(REJECTED).is_final
     assert report(FAILED).is_final

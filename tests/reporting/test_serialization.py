@@ -119,6 +119,7 @@ def test_every_key_of_ours_is_known():
         "duration_seconds",
         "ledger",
         "usage",
+        "service_failed",
         "verdict",
         "blame",
     ]

@@ -145,6 +145,24 @@ def test_where_only_a_rung_that_fails_is_left_its_failure_is_the_reason(function
     assert all(row.is_open and words in row.reason for row in outcome.ledger)
 
 
+@pytest.mark.parametrize("fails", [True, False])
+def test_a_service_that_failed_a_rung_is_remembered(fails):
+    """Whatever a later rung makes of it: trying again may end otherwise."""
+    rung = Rung(
+        lambda asked: ce.MergeOutcome(
+            changes=asked.merge.changes,
+            conflicts=asked.conflicts,
+            failure="unavailable",
+            service_failed=fails,
+        )
+    )
+
+    for last in ("union", no_record()):
+        outcome = merge_by(rung, last)
+
+        assert (outcome.status, outcome.service_failed) == ("resolved", fails)
+
+
 def test_a_rung_without_a_record_is_taken_if_it_leaves_nothing_open():
     """Then nobody has to go on from it."""
     last = Rung(lambda _: 1 / 0)

@@ -456,6 +456,8 @@ def test_a_fault_fails_the_attempt_in_time_and_with_its_reason(model_server, str
     naive, attempt = report.attempts
     assert (naive.status, attempt.status, attempt.verdict) == ("conflicts", "failed", "unhandled")
     assert attempt.failure.startswith(reason)
+    assert attempt.service_failed
+    assert not report.is_final
     assert (attempt.tree_id, attempt.diff) == (None, None)
     assert [row.reason for row in attempt.ledger] == [attempt.failure]
     assert [row.attempts for row in attempt.ledger] == [requests]
@@ -480,6 +482,7 @@ def test_the_time_that_the_provider_asks_for_is_waited(model_server, merge):
     outcome = merge(IMPORTS)
 
     assert outcome.status == "resolved"
+    assert not outcome.service_failed  # in the end
     assert (outcome.ledger[0].attempts, outcome.usage[0].requests) == (3, 3)
     assert time.monotonic() - began > 0.2
 

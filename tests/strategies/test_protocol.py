@@ -182,7 +182,7 @@ BROKEN = {
     ),
     "failure is no text": (
         lambda given: ce.MergeOutcome(changes=given.ours, failure=5),
-        "its failure is no text",
+        "its failure is no str",
     ),
     "raises what cannot be shown": (_raise_unshowable, "UnshowableError"),
     "conflicts are paths": (
