@@ -122,6 +122,7 @@ if TYPE_CHECKING:
     )
     from cooperbench_eval.strategies.cascade import cascade
     from cooperbench_eval.strategies.llm import LLMStrategy
+    from cooperbench_eval.sweeps import evaluate_run, gold_matrix
 
 __all__ = [
     "AnalysisError",
@@ -230,8 +231,10 @@ __all__ = [
     "default_sandbox",
     "evaluate",
     "evaluate_many",
+    "evaluate_run",
     "get_sandbox",
     "get_strategy",
+    "gold_matrix",
     "merge",
     "read_eval",
     "read_evals",
@@ -361,6 +364,7 @@ _ROOMS = {
     ),
     "cooperbench_eval.strategies.cascade": ("cascade",),
     "cooperbench_eval.strategies.llm": ("LLMStrategy",),
+    "cooperbench_eval.sweeps": ("evaluate_run", "gold_matrix"),
 }
 _HOMES = {name: room for room, names in _ROOMS.items() for name in names}
 

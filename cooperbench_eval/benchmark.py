@@ -16,7 +16,7 @@ from cooperbench_eval.running.sandboxes.containers import ContainerSandbox, repo
 from cooperbench_eval.snapshot import Snapshot
 from cooperbench_eval.strategies import MergeStrategy
 
-__all__ = ["evaluate"]
+__all__ = ["evaluate", "repository_of", "sandbox_of_image"]
 
 
 def evaluate(  # noqa: PLR0917 - the signature of the benchmark's planned command
@@ -91,7 +91,7 @@ def evaluate(  # noqa: PLR0917 - the signature of the benchmark's planned comman
     task.require(*numbers)
     sandbox = runner.sandbox if runner else None
     if in_image:
-        sandbox = _of_the_image(task, sandbox)
+        sandbox = sandbox_of_image(task, sandbox)
     patches = _patches(
         task,
         numbers,
@@ -114,7 +114,7 @@ def evaluate(  # noqa: PLR0917 - the signature of the benchmark's planned comman
     pair = FeaturePair(
         repo_name=repo_name,
         task_id=task_id,
-        base=Snapshot.from_repo(_repository(repo_dir, sandbox), task.base_commit()),
+        base=Snapshot.from_repo(repository_of(repo_dir, sandbox), task.base_commit()),
         feature1=feature1,
         feature2=feature2,
         model=model,
@@ -125,7 +125,7 @@ def evaluate(  # noqa: PLR0917 - the signature of the benchmark's planned comman
     return evaluator.evaluate(pair)
 
 
-def _of_the_image(task: Task, given: Sandbox | None) -> ContainerSandbox:
+def sandbox_of_image(task: Task, given: Sandbox | None) -> ContainerSandbox:
     """Return the sandbox that runs the image's script: *given*, if it is one that can."""
     if given is None:
         return ContainerSandbox.for_task(task.repo_name, task.task_id, network=True)
@@ -168,7 +168,7 @@ def _suites(
     return tuple(make(number, **options) for number in numbers)
 
 
-def _repository(
+def repository_of(
     repo_dir: str | os.PathLike[str] | None, sandbox: Sandbox | None
 ) -> str | os.PathLike[str]:
     """Return the clone, or what the image has instead."""

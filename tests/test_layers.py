@@ -75,6 +75,18 @@ KNOWS = {
         "strategies",
     },
     "batch": {"analysis", "batch", "errors", "evaluator", "patching", "reporting"},
+    "sweeps": {
+        "batch",
+        "benchmark",
+        "dataset",
+        "errors",
+        "evaluator",
+        "patching",
+        "reporting",
+        "runlogs",
+        "running",
+        "snapshot",
+    },
 }
 
 DOORS = {

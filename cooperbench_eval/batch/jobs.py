@@ -15,7 +15,13 @@ import attrs
 from attrs import frozen
 
 from cooperbench_eval.batch.packing import Packed, pack
-from cooperbench_eval.errors import BatchError, RepositoryError, TestRunError
+from cooperbench_eval.errors import (
+    BatchError,
+    DatasetError,
+    PatchError,
+    RepositoryError,
+    TestRunError,
+)
 from cooperbench_eval.evaluator import Evaluator, FeaturePair
 from cooperbench_eval.reporting import Failure, FailureKind, MergeReport
 
@@ -105,7 +111,12 @@ def attempt(evaluator: Evaluator, pair: FeaturePair) -> MergeReport | Failure:
 
 def failure_of(exc: BaseException) -> Failure:
     """Make a record of an exception."""
-    kinds = {RepositoryError: FailureKind.REPOSITORY, TestRunError: FailureKind.TEST_RUN}
+    kinds = {
+        RepositoryError: FailureKind.REPOSITORY,
+        DatasetError: FailureKind.DATASET,
+        PatchError: FailureKind.DATASET,
+        TestRunError: FailureKind.TEST_RUN,
+    }
     kind = next((k for c, k in kinds.items() if isinstance(exc, c)), FailureKind.ERROR)
     problem = repr(exc) if kind is FailureKind.ERROR else str(exc)
     return Failure(kind=kind, problem=problem, error=_class_of(exc))

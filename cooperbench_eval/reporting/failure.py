@@ -12,6 +12,8 @@ class FailureKind(StrEnum):
 
     REPOSITORY = "repository"
     """Its base cannot be read."""
+    DATASET = "dataset"
+    """The dataset or the logs lack something of it."""
     TEST_RUN = "test_run"
     """Its tests cannot be started."""
     WORKER_LOST = "worker_lost"
