@@ -168,11 +168,11 @@ def _of_runner(record: "_Record", told: Setting | None) -> PeerEval:
     merge = record.record("merge")
     merge_status = _word(merge, "status")
     error = record.text("error")
-    if error is not None or merge_status == "error":
-        error = (error or "").strip() or _UNSAID
+    if merge_status == "error":
+        error = error or ""
     features = _features(record, record.numbers("features"))
     tests = {
-        number: _Tests() if error else _tests(record.record(f"feature{place}"), number)
+        number: _Tests() if error is not None else _tests(record.record(f"feature{place}"), number)
         for place, number in enumerate(features, start=1)
     }
     if not record.has("both_passed"):
@@ -189,7 +189,7 @@ def _of_runner(record: "_Record", told: Setting | None) -> PeerEval:
         passed_tests={number: each.passed_tests for number, each in tests.items()},
         failed_tests={number: each.failed_tests for number, each in tests.items()},
         both_passed=record.flag("both_passed"),
-        error=error or "",
+        error=_reason(error),
         evaluated_at=record.text("evaluated_at") or "",
         path=record.file,
     )
@@ -234,7 +234,7 @@ def _paper_merge(record: "_Record", told: Setting | None) -> PeerEval:
             merge_strategy, passed = strategy, shown
             if all(shown):
                 break
-    error = record.record("error").text("message") if record.has("error") else ""
+    error = record.record("error").text("message") or "" if record.has("error") else None
     return PeerEval(
         repo_name=head.required_text("repo_name"),
         task_id=head.required_number("task_id"),
@@ -247,7 +247,7 @@ def _paper_merge(record: "_Record", told: Setting | None) -> PeerEval:
         passed_tests=dict.fromkeys(features),
         failed_tests=dict.fromkeys(features),
         both_passed=all(passed) if merge_strategy else None,
-        error=_UNSAID if error is None else error,
+        error=_reason(error),
         evaluated_at=head.text("generated_at") or "",
         path=record.file,
     )
@@ -287,6 +287,11 @@ def _word(merge: "_Record", key: str) -> str | None:
     """A word for the merge; one of its scripts writes `null` as text."""
     word = merge.text(key)
     return None if word == "null" else word
+
+
+def _reason(error: str | None) -> str:
+    """Why there is no answer: an exception without a message is an error all the same."""
+    return "" if error is None else error.strip() or _UNSAID
 
 
 def _setting(record: "_Record") -> Setting | None:

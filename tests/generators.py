@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 
 from hypothesis import strategies as st
 
+from cooperbench_eval.analysis.facts import AttemptFacts, FeatureFacts, PairFacts, RunFacts
 from cooperbench_eval.models import (
     Conflict,
     ConflictDetails,
@@ -28,10 +29,12 @@ from cooperbench_eval.models import (
 )
 from cooperbench_eval.reporting import (
     Attempt,
+    BlameKind,
     Failure,
     FailureKind,
     FeatureReport,
     MergeReport,
+    PairStatus,
     PatchReport,
 )
 from cooperbench_eval.snapshot import Changes, Snapshot
@@ -49,6 +52,7 @@ __all__ = [
     "json_values",
     "lists_of",
     "moved_trees",
+    "pair_facts",
     "path_trees",
     "peer_documents",
     "programs",
@@ -56,6 +60,7 @@ __all__ = [
     "random_bytes",
     "reports",
     "run_results",
+    "shuffled",
     "splices",
     "successors",
     "texts",
@@ -919,7 +924,7 @@ def peer_documents(draw: st.DrawFn) -> dict[str, object]:
     """
     counts = st.none() | st.integers(0, 9)
     words = st.sampled_from(["clean", "null", "error", "naive"]) | st.none()
-    numbers = draw(st.lists(st.integers(0, 4), min_size=1, max_size=3))
+    numbers = draw(st.lists(st.integers(0, 4), min_size=2, max_size=3, unique=True))
     sides = {}
     for place, number in enumerate(numbers[:2], start=1):
         keys = draw(st.sets(st.sampled_from(["exit_code", "tests_passed", "tests_failed"])))
@@ -952,3 +957,72 @@ def count_pairs() -> st.SearchStrategy[tuple[int, int]]:
 def quantities(min_size: int = 0) -> st.SearchStrategy[list[float]]:
     """Seconds, scores: ``[0.0, 17.5]``."""
     return st.lists(st.floats(0, 1e6, allow_subnormal=False), min_size=min_size, max_size=40)
+
+
+_RUN_FACTS = st.builds(
+    RunFacts,
+    status=st.sampled_from(TestStatus),
+    passed_tests=_COUNTS,
+    failed_tests=_COUNTS,
+    error_tests=_COUNTS,
+    skipped_tests=_COUNTS,
+    xfailed_tests=_COUNTS,
+    duration_seconds=_SECONDS,
+)
+_PASSING_OR_NOT = st.none() | _RUN_FACTS | st.just(RunFacts(status="passed", passed_tests=1))
+_FEATURE_FACTS = st.builds(
+    FeatureFacts,
+    number=st.integers(1, 3),
+    patch_status=st.sampled_from(PatchStatus),
+    tests=_PASSING_OR_NOT,
+    base_tests=_PASSING_OR_NOT,
+    other_tests=_PASSING_OR_NOT,
+)
+_ATTEMPT_FACTS = st.builds(
+    AttemptFacts,
+    strategy=st.sampled_from(["naive", "union", "llm", "tokens"]),
+    status=st.sampled_from(MergeStatus),
+    blame=st.sampled_from(BlameKind),
+    conflicts_met=_COUNTS,
+    conflict_sections=st.none() | _COUNTS,
+    conflict_score=st.none() | _COUNTS,
+    feature1_tests=_PASSING_OR_NOT,
+    feature2_tests=_PASSING_OR_NOT,
+    duration_seconds=_SECONDS,
+    requests=_COUNTS,
+    unpriced_requests=_COUNTS,
+    prompt_tokens=_COUNTS,
+    completion_tokens=_COUNTS,
+    cost_usd=st.none() | _SECONDS,
+    failure=_WORDS,
+)
+
+
+def pair_facts() -> st.SearchStrategy[PairFacts]:
+    """Facts of a pair that may be of few repositories and strategies, sense or none."""
+    return st.builds(
+        PairFacts,
+        repo_name=st.sampled_from(["click", "jinja"]),
+        task_id=st.integers(0, 2),
+        timestamp=_TIMES,
+        feature1=_FEATURE_FACTS,
+        feature2=_FEATURE_FACTS,
+        merge_status=st.sampled_from(PairStatus),
+        conflict_sections=st.none() | _COUNTS,
+        conflict_lines=st.none() | _COUNTS,
+        conflict_score=st.none() | _COUNTS,
+        severity=st.none() | st.sampled_from(Severity),
+        failure=st.none() | st.sampled_from(FailureKind),
+        attempts=st.lists(_ATTEMPT_FACTS, max_size=3, unique_by=lambda each: each.strategy),
+        base_tree_id=_WORDS,
+        base_commit=st.none() | _WORDS,
+        model=st.sampled_from([None, "gpt", "claude"]),
+        setting=st.sampled_from([None, "coop", "solo"]),
+        k=st.integers(1, 12),
+        language=st.sampled_from(["", "Go", "Python"]),
+    )
+
+
+def shuffled(items: list) -> st.SearchStrategy[tuple[list, list]]:
+    """The items in their order and in another: ``([1, 2], [2, 1])``."""
+    return st.permutations(items).map(lambda other: (items, other))

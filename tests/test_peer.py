@@ -244,6 +244,7 @@ def test_a_third_feature_was_never_tested(read):
         ({"naive": (True, True)}, "naive", (True, True), True),
         ({"naive": (True, False)}, "naive", (True, False), False),
         ({"union": (True, True)}, "union", (True, True), True),
+        ({"union": (True, True), "llm": (False, True)}, "union", (True, True), True),
         ({"union": (False, True), "llm": (True, True)}, "llm", (True, True), True),
         ({"union": (False, True), "llm": (True, False)}, "llm", (True, False), False),
         ({}, None, (None, None), None),
@@ -276,11 +277,14 @@ def test_a_papers_report_lies_below_its_setting(tmp_path):
     assert ce.read_eval(file).setting is Setting.COOP_ABLATION
 
 
-def test_a_papers_error_is_no_answer(read):
+@pytest.mark.parametrize(
+    ("message", "words"), [("no image", "no image"), (None, "an error without a message")]
+)
+def test_a_papers_error_is_no_answer(read, message, words):
     """It is an object there."""
-    found = read(paper(naive=(False, False), error={"message": "no image", "timestamp": TIME}))
+    found = read(paper(naive=(False, False), error={"message": message, "timestamp": TIME}))
 
-    assert found.error == "no image"
+    assert found.error == words
     assert not found.is_answer
 
 
@@ -344,6 +348,11 @@ def test_without_such_a_folder_the_agents_record_tells(tmp_path, run, result, se
 
     assert ce.read_eval(file).setting == setting
     assert ce.read_evals(tmp_path, run).evals[0].setting == setting
+
+
+def test_a_setting_that_nothing_tells_is_none(read):
+    """It is not guessed."""
+    assert read(without(evaluation(), "setting")).setting is None
 
 
 def test_a_broken_file_hides_no_other(tmp_path):
