@@ -11,6 +11,24 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from cooperbench_eval.analysis.comparing import compare
+    from cooperbench_eval.analysis.facts import (
+        AttemptFacts,
+        FeatureFacts,
+        PairFacts,
+        RunFacts,
+        facts_of,
+    )
+    from cooperbench_eval.analysis.policies import POLICIES, Policy, PolicyRule, PolicyVerdict
+    from cooperbench_eval.analysis.rates import Comparison, Distribution, Rate
+    from cooperbench_eval.analysis.summarizing import summarize
+    from cooperbench_eval.analysis.summary import Summary
+    from cooperbench_eval.analysis.verdicts import (
+        GoldSummary,
+        PolicySummary,
+        StrategySummary,
+        Verdicts,
+    )
     from cooperbench_eval.batch import BatchEvent, EventKind, ReportStore, evaluate_many
     from cooperbench_eval.benchmark import evaluate
     from cooperbench_eval.dataset import Dataset, PatchLocation, Setting, Task
@@ -129,6 +147,7 @@ __all__ = [
     "ApplyPolicy",
     "ApplyResult",
     "Attempt",
+    "AttemptFacts",
     "BatchError",
     "BatchEvent",
     "Blame",
@@ -140,6 +159,7 @@ __all__ = [
     "ChatFault",
     "ChatReply",
     "ChatRequest",
+    "Comparison",
     "Conflict",
     "ConflictBlock",
     "ConflictDetails",
@@ -151,6 +171,7 @@ __all__ = [
     "Dataset",
     "DatasetError",
     "Delivery",
+    "Distribution",
     "DuplicatePluginError",
     "DuplicateSandboxError",
     "DuplicateStrategyError",
@@ -162,12 +183,14 @@ __all__ = [
     "FailureKind",
     "Feature",
     "FeatureContext",
+    "FeatureFacts",
     "FeaturePair",
     "FeatureReport",
     "FileChange",
     "FileConflicts",
     "FileMode",
     "FilePatch",
+    "GoldSummary",
     "Gone",
     "Hunk",
     "HunkPlacement",
@@ -181,6 +204,8 @@ __all__ = [
     "MergeStatus",
     "MergeStrategy",
     "ModelUsage",
+    "POLICIES",
+    "PairFacts",
     "PairStatus",
     "Patch",
     "PatchError",
@@ -191,7 +216,12 @@ __all__ = [
     "PeerRun",
     "PluginError",
     "PluginLoadError",
+    "Policy",
+    "PolicyRule",
+    "PolicySummary",
+    "PolicyVerdict",
     "Prompts",
+    "Rate",
     "RepeatPolicy",
     "Replay",
     "ReportError",
@@ -199,6 +229,7 @@ __all__ = [
     "RepositoryError",
     "Resolution",
     "ResultCache",
+    "RunFacts",
     "Rung",
     "Sandbox",
     "SandboxError",
@@ -209,6 +240,8 @@ __all__ = [
     "StrategyError",
     "StrategyFailedError",
     "StrategyLoadError",
+    "StrategySummary",
+    "Summary",
     "Task",
     "TestCase",
     "TestCaseStatus",
@@ -223,15 +256,18 @@ __all__ = [
     "UnknownSandboxError",
     "UnknownStrategyError",
     "Verdict",
+    "Verdicts",
     "apply_patch",
     "available_sandboxes",
     "available_strategies",
     "bubblewrap_problem",
     "cascade",
+    "compare",
     "default_sandbox",
     "evaluate",
     "evaluate_many",
     "evaluate_run",
+    "facts_of",
     "get_sandbox",
     "get_strategy",
     "gold_matrix",
@@ -242,11 +278,30 @@ __all__ = [
     "repository_from_image",
     "resolve_blocks",
     "resolve_conflicts",
+    "summarize",
     "task_image",
     "write_report",
 ]
 
 _ROOMS = {
+    "cooperbench_eval.analysis.comparing": ("compare",),
+    "cooperbench_eval.analysis.facts": (
+        "AttemptFacts",
+        "FeatureFacts",
+        "PairFacts",
+        "RunFacts",
+        "facts_of",
+    ),
+    "cooperbench_eval.analysis.policies": ("POLICIES", "Policy", "PolicyRule", "PolicyVerdict"),
+    "cooperbench_eval.analysis.rates": ("Comparison", "Distribution", "Rate"),
+    "cooperbench_eval.analysis.summarizing": ("summarize",),
+    "cooperbench_eval.analysis.summary": ("Summary",),
+    "cooperbench_eval.analysis.verdicts": (
+        "GoldSummary",
+        "PolicySummary",
+        "StrategySummary",
+        "Verdicts",
+    ),
     "cooperbench_eval.batch": ("BatchEvent", "EventKind", "ReportStore", "evaluate_many"),
     "cooperbench_eval.benchmark": ("evaluate",),
     "cooperbench_eval.dataset": ("Dataset", "PatchLocation", "Setting", "Task"),

@@ -7,10 +7,10 @@ so that it can be summed up without reading the report again.
 
 import datetime as dt
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from attrs import field, frozen
 
@@ -31,7 +31,16 @@ from cooperbench_eval.reporting.rows import Attempt, FeatureReport, Verdict, fin
 if TYPE_CHECKING:
     from cooperbench_eval.reporting.serialization import Compact
 
-__all__ = ["AttemptFacts", "FeatureFacts", "PairFacts", "RunFacts", "facts_of"]
+__all__ = [
+    "AttemptFacts",
+    "FactsSource",
+    "FeatureFacts",
+    "HasFacts",
+    "PairFacts",
+    "RunFacts",
+    "facts_of",
+    "iterate_facts",
+]
 
 _SHOWN_FAILURE = 200
 
@@ -235,7 +244,26 @@ def _compact() -> "Compact[PairFacts]":
     return Compact(PairFacts)
 
 
-# --- from a report -----------------------------------------------------------
+# --- from reports ------------------------------------------------------------
+
+
+@runtime_checkable
+class HasFacts(Protocol):
+    """What keeps facts beside its reports, such as a store of them."""
+
+    def facts(self) -> Iterable[PairFacts]:
+        """Give the facts of every report."""
+
+
+FactsSource = Iterable[MergeReport | PairFacts] | HasFacts
+"""Reports, their facts, or what keeps these."""
+
+
+def iterate_facts(reports: FactsSource) -> Iterator[PairFacts]:
+    """Give the facts of *reports*, one at a time."""
+    source = reports.facts() if isinstance(reports, HasFacts) else reports
+    for each in source:
+        yield each if isinstance(each, PairFacts) else facts_of(each)
 
 
 def facts_of(report: MergeReport) -> PairFacts:

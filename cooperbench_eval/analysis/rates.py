@@ -6,7 +6,7 @@ The door to SciPy, which is imported when an interval or a p-value is first aske
 import math
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import Self
+from typing import Any, Self
 
 from attrs import field, frozen, validators
 
@@ -55,6 +55,11 @@ class Rate:
     def high(self) -> float | None:
         """The upper end of Wilson's score interval; `None` of nothing."""
         return _wilson(self.count, self.total, self.confidence)[1] if self.total else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the counts, the share and its interval as plain JSON values."""
+        names = ("count", "total", "rate", "low", "high")
+        return {name: getattr(self, name) for name in names}
 
     def __str__(self) -> str:
         if not self.total:
@@ -136,6 +141,12 @@ class Comparison:
         disagreements = self.only_first + self.only_second
         return _mcnemar(min(self.only_first, self.only_second), disagreements)
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the counts, both shares and the p-value as plain JSON values."""
+        names = ("first", "second", "both", "only_first", "only_second", "neither")
+        beside = ("unanswered", "unmatched_first", "unmatched_second", "difference", "p_value")
+        return {name: getattr(self, name) for name in (*names, *beside)}
+
     def __str__(self) -> str:
         return (
             f"{self.first} {self.first_rate}, {self.second} {self.second_rate}; both {self.both}, "
@@ -200,6 +211,11 @@ class Distribution:
     def mean(self) -> float | None:
         """The average."""
         return self.total / self.count if self.count else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers as plain JSON values."""
+        names = ("count", "total", "mean", "minimum", "lower_quartile", "median")
+        return {name: getattr(self, name) for name in (*names, "upper_quartile", "maximum")}
 
 
 def _quantile(ranked: list[float], part: int, parts: int) -> float:

@@ -1,0 +1,109 @@
+"""`compare`: two teams on the same pairs."""
+
+from collections import Counter
+
+from cooperbench_eval.analysis.facts import FactsSource, PairFacts, iterate_facts
+from cooperbench_eval.analysis.policies import POLICIES, Policy
+from cooperbench_eval.analysis.rates import Comparison
+from cooperbench_eval.analysis.tally import (
+    CORRECT,
+    Answer,
+    Ends,
+    PairKey,
+    answers_of,
+    has_answer,
+    pair_key,
+)
+from cooperbench_eval.errors import AnalysisError
+
+__all__ = ["compare", "comparison_of"]
+
+
+def compare(
+    first_reports: FactsSource,
+    second_reports: FactsSource,
+    decider: str | Policy,
+    *,
+    first: str = "first",
+    second: str = "second",
+    confidence: float = 0.95,
+) -> Comparison:
+    """Compare two teams on the pairs that both were evaluated on.
+
+    Pairs are matched by repository, task and the two features, in whatever order; in
+    one team's reports each stands once, so leave one of several tries `k`.
+
+    Args:
+        first_reports: One team's reports, or whatever `summarize` takes.
+        second_reports: The other one's.
+        decider: What counts as getting a pair right: a policy, the name of one of
+            `POLICIES`, or else the name of a strategy.
+        first: What the first team is called.
+        second: What the second team is called.
+        confidence: Of the rates' intervals.
+
+    Raises:
+        AnalysisError: A team has a pair twice, or neither has a row of a strategy of
+            that name.
+    """
+    policy = POLICIES.get(decider) if isinstance(decider, str) else decider
+    sides = [
+        _answers(reports, decider if policy is None else policy, team)
+        for reports, team in ((first_reports, first), (second_reports, second))
+    ]
+    known = [answer for side in sides for answer in side.values()]
+    if known and all(answer is None for answer in known):
+        raise AnalysisError(f"no report has a row of {decider!r}, and no policy is called so")
+    ones, others = sides
+    ends: Ends = Counter((ones[key], others[key]) for key in ones.keys() & others.keys())
+    return comparison_of(
+        ends,
+        first,
+        second,
+        unmatched=(len(ones.keys() - others.keys()), len(others.keys() - ones.keys())),
+        confidence=confidence,
+    )
+
+
+def _answers(reports: FactsSource, decider: str | Policy, team: str) -> dict[PairKey, Answer]:
+    found: dict[PairKey, Answer] = {}
+    for facts in iterate_facts(reports):
+        key = pair_key(facts)
+        if key in found:
+            raise AnalysisError(f"{team} has features {facts.features} of {facts.task} twice")
+        found[key] = _answer(facts, decider)
+    return found
+
+
+def _answer(facts: PairFacts, decider: str | Policy) -> Answer:
+    if isinstance(decider, str):
+        return dict(answers_of(facts, ()).strategies).get(decider)
+    ((_, answer),) = answers_of(facts, (decider,)).policies
+    return answer
+
+
+def comparison_of(
+    ends: Ends,
+    first: str,
+    second: str,
+    *,
+    unmatched: tuple[int, int] = (0, 0),
+    confidence: float = 0.95,
+) -> Comparison:
+    """Count who gets what right, from how many pairs end how in either way."""
+    right = Counter[tuple[bool, bool]]()
+    for (one, other), pairs in ends.items():
+        if has_answer(one) and has_answer(other):
+            right[one == CORRECT, other == CORRECT] += pairs
+    return Comparison(
+        first=first,
+        second=second,
+        both=right[True, True],
+        only_first=right[True, False],
+        only_second=right[False, True],
+        neither=right[False, False],
+        unanswered=ends.total() - right.total(),
+        unmatched_first=unmatched[0],
+        unmatched_second=unmatched[1],
+        confidence=confidence,
+    )

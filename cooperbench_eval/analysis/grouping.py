@@ -1,0 +1,73 @@
+"""By what pairs are put into groups, and in which order the groups stand."""
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from operator import attrgetter
+
+from cooperbench_eval.analysis.facts import PairFacts
+from cooperbench_eval.errors import AnalysisError
+
+__all__ = ["By", "group_names", "make_key", "sorted_keys"]
+
+By = str | Sequence[str] | Callable[[PairFacts], Hashable]
+"""A name, several names, or a function that gives a pair's key."""
+
+_NAMES = (
+    "repo_name",
+    "task",
+    "model",
+    "setting",
+    "language",
+    "k",
+    "merge_status",
+    "severity",
+)
+
+
+def group_names(by: By | None) -> tuple[str, ...]:
+    """Return a name for each part of a group's key; `("group",)` for a function's.
+
+    Raises:
+        AnalysisError: Pairs are not grouped by something of that name.
+    """
+    if by is None:
+        return ()
+    if callable(by):
+        return ("group",)
+    names = (by,) if isinstance(by, str) else tuple(by)
+    for name in names:
+        if name not in _NAMES:
+            raise AnalysisError(f"pairs have no {name!r} to be grouped by", _NAMES)
+    if not names:
+        raise AnalysisError("no name is given to group pairs by", _NAMES)
+    return names
+
+
+def make_key(by: By) -> Callable[[PairFacts], Hashable]:
+    """Return the function that gives a pair's key: a tuple where several names are given."""
+    if callable(by):
+        return by
+    names = group_names(by)
+    if isinstance(by, str) or len(names) > 1:
+        return attrgetter(*names)
+    (name,) = names
+    return lambda facts: (getattr(facts, name),)
+
+
+def sorted_keys(keys: Iterable[Hashable]) -> list[Hashable]:
+    """Sort group keys: numbers as numbers, texts as texts, `None` last."""
+    return sorted(keys, key=_rank)
+
+
+def _rank(key: Hashable) -> tuple[object, ...]:
+    parts = key if isinstance(key, tuple) else (key,)
+    return tuple(_rank_part(part) for part in parts)
+
+
+def _rank_part(part: object) -> tuple[int, float, str]:
+    if part is None:
+        return 3, 0, ""
+    if isinstance(part, (int, float)):
+        return 0, part, ""
+    if isinstance(part, str):
+        return 1, 0, part
+    return 2, 0, repr(part)

@@ -1,0 +1,196 @@
+"""`summarize`: many reports to one summary, reading each of them once."""
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from itertools import combinations
+
+from attrs import frozen
+
+from cooperbench_eval.analysis.comparing import comparison_of
+from cooperbench_eval.analysis.facts import FactsSource, PairFacts, iterate_facts
+from cooperbench_eval.analysis.grouping import By, group_names, make_key, sorted_keys
+from cooperbench_eval.analysis.policies import POLICIES, Policy, find_policies
+from cooperbench_eval.analysis.rates import Distribution, Rate
+from cooperbench_eval.analysis.summary import Summary
+from cooperbench_eval.analysis.tally import (
+    CORRECT,
+    MISSING,
+    Ends,
+    Tally,
+    answers_of,
+    gold_answers,
+    has_answer,
+    pair_key,
+)
+from cooperbench_eval.analysis.verdicts import (
+    GoldSummary,
+    PolicySummary,
+    StrategySummary,
+    Verdicts,
+)
+from cooperbench_eval.reporting.blame import BlameKind
+from cooperbench_eval.reporting.failure import FailureKind
+from cooperbench_eval.reporting.report import PairStatus
+from cooperbench_eval.reporting.rows import Verdict
+
+__all__ = ["summarize"]
+
+
+def summarize(
+    reports: FactsSource,
+    *,
+    by: By | None = None,
+    policies: Iterable[str | Policy] = tuple(POLICIES),
+    gold: FactsSource | None = None,
+    confidence: float = 0.95,
+) -> Summary:
+    """Sum up many reports.
+
+    They are read once and not kept, so an iterator over a folder will do. Their order
+    does not matter.
+
+    Args:
+        reports: Reports or their facts, or something with a method `facts` that
+            gives facts, as a store has.
+        by: What to group by besides: `"repo_name"`, `"task"`, `"model"`, `"setting"`,
+            `"language"`, `"k"`, `"merge_status"`, `"severity"`, several of these, or
+            a function of a pair's facts.
+        policies: The policies to judge by, presets by their names in `POLICIES`.
+        gold: Reports of the tasks' own patches, to say what can be reached.
+        confidence: Of the intervals of all rates, between 0 and 1.
+
+    Returns:
+        The summary; of no report one with zero pairs.
+
+    Raises:
+        AnalysisError: A policy or a name to group by is unknown, or gold has a pair
+            twice.
+    """
+    names = group_names(by)
+    judges = find_policies(policies)
+    reached = None if gold is None else gold_answers(iterate_facts(gold), judges)
+    key_of: Callable[[PairFacts], Hashable] = _no_key if by is None else make_key(by)
+    tallies: defaultdict[Hashable, Tally] = defaultdict(Tally)
+    for facts in iterate_facts(reports):
+        of_gold = None if reached is None else reached.get(pair_key(facts))
+        tallies[key_of(facts)].add(facts, answers_of(facts, judges), of_gold)
+    build = _Builder(policies=judges, has_gold=gold is not None, confidence=confidence)
+    groups = {key: build.summary(tallies[key]) for key in sorted_keys(tallies)} if names else {}
+    whole = Tally()
+    for tally in tallies.values():
+        whole.merge(tally)
+    return build.summary(whole, by=names, groups=groups)
+
+
+def _no_key(_: PairFacts) -> Hashable:
+    return None
+
+
+_FIRST_STRATEGIES = POLICIES["paper"].strategies
+
+
+def _in_order(strategies: Iterable[str]) -> list[str]:
+    """Sort strategies: those of the benchmark's pipeline, then the others by name."""
+    ranks = {name: rank for rank, name in enumerate(_FIRST_STRATEGIES)}
+    return sorted(strategies, key=lambda name: (ranks.get(name, len(ranks)), name))
+
+
+@frozen(kw_only=True)
+class _Builder:
+    """Makes the records of a summary from what was counted."""
+
+    policies: tuple[Policy, ...]
+    has_gold: bool
+    confidence: float
+
+    def summary(
+        self,
+        tally: Tally,
+        *,
+        by: tuple[str, ...] = (),
+        groups: Mapping[Hashable, Summary] | None = None,
+    ) -> Summary:
+        strategies = _in_order(tally.attempts)
+        return Summary(
+            pairs=tally.answers.total(),
+            statuses={kind: tally.statuses[kind] for kind in PairStatus if tally.statuses[kind]},
+            failures={kind: tally.failures[kind] for kind in FailureKind if tally.failures[kind]},
+            conflict_score=Distribution.of(tally.scores),
+            features_alone=self._rate(tally.alone.passed, tally.alone.run),
+            cases_alone=self._rate(tally.alone.passed_cases, tally.alone.cases),
+            test_seconds_alone=Distribution.of(tally.alone.seconds),
+            strategies={name: self._strategy(name, tally) for name in strategies},
+            policies={each.name: self._policy(each.name, tally) for each in self.policies},
+            comparisons={
+                two: comparison_of(tally.ends_of_two(*two), *two, confidence=self.confidence)
+                for two in combinations(strategies, 2)
+            },
+            by=by,
+            groups=groups or {},
+            confidence=self.confidence,
+        )
+
+    def _rate(self, count: int, total: int) -> Rate:
+        return Rate(count, total, confidence=self.confidence)
+
+    def _strategy(self, name: str, tally: Tally) -> StrategySummary:
+        rows = tally.attempts[name]
+        runs, ends = rows.tests, tally.ends(name)
+        return StrategySummary(
+            name=name,
+            verdicts=_verdicts(ends),
+            blame={kind: rows.blame[kind] for kind in BlameKind if rows.blame[kind]},
+            features=self._rate(runs.passed, runs.run),
+            cases=self._rate(runs.passed_cases, runs.cases),
+            seconds=Distribution.of(rows.seconds),
+            test_seconds=Distribution.of(runs.seconds),
+            requests=rows.requests,
+            unpriced_requests=rows.unpriced_requests,
+            prompt_tokens=rows.prompt_tokens,
+            completion_tokens=rows.completion_tokens,
+            cost_usd=math.fsum(rows.costs),
+            gold=self._gold(ends),
+            confidence=self.confidence,
+        )
+
+    def _policy(self, name: str, tally: Tally) -> PolicySummary:
+        ends = tally.ends(name, policy=True)
+        return PolicySummary(
+            name=name,
+            verdicts=_verdicts(ends),
+            gold=self._gold(ends),
+            confidence=self.confidence,
+        )
+
+    def _gold(self, ends: Ends) -> GoldSummary | None:
+        if not self.has_gold:
+            return None
+        team = Counter[bool]()
+        gold = Counter[bool]()
+        unmatched = 0
+        for (answer, best), pairs in ends.items():
+            if not has_answer(best):
+                unmatched += pairs
+            elif has_answer(answer):
+                gold[best == CORRECT] += pairs
+                if best == CORRECT:
+                    team[answer == CORRECT] += pairs
+        return GoldSummary(
+            ceiling=self._rate(gold[True], gold.total()),
+            reached=self._rate(team[True], team.total()),
+            unmatched=unmatched,
+        )
+
+
+def _verdicts(ends: Ends) -> Verdicts:
+    counts = Counter[str | None]()
+    for (answer, _), pairs in ends.items():
+        counts[answer] += pairs
+    merged = (Verdict.CORRECT, Verdict.INCORRECT, Verdict.UNHANDLED)
+    decided = {verdict.value: counts[verdict.value] for verdict in merged}
+    return Verdicts(
+        **decided,
+        not_run=counts.total() - sum(decided.values()),
+        missing_input=counts[MISSING],
+    )

@@ -1,0 +1,146 @@
+"""`Summary`: what many reports come to."""
+
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+from attrs import field, frozen
+
+from cooperbench_eval.analysis.rates import Comparison, Distribution, Rate
+from cooperbench_eval.analysis.verdicts import PolicySummary, StrategySummary
+from cooperbench_eval.reporting.failure import FailureKind
+from cooperbench_eval.reporting.report import PairStatus
+
+__all__ = ["Summary"]
+
+
+@frozen(kw_only=True)
+class Summary:
+    """What many pairs come to.
+
+    Attributes:
+        pairs: How many reports there were.
+        statuses: How many of them stand how under `git merge`.
+        failures: Those that could not be evaluated, by reason.
+        conflict_score: The naive merge's score over all pairs that have one, clean
+            ones included.
+        features_alone: Features whose tests pass on their own patch, of those run.
+        cases_alone: Test cases that pass there, of all that passed, failed or errored.
+        test_seconds_alone: Time of each of these runs.
+        strategies: Each strategy by name: naive, union, llm, then by alphabet.
+        policies: Each policy by name, in the order asked for.
+        comparisons: Every two strategies, on the pairs where both have an answer.
+        by: What the groups are made by; empty for a group itself.
+        groups: The same for each group, by key, in the keys' order.
+        confidence: Of the intervals.
+    """
+
+    pairs: int
+    statuses: Mapping[PairStatus, int] = field(hash=False)
+    failures: Mapping[FailureKind, int] = field(hash=False)
+    conflict_score: Distribution
+    features_alone: Rate
+    cases_alone: Rate
+    test_seconds_alone: Distribution
+    strategies: Mapping[str, StrategySummary] = field(hash=False)
+    policies: Mapping[str, PolicySummary] = field(hash=False)
+    comparisons: Mapping[tuple[str, str], Comparison] = field(hash=False)
+    by: tuple[str, ...] = ()
+    groups: Mapping[Hashable, "Summary"] = field(factory=dict, hash=False)
+    confidence: float = 0.95
+
+    @property
+    def not_evaluated(self) -> int:
+        """Pairs that could not be evaluated."""
+        return self.statuses.get(PairStatus.NOT_EVALUATED, 0)
+
+    @property
+    def clean(self) -> Rate:
+        """Pairs that git merges, of those that were evaluated."""
+        return self._share(PairStatus.CLEAN)
+
+    @property
+    def conflicts(self) -> Rate:
+        """Pairs that conflict, likewise."""
+        return self._share(PairStatus.CONFLICTS)
+
+    @property
+    def missing_input(self) -> Rate:
+        """Pairs with an empty patch or one that does not apply, likewise."""
+        return self._share(PairStatus.MISSING_INPUT)
+
+    def _share(self, status: PairStatus) -> Rate:
+        evaluated = self.pairs - self.not_evaluated
+        return Rate(self.statuses.get(status, 0), evaluated, confidence=self.confidence)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the summary as plain JSON values, groups included."""
+        plain: dict[str, Any] = {
+            "pairs": self.pairs,
+            "not_evaluated": self.not_evaluated,
+            "failures": {kind.value: count for kind, count in self.failures.items()},
+            "clean": self.clean.to_dict(),
+            "conflicts": self.conflicts.to_dict(),
+            "missing_input": self.missing_input.to_dict(),
+            "conflict_score": self.conflict_score.to_dict(),
+            "features_alone": self.features_alone.to_dict(),
+            "cases_alone": self.cases_alone.to_dict(),
+            "test_seconds_alone": self.test_seconds_alone.to_dict(),
+            "strategies": [each.to_dict() for each in self.strategies.values()],
+            "policies": [each.to_dict() for each in self.policies.values()],
+            "comparisons": [each.to_dict() for each in self.comparisons.values()],
+        }
+        if self.by:
+            groups = self.groups.items()
+            plain["groups"] = [self._key_fields(key) | each.to_dict() for key, each in groups]
+        return plain
+
+    def to_records(self) -> list[dict[str, Any]]:
+        """Return one flat row for each strategy and policy, of each group if there are any.
+
+        The columns are the same for every row: the group's key, `kind` (`"strategy"`
+        or `"policy"`), `name`, the verdict counts, the rate with its interval, what
+        gold reaches, and what models cost; `None` where a column does not apply.
+        """
+        if not self.by:
+            return [*map(_record, self.strategies.values()), *map(_record, self.policies.values())]
+        return [
+            self._key_fields(key) | row
+            for key, group in self.groups.items()
+            for row in group.to_records()
+        ]
+
+    def __str__(self) -> str:
+        from cooperbench_eval.analysis.printing import summary_text  # noqa: PLC0415
+
+        return summary_text(self)
+
+    def _key_fields(self, key: Hashable) -> dict[str, Any]:
+        parts = key if isinstance(key, tuple) and len(self.by) == len(key) != 1 else (key,)
+        return dict(zip(self.by, parts, strict=True))
+
+
+_MODEL_COLUMNS = (
+    "requests",
+    "unpriced_requests",
+    "prompt_tokens",
+    "completion_tokens",
+    "cost_usd",
+)
+
+
+def _record(one: StrategySummary | PolicySummary) -> dict[str, Any]:
+    ceiling = None if one.gold is None else one.gold.ceiling
+    reached = None if one.gold is None else one.gold.reached
+    return {
+        "kind": "strategy" if isinstance(one, StrategySummary) else "policy",
+        "name": one.name,
+        "pairs": one.verdicts.pairs,
+        **one.verdicts.to_dict(),
+        "rate": one.correct.rate,
+        "low": one.correct.low,
+        "high": one.correct.high,
+        "gold_correct": None if ceiling is None else ceiling.count,
+        "gold_answered": None if ceiling is None else ceiling.total,
+        "gold_reached": None if reached is None else reached.count,
+        **{name: getattr(one, name, None) for name in _MODEL_COLUMNS},
+    }

@@ -1,0 +1,241 @@
+"""Counting over facts, one pair at a time: what a summary is made of.
+
+A tally holds counts and a few numbers for each pair and strategy, so that a hundred
+thousand pairs need some tens of megabytes. Two tallies add up to that of all their
+pairs, in whatever order the pairs came.
+"""
+
+from array import array
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from attrs import define, field
+
+from cooperbench_eval.analysis.facts import AttemptFacts, PairFacts, RunFacts
+from cooperbench_eval.analysis.policies import Policy
+from cooperbench_eval.errors import AnalysisError
+from cooperbench_eval.models import MergeStatus
+from cooperbench_eval.reporting.blame import BlameKind
+from cooperbench_eval.reporting.failure import FailureKind
+from cooperbench_eval.reporting.report import PairStatus
+from cooperbench_eval.reporting.rows import Verdict
+
+__all__ = [
+    "CORRECT",
+    "MISSING",
+    "Answer",
+    "AttemptTally",
+    "Ends",
+    "PairAnswers",
+    "PairKey",
+    "RunTally",
+    "Tally",
+    "answer_of",
+    "answers_of",
+    "gold_answers",
+    "has_answer",
+    "pair_key",
+]
+
+CORRECT = Verdict.CORRECT.value
+MISSING = "missing_input"
+
+Answer = str | None
+"""A verdict's value, or `MISSING`; `None` where there is no row."""
+Answers = tuple[tuple[str, str], ...]
+"""Names with what each made of a pair."""
+Ends = Counter[tuple[Answer, Answer]]
+"""How many pairs end how in two ways, such as a team's and gold's."""
+PairKey = tuple[str, int, frozenset[int]]
+"""Repository, task and features, in whatever order."""
+
+
+class PairAnswers(NamedTuple):
+    """What each strategy and each policy made of a pair."""
+
+    strategies: Answers
+    policies: Answers
+
+
+def has_answer(answer: Answer) -> bool:
+    """Whether *answer* says something of the pair; a missing side does."""
+    return answer is not None and answer != Verdict.NOT_RUN.value
+
+
+def pair_key(facts: PairFacts) -> PairKey:
+    """Return what makes two reports be of one pair."""
+    return facts.repo_name, facts.task_id, frozenset(facts.features)
+
+
+def answer_of(attempt: AttemptFacts) -> str:
+    """Return what a strategy made of a pair."""
+    return MISSING if attempt.status is MergeStatus.NOT_TRIED else attempt.verdict.value
+
+
+def answers_of(facts: PairFacts, policies: Iterable[Policy]) -> PairAnswers:
+    """Return what every strategy and policy made of a pair."""
+    rows: dict[str, str] = {}
+    if facts.merge_status is not PairStatus.NOT_EVALUATED:
+        rows = {each.strategy: answer_of(each) for each in facts.attempts}
+    judged = ((policy.name, policy.judge(facts)) for policy in policies)
+    return PairAnswers(
+        strategies=tuple(rows.items()),
+        policies=tuple(
+            (name, MISSING if found.is_missing_input else found.verdict.value)
+            for name, found in judged
+        ),
+    )
+
+
+def gold_answers(
+    gold: Iterable[PairFacts], policies: Iterable[Policy]
+) -> Mapping[PairKey, PairAnswers]:
+    """Return what became of the tasks' own patches, by pair.
+
+    Raises:
+        AnalysisError: A pair is there twice.
+    """
+    found: dict[PairKey, PairAnswers] = {}
+    for facts in gold:
+        key = pair_key(facts)
+        if key in found:
+            raise AnalysisError(f"gold has features {facts.features} of {facts.task} twice")
+        found[key] = answers_of(facts, policies)
+    return found
+
+
+def _numbers() -> "array[float]":
+    return array("d")
+
+
+@define
+class RunTally:
+    """Test runs: how many say something, how many pass, and their cases."""
+
+    run: int = 0
+    passed: int = 0
+    cases: int = 0
+    passed_cases: int = 0
+    seconds: "array[float]" = field(factory=_numbers)
+
+    def add(self, tests: RunFacts | None) -> None:
+        """Count a run, if there was one."""
+        if tests is None:
+            return
+        self.seconds.append(tests.duration_seconds)
+        if tests.was_run:
+            self.run += 1
+            self.passed += tests.passed
+            self.cases += tests.total_tests
+            self.passed_cases += tests.passed_tests
+
+    def merge(self, other: "RunTally") -> None:
+        """Add another one's runs."""
+        self.run += other.run
+        self.passed += other.passed
+        self.cases += other.cases
+        self.passed_cases += other.passed_cases
+        self.seconds.extend(other.seconds)
+
+
+@define
+class AttemptTally:
+    """One strategy's rows but for their verdicts."""
+
+    blame: Counter[BlameKind] = field(factory=Counter)
+    tests: RunTally = field(factory=RunTally)
+    seconds: "array[float]" = field(factory=_numbers)
+    costs: "array[float]" = field(factory=_numbers)
+    requests: int = 0
+    unpriced_requests: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+    def add(self, attempt: AttemptFacts) -> None:
+        """Count a row."""
+        self.blame[attempt.blame] += 1
+        self.tests.add(attempt.feature1_tests)
+        self.tests.add(attempt.feature2_tests)
+        if attempt.status is not MergeStatus.NOT_TRIED:
+            self.seconds.append(attempt.duration_seconds)
+        self.requests += attempt.requests
+        self.unpriced_requests += attempt.unpriced_requests
+        self.prompt_tokens += attempt.prompt_tokens
+        self.completion_tokens += attempt.completion_tokens
+        if attempt.cost_usd:
+            self.costs.append(attempt.cost_usd)
+
+    def merge(self, other: "AttemptTally") -> None:
+        """Add another one's rows."""
+        self.blame.update(other.blame)
+        self.tests.merge(other.tests)
+        self.seconds.extend(other.seconds)
+        self.costs.extend(other.costs)
+        self.requests += other.requests
+        self.unpriced_requests += other.unpriced_requests
+        self.prompt_tokens += other.prompt_tokens
+        self.completion_tokens += other.completion_tokens
+
+
+@define
+class Tally:
+    """Everything that is counted over pairs.
+
+    Attributes:
+        answers: How many pairs have the same answers of every strategy and policy,
+            theirs and gold's. Few combinations occur, and every verdict count and
+            comparison follows from them.
+        statuses: Pairs by merge status.
+        failures: Pairs that could not be evaluated, by reason.
+        alone: The runs of each feature's own tests on its own patch.
+        attempts: The rows of each strategy.
+        scores: The naive merge's conflict score of each pair that has one.
+    """
+
+    answers: Counter[tuple[PairAnswers, PairAnswers | None]] = field(factory=Counter)
+    statuses: Counter[PairStatus] = field(factory=Counter)
+    failures: Counter[FailureKind] = field(factory=Counter)
+    alone: RunTally = field(factory=RunTally)
+    attempts: defaultdict[str, AttemptTally] = field(factory=lambda: defaultdict(AttemptTally))
+    scores: "array[float]" = field(factory=_numbers)
+
+    def add(self, facts: PairFacts, answers: PairAnswers, gold: PairAnswers | None = None) -> None:
+        """Count a pair."""
+        self.answers[answers, gold] += 1
+        self.statuses[facts.merge_status] += 1
+        if facts.failure is not None:
+            self.failures[facts.failure] += 1
+        if facts.conflict_score is not None:
+            self.scores.append(facts.conflict_score)
+        self.alone.add(facts.feature1.tests)
+        self.alone.add(facts.feature2.tests)
+        for attempt in facts.attempts:
+            self.attempts[attempt.strategy].add(attempt)
+
+    def merge(self, other: "Tally") -> None:
+        """Add another one's pairs."""
+        self.answers.update(other.answers)
+        self.statuses.update(other.statuses)
+        self.failures.update(other.failures)
+        self.alone.merge(other.alone)
+        self.scores.extend(other.scores)
+        for name, tally in other.attempts.items():
+            self.attempts[name].merge(tally)
+
+    def ends(self, name: str, *, policy: bool = False) -> Ends:
+        """Count the pairs by what a strategy or policy made of them, and what gold's did."""
+        found: Ends = Counter()
+        for (answers, gold), pairs in self.answers.items():
+            own = answers.policies if policy else answers.strategies
+            best = () if gold is None else gold.policies if policy else gold.strategies
+            found[dict(own).get(name), dict(best).get(name)] += pairs
+        return found
+
+    def ends_of_two(self, first: str, second: str) -> Ends:
+        """Count the pairs by what two strategies made of them."""
+        found: Ends = Counter()
+        for (answers, _), pairs in self.answers.items():
+            rows = dict(answers.strategies)
+            found[rows.get(first), rows.get(second)] += pairs
+        return found

@@ -1,0 +1,199 @@
+"""What pairs come to under one strategy or one policy.
+
+Every share is a `Rate` with its counts, and its denominator is defined in one place,
+`Verdicts.answered`.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from attrs import field, frozen
+
+from cooperbench_eval.analysis.rates import Distribution, Rate
+from cooperbench_eval.reporting.blame import BlameKind
+
+__all__ = ["GoldSummary", "PolicySummary", "StrategySummary", "Verdicts"]
+
+
+@frozen(kw_only=True)
+class Verdicts:
+    """How many pairs ended how under a strategy or a policy; together all of them.
+
+    Attributes:
+        correct: Merged, and both features' tests pass.
+        incorrect: Merged, and the tests of a feature do not pass.
+        unhandled: Conflicts are left, or the strategy failed.
+        not_run: No verdict: the strategy was not asked for, tests were not run, a
+            sandbox failed, the pair could not be evaluated, or a side is missing.
+        missing_input: Those of `not_run` in which a side is missing: its patch is
+            empty or does not apply.
+    """
+
+    correct: int = 0
+    incorrect: int = 0
+    unhandled: int = 0
+    not_run: int = 0
+    missing_input: int = 0
+
+    @property
+    def pairs(self) -> int:
+        """All pairs."""
+        return self.correct + self.incorrect + self.unhandled + self.not_run
+
+    @property
+    def answered(self) -> int:
+        """The pairs that have an answer, which every share of correct ones is of.
+
+        Correct, incorrect and unhandled ones, and those with a missing side: an agent
+        that hands in nothing usable has failed. What was never run and what an
+        infrastructure failed at says nothing of the agents; that is `unanswered`.
+        """
+        return self.correct + self.incorrect + self.unhandled + self.missing_input
+
+    @property
+    def unanswered(self) -> int:
+        """The other pairs."""
+        return self.not_run - self.missing_input
+
+    def effort_reduction(self, k: float) -> float | None:
+        """Return the share of the work that merging by hand would be, and which is saved.
+
+        A merge by hand costs 1, so a conflict that is left costs 1; an incorrect merge
+        has to be found and undone, and costs *k*. Hence
+        `1 - (unhandled + k * incorrect) / (correct + incorrect + unhandled)`, as
+        Schesch et al. have it (Evaluation of Version Control Merge Tools, ASE 2024,
+        10.1145/3691620.3695075). It is negative where merging by hand is cheaper.
+        Pairs with a missing side have nothing to merge and are left out.
+
+        Args:
+            k: The cost of an incorrect merge, at least 0.
+
+        Returns:
+            At most 1.0; `None` where nothing was merged and tested.
+        """
+        merges = self.correct + self.incorrect + self.unhandled
+        return 1 - (self.unhandled + k * self.incorrect) / merges if merges else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the counts as plain JSON values."""
+        names = ("correct", "incorrect", "unhandled", "not_run", "missing_input")
+        counts = {name: getattr(self, name) for name in names}
+        return counts | {"answered": self.answered}
+
+
+@frozen(kw_only=True)
+class GoldSummary:
+    """What can be reached: the same pairs, with the tasks' own patches.
+
+    A pair whose own patches do not merge or pass cannot be held against a team.
+
+    Attributes:
+        ceiling: What gold gets right of the pairs that have an answer in both.
+        reached: What the team gets right of those that gold gets right.
+        unmatched: The team's pairs that gold has no answer for.
+    """
+
+    ceiling: Rate
+    reached: Rate
+    unmatched: int = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain JSON values."""
+        shares = {"ceiling": self.ceiling.to_dict(), "reached": self.reached.to_dict()}
+        return shares | {"unmatched": self.unmatched}
+
+
+@frozen(kw_only=True)
+class PolicySummary:
+    """What pairs come to under a policy.
+
+    Attributes:
+        name: The policy.
+        verdicts: How many pairs ended how.
+        gold: What can be reached; `None` if no gold was given.
+        confidence: Of the intervals.
+    """
+
+    name: str
+    verdicts: Verdicts
+    gold: GoldSummary | None = None
+    confidence: float = 0.95
+
+    @property
+    def correct(self) -> Rate:
+        """What it gets right, of the pairs that have an answer (`Verdicts.answered`)."""
+        return Rate(self.verdicts.correct, self.verdicts.answered, confidence=self.confidence)
+
+    def effort_reduction(self, k: float) -> float | None:
+        """Return the share of the work that is saved; see `Verdicts.effort_reduction`."""
+        return self.verdicts.effort_reduction(k)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain JSON values."""
+        return _judged(self)
+
+
+@frozen(kw_only=True)
+class StrategySummary:
+    """What pairs come to under a strategy, and what it takes.
+
+    Attributes:
+        name: The strategy.
+        verdicts: How many pairs ended how.
+        blame: Its rows by what is to blame.
+        features: Features whose tests pass in the merged tree, of those that were run.
+        cases: Test cases that pass in it, of all cases that passed, failed or errored.
+        seconds: Time the strategy took for a pair, tests not counted.
+        test_seconds: Time of each test run on a merged tree.
+        requests: How often models were asked.
+        unpriced_requests: Those of them whose price is not known.
+        prompt_tokens: Tokens they read.
+        completion_tokens: Tokens they wrote.
+        cost_usd: What the requests with a known price cost.
+        gold: What can be reached; `None` if no gold was given.
+        confidence: Of the intervals.
+    """
+
+    name: str
+    verdicts: Verdicts
+    blame: Mapping[BlameKind, int] = field(hash=False)
+    features: Rate
+    cases: Rate
+    seconds: Distribution
+    test_seconds: Distribution
+    requests: int = 0
+    unpriced_requests: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost_usd: float = 0.0
+    gold: GoldSummary | None = None
+    confidence: float = 0.95
+
+    @property
+    def correct(self) -> Rate:
+        """What it gets right, of the pairs that have an answer (`Verdicts.answered`)."""
+        return Rate(self.verdicts.correct, self.verdicts.answered, confidence=self.confidence)
+
+    def effort_reduction(self, k: float) -> float | None:
+        """Return the share of the work that is saved; see `Verdicts.effort_reduction`."""
+        return self.verdicts.effort_reduction(k)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain JSON values."""
+        return _judged(self) | {
+            "blame": {kind.value: count for kind, count in self.blame.items()},
+            "features": self.features.to_dict(),
+            "cases": self.cases.to_dict(),
+            "seconds": self.seconds.to_dict(),
+            "test_seconds": self.test_seconds.to_dict(),
+            "requests": self.requests,
+            "unpriced_requests": self.unpriced_requests,
+            "prompt_tokens": self.prompt_tokens,
+            "completion_tokens": self.completion_tokens,
+            "cost_usd": self.cost_usd,
+        }
+
+
+def _judged(one: StrategySummary | PolicySummary) -> dict[str, Any]:
+    plain = {"name": one.name, **one.verdicts.to_dict(), "rate": one.correct.to_dict()}
+    return plain if one.gold is None else plain | {"gold": one.gold.to_dict()}

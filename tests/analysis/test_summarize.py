@@ -1,0 +1,325 @@
+"""A summary is what counting by hand over the same pairs gives."""
+
+import itertools
+import json
+import math
+import pickle
+import warnings
+from collections import Counter
+
+import pytest
+from generators import lists_of, pair_facts, reports, shuffled
+from hypothesis import given
+from made_pairs import pair
+
+from cooperbench_eval.analysis.facts import facts_of
+from cooperbench_eval.analysis.policies import POLICIES, Policy
+from cooperbench_eval.analysis.rates import Rate
+from cooperbench_eval.analysis.summarizing import summarize
+from cooperbench_eval.errors import AnalysisError
+from cooperbench_eval.models import MergeStatus
+from cooperbench_eval.reporting import FailureKind, PairStatus, Verdict
+
+FACTS = lists_of(pair_facts())
+
+
+def rows_of(facts, strategy):
+    """The rows of *strategy* in pairs that were evaluated."""
+    return [
+        each
+        for one in facts
+        if one.merge_status is not PairStatus.NOT_EVALUATED
+        for each in one.attempts
+        if each.strategy == strategy
+    ]
+
+
+@given(FACTS)
+def test_verdicts_are_counted_as_by_hand(facts):
+    """Each verdict of a strategy is counted, and all of them are all pairs."""
+    summary = summarize(facts)
+
+    assert set(summary.strategies) == {a.strategy for one in facts for a in one.attempts}
+    for name, strategy in summary.strategies.items():
+        rows = rows_of(facts, name)
+        tried = [row for row in rows if row.status is not MergeStatus.NOT_TRIED]
+        verdicts = Counter(row.verdict for row in tried)
+        found = strategy.verdicts
+        assert found.correct == verdicts[Verdict.CORRECT]
+        assert found.incorrect == verdicts[Verdict.INCORRECT]
+        assert found.unhandled == verdicts[Verdict.UNHANDLED]
+        assert found.missing_input == len(rows) - len(tried)
+        assert found.pairs == summary.pairs == len(facts)
+        assert found.answered + found.unanswered == len(facts)
+
+
+@given(FACTS)
+def test_policies_are_counted_as_by_hand(facts):
+    """A policy's counts are of its verdict on each pair."""
+    summary = summarize(facts)
+
+    assert tuple(summary.policies) == tuple(POLICIES)
+    for name, policy in summary.policies.items():
+        judged = [POLICIES[name].judge(one) for one in facts]
+        verdicts = Counter(each.verdict for each in judged)
+        found = policy.verdicts
+        counted = (found.correct, found.incorrect, found.unhandled, found.not_run)
+        assert counted == tuple(verdicts[verdict] for verdict in Verdict)
+        assert found.missing_input == sum(each.is_missing_input for each in judged)
+        assert policy.correct == Rate(found.correct, found.answered)
+
+
+@given(FACTS)
+def test_merge_statuses_are_shares_of_what_was_evaluated(facts):
+    """Clean, conflicting and missing add up; the others are counted beside them."""
+    summary = summarize(facts)
+
+    statuses = Counter(one.merge_status for one in facts)
+    shares = (summary.clean, summary.conflicts, summary.missing_input)
+    assert [share.count for share in shares] == [
+        statuses[kind]
+        for kind in (PairStatus.CLEAN, PairStatus.CONFLICTS, PairStatus.MISSING_INPUT)
+    ]
+    assert sum(share.count for share in shares) + summary.not_evaluated == len(facts)
+    assert {share.total for share in shares} == {len(facts) - summary.not_evaluated}
+    assert summary.failures == Counter(one.failure for one in facts if one.failure)
+
+
+@given(FACTS)
+def test_tests_and_costs_are_summed_as_by_hand(facts):
+    """Cases, features, seconds, tokens and money are those of the rows."""
+    summary = summarize(facts)
+
+    alone = [run for one in facts for run in (one.feature1.tests, one.feature2.tests) if run]
+    count_runs(alone, summary.features_alone, summary.cases_alone, summary.test_seconds_alone)
+    for name, strategy in summary.strategies.items():
+        rows = [row for one in facts for row in one.attempts if row.strategy == name]
+        runs = [run for row in rows for run in (row.feature1_tests, row.feature2_tests) if run]
+        count_runs(runs, strategy.features, strategy.cases, strategy.test_seconds)
+        assert strategy.requests == sum(row.requests for row in rows)
+        assert strategy.unpriced_requests == sum(row.unpriced_requests for row in rows)
+        assert strategy.cost_usd == math.fsum(row.cost_usd or 0 for row in rows)
+        assert strategy.blame == Counter(row.blame for row in rows)
+
+
+def count_runs(runs, features, cases, seconds):
+    """Check what is counted over *runs*."""
+    told = [run for run in runs if run.was_run]
+    assert features == Rate(sum(run.passed for run in told), len(told))
+    passed, total = (sum(getattr(r, n) for r in told) for n in ("passed_tests", "total_tests"))
+    assert cases == Rate(passed, total)
+    assert seconds.total == math.fsum(run.duration_seconds for run in runs)
+
+
+@given(FACTS)
+def test_strategies_are_compared_on_the_pairs_that_both_answer(facts):
+    """A pair that one of them has no answer for is in no cell."""
+    summary = summarize(facts)
+
+    assert set(summary.comparisons) == set(itertools.combinations(summary.strategies, 2))
+    for (first, second), found in summary.comparisons.items():
+        cells = Counter()
+        for one in facts:
+            rows = {row.strategy: row for row in one.attempts}
+            if not {first, second} <= set(rows) or one.merge_status is PairStatus.NOT_EVALUATED:
+                continue
+            if all(answers(rows[name]) for name in (first, second)):
+                cells[is_right(rows[first]), is_right(rows[second])] += 1
+        assert found.both == cells[True, True]
+        assert found.only_first == cells[True, False]
+        assert found.only_second == cells[False, True]
+        assert found.neither == cells[False, False]
+        assert found.pairs + found.unanswered == len(facts)
+
+
+def is_right(row):
+    """Whether a row is a pass of what was merged."""
+    return row.status is not MergeStatus.NOT_TRIED and row.verdict is Verdict.CORRECT
+
+
+def answers(row):
+    """Whether a row says something of the pair."""
+    return row.status is MergeStatus.NOT_TRIED or row.verdict is not Verdict.NOT_RUN
+
+
+@given(FACTS.flatmap(shuffled))
+def test_the_order_of_the_reports_does_not_matter(two_orders):
+    """Sums of seconds and money included, to the last bit."""
+    one, other = two_orders
+
+    by = ("repo_name", "k")
+    assert summarize(one, by=by).to_dict() == summarize(other, by=by).to_dict()
+
+
+@given(FACTS)
+def test_groups_are_the_summaries_of_their_pairs(facts):
+    """Each group is as if it alone were summed up, and together they are the whole."""
+    summary = summarize(facts, by="repo_name")
+
+    for key, group in summary.groups.items():
+        assert group == summarize(one for one in facts if one.repo_name == key)
+    assert sum(group.pairs for group in summary.groups.values()) == len(facts)
+    whole = summarize(facts).to_dict()
+    assert {k: v for k, v in summary.to_dict().items() if k != "groups"} == whole
+
+
+@given(lists_of(reports()))
+def test_reports_and_their_facts_come_to_the_same(some):
+    """Either may be given, and a store that keeps facts."""
+
+    class Store:
+        def facts(self):
+            return map(facts_of, some)
+
+    assert summarize(some) == summarize(map(facts_of, some)) == summarize(Store())
+
+
+def test_reports_are_read_once():
+    """A generator is enough, so that reports need not fit into memory."""
+    summary = summarize(iter([pair(naive="clean ++")] * 3), by="task")
+
+    assert summary.pairs == summary.groups["click/1"].pairs == 3
+
+
+def test_a_summary_of_nothing_has_no_pairs():
+    """Nothing is divided by zero, and nothing is warned of."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        summary = summarize([], by="model", gold=[])
+        texts = (str(summary), json.dumps(summary.to_dict()), repr(summary))
+
+    assert texts[0].startswith("0 pairs")
+    assert (summary.pairs, summary.groups, summary.clean.rate) == (0, {}, None)
+    assert summary.policies["paper"].effort_reduction(2) is None
+    assert summary.to_records() == []
+
+
+def test_rates_have_the_confidence_asked_for():
+    """Every interval of the summary is of the same kind."""
+    summary = summarize([pair(naive="clean ++")], confidence=0.5)
+
+    assert summary.strategies["naive"].correct == Rate(1, 1, confidence=0.5)
+    assert summary.clean.confidence == summary.policies["strict"].correct.confidence == 0.5
+
+
+@pytest.mark.parametrize(
+    ("by", "keys"),
+    [
+        ("k", [2, 10]),
+        ("model", ["a", None]),
+        (("repo_name", "k"), [("attrs", 10), ("click", 2)]),
+        (["k"], [(2,), (10,)]),
+        (lambda facts: facts.k > 5, [False, True]),
+        ("language", ["", "Go"]),
+    ],
+)
+def test_groups_have_keys_in_order(by, keys):
+    """Numbers as numbers, texts as texts, what is not known last."""
+    pairs = [
+        pair(naive="clean ++", facts={"k": 10, "repo_name": "attrs", "language": "Go"}),
+        pair(naive="clean ++", facts={"k": 2, "model": "a"}),
+    ]
+
+    summary = summarize(pairs, by=by)
+
+    assert list(summary.groups) == keys
+    assert [row["pairs"] for row in summary.to_records()] == [1] * 8
+
+
+def test_records_carry_the_key_of_their_group():
+    """One flat row for each group and strategy or policy, with the same columns."""
+    summary = summarize([pair(naive="clean ++")], by=("repo_name", "task"), policies=["strict"])
+
+    first, second = summary.to_records()
+
+    assert list(first) == list(second)
+    assert (first["repo_name"], first["task"], first["kind"]) == ("click", "click/1", "strategy")
+    assert (second["kind"], second["name"], second["rate"]) == ("policy", "strict", 1.0)
+
+
+@pytest.mark.parametrize("by", ["modle", ("repo_name", "modle"), ()])
+def test_grouping_by_something_unknown_is_an_error(by):
+    """The error says by what pairs can be grouped."""
+    with pytest.raises(AnalysisError, match="repo_name, task, model"):
+        summarize([], by=by)
+
+
+def test_a_policy_of_ones_own_stands_beside_the_presets():
+    """Under its name, in the order asked for."""
+    lax = Policy(name="lax", strategies=["union"])
+
+    summary = summarize([pair(naive="conflicts", union="resolved ++")], policies=[lax, "strict"])
+
+    counts = {name: each.correct.count for name, each in summary.policies.items()}
+    assert counts == {"lax": 1, "strict": 0}
+
+
+def test_effort_is_saved_by_what_is_correct_and_spent_on_what_is_not():
+    """A conflict costs 1, an incorrect merge k; a missing side has nothing to merge."""
+    pairs = [pair(naive="clean ++")] * 6 + [pair(naive="clean +-")] + [pair(naive="conflicts")] * 3
+
+    naive = summarize([*pairs, pair(naive="not_tried")]).strategies["naive"]
+
+    assert naive.effort_reduction(1) == pytest.approx(0.6)
+    assert naive.effort_reduction(5) == pytest.approx(0.2)
+    assert naive.effort_reduction(10) == pytest.approx(-0.3)
+
+
+def test_gold_says_what_can_be_reached():
+    """The ceiling is over the same pairs, and a pair that gold fails is held against nobody."""
+    team = [
+        pair(naive="clean ++", facts={"task_id": 1}),
+        pair(naive="clean +-", facts={"task_id": 2}),
+        pair(naive="clean +-", facts={"task_id": 3}),
+        pair(naive="clean ++", facts={"task_id": 4}),
+        pair(naive="clean !!", facts={"task_id": 5}),
+    ]
+    gold = [
+        pair(naive="clean ++", facts={"task_id": 1}, features=(2, 1)),
+        pair(naive="clean ++", facts={"task_id": 2}),
+        pair(naive="conflicts", facts={"task_id": 3}),
+        pair(naive="clean ++", facts={"task_id": 5}),
+    ]
+
+    summary = summarize(team, gold=gold, policies=["strict"])
+
+    for found in (summary.strategies["naive"].gold, summary.policies["strict"].gold):
+        assert found.ceiling == Rate(2, 3)
+        assert found.reached == Rate(1, 2)
+        assert found.unmatched == 1
+
+
+def test_a_pair_twice_in_gold_is_an_error():
+    """It could be either."""
+    twice = [pair(naive="clean ++"), pair(naive="clean ++", features=(2, 1))]
+
+    with pytest.raises(AnalysisError, match="twice"):
+        summarize([], gold=twice)
+
+
+def test_a_summary_prints_as_a_narrow_table():
+    """What a script shows: pairs, then a row a strategy and policy."""
+    failed = {"merge_status": "not_evaluated", "failure": FailureKind.REPOSITORY}
+    pairs = [
+        pair(naive="clean ++", llm="clean ++"),
+        pair(naive="conflicts", llm="resolved +-"),
+        pair(facts=failed),
+    ]
+
+    lines = str(summarize(pairs, policies=["strict"])).splitlines()
+
+    assert lines == [
+        "3 pairs: clean 1, conflicts 1, missing input 0, not evaluated 1 (repository 1)",
+        "            correct   rate    interval  incorrect  unhandled  missing  not run",
+        "  naive         1/2  50.0%  9.5%-90.5%          0          1        0        1",
+        "  llm           1/2  50.0%  9.5%-90.5%          1          0        0        1",
+        "  [strict]      1/2  50.0%  9.5%-90.5%          0          1        0        1",
+    ]
+
+
+def test_a_summary_crosses_processes():
+    """It pickles, and its values are plain JSON."""
+    summary = summarize([pair(naive="clean ++", union="clean ++")], by="task")
+
+    assert pickle.loads(pickle.dumps(summary)) == summary  # noqa: S301 - made just above
+    assert json.loads(json.dumps(summary.to_dict())) == summary.to_dict()
