@@ -24,7 +24,7 @@ class CommitStore:
     def __init__(self, location: str, tree_id: str) -> None:
         self._location = location
         self._tree_id = tree_id
-        self._repository = pygit2.Repository(location)
+        self._repository = _opened(location)
         self._listings: Memo[str, Mapping[str, Node]] = Memo(_LISTINGS)
         self._tree = self._object(tree_id).peel(pygit2.Tree)
 
@@ -82,10 +82,7 @@ def open_revision(location: str, revision: str) -> tuple[CommitStore, str | None
     Raises:
         RepositoryError: *location* is no repository, or has no such revision.
     """
-    try:
-        repository = pygit2.Repository(location)
-    except (ValueError, pygit2.GitError) as exc:
-        raise RepositoryError(location, f"cannot be opened as a git repository ({exc})") from exc
+    repository = _opened(location)
     try:
         found = repository.revparse_single(revision)
         tree = found.peel(pygit2.Tree)
@@ -96,6 +93,13 @@ def open_revision(location: str, revision: str) -> tuple[CommitStore, str | None
     except (ValueError, pygit2.GitError):
         commit_id = None  # the revision names a bare tree
     return CommitStore(location, str(tree.id)), commit_id
+
+
+def _opened(location: str) -> pygit2.Repository:
+    try:
+        return pygit2.Repository(location)
+    except (ValueError, pygit2.GitError) as exc:
+        raise RepositoryError(location, f"cannot be opened as a git repository ({exc})") from exc
 
 
 def unified_hunks(before: bytes, after: bytes) -> bytes:

@@ -74,7 +74,7 @@ KNOWS = {
         "snapshot",
         "strategies",
     },
-    "batch": {"analysis", "batch", "errors", "evaluator", "patching", "reporting"},
+    "batch": {"analysis", "batch", "errors", "evaluator", "patching", "reporting", "running"},
     "sweeps": {
         "batch",
         "benchmark",
@@ -95,6 +95,8 @@ DOORS = {
     "defusedxml": {"running.readers.junit"},
     "pygments": {"analysis.languages"},
     "scipy": {"analysis.rates"},
+    "pandas": {"analysis.pandas_frames"},
+    "polars": {"analysis.polars_frames"},
     "huggingface_hub": {"runlogs.hub"},
     "diff_match_patch": {"symbols"},
     "tree_sitter": {"structure.grammars"},

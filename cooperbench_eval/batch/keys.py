@@ -19,6 +19,7 @@ import attrs
 
 from cooperbench_eval.evaluator import Evaluator, Feature, FeaturePair
 from cooperbench_eval.patching import Patch
+from cooperbench_eval.running import ResultCache
 
 __all__ = ["PairKeys"]
 
@@ -102,6 +103,11 @@ def _(thing: bytes, _: _Inside) -> Any:
 @_plain.register
 def _(thing: Patch, inside: _Inside) -> Any:
     return [inside(thing.data or bytes(thing)), thing.problem]
+
+
+@_plain.register
+def _(_: ResultCache, __: _Inside) -> Any:
+    return None  # where results are kept does not change them
 
 
 @_plain.register

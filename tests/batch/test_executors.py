@@ -1,0 +1,147 @@
+"""Real executors of other makers: the same reports from each, and none stops at a death."""
+
+import multiprocessing
+import subprocess
+import sys
+from collections import Counter
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from pathlib import Path
+
+import distributed
+import loky
+import pytest
+from batchparts import Ours, by_task, noted, pairs, plain
+from dask import config as dask_config
+
+import cooperbench_eval as ce
+
+EVALUATOR = ce.Evaluator(strategies=["naive", "union", Ours()])
+EXPECTED = [plain(EVALUATOR.evaluate(each)) for each in pairs(10)]
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """A cluster of two worker processes."""
+    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True}
+    options |= {"dashboard_address": None, "host": "127.0.0.1", "silence_logs": 50}
+    with distributed.LocalCluster(**options) as local, distributed.Client(local) as client:
+        yield client
+
+
+@pytest.fixture
+def reusable():
+    """Two processes."""
+    executor = loky.get_reusable_executor(max_workers=2)
+    yield executor
+    executor.shutdown(kill_workers=True)
+
+
+def pool(method):
+    """The standard library's pool with a way to start."""
+    return ProcessPoolExecutor(2, mp_context=multiprocessing.get_context(method))
+
+
+@pytest.mark.parametrize("make", [lambda: ThreadPoolExecutor(2), lambda: pool("spawn")])
+def test_the_executors_of_the_standard_library(make):
+    """Threads, and processes however they are started."""
+    with make() as executor:
+        reports = ce.evaluate_many(pairs(10), evaluator=EVALUATOR, executor=executor)
+
+        assert by_task(reports) == EXPECTED
+
+
+def test_loky(reusable):
+    """Its reusable pool."""
+    reports = ce.evaluate_many(pairs(10), evaluator=EVALUATOR, executor=reusable)
+
+    assert by_task(reports) == EXPECTED
+
+
+def test_a_death_in_a_loky_pool_costs_one_pair(reusable):
+    """The pool breaks; the rest is done all the same."""
+    evaluator = ce.Evaluator(strategies=["naive", Ours(deadly={4})])
+
+    reports = list(ce.evaluate_many(pairs(8), evaluator=evaluator, executor=reusable))
+
+    lost = [report.task_id for report in reports if report.failure]
+    assert (len(reports), lost) == (8, [4])
+
+
+def test_dask(cluster, tmp_path):
+    """A client's executor, with a store on this side; the pairs are spread."""
+    executor, log = cluster.get_executor(), tmp_path / "log"
+    evaluator = ce.Evaluator(strategies=["naive", "union", Ours(log=str(log), seconds=0.05)])
+    options = {"evaluator": evaluator, "executor": executor, "store": tmp_path / "store"}
+
+    first = by_task(ce.evaluate_many(pairs(10), **options))
+    again = by_task(ce.evaluate_many(pairs(10), **options))
+
+    assert first == again == EXPECTED
+    assert sorted(noted(log)) == list(range(10))
+    assert len({line.split()[1] for line in log.read_text().splitlines()}) == 2
+
+
+def test_a_death_on_a_dask_cluster_costs_one_pair(cluster):
+    """Dask tries it on several workers, then gives it up; we try once more, and record it."""
+    evaluator = ce.Evaluator(strategies=["naive", Ours(deadly={4})])
+
+    with dask_config.set({"distributed.scheduler.allowed-failures": 0}):
+        executor = cluster.get_executor(retries=0)
+        reports = list(ce.evaluate_many(pairs(8), evaluator=evaluator, executor=executor))
+
+    [lost] = [report for report in reports if report.failure]
+    assert (len(reports), lost.task_id) == (8, 4)
+    assert lost.failure.error.endswith("KilledWorker")
+
+
+MAIN = """
+import sys
+sys.path[:0] = [{tests!r}]
+import cooperbench_eval as ce
+from batchparts import pairs
+
+class Theirs:
+    name = "theirs"
+
+    def __init__(self, choose):
+        self.choose = choose
+
+    def merge(self, merge_input, /):
+        return ce.MergeOutcome(changes=self.choose(merge_input))
+
+if __name__ == "__main__":
+    {imports}
+    evaluator = ce.Evaluator(strategies=[Theirs(lambda merge_input: merge_input.theirs)])
+    with {executor} as executor:
+        for report in ce.evaluate_many(pairs(3), evaluator=evaluator, executor=executor):
+            print(report.attempt("theirs").status, report.failure)
+"""
+
+
+def run_main(folder, imports, executor):
+    """Run a script whose strategy is its own, with a lambda in it."""
+    script = folder / "script.py"
+    tests = str(Path(__file__).parent)
+    script.write_text(MAIN.format(tests=tests, imports=imports, executor=executor))
+    return subprocess.run(
+        [sys.executable, script], capture_output=True, text=True, timeout=60, check=False
+    )
+
+
+def test_what_a_script_defines_travels_where_cloudpickle_is_at_home(tmp_path):
+    """A class of `__main__` and a lambda, to workers that have another `__main__`."""
+    done = run_main(tmp_path, "from loky import ProcessPoolExecutor", "ProcessPoolExecutor(1)")
+
+    counts = Counter(done.stdout.splitlines())
+    assert counts == {"resolved None": 2, "clean None": 1}, done.stderr
+
+
+def test_the_default_pool_says_what_it_cannot_send(tmp_path):
+    """A lambda; a function of the script's would do."""
+    done = run_main(
+        tmp_path, "from cooperbench_eval.batch.workers import WorkerPool", "WorkerPool(1)"
+    )
+
+    assert done.returncode == 1
+    last = done.stderr.splitlines()[-1]
+    assert "strategy 'theirs': cannot be sent to another process" in last

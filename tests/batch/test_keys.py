@@ -1,0 +1,146 @@
+"""Keys: the same for the same work in every process, and another for other work."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import attrs
+import pytest
+from batchparts import BASE, Ours, pair, patch_at
+
+import cooperbench_eval as ce
+from cooperbench_eval.batch.keys import PairKeys, describe
+
+SUITE = ce.TestSuite(command=("pytest", "-q"), patch=b"", env={"A": "1"})
+
+
+def key(given=None, evaluator=None):
+    """Return the key of a pair, by default the first under the default evaluator."""
+    return PairKeys(evaluator or ce.Evaluator()).key(given or pair(1))
+
+
+def test_a_key_is_the_same_in_every_process():
+    """Whatever the hash seed, and in whichever order things were made."""
+    script = (
+        "import sys; sys.path[:0] = [sys.argv[1]]\n"
+        "import cooperbench_eval as ce\n"
+        "from batchparts import Ours, pair\n"
+        "from cooperbench_eval.batch.keys import PairKeys\n"
+        "strategies = ['naive', 'union', 'tokens', 'structured', Ours(deadly={1, 2, 3})]\n"
+        "evaluator = ce.Evaluator(strategies=strategies, runner=ce.TestRunner(sandbox='local'))\n"
+        "print(PairKeys(evaluator).key(pair(1)))\n"
+    )
+    keys = {
+        subprocess.run(
+            [sys.executable, "-c", script, str(Path(__file__).parent)],
+            env={"PYTHONHASHSEED": seed, "PATH": "/usr/bin:/bin"},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2", "3")
+    }
+
+    assert len(keys) == 1
+
+
+def test_equal_pairs_have_one_key():
+    """Made anew, they are the same work."""
+    assert key() == key(pair(1), ce.Evaluator())
+    assert len(key()) == 64
+
+
+OTHER_PAIRS = {
+    "repository": pair(1, repo_name="other"),
+    "task": pair(1, task_id=2),
+    "model": pair(1, model="m"),
+    "setting": pair(1, setting="coop"),
+    "k": pair(1, k=2),
+    "base": pair(1, base=BASE.overlay(ce.Changes({"new": ce.Entry(b"")}))),
+    "patch": pair(1, feature1=ce.Feature(number=0, patch=patch_at(3, b"x"))),
+    "number": pair(1, feature1=attrs.evolve(pair(1).feature1, number=7)),
+    "description": pair(1, feature1=attrs.evolve(pair(1).feature1, description="d")),
+    "suite": pair(1, feature1=attrs.evolve(pair(1).feature1, tests=SUITE)),
+    "swapped": pair(1, feature1=pair(1).feature2, feature2=pair(1).feature1),
+}
+OTHER_EVALUATORS = {
+    "strategies": ce.Evaluator(strategies=["naive"]),
+    "their order": ce.Evaluator(strategies=["union", "naive"]),
+    "scorer": ce.Evaluator(scorer=ce.ConflictScorer(per_section=1)),
+    "policy": ce.Evaluator(apply_policy=ce.ApplyPolicy(partial=True)),
+    "runner": ce.Evaluator(runner=ce.TestRunner(sandbox="local")),
+    "repeats": ce.Evaluator(runner=ce.TestRunner(sandbox="local", repeats=2)),
+    "no base tests": ce.Evaluator(test_base=False),
+    "other tests": ce.Evaluator(test_other=True),
+    "an option": ce.Evaluator(strategies=["naive", "union", Ours(seconds=1)]),
+    "another option": ce.Evaluator(strategies=["naive", "union", Ours(seconds=2)]),
+}
+
+
+def test_other_work_has_another_key():
+    """Whatever the report depends on is in the key."""
+    keys = [key(), *map(key, OTHER_PAIRS.values())]
+    keys += [key(evaluator=each) for each in OTHER_EVALUATORS.values()]
+
+    assert len(set(keys)) == 1 + len(OTHER_PAIRS) + len(OTHER_EVALUATORS)
+
+
+def test_every_suite_option_counts():
+    """A deadline or a variable may change what the tests show."""
+
+    def with_suite(**change):
+        feature = attrs.evolve(pair(1).feature1, tests=attrs.evolve(SUITE, **change))
+        return key(pair(1, feature1=feature))
+
+    changes = [
+        {},
+        {"command": ("pytest",)},
+        {"patch": patch_at(2, b"t")},
+        {"framework": "exit"},
+        {"timeout_seconds": 5},
+        {"setup": [("true",)]},
+        {"delivery": "patches"},
+        {"required": ("test_a",)},
+        {"env": {"A": "2"}},
+    ]
+
+    assert len({with_suite(**change) for change in changes}) == len(changes)
+
+
+def test_where_results_are_kept_does_not_count(tmp_path):
+    """Nor what the objects remember of their work."""
+    plain, kept = (
+        ce.Evaluator(runner=ce.TestRunner(sandbox="local", cache=cache))
+        for cache in (None, tmp_path / "results")
+    )
+    before = key(evaluator=plain)
+
+    plain.evaluate(pair(1))
+
+    assert key(evaluator=plain) == before == key(evaluator=kept)
+
+
+def test_functions_are_told_apart_by_what_they_do():
+    """Two lambdas have one name."""
+
+    def adder(number):
+        return lambda x: x + number
+
+    one, two = (lambda x: x, lambda x: -x)
+
+    assert describe(one) != describe(two)
+    assert describe(adder(1)) != describe(adder(2))
+    assert describe(adder(1)) == describe(adder(1))
+
+
+def test_an_object_that_holds_itself_is_described():
+    """No recursion without end."""
+    strategy = Ours()
+    strategy.me = strategy
+
+    assert describe(strategy) == describe(strategy)
+
+
+@pytest.mark.parametrize("thing", [{1, 2}, {"a": {3, "b"}}, Path("x"), b"x", int, object()])
+def test_anything_is_described(thing):
+    """What has no attributes is its class."""
+    assert describe(thing) == describe(thing)

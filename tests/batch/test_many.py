@@ -1,0 +1,446 @@
+"""Many pairs: each gives one report, whatever happens to it or to others."""
+
+import collections
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from pathlib import Path
+
+import attrs
+import pygit2
+import pytest
+from batchparts import BASE, Ours, by_task, noted, pair, pairs, plain
+
+import cooperbench_eval as ce
+from cooperbench_eval.batch.workers import WorkerPool
+
+EVALUATOR = ce.Evaluator(strategies=["naive", "union"])
+
+
+@pytest.fixture
+def threads():
+    """An executor in this process."""
+    with ThreadPoolExecutor(2) as executor:
+        yield executor
+
+
+def kinds(reports):
+    """Count what became of pairs."""
+    return collections.Counter(
+        report.failure.kind.value if report.failure else "evaluated" for report in reports
+    )
+
+
+def test_every_pair_gives_the_report_that_evaluate_gives(threads):
+    """Of any iterable, in whichever order they end."""
+    given = pairs(12)
+
+    reports = list(ce.evaluate_many(iter(given), evaluator=EVALUATOR, executor=threads))
+
+    assert by_task(reports) == [plain(EVALUATOR.evaluate(each)) for each in given]
+
+
+def test_processes_are_the_default():
+    """The same reports, from elsewhere."""
+    given = pairs(6)
+
+    reports = list(ce.evaluate_many(given, evaluator=EVALUATOR))
+
+    assert by_task(reports) == [plain(EVALUATOR.evaluate(each)) for each in given]
+
+
+def test_nothing_gives_nothing(threads, tmp_path):
+    """An empty iterable is no error; its store is empty."""
+    store = tmp_path / "store"
+
+    assert list(ce.evaluate_many([], evaluator=EVALUATOR, executor=threads, store=store)) == []
+    assert list(ce.ReportStore(store)) == []
+
+
+def test_pairs_are_taken_as_work_proceeds(threads):
+    """A few for each worker, of an iterable without end."""
+    taken = []
+
+    def endless():
+        for number in range(10**6):
+            taken.append(number)
+            yield pair(number)
+
+    reports = ce.evaluate_many(endless(), evaluator=EVALUATOR, executor=threads)
+    for _ in range(5):
+        next(reports)
+    reports.close()
+
+    assert len(taken) <= 20
+
+
+def test_a_duplicate_is_told_and_evaluated_once(threads, tmp_path):
+    """Its report says so; the first one has the answer, also in the store."""
+    log = tmp_path / "log"
+    evaluator = ce.Evaluator(strategies=["naive", Ours(log=log)])
+    given = [pair(1), pair(2), pair(1)]
+
+    reports = list(
+        ce.evaluate_many(given, evaluator=evaluator, executor=threads, store=tmp_path / "store")
+    )
+
+    assert kinds(reports) == {"evaluated": 2, "duplicate": 1}
+    assert sorted(noted(log)) == [1, 2]
+    assert sorted(report.task_id for report in ce.ReportStore(tmp_path / "store")) == [1, 2]
+    [double] = [report for report in reports if report.failure]
+    assert (double.repo_name, double.task_id) == ("lines", 1)
+    assert [attempt.verdict for attempt in double.attempts] == ["not_run", "not_run"]
+
+
+def test_a_pair_whose_repository_vanished_is_a_recorded_failure(tmp_path):
+    """In a worker that has to open it anew; the others are evaluated."""
+    folder = tmp_path / "repo"
+    repository = pygit2.init_repository(folder, bare=True)
+    blob = repository.create_blob(BASE.read("f.py"))
+    tree = repository.TreeBuilder()
+    tree.insert("f.py", blob, pygit2.enums.FileMode.BLOB)
+    author = pygit2.Signature("Ann", "ann@example.org")
+    commit = repository.create_commit("HEAD", author, author, "", tree.write(), [])
+    lost = pair(1, base=ce.Snapshot.from_repo(folder, str(commit)))
+    shutil.rmtree(folder)
+
+    reports = list(ce.evaluate_many([lost, pair(2)], evaluator=EVALUATOR))
+
+    assert kinds(reports) == {"repository": 1, "evaluated": 1}
+    [report] = [each for each in reports if each.failure]
+    assert str(folder) in report.failure.problem
+    assert report.failure.error == "cooperbench_eval.errors:RepositoryError"
+    assert (report.task_id, report.feature1.number, report.merge_status) == (1, 0, "not_evaluated")
+
+
+@pytest.mark.parametrize("how", ["raise", "exit"])
+def test_a_strategy_that_raises_or_exits_stops_nothing(how, tmp_path):
+    """Raising is that strategy's row; exiting is the pair's failure, and no process's end."""
+    evaluator = ce.Evaluator(strategies=["naive", Ours(deadly={2}, how=how)])
+
+    reports = list(ce.evaluate_many(pairs(4), evaluator=evaluator, store=tmp_path))
+
+    [report] = [each for each in reports if each.task_id == 2]
+    if how == "raise":
+        assert kinds(reports) == {"evaluated": 4}
+        assert "ValueError(2)" in report.attempt("ours").failure
+    else:
+        assert kinds(reports) == {"evaluated": 3, "error": 1}
+        assert report.failure.problem == "SystemExit(3)"
+
+
+def test_a_worker_that_dies_costs_the_pair_it_held(tmp_path):
+    """It is tried once more, then recorded; the others are evaluated once."""
+    log = tmp_path / "log"
+    evaluator = ce.Evaluator(strategies=["naive", Ours(log=log, deadly={3, 7})])
+
+    reports = list(ce.evaluate_many(pairs(12), evaluator=evaluator))
+
+    assert kinds(reports) == {"evaluated": 10, "worker_lost": 2}
+    counts = collections.Counter(noted(log))
+    assert counts == {number: 2 if number in {3, 7} else 1 for number in range(12)}
+    [report] = [each for each in reports if each.task_id == 3]
+    assert (report.failure.tries, "signal 9" in report.failure.problem) == (2, True)
+
+
+def test_a_worker_that_dies_once_costs_nothing(tmp_path):
+    """The second try has the answer."""
+    events = []
+    evaluator = ce.Evaluator(strategies=["naive", Ours(deadly={3}, once=str(tmp_path))])
+
+    reports = list(ce.evaluate_many(pairs(6), evaluator=evaluator, progress=events.append))
+
+    assert kinds(reports) == {"evaluated": 6}
+    [retried] = [event for event in events if event.kind == "retried"]
+    assert retried.pair == "lines, task 3, features 0 and 1"
+    assert "signal 9" in retried.problem
+
+
+def test_a_given_pool_that_breaks_is_replaced(tmp_path):
+    """All it held is tried again, one by one: only the deadly pair is lost."""
+    evaluator = ce.Evaluator(strategies=["naive", Ours(deadly={3})])
+    with ProcessPoolExecutor(2) as executor:
+        reports = list(ce.evaluate_many(pairs(12), evaluator=evaluator, executor=executor))
+
+    assert kinds(reports) == {"evaluated": 11, "worker_lost": 1}
+
+
+def test_an_executor_that_takes_no_work_is_an_error():
+    """It was shut down by whoever made it."""
+    executor = ThreadPoolExecutor(1)
+    executor.shutdown()
+
+    with pytest.raises(ce.BatchError, match="executor: takes no work"):
+        list(ce.evaluate_many(pairs(2), evaluator=EVALUATOR, executor=executor))
+
+
+def test_a_strategy_that_cannot_be_pickled_is_named_at_once():
+    """Before any pair is taken; threads do not need to pickle it."""
+    strategy = Ours()
+    strategy.lock = threading.Lock()
+    evaluator = ce.Evaluator(strategies=["naive", strategy])
+
+    with pytest.raises(ce.BatchError, match=r"^strategy 'ours': .*lock"):
+        ce.evaluate_many(iter(()), evaluator=evaluator)
+
+    with ThreadPoolExecutor(1) as executor:
+        reports = list(ce.evaluate_many([pair(1)], evaluator=evaluator, executor=executor))
+    assert kinds(reports) == {"evaluated": 1}
+
+
+def test_a_pair_that_cannot_be_pickled_is_a_recorded_failure():
+    """And the others are evaluated."""
+
+    class Odd(str):
+        __slots__ = ()
+
+        def __reduce__(self):
+            raise TypeError("odd")
+
+    reports = list(ce.evaluate_many([pair(1, model=Odd("m")), pair(2)], evaluator=EVALUATOR))
+
+    assert kinds(reports) == {"not_delivered": 1, "evaluated": 1}
+
+
+def test_on_error_may_be_to_raise(threads, tmp_path):
+    """With the pair's name; what was finished before is in the store."""
+    evaluator = ce.Evaluator(strategies=[Ours(deadly={3}, how="exit")])
+    reports = ce.evaluate_many(
+        pairs(5), evaluator=evaluator, executor=threads, store=tmp_path, on_error="raise"
+    )
+
+    with pytest.raises(
+        ce.BatchError, match="lines, task 3, features 0 and 1: SystemExit"
+    ) as caught:
+        list(reports)
+
+    assert caught.value.concerns == "lines, task 3, features 0 and 1"
+    assert next(reports, None) is None
+
+
+def test_on_error_is_one_of_two():
+    """A typing error is not silently "record"."""
+    with pytest.raises(ValueError, match="on_error"):
+        ce.evaluate_many([], evaluator=EVALUATOR, on_error="ignore")
+
+
+def test_an_iterable_that_raises_does_so_when_its_pairs_are_yielded(threads):
+    """What was under way is not lost."""
+
+    def broken():
+        yield from pairs(3)
+        raise OSError("the list ended badly")
+
+    seen = []
+
+    def collect():
+        for report in ce.evaluate_many(broken(), evaluator=EVALUATOR, executor=threads):
+            seen.append(report)  # noqa: PERF402 - what comes before the error is wanted
+
+    with pytest.raises(OSError, match="ended badly"):
+        collect()
+
+    assert kinds(seen) == {"evaluated": 3}
+
+
+def test_what_is_no_pair_is_told(threads):
+    """After the pairs before it."""
+    with pytest.raises(ce.BatchError, match="is no FeaturePair"):
+        list(ce.evaluate_many([pair(1), "pair"], evaluator=EVALUATOR, executor=threads))
+
+
+# --- the store ---------------------------------------------------------------------
+
+
+def test_what_the_store_has_is_not_evaluated_again(threads, tmp_path):
+    """It is yielded from there, equal, and the rest is done."""
+    log, store = tmp_path / "log", tmp_path / "store"
+    evaluator = ce.Evaluator(strategies=["naive", Ours(log=log)])
+    first = list(ce.evaluate_many(pairs(5), evaluator=evaluator, executor=threads, store=store))
+
+    second = list(ce.evaluate_many(pairs(8), evaluator=evaluator, executor=threads, store=store))
+
+    assert sorted(noted(log)) == list(range(8))
+    assert sorted(report.task_id for report in second) == list(range(8))
+    assert {report.task_id: report for report in first}.items() <= {
+        report.task_id: report for report in second
+    }.items()
+
+
+def test_infrastructure_errors_are_tried_again_and_verdicts_are_not(threads, tmp_path):
+    """A failure of today may be an answer tomorrow."""
+    log, here = tmp_path / "log", tmp_path / "here"
+    here.mkdir()
+    strategy = Ours(log=log, deadly={1}, how="exit", once=str(here))
+    evaluator = ce.Evaluator(strategies=["naive", strategy])
+    options = {"evaluator": evaluator, "executor": threads, "store": tmp_path / "store"}
+
+    first, second, third = (list(ce.evaluate_many(pairs(3), **options)) for _ in range(3))
+
+    assert kinds(first) == {"evaluated": 2, "error": 1}
+    assert kinds(second) == kinds(third) == {"evaluated": 3}
+    assert sorted(noted(log)) == [0, 1, 1, 2]
+    assert len(ce.ReportStore(tmp_path / "store")) == 3
+
+
+def test_a_sandbox_that_failed_is_tried_again(threads, tmp_path):
+    """Its run says nothing of the code."""
+    store = ce.ReportStore(tmp_path)
+    [report] = ce.evaluate_many([pair(1)], evaluator=EVALUATOR, executor=threads, store=store)
+    [key] = store.keys()
+    failed = ce.TestResult(status="infrastructure_error")
+    broken = attrs.evolve(report, feature1=attrs.evolve(report.feature1, tests=failed))
+    shutil.rmtree(tmp_path / "reports")
+    store.put(key, broken)
+
+    [again] = ce.evaluate_many([pair(1)], evaluator=EVALUATOR, executor=threads, store=store)
+
+    assert plain(again) == plain(report)
+
+
+def test_a_damaged_report_is_recorded_and_made_anew_the_next_time(threads, tmp_path):
+    """Nothing is lost: the damaged file is set aside."""
+    options = {"evaluator": EVALUATOR, "executor": threads, "store": tmp_path}
+    [report] = ce.evaluate_many([pair(1)], **options)
+    next(tmp_path.rglob("reports/*/*.json")).write_bytes(b"torn")
+
+    [recorded] = ce.evaluate_many([pair(1)], **options)
+    [again] = ce.evaluate_many([pair(1)], **options)
+
+    assert recorded.failure.kind == "not_stored"
+    assert plain(again) == plain(report)
+    assert len(list(tmp_path.rglob("*.damaged"))) == 1
+
+
+def test_another_evaluator_has_reports_of_its_own(threads, tmp_path):
+    """In the same store."""
+    for strategies in (["naive"], ["union"], ["naive"]):
+        evaluator = ce.Evaluator(strategies=strategies)
+        list(ce.evaluate_many([pair(1)], evaluator=evaluator, executor=threads, store=tmp_path))
+
+    found = sorted(report.attempts[0].strategy for report in ce.ReportStore(tmp_path))
+    assert found == ["naive", "union"]
+
+
+def test_a_store_of_a_newer_schema_is_refused_at_once(threads, tmp_path):
+    """Before any pair is taken."""
+    (tmp_path / "store.json").write_text('{"schema_version": 2}')
+
+    with pytest.raises(ce.ReportError, match="schema version 2"):
+        ce.evaluate_many(iter(()), evaluator=EVALUATOR, executor=threads, store=tmp_path)
+
+
+# --- progress and the end ------------------------------------------------------------
+
+
+def test_events_tell_what_happens(threads, tmp_path):
+    """In the thread that iterates, each report right before it is yielded."""
+    events, seen = [], []
+    options = {"evaluator": EVALUATOR, "executor": threads, "store": tmp_path}
+    list(ce.evaluate_many([pair(1)], **options))
+
+    def tell(event):
+        events.append((event.kind.value, threading.get_ident()))
+
+    for _ in ce.evaluate_many([pair(1), pair(2), pair(2)], progress=tell, **options):
+        seen.append(len(events))  # noqa: PERF401
+
+    counts = collections.Counter(kind for kind, _ in events)
+    assert counts == {"submitted": 1, "stored": 1, "finished": 1, "failed": 1}
+    assert {thread for _, thread in events} == {threading.get_ident()}
+    assert seen[-1] == len(events)
+
+
+def test_it_is_silent_unless_asked(threads, capfd):
+    """And then it is a bar that ends full."""
+    list(ce.evaluate_many(pairs(3), evaluator=EVALUATOR, executor=threads))
+    assert capfd.readouterr() == ("", "")
+
+    list(ce.evaluate_many(pairs(3), evaluator=EVALUATOR, executor=threads, progress=True))
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert "3/3" in err
+    assert "100%" in err
+
+
+def test_leaving_early_ends_the_workers(tmp_path):
+    """And gives the claims back."""
+    evaluator = ce.Evaluator(strategies=["naive", Ours(seconds=0.05)])
+    for _ in ce.evaluate_many(pairs(50), evaluator=evaluator, store=tmp_path):
+        break
+    began = time.monotonic()
+
+    reports = list(ce.evaluate_many(pairs(3), evaluator=evaluator, store=tmp_path))
+
+    assert kinds(reports) == {"evaluated": 3}
+    assert time.monotonic() - began < 10
+
+
+def test_a_given_executor_is_left_open(threads):
+    """Whoever made it ends it."""
+    list(ce.evaluate_many(pairs(2), evaluator=EVALUATOR, executor=threads))
+
+    assert threads.submit(int, "1").result() == 1
+
+
+INTERRUPTED = """
+import sys
+sys.path[:0] = [{tests!r}]
+import cooperbench_eval as ce
+from batchparts import Ours, pairs
+
+if __name__ == "__main__":
+    evaluator = ce.Evaluator(strategies=["naive", Ours(seconds=30)])
+    print("begun", flush=True)
+    tell = lambda event: print(event.kind, flush=True)
+    list(ce.evaluate_many(pairs(5), evaluator=evaluator, progress=tell))
+"""
+
+
+def lives(group):
+    """Whether any process of a group is left."""
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def test_an_interrupt_ends_everything_at_once(tmp_path):
+    """One traceback, the caller's, and no process that lives on."""
+    script = tmp_path / "script.py"
+    script.write_text(INTERRUPTED.format(tests=str(Path(__file__).parent)))
+    with subprocess.Popen(
+        [sys.executable, script],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        for _ in range(2):
+            process.stdout.readline()
+        time.sleep(1)
+        began = time.monotonic()
+        os.killpg(process.pid, signal.SIGINT)
+        _, err = process.communicate(timeout=20)
+
+    assert time.monotonic() - began < 8
+    assert err.count("Traceback") == 1, err
+    assert "KeyboardInterrupt" in err
+    deadline = time.monotonic() + 10
+    while lives(process.pid) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not lives(process.pid)
+
+
+def test_pools_of_our_own_may_be_given(tmp_path):
+    """And serve several batches."""
+    with WorkerPool(1) as pool:
+        for _ in range(2):
+            reports = list(ce.evaluate_many(pairs(3), evaluator=EVALUATOR, executor=pool))
+            assert kinds(reports) == {"evaluated": 3}

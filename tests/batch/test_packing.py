@@ -1,0 +1,86 @@
+"""A report as bytes: small, whole, and read back equal."""
+
+import json
+
+import attrs
+import pytest
+from generators import reports
+from hypothesis import given
+
+import cooperbench_eval as ce
+from cooperbench_eval.analysis.facts import facts_of
+from cooperbench_eval.batch.packing import facts_in, pack, unpack
+
+OUTPUT = "what it printed\n" * 5000
+CASES = [ce.TestCase(id=f"test_{n}", status="passed") for n in range(500)]
+RUN = ce.TestResult(status="passed", cases=CASES, output=OUTPUT)
+
+
+def loud_report():
+    """Return a report with much in it, in several places the same."""
+    base = ce.Snapshot.from_files({"f": b"1\n" * 3000})
+    one, two = (ce.Changes({"f": ce.Entry(n * 6000)}).diff(base) for n in (b"2\n", b"3\n"))
+    pair = ce.FeaturePair(
+        repo_name="r",
+        task_id=0,
+        base=base,
+        feature1=ce.Feature(number=1, patch=one),
+        feature2=ce.Feature(number=2, patch=two),
+    )
+    report = ce.Evaluator().evaluate(pair)
+    feature = attrs.evolve(report.feature1, tests=RUN, base_tests=RUN)
+    return attrs.evolve(report, feature1=feature)
+
+
+@given(reports())
+def test_any_report_is_read_back_equal(report):
+    """Whatever stands in it."""
+    packed = pack(report)
+
+    assert unpack(packed.head, packed.parts.__getitem__) == report
+    assert packed.is_final == report.is_final
+    assert facts_in(packed.head) == facts_of(report)
+
+
+def test_what_is_large_stands_beside_once():
+    """The head stays small, and equal texts are one part."""
+    packed = pack(loud_report())
+
+    assert len(packed.head) < 8000
+    assert sum(data == OUTPUT.encode() for data in packed.parts.values()) == 1
+    assert max(map(len, packed.parts.values())) > 50_000
+
+
+def test_a_report_of_short_texts_is_a_reports_json():
+    """Anybody can read it without the store."""
+    base = ce.Snapshot.from_files({"f": b"1\n"})
+    sides = [ce.Changes({"f": ce.Entry(b"%d\n" % n)}).diff(base) for n in (2, 3)]
+    one, two = (ce.Feature(number=n, patch=side) for n, side in enumerate(sides))
+    pair = ce.FeaturePair(repo_name="r", task_id=0, base=base, feature1=one, feature2=two)
+    report = ce.Evaluator(strategies=["naive"]).evaluate(pair)
+
+    packed = pack(report)
+
+    assert packed.parts == {}
+    assert ce.MergeReport.from_json(packed.head) == report
+
+
+@pytest.mark.parametrize(
+    "head",
+    [b"", b"[]", b"{}", b"\xff", b"[" * 100_000, b'{"facts": {}}', b'{"facts": 7}'],
+    ids=["empty", "list", "dict", "no text", "deep", "no facts", "a number"],
+)
+def test_what_is_no_report_is_refused(head):
+    """With the one error that readers expect."""
+    with pytest.raises(ce.ReportError):
+        unpack(head, {}.__getitem__)
+    with pytest.raises(ce.ReportError):
+        facts_in(head)
+
+
+def test_the_facts_stand_first():
+    """So that whoever looks into a file sees them."""
+    head = pack(loud_report()).head
+
+    assert head.startswith(b'{"facts":')
+    assert json.loads(head)["schema_version"] == 1

@@ -1,0 +1,218 @@
+"""Batches that are killed, share a store, or run out of disk lose and double nothing."""
+
+import collections
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from batchparts import Ours, by_task, noted, pairs, plain
+
+import cooperbench_eval as ce
+
+COUNT = 120
+
+# A process that has imported everything and forks the batches, so that one begins in no time.
+NURSERY = """
+import os, signal, sys
+sys.path[:0] = [{tests!r}]
+from concurrent.futures import ThreadPoolExecutor
+import cooperbench_eval as ce
+from batchparts import Ours, pairs
+import tqdm.auto
+
+EVALUATOR = ce.Evaluator(strategies=["naive", Ours(log={log!r}, seconds=0.002)])
+
+def batch(own_pool):
+    options = dict(evaluator=EVALUATOR, store={store!r})
+    for report in ce.evaluate_many(pairs({count}), **options,
+                                   executor=None if own_pool else ThreadPoolExecutor(2)):
+        pass
+
+if __name__ == "__main__":
+    for line in sys.stdin:
+        child = os.fork()
+        if not child:
+            batch(line.strip() == "processes")
+            os._exit(0)
+        print(child, flush=True)
+        print(os.waitpid(child, 0)[1], flush=True)
+"""
+
+
+class Nursery:
+    """Forks batches when asked."""
+
+    def __init__(self, folder, store, log):
+        """Start it; *store* and *log* are those of every batch."""
+        script = folder / "nursery.py"
+        text = NURSERY.format(
+            tests=str(Path(__file__).parent), store=str(store), log=str(log), count=COUNT
+        )
+        script.write_text(text)
+        self._process = subprocess.Popen(
+            [sys.executable, script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+
+    def begin(self, how="threads"):
+        """Begin a batch; return its process id."""
+        print(how, file=self._process.stdin, flush=True)
+        return int(self._process.stdout.readline())
+
+    def ended(self):
+        """Wait for it; return its status."""
+        return int(self._process.stdout.readline())
+
+    def close(self):
+        """End it."""
+        self._process.stdin.close()
+        self._process.stdout.close()
+        self._process.wait()
+
+
+@pytest.fixture
+def nursery(tmp_path):
+    """Of batches on `store`, with `log`."""
+    nursery = Nursery(tmp_path, tmp_path / "store", tmp_path / "log")
+    yield nursery
+    nursery.close()
+
+
+def stored(store):
+    """The tasks whose reports are there; each is read as a whole."""
+    there = ce.ReportStore(store)
+    return [report.task_id for report in there] if there.exists else []
+
+
+def test_fifty_kills_lose_double_and_tear_nothing(nursery, tmp_path):
+    """Wherever the batch is; each goes on where the last one was."""
+    store, log = tmp_path / "store", tmp_path / "log"
+    log.touch()
+    chance = random.Random(1)  # noqa: S311 - any moments will do
+    killed, known = 0, []
+
+    while killed < 50:
+        own_pool = killed % 10 == 9
+        before = len(noted(log))
+        batch = nursery.begin("processes" if own_pool else "threads")
+        time.sleep(chance.uniform(0.3, 0.6) if own_pool else chance.uniform(0.0, 0.08))
+        os.kill(batch, signal.SIGKILL)
+        status = nursery.ended()
+        killed += status == signal.SIGKILL
+        again = set(noted(log)[before:]) & set(known)
+        assert not again, "what was stored is not evaluated again"
+        known = stored(store)
+        assert len(known) == len(set(known)), "no pair has two reports"
+        if status == 0:  # it was faster: begin anew
+            shutil.rmtree(store)
+            known = []
+    nursery.begin()
+    assert nursery.ended() == 0
+
+    evaluator = ce.Evaluator(strategies=["naive", Ours()])
+    assert by_task(ce.ReportStore(store)) == [plain(evaluator.evaluate(p)) for p in pairs(COUNT)]
+
+
+def test_two_processes_on_a_store_do_not_evaluate_a_pair_twice(tmp_path):
+    """And both yield every report."""
+    log = tmp_path / "log"
+    script = tmp_path / "script.py"
+    script.write_text(
+        f"import sys; sys.path[:0] = [{str(Path(__file__).parent)!r}]\n"
+        "from concurrent.futures import ThreadPoolExecutor\n"
+        "import cooperbench_eval as ce\n"
+        "from batchparts import Ours, pairs\n"
+        f"strategy = Ours(log={str(log)!r}, seconds=0.02)\n"
+        "evaluator = ce.Evaluator(strategies=['naive', strategy])\n"
+        f"for report in ce.evaluate_many(pairs(60), evaluator=evaluator,\n"
+        f"        store={str(tmp_path / 'store')!r}, executor=ThreadPoolExecutor(2)):\n"
+        "    print(report.task_id)\n"
+    )
+
+    processes = [
+        subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE) for _ in range(2)
+    ]
+    printed = [process.communicate(timeout=60)[0].split() for process in processes]
+
+    assert [sorted(map(int, each)) for each in printed] == [list(range(60))] * 2
+    lines = [line.split() for line in log.read_text().splitlines()]
+    assert collections.Counter(int(number) for number, _ in lines) == dict.fromkeys(range(60), 1)
+    assert len({pid for _, pid in lines}) == 2, "both took part"
+
+
+def test_a_batch_takes_over_what_a_killed_one_had_claimed(nursery, tmp_path):
+    """It waits for the living, not for the dead."""
+    store, log = tmp_path / "store", tmp_path / "log"
+    log.touch()
+    first = nursery.begin("processes")
+    deadline = time.monotonic() + 20
+    while not noted(log) and time.monotonic() < deadline:
+        time.sleep(0.01)
+
+    waiting = subprocess.Popen(
+        [sys.executable, tmp_path / "nursery.py"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    print("threads", file=waiting.stdin, flush=True)
+    waiting.stdout.readline()
+    os.kill(first, signal.SIGKILL)
+    nursery.ended()
+
+    assert waiting.stdout.readline() == "0\n"
+    waiting.communicate()
+    assert sorted(stored(store)) == list(range(COUNT))
+
+
+FULL = """
+import sys
+sys.path[:0] = [{tests!r}]
+from concurrent.futures import ThreadPoolExecutor
+import cooperbench_eval as ce
+from batchparts import pairs
+
+seen = 0
+try:
+    for report in ce.evaluate_many(pairs(200), evaluator=ce.Evaluator(), store={store!r},
+                                   executor=ThreadPoolExecutor(2)):
+        seen += 1
+except ce.ReportError as exc:
+    print("error", exc)
+print("seen", seen, "kept", len(list(ce.ReportStore({store!r}))))
+"""
+
+
+def test_a_full_disk_is_one_clear_error_and_loses_nothing(tmp_path):
+    """What was finished is yielded, what was kept can be read, and the rest is done later."""
+    bwrap = shutil.which("bwrap")
+    if bwrap is None and not os.environ.get("CI"):
+        pytest.skip("bubblewrap mounts the small disk")
+    script = tmp_path / "script.py"
+    store = tmp_path / "disk" / "store"
+    store.parent.mkdir()
+    script.write_text(FULL.format(tests=str(Path(__file__).parent), store=str(store)))
+
+    done = subprocess.run(
+        [
+            *(bwrap, "--dev-bind", "/", "/", "--size", str(400 << 10)),
+            *("--tmpfs", str(store.parent), sys.executable, str(script)),
+        ],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stderr
+    error, counts = done.stdout.splitlines()
+    assert error.endswith("cannot be written (No space left on device)")
+    assert error.startswith(f"error {store}")
+    _, seen, _, kept = counts.split()
+    assert 0 < int(kept) <= int(seen) < 200
+    assert int(seen) - int(kept) <= 12, "only what was under way is not kept"
