@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from cooperbench_eval.analysis.rates import Comparison, Distribution, Rate
     from cooperbench_eval.analysis.summarizing import summarize
     from cooperbench_eval.analysis.summary import Summary
+    from cooperbench_eval.analysis.tables import to_pandas, to_polars, to_records
     from cooperbench_eval.analysis.verdicts import (
         GoldSummary,
         PolicySummary,
@@ -280,6 +281,9 @@ __all__ = [
     "resolve_conflicts",
     "summarize",
     "task_image",
+    "to_pandas",
+    "to_polars",
+    "to_records",
     "write_report",
 ]
 
@@ -296,6 +300,7 @@ _ROOMS = {
     "cooperbench_eval.analysis.rates": ("Comparison", "Distribution", "Rate"),
     "cooperbench_eval.analysis.summarizing": ("summarize",),
     "cooperbench_eval.analysis.summary": ("Summary",),
+    "cooperbench_eval.analysis.tables": ("to_pandas", "to_polars", "to_records"),
     "cooperbench_eval.analysis.verdicts": (
         "GoldSummary",
         "PolicySummary",

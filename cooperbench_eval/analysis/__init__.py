@@ -12,6 +12,7 @@ from cooperbench_eval.analysis.policies import POLICIES, Policy, PolicyRule, Pol
 from cooperbench_eval.analysis.rates import Comparison, Distribution, Rate
 from cooperbench_eval.analysis.summarizing import summarize
 from cooperbench_eval.analysis.summary import Summary
+from cooperbench_eval.analysis.tables import to_pandas, to_polars, to_records
 from cooperbench_eval.analysis.verdicts import (
     GoldSummary,
     PolicySummary,
@@ -39,4 +40,7 @@ __all__ = [
     "compare",
     "facts_of",
     "summarize",
+    "to_pandas",
+    "to_polars",
+    "to_records",
 ]

@@ -1,0 +1,199 @@
+"""Tables are tidy: scalar columns, the same ones always, in records and frames alike."""
+
+import datetime as dt
+import subprocess
+import sys
+from enum import StrEnum
+
+import pandas as pd
+import polars as pl
+import pytest
+from generators import lists_of, pair_facts, reports
+from hypothesis import given
+from made_pairs import pair
+
+from cooperbench_eval.analysis.columns import COLUMNS, Level
+from cooperbench_eval.analysis.facts import facts_of
+from cooperbench_eval.analysis.tables import to_pandas, to_polars, to_records
+from cooperbench_eval.errors import AnalysisError
+from cooperbench_eval.models import Conflict, TestCase, TestResult
+from cooperbench_eval.reporting import Attempt, FeatureReport, MergeReport, PatchReport
+
+OF_FACTS = ["pairs", "attempts", "features"]
+OF_REPORTS = ["tests", "conflicts"]
+PLAIN = (str, int, float, bool, dt.datetime, type(None))
+
+
+def read_back(frame):
+    """A pandas frame as records with `None` for whatever it calls missing."""
+    return [
+        {name: None if value is None or pd.isna(value) else value for name, value in row.items()}
+        for row in frame.astype(object).to_dict("records")
+    ]
+
+
+@given(lists_of(reports()))
+def test_records_are_plain_and_have_the_columns_of_their_level(some):
+    """No enum, no bytes, and nothing that UTF-8 cannot say."""
+    for level in Level:
+        names = [column.name for column in COLUMNS[level]]
+        for record in to_records(some, level):
+            assert list(record) == names
+            assert all(type(value) in PLAIN for value in record.values())
+            assert all(v.encode() is not None for v in record.values() if isinstance(v, str))
+
+
+@pytest.mark.parametrize("level", [*OF_FACTS, *OF_REPORTS])
+@given(some=lists_of(reports()))
+def test_frames_read_back_are_the_records(level, some):
+    """Neither library loses or changes a value, and both agree."""
+    records = to_records(some, level)
+
+    assert to_polars(some, level).to_dicts() == records
+    assert read_back(to_pandas(some, level)) == records
+
+
+@pytest.mark.parametrize("level", list(Level))
+def test_a_frame_of_nothing_has_all_columns_in_their_types(level):
+    """Zero rows have the schema of many."""
+    columns = COLUMNS[level]
+
+    pandas, polars = to_pandas([], level), to_polars([], level)
+
+    assert list(pandas.columns) == polars.columns == [column.name for column in columns]
+    for column in columns:
+        if issubclass(column.kind, StrEnum):
+            members = [member.value for member in column.kind]
+            assert list(pandas[column.name].cat.categories) == members
+            assert polars.schema[column.name] == pl.Enum(members)
+    assert to_records([], level) == []
+
+
+def test_columns_have_nullable_types():
+    """What may be missing is no float by accident, and a time knows its zone."""
+    pairs = [pair(naive="clean ++"), pair(naive="conflicts", lead="applied +..")]
+
+    pandas, polars = to_pandas(pairs), to_polars(pairs)
+
+    assert pandas.dtypes["conflict_score"] == "Int64"
+    assert pandas.dtypes["feature1_passed"] == "boolean"
+    assert pandas.dtypes["timestamp"] == "datetime64[us, UTC]"
+    assert polars.schema["feature1_passed"] == pl.Boolean()
+    assert polars.schema["timestamp"] == pl.Datetime("us", "UTC")
+    assert not isinstance(pandas.index, pd.MultiIndex)
+
+
+@given(lists_of(pair_facts()))
+def test_there_is_a_row_for_each_thing(facts):
+    """Pairs, strategies' tries and features are each there once."""
+    assert len(to_records(facts, "pairs")) == len(facts)
+    assert len(to_records(facts, "features")) == 2 * len(facts)
+    attempts = to_records(facts, "attempts")
+    assert [row["strategy"] for row in attempts] == [a.strategy for f in facts for a in f.attempts]
+
+
+def test_correct_is_missing_where_there_is_no_answer():
+    """A missing side is a failure; a run that was never made is nothing."""
+    words = ["clean ++", "clean +-", "conflicts", "not_tried", "clean +."]
+
+    rows = to_records([pair(naive=word) for word in words], "attempts")
+
+    assert [row["correct"] for row in rows] == [True, False, False, False, None]
+
+
+def a_report():
+    """A report with a run and a conflict of each sort."""
+    case = TestCase(id="test_a", status="passed", duration_seconds=0.5)
+    run = TestResult(status="passed", cases=[case])
+    naive = Attempt(strategy="naive", implementation="", status="clean", feature2_tests=run)
+    patch = PatchReport(status="applied")
+    return MergeReport(
+        repo_name="click",
+        task_id=0,
+        timestamp=dt.datetime(2026, 1, 31, 12, tzinfo=dt.timezone(dt.timedelta(hours=2))),
+        feature1=FeatureReport(number=4, patch=patch, tests=run, other_tests=run),
+        feature2=FeatureReport(number=7, patch=patch, base_tests=run),
+        conflict_details=None,
+        conflicts=[
+            Conflict(path="a.py", base=b"", ours=b"x\ny", theirs=b"z\n", line=3),
+            Conflict(path="b\udcff", kind="binary", base=b"\0", ours=None, theirs=b"\1\n"),
+        ],
+        attempts=[naive],
+    )
+
+
+def test_a_test_says_whose_it_is_and_on_which_tree_it_ran():
+    """The other feature's tests on a patch are rows of the other feature."""
+    rows = to_records([a_report()], "tests")
+
+    assert [(row["feature"], row["run"], row["strategy"]) for row in rows] == [
+        (4, "alone", None),
+        (7, "base", None),
+        (7, "other", None),
+        (7, "merged", "naive"),
+    ]
+    assert {(row["id"], row["status"]) for row in rows} == {("test_a", "passed")}
+
+
+def test_a_conflict_counts_its_sides_lines():
+    """Where it has lines; whole contents are no lines of a conflict."""
+    lined, binary = to_records([a_report()], "conflicts")
+
+    counts = ("line", "base_lines", "ours_lines", "theirs_lines")
+    assert [lined[name] for name in counts] == [3, 0, 2, 1]
+    assert [binary[name] for name in counts] == [None] * 4
+    assert (binary["path"], binary["kind"]) == ("b\\udcff", "binary")
+
+
+def test_times_are_in_utc():
+    """Whatever zone the evaluation was in."""
+    (row,) = to_records([a_report()])
+
+    assert row["timestamp"].isoformat() == "2026-01-31T10:00:00+00:00"
+
+
+@pytest.mark.parametrize("level", OF_FACTS)
+@given(some=lists_of(reports()))
+def test_facts_and_stores_of_them_are_enough(level, some):
+    """A table of pairs, attempts or features is the same from facts."""
+
+    class Store:
+        def facts(self):
+            return map(facts_of, some)
+
+    assert to_records(some, level) == to_records(Store(), level)
+
+
+@pytest.mark.parametrize("level", OF_REPORTS)
+def test_tests_and_conflicts_need_reports(level):
+    """Facts have none of them, and an empty table would say there were none."""
+
+    class Store:
+        def facts(self):
+            return []
+
+    for facts in ([facts_of(a_report())], Store()):
+        with pytest.raises(AnalysisError, match=f"table of {level} needs reports"):
+            to_records(facts, level)
+
+
+def test_an_unknown_level_is_an_error():
+    """The error names the levels there are."""
+    with pytest.raises(AnalysisError, match="'hunks'; available: pairs, attempts"):
+        to_records([], "hunks")
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_a_missing_library_names_its_extra(library):
+    """Nothing else of the tables needs it."""
+    code = f"""
+import sys
+sys.modules[{library!r}] = None
+from cooperbench_eval import to_records, to_{library}
+assert to_records([]) == []
+to_{library}([])
+"""
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+
+    assert f"pip install 'cooperbench-eval[{library}]'" in done.stderr
