@@ -61,7 +61,9 @@ class Policy:
     """Says which strategy's result counts as the pair's.
 
     Under `ANY_PASSES` a strategy that meets no conflict decides as well: there is
-    nothing for the next one to resolve.
+    nothing for the next one to resolve. Where a row or a run is missing that could
+    change the answer, there is none. Pairs without an answer are the harder ones, so
+    a rate with many of them beside it flatters.
 
     Attributes:
         name: What the policy is called in summaries.
