@@ -249,6 +249,23 @@ def peers(evaluation: ce.PeerEval) -> None:
     evaluation.passed[1] = True  # type: ignore[index]
 
 
+def analyses(reports: list[ce.MergeReport], facts: list[ce.PairFacts]) -> None:
+    """Many reports, or their facts."""
+    summary = ce.summarize(reports, by=("repo_name", "k"), policies=["paper"], gold=facts)
+    assert_type(summary, ce.Summary)
+    assert_type(ce.summarize(iter(facts), by=lambda pair: pair.k > 1), ce.Summary)
+    assert_type(summary.strategies["naive"].correct, ce.Rate)
+    assert_type(summary.strategies["naive"].effort_reduction(2), float | None)
+    assert_type(summary.comparisons["naive", "union"], ce.Comparison)
+    assert_type(summary.conflict_score, ce.Distribution)
+    assert_type(ce.compare(reports, facts, "naive"), ce.Comparison)
+    assert_type(ce.POLICIES["paper"].judge(reports[0]), ce.PolicyVerdict)
+    assert_type(ce.facts_of(reports[0]), ce.PairFacts)
+    assert_type(ce.to_records(reports, "tests"), list[dict[str, Any]])
+
+    ce.POLICIES["paper"] = ce.Policy(name="paper", strategies=["naive"])  # type: ignore[index]
+
+
 def errors() -> None:
     """One `except` catches all; facts are attributes."""
     try:

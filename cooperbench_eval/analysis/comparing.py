@@ -2,9 +2,10 @@
 
 from collections import Counter
 
-from cooperbench_eval.analysis.facts import FactsSource, PairFacts, iterate_facts
+from cooperbench_eval.analysis.facts import PairFacts
 from cooperbench_eval.analysis.policies import POLICIES, Policy
 from cooperbench_eval.analysis.rates import Comparison
+from cooperbench_eval.analysis.sources import FactsSource, iterate_facts
 from cooperbench_eval.analysis.tally import (
     CORRECT,
     Answer,

@@ -7,10 +7,10 @@ so that it can be summed up without reading the report again.
 
 import datetime as dt
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import cache
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any
 
 from attrs import field, frozen
 
@@ -31,16 +31,7 @@ from cooperbench_eval.reporting.rows import Attempt, FeatureReport, Verdict, fin
 if TYPE_CHECKING:
     from cooperbench_eval.reporting.serialization import Compact
 
-__all__ = [
-    "AttemptFacts",
-    "FactsSource",
-    "FeatureFacts",
-    "HasFacts",
-    "PairFacts",
-    "RunFacts",
-    "facts_of",
-    "iterate_facts",
-]
+__all__ = ["AttemptFacts", "FeatureFacts", "PairFacts", "RunFacts", "facts_of"]
 
 _SHOWN_FAILURE = 200
 
@@ -244,26 +235,7 @@ def _compact() -> "Compact[PairFacts]":
     return Compact(PairFacts)
 
 
-# --- from reports ------------------------------------------------------------
-
-
-@runtime_checkable
-class HasFacts(Protocol):
-    """What keeps facts beside its reports, such as a store of them."""
-
-    def facts(self) -> Iterable[PairFacts]:
-        """Give the facts of every report."""
-
-
-FactsSource = Iterable[MergeReport | PairFacts] | HasFacts
-"""Reports, their facts, or what keeps these."""
-
-
-def iterate_facts(reports: FactsSource) -> Iterator[PairFacts]:
-    """Give the facts of *reports*, one at a time."""
-    source = reports.facts() if isinstance(reports, HasFacts) else reports
-    for each in source:
-        yield each if isinstance(each, PairFacts) else facts_of(each)
+# --- from a report -----------------------------------------------------------
 
 
 def facts_of(report: MergeReport) -> PairFacts:

@@ -8,10 +8,11 @@ from itertools import combinations
 from attrs import frozen
 
 from cooperbench_eval.analysis.comparing import comparison_of
-from cooperbench_eval.analysis.facts import FactsSource, PairFacts, iterate_facts
+from cooperbench_eval.analysis.facts import PairFacts
 from cooperbench_eval.analysis.grouping import By, group_names, make_key, sorted_keys
 from cooperbench_eval.analysis.policies import POLICIES, Policy, find_policies
 from cooperbench_eval.analysis.rates import Distribution, Rate
+from cooperbench_eval.analysis.sources import FactsSource, iterate_facts
 from cooperbench_eval.analysis.summary import Summary
 from cooperbench_eval.analysis.tally import (
     CORRECT,

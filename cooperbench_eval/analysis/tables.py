@@ -7,17 +7,17 @@ facts; tests and conflicts need the reports themselves.
 
 import datetime as dt
 from collections.abc import Callable, Iterable, Iterator
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from cooperbench_eval.analysis.columns import COLUMNS, Column, Level, RunKind
 from cooperbench_eval.analysis.facts import (
     AttemptFacts,
-    FactsSource,
     FeatureFacts,
     PairFacts,
     RunFacts,
-    iterate_facts,
 )
+from cooperbench_eval.analysis.sources import FactsSource, iterate_facts
 from cooperbench_eval.analysis.tally import CORRECT, answer_of, has_answer
 from cooperbench_eval.errors import AnalysisError
 from cooperbench_eval.models import Conflict, TestResult
@@ -101,7 +101,12 @@ def _table(reports: FactsSource, level: str) -> tuple[tuple[Column, ...], list[_
         rows = (row for facts in iterate_facts(reports) for row in _OF_FACTS[level](facts))
     else:
         rows = (row for each in _whole(reports, level) for row in _OF_REPORTS[level](each))
-    return columns, [tuple(map(_plain, row)) for row in rows]
+    changes = [
+        (place, _CHANGES.get(column.kind, _value))
+        for place, column in enumerate(columns)
+        if column.kind not in _AS_THEY_ARE
+    ]
+    return columns, [_plain(list(row), changes) for row in rows]
 
 
 def _whole(reports: FactsSource, level: Level) -> Iterator[MergeReport]:
@@ -112,12 +117,28 @@ def _whole(reports: FactsSource, level: Level) -> Iterator[MergeReport]:
         yield each
 
 
-def _plain(value: Any) -> Any:
-    """Return an enum as its value, a time in UTC, and text that any library takes."""
-    if isinstance(value, str):
-        text = str(value)
-        return text if text.isascii() else text.encode(errors="backslashreplace").decode()
-    return value.astimezone(dt.UTC) if isinstance(value, dt.datetime) else value
+def _plain(row: list[Any], changes: list[tuple[int, Callable[[Any], Any]]]) -> _Row:
+    for place, change in changes:
+        if row[place] is not None:
+            row[place] = change(row[place])
+    return tuple(row)
+
+
+def _text(text: str) -> str:
+    """Return text that any library takes: what is no UTF-8 becomes escapes."""
+    return text if text.isascii() else text.encode(errors="backslashreplace").decode()
+
+
+def _value(member: StrEnum) -> str:
+    return member.value
+
+
+def _in_utc(time: dt.datetime) -> dt.datetime:
+    return time.astimezone(dt.UTC)
+
+
+_AS_THEY_ARE = (int, float, bool)
+_CHANGES: dict[type, Callable[[Any], Any]] = {str: _text, dt.datetime: _in_utc}
 
 
 # --- rows --------------------------------------------------------------------

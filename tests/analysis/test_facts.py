@@ -9,7 +9,7 @@ from hypothesis import given
 
 from cooperbench_eval.analysis.facts import PairFacts, facts_of
 from cooperbench_eval.errors import ReportError
-from cooperbench_eval.models import ModelUsage
+from cooperbench_eval.models import Conflict, HunkPlacement, ModelUsage
 from cooperbench_eval.reporting import Attempt, FeatureReport, PatchReport
 from cooperbench_eval.reporting.report import MergeReport
 
@@ -157,15 +157,24 @@ def test_requests_without_a_price_are_counted_beside_the_cost(usage, cost, unpri
     assert (attempt.cost_usd, attempt.unpriced_requests) == (cost, unpriced)
 
 
+def test_the_language_is_that_of_the_patched_files():
+    """Of what the hunks touch; of what conflicts where no hunk is known."""
+    hunks = [HunkPlacement(path="a.py", hunk=1), HunkPlacement(path="b.py", hunk=1)]
+    patched = PatchReport(status="applied", hunks=hunks)
+    conflict = Conflict(path="a.go", base=b"", ours=b"", theirs=b"")
+    report = attrs.evolve(usage_report(), conflicts=[conflict])
+
+    with_hunks = attrs.evolve(report, feature2=FeatureReport(number=2, patch=patched))
+
+    assert facts_of(with_hunks).language == "Python"
+    assert facts_of(report).language == "Go"
+    assert facts_of(usage_report()).language == ""
+
+
 def test_a_long_failure_is_one_line():
     """A traceback of a plug-in does not make the facts long."""
-    report = usage_report()
     failed = Attempt(strategy="x", implementation="", status="failed", failure="a" * 300 + "\nmore")
 
-    (attempt,) = facts_of(type(report)(**_fields(report) | {"attempts": [failed]})).attempts
+    (attempt,) = facts_of(attrs.evolve(usage_report(), attempts=[failed])).attempts
 
     assert attempt.failure == "a" * 199 + "…"
-
-
-def _fields(record):
-    return {name: getattr(record, name) for name in record.__slots__ if name != "__weakref__"}
