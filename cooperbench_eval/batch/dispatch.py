@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from attrs import evolve, frozen
 
-from cooperbench_eval.batch.jobs import Job, attempt, pickled, pickler_for, run_job
+from cooperbench_eval.batch.jobs import JobMaker, attempt, run_job
 from cooperbench_eval.batch.packing import Packed
 from cooperbench_eval.batch.workers import WorkerPool, usable_cores
 from cooperbench_eval.errors import BatchError
@@ -68,8 +68,8 @@ class Dispatcher:
         self._done: SimpleQueue[Any] = SimpleQueue()
         self._in_process = isinstance(executor, ThreadPoolExecutor)
         if not self._in_process:
-            self._dumps = pickler_for(own_processes=isinstance(self._executor, WorkerPool))
-            self._pickled = pickled(evaluator, self._dumps)
+            imports_main = isinstance(self._executor, WorkerPool)
+            self._jobs = JobMaker(evaluator, own_processes=imports_main)
 
     @property
     def has_room(self) -> bool:
@@ -91,7 +91,7 @@ class Dispatcher:
         if self._in_process:
             self._submit(flight, attempt, self._evaluator, flight.pair)
         else:
-            self._submit(flight, run_job, Job.of(flight.pair, self._pickled, self._dumps))
+            self._submit(flight, run_job, self._jobs.job(flight.pair))
 
     def answer(self, timeout_seconds: float | None) -> tuple[Flight, Outcome] | None:
         """Wait for the next answer; `None` if there is none in time.

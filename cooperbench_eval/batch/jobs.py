@@ -9,7 +9,7 @@ import pickle
 import sys
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 
 import attrs
 from attrs import frozen
@@ -23,21 +23,21 @@ from cooperbench_eval.errors import (
     TestRunError,
 )
 from cooperbench_eval.evaluator import Evaluator, FeaturePair
+from cooperbench_eval.memo import Memo
 from cooperbench_eval.reporting import Failure, FailureKind, MergeReport
 
 __all__ = [
     "Job",
-    "Pickler",
+    "JobMaker",
     "UndeliverableError",
     "attempt",
     "failure_of",
     "pair_name",
-    "pickled",
-    "pickler_for",
     "run_job",
 ]
 
-Pickler = Callable[[object], bytes]
+_Pickler = Callable[[object], bytes]
+_KEPT: Final = 256
 
 
 class UndeliverableError(BatchError):
@@ -58,22 +58,49 @@ class Job:
     shared: tuple[bytes, bytes, bytes]
     rest: bytes
 
-    @classmethod
-    def of(cls, pair: FeaturePair, evaluator: bytes, dumps: Pickler) -> "Job":
+
+class JobMaker:
+    """Packs pairs that one evaluator is to evaluate."""
+
+    def __init__(self, evaluator: Evaluator, *, own_processes: bool) -> None:
+        """Pickle *evaluator* once for all pairs.
+
+        Args:
+            evaluator: The evaluator.
+            own_processes: Whether the workers import the caller's main module.
+
+        Raises:
+            BatchError: Something in it cannot be pickled; says which strategy it is.
+        """
+        self._dumps = _pickler(own_processes=own_processes)
+        try:
+            self._evaluator = self._dumps(evaluator)
+        except _PICKLING_FAILS as exc:
+            culprit = _culprit(evaluator, self._dumps)
+            raise BatchError(f"cannot be sent to another process ({exc})", culprit) from exc
+        # The pairs of a task share their base and their features.
+        self._pickled: Memo[int, tuple[object, bytes]] = Memo(_KEPT)
+
+    def job(self, pair: FeaturePair) -> Job:
         """Pack *pair*.
 
         Raises:
             UndeliverableError: It cannot be pickled.
         """
-        parts = (pair.base, pair.feature1, pair.feature2)
-        own = {f.name: getattr(pair, f.name) for f in attrs.fields(FeaturePair)}
-        for name in _SHARED:
-            del own[name]
+        rest = {
+            each.name: getattr(pair, each.name)
+            for each in attrs.fields(FeaturePair)
+            if each.name not in _SHARED
+        }
         try:
-            first, second, third = map(dumps, parts)
-            return cls(evaluator, (first, second, third), dumps(own))
+            base, first, second = (self._once(getattr(pair, name)) for name in _SHARED)
+            return Job(self._evaluator, (base, first, second), self._dumps(rest))
         except _PICKLING_FAILS as exc:
             raise UndeliverableError(f"cannot be pickled ({exc!r})", pair_name(pair)) from exc
+
+    def _once(self, thing: object) -> bytes:
+        """Pickle *thing* if it was not before; it is kept, so its id stays its own."""
+        return self._pickled.recall(id(thing), lambda: (thing, self._dumps(thing)))[1]
 
 
 def run_job(job: Job) -> Packed | Failure:
@@ -84,7 +111,7 @@ def run_job(job: Job) -> Packed | Failure:
     try:
         evaluator = _evaluator(job.evaluator)
         shared = dict(zip(_SHARED, map(_shared, job.shared), strict=True))
-        pair = FeaturePair(**shared, **pickle.loads(job.rest))  # noqa: S301 - packed by `Job.of`
+        pair = FeaturePair(**shared, **pickle.loads(job.rest))  # noqa: S301 - packed by `JobMaker`
     except RepositoryError as exc:
         return failure_of(exc)
     # Whatever a plug-in's class does when it is rebuilt.
@@ -122,7 +149,7 @@ def failure_of(exc: BaseException) -> Failure:
     return Failure(kind=kind, problem=problem, error=_class_of(exc))
 
 
-def pickler_for(*, own_processes: bool) -> Pickler:
+def _pickler(*, own_processes: bool) -> _Pickler:
     """Return what pickles for workers.
 
     A worker that is not started by multiprocessing, and any worker of a notebook,
@@ -148,20 +175,6 @@ def pickler_for(*, own_processes: bool) -> Pickler:
     return dumps
 
 
-def pickled(evaluator: Evaluator, dumps: Pickler) -> bytes:
-    """Pickle the evaluator once for all pairs.
-
-    Raises:
-        BatchError: Something in it cannot be pickled; says which strategy it is.
-    """
-    try:
-        return dumps(evaluator)
-    except _PICKLING_FAILS as exc:
-        raise BatchError(
-            f"cannot be sent to another process ({exc})", _culprit(evaluator, dumps)
-        ) from exc
-
-
 def pair_name(pair: FeaturePair) -> str:
     """Name a pair for a person."""
     return (
@@ -170,7 +183,7 @@ def pair_name(pair: FeaturePair) -> str:
     )
 
 
-def _culprit(evaluator: Evaluator, dumps: Pickler) -> str:
+def _culprit(evaluator: Evaluator, dumps: _Pickler) -> str:
     for strategy in evaluator.strategies:
         try:
             dumps(strategy)
@@ -185,14 +198,14 @@ def _class_of(exc: BaseException) -> str:
 
 @lru_cache(maxsize=4)
 def _evaluator(data: bytes) -> Evaluator:
-    evaluator = pickle.loads(data)  # noqa: S301 - packed by `pickled`
+    evaluator = pickle.loads(data)  # noqa: S301 - packed by `JobMaker`
     assert isinstance(evaluator, Evaluator)  # noqa: S101 - for mypy
     return evaluator
 
 
 @lru_cache(maxsize=256)
 def _shared(data: bytes) -> Any:
-    return pickle.loads(data)  # noqa: S301 - packed by `Job.of`
+    return pickle.loads(data)  # noqa: S301 - packed by `JobMaker`
 
 
 _SHARED = ("base", "feature1", "feature2")

@@ -7,7 +7,6 @@ not cover the library's version: a store outlives an upgrade.
 
 import hashlib
 import json
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
 from functools import partial, singledispatch
@@ -18,6 +17,7 @@ from typing import Any, Final
 import attrs
 
 from cooperbench_eval.evaluator import Evaluator, Feature, FeaturePair
+from cooperbench_eval.memo import Memo
 from cooperbench_eval.patching import Patch
 from cooperbench_eval.running import ResultCache
 
@@ -40,7 +40,7 @@ class PairKeys:
         sandbox = runner.sandbox.identity if runner else None
         self._evaluator = _digest([_VERSION, sandbox, describe(evaluator)])
         # The pairs of a task share their base and their features.
-        self._seen: OrderedDict[int, tuple[object, str]] = OrderedDict()
+        self._named: Memo[int, tuple[object, str]] = Memo(_KEPT)
 
     def key(self, pair: FeaturePair) -> str:
         """Return the key of *pair* as 64 hexadecimal digits."""
@@ -51,12 +51,7 @@ class PairKeys:
 
     def _once(self, thing: Any, name: Callable[[Any], str]) -> str:
         """Name *thing*, or remember how it was named; it is kept, so its id stays its own."""
-        known = self._seen.get(id(thing))
-        if known is None:
-            known = self._seen[id(thing)] = (thing, name(thing))
-            if len(self._seen) > _KEPT:
-                self._seen.popitem(last=False)
-        return known[1]
+        return self._named.recall(id(thing), lambda: (thing, name(thing)))[1]
 
 
 def _digest_of_feature(feature: Feature) -> str:
@@ -64,7 +59,7 @@ def _digest_of_feature(feature: Feature) -> str:
 
 
 def _digest(facts: object) -> str:
-    text = json.dumps(facts, ensure_ascii=True, separators=(",", ":"))
+    text = json.dumps(facts, ensure_ascii=True, separators=(",", ":"), sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -122,6 +117,8 @@ def _(thing: Enum, inside: _Inside) -> Any:
 
 @_plain.register(Mapping)
 def _(thing: Mapping[Any, Any], inside: _Inside) -> Any:
+    if all(isinstance(name, str) for name in thing):
+        return {str(name): inside(value) for name, value in thing.items()}
     return _sorted([inside(name), inside(value)] for name, value in thing.items())
 
 
@@ -147,7 +144,7 @@ def _(thing: FunctionType, inside: _Inside) -> Any:
 
 
 def _sorted(values: Iterable[Any]) -> list[Any]:
-    return sorted(values, key=json.dumps)
+    return sorted(values, key=partial(json.dumps, sort_keys=True))
 
 
 def _name_of(thing: Any) -> str:

@@ -1,12 +1,15 @@
 """A report as it travels and is kept: a small head, and its large parts by content.
 
 The head is the report's JSON with `{"text_sha256": …}` or `{"json_sha256": …}` where
-a large text or list stood, and with the facts that statistics need, so that whoever
-counts reads heads alone. Equal parts are one part, in a report and across reports.
+a large text or list stood, with the places of these under `beside`, and with the facts
+that statistics need, so that whoever counts reads heads alone. Equal parts are one
+part, in a report and across reports.
 """
 
+import functools
 import hashlib
 import json
+import operator
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
@@ -22,6 +25,8 @@ _LARGE: Final = 1024
 """Characters from which on a part stands beside."""
 _TEXT: Final = "text_sha256"
 _JSON: Final = "json_sha256"
+
+_Place = tuple[str | int, ...]
 
 
 @frozen
@@ -42,9 +47,10 @@ class Packed:
 def pack(report: MergeReport) -> Packed:
     """Turn *report* into bytes."""
     parts: dict[str, bytes] = {}
+    places: list[_Place] = []
     data = report.to_dict()
-    data["attempts"] = [_outlined(attempt, parts) for attempt in data["attempts"]]
-    head = {"facts": facts_of(report).to_dict(), **_outlined(data, parts, keep="attempts")}
+    _put_beside(data, (), parts, places)
+    head = {"facts": facts_of(report).to_dict(), **data, "beside": places}
     return Packed(_dumps(head), parts, report.is_final)
 
 
@@ -54,7 +60,14 @@ def unpack(head: bytes, part: Callable[[str], bytes]) -> MergeReport:
     Raises:
         ReportError: They are no report, or of a newer schema.
     """
-    return MergeReport.from_dict(_restored(_loads(head), part))
+    data = _loads(head)
+    try:
+        for *above, last in data.pop("beside", ()):
+            holder = functools.reduce(operator.getitem, above, data)
+            holder[last] = _part(holder[last], part)
+    except (ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as exc:
+        raise ReportError(f"does not hold what it names as standing beside ({exc!r})") from exc
+    return MergeReport.from_dict(data)
 
 
 def facts_in(head: bytes) -> PairFacts:
@@ -69,38 +82,30 @@ def facts_in(head: bytes) -> PairFacts:
     return PairFacts.from_dict(data["facts"])
 
 
-def _outlined(data: dict[str, Any], parts: dict[str, bytes], keep: str = "") -> dict[str, Any]:
-    """Return *data* with its large texts and lists moved to *parts*."""
-    return {key: value if key == keep else _small(value, parts) for key, value in data.items()}
+def _put_beside(holder: Any, above: _Place, parts: dict[str, bytes], places: list[_Place]) -> None:
+    """Move the large texts and lists in *holder* to *parts*, and note their places."""
+    for at, value in holder.items() if isinstance(holder, dict) else enumerate(holder):
+        place = (*above, at)
+        if isinstance(value, dict) or at == "attempts":
+            _put_beside(value, place, parts, places)
+        elif isinstance(value, str) and len(value) > _LARGE:
+            holder[at] = {_TEXT: _keep(value.encode("utf-8", "surrogatepass"), parts)}
+            places.append(place)
+        elif isinstance(value, list) and len(data := _dumps(value)) > _LARGE:
+            holder[at] = {_JSON: _keep(data, parts)}
+            places.append(place)
 
 
-def _small(value: Any, parts: dict[str, bytes]) -> Any:
-    if isinstance(value, dict):
-        return _outlined(value, parts)
-    if isinstance(value, str) and len(value) > _LARGE:
-        return {_TEXT: _beside(value.encode("utf-8", "surrogatepass"), parts)}
-    if isinstance(value, list) and len(data := _dumps(value)) > _LARGE:
-        return {_JSON: _beside(data, parts)}
-    return value
-
-
-def _beside(data: bytes, parts: dict[str, bytes]) -> str:
+def _keep(data: bytes, parts: dict[str, bytes]) -> str:
     digest = hashlib.sha256(data).hexdigest()
     parts[digest] = data
     return digest
 
 
-def _restored(value: Any, part: Callable[[str], bytes]) -> Any:
-    if isinstance(value, list):
-        return [_restored(each, part) for each in value]
-    if not isinstance(value, dict):
-        return value
-    if len(value) == 1:
-        if _TEXT in value:
-            return part(value[_TEXT]).decode("utf-8", "surrogatepass")
-        if _JSON in value:
-            return json.loads(part(value[_JSON]))
-    return {key: _restored(each, part) for key, each in value.items()}
+def _part(named: dict[str, str], part: Callable[[str], bytes]) -> Any:
+    if _TEXT in named:
+        return part(named[_TEXT]).decode("utf-8", "surrogatepass")
+    return json.loads(part(named[_JSON]))
 
 
 def _dumps(value: Any) -> bytes:

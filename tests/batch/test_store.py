@@ -149,11 +149,24 @@ def test_a_part_that_is_missing_is_told(store):
         store.get(KEY)
 
 
+@pytest.mark.parametrize(
+    "beside", [7, "diff", [7], [[]], [["diff", "x"]], [["no"]], [["attempts", 9]], [[{}]]]
+)
+def test_a_head_that_names_no_place_is_refused(store, beside):
+    """Whatever it says instead."""
+    store.put(KEY, REPORT)
+    data = REPORT.to_dict() | {"beside": beside}
+    next(store.directory.rglob(f"{KEY}.json")).write_text(json.dumps(data))
+
+    with pytest.raises(ce.ReportError):
+        store.get(KEY)
+
+
 @pytest.mark.parametrize("digest", ["../../../secret", "x" * 64, 7, None, ""])
 def test_a_head_names_no_file_outside_of_the_store(store, tmp_path, digest):
     """A store may come from somebody else."""
     (tmp_path / "secret").write_text("secret")
-    data = REPORT.to_dict() | {"diff": {"text_sha256": digest}}
+    data = REPORT.to_dict() | {"diff": {"text_sha256": digest}, "beside": [["diff"]]}
     store.put(KEY, REPORT)
     next(store.directory.rglob(f"{KEY}.json")).write_text(json.dumps(data))
 
