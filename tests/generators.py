@@ -992,6 +992,7 @@ _ATTEMPT_FACTS = st.builds(
     prompt_tokens=_COUNTS,
     completion_tokens=_COUNTS,
     cost_usd=st.none() | _SECONDS,
+    service_failed=st.booleans(),
 )
 
 

@@ -129,6 +129,7 @@ COLUMNS: dict[Level, tuple[Column, ...]] = {
             completion_tokens=int,
             cost_usd=float,
             failure=str,
+            service_failed=bool,
         ),
     ),
     Level.FEATURES: (

@@ -115,6 +115,8 @@ class AttemptFacts:
         cost_usd: What the requests with a known price cost; `None` where requests
             were made and none has one.
         failure: Why it failed, cut to a line; else empty.
+        service_failed: Whether a service it needs, such as a model's provider, failed
+            it.
     """
 
     strategy: str
@@ -132,11 +134,24 @@ class AttemptFacts:
     completion_tokens: int = 0
     cost_usd: float | None = 0.0
     failure: str = ""
+    service_failed: bool = False
 
     @property
     def verdict(self) -> Verdict:
-        """What the strategy achieved."""
+        """What the strategy achieved, as its row has it."""
         return find_verdict(self.status, self.feature1_tests, self.feature2_tests)
+
+    @property
+    def counted_verdict(self) -> Verdict:
+        """The verdict as statistics count it.
+
+        Conflicts that are left because a service failed are the infrastructure's, and
+        no verdict on the strategy.
+        """
+        verdict = self.verdict
+        if self.service_failed and verdict is Verdict.UNHANDLED:
+            return Verdict.NOT_RUN
+        return verdict
 
 
 @frozen(kw_only=True)
@@ -301,6 +316,7 @@ def _attempt(report: MergeReport, attempt: Attempt) -> AttemptFacts:
         completion_tokens=sum(each.completion_tokens for each in usage),
         cost_usd=None if requests and unpriced == requests else float(cost),
         failure=_one_line(attempt.failure),
+        service_failed=attempt.service_failed,
     )
 
 

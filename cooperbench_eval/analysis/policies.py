@@ -103,7 +103,7 @@ class Policy:
         failed, is_open = "", False
         for name in self.strategies:
             row = rows.get(name)
-            verdict = Verdict.NOT_RUN if row is None else row.verdict
+            verdict = Verdict.NOT_RUN if row is None else row.counted_verdict
             if verdict is Verdict.CORRECT:
                 return PolicyVerdict(verdict=verdict, by=name)
             if verdict is Verdict.UNHANDLED:
@@ -153,12 +153,14 @@ _PRESETS = (
 POLICIES: Mapping[str, Policy] = MappingProxyType({each.name: each for each in _PRESETS})
 
 
-def find_policies(policies: Iterable[str | Policy]) -> tuple[Policy, ...]:
-    """Return the policies, those named by text from `POLICIES`.
+def find_policies(policies: str | Policy | Iterable[str | Policy]) -> tuple[Policy, ...]:
+    """Return the policies, those named by text from `POLICIES`; one alone will do.
 
     Raises:
         AnalysisError: No policy has such a name, or two have the same.
     """
+    if isinstance(policies, str | Policy):
+        policies = (policies,)
     found = tuple(each if isinstance(each, Policy) else _preset(each) for each in policies)
     names = [each.name for each in found]
     for name in names:

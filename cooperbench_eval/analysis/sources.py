@@ -22,7 +22,16 @@ FactsSource = Iterable[MergeReport | PairFacts] | HasFacts
 
 
 def iterate_facts(reports: FactsSource) -> Iterator[PairFacts]:
-    """Give the facts of *reports*, one at a time."""
+    """Give the facts of *reports*, one at a time.
+
+    Raises:
+        TypeError: Something is neither a report nor the facts of one.
+    """
     source = reports.facts() if isinstance(reports, HasFacts) else reports
     for each in source:
-        yield each if isinstance(each, PairFacts) else facts_of(each)
+        if isinstance(each, PairFacts):
+            yield each
+        elif isinstance(each, MergeReport):
+            yield facts_of(each)
+        else:
+            raise TypeError(f"{each!r:.80} is neither a report nor the facts of one")

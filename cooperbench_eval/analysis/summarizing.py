@@ -42,7 +42,7 @@ def summarize(
     reports: FactsSource,
     *,
     by: By | None = None,
-    policies: Iterable[str | Policy] = tuple(POLICIES),
+    policies: str | Policy | Iterable[str | Policy] = tuple(POLICIES),
     gold: FactsSource | None = None,
     confidence: float = 0.95,
 ) -> Summary:

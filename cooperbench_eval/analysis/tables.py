@@ -197,6 +197,7 @@ def _attempts(facts: PairFacts) -> Iterator[_Row]:
             attempt.completion_tokens,
             attempt.cost_usd,
             attempt.failure,
+            attempt.service_failed,
         )
 
 

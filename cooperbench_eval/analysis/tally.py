@@ -13,7 +13,7 @@ from typing import NamedTuple
 from attrs import define, field
 
 from cooperbench_eval.analysis.facts import AttemptFacts, PairFacts, RunFacts
-from cooperbench_eval.analysis.policies import Policy
+from cooperbench_eval.analysis.policies import Policy, PolicyVerdict
 from cooperbench_eval.errors import AnalysisError
 from cooperbench_eval.models import MergeStatus
 from cooperbench_eval.reporting.blame import BlameKind
@@ -32,6 +32,7 @@ __all__ = [
     "RunTally",
     "Tally",
     "answer_of",
+    "answer_of_policy",
     "answers_of",
     "gold_answers",
     "has_answer",
@@ -70,7 +71,12 @@ def pair_key(facts: PairFacts) -> PairKey:
 
 def answer_of(attempt: AttemptFacts) -> str:
     """Return what a strategy made of a pair."""
-    return MISSING if attempt.status is MergeStatus.NOT_TRIED else attempt.verdict.value
+    return MISSING if attempt.status is MergeStatus.NOT_TRIED else attempt.counted_verdict.value
+
+
+def answer_of_policy(found: PolicyVerdict) -> str:
+    """Return what a policy made of a pair."""
+    return MISSING if found.is_missing_input else found.verdict.value
 
 
 def answers_of(facts: PairFacts, policies: Iterable[Policy]) -> PairAnswers:
@@ -81,10 +87,7 @@ def answers_of(facts: PairFacts, policies: Iterable[Policy]) -> PairAnswers:
     judged = ((policy.name, policy.judge(facts)) for policy in policies)
     return PairAnswers(
         strategies=tuple(rows.items()),
-        policies=tuple(
-            (name, MISSING if found.is_missing_input else found.verdict.value)
-            for name, found in judged
-        ),
+        policies=tuple((name, answer_of_policy(found)) for name, found in judged),
     )
 
 

@@ -24,7 +24,8 @@ class Verdicts:
         incorrect: Merged, and the tests of a feature do not pass.
         unhandled: Conflicts are left, or the strategy failed.
         not_run: No verdict: the strategy was not asked for, tests were not run, a
-            sandbox failed, the pair could not be evaluated, or a side is missing.
+            sandbox or a model's provider failed, the pair could not be evaluated, or a
+            side is missing.
         missing_input: Those of `not_run` in which a side is missing: its patch is
             empty or does not apply.
     """

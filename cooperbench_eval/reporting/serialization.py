@@ -180,10 +180,10 @@ def _load_time(value: object, _: object) -> dt.datetime:
     return time
 
 
-def _load_number(value: object, _: object) -> int:
-    if type(value) is int:
+def _load_number(value: object, kind: type[int]) -> int:
+    if isinstance(value, int) and type(value) is kind:  # a boolean is no number
         return value
-    raise ValueError(f"{value!r} is no whole number")
+    raise ValueError(f"{value!r} is no {kind.__name__}")
 
 
 def _load_seconds(value: object, _: object) -> float:
@@ -204,7 +204,7 @@ def _make_compact_converter(*, detailed: bool) -> cattrs.Converter:
     )
     converter.register_unstructure_hook(dt.datetime, dt.datetime.isoformat)
     converter.register_structure_hook(dt.datetime, _load_time)
-    converter.register_structure_hook(int, _load_number)
+    converter.register_structure_hook(int, _load_number)  # and booleans
     converter.register_structure_hook(float, _load_seconds)
     converter.register_structure_hook(str, _load_text)  # and its subclasses, our enums
     return converter

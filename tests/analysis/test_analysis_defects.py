@@ -1,6 +1,6 @@
 """Defects of CooperBench 0.0.29's own sums, by their numbers, which ours have not."""
 
-from made_pairs import feature, pair
+from made_pairs import attempt, feature, pair
 
 from cooperbench_eval.analysis.facts import RunFacts
 from cooperbench_eval.analysis.policies import POLICIES, Policy
@@ -54,6 +54,16 @@ def test_9_a_run_that_was_not_made_is_no_run_that_failed():
     naive = summary.strategies["naive"]
     assert (naive.correct, naive.verdicts.unanswered) == (Rate(1, 2), 1)
     assert naive.features == Rate(4, 5)
+
+
+def test_9_a_provider_that_failed_is_no_conflict_that_a_model_left():
+    """It is counted beside the rate, as a sandbox that failed is."""
+    rows = [attempt("llm", "conflicts", service_failed=True)]
+
+    summary = summarize([pair(facts={"attempts": rows}), pair(llm="resolved ++")])
+
+    llm = summary.strategies["llm"]
+    assert (llm.correct, llm.verdicts.unanswered) == (Rate(1, 1), 1)
 
 
 def test_33_a_summary_is_of_all_reports_and_not_of_the_last_session():

@@ -101,6 +101,9 @@ PLAIN = {
 }
 
 
+ATTEMPT = {"strategy": "llm", "status": "failed", "blame": "conflict"}
+
+
 @pytest.mark.parametrize(
     ("key", "value"),
     [
@@ -114,6 +117,7 @@ PLAIN = {
         ("feature1", {"number": 1}),
         ("attempts", [{"strategy": "naive"}]),
         ("attempts", 4),
+        ("attempts", [ATTEMPT | {"service_failed": 1}]),
     ],
 )
 def test_a_wrong_value_is_named(key, value):

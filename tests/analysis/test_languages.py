@@ -25,7 +25,7 @@ def test_the_language_is_that_of_most_files(paths, language):
 
 def test_data_and_texts_count_only_where_there_is_nothing_else():
     """One line of code outweighs any number of files beside it."""
-    beside = ["a.rst", "b.rst", "package.json", "poetry.lock", "c.yaml", "d.md", "e.toml"]
+    beside = ["a.rst", "b.rst", "package.json", "poetry.lock", "c.yaml", "d.yaml", "e.toml"]
 
     assert find_language([*beside, "src/a.py"]) == "Python"
     assert find_language(["CHANGES.rst", "docs/a.rst"]) == "reStructuredText"
@@ -39,5 +39,7 @@ def test_the_products_code_outweighs_its_tests():
 
 def test_a_file_counts_once_and_the_order_does_not_matter():
     """Many hunks of one file are one file, and a tie goes to the first name."""
-    assert find_language(["a.py", "a.py", "b.go", "c.go"]) == "Go"
-    assert find_language(["a.py", "b.go"]) == find_language(["b.go", "a.py"]) == "Go"
+    tie = ["a.ts", "b.rs", "c.py", "d.kt", "e.java", "f.go"]
+
+    assert find_language([*["a.py"] * 3, "b.rs", "c.rs"]) == "Rust"
+    assert find_language(tie) == find_language(reversed(tie)) == "Go"

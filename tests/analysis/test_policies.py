@@ -3,7 +3,7 @@
 import pytest
 from generators import reports
 from hypothesis import given
-from made_pairs import pair
+from made_pairs import attempt, pair
 
 from cooperbench_eval.analysis.facts import facts_of
 from cooperbench_eval.analysis.policies import POLICIES, Policy, find_policies
@@ -112,6 +112,14 @@ def test_a_pair_that_was_not_evaluated_is_not_run():
     assert {judged(name, broken) for name in POLICIES} == {"not_run"}
 
 
+def test_a_model_that_did_not_answer_decides_nothing():
+    """A provider that failed is no verdict on what the model would have made of it."""
+    rows = [attempt("naive", "conflicts"), attempt("union", "resolved +-")]
+    rows.append(attempt("llm", "conflicts", service_failed=True))
+
+    assert judged("paper", pair(naive="conflicts", facts={"attempts": rows})) == "not_run"
+
+
 @given(reports())
 def test_a_report_and_its_facts_are_judged_alike(report):
     """A policy takes either, and needs no texts."""
@@ -129,5 +137,7 @@ def test_an_unknown_or_doubled_policy_is_an_error():
     """The error names the presets there are."""
     with pytest.raises(AnalysisError, match="'lax'; available: paper, upstream"):
         find_policies(["lax"])
+    with pytest.raises(AnalysisError, match="'lax'"):
+        find_policies("lax")
     with pytest.raises(AnalysisError, match="two policies are called 'strict'"):
         find_policies(["strict", Policy(name="strict", strategies=["union"])])

@@ -43,7 +43,12 @@ def test_verdicts_are_counted_as_by_hand(facts):
     for name, strategy in summary.strategies.items():
         rows = rows_of(facts, name)
         tried = [row for row in rows if row.status is not MergeStatus.NOT_TRIED]
-        verdicts = Counter(row.verdict for row in tried)
+        verdicts = Counter(
+            Verdict.NOT_RUN
+            if row.service_failed and row.verdict is Verdict.UNHANDLED
+            else row.verdict
+            for row in tried
+        )
         found = strategy.verdicts
         assert found.correct == verdicts[Verdict.CORRECT]
         assert found.incorrect == verdicts[Verdict.INCORRECT]
@@ -139,7 +144,10 @@ def is_right(row):
 
 def answers(row):
     """Whether a row says something of the pair."""
-    return row.status is MergeStatus.NOT_TRIED or row.verdict is not Verdict.NOT_RUN
+    if row.status is MergeStatus.NOT_TRIED:
+        return True
+    no_verdict = Verdict.UNHANDLED if row.service_failed else Verdict.NOT_RUN
+    return row.verdict not in {Verdict.NOT_RUN, no_verdict}
 
 
 @given(FACTS.flatmap(shuffled))
@@ -172,6 +180,13 @@ def test_reports_and_their_facts_come_to_the_same(some):
             return map(facts_of, some)
 
     assert summarize(some) == summarize(map(facts_of, some)) == summarize(Store())
+
+
+@pytest.mark.parametrize("wrong", ["results/", [{"repo_name": "click"}]])
+def test_what_is_no_report_is_refused(wrong):
+    """A path or plain data is no iterable of reports."""
+    with pytest.raises(TypeError, match="neither a report nor the facts of one"):
+        summarize(wrong)
 
 
 def test_reports_are_read_once():
