@@ -6,10 +6,13 @@ from operator import attrgetter
 from cooperbench_eval.analysis.facts import PairFacts
 from cooperbench_eval.errors import AnalysisError
 
-__all__ = ["By", "group_names", "make_key", "sorted_keys"]
+__all__ = ["OF_A_FUNCTION", "By", "group_names", "make_key", "sorted_keys"]
 
 By = str | Sequence[str] | Callable[[PairFacts], Hashable]
 """A name, several names, or a function that gives a pair's key."""
+
+OF_A_FUNCTION = ("group",)
+"""What the key that a function gives is called."""
 
 _NAMES = (
     "repo_name",
@@ -32,7 +35,7 @@ def group_names(by: By | None) -> tuple[str, ...]:
     if by is None:
         return ()
     if callable(by):
-        return ("group",)
+        return OF_A_FUNCTION
     names = (by,) if isinstance(by, str) else tuple(by)
     for name in names:
         if name not in _NAMES:

@@ -5,6 +5,7 @@ from typing import Any
 
 from attrs import field, frozen
 
+from cooperbench_eval.analysis.grouping import OF_A_FUNCTION
 from cooperbench_eval.analysis.rates import Comparison, Distribution, Rate
 from cooperbench_eval.analysis.verdicts import PolicySummary, StrategySummary
 from cooperbench_eval.reporting.failure import FailureKind
@@ -115,7 +116,7 @@ class Summary:
         return summary_text(self)
 
     def _key_fields(self, key: Hashable) -> dict[str, Any]:
-        parts = key if isinstance(key, tuple) and len(self.by) == len(key) != 1 else (key,)
+        parts = key if isinstance(key, tuple) and self.by != OF_A_FUNCTION else (key,)
         return dict(zip(self.by, parts, strict=True))
 
 

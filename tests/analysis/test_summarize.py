@@ -252,6 +252,24 @@ def test_records_carry_the_key_of_their_group():
     assert (second["kind"], second["name"], second["rate"]) == ("policy", "strict", 1.0)
 
 
+@pytest.mark.parametrize(
+    ("by", "fields"),
+    [
+        ("k", {"k": 2}),
+        (["k"], {"k": 2}),
+        (["k", "task"], {"k": 2, "task": "click/1"}),
+        (lambda facts: facts.features, {"group": (1, 2)}),
+    ],
+)
+def test_each_part_of_a_key_is_a_field(by, fields):
+    """In records and in JSON, whatever the groups are made by."""
+    summary = summarize([pair(naive="clean ++", facts={"k": 2})], by=by)
+
+    record, (group,) = summary.to_records()[0], summary.to_dict()["groups"]
+    assert {name: record[name] for name in fields} == fields
+    assert {name: group[name] for name in fields} == fields
+
+
 @pytest.mark.parametrize("by", ["modle", ("repo_name", "modle"), ()])
 def test_grouping_by_something_unknown_is_an_error(by):
     """The error says by what pairs can be grouped."""
