@@ -11,6 +11,11 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from cooperbench_eval.analysis.agreement import (
+        PeerAgreement,
+        PeerDisagreement,
+        compare_with_peer,
+    )
     from cooperbench_eval.analysis.comparing import compare
     from cooperbench_eval.analysis.facts import (
         AttemptFacts,
@@ -213,6 +218,8 @@ __all__ = [
     "PatchLocation",
     "PatchReport",
     "PatchStatus",
+    "PeerAgreement",
+    "PeerDisagreement",
     "PeerEval",
     "PeerRun",
     "PluginError",
@@ -264,6 +271,7 @@ __all__ = [
     "bubblewrap_problem",
     "cascade",
     "compare",
+    "compare_with_peer",
     "default_sandbox",
     "evaluate",
     "evaluate_many",
@@ -288,6 +296,11 @@ __all__ = [
 ]
 
 _ROOMS = {
+    "cooperbench_eval.analysis.agreement": (
+        "PeerAgreement",
+        "PeerDisagreement",
+        "compare_with_peer",
+    ),
     "cooperbench_eval.analysis.comparing": ("compare",),
     "cooperbench_eval.analysis.facts": (
         "AttemptFacts",

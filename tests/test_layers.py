@@ -36,7 +36,7 @@ KNOWS = {
     "scoring": {"models"},
     "running": {"errors", "models", "patching", "plugins", "running", "snapshot"},
     "reporting": {"errors", "models", "reporting", "snapshot"},
-    "analysis": {"analysis", "errors", "models", "patching", "reporting"},
+    "analysis": {"analysis", "errors", "models", "patching", "peer", "reporting"},
     "strategies": {
         "errors",
         "llm",
@@ -74,7 +74,16 @@ KNOWS = {
         "snapshot",
         "strategies",
     },
-    "batch": {"analysis", "batch", "errors", "evaluator", "patching", "reporting", "running"},
+    "batch": {
+        "analysis",
+        "batch",
+        "errors",
+        "evaluator",
+        "memo",
+        "patching",
+        "reporting",
+        "running",
+    },
     "sweeps": {
         "batch",
         "benchmark",

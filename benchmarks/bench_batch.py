@@ -1,0 +1,275 @@
+"""Measures batches: pairs a second, two workers beside one, and a store of 100,000 reports.
+
+    python benchmarks/bench_batch.py --dataset DIR --repos DIR [--reports 100000] [--store DIR]
+
+1. merge (naive and union) and score every pair of the gold corpus, no tests, on one
+   core: in this process, after one pass that fills the file system's cache;
+2. the same pairs by a pool of one worker, and of two, and as many pairs whose tests run
+   for a while: how many times as fast two are;
+3. a store of that many reports, each with runs of tests: seconds until a batch over all
+   of its pairs and a new one has sent the new one to a worker, seconds to summarize it,
+   and the most memory that each of the two took, in a process of its own.
+"""
+
+import argparse
+import multiprocessing
+import resource
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from statistics import median
+
+from attrs import evolve
+from repositories import Repositories
+
+from cooperbench_eval import (
+    BatchEvent,
+    Changes,
+    Dataset,
+    Entry,
+    Evaluator,
+    EventKind,
+    Feature,
+    FeaturePair,
+    FeatureReport,
+    LocalSandbox,
+    MergeReport,
+    ReportStore,
+    Snapshot,
+    TestCase,
+    TestResult,
+    TestRunner,
+    TestSuite,
+    evaluate_many,
+    summarize,
+)
+from cooperbench_eval.batch.keys import PairKeys
+from cooperbench_eval.batch.packing import pack
+from cooperbench_eval.batch.workers import WorkerPool
+
+_EVALUATOR = Evaluator(strategies=("naive", "union"))
+_CASES = 20
+
+
+def gold_pairs(dataset: Path, repos: Path) -> list[FeaturePair]:
+    """Make every pair of gold patches whose repository is there."""
+    repositories = Repositories(repos)
+    pairs = []
+    for task in Dataset(dataset).tasks():
+        base = repositories.base_of(task)
+        if base is None:
+            print(f"passed over: {task.repo_name}/{task.task_id}")
+            continue
+        features = {n: Feature(number=n, patch=task.gold_patch(n)) for n in task.features}
+        pairs += [
+            FeaturePair(
+                repo_name=task.repo_name,
+                task_id=task.task_id,
+                base=base,
+                feature1=features[first],
+                feature2=features[second],
+            )
+            for first, second in task.pairs
+        ]
+    return pairs
+
+
+def in_this_process(pairs: Sequence[FeaturePair]) -> float:
+    """Evaluate every pair with a new evaluator; return the seconds."""
+    evaluator = Evaluator(strategies=("naive", "union"))
+    began = time.perf_counter()
+    for pair in pairs:
+        evaluator.evaluate(pair)
+    return time.perf_counter() - began
+
+
+def by_workers(pairs: Sequence[FeaturePair], evaluator: Evaluator, workers: int) -> float:
+    """Evaluate every pair with so many warm workers; return the seconds."""
+    with WorkerPool(workers) as pool:
+        list(evaluate_many(pairs[: 8 * workers], evaluator=evaluator, executor=pool))
+        began = time.perf_counter()
+        reports = list(evaluate_many(pairs, evaluator=evaluator, executor=pool))
+        seconds = time.perf_counter() - began
+    if any(report.failure for report in reports):
+        raise SystemExit("a pair could not be evaluated")
+    return seconds
+
+
+def speed_up(pairs: Sequence[FeaturePair], evaluator: Evaluator, rounds: int) -> list[float]:
+    """Return how many times as fast two workers are as one, in turns."""
+    ratios = []
+    for _ in range(rounds):
+        one = by_workers(pairs, evaluator, 1)
+        ratios.append(one / by_workers(pairs, evaluator, 2))
+    return ratios
+
+
+# --- pairs of our own -----------------------------------------------------------------
+
+_BASE = Snapshot.from_files({"f.py": b"".join(b"line = %d\n" % n for n in range(40))})
+
+
+def synthetic_pair(number: int, suite: TestSuite | None = None) -> FeaturePair:
+    """Make one of many pairs, every other one with a conflict."""
+    lines = (5, 5 if number % 2 else 25)
+    features = [_feature(n, line, number, suite) for n, line in enumerate(lines, start=1)]
+    return FeaturePair(
+        repo_name=f"repository{number % 7}",
+        task_id=number,
+        base=_BASE,
+        feature1=features[0],
+        feature2=features[1],
+        model=f"model{number % 3}",
+        setting="coop",
+    )
+
+
+def _feature(n: int, line: int, number: int, suite: TestSuite | None) -> Feature:
+    text = b"line = %d\n" % line
+    new = _BASE.read("f.py").replace(text, text + b"new%d = %d\n" % (n, number))
+    return Feature(number=n, patch=Changes({"f.py": Entry(new)}).diff(_BASE), tests=suite)
+
+
+def tested_pairs(count: int) -> list[FeaturePair]:
+    """Make pairs whose tests keep a core busy for a quarter of a second."""
+    program = "import time\nend = time.process_time() + 0.05\nwhile time.process_time() < end: pass"
+    suite = TestSuite(command=("python3", "-c", program), framework="exit")
+    return [synthetic_pair(number, suite) for number in range(count)]
+
+
+def fill(store: ReportStore, count: int) -> None:
+    """Put the reports of so many pairs into a store, with runs that say much."""
+    cases = tuple(TestCase(id=f"tests/test_f.py::test_{n}", status="passed") for n in range(_CASES))
+    run = TestResult(status="passed", cases=cases, output="what it printed\n" * 100, exit_code=0)
+    keys = PairKeys(_EVALUATOR)
+    store.prepare()
+    for number in range(count):
+        pair = synthetic_pair(number)
+        report = _with_runs(_EVALUATOR.evaluate(pair), run)
+        store.put_packed(keys.key(pair), pack(report))
+
+
+def _with_runs(report: MergeReport, run: TestResult) -> MergeReport:
+    def feature(row: FeatureReport) -> FeatureReport:
+        return evolve(row, tests=run, base_tests=evolve(run, status="failed"))
+
+    attempts = [
+        evolve(row, feature1_tests=run, feature2_tests=run) if row.status != "conflicts" else row
+        for row in report.attempts
+    ]
+    return evolve(
+        report,
+        feature1=feature(report.feature1),
+        feature2=feature(report.feature2),
+        attempts=attempts,
+    )
+
+
+# --- the store ----------------------------------------------------------------------
+
+
+class _Begun(Exception):  # noqa: N818 - no error: the moment that is waited for
+    """The new pair was sent off."""
+
+
+def resume(directory: str, count: int) -> float:
+    """Return the seconds until a batch over a store and one pair more has found that one."""
+
+    def tell(event: BatchEvent) -> None:
+        if event.kind is EventKind.SUBMITTED:
+            raise _Begun
+
+    began = 0.0
+
+    def pairs() -> Iterator[FeaturePair]:
+        # What it costs to make the pairs is the caller's own time.
+        nonlocal began
+        for number in range(count + 1):
+            mine = time.perf_counter()
+            pair = synthetic_pair(number)
+            began += time.perf_counter() - mine
+            yield pair
+
+    with ThreadPoolExecutor(1) as executor:
+        began += time.perf_counter()
+        try:
+            for _ in evaluate_many(
+                pairs(), evaluator=_EVALUATOR, executor=executor, store=directory, progress=tell
+            ):
+                pass
+        except _Begun:
+            return time.perf_counter() - began
+    raise AssertionError("the new pair was not found")
+
+
+def sum_up(directory: str, count: int) -> float:
+    """Return the seconds to summarize a store, by repository and model."""
+    began = time.perf_counter()
+    summary = summarize(ReportStore(directory), by=("repo_name", "model"))
+    seconds = time.perf_counter() - began
+    if summary.pairs != count:
+        raise SystemExit(f"the store has {summary.pairs} reports")
+    return seconds
+
+
+def measured(task: Callable[[str, int], float], directory: str, count: int) -> tuple[float, float]:
+    """Run *task* in a process of its own; return its seconds and its megabytes."""
+    context = multiprocessing.get_context("spawn")
+    with context.Pool(1) as pool:
+        return pool.apply(_measure, (task, directory, count))
+
+
+def _measure(task: Callable[[str, int], float], directory: str, count: int) -> tuple[float, float]:
+    seconds = task(directory, count)
+    return seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def main() -> None:
+    """Print the numbers beside those asked for."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--dataset", type=Path, help="folder in the dataset layout")
+    parser.add_argument("--repos", type=Path, help="folder above the repositories")
+    parser.add_argument("--reports", type=int, default=100_000, help="how many to store")
+    parser.add_argument("--store", type=Path, help="where to make the store, and leave it")
+    parser.add_argument("--rounds", type=int, default=5)
+    options = parser.parse_args()
+    if options.dataset and options.repos:
+        pairs = gold_pairs(options.dataset, options.repos)
+        in_this_process(pairs)
+        seconds = [in_this_process(pairs) for _ in range(options.rounds)]
+        rate = len(pairs) / median(seconds)
+        print(f"{len(pairs)} gold pairs on one core: {rate:.0f} pairs/s (asked: 400)")
+        ratios = speed_up(pairs, _EVALUATOR, options.rounds)
+        print(f"two workers beside one, gold pairs, no tests: {_shown(ratios)} (asked: 1.7)")
+    runner = TestRunner(sandbox=LocalSandbox(), cache=None)
+    ratios = speed_up(tested_pairs(24), Evaluator(runner=runner), options.rounds)
+    print(f"two workers beside one, pairs with tests: {_shown(ratios)} (asked: 1.7)")
+    measure_store(options.store, options.reports)
+
+
+def _shown(ratios: Sequence[float]) -> str:
+    return f"median {median(ratios):.2f}, {min(ratios):.2f} to {max(ratios):.2f}"
+
+
+def measure_store(given: Path | None, count: int) -> None:
+    """Fill a store, where it is not there already, and print what using it takes."""
+    directory = given or Path(tempfile.mkdtemp())
+    try:
+        store = ReportStore(directory)
+        if not store.exists:
+            began = time.perf_counter()
+            fill(store, count)
+            print(f"a store of {count:,} reports: made in {time.perf_counter() - began:.0f} s")
+        for name, task, asked in (("resumes", resume, 5), ("summarizes", sum_up, 30)):
+            seconds, megabytes = measured(task, str(directory), count)
+            print(f"it {name} in {seconds:.1f} s (asked: {asked}), {megabytes:.0f} MB (asked: 500)")
+    finally:
+        if given is None:
+            shutil.rmtree(directory)
+
+
+if __name__ == "__main__":
+    main()

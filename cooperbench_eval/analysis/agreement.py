@@ -1,0 +1,144 @@
+"""`compare_with_peer`: the benchmark's own evaluations beside ours, pair by pair."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from typing import TypeVar
+
+from attrs import field, frozen
+
+from cooperbench_eval.analysis.comparing import comparison_of
+from cooperbench_eval.analysis.facts import PairFacts
+from cooperbench_eval.analysis.policies import Policy, PolicyVerdict, find_policies
+from cooperbench_eval.analysis.rates import Comparison
+from cooperbench_eval.analysis.sources import FactsSource, iterate_facts
+from cooperbench_eval.analysis.tally import (
+    CORRECT,
+    Answer,
+    Ends,
+    PairKey,
+    answer_of_policy,
+    has_answer,
+    pair_key,
+)
+from cooperbench_eval.errors import AnalysisError
+from cooperbench_eval.peer import PeerEval
+from cooperbench_eval.reporting.rows import Verdict
+
+__all__ = ["PeerAgreement", "PeerDisagreement", "compare_with_peer"]
+
+_Side = TypeVar("_Side")
+_Index = defaultdict[PairKey, dict[str | None, _Side]]
+
+
+@frozen(kw_only=True)
+class PeerDisagreement:
+    """A pair of which one evaluation says that it passes, and the other that it does not.
+
+    Attributes:
+        peer: The benchmark's evaluation.
+        ours: Our report, without its texts.
+        judged: What our policy says of it.
+    """
+
+    peer: PeerEval
+    ours: PairFacts = field(repr=False)
+    judged: PolicyVerdict
+
+
+@frozen(kw_only=True)
+class PeerAgreement:
+    """The benchmark's evaluations beside ours.
+
+    Attributes:
+        comparison: The counts: `"peer"` first, then the policy.
+        disagreements: The pairs that only one of the two passes, in the peer's order.
+    """
+
+    comparison: Comparison
+    disagreements: tuple[PeerDisagreement, ...] = field(
+        default=(), converter=tuple[PeerDisagreement, ...]
+    )
+
+    @property
+    def agreeing(self) -> int:
+        """How many pairs both pass or both fail."""
+        return self.comparison.both + self.comparison.neither
+
+
+def compare_with_peer(
+    evals: Iterable[PeerEval],
+    reports: FactsSource,
+    *,
+    policy: str | Policy = "upstream-0.0.29",
+) -> PeerAgreement:
+    """Compare old results with ours, pair by pair.
+
+    Pairs are matched by repository, task, the first two features in whatever order,
+    and the setting where both know it. The benchmark's errors are no answers.
+
+    Args:
+        evals: The benchmark's evaluations, as `read_evals` gives them.
+        reports: Our reports of the same patches, or whatever `summarize` takes.
+        policy: How ours are judged; by default as the benchmark's version 0.0.29 does,
+            which takes `Evaluator(test_other=True)`.
+
+    Raises:
+        AnalysisError: The policy is unknown, or either side has a pair twice.
+    """
+    (judge,) = find_policies([policy])
+    pairs, unmatched = _matched(evals, iterate_facts(reports))
+    ends: Ends = Counter()
+    disagreements = []
+    for peer, report in pairs:
+        judged = judge.judge(report)
+        answers = (_answer_of_peer(peer), answer_of_policy(judged))
+        ends[answers] += 1
+        if all(map(has_answer, answers)) and (answers[0] == CORRECT) != (answers[1] == CORRECT):
+            disagreements.append(PeerDisagreement(peer=peer, ours=report, judged=judged))
+    comparison = comparison_of(ends, "peer", judge.name, unmatched=unmatched)
+    return PeerAgreement(comparison=comparison, disagreements=disagreements)
+
+
+def _matched(
+    evals: Iterable[PeerEval], reports: Iterable[PairFacts]
+) -> tuple[list[tuple[PeerEval, PairFacts]], tuple[int, int]]:
+    """Pair the two sides up; return how many of each are left as well."""
+    ours: _Index[PairFacts] = defaultdict(dict)
+    for facts in reports:
+        _add(ours, pair_key(facts), facts.setting, facts)
+    theirs: _Index[PeerEval] = defaultdict(dict)
+    for peer in evals:
+        key = (peer.repo_name, peer.task_id, frozenset(peer.features[:2]))
+        _add(theirs, key, peer.setting and peer.setting.value, peer)
+    both = [
+        (peer, report)
+        for key, by_setting in theirs.items()
+        for setting, peer in by_setting.items()
+        if (report := _found(ours.get(key, {}), setting)) is not None
+    ]
+    met = {id(report) for _, report in both}
+    only_theirs = sum(map(len, theirs.values())) - len(both)
+    return both, (only_theirs, sum(map(len, ours.values())) - len(met))
+
+
+def _add(index: _Index[_Side], key: PairKey, setting: str | None, side: _Side) -> None:
+    if setting in index[key]:
+        repo_name, task_id, features = key
+        named = f"features {sorted(features)} of {repo_name}/{task_id} ({setting})"
+        raise AnalysisError(f"{named} stand there twice")
+    index[key][setting] = side
+
+
+def _found(by_setting: dict[str | None, PairFacts], setting: str | None) -> PairFacts | None:
+    """Find the report of a setting, or the only one where one side does not know it."""
+    if setting in by_setting:
+        return by_setting[setting]
+    if setting is None and len(by_setting) == 1:
+        return next(iter(by_setting.values()))
+    return by_setting.get(None)
+
+
+def _answer_of_peer(peer: PeerEval) -> Answer:
+    if not peer.is_answer:
+        return None
+    return CORRECT if peer.both_passed else Verdict.INCORRECT.value

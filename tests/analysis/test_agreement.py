@@ -1,0 +1,133 @@
+"""The benchmark's own evaluations beside ours."""
+
+from pathlib import Path
+
+import pytest
+from made_pairs import pair
+
+import cooperbench_eval as ce
+from cooperbench_eval.runlogs import Setting
+
+
+def peer(both_passed=True, *, features=(1, 2), setting=Setting.COOP, **facts):
+    """An evaluation as the benchmark has it."""
+    plain = {
+        "repo_name": "click",
+        "task_id": 1,
+        "merge_status": "clean",
+        "merge_strategy": "naive",
+        "apply_status": {},
+        "passed": dict.fromkeys(features, both_passed),
+        "passed_tests": {},
+        "failed_tests": {},
+        "error": "",
+        "evaluated_at": "",
+        "path": Path("eval.json"),
+    }
+    given = {"both_passed": both_passed, "features": features, "setting": setting}
+    return ce.PeerEval(**plain | given | facts)
+
+
+def ours(word="clean ++", *, features=(1, 2), setting="coop", **facts):
+    """Our facts of the same pair."""
+    return pair(naive=word, features=features, facts={"setting": setting} | facts)
+
+
+def counts(found):
+    """The four counts of a comparison."""
+    each = found.comparison
+    return each.both, each.only_first, each.only_second, each.neither
+
+
+def test_two_evaluations_of_a_pair_are_counted_together():
+    """What both pass, one, or neither; the disagreements are there to be looked at."""
+    evals = [peer(features=(1, 2)), peer(features=(1, 3)), peer(False, features=(1, 4))]
+    evals.append(peer(False, features=(1, 5)))
+    reports = [ours(features=(1, n)) for n in (2, 4)]
+    reports += [ours("clean +-", features=(1, n)) for n in (3, 5)]
+
+    found = ce.compare_with_peer(evals, reports)
+
+    assert counts(found) == (1, 1, 1, 1)
+    assert found.agreeing == 2
+    assert [each.peer.features for each in found.disagreements] == [(1, 3), (1, 4)]
+    assert [each.judged.verdict.value for each in found.disagreements] == ["incorrect", "correct"]
+    assert (found.comparison.first, found.comparison.second) == ("peer", "upstream-0.0.29")
+
+
+def test_a_pair_is_the_same_in_any_order():
+    """The benchmark tests the first two of several agents."""
+    found = ce.compare_with_peer([peer(features=(2, 1, 3))], [ours(features=(1, 2))])
+
+    assert counts(found) == (1, 0, 0, 0)
+
+
+def test_the_policy_says_what_counts():
+    """By default the benchmark's own, with its lead; `strict` knows none."""
+    reports = [pair(naive="conflicts", lead="applied +.+", facts={"setting": "coop"})]
+
+    assert counts(ce.compare_with_peer([peer()], reports)) == (1, 0, 0, 0)
+    assert counts(ce.compare_with_peer([peer()], reports, policy="strict")) == (0, 1, 0, 0)
+
+
+def test_errors_are_no_answers():
+    """Neither the benchmark's nor ours."""
+    broken = peer(False, features=(1, 3), error="daemon down")
+    unknown = ours("clean +!", features=(1, 2))
+
+    found = ce.compare_with_peer([peer(), broken], [unknown, ours(features=(1, 3))])
+
+    assert counts(found) == (0, 0, 0, 0)
+    assert found.comparison.unanswered == 2
+    assert found.disagreements == ()
+
+
+def test_what_only_one_has_is_counted():
+    """It is compared with nothing."""
+    found = ce.compare_with_peer(
+        [peer(), peer(features=(1, 3)), peer(repo_name="jinja")], [ours(), ours(features=(4, 5))]
+    )
+
+    assert counts(found) == (1, 0, 0, 0)
+    assert (found.comparison.unmatched_first, found.comparison.unmatched_second) == (2, 1)
+
+
+@pytest.mark.parametrize(
+    ("theirs", "setting", "matches"),
+    [
+        (Setting.COOP, "coop", True),
+        (Setting.COOP, "team", False),
+        (None, "team", True),
+        (Setting.TEAM, None, True),
+        (None, None, True),
+    ],
+)
+def test_settings_have_to_agree_where_both_are_known(theirs, setting, matches):
+    """A team's result is not held against another setting's."""
+    found = ce.compare_with_peer([peer(setting=theirs)], [ours(setting=setting)])
+
+    assert sum(counts(found)) == matches
+
+
+def test_a_setting_that_could_be_either_matches_none():
+    """Nobody guesses."""
+    reports = [ours(setting="coop"), ours(setting="team")]
+
+    found = ce.compare_with_peer([peer(setting=None)], reports)
+
+    assert sum(counts(found)) == 0
+    assert (found.comparison.unmatched_first, found.comparison.unmatched_second) == (1, 2)
+
+
+def test_a_pair_that_stands_there_twice_is_an_error():
+    """On either side; which of them counts nobody can know."""
+    with pytest.raises(ce.AnalysisError, match="click/1"):
+        ce.compare_with_peer([peer(), peer(False)], [ours()])
+    with pytest.raises(ce.AnalysisError, match="click/1"):
+        ce.compare_with_peer([peer()], [ours(), ours("conflicts")])
+
+
+def test_an_unknown_policy_is_an_error():
+    """It names those that are known."""
+    with pytest.raises(ce.AnalysisError, match="strict"):
+        ce.compare_with_peer([], [], policy="stricter")

@@ -1,0 +1,294 @@
+"""Sweeps: every pair of a task's own solutions, and every pair of an agents' run."""
+
+import json
+import shutil
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from sweepparts import code, make_repository, make_run, make_task, suite_of, with_runner
+
+import cooperbench_eval as ce
+from cooperbench_eval import sweeps
+
+
+@pytest.fixture
+def threads():
+    """Where tests are run at once."""
+    with ThreadPoolExecutor(2) as executor:
+        yield executor
+
+
+@pytest.fixture
+def repo(tmp_path):
+    """The task's repository."""
+    return tmp_path / "repo.git"
+
+
+@pytest.fixture
+def task(tmp_path, repo):
+    """The task."""
+    return make_task(tmp_path / "dataset", make_repository(repo))
+
+
+@pytest.fixture
+def run(tmp_path, task, repo, threads):
+    """Return a function that evaluates a run."""
+
+    def evaluate(name="run", **options):
+        given = {"dataset_dir": tmp_path / "dataset", "repo_dirs": repo, "executor": threads}
+        given |= {"evaluator": ce.Evaluator(), "suite_of": suite_of}
+        return list(ce.evaluate_run(tmp_path / "logs", name, **given | options))
+
+    return evaluate
+
+
+def numbers(reports):
+    """The pairs of reports."""
+    return sorted((report.feature1.number, report.feature2.number) for report in reports)
+
+
+# --- gold ---------------------------------------------------------------------------
+
+
+def test_a_gold_matrix_has_every_pair_with_its_tests(task, repo, threads):
+    """Each feature passes alone; where two want one line, none passes."""
+    reports = ce.gold_matrix(
+        task, repo_dir=repo, evaluator=with_runner(), suite_of=suite_of, executor=threads
+    )
+
+    found = {(r.feature1.number, r.feature2.number): r for r in reports}
+
+    assert sorted(found) == [(1, 2), (1, 3), (2, 3)]
+    assert all(r.feature1.tests_passed and r.feature2.tests_passed for r in found.values())
+    assert {pair: r.attempt("naive").verdict.value for pair, r in found.items()} == {
+        (1, 2): "correct",
+        (1, 3): "unhandled",
+        (2, 3): "correct",
+    }
+    assert {r.repo_name for r in found.values()} == {"numbers_task"}
+    assert all(r.base_commit == task.base_commit() for r in found.values())
+
+
+def test_a_gold_matrix_without_a_runner_needs_no_test_command(task, repo, threads):
+    """It merges and scores; the evaluator says so."""
+    (task.directory / "run_tests.sh").unlink()
+
+    reports = list(ce.gold_matrix(task, repo_dir=repo, evaluator=ce.Evaluator(), executor=threads))
+
+    assert numbers(reports) == [(1, 2), (1, 3), (2, 3)]
+    with pytest.raises(ce.DatasetError, match="pytest command"):
+        ce.gold_matrix(task, repo_dir=repo, executor=threads)
+
+
+def test_a_gold_matrix_goes_on_from_a_store(task, repo, threads, tmp_path):
+    """Its options are those of a batch."""
+    options = {"repo_dir": repo, "evaluator": ce.Evaluator(), "executor": threads}
+    events = []
+    first = list(ce.gold_matrix(task, store=tmp_path / "store", **options))
+
+    second = list(ce.gold_matrix(task, store=tmp_path / "store", progress=events.append, **options))
+
+    assert numbers(first) == numbers(second)
+    assert {event.kind.value for event in events} == {"stored"}
+
+
+def test_a_gold_matrix_needs_the_repository(task, tmp_path):
+    """One clear error, before anything is evaluated."""
+    with pytest.raises(ce.DatasetError, match="repo_dir"):
+        ce.gold_matrix(task, evaluator=ce.Evaluator())
+    with pytest.raises(ce.RepositoryError):
+        ce.gold_matrix(task, repo_dir=tmp_path, evaluator=ce.Evaluator())
+
+
+def test_gold_is_a_ceiling_beside_a_team(task, run, tmp_path, repo, threads):
+    """What the task's own solutions reach, and what the team does of it."""
+    make_run(tmp_path / "logs", {1: code(a=1), 2: code(b=7)})
+    make_run(tmp_path / "logs", {1: code(a=1), 3: code(a=3)})
+    make_run(tmp_path / "logs", {2: code(b=2), 3: code(a=3)})
+    options = {"evaluator": with_runner(), "suite_of": suite_of, "executor": threads}
+    gold = list(ce.gold_matrix(task, repo_dir=repo, **options))
+
+    summary = ce.summarize(run(evaluator=with_runner()), gold=gold, policies=["strict"])
+
+    strict = summary.policies["strict"]
+    assert (strict.correct.count, strict.correct.total) == (1, 3)
+    assert (strict.gold.ceiling.count, strict.gold.ceiling.total) == (2, 3)
+    assert (strict.gold.reached.count, strict.gold.reached.total) == (1, 2)
+
+
+# --- runs ---------------------------------------------------------------------------
+
+
+def test_every_pair_of_a_run_is_evaluated(run, tmp_path):
+    """With its setting and its model, whichever the folder's order of features is."""
+    make_run(tmp_path / "logs", {1: code(a=1), 2: code(b=2)})
+    make_run(tmp_path / "logs", {3: code(a=3), 1: code(a=1)})
+    make_run(tmp_path / "logs", {2: code(b=2), 3: code(a=3)}, setting="team")
+
+    reports = run()
+
+    assert numbers(reports) == [(1, 2), (2, 3), (3, 1)]
+    assert sorted((r.setting, r.model) for r in reports) == [
+        ("coop", "gpt-5"),
+        ("coop", "gpt-5"),
+        ("team", "gpt-5"),
+    ]
+    assert {r.merge_status.value for r in reports} == {"clean", "conflicts"}
+
+
+def test_what_an_agent_wrote_is_tested(run, tmp_path):
+    """Its own patch, never the dataset's."""
+    make_run(tmp_path / "logs", {1: code(a=1), 2: code(b=7)})
+
+    [report] = run(evaluator=with_runner())
+
+    assert (report.feature1.tests_passed, report.feature2.tests_passed) == (True, False)
+    assert report.blame("naive").kind == "broken_alone"
+
+
+def test_an_agent_that_handed_in_nothing_is_a_missing_input(run, tmp_path):
+    """The file is missing, or empty; the other agent's work is tested all the same."""
+    make_run(tmp_path / "logs", {1: code(a=1), 2: None})
+    make_run(tmp_path / "logs", {1: code(a=1), 3: b""})
+
+    reports = run(evaluator=with_runner())
+
+    assert [r.merge_status.value for r in reports] == ["missing_input"] * 2
+    assert [r.feature2.patch.status.value for r in reports] == ["empty"] * 2
+    assert [r.feature1.tests_passed for r in reports] == [True, True]
+    assert [r.feature2.tests for r in reports] == [None, None]
+
+
+def test_of_three_agents_every_two_are_a_pair(run, tmp_path):
+    """Nobody's patch is passed over."""
+    make_run(tmp_path / "logs", {1: code(a=1), 2: code(b=2), 3: code(a=3)})
+
+    assert numbers(run()) == [(1, 2), (1, 3), (2, 3)]
+
+
+def test_a_solo_agents_patch_is_both_sides(run, tmp_path):
+    """It merges with itself, and is tested under both features' tests."""
+    make_run(tmp_path / "logs", {1: code(a=1, b=2), 2: code(a=1, b=2)}, setting="solo")
+
+    [report] = run(evaluator=with_runner())
+
+    assert report.attempt("naive").verdict == "correct"
+    assert report.setting == "solo"
+
+
+def test_a_pair_whose_task_is_unknown_is_a_failure_behind_the_others(run, tmp_path):
+    """Likewise one whose repository cannot be had; the others are evaluated."""
+    make_run(tmp_path / "logs", {1: code(a=1), 2: code(b=2)}, repo_name="a_task")
+    make_run(tmp_path / "logs", {1: code(a=1), 2: code(b=2)})
+    make_run(tmp_path / "logs", {1: code(a=1), 9: code(b=2)})
+
+    reports = run()
+
+    assert [r.failure and r.failure.kind.value for r in reports] == [None, "dataset", "dataset"]
+    assert "a_task" in reports[1].failure.problem
+    assert "feature 9" in reports[2].failure.problem
+    assert [(r.repo_name, r.setting, r.model) for r in reports[1:]] == [
+        ("a_task", "coop", "gpt-5"),
+        ("numbers_task", "coop", "gpt-5"),
+    ]
+
+
+def test_repositories_may_be_given_by_name(run, tmp_path, repo):
+    """A task whose clone is not among them is a failure."""
+    shutil.copytree(tmp_path / "dataset/numbers_task", tmp_path / "dataset/more_task")
+    for repo_name in ("numbers_task", "more_task"):
+        make_run(tmp_path / "logs", {1: code(a=1), 2: code(b=2)}, repo_name=repo_name)
+
+    some = run(repo_dirs={"numbers_task": repo})
+    both = run(repo_dirs={"numbers_task": repo, "more_task": repo})
+    wrong = run(repo_dirs={"numbers_task": tmp_path, "more_task": repo})
+
+    assert [(r.repo_name, bool(r.failure)) for r in some] == [
+        ("numbers_task", False),
+        ("more_task", True),
+    ]
+    assert not any(r.failure for r in both)
+    assert {r.repo_name: r.failure and r.failure.kind.value for r in wrong} == {
+        "more_task": None,
+        "numbers_task": "repository",
+    }
+
+
+def test_the_first_failure_may_be_raised(run, tmp_path):
+    """As in any batch."""
+    make_run(tmp_path / "logs", {1: code(a=1), 2: code(b=2)}, repo_name="a_task")
+
+    with pytest.raises(ce.DatasetError, match="a_task"):
+        run(on_error="raise")
+
+
+@pytest.mark.parametrize(
+    ("choice", "expected"),
+    [
+        ({"task_id": 0}, [("numbers_task", 0)]),
+        ({"task_id": 5}, [("numbers_task", 5)]),
+        ({"repo_name": "other"}, [("other", 7)]),
+        ({"setting": "team"}, [("numbers_task", 5)]),
+        ({"subset": "few"}, [("numbers_task", 0)]),
+    ],
+    ids=["task 0", "task 5", "repository", "setting", "subset"],
+)
+def test_a_choice_of_a_runs_pairs(run, tmp_path, choice, expected):
+    """By any of them; task 0 is a task, and a subset's pair may name features in any order."""
+    logs = tmp_path / "logs"
+    dataset = tmp_path / "dataset"
+    shutil.copytree(dataset / "numbers_task/task0", dataset / "numbers_task/task5")
+    shutil.copytree(dataset / "numbers_task/task0", dataset / "other/task7")
+    make_run(logs, {1: code(a=1), 2: code(b=2)})
+    make_run(logs, {1: code(a=1), 2: code(b=2)}, task_id=5, setting="team")
+    make_run(logs, {1: code(a=1), 2: code(b=2)}, repo_name="other", task_id=7)
+    subset = {"tasks": [{"repo": "numbers_task", "task_id": 0, "pairs": [[2, 1]]}]}
+    (dataset / "subsets").mkdir()
+    (dataset / "subsets" / "few.json").write_text(json.dumps(subset))
+
+    reports = run(**choice)
+
+    assert [(r.repo_name, r.task_id) for r in reports] == expected
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"name": "typo"}, "typo"),
+        ({"task_id": 9}, "no such pair"),
+        ({"setting": "alone"}, "'alone' is unknown"),
+        ({"subset": "huge"}, "huge"),
+    ],
+)
+def test_a_choice_of_nothing_is_an_error(run, tmp_path, options, words):
+    """Raised by the call, not when the first report is asked for."""
+    make_run(tmp_path / "logs", {1: code(a=1), 2: code(b=2)})
+
+    with pytest.raises(ce.DatasetError, match=words):
+        run(**options)
+
+
+def test_in_its_image_each_task_has_a_sandbox_of_its_own(run, tmp_path, monkeypatch, repo):
+    """And the image's own script as its tests."""
+    logs, seen = tmp_path / "logs", []
+    dataset = tmp_path / "dataset"
+    shutil.copytree(dataset / "numbers_task/task0", dataset / "numbers_task/task5")
+    make_run(logs, {1: code(a=1), 2: code(b=2)})
+    make_run(logs, {1: code(a=1), 2: code(b=2)}, task_id=5)
+    make_run(logs, {1: code(a=1), 2: code(b=2)}, repo_name="gone")
+
+    def evaluate_many(pairs, *, evaluator, **_):
+        box = evaluator.runner.sandbox
+        seen.extend((pair.task_id, box.image, pair.feature1.tests) for pair in pairs)
+        return iter(())
+
+    monkeypatch.setattr(sweeps, "evaluate_many", evaluate_many)
+
+    reports = run(in_image=True, evaluator=with_runner())
+
+    assert [(task_id, image.rpartition(":")[2]) for task_id, image, _ in seen] == [
+        (0, "task0"),
+        (5, "task5"),
+    ]
+    assert {suite.delivery.value for _, _, suite in seen} == {"patches"}
+    assert [r.failure.kind.value for r in reports] == ["dataset"]
