@@ -1,6 +1,7 @@
 """Batches that are killed, share a store, or run out of disk lose and double nothing."""
 
 import collections
+import contextlib
 import os
 import random
 import shutil
@@ -35,6 +36,7 @@ def batch(own_pool):
         pass
 
 if __name__ == "__main__":
+    print("ready", flush=True)
     for line in sys.stdin:
         child = os.fork()
         if not child:
@@ -48,16 +50,18 @@ if __name__ == "__main__":
 class Nursery:
     """Forks batches when asked."""
 
-    def __init__(self, folder, store, log):
-        """Start it; *store* and *log* are those of every batch."""
+    def __init__(self, folder):
+        """Start it; its batches are on `store`, with `log`."""
         script = folder / "nursery.py"
-        text = NURSERY.format(
-            tests=str(Path(__file__).parent), store=str(store), log=str(log), count=COUNT
+        tests, store, log = Path(__file__).parent, folder / "store", folder / "log"
+        log.touch()
+        script.write_text(
+            NURSERY.format(tests=str(tests), store=str(store), log=str(log), count=COUNT)
         )
-        script.write_text(text)
         self._process = subprocess.Popen(
             [sys.executable, script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
+        assert self._process.stdout.readline() == "ready\n"
 
     def begin(self, how="threads"):
         """Begin a batch; return its process id."""
@@ -78,7 +82,7 @@ class Nursery:
 @pytest.fixture
 def nursery(tmp_path):
     """Of batches on `store`, with `log`."""
-    nursery = Nursery(tmp_path, tmp_path / "store", tmp_path / "log")
+    nursery = Nursery(tmp_path)
     yield nursery
     nursery.close()
 
@@ -89,10 +93,18 @@ def stored(store):
     return [report.task_id for report in there] if there.exists else []
 
 
+def wait_for_a_write(store):
+    """Wait until a batch is in the middle of writing a file, or for a while."""
+    deadline = time.monotonic() + 0.3
+    while time.monotonic() < deadline:
+        with contextlib.suppress(FileNotFoundError):
+            if os.listdir(store / "unfinished"):  # noqa: PTH208 - as fast as can be
+                return
+
+
 def test_fifty_kills_lose_double_and_tear_nothing(nursery, tmp_path):
-    """Wherever the batch is; each goes on where the last one was."""
+    """Anywhere, and in the middle of a write; each goes on where the last one was."""
     store, log = tmp_path / "store", tmp_path / "log"
-    log.touch()
     chance = random.Random(1)  # noqa: S311 - any moments will do
     killed, known = 0, []
 
@@ -101,6 +113,8 @@ def test_fifty_kills_lose_double_and_tear_nothing(nursery, tmp_path):
         before = len(noted(log))
         batch = nursery.begin("processes" if own_pool else "threads")
         time.sleep(chance.uniform(0.3, 0.6) if own_pool else chance.uniform(0.0, 0.08))
+        if killed % 2:
+            wait_for_a_write(store)
         os.kill(batch, signal.SIGKILL)
         status = nursery.ended()
         killed += status == signal.SIGKILL
@@ -108,7 +122,7 @@ def test_fifty_kills_lose_double_and_tear_nothing(nursery, tmp_path):
         assert not again, "what was stored is not evaluated again"
         known = stored(store)
         assert len(known) == len(set(known)), "no pair has two reports"
-        if status == 0:  # it was faster: begin anew
+        if len(known) == COUNT:  # begin anew
             shutil.rmtree(store)
             known = []
     nursery.begin()
@@ -148,25 +162,17 @@ def test_two_processes_on_a_store_do_not_evaluate_a_pair_twice(tmp_path):
 def test_a_batch_takes_over_what_a_killed_one_had_claimed(nursery, tmp_path):
     """It waits for the living, not for the dead."""
     store, log = tmp_path / "store", tmp_path / "log"
-    log.touch()
+    other = Nursery(tmp_path)
     first = nursery.begin("processes")
-    deadline = time.monotonic() + 20
-    while not noted(log) and time.monotonic() < deadline:
-        time.sleep(0.01)
+    while not noted(log):
+        time.sleep(0.001)
 
-    waiting = subprocess.Popen(
-        [sys.executable, tmp_path / "nursery.py"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    print("threads", file=waiting.stdin, flush=True)
-    waiting.stdout.readline()
+    other.begin()
     os.kill(first, signal.SIGKILL)
-    nursery.ended()
 
-    assert waiting.stdout.readline() == "0\n"
-    waiting.communicate()
+    assert nursery.ended() == signal.SIGKILL
+    assert other.ended() == 0
+    other.close()
     assert sorted(stored(store)) == list(range(COUNT))
 
 
