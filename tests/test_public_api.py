@@ -46,7 +46,18 @@ sockets = []
 sys.addaudithook(lambda event, args: sockets.append(event) if event.startswith("socket") else None)
 import cooperbench_eval
 from cooperbench_eval import *
-heavy = {"litellm", "docker", "huggingface_hub", "pygit2", "matplotlib"} & set(sys.modules)
+heavy = {
+    "docker",
+    "huggingface_hub",
+    "litellm",
+    "matplotlib",
+    "numpy",
+    "pandas",
+    "polars",
+    "pygit2",
+    "pygments",
+    "scipy",
+} & set(sys.modules)
 assert not heavy, heavy
 assert not sockets, sockets
 """
