@@ -16,6 +16,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future
 from contextlib import suppress
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 from types import FrameType
@@ -28,8 +29,10 @@ from cooperbench_eval.errors import BatchError
 __all__ = ["WorkerDiedError", "WorkerPool", "usable_cores"]
 
 _PATIENCE_SECONDS: Final = 10.0
+_PAUSE_SECONDS: Final = 0.1
 _HELD: Final = 2
 """Jobs at a worker: one is done while the next is on its way."""
+_INTERRUPT: Final = frozenset({signal.SIGINT})
 # Not fork: libgit2 and the threads of a host do not survive it.
 _SPAWN: Final = multiprocessing.get_context("spawn")
 
@@ -103,8 +106,10 @@ class WorkerPool(Executor):
         """End at once: drop the jobs, and stop the workers with what they run."""
         self._killed = True
         self.shutdown(wait=False, cancel_futures=True)
-        _end(self._processes)
-        self.shutdown()
+        for thread in self._threads:
+            while thread.is_alive():  # it may just be starting a process
+                _end(self._processes)
+                thread.join(_PAUSE_SECONDS)
 
     def _cancel(self) -> None:
         while self._tasks:
@@ -158,6 +163,10 @@ class _Worker:
         self._here, there = _SPAWN.Pipe()
         self._processes = processes
         self._process = _SPAWN.Process(target=_serve, args=(there,))
+        # The worker inherits the block: it is not to be interrupted while it starts. The
+        # tracker is started before, since doing that lifts the block.
+        resource_tracker.ensure_running()
+        signal.pthread_sigmask(signal.SIG_BLOCK, _INTERRUPT)
         self._process.start()
         processes.add(self._process)
         there.close()
@@ -215,15 +224,22 @@ class _Stopped(BaseException):
     """The pool wants an end; not an `Exception`, lest an evaluation record it."""
 
 
+def _pass_over(_: int, __: FrameType | None) -> None:
+    """Do nothing."""
+
+
 def _stop(_: int, __: FrameType | None) -> NoReturn:
+    signal.signal(signal.SIGTERM, _pass_over)  # once: what is raised now cleans up
     raise _Stopped
 
 
 def _serve(pipe: Connection) -> None:
     """Do jobs until the pipe is closed."""
-    # An interrupt is for the caller, who ends this process in turn, with its tests.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # An interrupt is for the caller, who ends this process in turn, with its tests. It
+    # is not ignored: that would be inherited by the tests, as would be the block.
+    signal.signal(signal.SIGINT, _pass_over)
     signal.signal(signal.SIGTERM, _stop)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _INTERRUPT)
     threading.Thread(target=_leave_with_parent, daemon=True).start()
     with suppress(EOFError, OSError, _Stopped):
         pipe.send(None)

@@ -122,6 +122,7 @@ def main():
     pool = WorkerPool(2)
     print(*[pool.submit(os.getpid).result() for _ in range(8)], flush=True)
     pool.submit(time.sleep, 60)
+    time.sleep(0.3)
     {then}
 
 if __name__ == "__main__":
@@ -185,6 +186,23 @@ def test_workers_that_cannot_start_fail_their_jobs(pool, monkeypatch):
 def test_there_is_a_worker_for_each_usable_core():
     """Those of the process, not those of the machine."""
     assert WorkerPool().workers == usable_cores() == len(os.sched_getaffinity(0))
+
+
+def signals_of_a_child():
+    """What a program finds that is run by whoever calls this."""
+    program = (
+        "import signal; print(signal.pthread_sigmask(0, []),"
+        " [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)])"
+    )
+    return subprocess.run([sys.executable, "-c", program], capture_output=True, check=True).stdout
+
+
+def test_what_a_worker_runs_finds_the_signals_as_ever(pool):
+    """A test suite may interrupt itself, and would tell the difference."""
+    found = pool.submit(signals_of_a_child).result()
+
+    assert b"default_int_handler" in found
+    assert found.startswith(b"set()")
 
 
 def test_an_interrupt_of_the_terminal_is_not_for_the_workers(pool):
