@@ -34,6 +34,8 @@ def _pairs_text(summary: Summary) -> str:
     if summary.not_evaluated:
         reasons = ", ".join(f"{kind.value} {n}" for kind, n in summary.failures.items())
         counted.append(f"not evaluated {summary.not_evaluated}" + f" ({reasons})" * bool(reasons))
+    if summary.repeated:
+        counted.append(f"repeated {summary.repeated}")
     pairs = "1 pair" if summary.pairs == 1 else f"{summary.pairs} pairs"
     return f"{pairs}: {', '.join(counted)}" if summary.pairs else pairs
 

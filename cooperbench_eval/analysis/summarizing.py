@@ -116,6 +116,7 @@ class _Builder:
         return Summary(
             pairs=tally.answers.total(),
             statuses={kind: tally.statuses[kind] for kind in PairStatus if tally.statuses[kind]},
+            repeated=tally.repeated,
             failures={kind: tally.failures[kind] for kind in FailureKind if tally.failures[kind]},
             conflict_score=Distribution.of(tally.scores),
             features_alone=self._rate(tally.alone.passed, tally.alone.run),

@@ -22,6 +22,9 @@ class Summary:
         pairs: How many reports there were.
         statuses: How many of them stand how under `git merge`.
         failures: Those that could not be evaluated, by reason.
+        repeated: Those that are the same try at the same pair as another one: the same
+            features, model, setting and `k`. Where a store holds the reports of several
+            evaluators, each pair counts more than once.
         conflict_score: The naive merge's score over all pairs that have one, clean
             ones included.
         features_alone: Features whose tests pass on their own patch, of those run.
@@ -38,6 +41,7 @@ class Summary:
     pairs: int
     statuses: Mapping[PairStatus, int] = field(hash=False)
     failures: Mapping[FailureKind, int] = field(hash=False)
+    repeated: int = 0
     conflict_score: Distribution
     features_alone: Rate
     cases_alone: Rate
@@ -79,6 +83,7 @@ class Summary:
             "pairs": self.pairs,
             "not_evaluated": self.not_evaluated,
             "failures": {kind.value: count for kind, count in self.failures.items()},
+            "repeated": self.repeated,
             "clean": self.clean.to_dict(),
             "conflicts": self.conflicts.to_dict(),
             "missing_input": self.missing_input.to_dict(),

@@ -194,6 +194,7 @@ class Tally:
         alone: The runs of each feature's own tests on its own patch.
         attempts: The rows of each strategy.
         scores: The naive merge's conflict score of each pair that has one.
+        tries: Whose tries at which pair were evaluated, as hashes.
     """
 
     answers: Counter[tuple[PairAnswers, PairAnswers | None]] = field(factory=Counter)
@@ -202,6 +203,13 @@ class Tally:
     alone: RunTally = field(factory=RunTally)
     attempts: defaultdict[str, AttemptTally] = field(factory=lambda: defaultdict(AttemptTally))
     scores: "array[float]" = field(factory=_numbers)
+    tries: set[int] = field(factory=set)
+
+    @property
+    def repeated(self) -> int:
+        """Evaluated pairs that are the same try as one before."""
+        evaluated = self.answers.total() - self.statuses[PairStatus.NOT_EVALUATED]
+        return evaluated - len(self.tries)
 
     def add(self, facts: PairFacts, answers: PairAnswers, gold: PairAnswers | None = None) -> None:
         """Count a pair."""
@@ -211,6 +219,9 @@ class Tally:
             self.failures[facts.failure] += 1
         if facts.conflict_score is not None:
             self.scores.append(facts.conflict_score)
+        if facts.merge_status is not PairStatus.NOT_EVALUATED:
+            whose = (facts.model, facts.setting, facts.k)
+            self.tries.add(hash((facts.repo_name, facts.task_id, facts.features, *whose)))
         self.alone.add(facts.feature1.tests)
         self.alone.add(facts.feature2.tests)
         for attempt in facts.attempts:
@@ -223,6 +234,7 @@ class Tally:
         self.failures.update(other.failures)
         self.alone.merge(other.alone)
         self.scores.extend(other.scores)
+        self.tries |= other.tries
         for name, tally in other.attempts.items():
             self.attempts[name].merge(tally)
 

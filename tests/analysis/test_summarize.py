@@ -347,7 +347,7 @@ def test_a_summary_prints_as_a_narrow_table():
     failed = {"merge_status": "not_evaluated", "failure": FailureKind.REPOSITORY}
     pairs = [
         pair(naive="clean ++", llm="clean ++"),
-        pair(naive="conflicts", llm="resolved +-"),
+        pair(naive="conflicts", llm="resolved +-", facts={"task_id": 2}),
         pair(facts=failed),
     ]
 
@@ -368,3 +368,28 @@ def test_a_summary_crosses_processes():
 
     assert pickle.loads(pickle.dumps(summary)) == summary  # noqa: S301 - made just above
     assert json.loads(json.dumps(summary.to_dict())) == summary.to_dict()
+
+
+@given(FACTS)
+def test_a_repeated_try_is_told(facts):
+    """As where a store holds the reports of two evaluators; each counts all the same."""
+    evaluated = [one for one in facts if one.merge_status is not PairStatus.NOT_EVALUATED]
+    tries = {
+        (one.repo_name, one.task_id, one.features, one.model, one.setting, one.k)
+        for one in evaluated
+    }
+
+    once, twice = summarize(facts), summarize([*facts, *facts])
+
+    assert once.repeated == len(evaluated) - len(tries)
+    assert twice.repeated == 2 * len(evaluated) - len(tries)
+    assert twice.pairs == 2 * len(facts)
+    assert ("repeated" in str(twice).partition("\n")[0]) == bool(twice.repeated)
+
+
+def test_other_tries_are_no_repetition():
+    """Another model, setting or number of the try."""
+    tries = [{}, {"model": "m"}, {"setting": "coop"}, {"k": 2}, {"repo_name": "r"}]
+
+    assert summarize([pair(facts=each) for each in tries]).repeated == 0
+    assert summarize([pair(facts=each) for each in tries], by="model").repeated == 0

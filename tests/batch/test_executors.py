@@ -1,6 +1,8 @@
 """Real executors of other makers: the same reports from each, and none stops at a death."""
 
+import base64
 import multiprocessing
+import pickle
 import subprocess
 import sys
 from collections import Counter
@@ -100,6 +102,9 @@ sys.path[:0] = [{tests!r}]
 import cooperbench_eval as ce
 from batchparts import pairs
 
+def theirs(merge_input):
+    return merge_input.theirs
+
 class Theirs:
     name = "theirs"
 
@@ -111,36 +116,74 @@ class Theirs:
 
 if __name__ == "__main__":
     {imports}
-    evaluator = ce.Evaluator(strategies=[Theirs(lambda merge_input: merge_input.theirs)])
+    evaluator = ce.Evaluator(strategies=[Theirs({choose})])
     with {executor} as executor:
         for report in ce.evaluate_many(pairs(3), evaluator=evaluator, executor=executor):
             print(report.attempt("theirs").status, report.failure)
 """
 
 
-def run_main(folder, imports, executor):
-    """Run a script whose strategy is its own, with a lambda in it."""
+def run_main(folder, imports, executor, choose="lambda merge_input: merge_input.theirs"):
+    """Run a script whose strategy is its own, with a function in it."""
     script = folder / "script.py"
     tests = str(Path(__file__).parent)
-    script.write_text(MAIN.format(tests=tests, imports=imports, executor=executor))
+    script.write_text(MAIN.format(tests=tests, imports=imports, executor=executor, choose=choose))
     return subprocess.run(
         [sys.executable, script], capture_output=True, text=True, timeout=60, check=False
     )
 
 
-def test_what_a_script_defines_travels_where_cloudpickle_is_at_home(tmp_path):
-    """A class of `__main__` and a lambda, to workers that have another `__main__`."""
-    done = run_main(tmp_path, "from loky import ProcessPoolExecutor", "ProcessPoolExecutor(1)")
+LOKY = ("from loky import ProcessPoolExecutor", "ProcessPoolExecutor(1)")
+OURS = ("from cooperbench_eval.batch.workers import WorkerPool", "WorkerPool(1)")
+
+
+@pytest.mark.parametrize(
+    ("pool", "choose"),
+    [(LOKY, "lambda merge_input: merge_input.theirs"), (LOKY, "theirs"), (OURS, "theirs")],
+)
+def test_what_a_script_defines_travels(tmp_path, pool, choose):
+    """Its class and function to any worker, a lambda where cloudpickle is at home."""
+    done = run_main(tmp_path, *pool, choose)
 
     counts = Counter(done.stdout.splitlines())
     assert counts == {"resolved None": 2, "clean None": 1}, done.stderr
 
 
+PACKED = """
+import base64
+import cooperbench_eval as ce
+from cooperbench_eval.batch.jobs import JobMaker
+
+class Mine:
+    name = "mine"
+
+    def merge(self, merge_input, /):
+        return ce.MergeOutcome(changes=merge_input.ours)
+
+base = ce.Snapshot.from_files({})
+one, two = (ce.Feature(number=n, patch=b"") for n in (1, 2))
+pair = ce.FeaturePair(repo_name="r", task_id=0, base=base, feature1=one, feature2=two)
+maker = JobMaker(ce.Evaluator(strategies=[Mine()]), own_processes=False)
+print(base64.b64encode(maker.job(pair).evaluator).decode())
+"""
+
+
+def test_what_a_script_defines_needs_no_script_where_it_arrives(tmp_path):
+    """As on a cluster, whose workers never saw it."""
+    (tmp_path / "script.py").write_text(PACKED)
+    done = subprocess.run([sys.executable, tmp_path / "script.py"], capture_output=True, check=True)
+
+    evaluator = pickle.loads(base64.b64decode(done.stdout))  # noqa: S301 - of our script
+
+    [strategy] = evaluator.strategies
+    assert type(strategy).__module__ == "__main__"
+    report = ce.Evaluator(strategies=[strategy]).evaluate(pairs(1)[0])
+    assert report.attempt("mine").status == "resolved"
+
+
 def test_the_default_pool_says_what_it_cannot_send(tmp_path):
     """A lambda; a function of the script's would do."""
-    done = run_main(
-        tmp_path, "from cooperbench_eval.batch.workers import WorkerPool", "WorkerPool(1)"
-    )
+    done = run_main(tmp_path, *OURS)
 
     assert done.returncode == 1
     last = done.stderr.splitlines()[-1]

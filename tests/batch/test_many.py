@@ -18,6 +18,7 @@ import pytest
 from batchparts import BASE, Ours, by_task, noted, pair, pairs, plain
 
 import cooperbench_eval as ce
+from cooperbench_eval.batch.keys import PairKeys
 from cooperbench_eval.batch.workers import WorkerPool
 
 EVALUATOR = ce.Evaluator(strategies=["naive", "union"])
@@ -271,6 +272,20 @@ def test_what_the_store_has_is_not_evaluated_again(threads, tmp_path):
     assert {report.task_id: report for report in first}.items() <= {
         report.task_id: report for report in second
     }.items()
+
+
+def test_what_the_store_has_is_yielded_while_the_rest_is_under_way(threads, tmp_path):
+    """Nobody waits for a slow pair to be told of those that are known."""
+    options = {"executor": threads, "store": tmp_path}
+    list(ce.evaluate_many(pairs(3), evaluator=ce.Evaluator(strategies=["naive"]), **options))
+    store = ce.ReportStore(tmp_path)
+    [old] = [report for report in store if report.task_id == 1]
+    evaluator = ce.Evaluator(strategies=[Ours(seconds=0.5)])
+    store.put(PairKeys(evaluator).key(pair(1)), old)
+
+    reports = ce.evaluate_many([pair(0), pair(1)], evaluator=evaluator, **options)
+
+    assert [report.task_id for report in reports] == [1, 0]
 
 
 def test_infrastructure_errors_are_tried_again_and_verdicts_are_not(threads, tmp_path):

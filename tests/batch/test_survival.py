@@ -181,16 +181,17 @@ import sys
 sys.path[:0] = [{tests!r}]
 from concurrent.futures import ThreadPoolExecutor
 import cooperbench_eval as ce
-from batchparts import pairs
+from batchparts import Ours, noted, pairs
 
 seen = 0
+evaluator = ce.Evaluator(strategies=["naive", Ours(log={log!r})])
 try:
-    for report in ce.evaluate_many(pairs(200), evaluator=ce.Evaluator(), store={store!r},
+    for report in ce.evaluate_many(pairs(200), evaluator=evaluator, store={store!r},
                                    executor=ThreadPoolExecutor(2)):
         seen += 1
 except ce.ReportError as exc:
     print("error", exc)
-print("seen", seen, "kept", len(list(ce.ReportStore({store!r}))))
+print("seen", seen, "done", len(noted({log!r})), "kept", len(list(ce.ReportStore({store!r}))))
 """
 
 
@@ -202,7 +203,8 @@ def test_a_full_disk_is_one_clear_error_and_loses_nothing(tmp_path):
     script = tmp_path / "script.py"
     store = tmp_path / "disk" / "store"
     store.parent.mkdir()
-    script.write_text(FULL.format(tests=str(Path(__file__).parent), store=str(store)))
+    tests, log = Path(__file__).parent, tmp_path / "log"
+    script.write_text(FULL.format(tests=str(tests), store=str(store), log=str(log)))
 
     done = subprocess.run(
         [
@@ -219,6 +221,7 @@ def test_a_full_disk_is_one_clear_error_and_loses_nothing(tmp_path):
     error, counts = done.stdout.splitlines()
     assert error.endswith("cannot be written (No space left on device)")
     assert error.startswith(f"error {store}")
-    _, seen, _, kept = counts.split()
-    assert 0 < int(kept) <= int(seen) < 200
-    assert int(seen) - int(kept) <= 12, "only what was under way is not kept"
+    seen, done, kept = map(int, counts.split()[1::2])
+    assert 0 < kept < seen < 200
+    assert seen == done, "what was evaluated is yielded"
+    assert seen - kept <= 12, "only what was under way is not kept"

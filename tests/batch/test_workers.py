@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -94,6 +95,25 @@ def test_kill_ends_what_is_under_way(tmp_path):
     assert time.monotonic() - began < 5
     assert not multiprocessing.active_children()
     assert all(future.done() for future in futures)
+    assert not list(tmp_path.iterdir())
+
+
+def stay(folder):
+    """Work in a folder that is removed in the end."""
+    with tempfile.TemporaryDirectory(dir=folder) as inner:
+        Path(inner, "here").touch()
+        time.sleep(30)
+
+
+def test_what_is_ended_cleans_up(tmp_path):
+    """As an evaluation does with its work trees."""
+    pool = WorkerPool(1)
+    pool.submit(stay, tmp_path)
+    while not list(tmp_path.glob("*/here")):
+        time.sleep(0.01)
+
+    pool.kill()
+
     assert not list(tmp_path.iterdir())
 
 
