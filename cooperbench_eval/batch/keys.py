@@ -1,17 +1,20 @@
 """Names a pair and its evaluation by content, so that a store knows what it has.
 
 A key covers what the report depends on: the base's tree, the patches and suites,
-who the pair is, and the evaluator with its strategies and their options. It does
-not cover the library's version: a store outlives an upgrade.
+who the pair is, and the evaluator with its strategies, their options and their code.
+It covers neither this library's version nor what is installed where tests run: a
+store outlives an upgrade, and serves several machines.
 """
 
 import hashlib
+import inspect
 import json
+import pickle
 from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
 from functools import partial, singledispatch
 from pathlib import PurePath
-from types import FunctionType
+from types import CodeType, FunctionType, MethodType
 from typing import Any, Final
 
 import attrs
@@ -26,19 +29,14 @@ __all__ = ["PairKeys"]
 _VERSION: Final = 1
 """Counts the meanings of a key; reports under keys of another one are not found."""
 _KEPT = 4096
+_OWN: Final = __name__.partition(".")[0]
 
 
 class PairKeys:
-    """Makes the keys of pairs under one evaluator.
-
-    Raises:
-        SandboxError: The evaluator's sandbox cannot say who it is.
-    """
+    """Makes the keys of pairs under one evaluator."""
 
     def __init__(self, evaluator: Evaluator) -> None:
-        runner = evaluator.runner
-        sandbox = runner.sandbox.identity if runner else None
-        self._evaluator = _digest([_VERSION, sandbox, describe(evaluator)])
+        self._evaluator = _digest([_VERSION, describe(evaluator)])
         # The pairs of a task share their base and their features.
         self._named: Memo[int, tuple[object, str]] = Memo(_KEPT)
 
@@ -67,8 +65,9 @@ def describe(thing: object) -> Any:
     """Say what *thing* is in plain JSON values, the same in every process.
 
     Objects are their class and their attributes. Attrs fields that do not count for
-    equality are left out: caches, work in progress. What has no attributes, such as
-    a lock, is its class alone.
+    equality are left out: caches, work in progress. What has no attributes is what it
+    pickles to, or its class alone, as a lock is. Functions and classes that are not
+    this library's are their source as well.
     """
     return _describe(thing, ())
 
@@ -87,7 +86,8 @@ _Inside = Callable[[object], Any]
 @singledispatch
 def _plain(thing: Any, inside: _Inside) -> Any:
     """Say what *thing* is, and with *inside* what it holds."""
-    return [_name_of(type(thing)), inside(_attributes(thing))]
+    held = _attributes(thing)
+    return [inside(type(thing)), inside(held) if held else inside(_pickled(thing))]
 
 
 @_plain.register(bytes | bytearray)
@@ -133,14 +133,27 @@ def _(thing: Iterable[Any], inside: _Inside) -> Any:
 
 
 @_plain.register
-def _(thing: type, _: _Inside) -> Any:
-    return _name_of(thing)
+def _(thing: type, inside: _Inside) -> Any:
+    return [_name_of(thing), inside(_source(thing))]
 
 
 @_plain.register
 def _(thing: FunctionType, inside: _Inside) -> Any:
     held = [cell.cell_contents for cell in thing.__closure__ or ()]
-    return [_name_of(thing), inside(thing.__code__.co_code), inside(held)]
+    return [
+        _name_of(thing),
+        *map(inside, (_source(thing), held, thing.__defaults__, thing.__kwdefaults__)),
+    ]
+
+
+@_plain.register
+def _(thing: MethodType, inside: _Inside) -> Any:
+    return [inside(thing.__func__), inside(thing.__self__)]
+
+
+@_plain.register
+def _(thing: partial, inside: _Inside) -> Any:  # type: ignore[type-arg]
+    return list(map(inside, (thing.func, thing.args, thing.keywords)))
 
 
 def _sorted(values: Iterable[Any]) -> list[Any]:
@@ -149,6 +162,33 @@ def _sorted(values: Iterable[Any]) -> list[Any]:
 
 def _name_of(thing: Any) -> str:
     return f"{thing.__module__}:{thing.__qualname__}"
+
+
+def _source(thing: Any) -> Any:
+    """Return the text that defines a class or function; of a built-in one there is none."""
+    if (thing.__module__ or "").partition(".")[0] == _OWN:
+        return None  # a store outlives an upgrade
+    try:
+        return inspect.getsource(thing)
+    except (OSError, TypeError):
+        code = getattr(thing, "__code__", None)
+    return code and _compiled(code)
+
+
+def _compiled(code: CodeType) -> list[Any]:
+    """Describe what was compiled from a text that is gone."""
+    constants = [
+        _compiled(each) if isinstance(each, CodeType) else repr(each) for each in code.co_consts
+    ]
+    return [code.co_code.hex(), code.co_names, constants]
+
+
+def _pickled(thing: object) -> bytes | None:
+    try:
+        return pickle.dumps(thing)
+    # Whatever its class has for it.
+    except Exception:  # noqa: BLE001
+        return None
 
 
 def _attributes(thing: object) -> dict[str, object]:

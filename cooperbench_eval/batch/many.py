@@ -62,7 +62,6 @@ def evaluate_many(
             work, or, with `on_error="raise"`, a pair could not be evaluated.
         ReportError: The store is of a newer schema, or cannot be written to. What was
             under way by then is yielded before.
-        SandboxError: The evaluator's sandbox cannot say who it is.
 
     Example:
         >>> from concurrent.futures import ThreadPoolExecutor

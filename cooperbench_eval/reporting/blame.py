@@ -7,7 +7,7 @@ from attrs import field, frozen
 from cooperbench_eval.models import MergeStatus, TestCaseStatus, TestResult, TestStatus
 from cooperbench_eval.reporting.rows import Attempt, FeatureReport, Verdict, was_run
 
-__all__ = ["Blame", "BlameKind", "find_blame"]
+__all__ = ["Blame", "BlameKind", "cannot_run", "find_blame"]
 
 
 class BlameKind(StrEnum):
@@ -70,7 +70,7 @@ def find_blame(feature1: FeatureReport, feature2: FeatureReport, attempt: Attemp
 
     if attempt.status is MergeStatus.NOT_TRIED:
         return blame(BlameKind.MISSING_SIDE, *(not each.patch.is_usable for each in features))
-    alone = [each.tests_passed is False and not _cannot_run(each) for each in features]
+    alone = [each.tests_passed is False and not cannot_run(each) for each in features]
     if any(alone):
         return blame(BlameKind.BROKEN_ALONE, *alone)
     if attempt.verdict is Verdict.UNHANDLED:
@@ -85,7 +85,7 @@ def find_blame(feature1: FeatureReport, feature2: FeatureReport, attempt: Attemp
     return blame(BlameKind.NOBODY if correct else BlameKind.UNKNOWN)
 
 
-def _cannot_run(feature: FeatureReport) -> bool:
+def cannot_run(feature: FeatureReport) -> bool:
     """Whether its tests come to nothing with and without its patch, which then is not it.
 
     As where what the tests need is not installed.

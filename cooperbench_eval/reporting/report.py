@@ -12,7 +12,7 @@ from typing import Any
 from attrs import field, frozen
 
 from cooperbench_eval.models import Conflict, ConflictDetails, TestStatus
-from cooperbench_eval.reporting.blame import Blame, BlameKind, find_blame
+from cooperbench_eval.reporting.blame import Blame, BlameKind, cannot_run, find_blame
 from cooperbench_eval.reporting.failure import Failure, FailureKind
 from cooperbench_eval.reporting.rows import Attempt, FeatureReport
 
@@ -105,14 +105,17 @@ class MergeReport:
         """Whether evaluating the pair again would answer the same.
 
         It would not where the pair could not be evaluated, where a sandbox failed in a
-        test run, or a service failed a strategy: those are errors of the
-        infrastructure, and no verdicts.
+        test run, where a feature's tests come to nothing with and without its patch, as
+        for want of what they need, or where a service failed a strategy: those are
+        errors of the infrastructure, and no verdicts.
         """
         if self.failure is not None:
             return self.failure.kind is FailureKind.DUPLICATE
         if any(attempt.service_failed for attempt in self.attempts):
             return False
         features = (self.feature1, self.feature2)
+        if any(map(cannot_run, features)):
+            return False
         alone = [run for f in features for run in (f.tests, f.base_tests, f.other_tests)]
         merged = [run for a in self.attempts for run in (a.feature1_tests, a.feature2_tests)]
         return not any(

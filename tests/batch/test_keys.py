@@ -1,7 +1,12 @@
 """Keys: the same for the same work in every process, and another for other work."""
 
+import os
+import re
 import subprocess
 import sys
+from collections import deque
+from decimal import Decimal
+from functools import partial
 from pathlib import Path
 
 import attrs
@@ -125,11 +130,69 @@ def test_functions_are_told_apart_by_what_they_do():
     def adder(number):
         return lambda x: x + number
 
-    one, two = (lambda x: x, lambda x: -x)
+    def scaled(x, *, by=1):
+        return x * by
 
-    assert describe(one) != describe(two)
-    assert describe(adder(1)) != describe(adder(2))
+    one = lambda x: x  # noqa: E731
+    two = lambda x: -x  # noqa: E731
+    pairs = [
+        (one, two),
+        (adder(1), adder(2)),
+        (partial(scaled, by=1), partial(scaled, by=2)),
+        (eval("lambda x: x + 1"), eval("lambda x: x + 2")),  # noqa: S307 - has no source
+        (eval("lambda x: x.ours"), eval("lambda x: x.theirs")),  # noqa: S307
+        (eval("lambda: (lambda: 1)"), eval("lambda: (lambda: 2)")),  # noqa: S307
+        (eval("lambda x=1: x"), eval("lambda x=2: x")),  # noqa: S307
+        (eval("lambda *, x=1: x"), eval("lambda *, x=2: x")),  # noqa: S307
+        (Ours(seconds=1).merge, Ours(seconds=2).merge),
+        (re.compile("a"), re.compile("b")),
+        (Decimal(1), Decimal(2)),
+        (deque([1]), deque([2])),
+    ]
+
+    for first, second in pairs:
+        assert describe(first) != describe(second)
+        assert describe(first) == describe(first)
     assert describe(adder(1)) == describe(adder(1))
+
+
+def test_a_class_that_was_edited_is_another_one(tmp_path):
+    """As in a notebook, or a script between two runs; the strategy's name stays."""
+    keys = set()
+    for side in ("ours", "theirs", "ours"):
+        file = tmp_path / "mine.py"
+        file.write_text(
+            "import cooperbench_eval as ce\n\nclass Mine:\n    name = 'mine'\n\n"
+            "    def merge(self, merge_input, /):\n"
+            f"        return ce.MergeOutcome(changes=merge_input.{side})\n"
+        )
+        script = (
+            "from mine import Mine\nfrom batchparts import pair\nimport cooperbench_eval as ce\n"
+            "from cooperbench_eval.batch.keys import PairKeys\n"
+            "print(PairKeys(ce.Evaluator(strategies=[Mine()])).key(pair(1)))\n"
+        )
+        path = os.pathsep.join((str(tmp_path), str(Path(__file__).parent)))
+        done = subprocess.run(
+            [sys.executable, "-B", "-c", script],
+            env={"PYTHONPATH": path},
+            capture_output=True,
+            check=True,
+        )
+        keys.add((side, done.stdout))
+
+    assert len({key for _, key in keys}) == len(keys) == 2
+
+
+def test_where_tests_run_counts_and_what_is_installed_there_does_not(monkeypatch):
+    """A store serves several machines, and the next day."""
+    evaluator = ce.Evaluator(runner=ce.TestRunner(sandbox="local"))
+    before = key(evaluator=evaluator)
+    runner = ce.TestRunner(sandbox=ce.LocalSandbox(memory_bytes=1 << 30))
+
+    monkeypatch.setenv("PATH", "/elsewhere")
+
+    assert key(evaluator=evaluator) == before
+    assert key(evaluator=ce.Evaluator(runner=runner)) != before
 
 
 def test_an_object_that_holds_itself_is_described():

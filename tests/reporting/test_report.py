@@ -215,6 +215,20 @@ def test_only_a_duplicate_stays_one(kind):
     assert report.is_final is (kind is ce.FailureKind.DUPLICATE)
 
 
+@pytest.mark.parametrize("status", ["inconclusive", "setup_failed"])
+def test_tests_that_do_not_run_here_at_all_are_not_final(status):
+    """With and without the patch, as where a package is missing; tomorrow it may be there."""
+    nothing = ce.TestResult(status=status)
+
+    def report(alone, base):
+        feature = attrs.evolve(report_of().feature2, tests=alone, base_tests=base)
+        return report_of(feature2=feature)
+
+    assert not report(nothing, nothing).is_final
+    assert report(FAILED, nothing).is_final
+    assert report(nothing, FAILED).is_final
+
+
 @pytest.mark.parametrize("where", ["tests", "base_tests", "other_tests", "attempt"])
 def test_a_report_with_a_failed_sandbox_is_not_final(where):
     """Wherever it failed; a rejected tests patch is an answer."""
