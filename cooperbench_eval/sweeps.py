@@ -1,7 +1,7 @@
 """Whole sweeps: every pair of a task's own solutions, every pair of an agents' run."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import suppress
 from functools import lru_cache, partial
@@ -15,7 +15,6 @@ from cooperbench_eval.batch.progress import Progress
 from cooperbench_eval.benchmark import repository_of, sandbox_of_image
 from cooperbench_eval.dataset import Dataset, Task
 from cooperbench_eval.errors import (
-    CooperBenchEvalError,
     DatasetError,
     PatchError,
     RepositoryError,
@@ -107,7 +106,7 @@ def evaluate_run(
 
     Of three and more agents on a task every two are a pair. Where an agent handed in
     nothing, the pair is `missing_input`. A pair whose task or repository cannot be had
-    gives a report with a `failure`, behind the others.
+    gives a report with a `failure`; what could not even be made is not stored.
 
     Args:
         logs_dir: The folder of run logs.
@@ -135,7 +134,7 @@ def evaluate_run(
     if not found:
         raise DatasetError("holds no such pair", run_name)
     setup = _Setup(evaluator=evaluator or _with_tests(), suite_of=suite_of, in_image=in_image)
-    run = _Run(dataset, setup, repo_dirs, raises=options.get("on_error") == "raise")
+    run = _Run(dataset, setup, repo_dirs)
     if not in_image:
         return run.reports(found, options)
     by_task = groupby(found, lambda each: (each.repo_name, each.task_id))
@@ -222,57 +221,53 @@ class _Setup:
 
 
 class _Run:
-    """The pairs of a run, made one by one; reports of those that cannot be made are kept."""
+    """The pairs of a run, made one by one; one that cannot be made is a report of that."""
 
     def __init__(
-        self,
-        dataset: Dataset,
-        setup: _Setup,
-        repo_dirs: _Folder | Mapping[str, _Folder] | None,
-        *,
-        raises: bool,
+        self, dataset: Dataset, setup: _Setup, repo_dirs: _Folder | Mapping[str, _Folder] | None
     ) -> None:
         self._dataset = dataset
         self._setup = setup
         self._repo_dirs = repo_dirs
-        self._raises = raises
 
     def reports(self, found: Sequence[RunPair], options: BatchOptions) -> Iterator[MergeReport]:
         """Evaluate the pairs, of one task where its image is needed."""
-        setup, lost = self._setup, list[MergeReport]()
+        setup = self._setup
         if setup.in_image:
             with suppress(DatasetError):  # each pair will say it
                 setup = setup.within(self._dataset.task(found[0].repo_name, found[0].task_id))
-        pairs = _Counted(self._made(found, setup, lost), len(found))
-        yield from evaluate_many(pairs, evaluator=setup.evaluator, **options)
-        yield from lost
-
-    def _made(
-        self, found: Sequence[RunPair], setup: _Setup, lost: list[MergeReport]
-    ) -> Iterator[FeaturePair]:
         base_of = lru_cache(maxsize=1)(partial(self._base, setup))
-        for each in found:
-            try:
-                task = self._dataset.task(each.repo_name, each.task_id)
-                feature1, feature2 = (
-                    setup.feature(task, number, patch)
-                    for number, patch in zip(each.numbers, each.patches(), strict=True)
-                )
-                pair = FeaturePair(
-                    repo_name=each.repo_name,
-                    task_id=each.task_id,
-                    base=base_of(task),
-                    feature1=feature1,
-                    feature2=feature2,
-                    model=each.model,
-                    setting=each.setting.value,
-                )
-            except (DatasetError, PatchError, RepositoryError, TestRunError) as exc:
-                if self._raises:
-                    raise
-                lost.append(self._lost(each, exc))
-            else:
-                yield pair
+        pairs = _Counted((self._pair(each, setup, base_of) for each in found), len(found))
+        return evaluate_many(pairs, evaluator=setup.evaluator, **options)
+
+    def _pair(
+        self, found: RunPair, setup: _Setup, base_of: Callable[[Task], Snapshot]
+    ) -> FeaturePair | MergeReport:
+        try:
+            task = self._dataset.task(found.repo_name, found.task_id)
+            feature1, feature2 = (
+                setup.feature(task, number, patch)
+                for number, patch in zip(found.numbers, found.patches(), strict=True)
+            )
+            return FeaturePair(
+                repo_name=found.repo_name,
+                task_id=found.task_id,
+                base=base_of(task),
+                feature1=feature1,
+                feature2=feature2,
+                model=found.model,
+                setting=found.setting.value,
+            )
+        except (DatasetError, PatchError, RepositoryError, TestRunError) as exc:
+            return report_failure(
+                setup.evaluator.strategies,
+                failure_of(exc),
+                repo_name=found.repo_name,
+                task_id=found.task_id,
+                numbers=found.numbers,
+                model=found.model,
+                setting=found.setting.value,
+            )
 
     def _base(self, setup: _Setup, task: Task) -> Snapshot:
         given = self._repo_dirs
@@ -280,27 +275,16 @@ class _Run:
             given = given.get(task.repo_name)
         return setup.base(task, given)
 
-    def _lost(self, found: RunPair, exc: CooperBenchEvalError) -> MergeReport:
-        return report_failure(
-            self._setup.evaluator.strategies,
-            failure_of(exc),
-            repo_name=found.repo_name,
-            task_id=found.task_id,
-            numbers=found.numbers,
-            model=found.model,
-            setting=found.setting.value,
-        )
 
-
-class _Counted(Iterable[FeaturePair]):
+@frozen
+class _Counted:
     """An iterator that knows how much is to come, for a bar."""
 
-    def __init__(self, pairs: Iterator[FeaturePair], count: int) -> None:
-        self._pairs = pairs
-        self._count = count
+    pairs: Iterator[FeaturePair | MergeReport]
+    count: int
 
-    def __iter__(self) -> Iterator[FeaturePair]:
-        return self._pairs
+    def __iter__(self) -> Iterator[FeaturePair | MergeReport]:
+        return self.pairs
 
     def __len__(self) -> int:
-        return self._count
+        return self.count

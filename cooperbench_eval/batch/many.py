@@ -27,7 +27,7 @@ _KNOWN_AHEAD: Final = 1 << 17
 
 
 def evaluate_many(
-    pairs: Iterable[FeaturePair],
+    pairs: Iterable[FeaturePair | MergeReport],
     *,
     evaluator: Evaluator,
     executor: Executor | None = None,
@@ -43,7 +43,8 @@ def evaluate_many(
     worked at it died twice, it is the same pair as one before.
 
     Args:
-        pairs: What to evaluate.
+        pairs: What to evaluate. A report among them is that of a pair which could not
+            even be made; it is told and yielded, and not stored.
         evaluator: How.
         executor: Where: any `concurrent.futures.Executor`, or what looks like one, such
             as Dask's `client.get_executor()`. By default one process for each usable
@@ -88,7 +89,7 @@ class _Batch:
 
     def __init__(
         self,
-        pairs: Iterable[FeaturePair],
+        pairs: Iterable[FeaturePair | MergeReport],
         evaluator: Evaluator,
         executor: Executor | None,
         store: ReportStore | None,
@@ -154,7 +155,10 @@ class _Batch:
             except Exception as exc:  # noqa: BLE001
                 self._fault = exc
                 return
-            self._admit(pair)
+            if isinstance(pair, MergeReport):
+                self._ready.append(partial(self._told, pair, EventKind.FINISHED, ""))
+            else:
+                self._admit(pair)
 
     def _admit(self, pair: FeaturePair) -> None:
         """Give a new pair its key, and a report at once where it needs no work."""

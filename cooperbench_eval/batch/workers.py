@@ -195,8 +195,9 @@ class _Worker:
         if self._is_ready:
             return WorkerDiedError(f"the worker process {ending}")
         problem = (
-            f"worker processes do not start: the first {ending}; a script that evaluates "
-            'many pairs does so under `if __name__ == "__main__":`'
+            f"worker processes do not start: the first {ending}. They import the caller's "
+            "main module, so it has to be a file, not standard input, and does what it "
+            'does under `if __name__ == "__main__":`'
         )
         return BatchError(problem, "executor")
 

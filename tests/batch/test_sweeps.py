@@ -176,19 +176,20 @@ def test_a_solo_agents_patch_is_both_sides(run, tmp_path):
     assert report.setting == "solo"
 
 
-def test_a_pair_whose_task_is_unknown_is_a_failure_behind_the_others(run, tmp_path):
+def test_a_pair_whose_task_is_unknown_is_a_failure(run, tmp_path):
     """Likewise one whose repository cannot be had; the others are evaluated."""
     make_run(tmp_path / "logs", {1: code(a=1), 2: code(b=2)}, repo_name="a_task")
     make_run(tmp_path / "logs", {1: code(a=1), 2: code(b=2)})
     make_run(tmp_path / "logs", {1: code(a=1), 9: code(b=2)})
 
-    reports = run()
+    reports = sorted(run(), key=lambda r: (r.repo_name, r.feature2.number))
 
-    assert [r.failure and r.failure.kind.value for r in reports] == [None, "dataset", "dataset"]
-    assert "a_task" in reports[1].failure.problem
+    assert [r.failure and r.failure.kind.value for r in reports] == ["dataset", None, "dataset"]
+    assert "a_task" in reports[0].failure.problem
     assert "feature 9" in reports[2].failure.problem
-    assert [(r.repo_name, r.setting, r.model) for r in reports[1:]] == [
+    assert [(r.repo_name, r.setting, r.model) for r in reports] == [
         ("a_task", "coop", "gpt-5"),
+        ("numbers_task", "coop", "gpt-5"),
         ("numbers_task", "coop", "gpt-5"),
     ]
 
@@ -203,10 +204,10 @@ def test_repositories_may_be_given_by_name(run, tmp_path, repo):
     both = run(repo_dirs={"numbers_task": repo, "more_task": repo})
     wrong = run(repo_dirs={"numbers_task": tmp_path, "more_task": repo})
 
-    assert [(r.repo_name, bool(r.failure)) for r in some] == [
-        ("numbers_task", False),
-        ("more_task", True),
-    ]
+    assert {r.repo_name: bool(r.failure) for r in some} == {
+        "numbers_task": False,
+        "more_task": True,
+    }
     assert not any(r.failure for r in both)
     assert {r.repo_name: r.failure and r.failure.kind.value for r in wrong} == {
         "more_task": None,
@@ -218,8 +219,22 @@ def test_the_first_failure_may_be_raised(run, tmp_path):
     """As in any batch."""
     make_run(tmp_path / "logs", {1: code(a=1), 2: code(b=2)}, repo_name="a_task")
 
-    with pytest.raises(ce.DatasetError, match="a_task"):
+    with pytest.raises(ce.BatchError, match="a_task"):
         run(on_error="raise")
+
+
+def test_a_pair_that_cannot_be_made_is_told_like_others(run, tmp_path, capfd):
+    """By an event, and in the bar, which ends full; it is not in the store."""
+    make_run(tmp_path / "logs", {1: code(a=1), 2: code(b=2)}, repo_name="a_task")
+    make_run(tmp_path / "logs", {1: code(a=1), 2: code(b=2)})
+    events = []
+
+    run(progress=events.append, store=tmp_path / "store")
+    run(progress=True)
+
+    assert sorted(event.kind.value for event in events) == ["failed", "finished", "submitted"]
+    assert "2/2" in capfd.readouterr().err
+    assert len(ce.ReportStore(tmp_path / "store")) == 1
 
 
 @pytest.mark.parametrize(
@@ -278,9 +293,11 @@ def test_in_its_image_each_task_has_a_sandbox_of_its_own(run, tmp_path, monkeypa
     make_run(logs, {1: code(a=1), 2: code(b=2)}, repo_name="gone")
 
     def evaluate_many(pairs, *, evaluator, **_):
-        box = evaluator.runner.sandbox
-        seen.extend((pair.task_id, box.image, pair.feature1.tests) for pair in pairs)
-        return iter(())
+        for pair in pairs:
+            if isinstance(pair, ce.MergeReport):
+                yield pair
+            else:
+                seen.append((pair.task_id, evaluator.runner.sandbox.image, pair.feature1.tests))
 
     monkeypatch.setattr(sweeps, "evaluate_many", evaluate_many)
 

@@ -18,6 +18,17 @@ from sandbox_conformance import CALLER
 from cooperbench_eval.errors import SandboxError, TestRunError
 from cooperbench_eval.running.sandboxes import bubblewrap as module
 
+
+def test_a_program_may_be_named_with_a_detour(run):
+    """As a Python is that was started as `../venv/bin/python`; the detour is not shown."""
+    python = Path(sys.executable)
+    detour = python.parent / ".." / python.parent.name / python.name
+
+    done = run(str(detour), "-c", "print('here')")
+
+    assert (done.exit_code, done.output) == (0, b"here\n")
+
+
 CONNECT = """
 import socket, sys
 try: socket.create_connection(("127.0.0.1", int(sys.argv[1])), 5).close()

@@ -34,7 +34,21 @@ def check(command: Sequence[str], env: Mapping[str, str]) -> tuple[str, ...]:
         raise TestRunError("cannot be started (embedded null byte)", checked)
     if any(not name or "=" in name for name in env):
         raise TestRunError("cannot be started (illegal environment variable name)", checked)
-    return checked
+    return (_without_detours(checked[0]), *checked[1:])
+
+
+def _without_detours(program: str) -> str:
+    """Return a program's path without `..`, where that is the same file.
+
+    So does a Python call itself that was started so, and a sandbox shows the folder
+    that it is in, not the one that the detour goes through.
+    """
+    plain = os.path.normpath(program)
+    try:
+        is_same = Path(program).is_absolute() and Path(plain).samefile(program)
+    except OSError:
+        return program
+    return plain if is_same else program
 
 
 def environment(scratch: Path, inherit: Sequence[str]) -> dict[str, str]:
