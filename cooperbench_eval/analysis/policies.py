@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from types import MappingProxyType
 
-from attrs import field, frozen
+from attrs import field, frozen, validators
 
-from cooperbench_eval.analysis.facts import AttemptFacts, FeatureFacts, PairFacts, facts_of
+from cooperbench_eval.analysis.facts import FeatureFacts, PairFacts, facts_of
 from cooperbench_eval.errors import AnalysisError
 from cooperbench_eval.models import MergeStatus, PatchStatus
 from cooperbench_eval.reporting.report import MergeReport, PairStatus
@@ -21,6 +21,7 @@ from cooperbench_eval.reporting.rows import Verdict, find_verdict
 __all__ = ["LEAD", "POLICIES", "Policy", "PolicyRule", "PolicyVerdict", "find_policies"]
 
 LEAD = "lead"
+_NAIVE = "naive"
 
 
 class PolicyRule(StrEnum):
@@ -56,18 +57,28 @@ _MISSING = PolicyVerdict(verdict=Verdict.NOT_RUN, is_missing_input=True)
 _USABLE = frozenset({PatchStatus.APPLIED, PatchStatus.PARTIAL})
 
 
+def _as_names(given: str | Iterable[str]) -> tuple[str, ...]:
+    return (given,) if isinstance(given, str) else tuple(given)
+
+
+_is_name = validators.and_(validators.instance_of(str), validators.min_len(1))
+
+
 @frozen(kw_only=True)
 class Policy:
     """Says which strategy's result counts as the pair's.
 
     Under `ANY_PASSES` a strategy that meets no conflict decides as well: there is
     nothing for the next one to resolve. Where a row or a run is missing that could
-    change the answer, there is none. Pairs without an answer are the harder ones, so
-    a rate with many of them beside it flatters.
+    change the answer, there is none; a strategy of which no report has a row makes no
+    error. That naive leaves a conflict needs no row: the pair's merge status says it.
+    Pairs without an answer are others than those with one, mostly harder, so a rate
+    with many of them beside it misleads; see `Verdicts.at_least` and `at_most`.
 
     Attributes:
         name: What the policy is called in summaries.
-        strategies: The strategies that count, in order.
+        strategies: The strategies that count, in order; one name alone will do. None
+            at all only with *lead_alone*, which then judges every pair.
         rule: Which of them decides.
         lead_alone: Whether feature 1's patch alone, under both features' tests,
             stands in where all of them leave conflicts or a side does not apply.
@@ -81,11 +92,17 @@ class Policy:
         ('any_passes', ('naive', 'union', 'llm'))
     """
 
-    name: str
-    strategies: tuple[str, ...] = field(converter=tuple[str, ...])
+    name: str = field(validator=_is_name)
+    strategies: tuple[str, ...] = field(
+        converter=_as_names, validator=validators.deep_iterable(_is_name)
+    )
     rule: PolicyRule = field(default=PolicyRule.ANY_PASSES, converter=PolicyRule)
     lead_alone: bool = False
     skips_empty: bool = False
+
+    def __attrs_post_init__(self) -> None:
+        if not self.strategies and not self.lead_alone:
+            raise ValueError(f"the policy {self.name!r} has no strategies, and no lead instead")
 
     def judge(self, pair: PairFacts | MergeReport) -> PolicyVerdict:
         """Say what *pair* achieved under this policy."""
@@ -94,16 +111,17 @@ class Policy:
             return _UNDECIDED
         if facts.merge_status is PairStatus.MISSING_INPUT:
             return self._without_a_side(facts.feature1, facts.feature2)
-        judged = self._by_strategies({each.strategy: each for each in facts.attempts})
+        judged = self._by_strategies(facts)
         if judged is _UNHANDLED and self.lead_alone:
             return _alone(facts.feature1, LEAD)
         return judged
 
-    def _by_strategies(self, rows: Mapping[str, AttemptFacts]) -> PolicyVerdict:
+    def _by_strategies(self, facts: PairFacts) -> PolicyVerdict:
+        rows = {each.strategy: each for each in facts.attempts}
         failed, is_open = "", False
         for name in self.strategies:
             row = rows.get(name)
-            verdict = Verdict.NOT_RUN if row is None else row.counted_verdict
+            verdict = _unseen(name, facts) if row is None else row.counted_verdict
             if verdict is Verdict.CORRECT:
                 return PolicyVerdict(verdict=verdict, by=name)
             if verdict is Verdict.UNHANDLED:
@@ -126,6 +144,13 @@ class Policy:
         if self.lead_alone and feature1.patch_status in _USABLE:
             return _alone(feature1, LEAD)
         return _MISSING
+
+
+def _unseen(strategy: str, facts: PairFacts) -> Verdict:
+    """Say what is known of a strategy without its row: of naive, that it conflicts."""
+    if strategy == _NAIVE and facts.merge_status is PairStatus.CONFLICTS:
+        return Verdict.UNHANDLED
+    return Verdict.NOT_RUN
 
 
 def _alone(feature: FeatureFacts, by: str) -> PolicyVerdict:

@@ -8,6 +8,7 @@ from made_pairs import attempt, pair
 from cooperbench_eval.analysis.facts import facts_of
 from cooperbench_eval.analysis.policies import POLICIES, Policy, find_policies
 from cooperbench_eval.errors import AnalysisError
+from cooperbench_eval.reporting import Verdict
 
 
 def judged(policy, facts):
@@ -86,11 +87,66 @@ def test_the_published_package_falls_back_on_the_lead(facts, verdict):
         (pair(naive="conflicts", union="resolved ++", lead="applied +.+"), "unhandled"),
         (pair(naive="not_tried"), "not_run missing"),
         (pair(union="resolved ++"), "not_run"),
+        (pair(union="resolved ++", facts={"merge_status": "conflicts"}), "unhandled"),
     ],
 )
 def test_the_strict_policy_takes_a_clean_merge_alone(facts, verdict):
     """No strategy but git's own merge, and no lead."""
     assert judged("strict", facts) == verdict
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize(
+    "rows",
+    [
+        {},
+        {"union": "resolved ++"},
+        {"union": "resolved +-"},
+        {"union": "resolved +-", "llm": "resolved +!"},
+        {"union": "conflicts", "llm": "conflicts"},
+    ],
+)
+def test_a_conflict_is_known_without_a_row_of_naive(policy, rows):
+    """The pair's own status says that git leaves it, so the row would say nothing new."""
+    facts = {"merge_status": "conflicts", "conflict_sections": 1}
+
+    without = judged(policy, pair(**rows, lead="applied +.+", facts=facts))
+
+    assert without == judged(policy, pair(naive="conflicts", **rows, lead="applied +.+"))
+
+
+def test_another_strategy_without_a_row_is_not_known_to_conflict():
+    """Only the built-in name stands for what git does."""
+    mine = Policy(name="mine", strategies=["tokens"])
+
+    assert mine.judge(pair(naive="conflicts")).verdict is Verdict.NOT_RUN
+
+
+def test_a_policy_takes_one_strategy_by_its_name_alone():
+    """A text is a name, and no list of letters."""
+    assert Policy(name="mine", strategies="naive") == Policy(name="mine", strategies=["naive"])
+
+
+def test_feature_1_alone_may_be_a_policy():
+    """Without any strategy its patch alone counts for every pair."""
+    solo = Policy(name="solo", strategies=[], lead_alone=True)
+
+    assert solo.judge(pair(naive="clean +-", lead="applied +.+")).by == "lead"
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"name": "", "strategies": ["naive"]},
+        {"name": "mine", "strategies": []},
+        {"name": "mine", "strategies": ""},
+        {"name": "mine", "strategies": ["naive", ""]},
+    ],
+)
+def test_a_policy_that_says_nothing_is_refused(wrong):
+    """It has a name, and strategies with names or else the lead."""
+    with pytest.raises(ValueError, match=r"name|strategies"):
+        Policy(**wrong)
 
 
 def test_a_policy_of_ones_own_takes_the_first_that_merges():
