@@ -19,6 +19,9 @@ _is_count = validators.ge(0)
 class Rate:
     """How many of how many; the share and its interval follow.
 
+    The interval takes what is counted as independent of each other. Pairs of one task
+    are not quite, test cases of one suite not at all: there it is too narrow.
+
     Attributes:
         count: How many have it.
         total: How many there are.
@@ -132,12 +135,16 @@ class Comparison:
         return (self.only_second - self.only_first) / self.pairs if self.pairs else None
 
     @property
-    def p_value(self) -> float:
+    def p_value(self) -> float | None:
         """How likely so lopsided a split of the disagreements is by chance alone.
 
         McNemar's test, exact and two-sided: among the pairs that only one gets right,
-        each of the two is as likely to be it. 1.0 where they never disagree.
+        each of the two is as likely to be it, independently of the other pairs. 1.0
+        where they never disagree, `None` where no pair is compared. It is of this
+        comparison alone: among many, some are small by chance.
         """
+        if not self.pairs:
+            return None
         disagreements = self.only_first + self.only_second
         return _mcnemar(min(self.only_first, self.only_second), disagreements)
 
@@ -148,10 +155,11 @@ class Comparison:
         return {name: getattr(self, name) for name in (*names, *beside)}
 
     def __str__(self) -> str:
+        p_value = "-" if self.p_value is None else f"{self.p_value:.3g}"
         return (
             f"{self.first} {self.first_rate}, {self.second} {self.second_rate}; both {self.both}, "
             f"only {self.first} {self.only_first}, only {self.second} {self.only_second}, "
-            f"neither {self.neither}; p = {self.p_value:.3g}"
+            f"neither {self.neither}; p = {p_value}"
         )
 
 

@@ -67,11 +67,13 @@ def test_a_comparison_counts_every_pair_once():
 
 
 def test_comparing_nothing_shows_nothing():
-    """No pair, no difference, and no doubt either."""
-    found = Comparison(both=0, only_first=0, only_second=0, neither=0)
+    """No pair, no difference, and no test of one."""
+    found = Comparison(both=0, only_first=0, only_second=0, neither=0, unanswered=2)
 
-    assert (found.difference, found.p_value, found.first_rate.rate) == (None, 1.0, None)
+    assert (found.difference, found.p_value, found.first_rate.rate) == (None, None, None)
     assert "0/0" in str(found)
+    assert str(found).endswith("p = -")
+    assert found.to_dict()["p_value"] is None
 
 
 @given(quantities(2))
