@@ -1,12 +1,15 @@
 """By what pairs are put into groups, and in which order the groups stand."""
 
+import math
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from enum import Enum
 from operator import attrgetter
+from typing import Any
 
 from cooperbench_eval.analysis.facts import PairFacts
 from cooperbench_eval.errors import AnalysisError
 
-__all__ = ["OF_A_FUNCTION", "By", "group_names", "make_key", "sorted_keys"]
+__all__ = ["OF_A_FUNCTION", "By", "group_names", "make_key", "plain_json", "sorted_keys"]
 
 By = str | Sequence[str] | Callable[[PairFacts], Hashable]
 """A name, several names, or a function that gives a pair's key."""
@@ -30,7 +33,8 @@ def group_names(by: By | None) -> tuple[str, ...]:
     """Return a name for each part of a group's key; `("group",)` for a function's.
 
     Raises:
-        AnalysisError: Pairs are not grouped by something of that name.
+        AnalysisError: Pairs are not grouped by something of that name, or it is given
+            twice.
     """
     if by is None:
         return ()
@@ -40,6 +44,8 @@ def group_names(by: By | None) -> tuple[str, ...]:
     for name in names:
         if name not in _NAMES:
             raise AnalysisError(f"pairs have no {name!r} to be grouped by", _NAMES)
+        if names.count(name) > 1:
+            raise AnalysisError(f"{name!r} is given twice to group by")
     if not names:
         raise AnalysisError("no name is given to group pairs by", _NAMES)
     return names
@@ -74,3 +80,14 @@ def _rank_part(part: object) -> tuple[int, float, str]:
     if isinstance(part, str):
         return 1, 0, part
     return 2, 0, repr(part)
+
+
+def plain_json(part: object) -> Any:
+    """Return a part of a key as JSON can say it, if need be as text."""
+    if isinstance(part, tuple):
+        return [plain_json(each) for each in part]
+    if isinstance(part, Enum):
+        return plain_json(part.value)
+    if isinstance(part, float) and not math.isfinite(part):
+        return str(part)
+    return part if part is None or isinstance(part, (str, int, float)) else str(part)

@@ -2,17 +2,30 @@
 
 from collections.abc import Hashable, Sequence
 
-from cooperbench_eval.analysis.rates import Rate
 from cooperbench_eval.analysis.summary import Summary
 from cooperbench_eval.analysis.verdicts import PolicySummary, StrategySummary
 
 __all__ = ["summary_text"]
 
-_HEAD = ("correct", "rate", "interval", "incorrect", "unhandled", "missing", "not run")
+_HEAD = (
+    "correct",
+    "rate",
+    "interval",
+    "incorrect",
+    "unhandled",
+    "missing",
+    "unanswered",
+    "of all",
+)
 
 
 def summary_text(summary: Summary) -> str:
-    """Return *summary* as lines: the pairs, then a row a strategy and policy, by group."""
+    """Return *summary* as lines: the pairs, then a row a strategy and policy, by group.
+
+    A rate and its interval are of the answered pairs; where nothing was tested and
+    pairs are unanswered, they are left out. Of all pairs stands the share that is
+    correct at least and at most, in the rows with something unanswered.
+    """
     rows: list[tuple[str, ...]] = []
     if summary.strategies or summary.policies:
         rows.append(("", *_HEAD))
@@ -22,7 +35,12 @@ def summary_text(summary: Summary) -> str:
             rows += _rows(group, indent="  ")
         rows.append((f"all ({summary.pairs})", *[""] * len(_HEAD)))
     rows += _rows(summary, indent="  ")
-    return "\n".join([_pairs_text(summary), *_aligned(rows)])
+    return "\n".join([_pairs_text(summary), *_aligned(_without_blank_bounds(rows))])
+
+
+def _without_blank_bounds(rows: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """Leave the last column out where no row has anything in it."""
+    return list(rows) if any(row[-1] for row in rows[1:]) else [row[:-1] for row in rows]
 
 
 def _pairs_text(summary: Summary) -> str:
@@ -57,13 +75,15 @@ def _row(one: StrategySummary | PolicySummary, name: str) -> tuple[str, ...]:
     return (
         name,
         f"{one.correct.count}/{one.correct.total}",
-        *_share(one.correct),
+        *_share(one),
         *[str(count) for count in beside],
+        f"{counts.at_least:.1%}-{counts.at_most:.1%}" if counts.unanswered else "",
     )
 
 
-def _share(rate: Rate) -> tuple[str, str]:
-    if not rate.total:
+def _share(one: StrategySummary | PolicySummary) -> tuple[str, str]:
+    rate = one.correct
+    if not rate.total or one.verdicts.is_untested:
         return "-", "-"
     return f"{rate.rate:.1%}", f"{rate.low:.1%}-{rate.high:.1%}"
 

@@ -15,7 +15,6 @@ from cooperbench_eval.analysis.rates import Distribution, Rate
 from cooperbench_eval.analysis.sources import FactsSource, iterate_facts
 from cooperbench_eval.analysis.summary import Summary
 from cooperbench_eval.analysis.tally import (
-    CORRECT,
     MISSING,
     Ends,
     Tally,
@@ -58,15 +57,17 @@ def summarize(
             `"language"`, `"k"`, `"merge_status"`, `"severity"`, several of these, or
             a function of a pair's facts.
         policies: The policies to judge by, presets by their names in `POLICIES`.
-        gold: Reports of the tasks' own patches, to say what can be reached.
+        gold: Reports of the tasks' own patches, to say what these reach on the same
+            pairs.
         confidence: Of the intervals of all rates, between 0 and 1.
 
     Returns:
         The summary; of no report one with zero pairs.
 
     Raises:
-        AnalysisError: A policy or a name to group by is unknown, or gold has a pair
-            twice.
+        AnalysisError: A policy or a name to group by is unknown or given twice, or gold
+            has a pair twice.
+        TypeError: These are no reports, such as a path or a report by itself.
     """
     names = group_names(by)
     judges = find_policies(policies)
@@ -168,20 +169,13 @@ class _Builder:
     def _gold(self, ends: Ends) -> GoldSummary | None:
         if not self.has_gold:
             return None
-        team = Counter[bool]()
-        gold = Counter[bool]()
-        unmatched = 0
-        for (answer, best), pairs in ends.items():
-            if not has_answer(best):
-                unmatched += pairs
-            elif has_answer(answer):
-                gold[best == CORRECT] += pairs
-                if best == CORRECT:
-                    team[answer == CORRECT] += pairs
+        both = comparison_of(ends, "team", "gold")
+        not_gold = both.pairs - both.second_rate.count
         return GoldSummary(
-            ceiling=self._rate(gold[True], gold.total()),
-            reached=self._rate(team[True], team.total()),
-            unmatched=unmatched,
+            ceiling=self._rate(both.second_rate.count, both.pairs),
+            reached=self._rate(both.both, both.second_rate.count),
+            beyond=self._rate(both.only_first, not_gold),
+            unmatched=sum(pairs for (_, gold), pairs in ends.items() if not has_answer(gold)),
         )
 
 

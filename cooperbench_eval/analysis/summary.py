@@ -5,7 +5,7 @@ from typing import Any
 
 from attrs import field, frozen
 
-from cooperbench_eval.analysis.grouping import OF_A_FUNCTION
+from cooperbench_eval.analysis.grouping import OF_A_FUNCTION, plain_json
 from cooperbench_eval.analysis.rates import Comparison, Distribution, Rate
 from cooperbench_eval.analysis.verdicts import PolicySummary, StrategySummary
 from cooperbench_eval.reporting.failure import FailureKind
@@ -27,9 +27,13 @@ class Summary:
             evaluators, each pair counts more than once.
         conflict_score: The naive merge's score over all pairs that have one, clean
             ones included.
-        features_alone: Features whose tests pass on their own patch, of those run.
-        cases_alone: Test cases that pass there, of all that passed, failed or errored.
-        test_seconds_alone: Time of each of these runs.
+        features_alone: Features whose tests pass on their own patch, of those run. A
+            feature counts once for each pair it is in, not once in all.
+        cases_alone: Test cases that pass there, of all that passed, failed or errored,
+            likewise. Cases of one suite pass and fail together: the interval, which
+            takes each as a trial of its own, is too narrow.
+        test_seconds_alone: Time of each of these runs, likewise; where a result was
+            taken over from an earlier run, that run's time counts again.
         strategies: Each strategy by name: naive, union, llm, then by alphabet.
         policies: Each policy by name, in the order asked for.
         comparisons: Every two strategies, on the pairs where both have an answer.
@@ -78,7 +82,10 @@ class Summary:
         return Rate(self.statuses.get(status, 0), evaluated, confidence=self.confidence)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the summary as plain JSON values, groups included."""
+        """Return the summary as plain JSON values, groups included.
+
+        What JSON cannot say of a group's key, such as a date, stands there as text.
+        """
         plain: dict[str, Any] = {
             "pairs": self.pairs,
             "not_evaluated": self.not_evaluated,
@@ -97,15 +104,20 @@ class Summary:
         }
         if self.by:
             groups = self.groups.items()
-            plain["groups"] = [self._key_fields(key) | each.to_dict() for key, each in groups]
+            plain["groups"] = [
+                {name: plain_json(part) for name, part in self._key_fields(key).items()}
+                | each.to_dict()
+                for key, each in groups
+            ]
         return plain
 
     def to_records(self) -> list[dict[str, Any]]:
         """Return one flat row for each strategy and policy, of each group if there are any.
 
         The columns are the same for every row: the group's key, `kind` (`"strategy"`
-        or `"policy"`), `name`, the verdict counts, the rate with its interval, what
-        gold reaches, and what models cost; `None` where a column does not apply.
+        or `"policy"`), `name`, the verdict counts, the bounds of the share of all pairs
+        (`at_least`, `at_most`), the rate with its interval, what gold reaches, and what
+        models cost; `None` where a column does not apply.
         """
         if not self.by:
             return [*map(_record, self.strategies.values()), *map(_record, self.policies.values())]
@@ -135,8 +147,7 @@ _MODEL_COLUMNS = (
 
 
 def _record(one: StrategySummary | PolicySummary) -> dict[str, Any]:
-    ceiling = None if one.gold is None else one.gold.ceiling
-    reached = None if one.gold is None else one.gold.reached
+    gold = one.gold
     return {
         "kind": "strategy" if isinstance(one, StrategySummary) else "policy",
         "name": one.name,
@@ -145,8 +156,9 @@ def _record(one: StrategySummary | PolicySummary) -> dict[str, Any]:
         "rate": one.correct.rate,
         "low": one.correct.low,
         "high": one.correct.high,
-        "gold_correct": None if ceiling is None else ceiling.count,
-        "gold_answered": None if ceiling is None else ceiling.total,
-        "gold_reached": None if reached is None else reached.count,
+        "gold_correct": None if gold is None else gold.ceiling.count,
+        "gold_answered": None if gold is None else gold.ceiling.total,
+        "gold_reached": None if gold is None else gold.reached.count,
+        "gold_beyond": None if gold is None else gold.beyond.count,
         **{name: getattr(one, name, None) for name in _MODEL_COLUMNS},
     }

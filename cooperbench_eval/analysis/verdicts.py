@@ -1,7 +1,8 @@
 """What pairs come to under one strategy or one policy.
 
 Every share is a `Rate` with its counts, and its denominator is defined in one place,
-`Verdicts.answered`.
+`Verdicts.answered`. What it leaves out can matter more than its interval: that is what
+`Verdicts.at_least` and `Verdicts.at_most` are for.
 """
 
 from collections.abc import Mapping
@@ -53,8 +54,33 @@ class Verdicts:
 
     @property
     def unanswered(self) -> int:
-        """The other pairs."""
+        """The other pairs: those of `not_run` in which no side is missing."""
         return self.not_run - self.missing_input
+
+    @property
+    def is_untested(self) -> bool:
+        """Whether no merge was tested though pairs are unanswered.
+
+        Then only failures could be answered: conflicts are told without tests, passes
+        are not. That no answer is a correct one means nothing there.
+        """
+        return not self.correct + self.incorrect and self.unanswered > 0
+
+    @property
+    def at_least(self) -> float | None:
+        """The share of all pairs that is correct if no unanswered one is; `None` of none."""
+        return self.correct / self.pairs if self.pairs else None
+
+    @property
+    def at_most(self) -> float | None:
+        """The share of all pairs that is correct if each unanswered one is, likewise.
+
+        The two bounds are what is known without a guess at why answers are missing. A
+        rate of the answered ones takes them to be missing by chance, which they seldom
+        are: a policy lacks the strategies that only hard pairs need, and without tests
+        all that can be answered are failures. Sampling is not in the bounds.
+        """
+        return (self.correct + self.unanswered) / self.pairs if self.pairs else None
 
     def effort_reduction(self, k: float) -> float | None:
         """Return the share of the work that merging by hand would be, and which is saved.
@@ -76,31 +102,35 @@ class Verdicts:
         return 1 - (self.unhandled + k * self.incorrect) / merges if merges else None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the counts as plain JSON values."""
+        """Return the counts, and both bounds of the share, as plain JSON values."""
         names = ("correct", "incorrect", "unhandled", "not_run", "missing_input")
-        counts = {name: getattr(self, name) for name in names}
-        return counts | {"answered": self.answered}
+        derived = ("answered", "unanswered", "at_least", "at_most")
+        return {name: getattr(self, name) for name in (*names, *derived)}
 
 
 @frozen(kw_only=True)
 class GoldSummary:
-    """What can be reached: the same pairs, with the tasks' own patches.
+    """What gold, the tasks' own patches, reaches on the same pairs.
 
-    A pair whose own patches do not merge or pass cannot be held against a team.
+    It is a yardstick, not the limit of what is possible: each of the tasks' patches was
+    written without the other, while agents may coordinate, so a team can pass pairs
+    that gold does not (`beyond`).
 
     Attributes:
         ceiling: What gold gets right of the pairs that have an answer in both.
         reached: What the team gets right of those that gold gets right.
+        beyond: What the team gets right of the others, those that gold does not.
         unmatched: The team's pairs that gold has no answer for.
     """
 
     ceiling: Rate
     reached: Rate
+    beyond: Rate
     unmatched: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain JSON values."""
-        shares = {"ceiling": self.ceiling.to_dict(), "reached": self.reached.to_dict()}
+        shares = {name: getattr(self, name).to_dict() for name in ("ceiling", "reached", "beyond")}
         return shares | {"unmatched": self.unmatched}
 
 
@@ -111,7 +141,7 @@ class PolicySummary:
     Attributes:
         name: The policy.
         verdicts: How many pairs ended how.
-        gold: What can be reached; `None` if no gold was given.
+        gold: What the tasks' own patches reach; `None` if no gold was given.
         confidence: Of the intervals.
     """
 
@@ -122,7 +152,10 @@ class PolicySummary:
 
     @property
     def correct(self) -> Rate:
-        """What it gets right, of the pairs that have an answer (`Verdicts.answered`)."""
+        """What it gets right, of the pairs that have an answer (`Verdicts.answered`).
+
+        It says little where many have none, and nothing where `Verdicts.is_untested`.
+        """
         return Rate(self.verdicts.correct, self.verdicts.answered, confidence=self.confidence)
 
     def effort_reduction(self, k: float) -> float | None:
@@ -138,6 +171,11 @@ class PolicySummary:
 class StrategySummary:
     """What pairs come to under a strategy, and what it takes.
 
+    Features and cases are counted once for each pair they are run in, so those of a
+    task with many pairs weigh more, and their intervals are too narrow: the cases of
+    one suite pass and fail together. Seconds are those that the reports tell; where a
+    result was taken over from an earlier run, that run's time counts again.
+
     Attributes:
         name: The strategy.
         verdicts: How many pairs ended how.
@@ -151,7 +189,7 @@ class StrategySummary:
         prompt_tokens: Tokens they read.
         completion_tokens: Tokens they wrote.
         cost_usd: What the requests with a known price cost.
-        gold: What can be reached; `None` if no gold was given.
+        gold: What the tasks' own patches reach; `None` if no gold was given.
         confidence: Of the intervals.
     """
 
@@ -172,7 +210,10 @@ class StrategySummary:
 
     @property
     def correct(self) -> Rate:
-        """What it gets right, of the pairs that have an answer (`Verdicts.answered`)."""
+        """What it gets right, of the pairs that have an answer (`Verdicts.answered`).
+
+        It says little where many have none, and nothing where `Verdicts.is_untested`.
+        """
         return Rate(self.verdicts.correct, self.verdicts.answered, confidence=self.confidence)
 
     def effort_reduction(self, k: float) -> float | None:

@@ -10,7 +10,7 @@ from collections import Counter
 import pytest
 from generators import lists_of, pair_facts, reports, shuffled
 from hypothesis import given
-from made_pairs import attempt, pair
+from made_pairs import NOON, attempt, pair
 
 from cooperbench_eval.analysis.facts import facts_of
 from cooperbench_eval.analysis.policies import POLICIES, Policy
@@ -192,13 +192,6 @@ def test_reports_and_their_facts_come_to_the_same(some):
     assert summarize(some) == summarize(map(facts_of, some)) == summarize(Store())
 
 
-@pytest.mark.parametrize("wrong", ["results/", [{"repo_name": "click"}]])
-def test_what_is_no_report_is_refused(wrong):
-    """A path or plain data is no iterable of reports."""
-    with pytest.raises(TypeError, match="neither a report nor the facts of one"):
-        summarize(wrong)
-
-
 def test_reports_are_read_once():
     """A generator is enough, so that reports need not fit into memory."""
     summary = summarize(iter([pair(naive="clean ++")] * 3), by="task")
@@ -268,7 +261,7 @@ def test_records_carry_the_key_of_their_group():
         ("k", {"k": 2}),
         (["k"], {"k": 2}),
         (["k", "task"], {"k": 2, "task": "click/1"}),
-        (lambda facts: facts.features, {"group": (1, 2)}),
+        (lambda facts: facts.k > 1, {"group": True}),
     ],
 )
 def test_each_part_of_a_key_is_a_field(by, fields):
@@ -280,11 +273,40 @@ def test_each_part_of_a_key_is_a_field(by, fields):
     assert {name: group[name] for name in fields} == fields
 
 
+@pytest.mark.parametrize(
+    ("key", "plain"),
+    [
+        (NOON, "2026-01-31 12:00:00+00:00"),
+        ((1, 2), [1, 2]),
+        ((None, (NOON.date(), True)), [None, ["2026-01-31", True]]),
+        (PairStatus.CLEAN, "clean"),
+        (frozenset({1}), "frozenset({1})"),
+        (math.inf, "inf"),
+        (0.5, 0.5),
+    ],
+)
+def test_any_key_of_a_group_is_plain_in_json(key, plain):
+    """What JSON cannot say stands there as text; a record has the key as it is."""
+    summary = summarize([pair(naive="clean ++")], by=lambda _: key)
+
+    (group,) = summary.to_dict()["groups"]
+    assert group["group"] == plain
+    assert type(group["group"]) is type(plain)
+    assert json.loads(json.dumps(group, allow_nan=False)) == group
+    assert summary.to_records()[0]["group"] == key
+
+
 @pytest.mark.parametrize("by", ["modle", ("repo_name", "modle"), ()])
 def test_grouping_by_something_unknown_is_an_error(by):
     """The error says by what pairs can be grouped."""
     with pytest.raises(AnalysisError, match="repo_name, task, model"):
         summarize([], by=by)
+
+
+def test_grouping_twice_by_the_same_is_an_error():
+    """Two columns of one name would be one."""
+    with pytest.raises(AnalysisError, match="'repo_name' is given twice"):
+        summarize([], by=["repo_name", "k", "repo_name"])
 
 
 def test_a_policy_of_ones_own_stands_beside_the_presets():
@@ -308,8 +330,8 @@ def test_effort_is_saved_by_what_is_correct_and_spent_on_what_is_not():
     assert naive.effort_reduction(10) == pytest.approx(-0.3)
 
 
-def test_gold_says_what_can_be_reached():
-    """The ceiling is over the same pairs, and a pair that gold fails is held against nobody."""
+def test_gold_says_what_the_tasks_own_patches_reach():
+    """Over the same pairs; it is no limit, for a team may pass what gold does not."""
     team = [
         pair(naive="clean ++", facts={"task_id": 1}),
         pair(naive="clean +-", facts={"task_id": 2}),
@@ -317,6 +339,7 @@ def test_gold_says_what_can_be_reached():
         pair(naive="clean ++", facts={"task_id": 4}),
         pair(naive="clean !!", facts={"task_id": 5}),
         pair(naive="clean ++", facts={"task_id": 6}),
+        pair(naive="clean ++", facts={"task_id": 7}),
     ]
     gold = [
         pair(naive="clean ++", facts={"task_id": 1}, features=(2, 1)),
@@ -324,14 +347,20 @@ def test_gold_says_what_can_be_reached():
         pair(naive="conflicts", facts={"task_id": 3}),
         pair(naive="clean ++", facts={"task_id": 5}),
         pair(naive="clean !!", facts={"task_id": 6}),
+        pair(naive="not_tried", facts={"task_id": 7}),
     ]
 
     summary = summarize(team, gold=gold, policies=["strict"])
 
     for found in (summary.strategies["naive"].gold, summary.policies["strict"].gold):
-        assert found.ceiling == Rate(2, 3)
+        assert found.ceiling == Rate(2, 4)
         assert found.reached == Rate(1, 2)
+        assert found.beyond == Rate(1, 2)
         assert found.unmatched == 2
+        assert found.to_dict()["beyond"]["count"] == 1
+    for row in summary.to_records():
+        assert (row["gold_correct"], row["gold_answered"]) == (2, 4)
+        assert (row["gold_reached"], row["gold_beyond"]) == (1, 1)
 
 
 def test_a_pair_twice_in_gold_is_an_error():
@@ -340,6 +369,15 @@ def test_a_pair_twice_in_gold_is_an_error():
 
     with pytest.raises(AnalysisError, match="twice"):
         summarize([], gold=twice)
+
+
+TABLE = """\
+3 pairs: clean 1, conflicts 1, missing input 0, not evaluated 1 (repository 1)
+            correct   rate    interval  incorrect  unhandled  missing  unanswered       of all
+  naive         1/2  50.0%  9.5%-90.5%          0          1        0           1  33.3%-66.7%
+  llm           1/2  50.0%  9.5%-90.5%          1          0        0           1  33.3%-66.7%
+  [strict]      1/2  50.0%  9.5%-90.5%          0          1        0           1  33.3%-66.7%
+"""
 
 
 def test_a_summary_prints_as_a_narrow_table():
@@ -351,15 +389,60 @@ def test_a_summary_prints_as_a_narrow_table():
         pair(facts=failed),
     ]
 
-    lines = str(summarize(pairs, policies=["strict"])).splitlines()
+    assert f"{summarize(pairs, policies=['strict'])}\n" == TABLE
 
-    assert lines == [
-        "3 pairs: clean 1, conflicts 1, missing input 0, not evaluated 1 (repository 1)",
-        "            correct   rate    interval  incorrect  unhandled  missing  not run",
-        "  naive         1/2  50.0%  9.5%-90.5%          0          1        0        1",
-        "  llm           1/2  50.0%  9.5%-90.5%          1          0        0        1",
-        "  [strict]      1/2  50.0%  9.5%-90.5%          0          1        0        1",
-    ]
+
+def test_a_row_that_answers_every_pair_has_no_bounds_beside_it():
+    """Beside the rows of others they are left blank; where no row has any, there is no column."""
+    pairs = [pair(naive="clean ++"), pair(naive="conflicts", union="resolved +-")]
+
+    head, naive, union, _ = str(summarize(pairs, policies=["strict"])).splitlines()[1:]
+    alone = str(summarize([pair(naive="clean ++")], policies=["strict"]))
+
+    assert head.endswith("unanswered      of all")
+    assert naive.endswith("0           0")
+    assert union.endswith("1  0.0%-50.0%")
+    assert "of all" not in alone
+
+
+def test_a_rate_of_failures_alone_is_not_printed():
+    """Without tests only conflicts can be answered, and 0% of these would be no finding."""
+    untested = [pair(naive="clean .."), pair(naive="conflicts"), pair(naive="not_tried")]
+    failing = [pair(naive="conflicts"), pair(naive="not_tried")]
+
+    of_untested = str(summarize(untested, policies=["strict"])).splitlines()[2:]
+    of_failing = str(summarize(failing, policies=["strict"])).splitlines()[2:]
+
+    for line in of_untested:
+        assert line.split()[1:] == ["0/2", "-", "-", "0", "1", "1", "1", "0.0%-33.3%"]
+    for line in of_failing:
+        assert line.split()[1:] == ["0/2", "0.0%", "0.0%-65.8%", "0", "1", "1", "0"]
+
+
+@given(FACTS)
+def test_bounds_are_of_all_pairs(facts):
+    """None of the unanswered pairs is correct, or all are; the truth lies between."""
+    summary = summarize(facts)
+
+    for one in (*summary.strategies.values(), *summary.policies.values()):
+        found = one.verdicts
+        if not facts:
+            assert (found.at_least, found.at_most) == (None, None)
+            continue
+        assert found.at_least == Rate(found.correct, len(facts)).rate
+        assert found.at_most == Rate(found.correct + found.unanswered, len(facts)).rate
+        assert (found.at_least == found.at_most) == (not found.unanswered)
+
+
+def test_what_is_unanswered_is_exported():
+    """Beside the pairs without a verdict, with what the share may be at least and at most."""
+    pairs = [pair(naive=word) for word in ("clean ++", "not_tried", "clean ..", "clean +!")]
+
+    summary = summarize(pairs, policies=["strict"])
+
+    for plain in (*summary.to_records(), *summary.to_dict()["strategies"]):
+        assert (plain["not_run"], plain["missing_input"], plain["unanswered"]) == (3, 1, 2)
+        assert (plain["at_least"], plain["at_most"]) == (0.25, 0.75)
 
 
 def test_a_summary_crosses_processes():
