@@ -77,7 +77,7 @@ def compare_with_peer(
     and the setting where both know it. The benchmark's errors are no answers.
 
     Args:
-        evals: The benchmark's evaluations, as `read_evals` gives them.
+        evals: The benchmark's evaluations, such as `read_evals(...).evals`.
         reports: Our reports of the same patches, or whatever `summarize` takes.
         policy: How ours are judged; by default as the benchmark's version 0.0.29 does,
             which takes `Evaluator(test_other=True)`.
@@ -105,11 +105,19 @@ def _matched(
     """Pair the two sides up; return how many of each are left as well."""
     ours: _Index[PairFacts] = defaultdict(dict)
     for facts in reports:
-        _add(ours, pair_key(facts), facts.setting, facts)
+        key, setting = pair_key(facts), facts.setting
+        if setting in ours[key]:
+            raise AnalysisError(f"our reports have {_named(key, setting)} twice")
+        ours[key][setting] = facts
     theirs: _Index[PeerEval] = defaultdict(dict)
     for peer in evals:
         key = (peer.repo_name, peer.task_id, frozenset(peer.features[:2]))
-        _add(theirs, key, peer.setting and peer.setting.value, peer)
+        setting = peer.setting and peer.setting.value
+        if setting in theirs[key]:
+            paths = f"{theirs[key][setting].path}, {peer.path}"
+            named = _named(key, setting)
+            raise AnalysisError(f"the benchmark's evaluations have {named} twice: {paths}")
+        theirs[key][setting] = peer
     both = [
         (peer, report)
         for key, by_setting in theirs.items()
@@ -121,12 +129,10 @@ def _matched(
     return both, (only_theirs, sum(map(len, ours.values())) - len(met))
 
 
-def _add(index: _Index[_Side], key: PairKey, setting: str | None, side: _Side) -> None:
-    if setting in index[key]:
-        repo_name, task_id, features = key
-        named = f"features {sorted(features)} of {repo_name}/{task_id} ({setting})"
-        raise AnalysisError(f"{named} stand there twice")
-    index[key][setting] = side
+def _named(key: PairKey, setting: str | None) -> str:
+    repo_name, task_id, features = key
+    numbers = " and ".join(map(str, sorted(features)))
+    return f"features {numbers} of {repo_name}/{task_id}" + f" ({setting})" * bool(setting)
 
 
 def _found(by_setting: dict[str | None, PairFacts], setting: str | None) -> PairFacts | None:

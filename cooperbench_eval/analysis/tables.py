@@ -6,7 +6,7 @@ facts; tests and conflicts need the reports themselves.
 """
 
 import datetime as dt
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ from cooperbench_eval.analysis.facts import (
     PairFacts,
     RunFacts,
 )
-from cooperbench_eval.analysis.sources import FactsSource, iterate_facts
+from cooperbench_eval.analysis.sources import FactsSource, iterate_facts, iterate_reports
 from cooperbench_eval.analysis.tally import CORRECT, answer_of, has_answer
 from cooperbench_eval.errors import AnalysisError
 from cooperbench_eval.models import Conflict, TestResult
@@ -100,21 +100,14 @@ def _table(reports: FactsSource, level: str) -> tuple[tuple[Column, ...], list[_
     if level in _OF_FACTS:
         rows = (row for facts in iterate_facts(reports) for row in _OF_FACTS[level](facts))
     else:
-        rows = (row for each in _whole(reports, level) for row in _OF_REPORTS[level](each))
+        whole = iterate_reports(reports, f"a table of {level.value}")
+        rows = (row for each in whole for row in _OF_REPORTS[level](each))
     changes = [
         (place, _CHANGES.get(column.kind, _value))
         for place, column in enumerate(columns)
         if column.kind not in _AS_THEY_ARE
     ]
     return columns, [_plain(list(row), changes) for row in rows]
-
-
-def _whole(reports: FactsSource, level: Level) -> Iterator[MergeReport]:
-    each: object
-    for each in reports if isinstance(reports, Iterable) else [None]:
-        if not isinstance(each, MergeReport):
-            raise AnalysisError(f"a table of {level.value} needs reports, and facts were given")
-        yield each
 
 
 def _plain(row: list[Any], changes: list[tuple[int, Callable[[Any], Any]]]) -> _Row:

@@ -81,9 +81,9 @@ def answer_of_policy(found: PolicyVerdict) -> str:
 
 def answers_of(facts: PairFacts, policies: Iterable[Policy]) -> PairAnswers:
     """Return what every strategy and policy made of a pair."""
-    rows: dict[str, str] = {}
-    if facts.merge_status is not PairStatus.NOT_EVALUATED:
-        rows = {each.strategy: answer_of(each) for each in facts.attempts}
+    rows = {each.strategy: answer_of(each) for each in facts.attempts}
+    if facts.merge_status is PairStatus.NOT_EVALUATED:
+        rows = dict.fromkeys(rows, Verdict.NOT_RUN.value)
     judged = ((policy.name, policy.judge(facts)) for policy in policies)
     return PairAnswers(
         strategies=tuple(rows.items()),

@@ -1,10 +1,16 @@
-"""Facts of pairs, written in a few words."""
+"""Facts of pairs, written in a few words, and a report."""
 
 import datetime as dt
 
 from cooperbench_eval.analysis.facts import AttemptFacts, FeatureFacts, PairFacts, RunFacts
-from cooperbench_eval.models import MergeStatus, TestStatus
-from cooperbench_eval.reporting import BlameKind
+from cooperbench_eval.models import Conflict, MergeStatus, TestCase, TestResult, TestStatus
+from cooperbench_eval.reporting import (
+    Attempt,
+    BlameKind,
+    FeatureReport,
+    MergeReport,
+    PatchReport,
+)
 
 NOON = dt.datetime(2026, 1, 31, 12, tzinfo=dt.UTC)
 RUNS = {
@@ -70,3 +76,24 @@ def pair(*, lead="applied ...", member="applied ...", features=(1, 2), facts=Non
         "attempts": attempts,
     }
     return PairFacts(**plain | (facts or {}))
+
+
+def a_report():
+    """A report with a run and a conflict of each sort."""
+    case = TestCase(id="test_a", status="passed", duration_seconds=0.5)
+    run = TestResult(status="passed", cases=[case])
+    naive = Attempt(strategy="naive", implementation="", status="clean", feature2_tests=run)
+    patch = PatchReport(status="applied")
+    return MergeReport(
+        repo_name="click",
+        task_id=0,
+        timestamp=dt.datetime(2026, 1, 31, 12, tzinfo=dt.timezone(dt.timedelta(hours=2))),
+        feature1=FeatureReport(number=4, patch=patch, tests=run, other_tests=run),
+        feature2=FeatureReport(number=7, patch=patch, base_tests=run),
+        conflict_details=None,
+        conflicts=[
+            Conflict(path="a.py", base=b"", ours=b"x\ny", theirs=b"z\n", line=3),
+            Conflict(path="b\udcff", kind="binary", base=b"\0", ours=None, theirs=b"\1\n"),
+        ],
+        attempts=[naive],
+    )

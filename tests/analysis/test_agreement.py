@@ -120,11 +120,20 @@ def test_a_setting_that_could_be_either_matches_none():
 
 
 def test_a_pair_that_stands_there_twice_is_an_error():
-    """On either side; which of them counts nobody can know."""
-    with pytest.raises(ce.AnalysisError, match="click/1"):
-        ce.compare_with_peer([peer(), peer(False)], [ours()])
-    with pytest.raises(ce.AnalysisError, match="click/1"):
+    """On either side, which the error names; which of them counts nobody can know."""
+    again = peer(False, path=Path("again/eval.json"))
+    twice = r"have features 1 and 2 of click/1 \(coop\) twice"
+
+    with pytest.raises(ce.AnalysisError, match=rf"evaluations {twice}: eval.json, again/eval.json"):
+        ce.compare_with_peer([peer(), again], [ours()])
+    with pytest.raises(ce.AnalysisError, match=f"our reports {twice}$"):
         ce.compare_with_peer([peer()], [ours(), ours("conflicts")])
+
+
+def test_a_setting_that_is_not_known_is_not_named():
+    """The error does not make one up."""
+    with pytest.raises(ce.AnalysisError, match="of click/1 twice"):
+        ce.compare_with_peer([], [ours(setting=None), ours(setting=None)])
 
 
 def test_an_unknown_policy_is_an_error():

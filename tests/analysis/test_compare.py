@@ -68,6 +68,17 @@ def test_a_strategy_that_nobody_has_is_an_error():
         compare(team("clean ++"), team("clean ++"), "niave")
 
 
+def test_a_strategy_whose_pairs_all_failed_is_known():
+    """Its rows are there, and have no answer."""
+    failed = [pair(union="not_tried", facts={"merge_status": "not_evaluated"})]
+
+    found = compare(failed, failed, "union")
+
+    assert (found.pairs, found.unanswered, found.p_value) == (0, 1, None)
+    with pytest.raises(AnalysisError, match="'onion'"):
+        compare(failed, failed, "onion")
+
+
 def test_teams_without_a_common_pair_show_nothing():
     """Zero pairs, and no error."""
     found = compare(team("clean ++"), team("clean ++", repo_name="jinja"), "naive")

@@ -10,14 +10,12 @@ import polars as pl
 import pytest
 from generators import lists_of, pair_facts, reports
 from hypothesis import given
-from made_pairs import pair
+from made_pairs import a_report, pair
 
 from cooperbench_eval.analysis.columns import COLUMNS, Level
 from cooperbench_eval.analysis.facts import facts_of
 from cooperbench_eval.analysis.tables import to_pandas, to_polars, to_records
 from cooperbench_eval.errors import AnalysisError
-from cooperbench_eval.models import Conflict, TestCase, TestResult
-from cooperbench_eval.reporting import Attempt, FeatureReport, MergeReport, PatchReport
 
 OF_FACTS = ["pairs", "attempts", "features"]
 OF_REPORTS = ["tests", "conflicts"]
@@ -99,27 +97,6 @@ def test_correct_is_missing_where_there_is_no_answer():
     rows = to_records([pair(naive=word) for word in words], "attempts")
 
     assert [row["correct"] for row in rows] == [True, False, False, False, None]
-
-
-def a_report():
-    """A report with a run and a conflict of each sort."""
-    case = TestCase(id="test_a", status="passed", duration_seconds=0.5)
-    run = TestResult(status="passed", cases=[case])
-    naive = Attempt(strategy="naive", implementation="", status="clean", feature2_tests=run)
-    patch = PatchReport(status="applied")
-    return MergeReport(
-        repo_name="click",
-        task_id=0,
-        timestamp=dt.datetime(2026, 1, 31, 12, tzinfo=dt.timezone(dt.timedelta(hours=2))),
-        feature1=FeatureReport(number=4, patch=patch, tests=run, other_tests=run),
-        feature2=FeatureReport(number=7, patch=patch, base_tests=run),
-        conflict_details=None,
-        conflicts=[
-            Conflict(path="a.py", base=b"", ours=b"x\ny", theirs=b"z\n", line=3),
-            Conflict(path="b\udcff", kind="binary", base=b"\0", ours=None, theirs=b"\1\n"),
-        ],
-        attempts=[naive],
-    )
 
 
 def test_a_test_says_whose_it_is_and_on_which_tree_it_ran():

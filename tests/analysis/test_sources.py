@@ -1,0 +1,40 @@
+"""Reports come from many places; what is none of them is refused with a hint."""
+
+from pathlib import Path
+
+import pytest
+from made_pairs import a_report, pair
+
+import cooperbench_eval as ce
+
+TAKERS = {
+    "summarize": ce.summarize,
+    "gold": lambda wrong: ce.summarize([], gold=wrong),
+    "to_records": ce.to_records,
+    "tests": lambda wrong: ce.to_records(wrong, "tests"),
+    "to_pandas": ce.to_pandas,
+    "to_polars": ce.to_polars,
+    "compare": lambda wrong: ce.compare(wrong, [], "strict"),
+    "with": lambda wrong: ce.compare([], wrong, "strict"),
+    "with_peer": lambda wrong: ce.compare_with_peer([], wrong),
+}
+
+
+@pytest.mark.parametrize("take", TAKERS.values(), ids=TAKERS)
+@pytest.mark.parametrize(
+    ("wrong", "hint"),
+    [
+        ("results/", r"'results/' is no reports; give ReportStore\(path\)"),
+        (b"results/", r"give ReportStore\(path\)"),
+        (Path("results"), r"give ReportStore\(path\)"),
+        (pair(), r"a PairFacts is of one pair; give \[report\]"),
+        (a_report(), r"a MergeReport is of one pair; give \[report\]"),
+        (7, "7 is neither reports nor the facts of some"),
+        ([{"repo_name": "click"}], "neither a report nor the facts of one"),
+    ],
+    ids=["text", "bytes", "path", "facts", "report", "number", "json"],
+)
+def test_what_is_no_report_is_refused(take, wrong, hint):
+    """A path is no store, a report no list of reports; the error says what to give."""
+    with pytest.raises(TypeError, match=hint):
+        take(wrong)
