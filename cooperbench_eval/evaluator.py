@@ -6,6 +6,7 @@ merge core *ours* is feature 2 and *theirs* is feature 1. Only this file knows.
 
 import datetime as dt
 import functools
+import operator
 import platform
 import time
 from collections.abc import Iterable, Mapping
@@ -38,6 +39,7 @@ from cooperbench_eval.strategies.run import run_strategy
 __all__ = ["Evaluator", "Feature", "FeaturePair", "report_failure"]
 
 
+_TEXT = validators.optional(validators.instance_of(str))
 _USABLE = frozenset({PatchStatus.APPLIED, PatchStatus.PARTIAL})
 
 
@@ -60,7 +62,7 @@ class Feature:
         description: The issue text its agent worked from.
     """
 
-    number: int
+    number: int = field(converter=operator.index)
     patch: Patch = field(converter=_as_patch, repr=False)
     tests: TestSuite | None = field(default=None, repr=False)
     description: str = field(default="", repr=False)
@@ -81,14 +83,14 @@ class FeaturePair:
         k: Which of the model's tries this is, counted from 1.
     """
 
-    repo_name: str
-    task_id: int
+    repo_name: str = field(validator=validators.instance_of(str))
+    task_id: int = field(converter=operator.index)
     base: Snapshot = field(repr=False)
     feature1: Feature
     feature2: Feature = field()
-    model: str | None = None
-    setting: str | None = None
-    k: int = 1
+    model: str | None = field(default=None, validator=_TEXT)
+    setting: str | None = field(default=None, validator=_TEXT)
+    k: int = field(default=1, converter=operator.index)
 
     @feature2.validator
     def _check_numbers(self, _: object, feature2: Feature) -> None:

@@ -14,12 +14,7 @@ from cooperbench_eval.batch import ReportStore, evaluate_many, failure_of
 from cooperbench_eval.batch.progress import Progress
 from cooperbench_eval.benchmark import repository_of, sandbox_of_image
 from cooperbench_eval.dataset import Dataset, Task
-from cooperbench_eval.errors import (
-    DatasetError,
-    PatchError,
-    RepositoryError,
-    TestRunError,
-)
+from cooperbench_eval.errors import CooperBenchEvalError, DatasetError
 from cooperbench_eval.evaluator import Evaluator, Feature, FeaturePair, report_failure
 from cooperbench_eval.patching import Patch
 from cooperbench_eval.reporting import MergeReport
@@ -258,7 +253,7 @@ class _Run:
                 model=found.model,
                 setting=found.setting.value,
             )
-        except (DatasetError, PatchError, RepositoryError, TestRunError) as exc:
+        except (CooperBenchEvalError, OSError, ValueError) as exc:
             return report_failure(
                 setup.evaluator.strategies,
                 failure_of(exc),

@@ -1,7 +1,7 @@
 """Pairs at an executor: a bounded number of them, and what is done when one is lost."""
 
 from collections.abc import Callable
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Executor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from queue import Empty, SimpleQueue
 from typing import Any, Final
@@ -48,7 +48,7 @@ class Dispatcher:
         evaluator: Evaluator,
         executor: Executor | None,
         *,
-        on_retry: Callable[[Flight, Exception], None],
+        on_retry: Callable[[Flight, BaseException], None],
     ) -> None:
         """Use *executor*, or a pool of our own.
 
@@ -108,25 +108,31 @@ class Dispatcher:
             except Empty:
                 return None
             flight = self._flights.pop(future)
-            try:
+            exc = _exception_of(future)
+            if exc is None:
                 return flight, future.result()
-            except BatchError:
-                raise
-            # What an executor raises is its own affair: each has other exceptions.
-            except Exception as exc:  # noqa: BLE001
-                if failure := self._lost(flight, exc):
-                    return flight, failure
+            if isinstance(exc, BatchError):
+                raise exc
+            if failure := self._lost(flight, exc):
+                return flight, failure
 
-    def close(self, *, at_once: bool) -> None:
-        """End a pool of our own; another's is left to them, but for what waits in it."""
-        for future in self._flights:
+    def close(self, *, at_once: bool, on_end: Callable[[Flight], None]) -> None:
+        """End a pool of our own; another's is left to them, but for what waits in it.
+
+        Args:
+            at_once: Whether to stop what is under way.
+            on_end: Is told of each pair that was under way when nobody works at it any
+                more, in whichever thread that is.
+        """
+        for future, flight in self._flights.items():
             future.cancel()
+            future.add_done_callback(lambda _, flight=flight: on_end(flight))
         if self._own and at_once:
             self._own.kill()
         elif self._own:
             self._own.shutdown()
 
-    def _lost(self, flight: Flight, exc: Exception) -> Failure | None:
+    def _lost(self, flight: Flight, exc: BaseException) -> Failure | None:
         """Send a lost pair again; return the failure where that was done before."""
         if flight.tries >= _TRIES:
             return Failure(
@@ -156,3 +162,12 @@ class Dispatcher:
         """Go on without a pool of processes that broke: with one that does not."""
         if self._own is None:
             self._executor = self._own = WorkerPool(self._workers or usable_cores())
+
+
+def _exception_of(future: Any) -> BaseException | None:
+    """Return what *future* ended with; each executor has exceptions of its own."""
+    try:
+        exc: BaseException | None = future.exception()
+    except CancelledError as cancelled:
+        return cancelled
+    return exc

@@ -6,7 +6,7 @@ they are used. A worker keeps what the pairs of a task share.
 """
 
 import pickle
-import sys
+import threading
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, Final
@@ -15,6 +15,7 @@ import attrs
 from attrs import frozen
 
 from cooperbench_eval.batch.packing import Packed, pack
+from cooperbench_eval.batch.workers import Stopped, has_importable_main
 from cooperbench_eval.errors import (
     BatchError,
     DatasetError,
@@ -37,7 +38,7 @@ __all__ = [
 ]
 
 _Pickler = Callable[[object], bytes]
-_KEPT: Final = 256
+_KEPT: Final = 64
 
 
 class UndeliverableError(BatchError):
@@ -131,8 +132,14 @@ def attempt(evaluator: Evaluator, pair: FeaturePair) -> MergeReport | Failure:
     """Evaluate *pair*; whatever that raises becomes a failure."""
     try:
         return evaluator.evaluate(pair)
-    # One pair's failure never stops the others, not even where a plug-in exits.
-    except (Exception, SystemExit) as exc:  # noqa: BLE001
+    except Stopped:
+        raise
+    except KeyboardInterrupt:
+        if threading.current_thread() is threading.main_thread():
+            raise  # it may well be the user's
+        return Failure(kind=FailureKind.ERROR, problem="KeyboardInterrupt()")
+    # One pair's failure never stops the others, not even where a plug-in exits or cancels.
+    except BaseException as exc:  # noqa: BLE001
         return failure_of(exc)
 
 
@@ -156,8 +163,7 @@ def _pickler(*, own_processes: bool) -> _Pickler:
     does not have the caller's `__main__`. What is defined there travels whole, if
     cloudpickle is installed, as it is beside loky, Dask and Parsl.
     """
-    main = sys.modules["__main__"]
-    if own_processes and getattr(main, "__file__", None):
+    if own_processes and has_importable_main():
         return pickle.dumps
     try:
         import cloudpickle  # noqa: PLC0415 - optional
@@ -175,7 +181,7 @@ def _pickler(*, own_processes: bool) -> _Pickler:
     return dumps
 
 
-def pair_name(pair: FeaturePair) -> str:
+def pair_name(pair: FeaturePair | MergeReport) -> str:
     """Name a pair for a person."""
     return (
         f"{pair.repo_name}, task {pair.task_id}, "
@@ -203,7 +209,7 @@ def _evaluator(data: bytes) -> Evaluator:
     return evaluator
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=64)
 def _shared(data: bytes) -> Any:
     return pickle.loads(data)  # noqa: S301 - packed by `JobMaker`
 

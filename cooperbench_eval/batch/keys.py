@@ -10,7 +10,7 @@ import hashlib
 import inspect
 import json
 import pickle
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import Enum
 from functools import partial, singledispatch
 from pathlib import PurePath
@@ -28,7 +28,7 @@ __all__ = ["PairKeys"]
 
 _VERSION: Final = 1
 """Counts the meanings of a key; reports under keys of another one are not found."""
-_KEPT = 4096
+_KEPT = 64
 _OWN: Final = __name__.partition(".")[0]
 
 
@@ -69,15 +69,32 @@ def describe(thing: object) -> Any:
     pickles to, or its class alone, as a lock is. Functions and classes that are not
     this library's are their source as well.
     """
-    return _describe(thing, ())
+    return _Describer().describe(thing)
 
 
-def _describe(thing: object, above: tuple[int, ...]) -> Any:
-    if thing is None or isinstance(thing, bool | int | float | str):
-        return thing.value if isinstance(thing, Enum) else thing
-    if id(thing) in above:
-        return "(itself)"
-    return _plain(thing, partial(_describe, above=(*above, id(thing))))
+class _Describer:
+    """Describes one thing, and what is in it several times once."""
+
+    def __init__(self) -> None:
+        self._above: set[int] = set()
+        self._known: dict[int, tuple[object, Any]] = {}
+
+    def describe(self, thing: object) -> Any:
+        if thing is None or isinstance(thing, bool | int | float | str):
+            return thing.value if isinstance(thing, Enum) else thing
+        if id(thing) in self._above:
+            return "(itself)"
+        if id(thing) not in self._known:
+            self._above.add(id(thing))
+            # Kept, lest a thing that was made for this leave its id to another.
+            self._known[id(thing)] = (thing, _plain(thing, self._inside))
+            self._above.discard(id(thing))
+        return self._known[id(thing)][1]
+
+    def _inside(self, thing: object) -> Any:
+        """Describe a part; what is large becomes a digest, lest shared parts multiply."""
+        described = self.describe(thing)
+        return _digest(described) if isinstance(described, list | dict) else described
 
 
 _Inside = Callable[[object], Any]
@@ -193,9 +210,21 @@ def _pickled(thing: object) -> bytes | None:
 
 def _attributes(thing: object) -> dict[str, object]:
     kind = type(thing)
+    found = {name: getattr(thing, name) for name in _slots(kind) if hasattr(thing, name)}
+    found |= getattr(thing, "__dict__", {})
     if attrs.has(kind):
-        fields = attrs.fields(kind)
-        return {each.name: getattr(thing, each.name) for each in fields if each.eq}
-    slots = [name for each in kind.__mro__ for name in getattr(each, "__slots__", ())]
-    found = {name: getattr(thing, name) for name in slots if hasattr(thing, name)}
-    return found | getattr(thing, "__dict__", {})
+        for each in attrs.fields(kind):
+            if not each.eq:
+                found.pop(each.name, None)
+    return found
+
+
+def _slots(kind: type) -> Iterator[str]:
+    """Yield the names of a class's slots, as its objects have them."""
+    for each in kind.__mro__:
+        names = each.__dict__.get("__slots__", ())
+        for name in (names,) if isinstance(names, str) else names:
+            if name.startswith("__") and not name.endswith("__"):
+                yield f"_{each.__name__.lstrip('_')}{name}"
+            elif name not in {"__weakref__", "__dict__"}:
+                yield name

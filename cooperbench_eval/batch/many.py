@@ -22,8 +22,12 @@ from cooperbench_eval.reporting import Failure, FailureKind, MergeReport
 __all__ = ["evaluate_many"]
 
 _POLL_SECONDS: Final = 0.1
-_KNOWN_AHEAD: Final = 1 << 17
-"""How many stored reports may wait to be yielded while work is looked for."""
+_LOOK_AHEAD_SECONDS: Final = 0.1
+"""How long work is looked for while a report is ready to be yielded."""
+_READY: Final = 1 << 17
+"""How many reports may be ready, each but a key or a name."""
+_WAITING: Final = 1 << 10
+"""How many pairs may wait for other batches."""
 
 
 def evaluate_many(
@@ -78,6 +82,8 @@ def evaluate_many(
     """
     if on_error not in {"record", "raise"}:
         raise ValueError(f"on_error is 'record' or 'raise', not {on_error!r}")
+    if not (progress is None or isinstance(progress, bool) or callable(progress)):
+        raise TypeError(f"progress is a function, or true or false, not {progress!r:.80}")
     if store is not None and not isinstance(store, ReportStore):
         store = ReportStore(store)
     batch = _Batch(pairs, evaluator, executor, store, raises=on_error == "raise")
@@ -118,8 +124,9 @@ class _Batch:
                     yield report
             done = True
         finally:
-            self._dispatcher.close(at_once=not done)
-            self._shelf.close()
+            self._dispatcher.close(
+                at_once=not done, on_end=lambda flight: self._shelf.drop(flight.key)
+            )
         if self._fault:
             raise self._fault
 
@@ -142,11 +149,14 @@ class _Batch:
 
     def _supply(self) -> None:
         """Look for work until the executor has enough of it."""
-        if self._waiting and time.monotonic() - self._looked_seconds >= _POLL_SECONDS:
+        began = time.monotonic()
+        if self._waiting and began - self._looked_seconds >= _POLL_SECONDS and not self._fault:
             for _ in range(len(self._waiting)):
                 self._begin(self._waiting.popleft())
-            self._looked_seconds = time.monotonic()
-        while self._dispatcher.has_room and not self._fault and len(self._ready) < _KNOWN_AHEAD:
+            self._looked_seconds = began
+        while self._takes_more:
+            if self._ready and time.monotonic() - began > _LOOK_AHEAD_SECONDS:
+                return
             try:
                 pair = next(self._source)
             except StopIteration:
@@ -156,9 +166,14 @@ class _Batch:
                 self._fault = exc
                 return
             if isinstance(pair, MergeReport):
-                self._ready.append(partial(self._told, pair, EventKind.FINISHED, ""))
+                self._ready.append(partial(self._told, pair, EventKind.FINISHED))
             else:
                 self._admit(pair)
+
+    @property
+    def _takes_more(self) -> bool:
+        has_space = len(self._ready) < _READY and len(self._waiting) < _WAITING
+        return self._dispatcher.has_room and has_space and not self._fault
 
     def _admit(self, pair: FeaturePair) -> None:
         """Give a new pair its key, and a report at once where it needs no work."""
@@ -168,10 +183,10 @@ class _Batch:
         try:
             key = self._keys.key(pair)
         except RepositoryError as exc:
-            self._ready.append(partial(self._failed, pair, failure_of(exc)))
+            self._ready.append(partial(self._failed, _identity(pair), failure_of(exc)))
             return
         if (digest := bytes.fromhex(key)) in self._seen:
-            self._ready.append(partial(self._failed, pair, _DUPLICATE))
+            self._ready.append(partial(self._failed, _identity(pair), _DUPLICATE))
             return
         self._seen.add(digest)
         if self._shelf.has(key):
@@ -180,10 +195,13 @@ class _Batch:
             self._tell(BatchEvent(kind=EventKind.WAITING, pair=pair_name(pair)))
 
     def _begin(self, flight: Flight) -> bool:
-        """Send a pair off; `False` where it has to wait for another batch."""
+        """Send a pair off; `False` where it has to wait for another batch, or for room."""
+        if not self._dispatcher.has_room:
+            self._waiting.append(flight)
+            return True
         try:
             begun = self._shelf.begin(flight.key)
-        except ReportError as exc:
+        except (BatchError, ReportError) as exc:
             self._fault = exc
             return True
         if begun is Begun.BUSY:
@@ -207,20 +225,18 @@ class _Batch:
 
     def _finish(self, flight: Flight, outcome: Outcome) -> MergeReport:
         """Keep an answer in the store, and make a report of it."""
-        if isinstance(outcome, Packed):
-            packed, report = outcome, unpack(outcome.head, outcome.parts.__getitem__)
-        else:
-            report = (
-                outcome
-                if isinstance(outcome, MergeReport)
-                else report_failure(self._strategies, outcome, **_identity(flight.pair))
-            )
+        try:
+            report, packed = _both_forms(outcome)
+        # A report that holds what no JSON holds, by a plug-in's doing.
+        except Exception as exc:  # noqa: BLE001
+            failure = outcome if isinstance(outcome, Failure) else failure_of(exc)
+            report = report_failure(self._strategies, failure, **_identity(flight.pair))
             packed = pack(report)
         try:
             self._shelf.keep(flight.key, packed)
         except ReportError as exc:
             self._fault = self._fault or exc
-        return self._told(report, EventKind.FINISHED, pair_name(flight.pair))
+        return self._told(report, EventKind.FINISHED)
 
     def _load(self, key: str, identity: "_Identity") -> MergeReport:
         """Return what the store has."""
@@ -231,13 +247,13 @@ class _Batch:
             report = report_failure(self._strategies, failure, **identity)
         return self._told(report, EventKind.STORED)
 
-    def _failed(self, pair: FeaturePair, failure: Failure) -> MergeReport:
-        report = report_failure(self._strategies, failure, **_identity(pair))
-        return self._told(report, EventKind.FAILED, pair_name(pair))
+    def _failed(self, identity: "_Identity", failure: Failure) -> MergeReport:
+        report = report_failure(self._strategies, failure, **identity)
+        return self._told(report, EventKind.FAILED)
 
-    def _told(self, report: MergeReport, kind: EventKind, name: str = "") -> MergeReport:
+    def _told(self, report: MergeReport, kind: EventKind) -> MergeReport:
         """Tell of *report*, or raise its failure where that was asked for."""
-        failure = report.failure
+        failure, name = report.failure, pair_name(report)
         if failure and self._raises:
             raise BatchError(f"{failure.problem} ({failure.kind})", name)
         if failure:
@@ -246,9 +262,22 @@ class _Batch:
         self._tell(BatchEvent(kind=kind, pair=name, report=report, problem=problem))
         return report
 
-    def _tell_of_retry(self, flight: Flight, exc: Exception) -> None:
+    def _tell_of_retry(self, flight: Flight, exc: BaseException) -> None:
         name = pair_name(flight.pair)
         self._tell(BatchEvent(kind=EventKind.RETRIED, pair=name, problem=repr(exc)))
+
+
+def _both_forms(outcome: Outcome) -> tuple[MergeReport, Packed]:
+    """Return a report as it is yielded and as it is kept.
+
+    Raises:
+        TypeError: It is a failure, which is neither yet.
+    """
+    if isinstance(outcome, Packed):
+        return unpack(outcome.head, outcome.parts.__getitem__), outcome
+    if isinstance(outcome, MergeReport):
+        return outcome, pack(outcome)
+    raise TypeError(outcome)
 
 
 _DUPLICATE: Final = Failure(kind=FailureKind.DUPLICATE, problem="the same pair was given before")

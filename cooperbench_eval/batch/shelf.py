@@ -68,8 +68,11 @@ class Shelf:
         assert self._store is not None  # noqa: S101 - for mypy: nothing is there without
         try:
             report = self._store.get(key)
-        except ReportError:
-            self._store.set_aside(key)
+        except ReportError as exc:
+            cause = exc.__cause__
+            # Too many open files, or a server that is away, say nothing of the report.
+            if not isinstance(cause, OSError) or isinstance(cause, FileNotFoundError):
+                self._store.set_aside(key)
             raise
         if report is None:
             raise ReportError("was taken out of the store meanwhile", key)
@@ -91,8 +94,3 @@ class Shelf:
         """Give a claim back without a report."""
         if self._claims:
             self._claims.release(key)
-
-    def close(self) -> None:
-        """Give every claim back."""
-        if self._claims:
-            self._claims.release_all()

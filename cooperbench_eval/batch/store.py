@@ -8,7 +8,9 @@ claims/                locks: who is at which pair
 ```
 """
 
+import hashlib
 import json
+import os
 import re
 import time
 from collections.abc import Iterator
@@ -29,9 +31,14 @@ __all__ = ["STORE_SCHEMA_VERSION", "ReportStore"]
 
 STORE_SCHEMA_VERSION: Final = 1
 
+_DIGEST: Final = re.compile("[0-9a-f]{64}")
 _FINAL: Final = ".json"
 _RETRY: Final = ".retry.json"
 _STALE_SECONDS: Final = 24 * 3600.0
+
+
+def _absolute(path: str | os.PathLike[str]) -> Path:
+    return Path(path).absolute()
 
 
 @frozen
@@ -40,14 +47,15 @@ class ReportStore:
 
     A file appears under its name whole or not at all, so a process may be killed at
     any point. Several processes may read and write at a time, on one machine or on a
-    file system that they share. Nothing is ever taken out; remove the directory to
-    begin anew.
+    file system that they share. Nothing is ever taken out, but what turns out to be
+    damaged is renamed; remove the directory to begin anew.
 
     Iterating yields every report, as it lies on disk; `facts` yields what statistics
     need, many times faster, and `summarize` uses it.
 
     Attributes:
-        directory: The store's directory, made when first written to.
+        directory: The store's directory, made when first written to; a relative path is
+            that of now.
 
     Example:
         >>> store = ReportStore("no-such-folder")
@@ -55,7 +63,7 @@ class ReportStore:
         False
     """
 
-    directory: Path = field(converter=Path)
+    directory: Path = field(converter=_absolute)
 
     @property
     def exists(self) -> bool:
@@ -134,7 +142,11 @@ class ReportStore:
     def put_packed(self, key: str, packed: Packed) -> None:
         """Keep a packed report, likewise."""
         for digest, data in packed.parts.items():
-            if not (self.directory / _part(digest)).exists():
+            try:
+                is_there = (self.directory / _part(digest)).stat().st_size == len(data)
+            except OSError:
+                is_there = False
+            if not is_there:
                 self._write(_part(digest), data)
         self._write(f"{_folder(key)}{_FINAL if packed.is_final else _RETRY}", packed.head)
         if packed.is_final:
@@ -143,9 +155,7 @@ class ReportStore:
 
     def set_aside(self, key: str) -> None:
         """Take a report that cannot be read out of the way, so that it is made anew."""
-        path = self._head(key)
-        with suppress(OSError):
-            path.replace(path.with_suffix(".damaged"))
+        _out_of_the_way(self._head(key))
 
     def claims(self) -> Claims:
         """Return the means to claim keys, so that no two processes evaluate one pair."""
@@ -166,11 +176,17 @@ class ReportStore:
 
     def _read(self, path: Path) -> MergeReport:
         try:
-            return unpack(
-                path.read_bytes(), lambda digest: (self.directory / _part(digest)).read_bytes()
-            )
+            return unpack(path.read_bytes(), self._read_part)
         except (OSError, ReportError, TypeError, ValueError) as exc:
             raise _unreadable(path, exc) from exc
+
+    def _read_part(self, digest: str) -> bytes:
+        path = self.directory / _part(digest)
+        data = path.read_bytes()
+        if hashlib.sha256(data).hexdigest() != digest:
+            _out_of_the_way(path)
+            raise ReportError("is not what it was", str(path))
+        return data
 
     def _check(self) -> None:
         file = self.directory / "store.json"
@@ -180,7 +196,7 @@ class ReportStore:
             raise ReportError(f"is no store of reports ({exc.strerror})", str(file)) from exc
         except (ValueError, KeyError, TypeError) as exc:
             raise ReportError(f"does not say its schema's version ({exc!r})", str(file)) from exc
-        if version != STORE_SCHEMA_VERSION:
+        if type(version) is not int or version != STORE_SCHEMA_VERSION:
             problem = f"has schema version {version}; this version reads {STORE_SCHEMA_VERSION}"
             raise ReportError(problem, str(file))
 
@@ -211,12 +227,19 @@ class ReportStore:
                     file.unlink()
 
 
+def _out_of_the_way(path: Path) -> None:
+    with suppress(OSError):
+        path.replace(path.with_suffix(".damaged"))
+
+
 def _folder(key: str) -> str:
+    if not _DIGEST.fullmatch(key):
+        raise ReportError(f"{key!r:.80} is no key")
     return f"reports/{key[:2]}/{key}"
 
 
 def _part(digest: str) -> str:
-    if not re.fullmatch(r"[0-9a-f]{64}", digest):
+    if not _DIGEST.fullmatch(digest):
         raise ReportError(f"{digest!r:.80} names no part")
     return f"parts/{digest[:2]}/{digest}"
 

@@ -1,24 +1,29 @@
-"""The built-in pool: worker processes of which each holds one pair at a time.
+"""The built-in pool: worker processes of which each holds one job at a time.
 
 The standard library's pool breaks as a whole when one of its processes dies, and
 does not say at what it was. Here a death costs the job that was being done, its
 process is replaced, and no other job is touched.
 """
 
+import ctypes
 import itertools
 import multiprocessing
 import os
 import pickle
 import signal
+import sys
 import threading
+import time
 import weakref
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from multiprocessing import resource_tracker
-from multiprocessing.connection import Connection
+from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
+from pathlib import Path
+from queue import SimpleQueue
 from types import FrameType
 from typing import Any, Final, NoReturn
 
@@ -26,19 +31,25 @@ from attrs import field, frozen
 
 from cooperbench_eval.errors import BatchError
 
-__all__ = ["WorkerDiedError", "WorkerPool", "usable_cores"]
+__all__ = ["Stopped", "WorkerDiedError", "WorkerPool", "has_importable_main", "usable_cores"]
 
-_PATIENCE_SECONDS: Final = 10.0
-_PAUSE_SECONDS: Final = 0.1
+_PATIENCE_SECONDS: Final = 3.0
+_PAUSE_SECONDS: Final = 0.05
 _HELD: Final = 2
 """Jobs at a worker: one is done while the next is on its way."""
 _INTERRUPT: Final = frozenset({signal.SIGINT})
+_SET_DEATH_SIGNAL: Final = 1
 # Not fork: libgit2 and the threads of a host do not survive it.
 _SPAWN: Final = multiprocessing.get_context("spawn")
+_STARTING: Final = threading.Lock()
 
 
 class WorkerDiedError(BrokenExecutor):
     """The process that did this job died of it, or was killed."""
+
+
+class Stopped(BaseException):
+    """The pool wants this worker to end, and to clean up."""
 
 
 def usable_cores() -> int:
@@ -46,10 +57,17 @@ def usable_cores() -> int:
     return len(os.sched_getaffinity(0))
 
 
+def has_importable_main() -> bool:
+    """Whether a new process can import this one's main module; not that of standard input."""
+    file = getattr(sys.modules["__main__"], "__file__", None)
+    return file is not None and Path(file).exists()
+
+
 @frozen
 class _Task:
     call: bytes
     future: Future[Any] = field(factory=Future)
+    number: int = field(factory=itertools.count().__next__)
 
 
 class WorkerPool(Executor):
@@ -69,9 +87,9 @@ class WorkerPool(Executor):
         self._killed = False
         self._idle = 0
         self._threads: list[threading.Thread] = []
-        self._processes: set[SpawnProcess] = set()
+        self._crew = _Crew()
         # Before multiprocessing waits for them as the interpreter exits.
-        self._at_exit = weakref.finalize(self, _end, self._processes)
+        self._at_exit = weakref.finalize(self, self._crew.kill)
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Have a worker call *fn*, a module's function.
@@ -93,10 +111,12 @@ class WorkerPool(Executor):
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Take no more jobs, and let the workers end when they have done theirs."""
+        if self._crew.is_foreign:
+            return
         with self._changed:
             self._closed = True
-            if cancel_futures:
-                self._cancel()
+            while cancel_futures and self._tasks:
+                self._tasks.popleft().future.cancel()
             self._changed.notify_all()
         if wait:
             for thread in self._threads:
@@ -106,14 +126,14 @@ class WorkerPool(Executor):
         """End at once: drop the jobs, and stop the workers with what they run."""
         self._killed = True
         self.shutdown(wait=False, cancel_futures=True)
+        if self._crew.is_foreign:
+            return
+        asked = time.monotonic()
         for thread in self._threads:
             while thread.is_alive():  # it may just be starting a process
-                _end(self._processes)
+                late = time.monotonic() - asked > _PATIENCE_SECONDS
+                self._crew.kill() if late else self._crew.terminate()
                 thread.join(_PAUSE_SECONDS)
-
-    def _cancel(self) -> None:
-        while self._tasks:
-            self._tasks.popleft().future.cancel()
 
     def _manage(self) -> None:
         """Pass jobs to a worker and answers back, and replace it if it dies."""
@@ -121,7 +141,7 @@ class WorkerPool(Executor):
         held: deque[_Task] = deque()
         try:
             while self._fetch(held):
-                worker = worker or _Worker(self._processes)
+                worker = worker or _Worker(self._crew)
                 try:
                     succeeded, answer = worker.do(held)
                 except (EOFError, OSError):
@@ -156,19 +176,46 @@ class WorkerPool(Executor):
         return bool(held)
 
 
+class _Crew:
+    """The processes of a pool, and whether one was ever ready to work."""
+
+    def __init__(self) -> None:
+        self._owner = os.getpid()
+        self.processes: set[SpawnProcess] = set()
+        self.was_ready = False
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether this is the copy in a forked child, whose processes these are not."""
+        return os.getpid() != self._owner
+
+    def terminate(self) -> None:
+        """Ask every process to end and to clean up."""
+        if not self.is_foreign:
+            for process in list(self.processes):
+                process.terminate()
+
+    def kill(self) -> None:
+        """End every process."""
+        if not self.is_foreign:
+            for process in list(self.processes):
+                process.kill()
+
+
 class _Worker:
     """A process and the pipe to it."""
 
-    def __init__(self, processes: set[SpawnProcess]) -> None:
+    def __init__(self, crew: _Crew) -> None:
         self._here, there = _SPAWN.Pipe()
-        self._processes = processes
+        self._crew = crew
         self._process = _SPAWN.Process(target=_serve, args=(there,))
-        # The worker inherits the block: it is not to be interrupted while it starts. The
-        # tracker is started before, since doing that lifts the block.
-        resource_tracker.ensure_running()
-        signal.pthread_sigmask(signal.SIG_BLOCK, _INTERRUPT)
-        self._process.start()
-        processes.add(self._process)
+        with _STARTING, _importable_main():
+            # The worker inherits the block: it is not to be interrupted while it starts.
+            # The tracker is started before, since doing that lifts the block.
+            resource_tracker.ensure_running()
+            signal.pthread_sigmask(signal.SIG_BLOCK, _INTERRUPT)
+            self._process.start()
+        crew.processes.add(self._process)
         there.close()
         self._is_ready = False
         self._sent = 0
@@ -177,27 +224,35 @@ class _Worker:
         """Send what is not sent yet; return whether the first one went well, and its answer.
 
         Raises:
-            EOFError, OSError: The process is dead.
+            EOFError, OSError: The process is dead, or what it says makes no sense.
         """
         for task in itertools.islice(tasks, self._sent, None):
-            self._here.send_bytes(task.call)
+            self._here.send((task.number, task.call))
             self._sent += 1
         if not self._is_ready:
-            self._here.recv()
-            self._is_ready = True
-        succeeded, answer = self._here.recv()
+            self._receive()
+            self._is_ready = self._crew.was_ready = True
+        number, succeeded, answer = self._receive()
+        if number != tasks[0].number:
+            raise EOFError(number)
         self._sent -= 1
         return succeeded, answer
+
+    def _receive(self) -> Any:
+        # Whatever the worker forked may hold its end of the pipe, and outlive it.
+        wait([self._here, self._process.sentinel])
+        if not self._here.poll():
+            raise EOFError
+        return self._here.recv()
 
     def bury(self) -> Exception:
         """Return the error of the job at which it died."""
         ending = self.close()
-        if self._is_ready:
+        if self._crew.was_ready or (self._process.exitcode or 0) < 0:
             return WorkerDiedError(f"the worker process {ending}")
         problem = (
             f"worker processes do not start: the first {ending}. They import the caller's "
-            "main module, so it has to be a file, not standard input, and does what it "
-            'does under `if __name__ == "__main__":`'
+            'main module, so a script does what it does under `if __name__ == "__main__":`'
         )
         return BatchError(problem, "executor")
 
@@ -208,21 +263,71 @@ class _Worker:
         if self._process.is_alive():
             self._process.kill()
             self._process.join()
-        self._processes.discard(self._process)
+        self._crew.processes.discard(self._process)
         code = self._process.exitcode or 0
         return f"was killed by signal {-code}" if code < 0 else f"ended with status {code}"
 
 
-def _end(processes: set[SpawnProcess]) -> None:
-    for process in list(processes):
-        process.terminate()
+@contextmanager
+def _importable_main() -> Iterator[None]:
+    """Hide a main module that came through standard input: no process could import it."""
+    main = sys.modules["__main__"]
+    file = getattr(main, "__file__", None)
+    if file is None or has_importable_main():
+        yield
+        return
+    del main.__file__
+    try:
+        yield
+    finally:
+        main.__file__ = file
 
 
 # --- in the worker ---------------------------------------------------------------
 
 
-class _Stopped(BaseException):
-    """The pool wants an end; not an `Exception`, lest an evaluation record it."""
+def _serve(pipe: Connection) -> None:
+    """Do jobs until the pipe is closed."""
+    with suppress(OSError, AttributeError):  # not everywhere
+        ctypes.CDLL(None).prctl(_SET_DEATH_SIGNAL, signal.SIGKILL)
+    # An interrupt is for the caller, who ends this process in turn, with its tests. It
+    # is not ignored: that would be inherited by the tests, as would be the block.
+    signal.signal(signal.SIGINT, _pass_over)
+    signal.signal(signal.SIGTERM, _stop)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _INTERRUPT)
+    jobs: SimpleQueue[tuple[int, bytes] | None] = SimpleQueue()
+    threading.Thread(target=_listen, args=(pipe, jobs), daemon=True).start()
+    here = os.getpid()
+    with suppress(OSError, Stopped):
+        pipe.send(None)
+        while job := jobs.get():
+            number, call = job
+            answer = _answer(call)
+            if os.getpid() != here:  # forked by the job, which then came back twice
+                os._exit(0)
+            pipe.send((number, *answer))
+
+
+def _listen(pipe: Connection, jobs: "SimpleQueue[tuple[int, bytes] | None]") -> None:
+    """Take jobs from the pipe at any time, lest both sides wait for the other to read."""
+    with suppress(EOFError, OSError):
+        while True:
+            jobs.put(pipe.recv())
+    jobs.put(None)
+    if parent := multiprocessing.parent_process():
+        parent.join()  # which has closed the pipe, or died
+        os._exit(1)
+
+
+def _answer(call: bytes) -> tuple[bool, Any]:
+    try:
+        fn, args, kwargs = pickle.loads(call)  # noqa: S301 - packed by `submit`
+        return True, fn(*args, **kwargs)
+    except Stopped:
+        raise
+    # It is the caller's, whatever it is.
+    except BaseException as exc:  # noqa: BLE001
+        return False, exc
 
 
 def _pass_over(_: int, __: FrameType | None) -> None:
@@ -231,34 +336,4 @@ def _pass_over(_: int, __: FrameType | None) -> None:
 
 def _stop(_: int, __: FrameType | None) -> NoReturn:
     signal.signal(signal.SIGTERM, _pass_over)  # once: what is raised now cleans up
-    raise _Stopped
-
-
-def _serve(pipe: Connection) -> None:
-    """Do jobs until the pipe is closed."""
-    # An interrupt is for the caller, who ends this process in turn, with its tests. It
-    # is not ignored: that would be inherited by the tests, as would be the block.
-    signal.signal(signal.SIGINT, _pass_over)
-    signal.signal(signal.SIGTERM, _stop)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, _INTERRUPT)
-    threading.Thread(target=_leave_with_parent, daemon=True).start()
-    with suppress(EOFError, OSError, _Stopped):
-        pipe.send(None)
-        while True:
-            pipe.send(_answer(*pipe.recv()))
-
-
-def _answer(
-    fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> tuple[bool, Any]:
-    try:
-        return True, fn(*args, **kwargs)
-    except Exception as exc:  # noqa: BLE001 - it is the caller's
-        return False, exc
-
-
-def _leave_with_parent() -> None:
-    """End this process when its parent has died, which cannot tell it any more."""
-    if parent := multiprocessing.parent_process():
-        parent.join()
-        os._exit(1)
+    raise Stopped

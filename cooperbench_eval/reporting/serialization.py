@@ -79,7 +79,7 @@ def load(data: object, kind: type[_Report]) -> _Report:
         if isinstance(details, dict) and all(details.get(name, "") is None for name in _DETAILS):
             plain["conflict_details"] = None
         return _CONVERTER.structure(plain, kind)
-    except (KeyError, TypeError, ValueError, cattrs.BaseValidationError) as exc:
+    except (ArithmeticError, KeyError, TypeError, ValueError, cattrs.BaseValidationError) as exc:
         problem = "; ".join(cattrs.transform_error(exc)) if _is_validation(exc) else repr(exc)
         raise ReportError(f"does not hold what a merge report holds: {problem}") from exc
 
@@ -116,7 +116,7 @@ class Compact(Generic[_Report]):
         """
         try:
             return self._converter.structure(data, self._kind)
-        except (AttributeError, KeyError, TypeError, ValueError) as exc:
+        except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError) as exc:
             raise ReportError(
                 f"holds no {self._kind.__name__}: {self._problem(data, exc)}"
             ) from exc
@@ -127,7 +127,7 @@ class Compact(Generic[_Report]):
             _make_compact_converter(detailed=True).structure(data, self._kind)
         except cattrs.BaseValidationError as detailed:
             return "; ".join(cattrs.transform_error(detailed))
-        except (AttributeError, KeyError, TypeError, ValueError) as detailed:
+        except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError) as detailed:
             return repr(detailed)
         return repr(exc)
 

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import attrs
@@ -225,16 +226,35 @@ def test_a_store_that_cannot_be_written_says_so(tmp_path):
 # --- claims ------------------------------------------------------------------------
 
 
+def elsewhere(function, *arguments):
+    """Call a function in another thread."""
+    with ThreadPoolExecutor(1) as executor:
+        return executor.submit(function, *arguments).result()
+
+
+def test_a_batch_that_stands_still_in_this_thread_is_an_error(store):
+    """It would be waited for without end; one in another thread goes on meanwhile."""
+    mine, yours = store.claims(), store.claims()
+    mine.take(KEY)
+
+    with pytest.raises(ce.BatchError, match="of this thread"):
+        yours.take(KEY)
+    assert not elsewhere(yours.take, KEY)
+
+    mine.release(KEY)
+    assert yours.take(KEY)
+
+
 def test_a_claim_keeps_others_off_until_it_is_given_back(store):
     """Whoever is next, in this process or another."""
     mine, yours = store.claims(), store.claims()
 
     assert mine.take(KEY)
-    assert not yours.take(KEY)
+    assert not elsewhere(yours.take, KEY)
     assert yours.take(OTHER)
     mine.release(KEY)
     assert yours.take(KEY)
-    yours.release_all()
+    yours.release(OTHER)
     assert mine.take(OTHER)
 
 
@@ -246,7 +266,7 @@ def test_two_keys_of_one_file_are_held_until_both_are_given_back(store):
     assert mine.take(KEY)
     assert mine.take(near)
     mine.release(KEY)
-    assert not yours.take(near)
+    assert not elsewhere(yours.take, near)
     mine.release(near)
     assert yours.take(near)
 
@@ -277,7 +297,7 @@ def test_a_forked_child_does_not_keep_a_claim(store):
         time.sleep(60)
         os._exit(0)
     try:
-        claims.release_all()
+        claims.release(KEY)
         assert store.claims().take(KEY)
     finally:
         os.kill(child, 9)
