@@ -2,7 +2,7 @@
 
 import pytest
 from generators import lists_of, pair_facts
-from hypothesis import given
+from hypothesis import given, settings
 from made_pairs import pair
 from statsmodels.stats.contingency_tables import mcnemar
 
@@ -88,6 +88,8 @@ def test_teams_without_a_common_pair_show_nothing():
     assert compare([], [], "naive").pairs == 0
 
 
+# Each example is of up to twelve pairs.
+@settings(max_examples=settings().max_examples // 2)
 @given(lists_of(pair_facts()), lists_of(pair_facts()))
 def test_cells_and_p_value_are_those_of_a_count_by_hand(first, second):
     """Under a policy, over random teams, and as statsmodels tests it."""

@@ -5,7 +5,7 @@ import json
 import attrs
 import pytest
 from generators import json_values, reports
-from hypothesis import given
+from hypothesis import given, settings
 
 from cooperbench_eval.analysis.facts import PairFacts, facts_of
 from cooperbench_eval.errors import ReportError
@@ -25,6 +25,8 @@ RUN_COUNTS = (
     "total_tests",
     "duration_seconds",
 )
+# Each report is of two features and up to two rows, with up to ten runs.
+fewer = settings(max_examples=settings().max_examples // 2)
 
 
 def agree(run, facts):
@@ -34,6 +36,7 @@ def agree(run, facts):
     return all(getattr(run, name) == getattr(facts, name) for name in RUN_COUNTS)
 
 
+@fewer
 @given(reports())
 def test_facts_say_of_a_pair_what_its_report_says(report):
     """Identity, status and measure of the conflicts are the report's own."""
@@ -45,6 +48,7 @@ def test_facts_say_of_a_pair_what_its_report_says(report):
     assert facts.failure is (report.failure and report.failure.kind)
 
 
+@fewer
 @given(reports())
 def test_facts_say_of_every_run_what_the_run_says(report):
     """Counts, status and time of each run are there, and no run is made up."""
@@ -61,6 +65,7 @@ def test_facts_say_of_every_run_what_the_run_says(report):
         assert agree(attempt.feature2_tests, of_attempt.feature2_tests)
 
 
+@fewer
 @given(reports())
 def test_facts_say_of_a_strategy_what_its_row_says(report):
     """Verdict and blame are the report's."""

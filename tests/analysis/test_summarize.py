@@ -9,7 +9,7 @@ from collections import Counter
 
 import pytest
 from generators import lists_of, pair_facts, reports, shuffled
-from hypothesis import given
+from hypothesis import given, settings
 from made_pairs import NOON, attempt, pair
 
 from cooperbench_eval.analysis.facts import facts_of
@@ -21,6 +21,8 @@ from cooperbench_eval.models import MergeStatus
 from cooperbench_eval.reporting import FailureKind, PairStatus, Verdict
 
 FACTS = lists_of(pair_facts())
+# Most examples are of several pairs with several rows each, drawn from a few of each kind.
+fewer = settings(max_examples=settings().max_examples // 2)
 
 
 def rows_of(facts, strategy):
@@ -34,6 +36,7 @@ def rows_of(facts, strategy):
     ]
 
 
+@fewer
 @given(FACTS)
 def test_verdicts_are_counted_as_by_hand(facts):
     """Each verdict of a strategy is counted, and all of them are all pairs."""
@@ -58,6 +61,7 @@ def test_verdicts_are_counted_as_by_hand(facts):
         assert found.answered + found.unanswered == len(facts)
 
 
+@fewer
 @given(FACTS)
 def test_policies_are_counted_as_by_hand(facts):
     """A policy's counts are of its verdict on each pair."""
@@ -74,6 +78,7 @@ def test_policies_are_counted_as_by_hand(facts):
         assert policy.correct == Rate(found.correct, found.answered)
 
 
+@fewer
 @given(FACTS)
 def test_merge_statuses_are_shares_of_what_was_evaluated(facts):
     """Clean, conflicting and missing add up; the others are counted beside them."""
@@ -90,6 +95,7 @@ def test_merge_statuses_are_shares_of_what_was_evaluated(facts):
     assert summary.failures == Counter(one.failure for one in facts if one.failure)
 
 
+@fewer
 @given(FACTS)
 def test_tests_and_costs_are_summed_as_by_hand(facts):
     """Cases, features, seconds, tokens and money are those of the rows."""
@@ -116,6 +122,7 @@ def count_runs(runs, features, cases, seconds):
     assert seconds.total == math.fsum(run.duration_seconds for run in runs)
 
 
+@fewer
 @given(FACTS)
 def test_strategies_are_compared_on_the_pairs_that_both_answer(facts):
     """A pair that one of them has no answer for is in no cell."""
@@ -150,6 +157,7 @@ def answers(row):
     return row.verdict not in {Verdict.NOT_RUN, no_verdict}
 
 
+@fewer
 @given(FACTS.flatmap(shuffled))
 def test_the_order_of_the_reports_does_not_matter(two_orders):
     """Sums of seconds and money included, to the last bit."""
@@ -169,6 +177,7 @@ def test_sums_of_money_are_exact():
         assert summarize(order).strategies["llm"].cost_usd == 2.0**53 + 2
 
 
+@fewer
 @given(FACTS)
 def test_groups_are_the_summaries_of_their_pairs(facts):
     """Each group is as if it alone were summed up, and together they are the whole."""
@@ -181,15 +190,17 @@ def test_groups_are_the_summaries_of_their_pairs(facts):
     assert {k: v for k, v in summary.to_dict().items() if k != "groups"} == whole
 
 
-@given(lists_of(reports()))
-def test_reports_and_their_facts_come_to_the_same(some):
+@fewer
+@given(reports())
+def test_reports_and_their_facts_come_to_the_same(report):
     """Either may be given, and a store that keeps facts."""
+    two = [report, report]
 
     class Store:
         def facts(self):
-            return map(facts_of, some)
+            return map(facts_of, two)
 
-    assert summarize(some) == summarize(map(facts_of, some)) == summarize(Store())
+    assert summarize(two) == summarize(map(facts_of, two)) == summarize(Store())
 
 
 def test_reports_are_read_once():
@@ -419,6 +430,7 @@ def test_a_rate_of_failures_alone_is_not_printed():
         assert line.split()[1:] == ["0/2", "0.0%", "0.0%-65.8%", "0", "1", "1", "0"]
 
 
+@fewer
 @given(FACTS)
 def test_bounds_are_of_all_pairs(facts):
     """None of the unanswered pairs is correct, or all are; the truth lies between."""
@@ -453,6 +465,7 @@ def test_a_summary_crosses_processes():
     assert json.loads(json.dumps(summary.to_dict())) == summary.to_dict()
 
 
+@fewer
 @given(FACTS)
 def test_a_repeated_try_is_told(facts):
     """As where a store holds the reports of two evaluators; each counts all the same."""
