@@ -6,6 +6,7 @@ they are used. A worker keeps what the pairs of a task share.
 """
 
 import pickle
+import signal
 import threading
 from collections.abc import Callable
 from functools import lru_cache
@@ -134,13 +135,17 @@ def attempt(evaluator: Evaluator, pair: FeaturePair) -> MergeReport | Failure:
         return evaluator.evaluate(pair)
     except Stopped:
         raise
-    except KeyboardInterrupt:
-        if threading.current_thread() is threading.main_thread():
-            raise  # it may well be the user's
-        return Failure(kind=FailureKind.ERROR, problem="KeyboardInterrupt()")
     # One pair's failure never stops the others, not even where a plug-in exits or cancels.
-    except BaseException as exc:  # noqa: BLE001
+    except BaseException as exc:
+        if isinstance(exc, KeyboardInterrupt) and _may_be_interrupted():
+            raise
         return failure_of(exc)
+
+
+def _may_be_interrupted() -> bool:
+    """Whether an interrupt can come from the terminal here, and not from a plug-in alone."""
+    is_main = threading.current_thread() is threading.main_thread()
+    return is_main and signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def failure_of(exc: BaseException) -> Failure:

@@ -216,6 +216,8 @@ class _Worker:
             signal.pthread_sigmask(signal.SIG_BLOCK, _INTERRUPT)
             self._process.start()
         crew.processes.add(self._process)
+        # Whatever the worker forks holds its end of the pipe, and may outlive it.
+        self._ended = os.pidfd_open(self._process.pid or 0)
         there.close()
         self._is_ready = False
         self._sent = 0
@@ -239,8 +241,7 @@ class _Worker:
         return succeeded, answer
 
     def _receive(self) -> Any:
-        # Whatever the worker forked may hold its end of the pipe, and outlive it.
-        wait([self._here, self._process.sentinel])
+        wait([self._here, self._ended])
         if not self._here.poll():
             raise EOFError
         return self._here.recv()
@@ -259,6 +260,7 @@ class _Worker:
     def close(self) -> str:
         """Let the process end; say how it did."""
         self._here.close()
+        os.close(self._ended)
         self._process.join(_PATIENCE_SECONDS)
         if self._process.is_alive():
             self._process.kill()

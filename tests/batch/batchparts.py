@@ -75,7 +75,7 @@ class Ours:
                 os.kill(os.getpid(), 9)
             if self.how == "exit":
                 raise SystemExit(3)
-            raise ValueError(number)
+            raise ValueError(number) if self.how == "raise" else self.how(number)
         return ce.MergeOutcome(changes=merge_input.ours)
 
     def _was_here(self, number):

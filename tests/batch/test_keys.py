@@ -4,12 +4,14 @@ import os
 import re
 import subprocess
 import sys
+import weakref
 from collections import deque
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
 
 import attrs
+import numpy as np
 import pytest
 from batchparts import BASE, Ours, pair, patch_at
 
@@ -124,6 +126,46 @@ def test_where_results_are_kept_does_not_count(tmp_path):
     assert key(evaluator=plain) == before == key(evaluator=kept)
 
 
+class Named(type(ce.get_strategy("naive"))):
+    """A subclass of an attrs class with an attribute of its own."""
+
+    __slots__ = ("k",)
+
+    def __init__(self, k):
+        """Take it."""
+        super().__init__()
+        object.__setattr__(self, "k", k)
+
+
+class Hidden:
+    """An attribute in a private slot."""
+
+    __slots__ = ("__secret", "__weakref__")
+
+    def __init__(self, secret):
+        """Take it."""
+        self.__secret = secret
+
+
+def test_what_is_held_many_times_is_described_in_time():
+    """Each list holds the one before it twice."""
+    thing = ["x"]
+    for _ in range(60):
+        thing = [thing, thing]
+
+    assert describe(thing) == describe(thing)
+
+
+def test_a_weak_reference_does_not_change_a_description():
+    """Whoever takes one."""
+    thing = Hidden(1)
+    before = describe(thing)
+    reference = weakref.ref(thing)
+
+    assert reference() is thing
+    assert describe(thing) == before
+
+
 def test_functions_are_told_apart_by_what_they_do():
     """Two lambdas have one name."""
 
@@ -148,6 +190,11 @@ def test_functions_are_told_apart_by_what_they_do():
         (re.compile("a"), re.compile("b")),
         (Decimal(1), Decimal(2)),
         (deque([1]), deque([2])),
+        (np.int64(1), np.int64(2)),
+        (np.array([1, 2]), np.array([1, 3])),
+        (min, max),
+        (Named(k=1), Named(k=2)),
+        (Hidden(1), Hidden(2)),
     ]
 
     for first, second in pairs:

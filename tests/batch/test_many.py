@@ -1,5 +1,6 @@
 """Many pairs: each gives one report, whatever happens to it or to others."""
 
+import asyncio
 import collections
 import os
 import random
@@ -13,6 +14,7 @@ from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 
 import attrs
+import numpy as np
 import pygit2
 import pytest
 from batchparts import BASE, Ours, by_task, noted, pair, pairs, plain
@@ -256,6 +258,54 @@ def test_what_is_no_pair_is_told(threads):
         list(ce.evaluate_many([pair(1), "pair"], evaluator=EVALUATOR, executor=threads))
 
 
+@pytest.mark.parametrize("error", [asyncio.CancelledError, KeyboardInterrupt, GeneratorExit])
+@pytest.mark.parametrize("make", [lambda: ThreadPoolExecutor(2), lambda: WorkerPool(1)])
+def test_whatever_a_strategy_raises_stops_no_other_pair(error, make, capfd):
+    """Also what is no `Exception`; and nothing is printed."""
+    evaluator = ce.Evaluator(strategies=["naive", Ours(deadly={1}, how=error)])
+    with make() as executor:
+        reports = list(ce.evaluate_many(pairs(4), evaluator=evaluator, executor=executor))
+
+    assert kinds(reports) == {"evaluated": 3, "error": 1}
+    assert capfd.readouterr() == ("", "")
+
+
+def test_numbers_of_other_libraries_are_numbers(threads):
+    """As they come out of a table."""
+    given = pair(3, task_id=np.int64(7), k=np.int8(2))
+
+    [report] = ce.evaluate_many([given], evaluator=EVALUATOR, executor=threads)
+
+    assert (report.task_id, report.k) == (7, 2)
+    assert type(report.task_id) is int
+    for wrong in ({"model": b"x"}, {"setting": object()}, {"repo_name": 1}, {"task_id": 1.5}):
+        with pytest.raises(TypeError):
+            pair(3, **wrong)
+
+
+def test_the_first_report_does_not_wait_for_all_that_is_known(threads, tmp_path):
+    """Nor do many duplicates wait in memory with their patches."""
+    taken = []
+
+    def same():
+        for number in range(10**6):
+            taken.append(number)
+            yield pair(1)
+
+    reports = ce.evaluate_many(same(), evaluator=EVALUATOR, executor=threads, store=tmp_path)
+    for _ in range(3):
+        next(reports)
+    reports.close()
+
+    assert len(taken) < 50_000
+
+
+def test_progress_is_a_function_or_a_word(threads):
+    """Said at the call."""
+    with pytest.raises(TypeError, match="progress"):
+        ce.evaluate_many([], evaluator=EVALUATOR, executor=threads, progress="yes")
+
+
 # --- the store ---------------------------------------------------------------------
 
 
@@ -331,6 +381,48 @@ def test_a_damaged_report_is_recorded_and_made_anew_the_next_time(threads, tmp_p
     assert recorded.failure.kind == "not_stored"
     assert plain(again) == plain(report)
     assert len(list(tmp_path.rglob("*.damaged"))) == 1
+
+
+def test_a_store_that_cannot_be_read_just_now_loses_nothing(threads, tmp_path):
+    """Too many open files, or a server that is away, say nothing of a report."""
+    options = {"evaluator": EVALUATOR, "executor": threads, "store": tmp_path}
+    list(ce.evaluate_many(pairs(3), **options))
+    script = (
+        f"import sys; sys.path[:0] = [{str(Path(__file__).parent)!r}]\n"
+        "import os, resource\nfrom concurrent.futures import ThreadPoolExecutor\n"
+        "import cooperbench_eval as ce\nfrom batchparts import pairs\n"
+        "import cooperbench_eval.reporting.serialization, cooperbench_eval.analysis\n"
+        "evaluator = ce.Evaluator(strategies=['naive', 'union'])\n"
+        "evaluator.evaluate(pairs(1)[0])  # imports what it needs\n"
+        f"reports = ce.evaluate_many(pairs(3), evaluator=evaluator, store={str(tmp_path)!r},\n"
+        "                           executor=ThreadPoolExecutor(1))\n"
+        "limit = len(os.listdir('/proc/self/fd')) - 1\n"
+        "resource.setrlimit(resource.RLIMIT_NOFILE, (limit, 10000))\n"
+        "print([report.failure.kind.value for report in reports])\n"
+    )
+
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
+
+    assert done.stdout == "['not_stored', 'not_stored', 'not_stored']\n", done.stderr
+    assert kinds(ce.evaluate_many(pairs(3), **options)) == {"evaluated": 3}
+    assert len(ce.ReportStore(tmp_path)) == 3
+
+
+def test_a_pair_is_claimed_for_as_long_as_it_is_worked_at(threads, tmp_path):
+    """Also when nobody waits for its report any more."""
+    log, store = tmp_path / "log", tmp_path / "store"
+    evaluator = ce.Evaluator(strategies=["naive", Ours(log=log, seconds=0.3)])
+    options = {"evaluator": evaluator, "executor": threads, "store": store}
+    next(ce.evaluate_many(pairs(2), **options))  # dropped, with a pair under way
+    began = time.monotonic()
+
+    reports = list(ce.evaluate_many(pairs(2), **options))
+
+    assert kinds(reports) == {"evaluated": 2}
+    assert time.monotonic() - began > 0.2
+    assert max(collections.Counter(noted(log)).values()) == 2, "one after the other"
 
 
 def test_another_evaluator_has_reports_of_its_own(threads, tmp_path):

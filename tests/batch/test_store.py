@@ -1,5 +1,6 @@
 """A store of reports: each there whole or not at all, and found by its key."""
 
+import contextlib
 import json
 import os
 import subprocess
@@ -105,7 +106,9 @@ def test_a_store_of_a_newer_schema_is_refused(store):
     assert files(store) == before
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"schema_version": '])
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{}", '{"schema_version": ', '{"schema_version": true}']
+)
 def test_a_store_that_does_not_say_its_version_is_refused(store, text):
     """Nobody knows what it holds."""
     (store.directory / "store.json").write_text(text)
@@ -173,6 +176,69 @@ def test_a_head_names_no_file_outside_of_the_store(store, tmp_path, digest):
 
     with pytest.raises(ce.ReportError):
         store.get(KEY)
+
+
+@pytest.mark.parametrize("kind", ["text", "json"])
+@pytest.mark.parametrize("damage", [b"", b"x" * 20_000_000])
+def test_a_part_that_is_not_what_it_was_is_told_and_made_anew(store, kind, damage):
+    """As after a power cut; its name is the digest of what it has to be."""
+    cases = [ce.TestCase(id=f"test_{n}", status="passed") for n in range(100)]
+    loud = ce.TestResult(status="passed", output="o" * 50_000, cases=cases)
+    report = attrs.evolve(REPORT, feature1=attrs.evolve(REPORT.feature1, tests=loud))
+    store.put(KEY, report)
+    data = {"text": b"oooo", "json": b'[{"id"'}[kind]
+    [part] = [
+        file
+        for file in (store.directory / "parts").rglob("*")
+        if file.is_file() and file.read_bytes().startswith(data)
+    ]
+    part.write_bytes(damage)
+
+    with pytest.raises(ce.ReportError, match="is not what it was"):
+        store.get(KEY)
+
+    store.put(KEY, report)
+    assert store.get(KEY) == report
+
+
+def test_a_key_is_no_path(store, tmp_path):
+    """Whoever makes one up."""
+    for key in ("../../../escaped", "", "x", "AB" * 32):
+        with pytest.raises(ce.ReportError, match="no key"):
+            store.put(key, REPORT)
+        with pytest.raises(ce.ReportError, match="no key"):
+            store.get(key)
+
+    assert not list(tmp_path.rglob("escaped*"))
+
+
+def test_a_relative_path_is_that_of_the_moment(tmp_path, monkeypatch):
+    """Whoever changes the directory later."""
+    monkeypatch.chdir(tmp_path)
+    store = ce.ReportStore("results")
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+
+    store.prepare()
+    store.put(KEY, REPORT)
+
+    assert (tmp_path / "results" / "store.json").exists()
+    assert not list((tmp_path / "elsewhere").iterdir())
+
+
+@pytest.mark.parametrize("place", [("conflict_details", "conflict_lines"), ("facts", "k")])
+def test_a_number_beyond_all_bounds_is_refused(store, place):
+    """By the error that readers expect, or taken as it is."""
+    store.put(KEY, REPORT)
+    file = next(store.directory.rglob(f"{KEY}.json"))
+    data = json.loads(file.read_bytes())
+    data[place[0]][place[1]] = 10**400
+    data["facts"]["attempts"][0]["duration_seconds"] = 10**400
+    file.write_text(json.dumps(data))
+
+    for read in (lambda: list(store.facts()), lambda: list(store)):
+        with contextlib.suppress(ce.ReportError):
+            read()
 
 
 def test_readers_never_see_half_a_report(store):

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from cooperbench_eval.batch import workers
 from cooperbench_eval.batch.workers import WorkerDiedError, WorkerPool, usable_cores
 from cooperbench_eval.errors import BatchError
 
@@ -206,6 +207,142 @@ def test_workers_that_cannot_start_fail_their_jobs(pool, monkeypatch):
 def test_there_is_a_worker_for_each_usable_core():
     """Those of the process, not those of the machine."""
     assert WorkerPool().workers == usable_cores() == len(os.sched_getaffinity(0))
+
+
+def echo(data):
+    """Give back as much as was sent."""
+    return data
+
+
+def test_much_may_travel_both_ways_at_once(pool):
+    """More than any pipe holds, a job ahead."""
+    data = b"x" * 3_000_000
+
+    futures = [pool.submit(echo, data) for _ in range(8)]
+
+    assert all(future.result(timeout=60) == data for future in futures)
+
+
+def fork_and_return():
+    """Come back twice, as a job that forks and forgets to end its child."""
+    os.fork()
+    return os.getpid()
+
+
+def test_a_job_that_comes_back_twice_is_answered_once():
+    """Its child ends; every answer stays with its job."""
+    with WorkerPool(1) as pool:
+        futures = [pool.submit(fork_and_return)]
+        futures += [pool.submit(echo, number) for number in range(20)]
+
+        assert [future.result(timeout=30) for future in futures[1:]] == list(range(20))
+
+
+def fork_a_holder():
+    """Leave a child behind that holds all this process has open, and die."""
+    if not os.fork():
+        time.sleep(20)
+        os._exit(0)
+    os.kill(os.getpid(), 9)
+
+
+def test_a_death_is_noticed_whoever_holds_the_pipe(pool):
+    """A child of the dead worker's, say."""
+    began = time.monotonic()
+
+    assert isinstance(pool.submit(fork_a_holder).exception(timeout=15), WorkerDiedError)
+    assert pool.submit(echo, 1).result(timeout=15) == 1
+    assert time.monotonic() - began < 10
+
+
+def count_natively(path):
+    """Be at something that no signal interrupts."""
+    Path(path).write_text(str(os.getpid()))
+    sum(range(10**12))
+
+
+def begun(path):
+    """Wait for `count_natively` to begin; return its process."""
+    while not (Path(path).exists() and Path(path).read_text()):
+        time.sleep(0.01)
+    return int(Path(path).read_text())
+
+
+def test_what_hears_no_signal_is_ended_all_the_same(tmp_path):
+    """After a while in which it may clean up."""
+    pool = WorkerPool(1)
+    pool.submit(count_natively, tmp_path / "pid")
+    pid = begun(tmp_path / "pid")
+    began = time.monotonic()
+
+    pool.kill()
+
+    assert time.monotonic() - began < 8
+    assert not is_alive(pid)
+
+
+def test_what_hears_no_signal_dies_with_its_parent(tmp_path):
+    """Nobody is left to end it."""
+    script = tmp_path / "script.py"
+    script.write_text(
+        f"import sys; sys.path[:0] = [{str(Path(__file__).parent)!r}]\n"
+        "from test_workers import WorkerPool, count_natively\n"
+        "if __name__ == '__main__':\n"
+        f"    WorkerPool(1).submit(count_natively, {str(tmp_path / 'pid')!r}).result()\n"
+    )
+    with subprocess.Popen([sys.executable, script]) as process:
+        pid = begun(tmp_path / "pid")
+        process.kill()
+        process.wait()
+
+    deadline = time.monotonic() + 5
+    while is_alive(pid) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not is_alive(pid)
+
+
+def test_a_worker_that_is_killed_while_it_starts_is_replaced(pool, monkeypatch):
+    """As for want of memory; that is no script without a guard."""
+    started = []
+    start = workers._SPAWN.Process.start
+
+    def start_and_kill(process):
+        start(process)
+        started.append(process)
+        if len(started) == 1:
+            process.kill()
+
+    monkeypatch.setattr(workers._SPAWN.Process, "start", start_and_kill)
+
+    assert isinstance(pool.submit(echo, 1).exception(timeout=30), WorkerDiedError)
+    assert pool.submit(echo, 2).result(timeout=30) == 2
+
+
+def test_a_forked_child_of_the_caller_ends_no_worker(pool):
+    """Not even if it runs the caller's clean-up."""
+    pid = pool.submit(os.getpid).result()
+    child = os.fork()
+    if not child:
+        pool.kill()
+        pool._at_exit()
+        os._exit(0)
+    os.waitpid(child, 0)
+
+    assert pid in {pool.submit(os.getpid).result() for _ in range(10)}
+
+
+def test_a_script_may_come_through_standard_input(tmp_path):
+    """No process can import that; what it gives to workers is not of it."""
+    script = (
+        "import os\nfrom cooperbench_eval.batch.workers import WorkerPool\n"
+        "with WorkerPool(1) as pool: print(pool.submit(os.getpid).result() != os.getpid())\n"
+    )
+
+    done = subprocess.run(
+        [sys.executable, "-"], input=script, capture_output=True, text=True, check=False
+    )
+
+    assert done.stdout == "True\n", done.stderr
 
 
 def signals_of_a_child():
