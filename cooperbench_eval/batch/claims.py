@@ -62,6 +62,12 @@ class Claims:
         self._locks[name] = lock
         return True
 
+    def leave(self) -> None:
+        """End the batch: what is still held is given back by whoever works at it."""
+        with self._lock:
+            for lock in self._locks.values():
+                _HOLDERS.pop(lock.lock_file, None)
+
     def release(self, key: str) -> None:
         """Give *key* back."""
         name = key[:_DIGITS]

@@ -104,7 +104,7 @@ _Inside = Callable[[object], Any]
 def _plain(thing: Any, inside: _Inside) -> Any:
     """Say what *thing* is, and with *inside* what it holds."""
     held = _attributes(thing)
-    return [_class(type(thing)), inside(held) if held else inside(_pickled(thing))]
+    return [_class(thing.__class__), inside(held) if held else inside(_pickled(thing))]
 
 
 @_plain.register(bytes | bytearray)

@@ -124,6 +124,7 @@ class _Batch:
                     yield report
             done = True
         finally:
+            self._shelf.leave()
             self._dispatcher.close(
                 at_once=not done, on_end=lambda flight: self._shelf.drop(flight.key)
             )

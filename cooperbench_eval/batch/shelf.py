@@ -90,6 +90,11 @@ class Shelf:
         finally:
             self.drop(key)
 
+    def leave(self) -> None:
+        """End the batch; claims of what is under way are given back by `drop`."""
+        if self._claims:
+            self._claims.leave()
+
     def drop(self, key: str) -> None:
         """Give a claim back without a report."""
         if self._claims:
