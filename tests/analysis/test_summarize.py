@@ -413,6 +413,7 @@ def test_a_row_that_answers_every_pair_has_no_bounds_beside_it():
     assert head.endswith("unanswered      of all")
     assert naive.endswith("0           0")
     assert union.endswith("1  0.0%-50.0%")
+    assert union.split()[1:3] == ["0/1", "0.0%"]
     assert "of all" not in alone
 
 
