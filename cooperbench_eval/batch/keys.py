@@ -42,18 +42,28 @@ class PairKeys:
 
     def key(self, pair: FeaturePair) -> str:
         """Return the key of *pair* as 64 hexadecimal digits."""
-        features = [self._once(each, _digest_of_feature) for each in (pair.feature1, pair.feature2)]
+        features = [self._once(each, self._feature) for each in (pair.feature1, pair.feature2)]
         base = self._once(pair.base, lambda base: base.tree_id)
         identity = (pair.repo_name, pair.task_id, pair.model, pair.setting, pair.k)
         return _digest([self._evaluator, *identity, base, *features])
+
+    def _feature(self, feature: Feature) -> str:
+        # By hand, since there are two for each of a hundred thousand pairs.
+        tests = feature.tests and self._once(feature.tests, _digest_of)
+        patch = [_sha256(feature.patch.data or bytes(feature.patch)), feature.patch.problem]
+        return _digest([feature.number, patch, tests, feature.description])
 
     def _once(self, thing: Any, name: Callable[[Any], str]) -> str:
         """Name *thing*, or remember how it was named; it is kept, so its id stays its own."""
         return self._named.recall(id(thing), lambda: (thing, name(thing)))[1]
 
 
-def _digest_of_feature(feature: Feature) -> str:
-    return _digest(describe(feature))
+def _digest_of(thing: object) -> str:
+    return _digest(describe(thing))
+
+
+def _sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
 
 
 def _digest(facts: object) -> str:
@@ -109,13 +119,7 @@ def _plain(thing: Any, inside: _Inside) -> Any:
 
 @_plain.register(bytes | bytearray)
 def _(thing: bytes, _: _Inside) -> Any:
-    return hashlib.sha256(thing).hexdigest()
-
-
-@_plain.register
-def _(thing: Feature, inside: _Inside) -> Any:
-    # Said at once, since there are two of them for each pair of a hundred thousand.
-    return [thing.number, inside(thing.patch), inside(thing.tests), thing.description]
+    return _sha256(thing)
 
 
 @_plain.register
