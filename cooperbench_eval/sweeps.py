@@ -47,8 +47,8 @@ def gold_matrix(
 ) -> Iterator[MergeReport]:
     """Evaluate every pair of a task's features by the dataset's own solutions.
 
-    Where these do not pass together, no team can be expected to: with `gold=`,
-    `summarize` puts the share of pairs that they pass beside a team's.
+    They were written alone, and may conflict. With `gold=`, `summarize` puts what they
+    reach beside what a team does.
 
     Args:
         task: The task.

@@ -100,7 +100,7 @@ def test_a_gold_matrix_needs_the_repository(task, tmp_path):
         ce.gold_matrix(task, repo_dir=tmp_path, evaluator=ce.Evaluator())
 
 
-def test_gold_is_a_ceiling_beside_a_team(task, run, tmp_path, repo, threads):
+def test_what_gold_reaches_stands_beside_a_team(task, run, tmp_path, repo, threads):
     """What the task's own solutions reach, and what the team does of it."""
     make_run(tmp_path / "logs", {1: code(a=1), 2: code(b=7)})
     make_run(tmp_path / "logs", {1: code(a=1), 3: code(a=3)})
