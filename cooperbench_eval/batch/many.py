@@ -22,6 +22,8 @@ from cooperbench_eval.reporting import Failure, FailureKind, MergeReport
 __all__ = ["evaluate_many"]
 
 _POLL_SECONDS: Final = 0.1
+_WAKE_SECONDS: Final = 1.0
+"""How long an interrupt may go unnoticed where a library's handler lets waits go on."""
 _LOOK_AHEAD_SECONDS: Final = 0.1
 """How long work is looked for while a report is ready to be yielded."""
 _READY: Final = 1 << 17
@@ -136,7 +138,7 @@ class _Batch:
         while True:
             self._supply()
             if self._dispatcher.is_busy:
-                wait = 0 if self._ready else _POLL_SECONDS if self._waiting else None
+                wait = 0 if self._ready else _POLL_SECONDS if self._waiting else _WAKE_SECONDS
                 if answer := self._dispatcher.answer(wait):
                     return self._finish(*answer)
             if self._ready:

@@ -260,11 +260,10 @@ class _Worker:
     def close(self) -> str:
         """Let the process end; say how it did."""
         self._here.close()
-        os.close(self._ended)
-        self._process.join(_PATIENCE_SECONDS)
-        if self._process.is_alive():
+        if not wait([self._ended], _PATIENCE_SECONDS):
             self._process.kill()
-            self._process.join()
+        self._process.join()
+        os.close(self._ended)
         self._crew.processes.discard(self._process)
         code = self._process.exitcode or 0
         return f"was killed by signal {-code}" if code < 0 else f"ended with status {code}"

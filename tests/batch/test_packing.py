@@ -5,7 +5,7 @@ import json
 import attrs
 import pytest
 from generators import reports
-from hypothesis import given
+from hypothesis import given, settings
 
 import cooperbench_eval as ce
 from cooperbench_eval.analysis.facts import facts_of
@@ -32,6 +32,7 @@ def loud_report():
     return attrs.evolve(report, feature1=feature)
 
 
+@settings(max_examples=settings().max_examples // 2)  # each makes JSON three times
 @given(reports())
 def test_any_report_is_read_back_equal(report):
     """Whatever stands in it."""

@@ -16,7 +16,7 @@ from batchparts import Ours, by_task, noted, pairs, plain
 
 import cooperbench_eval as ce
 
-COUNT = 120
+COUNT = 80
 
 # A process that has imported everything and forks the batches, so that one begins in no time.
 NURSERY = """
@@ -95,7 +95,7 @@ def stored(store):
 
 def wait_for_a_write(store):
     """Wait until a batch is in the middle of writing a file, or for a while."""
-    deadline = time.monotonic() + 0.3
+    deadline = time.monotonic() + 0.05
     while time.monotonic() < deadline:
         with contextlib.suppress(FileNotFoundError):
             if os.listdir(store / "unfinished"):  # noqa: PTH208 - as fast as can be
@@ -112,7 +112,7 @@ def test_fifty_kills_lose_double_and_tear_nothing(nursery, tmp_path):
         own_pool = killed % 10 == 9
         before = len(noted(log))
         batch = nursery.begin("processes" if own_pool else "threads")
-        time.sleep(chance.uniform(0.3, 0.6) if own_pool else chance.uniform(0.0, 0.08))
+        time.sleep(chance.uniform(0.25, 0.45) if own_pool else chance.uniform(0.0, 0.06))
         if killed % 2:
             wait_for_a_write(store)
         os.kill(batch, signal.SIGKILL)
@@ -143,7 +143,7 @@ def test_two_processes_on_a_store_do_not_evaluate_a_pair_twice(tmp_path):
         "from batchparts import Ours, pairs\n"
         f"strategy = Ours(log={str(log)!r}, seconds=0.02)\n"
         "evaluator = ce.Evaluator(strategies=['naive', strategy])\n"
-        f"for report in ce.evaluate_many(pairs(60), evaluator=evaluator,\n"
+        f"for report in ce.evaluate_many(pairs(40), evaluator=evaluator,\n"
         f"        store={str(tmp_path / 'store')!r}, executor=ThreadPoolExecutor(2)):\n"
         "    print(report.task_id)\n"
     )
@@ -153,9 +153,9 @@ def test_two_processes_on_a_store_do_not_evaluate_a_pair_twice(tmp_path):
     ]
     printed = [process.communicate(timeout=60)[0].split() for process in processes]
 
-    assert [sorted(map(int, each)) for each in printed] == [list(range(60))] * 2
+    assert [sorted(map(int, each)) for each in printed] == [list(range(40))] * 2
     lines = [line.split() for line in log.read_text().splitlines()]
-    assert collections.Counter(int(number) for number, _ in lines) == dict.fromkeys(range(60), 1)
+    assert collections.Counter(int(number) for number, _ in lines) == dict.fromkeys(range(40), 1)
     assert len({pid for _, pid in lines}) == 2, "both took part"
 
 
