@@ -1,6 +1,7 @@
 """Imports point one way, and each third-party library has one door."""
 
 import ast
+import functools
 from pathlib import Path
 
 import pytest
@@ -129,14 +130,17 @@ def modules():
             yield name.removesuffix(".__init__"), file
 
 
+@functools.cache
 def imports(file):
     """Every module that *file* imports, wherever in it."""
+    found = []
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            found += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{file} imports relatively"
-            yield node.module
+            found.append(node.module)
+    return found
 
 
 MODULES = list(modules())
