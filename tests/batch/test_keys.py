@@ -140,11 +140,12 @@ class Named(type(ce.get_strategy("naive"))):
 class Hidden:
     """An attribute in a private slot."""
 
-    __slots__ = ("__secret", "__weakref__")
+    __slots__ = ("__secret", "__weakref__", "shown")
 
     def __init__(self, secret):
         """Take it."""
         self.__secret = secret
+        self.shown = None
 
 
 def test_what_is_held_many_times_is_described_in_time():
