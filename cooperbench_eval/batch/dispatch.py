@@ -142,8 +142,6 @@ class Dispatcher:
                 tries=flight.tries,
             )
         self._on_retry(flight, exc)
-        if isinstance(exc, BrokenProcessPool):
-            self._replace()
         self.send(evolve(flight, tries=flight.tries + 1))
         return None
 
