@@ -23,7 +23,7 @@ from pathlib import Path
 from statistics import median
 
 from attrs import evolve
-from repositories import Repositories
+from repositories import Repositories, untested_gold_pairs
 
 from cooperbench_eval import (
     BatchEvent,
@@ -57,23 +57,13 @@ _CASES = 20
 def gold_pairs(dataset: Path, repos: Path) -> list[FeaturePair]:
     """Make every pair of gold patches whose repository is there."""
     repositories = Repositories(repos)
-    pairs = []
+    pairs: list[FeaturePair] = []
     for task in Dataset(dataset).tasks():
         base = repositories.base_of(task)
         if base is None:
             print(f"passed over: {task.repo_name}/{task.task_id}")
             continue
-        features = {n: Feature(number=n, patch=task.gold_patch(n)) for n in task.features}
-        pairs += [
-            FeaturePair(
-                repo_name=task.repo_name,
-                task_id=task.task_id,
-                base=base,
-                feature1=features[first],
-                feature2=features[second],
-            )
-            for first, second in task.pairs
-        ]
+        pairs += untested_gold_pairs(task, base)
     return pairs
 
 

@@ -15,9 +15,9 @@ import time
 from pathlib import Path
 
 from attrs import evolve, fields, frozen
-from repositories import Repositories
+from repositories import Repositories, untested_gold_pairs
 
-from cooperbench_eval import Dataset, Evaluator, Feature, FeaturePair, MergeReport, Snapshot, Task
+from cooperbench_eval import Dataset, Evaluator, MergeReport, Snapshot, Task
 
 _Pair = tuple[str, int, int, int]
 
@@ -71,17 +71,7 @@ def reported_conflicts(dataset: Path) -> dict[_Pair, bool]:
 def evaluate_pairs(task: Task, base: Snapshot) -> tuple[list[MergeReport], float]:
     """Merge and score every pair of a task; return the reports and the seconds."""
     evaluator = Evaluator(strategies=["naive", "union"])
-    features = {n: Feature(number=n, patch=task.gold_patch(n)) for n in task.features}
-    pairs = [
-        FeaturePair(
-            repo_name=task.repo_name,
-            task_id=task.task_id,
-            base=base,
-            feature1=features[first],
-            feature2=features[second],
-        )
-        for first, second in task.pairs
-    ]
+    pairs = untested_gold_pairs(task, base)
     began = time.perf_counter()
     reports = [evaluator.evaluate(pair) for pair in pairs]
     return reports, time.perf_counter() - began

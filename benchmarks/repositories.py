@@ -5,9 +5,17 @@ from pathlib import Path
 
 import pygit2
 
-from cooperbench_eval import Changes, DatasetError, RepositoryError, Snapshot, Task
+from cooperbench_eval import (
+    Changes,
+    DatasetError,
+    Feature,
+    FeaturePair,
+    RepositoryError,
+    Snapshot,
+    Task,
+)
 
-__all__ = ["Repositories", "Scratch"]
+__all__ = ["Repositories", "Scratch", "untested_gold_pairs"]
 
 
 class Repositories:
@@ -40,6 +48,21 @@ def _repositories(folder: Path) -> Iterator[Path]:
         for child in sorted(folder.iterdir()):
             if child.is_dir() and not child.is_symlink():
                 yield from _repositories(child)
+
+
+def untested_gold_pairs(task: Task, base: Snapshot) -> list[FeaturePair]:
+    """Make every pair of a task's gold patches, to be merged and scored without tests."""
+    features = {n: Feature(number=n, patch=task.gold_patch(n)) for n in task.features}
+    return [
+        FeaturePair(
+            repo_name=task.repo_name,
+            task_id=task.task_id,
+            base=base,
+            feature1=features[first],
+            feature2=features[second],
+        )
+        for first, second in task.pairs
+    ]
 
 
 class Scratch:
