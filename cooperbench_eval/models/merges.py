@@ -1,7 +1,8 @@
 """Conflicts, what became of them, and their measure."""
 
+import math
 from enum import StrEnum
-from typing import Self
+from typing import Any, Self
 
 from attrs import field, frozen
 
@@ -16,6 +17,12 @@ __all__ = [
     "ModelUsage",
     "Severity",
 ]
+
+
+def _check_amount(_: object, attribute: Any, value: float | None) -> None:
+    """Refuse what JSON cannot say; strategies of others measure these."""
+    if value is not None and not 0 <= value < math.inf:
+        raise ValueError(f"{attribute.name} is {value}")
 
 
 class MergeStatus(StrEnum):
@@ -152,8 +159,8 @@ class LedgerRow:
     strategy: str = ""
     rule: str = ""
     reason: str = ""
-    ours_kept: float | None = None
-    theirs_kept: float | None = None
+    ours_kept: float | None = field(default=None, validator=_check_amount)
+    theirs_kept: float | None = field(default=None, validator=_check_amount)
     attempts: int | None = None
     invented_lines: int | None = None
 
@@ -190,8 +197,8 @@ class ModelUsage:
     prompt_tokens: int = 0
     completion_tokens: int = 0
     cached_tokens: int = 0
-    cost_usd: float | None = None
-    latency_seconds: float = 0.0
+    cost_usd: float | None = field(default=None, validator=_check_amount)
+    latency_seconds: float = field(default=0.0, validator=_check_amount)
 
 
 class Severity(StrEnum):

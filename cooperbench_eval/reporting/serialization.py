@@ -7,9 +7,12 @@ document's names, and says how bytes and times are written.
 import base64
 import datetime as dt
 import json
-from typing import Any, Generic, TypeVar
+import math
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar, get_origin
 
 import cattrs
+from cattrs.cols import list_structure_factory
 
 from cooperbench_eval.errors import ReportError
 from cooperbench_eval.models import ConflictDetails, TestResult
@@ -45,7 +48,7 @@ def dump(report: Any) -> _Json:
 
 def dumps(report: Any) -> str:
     """Return *report* as JSON text, one line a value."""
-    return json.dumps(dump(report), indent=2) + "\n"
+    return json.dumps(dump(report), allow_nan=False, indent=2) + "\n"
 
 
 def loads(text: str | bytes, kind: type[_Report]) -> _Report:
@@ -70,8 +73,8 @@ def load(data: object, kind: type[_Report]) -> _Report:
     """
     if not isinstance(data, dict) or "schema_version" not in data:
         raise ReportError("is no merge report")
-    version = data["schema_version"]
-    if not isinstance(version, int) or version > SCHEMA_VERSION:
+    version = _schema_version(data["schema_version"])
+    if version > SCHEMA_VERSION:
         raise ReportError(f"has schema version {version}, newer than {SCHEMA_VERSION}")
     try:
         plain = data | {name: _plain_feature(data[name]) for name in ("feature1", "feature2")}
@@ -82,6 +85,16 @@ def load(data: object, kind: type[_Report]) -> _Report:
     except (ArithmeticError, KeyError, TypeError, ValueError, cattrs.BaseValidationError) as exc:
         problem = "; ".join(cattrs.transform_error(exc)) if _is_validation(exc) else repr(exc)
         raise ReportError(f"does not hold what a merge report holds: {problem}") from exc
+
+
+def _schema_version(value: object) -> int:
+    try:
+        version = _load_number(value, int)
+    except ValueError as exc:
+        raise ReportError(f"has {value!r} for a schema version") from exc
+    if version < 1:
+        raise ReportError(f"has {version} for a schema version")
+    return version
 
 
 def _is_validation(exc: Exception) -> bool:
@@ -174,20 +187,30 @@ def _load_bytes(value: object, _: object) -> bytes:
 
 
 def _load_time(value: object, _: object) -> dt.datetime:
-    time = dt.datetime.fromisoformat(str(value))
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r} is no time")
+    time = dt.datetime.fromisoformat(value)
     if time.tzinfo is None:
         raise ValueError(f"{value!r} has no time zone")
     return time
 
 
-def _load_number(value: object, kind: type[int]) -> int:
-    if isinstance(value, int) and type(value) is kind:  # a boolean is no number
+def _load_number(value: object, _: object) -> int:
+    if type(value) is int:  # a boolean is no number
         return value
-    raise ValueError(f"{value!r} is no {kind.__name__}")
+    if isinstance(value, float) and value.is_integer():  # JSON has one kind of number
+        return int(value)
+    raise ValueError(f"{value!r} is no integer")
+
+
+def _load_truth(value: object, _: object) -> bool:
+    if isinstance(value, bool):
+        return value
+    raise ValueError(f"{value!r} is neither true nor false")
 
 
 def _load_seconds(value: object, _: object) -> float:
-    if isinstance(value, float) or type(value) is int:
+    if (isinstance(value, float) and math.isfinite(value)) or type(value) is int:
         return float(value)
     raise ValueError(f"{value!r} is no number")
 
@@ -198,24 +221,47 @@ def _load_text(value: object, kind: type[str]) -> str:
     raise ValueError(f"{value!r} is no text")
 
 
+def _is_tuple(kind: object) -> bool:
+    return get_origin(kind) is tuple
+
+
+def _make_tuple_hook(
+    kind: Any, converter: cattrs.BaseConverter
+) -> Callable[[object, object], tuple[Any, ...]]:
+    load_items = list_structure_factory(kind, converter)
+
+    def load(value: object, _: object) -> tuple[Any, ...]:
+        if isinstance(value, list | tuple):  # a text has items too
+            return tuple(load_items(value, kind))
+        raise ValueError(f"{value!r} is no list")
+
+    return load
+
+
+def _register_values(converter: cattrs.Converter) -> None:
+    """Have *converter* take values as they are; cattrs' own way makes text of `None`."""
+    converter.register_unstructure_hook(dt.datetime, dt.datetime.isoformat)
+    converter.register_structure_hook(dt.datetime, _load_time)
+    converter.register_structure_hook(int, _load_number)
+    converter.register_structure_hook(bool, _load_truth)
+    converter.register_structure_hook(float, _load_seconds)
+    converter.register_structure_hook(str, _load_text)  # and its subclasses, our enums
+    converter.register_structure_hook_factory(_is_tuple, _make_tuple_hook)
+
+
 def _make_compact_converter(*, detailed: bool) -> cattrs.Converter:
     converter = cattrs.Converter(
         detailed_validation=detailed, omit_if_default=True, prefer_attrib_converters=False
     )
-    converter.register_unstructure_hook(dt.datetime, dt.datetime.isoformat)
-    converter.register_structure_hook(dt.datetime, _load_time)
-    converter.register_structure_hook(int, _load_number)  # and booleans
-    converter.register_structure_hook(float, _load_seconds)
-    converter.register_structure_hook(str, _load_text)  # and its subclasses, our enums
+    _register_values(converter)
     return converter
 
 
 def _make_converter() -> cattrs.Converter:
     converter = cattrs.Converter(prefer_attrib_converters=False)
+    _register_values(converter)
     converter.register_unstructure_hook(bytes, _dump_bytes)
     converter.register_structure_hook(bytes, _load_bytes)
-    converter.register_unstructure_hook(dt.datetime, dt.datetime.isoformat)
-    converter.register_structure_hook(dt.datetime, _load_time)
 
     plain_details = converter.gen_unstructure_attrs_fromdict(ConflictDetails)
     plain_tests = converter.gen_unstructure_attrs_fromdict(TestResult)

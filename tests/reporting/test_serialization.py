@@ -3,6 +3,7 @@
 import copy
 import datetime as dt
 import json
+import math
 import pickle
 
 import attrs
@@ -240,6 +241,8 @@ def test_unknown_keys_are_passed_over(report, index, value):
         ('{"merge_status": "clean"}', "is no merge report"),
         ('{"schema_version": 2}', "schema version 2, newer than 1"),
         ('{"schema_version": "1"}', "schema version"),
+        ('{"schema_version": true}', "True for a schema version"),
+        ('{"schema_version": 0}', "0 for a schema version"),
         ('{"schema_version": 1}', "'feature1'"),
     ],
 )
@@ -271,6 +274,18 @@ def test_what_is_no_report_is_refused(text, words):
         (["attempts", 0, "status"], "won", "status"),
         (["attempts", 1], None, "attempts"),
         (["versions"], [1], "versions"),
+        (["versions"], {"git": None}, "versions"),
+        (["repo_name"], None, "repo_name"),
+        (["task_id"], "5", "task_id"),
+        (["task_id"], True, "task_id"),
+        (["task_id"], 5.5, "task_id"),
+        (["timestamp"], 5, "timestamp"),
+        (["attempts"], "", "attempts"),
+        (["attempts"], {}, "attempts"),
+        (["attempts", 0, "service_failed"], "no", "service_failed"),
+        (["attempts", 0, "duration_seconds"], "1.5", "duration_seconds"),
+        (["attempts", 0, "duration_seconds"], float("inf"), "duration_seconds"),
+        (["feature1", "patch", "dropped_files"], "abc", "dropped_files"),
     ],
 )
 def test_a_wrong_value_is_named(place, value, words):
@@ -285,6 +300,31 @@ def test_a_wrong_value_is_named(place, value, words):
         ce.MergeReport.from_json(json.dumps(data))
 
     assert words in str(caught.value)
+
+
+def test_a_whole_number_may_be_written_with_a_point():
+    """JSON knows one kind of number, and some writers print 1.0 for 1."""
+    report = evaluate()
+    data = report.to_dict() | {"schema_version": 1.0, "k": 1.0}
+    data["attempts"][0]["duration_seconds"] = 2
+
+    loaded = ce.MergeReport.from_dict(data)
+
+    assert (loaded.k, type(loaded.k)) == (1, int)
+    assert loaded.attempts[0].duration_seconds == 2.0
+
+
+@pytest.mark.parametrize("amount", [math.nan, math.inf, -1.0])
+def test_no_record_holds_an_amount_that_json_cannot_say(amount):
+    """Strategies of others measure costs and shares; a report that holds one is written."""
+    for make in (
+        lambda: ce.ModelUsage(cost_usd=amount),
+        lambda: ce.ModelUsage(latency_seconds=amount),
+        lambda: ce.LedgerRow(path="f", ours_kept=amount),
+        lambda: ce.LedgerRow(path="f", theirs_kept=amount),
+    ):
+        with pytest.raises(ValueError, match="is "):
+            make()
 
 
 @given(reports(), indices(), json_values())

@@ -55,9 +55,9 @@ def test_what_is_no_plain_junit_is_unreadable(data):
         parse_junit(data)
 
 
-@pytest.mark.parametrize("time", ["nan", "inf", "soon", ""])
+@pytest.mark.parametrize("time", ["nan", "inf", "-1", "soon", ""])
 def test_a_senseless_time_is_none(time):
-    """A duration that is no number counts as zero."""
+    """A duration that is no number, or below zero, counts as zero."""
     (case,) = parse_junit(f'<testsuite><testcase name="x" time="{time}"/></testsuite>'.encode())
 
     assert case.duration_seconds == 0.0

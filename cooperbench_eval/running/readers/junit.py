@@ -136,4 +136,4 @@ def _seconds(text: str) -> float:
         seconds = float(text)
     except ValueError:
         return 0.0
-    return seconds if math.isfinite(seconds) else 0.0
+    return seconds if 0 <= seconds < math.inf else 0.0
