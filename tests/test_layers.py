@@ -13,7 +13,8 @@ PACKAGE = Path(cooperbench_eval.__file__).parent
 # Each room with the rooms it may import from, its own included where it has several modules.
 KNOWS = {
     "errors": set(),
-    "models": {"models"},
+    "display": {"display"},
+    "models": {"display", "models"},
     "memo": set(),
     "plugins": {"errors"},
     "objects": {"errors", "models"},
@@ -36,8 +37,8 @@ KNOWS = {
     "llm": {"llm", "models"},
     "scoring": {"models"},
     "running": {"errors", "models", "patching", "plugins", "running", "snapshot"},
-    "reporting": {"errors", "models", "reporting", "snapshot"},
-    "analysis": {"analysis", "errors", "models", "patching", "peer", "reporting"},
+    "reporting": {"display", "errors", "models", "patching", "reporting", "snapshot"},
+    "analysis": {"analysis", "display", "errors", "models", "patching", "peer", "reporting"},
     "strategies": {
         "errors",
         "llm",
@@ -107,6 +108,7 @@ DOORS = {
     "scipy": {"analysis.rates"},
     "pandas": {"analysis.pandas_frames"},
     "polars": {"analysis.polars_frames"},
+    "rich": {"display.terminal"},
     "huggingface_hub": {"runlogs.hub"},
     "diff_match_patch": {"symbols"},
     "tree_sitter": {"structure.grammars"},

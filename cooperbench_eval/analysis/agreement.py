@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from attrs import field, frozen
 
@@ -20,9 +20,13 @@ from cooperbench_eval.analysis.tally import (
     has_answer,
     pair_key,
 )
+from cooperbench_eval.display.shown import Shown
 from cooperbench_eval.errors import AnalysisError
 from cooperbench_eval.peer import PeerEval
 from cooperbench_eval.reporting.rows import Verdict
+
+if TYPE_CHECKING:
+    from cooperbench_eval.display.records import View
 
 __all__ = ["PeerAgreement", "PeerDisagreement", "compare_with_peer"]
 
@@ -46,7 +50,7 @@ class PeerDisagreement:
 
 
 @frozen(kw_only=True)
-class PeerAgreement:
+class PeerAgreement(Shown):
     """The benchmark's evaluations beside ours.
 
     Attributes:
@@ -63,6 +67,11 @@ class PeerAgreement:
     def agreeing(self) -> int:
         """How many pairs both pass or both fail."""
         return self.comparison.both + self.comparison.neither
+
+    def _view(self) -> "View":
+        from cooperbench_eval.analysis.views import agreement_view  # noqa: PLC0415
+
+        return agreement_view(self)
 
 
 def compare_with_peer(

@@ -6,9 +6,14 @@ The door to SciPy, which is imported when an interval or a p-value is first aske
 import math
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from attrs import field, frozen, validators
+
+from cooperbench_eval.display.shown import Shown
+
+if TYPE_CHECKING:
+    from cooperbench_eval.display.records import View
 
 __all__ = ["Comparison", "Distribution", "Rate"]
 
@@ -16,7 +21,7 @@ _is_count = validators.ge(0)
 
 
 @frozen
-class Rate:
+class Rate(Shown):
     """How many of how many; the share and its interval follow.
 
     The interval takes what is counted as independent of each other. Pairs of one task
@@ -69,6 +74,11 @@ class Rate:
             return "0/0"
         return f"{self.count}/{self.total} = {self.rate:.1%} [{self.low:.1%}, {self.high:.1%}]"
 
+    def _view(self) -> "View":
+        from cooperbench_eval.analysis.views import rate_view  # noqa: PLC0415
+
+        return rate_view(self)
+
 
 @lru_cache(maxsize=4096)
 def _wilson(count: int, total: int, confidence: float) -> tuple[float, float]:
@@ -79,7 +89,7 @@ def _wilson(count: int, total: int, confidence: float) -> tuple[float, float]:
 
 
 @frozen(kw_only=True)
-class Comparison:
+class Comparison(Shown):
     """Two ways to get a pair right, on the same pairs.
 
     Only pairs that have an answer both ways are compared; the others are counted
@@ -161,6 +171,11 @@ class Comparison:
             f"only {self.first} {self.only_first}, only {self.second} {self.only_second}, "
             f"neither {self.neither}; p = {p_value}"
         )
+
+    def _view(self) -> "View":
+        from cooperbench_eval.analysis.views import comparison_view  # noqa: PLC0415
+
+        return comparison_view(self)
 
 
 @lru_cache(maxsize=4096)

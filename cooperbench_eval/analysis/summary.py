@@ -1,21 +1,25 @@
 """`Summary`: what many reports come to."""
 
 from collections.abc import Hashable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from attrs import field, frozen
 
 from cooperbench_eval.analysis.grouping import OF_A_FUNCTION, plain_json
 from cooperbench_eval.analysis.rates import Comparison, Distribution, Rate
 from cooperbench_eval.analysis.verdicts import PolicySummary, StrategySummary
+from cooperbench_eval.display.shown import Shown
 from cooperbench_eval.reporting.failure import FailureKind
 from cooperbench_eval.reporting.report import PairStatus
+
+if TYPE_CHECKING:
+    from cooperbench_eval.display.records import View
 
 __all__ = ["Summary"]
 
 
 @frozen(kw_only=True)
-class Summary:
+class Summary(Shown):
     """What many pairs come to.
 
     Attributes:
@@ -127,10 +131,10 @@ class Summary:
             for row in group.to_records()
         ]
 
-    def __str__(self) -> str:
-        from cooperbench_eval.analysis.printing import summary_text  # noqa: PLC0415
+    def _view(self) -> "View":
+        from cooperbench_eval.analysis.views import summary_view  # noqa: PLC0415
 
-        return summary_text(self)
+        return summary_view(self)
 
     def _key_fields(self, key: Hashable) -> dict[str, Any]:
         parts = key if isinstance(key, tuple) and self.by != OF_A_FUNCTION else (key,)

@@ -6,12 +6,16 @@ Every share is a `Rate` with its counts, and its denominator is defined in one p
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from attrs import field, frozen
 
 from cooperbench_eval.analysis.rates import Distribution, Rate
+from cooperbench_eval.display.shown import Shown
 from cooperbench_eval.reporting.blame import BlameKind
+
+if TYPE_CHECKING:
+    from cooperbench_eval.display.records import View
 
 __all__ = ["GoldSummary", "PolicySummary", "StrategySummary", "Verdicts"]
 
@@ -135,7 +139,7 @@ class GoldSummary:
 
 
 @frozen(kw_only=True)
-class PolicySummary:
+class PolicySummary(Shown):
     """What pairs come to under a policy.
 
     Attributes:
@@ -166,9 +170,14 @@ class PolicySummary:
         """Return it as plain JSON values."""
         return _judged(self)
 
+    def _view(self) -> "View":
+        from cooperbench_eval.analysis.views import judged_view  # noqa: PLC0415
+
+        return judged_view(self)
+
 
 @frozen(kw_only=True)
-class StrategySummary:
+class StrategySummary(Shown):
     """What pairs come to under a strategy, and what it takes.
 
     Features and cases are counted once for each pair they are run in, so those of a
@@ -234,6 +243,11 @@ class StrategySummary:
             "completion_tokens": self.completion_tokens,
             "cost_usd": self.cost_usd,
         }
+
+    def _view(self) -> "View":
+        from cooperbench_eval.analysis.views import judged_view  # noqa: PLC0415
+
+        return judged_view(self)
 
 
 def _judged(one: StrategySummary | PolicySummary) -> dict[str, Any]:

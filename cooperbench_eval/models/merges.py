@@ -2,9 +2,14 @@
 
 import math
 from enum import StrEnum
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from attrs import field, frozen
+
+from cooperbench_eval.display.shown import Shown
+
+if TYPE_CHECKING:
+    from cooperbench_eval.display.records import View
 
 __all__ = [
     "Conflict",
@@ -234,7 +239,7 @@ class FileConflicts:
 
 
 @frozen(kw_only=True)
-class ConflictDetails:
+class ConflictDetails(Shown):
     """Measured conflicts of a merge; sums over its files.
 
     Attributes:
@@ -258,3 +263,8 @@ class ConflictDetails:
         if not self.conflict_sections:
             return 0.0
         return self.conflict_lines / self.conflict_sections
+
+    def _view(self) -> "View":
+        from cooperbench_eval.models.views import details_view  # noqa: PLC0415
+
+        return details_view(self)

@@ -2,9 +2,14 @@
 
 from collections.abc import Iterable
 from enum import StrEnum
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from attrs import field, frozen
+
+from cooperbench_eval.display.shown import Shown
+
+if TYPE_CHECKING:
+    from cooperbench_eval.display.records import View
 
 __all__ = [
     "RepeatPolicy",
@@ -110,7 +115,7 @@ def _statuses(given: Iterable[str]) -> tuple[TestStatus, ...]:
 
 
 @frozen(kw_only=True)
-class TestResult:
+class TestResult(Shown):
     """What a run of a suite on a tree showed.
 
     Attributes:
@@ -199,3 +204,8 @@ class TestResult:
         """Passed cases over the total; 0.0 where no case counts."""
         total = self.total_tests
         return self.passed_tests / total if total else 0.0
+
+    def _view(self) -> "View":
+        from cooperbench_eval.models.views import run_view  # noqa: PLC0415
+
+        return run_view(self)

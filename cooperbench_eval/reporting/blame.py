@@ -1,11 +1,16 @@
 """Whose fault it is, from the runs of each feature alone and of the merged tree."""
 
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from attrs import field, frozen
 
+from cooperbench_eval.display.shown import Shown
 from cooperbench_eval.models import MergeStatus, TestCaseStatus, TestResult, TestStatus
 from cooperbench_eval.reporting.rows import Attempt, FeatureReport, Verdict, was_run
+
+if TYPE_CHECKING:
+    from cooperbench_eval.display.records import View
 
 __all__ = ["Blame", "BlameKind", "cannot_run", "find_blame"]
 
@@ -32,7 +37,7 @@ class BlameKind(StrEnum):
 
 
 @frozen(kw_only=True)
-class Blame:
+class Blame(Shown):
     """What is to blame for how a strategy's row ended.
 
     Attributes:
@@ -48,6 +53,11 @@ class Blame:
     features: tuple[int, ...] = field(default=(), converter=tuple[int, ...])
     lost_tests1: tuple[str, ...] = field(default=(), converter=tuple[str, ...])
     lost_tests2: tuple[str, ...] = field(default=(), converter=tuple[str, ...])
+
+    def _view(self) -> "View":
+        from cooperbench_eval.reporting.views import blame_view  # noqa: PLC0415
+
+        return blame_view(self)
 
 
 _COME_TO_NOTHING = frozenset({TestStatus.INCONCLUSIVE, TestStatus.SETUP_FAILED})

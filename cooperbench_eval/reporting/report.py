@@ -7,14 +7,19 @@ cattrs is a good part of what importing the library would cost.
 import datetime as dt
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from attrs import field, frozen
 
+from cooperbench_eval.display.shown import Shown
 from cooperbench_eval.models import Conflict, ConflictDetails, TestStatus
 from cooperbench_eval.reporting.blame import Blame, BlameKind, cannot_run, find_blame
 from cooperbench_eval.reporting.failure import Failure, FailureKind
 from cooperbench_eval.reporting.rows import Attempt, FeatureReport
+
+if TYPE_CHECKING:
+    from cooperbench_eval.display.records import View
+    from cooperbench_eval.reporting.resolutions import ConflictResolution
 
 __all__ = ["MergeReport", "PairStatus"]
 
@@ -37,7 +42,7 @@ def _own(versions: Mapping[str, str]) -> dict[str, str]:
 
 
 @frozen(kw_only=True)
-class MergeReport:
+class MergeReport(Shown):
     """Everything that is known of a pair: feature 1 merged into feature 2.
 
     Attributes:
@@ -144,6 +149,19 @@ class MergeReport:
             return Blame(kind=BlameKind.UNKNOWN)
         return find_blame(self.feature1, self.feature2, self.attempt(strategy))
 
+    def resolutions(self, strategy: str) -> tuple["ConflictResolution", ...]:
+        """Say what *strategy* made of each of the `conflicts`, in their order.
+
+        It is told from the diffs, which show what a strategy left and not how it came
+        to that; where they do not say it, neither does this.
+
+        Raises:
+            KeyError: The report has no row of it.
+        """
+        from cooperbench_eval.reporting.resolutions import find_resolutions  # noqa: PLC0415
+
+        return find_resolutions(self.conflicts, self.diff, self.attempt(strategy))
+
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain JSON values, derived facts included.
 
@@ -181,3 +199,8 @@ class MergeReport:
         from cooperbench_eval.reporting.serialization import loads  # noqa: PLC0415
 
         return loads(text, cls)
+
+    def _view(self) -> "View":
+        from cooperbench_eval.reporting.views import report_view  # noqa: PLC0415
+
+        return report_view(self)

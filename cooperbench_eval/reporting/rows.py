@@ -1,10 +1,11 @@
 """The rows of a report: one for each feature, one for each strategy."""
 
 from enum import StrEnum
-from typing import Protocol, TypeGuard
+from typing import TYPE_CHECKING, Protocol, TypeGuard
 
 from attrs import field, frozen
 
+from cooperbench_eval.display.shown import Shown
 from cooperbench_eval.models import (
     ConflictDetails,
     HunkPlacement,
@@ -14,6 +15,9 @@ from cooperbench_eval.models import (
     PatchStatus,
     TestResult,
 )
+
+if TYPE_CHECKING:
+    from cooperbench_eval.display.records import View
 
 __all__ = ["Attempt", "FeatureReport", "PatchReport", "Verdict", "find_verdict", "was_run"]
 
@@ -99,7 +103,7 @@ class FeatureReport:
 
 
 @frozen(kw_only=True)
-class Attempt:
+class Attempt(Shown):
     """One strategy's try at the pair.
 
     Attributes:
@@ -144,6 +148,11 @@ class Attempt:
         run included: correctness is claimed only where it was seen.
         """
         return find_verdict(self.status, self.feature1_tests, self.feature2_tests)
+
+    def _view(self) -> "View":
+        from cooperbench_eval.reporting.views import attempt_view  # noqa: PLC0415
+
+        return attempt_view(self)
 
 
 class _Run(Protocol):
