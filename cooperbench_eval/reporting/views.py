@@ -61,13 +61,20 @@ def blame_view(blame: Blame) -> View:
     lost = (("first", blame.lost_tests1), ("second", blame.lost_tests2))
     return View(
         title=f"to blame: {_blame_text(blame)}",
-        lines=[
-            f"{counted(len(names), 'test')} of the {place} feature lost: "
-            f"{cut_list(names, _SHOWN_LOST_ALONE, _NAME)}"
+        tables=[
+            _lost_table(f"{counted(len(names), 'test')} of the {place} feature lost", names)
             for place, names in lost
             if names
         ],
     )
+
+
+def _lost_table(title: str, names: tuple[str, ...]) -> Table:
+    rows = [(visible(name),) for name in names[:_SHOWN_LOST_ALONE]]
+    more = len(names) - _SHOWN_LOST_ALONE
+    if more > 0:
+        rows.append((f"and {more:,} more",))
+    return Table(columns=[Column(title)], sections=[Section(rows=rows)])
 
 
 # --- the pair ----------------------------------------------------------------
