@@ -111,6 +111,7 @@ if TYPE_CHECKING:
         Verdict,
         write_report,
     )
+    from cooperbench_eval.reporting.resolutions import ConflictResolution, ResolutionKind
     from cooperbench_eval.running import (
         ControlFiles,
         Delivery,
@@ -170,6 +171,7 @@ __all__ = [
     "ConflictBlock",
     "ConflictDetails",
     "ConflictKind",
+    "ConflictResolution",
     "ConflictScorer",
     "ContainerSandbox",
     "ControlFiles",
@@ -236,6 +238,7 @@ __all__ = [
     "ReportStore",
     "RepositoryError",
     "Resolution",
+    "ResolutionKind",
     "ResultCache",
     "RunFacts",
     "Rung",
@@ -402,6 +405,7 @@ _ROOMS = {
         "Verdict",
         "write_report",
     ),
+    "cooperbench_eval.reporting.resolutions": ("ConflictResolution", "ResolutionKind"),
     "cooperbench_eval.running": (
         "ControlFiles",
         "Delivery",

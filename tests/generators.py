@@ -17,7 +17,9 @@ from cooperbench_eval.models import (
     FileConflicts,
     FileMode,
     HunkPlacement,
+    LedgerRow,
     MergeStatus,
+    ModelUsage,
     PatchStatus,
     RepeatPolicy,
     Rung,
@@ -37,12 +39,21 @@ from cooperbench_eval.reporting import (
     PairStatus,
     PatchReport,
 )
-from cooperbench_eval.snapshot import Changes, Snapshot
+from cooperbench_eval.testing.generators import (
+    Lines,
+    edits,
+    texts,
+    three_way_edits,
+    three_way_texts,
+    three_way_trees,
+)
 
 __all__ = [
+    "answers",
     "conflicts",
     "count_pairs",
     "damages",
+    "documents",
     "drifted_hunks",
     "edits",
     "forks",
@@ -70,136 +81,6 @@ __all__ = [
     "three_way_trees",
     "trees",
 ]
-
-Lines = list[bytes]
-Edit = Callable[[Lines], Lines]
-
-_SYMBOLS = [
-    b"a\n",
-    b"b\n",
-    b"c1\n",
-    b"\n",
-    b"}\n",
-    b"  \n",
-    b"\xe9\n",
-    b"=======\n",
-    b"<<<<<<< ours\n",
-    b"d\r\n",
-    b"\r\n",
-    b"e\rf\n",
-]
-
-
-def texts(max_lines: int = 30) -> st.SearchStrategy[Lines]:
-    r"""Lines of a small alphabet, so that they repeat: ``[b"a\n", b"}\n", b"a\n"]``."""
-    return st.builds(
-        lambda symbols, numbers: [_SYMBOLS[number % symbols] for number in numbers],
-        st.integers(2, len(_SYMBOLS)),
-        st.binary(max_size=max_lines),
-    )
-
-
-def edits() -> st.SearchStrategy[Edit]:
-    """A function that inserts, deletes, replaces, moves or duplicates some lines."""
-    return st.builds(_edit, st.binary(min_size=5, max_size=8))
-
-
-def _edit(numbers: bytes) -> Edit:
-    kind, start, size, target, *new = numbers
-    target %= 32
-    added = [_SYMBOLS[number % len(_SYMBOLS)] for number in new]
-
-    def edit(lines: Lines) -> Lines:
-        first = min(start % 32, len(lines))
-        last = min(first + size % 6, len(lines))
-        block, rest = lines[first:last], lines[:first] + lines[last:]
-        match kind % 5:
-            case 0:
-                return lines[:first] + added + lines[first:]
-            case 1:
-                return rest
-            case 2:
-                return lines[:first] + added + lines[last:]
-            case 3:
-                return rest[:target] + block + rest[target:]
-            case _:
-                return lines[:target] + block + lines[target:]
-
-    return edit
-
-
-@st.composite
-def three_way_texts(draw: st.DrawFn) -> tuple[bytes, bytes, bytes]:
-    """Base, ours and theirs: a text and two lists of edits to it.
-
-    Some texts lack the last newline; some triples use CR LF throughout.
-    """
-    base = draw(texts())
-    sides = [base, base, base]
-    for side in (1, 2):
-        for edit in draw(st.lists(edits(), max_size=4)):
-            sides[side] = edit(sides[side])
-    is_crlf = draw(st.sampled_from([False, False, False, True]))
-    finished = []
-    for lines in sides:
-        data = b"".join(lines)
-        if is_crlf:
-            data = data.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")
-        if draw(st.integers(0, 4)) == 0:
-            data = data.removesuffix(b"\n").removesuffix(b"\r")
-        finished.append(data)
-    base_data, ours, theirs = finished
-    return base_data, ours, theirs
-
-
-_PATHS = ("a", "b", "d", "d/x", "d/x/z", "d/y", "b~A")
-
-
-@st.composite
-def entries(draw: st.DrawFn) -> Entry:
-    r"""A small file, link or submodule: ``Entry(b"one\ntwo\n")``."""
-    mode = draw(st.sampled_from([*FileMode, FileMode.FILE, FileMode.FILE]))
-    if mode is FileMode.SUBMODULE:
-        return Entry(draw(st.sampled_from([b"1", b"2", b"3"])) * 40, mode)
-    if mode is FileMode.SYMLINK:
-        return Entry(draw(st.sampled_from([b"a", b"b", b"../c"])), mode)
-    lines = draw(st.lists(st.sampled_from([b"one\n", b"two\n", b"\xe9\n", b"four"]), unique=True))
-    nul = draw(st.sampled_from([b"", b"", b"", b"\0"]))
-    return Entry(b"".join(lines) + nul, mode)
-
-
-@st.composite
-def _trees(draw: st.DrawFn, base: Snapshot | None = None) -> Snapshot:
-    files: dict[str, Entry] = {}
-    for path in draw(st.permutations(_PATHS)):
-        old = base.get(path) if base else None
-        entry = draw(st.sampled_from([old, old, None])) if old else None
-        if entry is None and draw(st.booleans()):
-            entry = draw(entries())
-        is_clash = any(p.startswith(f"{path}/") or path.startswith(f"{p}/") for p in files)
-        if entry is not None and not is_clash:
-            files[path] = entry
-    return Snapshot.from_files(files)
-
-
-@st.composite
-def three_way_trees(draw: st.DrawFn) -> tuple[Snapshot, Changes, Changes]:
-    """A base tree and two sides, with every kind of entry; files may become folders."""
-    base = draw(_trees())
-    ours, theirs = draw(_trees(base)), draw(_trees(base))
-    return base, Changes.between(base, ours), Changes.between(base, theirs)
-
-
-@st.composite
-def three_way_edits(draw: st.DrawFn) -> tuple[Snapshot, Changes, Changes]:
-    """A base tree and two sides that edit its entries: nothing is made, moved or deleted."""
-    base, *sides = draw(three_way_trees())
-    ours, theirs = (
-        Changes({path: entry for path, entry in side.items() if entry and base.get(path)})
-        for side in sides
-    )
-    return base, ours, theirs
-
 
 _FOLDERS = st.sampled_from("abcd")
 _PLACES = st.lists(_FOLDERS, min_size=1, max_size=3).map("/".join)
@@ -288,6 +169,7 @@ def _touched(draw: st.DrawFn, data: bytes) -> bytes:
 
 
 _COUNTS = st.integers(0, 9)
+_FROM_ONE = st.integers(1, 9)
 _SECONDS = st.floats(0, 1e6)
 _WORDS = st.text(st.characters(exclude_categories=["Cs"]), max_size=9)
 _PATH_NAMES = st.binary(min_size=1, max_size=6).map(
@@ -301,16 +183,19 @@ _TIMES = st.datetimes(
 _PLACEMENTS = st.builds(
     HunkPlacement,
     path=_PATH_NAMES,
-    hunk=st.none() | _COUNTS,
+    hunk=st.none() | _FROM_ONE,
     rung=st.none() | st.sampled_from(Rung),
     offset=st.integers(-9, 9),
     reason=_WORDS,
+    uncounted_lines=_COUNTS,
 )
 _PATCH_REPORTS = st.builds(
     PatchReport,
     status=st.sampled_from(PatchStatus),
     reason=_WORDS,
     dropped_files=st.lists(_PATH_NAMES, max_size=2),
+    touched_runner_control=st.lists(_PATH_NAMES, max_size=2),
+    names_test_framework=st.lists(_PATH_NAMES, max_size=2),
     hunks=st.lists(_PLACEMENTS, max_size=2),
 )
 _CASES = st.builds(
@@ -362,8 +247,33 @@ _CONFLICTS = st.builds(
     base=st.none() | _CONTENTS,
     ours=st.none() | _CONTENTS,
     theirs=st.none() | _CONTENTS,
-    line=st.none() | _COUNTS,
+    line=st.none() | _FROM_ONE,
     newline=st.sampled_from([b"\n", b"\r\n"]),
+)
+_LEDGER_ROWS = st.builds(
+    LedgerRow,
+    path=_PATH_NAMES,
+    line=st.none() | _FROM_ONE,
+    conflicts=_COUNTS,
+    shape=_WORDS,
+    strategy=_WORDS,
+    rule=_WORDS,
+    reason=_WORDS,
+    ours_kept=st.none() | st.floats(0, 1),
+    theirs_kept=st.none() | st.floats(0, 1),
+    attempts=st.none() | _COUNTS,
+    invented_lines=st.none() | _COUNTS,
+)
+_USAGES = st.builds(
+    ModelUsage,
+    model=_WORDS,
+    prompt_version=_WORDS,
+    requests=_COUNTS,
+    prompt_tokens=_COUNTS,
+    completion_tokens=_COUNTS,
+    cached_tokens=_COUNTS,
+    cost_usd=st.none() | _SECONDS,
+    latency_seconds=_SECONDS,
 )
 _ATTEMPTS = st.builds(
     Attempt,
@@ -378,6 +288,8 @@ _ATTEMPTS = st.builds(
     feature1_tests=st.none() | _TEST_RESULTS,
     feature2_tests=st.none() | _TEST_RESULTS,
     duration_seconds=_SECONDS,
+    ledger=st.lists(_LEDGER_ROWS, max_size=1),
+    usage=st.lists(_USAGES, max_size=1),
     service_failed=st.booleans(),
 )
 
@@ -413,7 +325,7 @@ def reports() -> st.SearchStrategy[MergeReport]:
         base_commit=st.none() | _WORDS,
         model=st.none() | _WORDS,
         setting=st.none() | _WORDS,
-        k=_COUNTS,
+        k=_FROM_ONE,
         versions=st.dictionaries(_WORDS, _WORDS, max_size=2),
         failure=st.none() | _FAILURES,
     )
@@ -427,6 +339,13 @@ def json_values() -> st.SearchStrategy[object]:
         lambda each: st.lists(each, max_size=3) | st.dictionaries(_WORDS, each, max_size=3),
         max_leaves=5,
     )
+
+
+def documents(schema: dict[str, object]) -> st.SearchStrategy[object]:
+    """Whatever a JSON Schema allows."""
+    from hypothesis_jsonschema import from_schema  # noqa: PLC0415 - takes a while, and few need it
+
+    return from_schema(schema)
 
 
 def indices() -> st.SearchStrategy[int]:
@@ -1019,3 +938,11 @@ def pair_facts() -> st.SearchStrategy[PairFacts]:
 def shuffled(items: list) -> st.SearchStrategy[tuple[list, list]]:
     """The items in their order and in another: ``([1, 2], [2, 1])``."""
     return st.permutations(items).map(lambda other: (items, other))
+
+
+def answers() -> st.SearchStrategy[list[bytes | None]]:
+    r"""What to put in the place of conflicts, in turn: ``[b"a\n", None, b""]``.
+
+    `None` leaves one open. The texts are whole lines, some like markers.
+    """
+    return st.lists(st.none() | texts(4).map(b"".join), min_size=1, max_size=5)
