@@ -35,7 +35,9 @@ if TYPE_CHECKING:
         StrategySummary,
         Verdicts,
     )
-    from cooperbench_eval.batch import BatchEvent, EventKind, ReportStore, evaluate_many
+    from cooperbench_eval.batch.many import evaluate_many
+    from cooperbench_eval.batch.progress import BatchEvent, EventKind
+    from cooperbench_eval.batch.store import ReportStore
     from cooperbench_eval.benchmark import evaluate
     from cooperbench_eval.dataset import Dataset, PatchLocation, Setting, Task
     from cooperbench_eval.errors import (
@@ -323,7 +325,9 @@ _ROOMS = {
         "StrategySummary",
         "Verdicts",
     ),
-    "cooperbench_eval.batch": ("BatchEvent", "EventKind", "ReportStore", "evaluate_many"),
+    "cooperbench_eval.batch.many": ("evaluate_many",),
+    "cooperbench_eval.batch.progress": ("BatchEvent", "EventKind"),
+    "cooperbench_eval.batch.store": ("ReportStore",),
     "cooperbench_eval.benchmark": ("evaluate",),
     "cooperbench_eval.dataset": ("Dataset", "PatchLocation", "Setting", "Task"),
     "cooperbench_eval.errors": (

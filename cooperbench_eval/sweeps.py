@@ -10,8 +10,10 @@ from typing import Literal, TypedDict, Unpack
 
 from attrs import evolve, frozen
 
-from cooperbench_eval.batch import ReportStore, evaluate_many, failure_of
+from cooperbench_eval.batch.jobs import failure_of
+from cooperbench_eval.batch.many import evaluate_many
 from cooperbench_eval.batch.progress import Progress
+from cooperbench_eval.batch.store import ReportStore
 from cooperbench_eval.benchmark import repository_of, sandbox_of_image
 from cooperbench_eval.dataset import Dataset, Task
 from cooperbench_eval.errors import CooperBenchEvalError, DatasetError

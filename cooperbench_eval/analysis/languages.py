@@ -7,7 +7,7 @@ everywhere.
 
 from collections import Counter
 from collections.abc import Iterable
-from fnmatch import fnmatch
+from fnmatch import fnmatchcase
 from functools import lru_cache
 from pathlib import PurePosixPath
 
@@ -17,6 +17,7 @@ __all__ = ["find_language", "language_of_path"]
 
 _DIALECTS = {"TSX": "TypeScript", "JSX": "JavaScript"}
 _UNKNOWN_TO_PYGMENTS = {".cts": "TypeScript", ".mts": "TypeScript"}
+_MAGIC = frozenset("*?[")
 # Written by people and machines beside the code; a pair is of such a language only
 # where it touches nothing else.
 _NO_CODE = frozenset(
@@ -79,7 +80,7 @@ def _language_of_name(name: str) -> str:
     found = [
         language
         for language, _, patterns, _ in get_all_lexers(plugins=False)
-        if any(fnmatch(name, pattern) for pattern in patterns)
+        if any(_matches(name, pattern) for pattern in patterns)
     ]
     if not found:
         return _UNKNOWN_TO_PYGMENTS.get(PurePosixPath(name).suffix, "")
@@ -87,3 +88,11 @@ def _language_of_name(name: str) -> str:
         priorities = {each: getattr(find_lexer_class(each), "priority", 0.0) for each in found}
         found.sort(key=lambda each: (-priorities[each], each))
     return _DIALECTS.get(found[0], found[0])
+
+
+def _matches(name: str, pattern: str) -> bool:
+    """Whether a file's name fits; nearly all patterns are an ending behind a star."""
+    ending = pattern.removeprefix("*")
+    if not _MAGIC.isdisjoint(ending):
+        return fnmatchcase(name, pattern)  # compiles an expression
+    return name == pattern or (ending != pattern and name.endswith(ending))

@@ -1,8 +1,11 @@
 """The language of a change is that of most of its code."""
 
-import pytest
+from fnmatch import fnmatchcase
 
-from cooperbench_eval.analysis.languages import find_language
+import pytest
+from pygments.lexers import get_all_lexers
+
+from cooperbench_eval.analysis.languages import _matches, find_language
 
 
 @pytest.mark.parametrize(
@@ -43,3 +46,14 @@ def test_a_file_counts_once_and_the_order_does_not_matter():
 
     assert find_language([*["a.py"] * 3, "b.rs", "c.rs"]) == "Rust"
     assert find_language(tie) == find_language(reversed(tie)) == "Go"
+
+
+def test_a_pattern_fits_the_names_that_it_fits_in_a_shell():
+    """Each of Pygments', on names of each."""
+    patterns = {pattern for _, _, each, _ in get_all_lexers(plugins=False) for pattern in each}
+    names = {pattern.replace("*", start) for pattern in patterns for start in ("", "a")}
+
+    some = sorted(patterns)[::20] + [each for each in patterns if not {"?", "["}.isdisjoint(each)]
+    for pattern in some:
+        for name in names:
+            assert _matches(name, pattern) == fnmatchcase(name, pattern)
