@@ -15,6 +15,11 @@ from server import ModelServer
 
 from cooperbench_eval.models import FileMode
 
+# Hundreds of processes that tests start import the library: it is compiled once, whatever
+# the shell says.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
 settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("ci", settings.get_profile("default"), derandomize=True)
 settings.register_profile("thorough", settings.get_profile("default"), max_examples=50_000)
