@@ -62,6 +62,7 @@ if TYPE_CHECKING:
         UnknownPluginError,
         UnknownSandboxError,
         UnknownStrategyError,
+        WorkerError,
     )
     from cooperbench_eval.evaluator import Evaluator, Feature, FeaturePair
     from cooperbench_eval.llm.cassette import Replay
@@ -114,6 +115,7 @@ if TYPE_CHECKING:
         write_report,
     )
     from cooperbench_eval.reporting.resolutions import ConflictResolution, ResolutionKind
+    from cooperbench_eval.reporting.schema import report_schema
     from cooperbench_eval.running import (
         ControlFiles,
         Delivery,
@@ -270,6 +272,7 @@ __all__ = [
     "UnknownStrategyError",
     "Verdict",
     "Verdicts",
+    "WorkerError",
     "apply_patch",
     "available_sandboxes",
     "available_strategies",
@@ -289,6 +292,7 @@ __all__ = [
     "read_eval",
     "read_evals",
     "reap_containers",
+    "report_schema",
     "repository_from_image",
     "resolve_blocks",
     "resolve_conflicts",
@@ -352,6 +356,7 @@ _ROOMS = {
         "UnknownPluginError",
         "UnknownSandboxError",
         "UnknownStrategyError",
+        "WorkerError",
     ),
     "cooperbench_eval.evaluator": ("Evaluator", "Feature", "FeaturePair"),
     "cooperbench_eval.llm.cassette": ("Replay",),
@@ -410,6 +415,7 @@ _ROOMS = {
         "write_report",
     ),
     "cooperbench_eval.reporting.resolutions": ("ConflictResolution", "ResolutionKind"),
+    "cooperbench_eval.reporting.schema": ("report_schema",),
     "cooperbench_eval.running": (
         "ControlFiles",
         "Delivery",

@@ -21,6 +21,7 @@ CooperBenchEvalError
 │   └── SandboxError                        the sandbox failed, not what ran in it
 ├── ReportError (ValueError)                report unreadable, newer, or not writable
 ├── BatchError                              a batch of evaluations cannot begin, or go on
+├── WorkerError                             a process of its own could not begin, or was lost
 └── AnalysisError (ValueError)              reports cannot be summed up or compared as asked
 ```
 
@@ -51,6 +52,7 @@ __all__ = [
     "UnknownPluginError",
     "UnknownSandboxError",
     "UnknownStrategyError",
+    "WorkerError",
 ]
 
 from typing import ClassVar
@@ -306,6 +308,24 @@ class BatchError(CooperBenchEvalError):
 
     def __str__(self) -> str:
         return f"{self.concerns}: {self.problem}" if self.concerns else self.problem
+
+
+class WorkerError(CooperBenchEvalError):
+    """What was to be done in a process of its own was not, or was lost with it.
+
+    Attributes:
+        problem: What went wrong, as a sentence without its stop.
+        exit_code: How the process ended, if it did so before its time: its exit
+            status, or a signal's number, negative.
+    """
+
+    def __init__(self, problem: str, exit_code: int | None = None) -> None:
+        super().__init__(problem, exit_code)
+        self.problem = problem
+        self.exit_code = exit_code
+
+    def __str__(self) -> str:
+        return self.problem
 
 
 class AnalysisError(CooperBenchEvalError, ValueError):

@@ -171,6 +171,27 @@ class Evaluator:
         """
         return _Evaluation(self, pair, self._shared).report()
 
+    async def aevaluate(self, pair: FeaturePair) -> MergeReport:
+        """Evaluate *pair* in a process of its own, for asyncio.
+
+        The event loop goes on. When the awaiting task is cancelled, `CancelledError`
+        comes out of the await after everything has ended that the evaluation started,
+        tests and containers included. How many run at a time is for the caller to
+        say, with an `asyncio.Semaphore`.
+
+        A call costs some 0.2 seconds over `evaluate`. What is remembered from pair to
+        pair ends with the process; a runner with a file as its cache shares results.
+
+        Raises:
+            WorkerError: The process could not be started or died, or something in the
+                evaluator or the pair cannot be pickled.
+            RepositoryError: The base cannot be read.
+            TestRunError: A test command cannot be started.
+        """
+        from cooperbench_eval.apart.run import run_apart  # noqa: PLC0415 - asyncio is not for all
+
+        return await run_apart(self.evaluate, pair)
+
 
 def report_failure(
     strategies: Iterable[MergeStrategy],

@@ -29,6 +29,7 @@ EXAMPLES = [
     errors.SandboxLoadError("cage", "one 1 (one:Cage)", "cannot be built"),
     errors.BatchError("cannot be pickled", "evaluator"),
     errors.AnalysisError("no policy is called 'lax'", ("paper", "strict")),
+    errors.WorkerError("its process was killed by signal 9", -9),
 ]
 
 
@@ -76,6 +77,7 @@ def test_an_errors_facts_are_its_arguments(error):
         (errors.BatchError("takes no work"), "takes no work"),
         (EXAMPLES[20], "no policy is called 'lax'; available: paper, strict"),
         (errors.AnalysisError("compares nothing"), "compares nothing"),
+        (EXAMPLES[21], "its process was killed by signal 9"),
         (EXAMPLES[1], "a.patch, line 3: holds no diff"),
         (errors.PatchError("holds no diff"), "patch: holds no diff"),
         (errors.PatchError("holds no diff", "a.patch"), "a.patch: holds no diff"),

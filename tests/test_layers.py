@@ -49,7 +49,9 @@ KNOWS = {
         "strategies",
         "structure",
     },
+    "apart": {"apart", "errors", "running"},
     "evaluator": {
+        "apart",
         "errors",
         "memo",
         "merging",
@@ -78,6 +80,7 @@ KNOWS = {
     },
     "batch": {
         "analysis",
+        "apart",
         "batch",
         "errors",
         "evaluator",
@@ -86,6 +89,7 @@ KNOWS = {
         "reporting",
         "running",
     },
+    "testing": {"errors", "merging", "models", "running", "snapshot", "strategies", "testing"},
     "sweeps": {
         "batch",
         "benchmark",
@@ -118,8 +122,10 @@ DOORS = {
     "tree_sitter_typescript": {"structure.grammars"},
     "litellm": {"llm.litellm_client"},
     "filelock": {"batch.claims"},
+    "hypothesis": {"testing.generators", "testing.search"},
+    "pytest": {"testing.pytest_laws"},
     "tqdm": {"batch.progress"},
-    "cloudpickle": {"batch.jobs"},
+    "cloudpickle": {"apart.pickling"},
     "docker": {"running.sandboxes.containers.engine"},
 }
 

@@ -8,15 +8,16 @@ they are used. A worker keeps what the pairs of a task share.
 import pickle
 import signal
 import threading
-from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, Final
 
 import attrs
 from attrs import frozen
 
+from cooperbench_eval.apart.pickling import PICKLING_FAILS, Pickler, dumps
+from cooperbench_eval.apart.stopping import Stopped
 from cooperbench_eval.batch.packing import Packed, pack
-from cooperbench_eval.batch.workers import Stopped, has_importable_main
+from cooperbench_eval.batch.workers import has_importable_main
 from cooperbench_eval.errors import (
     BatchError,
     DatasetError,
@@ -38,7 +39,6 @@ __all__ = [
     "run_job",
 ]
 
-_Pickler = Callable[[object], bytes]
 _KEPT: Final = 64
 
 
@@ -77,7 +77,7 @@ class JobMaker:
         self._dumps = _pickler(own_processes=own_processes)
         try:
             self._evaluator = self._dumps(evaluator)
-        except _PICKLING_FAILS as exc:
+        except PICKLING_FAILS as exc:
             culprit = _culprit(evaluator, self._dumps)
             raise BatchError(f"cannot be sent to another process ({exc})", culprit) from exc
         # The pairs of a task share their base and their features.
@@ -97,7 +97,7 @@ class JobMaker:
         try:
             base, first, second = (self._once(getattr(pair, name)) for name in _SHARED)
             return Job(self._evaluator, (base, first, second), self._dumps(rest))
-        except _PICKLING_FAILS as exc:
+        except PICKLING_FAILS as exc:
             raise UndeliverableError(f"cannot be pickled ({exc!r})", pair_name(pair)) from exc
 
     def _once(self, thing: object) -> bytes:
@@ -161,29 +161,13 @@ def failure_of(exc: BaseException) -> Failure:
     return Failure(kind=kind, problem=problem, error=_class_of(exc))
 
 
-def _pickler(*, own_processes: bool) -> _Pickler:
+def _pickler(*, own_processes: bool) -> Pickler:
     """Return what pickles for workers.
 
     A worker that is not started by multiprocessing, and any worker of a notebook,
-    does not have the caller's `__main__`. What is defined there travels whole, if
-    cloudpickle is installed, as it is beside loky, Dask and Parsl.
+    does not have the caller's `__main__`. What is defined there travels whole.
     """
-    if own_processes and has_importable_main():
-        return pickle.dumps
-    try:
-        import cloudpickle  # noqa: PLC0415 - optional
-    except ImportError:
-        return pickle.dumps
-
-    def dumps(thing: object) -> bytes:
-        try:
-            data = pickle.dumps(thing)
-        except _PICKLING_FAILS:
-            return bytes(cloudpickle.dumps(thing))
-        # `__main__` may be but a word in a patch; cloudpickle does no harm then.
-        return bytes(cloudpickle.dumps(thing)) if b"__main__" in data else data
-
-    return dumps
+    return pickle.dumps if own_processes and has_importable_main() else dumps
 
 
 def pair_name(pair: FeaturePair | MergeReport) -> str:
@@ -194,11 +178,11 @@ def pair_name(pair: FeaturePair | MergeReport) -> str:
     )
 
 
-def _culprit(evaluator: Evaluator, dumps: _Pickler) -> str:
+def _culprit(evaluator: Evaluator, dumps: Pickler) -> str:
     for strategy in evaluator.strategies:
         try:
             dumps(strategy)
-        except _PICKLING_FAILS:
+        except PICKLING_FAILS:
             return f"strategy {strategy.name!r}"
     return "the evaluator"
 
@@ -220,5 +204,3 @@ def _shared(data: bytes) -> Any:
 
 
 _SHARED = ("base", "feature1", "feature2")
-# What pickling raises is up to what is pickled.
-_PICKLING_FAILS = (pickle.PicklingError, TypeError, AttributeError, ValueError, RecursionError)

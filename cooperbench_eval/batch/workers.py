@@ -5,7 +5,6 @@ does not say at what it was. Here a death costs the job that was being done, its
 process is replaced, and no other job is touched.
 """
 
-import ctypes
 import itertools
 import multiprocessing
 import os
@@ -24,21 +23,20 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from pathlib import Path
 from queue import SimpleQueue
-from types import FrameType
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 from attrs import field, frozen
 
+from cooperbench_eval.apart.stopping import Stopped, die_with_parent, pass_over, stop_when_told
 from cooperbench_eval.errors import BatchError
 
-__all__ = ["Stopped", "WorkerDiedError", "WorkerPool", "has_importable_main", "usable_cores"]
+__all__ = ["WorkerDiedError", "WorkerPool", "has_importable_main", "usable_cores"]
 
 _PATIENCE_SECONDS: Final = 3.0
 _PAUSE_SECONDS: Final = 0.05
 _HELD: Final = 2
 """Jobs at a worker: one is done while the next is on its way."""
 _INTERRUPT: Final = frozenset({signal.SIGINT})
-_SET_DEATH_SIGNAL: Final = 1
 # Not fork: libgit2 and the threads of a host do not survive it.
 _SPAWN: Final = multiprocessing.get_context("spawn")
 _STARTING: Final = threading.Lock()
@@ -46,10 +44,6 @@ _STARTING: Final = threading.Lock()
 
 class WorkerDiedError(BrokenExecutor):
     """The process that did this job died of it, or was killed."""
-
-
-class Stopped(BaseException):
-    """The pool wants this worker to end, and to clean up."""
 
 
 def usable_cores() -> int:
@@ -289,12 +283,11 @@ def _importable_main() -> Iterator[None]:
 
 def _serve(pipe: Connection) -> None:
     """Do jobs until the pipe is closed."""
-    with suppress(OSError, AttributeError):  # not everywhere
-        ctypes.CDLL(None).prctl(_SET_DEATH_SIGNAL, signal.SIGKILL)
+    die_with_parent()
     # An interrupt is for the caller, who ends this process in turn, with its tests. It
     # is not ignored: that would be inherited by the tests, as would be the block.
-    signal.signal(signal.SIGINT, _pass_over)
-    signal.signal(signal.SIGTERM, _stop)
+    signal.signal(signal.SIGINT, pass_over)
+    stop_when_told()
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _INTERRUPT)
     jobs: SimpleQueue[tuple[int, bytes] | None] = SimpleQueue()
     threading.Thread(target=_listen, args=(pipe, jobs), daemon=True).start()
@@ -329,12 +322,3 @@ def _answer(call: bytes) -> tuple[bool, Any]:
     # It is the caller's, whatever it is.
     except BaseException as exc:  # noqa: BLE001
         return False, exc
-
-
-def _pass_over(_: int, __: FrameType | None) -> None:
-    """Do nothing."""
-
-
-def _stop(_: int, __: FrameType | None) -> NoReturn:
-    signal.signal(signal.SIGTERM, _pass_over)  # once: what is raised now cleans up
-    raise Stopped

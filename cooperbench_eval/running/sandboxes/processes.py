@@ -18,7 +18,7 @@ from attrs import evolve, field, frozen
 from cooperbench_eval.errors import SandboxError
 from cooperbench_eval.running.sandboxes.capture import Capture
 
-__all__ = ["Ending", "How", "Job", "above_standard", "supervise"]
+__all__ = ["Ending", "How", "Job", "above_standard", "kill_strays", "supervise"]
 
 _SUPERVISOR = Path(__file__).with_name("supervisor.py")
 _PATIENCE_SECONDS = 7.0
@@ -134,7 +134,7 @@ def supervise(job: Job) -> Ending:
         reported = _ending(report, job)
     finally:
         if reported is None:
-            _kill_strays(*job.marks)
+            kill_strays(*job.marks)
     if reported is None:
         seconds = time.monotonic() - started
         late = seconds >= job.timeout_seconds
@@ -277,7 +277,7 @@ def _seconds(taken: bytes) -> float:
     return seconds
 
 
-def _kill_strays(*directories: Path) -> None:
+def kill_strays(*directories: Path) -> None:
     """Kill every process that works below one of *directories*, or was told of it.
 
     For the case that the supervisor, who knows its descendants, is gone. A

@@ -23,6 +23,7 @@ import os
 import select
 import sys
 import time
+from collections.abc import Callable
 
 Job = tuple[int, float, list[str], dict[str, str], str, list[tuple[int, int]], int, int]
 """Host's process id, timeout, command, environment, tree, resource limits; and
@@ -92,7 +93,7 @@ def _do(job: Job) -> bytes:
         if (memory or processes) and ending not in (b"memory", b"processes"):
             _take_precedence(take=False)
     finally:
-        _kill_descendants(child)
+        kill_descendants(child)
     if isinstance(ending, bytes):
         return b"%b %.6f" % (ending, seconds)
     status = os.waitstatus_to_exitcode(ending)
@@ -206,7 +207,7 @@ def _wait(child: int, job: Job, started: float) -> int | bytes:
         except OSError:  # an old kernel
             pass
     while True:
-        status, _ = _reap(child)
+        status, _ = reap(child)
         if status is not None:
             return status
         now = time.monotonic()
@@ -226,7 +227,7 @@ def _wait(child: int, job: Job, started: float) -> int | bytes:
 
 def _excess(memory: int, processes: int) -> bytes:
     """Return the word for what the descendants have too much of, if any."""
-    found = _descendants()
+    found = descendants()
     if 0 < processes < len(found):
         return b"processes"
     # What several share counts for each in the first sum, once in the second,
@@ -272,7 +273,7 @@ def _oom_kills() -> int:
 # --- its descendants --------------------------------------------------------
 
 
-def _reap(child: int) -> tuple[int | None, bool]:
+def reap(child: int) -> tuple[int | None, bool]:
     """Bury the dead; return *child*'s status if among them, and whether any live."""
     status, enough = None, time.monotonic() + _BURIAL_SECONDS
     try:
@@ -288,38 +289,48 @@ def _reap(child: int) -> tuple[int | None, bool]:
     return status, True
 
 
-def _kill_descendants(child: int) -> None:
+def kill_descendants(child: int, is_spared: Callable[[int], bool] | None = None) -> None:
     """Kill until none is left; give up on what does not die, say a setuid one.
 
     With no child there is no descendant either, since orphans become children.
+
+    Args:
+        child: Leads a group of its own, which is killed at one blow.
+        is_spared: Tells of a process whether it is to live on.
     """
     started = time.monotonic()
     # First its own group, at one blow: a fork bomb outruns any look at /proc.
-    _kill(-child)
+    kill(-child)
     killed: set[int] = set()
-    while _reap(child)[1] and (seconds := time.monotonic() - started) < _GIVE_UP_SECONDS:
+    while reap(child)[1] and (seconds := time.monotonic() - started) < _GIVE_UP_SECONDS:
         if seconds > _EASY_SECONDS:
             _take_precedence()
-        found = _descendants()
+        found = descendants()
+        if is_spared:
+            found = [each for each in found if not is_spared(each[0])]
+            if not found:
+                return
         for pid, group, _ in found:
             # Groups too: one that forks and exits all the time is gone by now,
             # but its group is not, unless it makes new ones as well.
-            _kill(-group)
-            _kill(pid)
+            kill(-group)
+            kill(pid)
         if killed.issuperset(pid for pid, *_ in found):
             # Dying takes a processor, which may be this one.
             time.sleep(_DYING_SHARE * (time.monotonic() - started - seconds))
         killed.update(pid for pid, *_ in found)
 
 
-def _kill(pid: int) -> None:
+def kill(pid: int) -> None:
+    """Kill a process, or a group by its number, negative; it may be gone."""
     try:  # noqa: SIM105 - contextlib is slow to import
         os.kill(pid, _SIGKILL)
     except OSError:
         pass
 
 
-def _descendants() -> list[Process]:
+def descendants() -> list[Process]:
+    """Look for all that came of this process, dead ones too that nobody buried."""
     children: dict[int, list[Process]] = {}
     for name in os.listdir("/proc") if sys.platform == "linux" else ():  # noqa: PTH208 - nor pathlib
         if name.isdigit() and (found := _look_at(name)):

@@ -1,0 +1,148 @@
+"""Watches over a process that works for another one, and leaves none of its processes behind.
+
+A script of its own. Standard input is a socket to whoever started it, the host: a
+byte, or its end, tells it to stop the work. It says there at last how the worker
+ended: its exit status, or a signal's number, negative. The arguments are the host's
+process id, and descriptors of two files: of the call, and for its answer.
+
+The worker is asked to stop before it is killed, so that it can clean up. Orphans of
+the worker come to this process; when the worker has ended, they are killed.
+"""
+
+import ctypes
+import importlib.util
+import marshal
+import os
+import select
+import signal
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+GRACE_SECONDS = 5.0
+"""How long a worker may clean up, and a process go on that has answered."""
+_GIVE_UP_SECONDS = 5.0
+_CLEANERS_SECONDS = 30.0
+_WAKE_SECONDS = 1.0
+_PAUSE_SECONDS = 0.05
+_PR_SET_PDEATHSIG = 1
+_PR_SET_CHILD_SUBREAPER = 36
+_PACKAGE = Path(__file__).parents[1]
+_SANDBOXES = _PACKAGE / "running" / "sandboxes"
+# It removes containers when the worker has ended, and ends itself.
+_CLEANER = bytes(_SANDBOXES / "containers" / "watchdog.py")
+_libc = ctypes.CDLL(None)
+
+
+def main() -> None:
+    """Fork the worker, and watch over it."""
+    host, call, answer = map(int, sys.argv[1:4])
+    # The host may block or ignore signals, and that outlives its fork and exec.
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD):
+        signal.signal(number, signal.SIG_DFL)
+    supervisor = _load(_SANDBOXES / "supervisor.py")
+    if sys.platform == "linux":
+        # Orphans of the worker come to this process instead of to init.
+        _libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    guardian = os.getpid()
+    worker = os.fork()
+    if worker == 0:
+        _work(guardian, call, answer)
+        return
+    os.close(call)
+    ending = _watch(supervisor, worker, host, answer)
+    _kill_the_rest(supervisor, worker)
+    with suppress(OSError):  # the host may be dying
+        os.write(0, b"%d" % ending)
+    if os.getppid() != host:
+        _remove(os.environ["TMPDIR"])
+    os._exit(0)
+
+
+def _load(script: Path) -> Any:
+    """Import a script by its path, and nothing of the package around it."""
+    spec = importlib.util.spec_from_file_location(script.stem, script)
+    assert spec  # noqa: S101 - for mypy
+    assert spec.loader  # noqa: S101
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def _work(guardian: int, call: int, answer: int) -> None:
+    """Be the worker."""
+    os.setsid()
+    if sys.platform == "linux":
+        _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != guardian:
+        return
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    for each in (call, answer):
+        os.set_inheritable(each, False)
+    with open(call, "rb") as file:
+        # Where the host imports from, also what it does not have installed.
+        sys.path[:] = marshal.load(file)  # noqa: S302 - written by the host, same interpreter
+        from cooperbench_eval.apart.worker import serve  # noqa: PLC0415 - not before
+
+        serve(file, answer)
+
+
+def _watch(supervisor: Any, worker: int, host: int, answer: int) -> int:
+    """Wait for the worker, or end it; return how it ended."""
+    poller = select.poll()
+    poller.register(0, select.POLLIN)
+    poller.register(os.pidfd_open(worker), select.POLLIN)
+    kill_at = float("inf")
+    is_told = is_asked = False
+    while True:
+        status, _ = supervisor.reap(worker)
+        now = time.monotonic()
+        if status is not None:
+            return os.waitstatus_to_exitcode(status)
+        # Another process forked by the host may hold the socket, hence getppid.
+        if not is_asked and (is_told or os.getppid() != host):
+            is_asked = True
+            kill_at = min(kill_at, now + GRACE_SECONDS)
+            os.kill(worker, signal.SIGTERM)
+        elif kill_at > now + GRACE_SECONDS and os.fstat(answer).st_size:
+            kill_at = now + GRACE_SECONDS
+        if now > kill_at:
+            supervisor.kill(-worker)
+            supervisor.kill(worker)
+        if now > kill_at + _GIVE_UP_SECONDS:
+            return -signal.SIGKILL
+        wake = _WAKE_SECONDS if now + _WAKE_SECONDS < kill_at else _PAUSE_SECONDS
+        if any(fd == 0 for fd, _ in poller.poll(wake * 1000)):
+            poller.unregister(0)
+            is_told = True
+
+
+def _kill_the_rest(supervisor: Any, worker: int) -> None:
+    """Kill what the worker left, and wait for what cleans up after it."""
+    enough = time.monotonic() + _CLEANERS_SECONDS
+    supervisor.kill_descendants(worker, _is_cleaner)
+    while supervisor.reap(worker)[1] and time.monotonic() < enough:
+        time.sleep(_PAUSE_SECONDS)
+        supervisor.kill_descendants(worker, _is_cleaner)
+
+
+def _is_cleaner(pid: int) -> bool:
+    try:
+        return _CLEANER in Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+    except OSError:
+        return False
+
+
+def _remove(folder: str) -> None:
+    """Remove the temporary files, since the host is gone."""
+    sys.path.append(str(_PACKAGE.parent))
+    from cooperbench_eval.running.worktrees import remove  # noqa: PLC0415 - rarely needed
+
+    remove(Path(folder))
+
+
+if __name__ == "__main__":
+    main()
