@@ -75,6 +75,7 @@ __all__ = [
     "splices",
     "successors",
     "texts",
+    "three_way_edits",
     "three_way_programs",
     "three_way_texts",
     "three_way_tokens",
@@ -345,7 +346,7 @@ def documents(schema: dict[str, object]) -> st.SearchStrategy[object]:
     """Whatever a JSON Schema allows."""
     from hypothesis_jsonschema import from_schema  # noqa: PLC0415 - takes a while, and few need it
 
-    return from_schema(schema)
+    return from_schema(copy.deepcopy(schema))  # it resolves references in what it is given
 
 
 def indices() -> st.SearchStrategy[int]:

@@ -39,6 +39,7 @@ KNOWS = {
     "running": {"errors", "models", "patching", "plugins", "running", "snapshot"},
     "reporting": {"display", "errors", "models", "patching", "reporting", "snapshot"},
     "analysis": {"analysis", "display", "errors", "models", "patching", "peer", "reporting"},
+    "plots": {"analysis", "display", "errors", "plots", "reporting"},
     "strategies": {
         "errors",
         "llm",
@@ -112,6 +113,7 @@ DOORS = {
     "scipy": {"analysis.rates"},
     "pandas": {"analysis.pandas_frames"},
     "polars": {"analysis.polars_frames"},
+    "matplotlib": {"plots.canvas"},
     "rich": {"display.terminal"},
     "huggingface_hub": {"runlogs.hub"},
     "diff_match_patch": {"symbols"},

@@ -1,0 +1,97 @@
+"""Looks for a case in which a law is broken, and for the smallest such: by Hypothesis."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from attrs import frozen
+from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings
+from hypothesis.errors import HypothesisException
+from hypothesis.strategies import SearchStrategy
+
+from cooperbench_eval.testing.records import Counterexample
+
+__all__ = ["BrokenError", "Effort", "find_broken"]
+
+CaseT = TypeVar("CaseT")
+
+
+class BrokenError(Exception):
+    """A law is broken in the case that is being tried."""
+
+    def __init__(self, counterexample: Counterexample) -> None:
+        super().__init__(counterexample)
+        self.counterexample = counterexample
+
+
+@frozen(kw_only=True)
+class Effort:
+    """How hard to look.
+
+    Attributes:
+        examples: How many cases to try; `None` leaves it to Hypothesis's profile.
+        seed: What the cases are drawn from; `None` leaves it to the profile.
+        uses_profile: Whether Hypothesis's current profile, its database of failures and
+            its verbosity apply. Its deadline never does: a merge may take its time.
+    """
+
+    examples: int | None = 100
+    seed: int | None = 0
+    uses_profile: bool = False
+
+    def settings(self) -> settings:
+        """Say so to Hypothesis."""
+        options: dict[str, Any] = {
+            "deadline": None,
+            "suppress_health_check": list(HealthCheck),
+            "report_multiple_bugs": False,
+        }
+        if self.examples is not None:
+            options["max_examples"] = self.examples
+        if not self.uses_profile:
+            options |= {
+                "database": None,
+                "phases": (Phase.generate, Phase.shrink),
+                "print_blob": False,
+                "verbosity": Verbosity.quiet,
+            }
+        return settings(**options)
+
+
+def find_broken(
+    check: Callable[[CaseT], None],
+    cases: SearchStrategy[CaseT],
+    effort: Effort,
+    *,
+    name: str,
+) -> Counterexample | None:
+    """Return how *check* breaks, in the smallest case found; `None` if it never does.
+
+    Args:
+        check: Raises `BrokenError` where the law is broken.
+        cases: What is tried.
+        effort: How hard to look.
+        name: An identifier under which Hypothesis remembers cases.
+    """
+    found: list[Counterexample] = []
+
+    def hold(case: CaseT) -> None:
+        try:
+            check(case)
+        except BrokenError as exc:
+            found.append(exc.counterexample)
+            raise
+
+    hold.__name__ = hold.__qualname__ = name
+    test = effort.settings()(given(case=cases)(hold))
+    if effort.seed is not None:
+        test = seed(effort.seed)(test)
+    try:
+        test()
+    except BrokenError:
+        return found[-1]  # Hypothesis ends with the smallest
+    except (HypothesisException, BaseExceptionGroup):
+        # A strategy that answers as it likes breaks a law in one try and not in the next.
+        if not found:
+            raise
+        return min(found, key=lambda each: len(each.given))
+    return None

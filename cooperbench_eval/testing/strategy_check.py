@@ -1,0 +1,204 @@
+"""Checks a merge strategy against the laws of all strategies."""
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from attrs import evolve
+
+from cooperbench_eval.errors import StrategyLoadError
+from cooperbench_eval.strategies.protocol import MergeStrategy
+from cooperbench_eval.strategies.registry import as_strategy
+from cooperbench_eval.testing import generators
+from cooperbench_eval.testing.apart import DiedError, SilentError, told_by
+from cooperbench_eval.testing.cases import MergeCase
+from cooperbench_eval.testing.elsewhere import answers_elsewhere
+from cooperbench_eval.testing.records import (
+    Counterexample,
+    LawResult,
+    LawStatus,
+    check_opt_out,
+)
+from cooperbench_eval.testing.search import BrokenError, Effort, find_broken
+from cooperbench_eval.testing.strategy_laws import (
+    STRATEGY_LAWS,
+    StrategyLaw,
+    StrategyTrial,
+    UncheckedError,
+)
+
+__all__ = ["accept_strategy", "check_law", "check_strategy", "is_symmetric"]
+
+_ELSEWHERE_SECONDS = 60.0
+_UNDECLARED = "it does not say `is_symmetric`"
+_NEEDLESS = "; it was not broken in any case tried"
+
+
+def check_strategy(
+    strategy: str | MergeStrategy,
+    /,
+    *,
+    opt_out: Mapping[str, str] | None = None,
+    files: generators.Files | None = None,
+    examples: int = 100,
+    seed: int | None = 0,
+    deadline_seconds: float | None = 30.0,
+) -> tuple[LawResult, ...]:
+    r"""Check a strategy against each law, and say what became of it.
+
+    Whatever the strategy does is a result: raising, looping, leaving the process,
+    changing what it was given.
+
+    Args:
+        strategy: An object, or a registered name.
+        opt_out: The laws that it need not keep, by name, each with its reason.
+        files: What it looks at beside Python and plain text: for a path, lines to make
+            files of, or a Hypothesis strategy of base, ours and theirs.
+        examples: How many cases to try for each law.
+        seed: What the cases are drawn from; `None` for others each time.
+        deadline_seconds: How long one merge of a few lines may take. Each law is
+            checked in a fork of this process, which is killed then. `None` checks in
+            this process, without a deadline: for debuggers, and where a fork would lack
+            threads that the strategy started before.
+
+    Raises:
+        StrategyError: It is not to be had, or no strategy at all.
+        ValueError: An opt-out names no law or no reason.
+        ImportError: Hypothesis is not installed.
+
+    Example:
+        >>> results = check_strategy("union", examples=5)
+        >>> all(result.is_ok for result in results)
+        True
+        >>> print(results[0])
+        identity: held in 5 cases, 0 with a conflict resolved
+    """
+    found, excused = accept_strategy(strategy), dict(opt_out or {})
+    check_opt_out(excused, STRATEGY_LAWS)
+    effort = Effort(examples=examples, seed=seed)
+    known = generators.checked_files(files or {})
+    results = []
+    for law in STRATEGY_LAWS:
+        if law.name == "symmetry" and not is_symmetric(found):
+            reason = excused.get(law.name, _UNDECLARED)
+            results.append(LawResult(law=law, status=LawStatus.OPTED_OUT, reason=reason))
+            continue
+        result = _checked(found, law, known, effort, deadline_seconds)
+        results.append(_excused(result, excused.get(law.name)))
+    return tuple(results)
+
+
+def accept_strategy(strategy: str | MergeStrategy) -> MergeStrategy:
+    """Return *strategy* itself, or the one registered under that name.
+
+    Raises:
+        StrategyError: It is not to be had, is no strategy, or is asynchronous.
+    """
+    found = as_strategy(strategy)
+    if inspect.iscoroutinefunction(found.merge):
+        problem = "its merge is asynchronous: it must return a MergeOutcome, not a coroutine"
+        raise StrategyLoadError(found.name, type(found).__qualname__, problem)
+    return found
+
+
+def is_symmetric(strategy: MergeStrategy) -> bool:
+    """Whether *strategy* says that swapping the sides does not matter to it."""
+    return getattr(strategy, "is_symmetric", False) is True
+
+
+def check_law(
+    strategy: MergeStrategy,
+    law: StrategyLaw,
+    *,
+    files: generators.Files,
+    effort: Effort,
+    name: str = "",
+    tell: Callable[[Any], None] = lambda _: None,
+) -> LawResult:
+    """Check one law in this process; *tell* hears of each case and of what breaks it."""
+    trial = StrategyTrial(strategy, tell=lambda case: tell(str(case)))
+
+    def check(case: MergeCase) -> None:
+        trial.begin()
+        try:
+            law.check(trial, case)
+        except BrokenError as exc:
+            tell(exc.counterexample)
+            raise
+
+    reason = ""
+    try:
+        cases = getattr(generators, law.cases)(files)
+        broken = find_broken(check, cases, effort, name=name or law.name)
+        if broken is None and law.name == "determinism":
+            broken, reason = _differs_elsewhere(trial, tell)
+    except UncheckedError as exc:
+        reason = str(exc)
+        return LawResult(law=law, status=LawStatus.NOT_CHECKED, reason=reason)
+    return LawResult(
+        law=law,
+        status=LawStatus.BROKEN if broken else LawStatus.HELD,
+        reason=reason,
+        counterexample=broken,
+        cases=trial.cases,
+        answered=trial.answered,
+    )
+
+
+def _checked(
+    strategy: MergeStrategy,
+    law: StrategyLaw,
+    files: generators.Files,
+    effort: Effort,
+    deadline_seconds: float | None,
+) -> LawResult:
+    """Check one law, apart from this process if there is a deadline."""
+    if deadline_seconds is None:
+        return check_law(strategy, law, files=files, effort=effort)
+
+    def work(tell: Callable[[Any], None]) -> None:
+        tell(check_law(strategy, law, files=files, effort=effort, tell=tell))
+
+    asked, broken = "", None
+    try:
+        for told in told_by(work, patience_seconds=deadline_seconds):
+            if isinstance(told, LawResult):
+                return told
+            if isinstance(told, Counterexample):
+                broken = told
+            else:
+                asked = told
+        came = "it ended the process"
+    except SilentError:
+        came = f"no outcome within {deadline_seconds:g} seconds"
+    except DiedError as exc:
+        came = f"it ended the process (exit status {exc.exit_code})"
+    if broken is None:
+        broken = Counterexample(given=asked, came=came, wanted="an outcome")
+    return LawResult(law=law, status=LawStatus.BROKEN, counterexample=broken)
+
+
+def _excused(result: LawResult, reason: str | None) -> LawResult:
+    if reason is None:
+        return result
+    if result.status is LawStatus.HELD:
+        reason += _NEEDLESS
+    return evolve(result, status=LawStatus.OPTED_OUT, reason=reason)
+
+
+def _differs_elsewhere(
+    trial: StrategyTrial, tell: Callable[[Any], None]
+) -> tuple[Counterexample | None, str]:
+    """Return how it answers differently in another process, or why that was not asked."""
+    if not trial.remembered:
+        return None, ""
+    cases = [case for case, _ in trial.remembered]
+    tell("the same cases in another process")
+    answers = answers_elsewhere(trial.strategy, cases, timeout_seconds=_ELSEWHERE_SECONDS)
+    if isinstance(answers, str):
+        return None, f"in this process alone: {answers}"
+    for (case, here), there in zip(trial.remembered, answers, strict=True):
+        if here != there:
+            came = f"in this process\n{here}\nand in another\n{there}"
+            return Counterexample(given=str(case), came=came, wanted="the same outcome"), ""
+    return None, ""
