@@ -1,0 +1,108 @@
+"""`solved_within`: what several tries at the same pairs come to."""
+
+from attrs import field, frozen
+
+from cooperbench_eval.analysis.facts import PairFacts
+from cooperbench_eval.analysis.policies import POLICIES, Policy
+from cooperbench_eval.analysis.rates import Rate
+from cooperbench_eval.analysis.sources import FactsSource, iterate_facts
+from cooperbench_eval.analysis.tally import (
+    CORRECT,
+    Answer,
+    PairKey,
+    answers_of,
+    has_answer,
+    pair_key,
+)
+from cooperbench_eval.errors import AnalysisError
+
+__all__ = ["Tries", "solved_within"]
+
+_Whose = tuple[PairKey, str | None, str | None]
+
+
+@frozen(kw_only=True)
+class Tries:
+    """How many pairs are solved by at least one of the first tries.
+
+    Attributes:
+        decider: What counts as solving a pair: a policy's or a strategy's name.
+        within: For one try, for the first two, and so on: the pairs of which at least one
+            is correct, always of the same pairs.
+        left_out: Pairs that are not counted, for lack of an answer to one of the tries.
+    """
+
+    decider: str
+    within: tuple[Rate, ...] = field(converter=tuple[Rate, ...])
+    left_out: int = 0
+
+
+def solved_within(
+    reports: FactsSource,
+    decider: str | Policy,
+    *,
+    tries: int | None = None,
+    confidence: float = 0.95,
+) -> Tries:
+    """Count the pairs that are solved within the first tries, up to each.
+
+    A try is a report's `k`; a pair is told apart by its features, model and setting. It
+    is the plain share: a pair is solved within two tries if the first or the second is
+    correct. All shares are of the same pairs, those with an answer to every try, so that
+    they never fall, and each is a proportion that Wilson's interval is made for. With the
+    same number of tries at every pair the last share is what the estimator pass@k of Chen
+    et al. (Evaluating Large Language Models Trained on Code, 2021, arXiv 2107.03374)
+    gives; for fewer tries that one averages over which come first, and this one takes
+    them in their order.
+
+    Args:
+        reports: The reports of all tries, or whatever `summarize` takes.
+        decider: What counts as solving a pair, as `compare` has it.
+        tries: How many tries; by default as many as the greatest `k`.
+        confidence: Of the intervals.
+
+    Raises:
+        AnalysisError: There is no report, a pair has the same try twice, *tries* is not
+            at least 1, no report has a row of a strategy of that name, or no pair has an
+            answer to every try.
+    """
+    policy = POLICIES.get(decider) if isinstance(decider, str) else decider
+    name = policy.name if policy is not None else str(decider)
+    pairs: dict[_Whose, dict[int, Answer]] = {}
+    for facts in iterate_facts(reports):
+        found = pairs.setdefault((pair_key(facts), facts.model, facts.setting), {})
+        if facts.k in found:
+            raise AnalysisError(f"try {facts.k} at features {facts.features} of {facts.task} twice")
+        found[facts.k] = _answer(facts, name, policy)
+    if not pairs:
+        raise AnalysisError("there is no pair, and so no try at one")
+    if policy is None and all(each is None for found in pairs.values() for each in found.values()):
+        raise AnalysisError(f"no report has a row of {name!r}, and no policy is called so")
+    last = max(max(found) for found in pairs.values()) if tries is None else tries
+    if last < 1:
+        raise AnalysisError(f"{last} tries are none; they are counted from 1")
+    return _count(name, list(pairs.values()), last, confidence)
+
+
+def _answer(facts: PairFacts, name: str, policy: Policy | None) -> Answer:
+    if policy is None:
+        return dict(answers_of(facts, ()).strategies).get(name)
+    return dict(answers_of(facts, (policy,)).policies)[name]
+
+
+def _count(name: str, pairs: list[dict[int, Answer]], last: int, confidence: float) -> Tries:
+    numbers = range(1, last + 1)
+    complete = [
+        found for found in pairs if all(has_answer(found.get(number)) for number in numbers)
+    ]
+    if not complete:
+        raise AnalysisError(f"no pair has an answer of {name!r} to each of {last} tries")
+    firsts = [
+        next((number for number in numbers if found[number] == CORRECT), last + 1)
+        for found in complete
+    ]
+    rates = [
+        Rate(sum(first <= number for first in firsts), len(complete), confidence=confidence)
+        for number in numbers
+    ]
+    return Tries(decider=name, within=rates, left_out=len(pairs) - len(complete))

@@ -1,0 +1,179 @@
+"""What figures are drawn on and with: the door to matplotlib."""
+
+import io
+from collections.abc import Iterable, Sequence
+from typing import Literal, Self
+
+from attrs import frozen
+
+from cooperbench_eval.analysis.rates import Rate
+from cooperbench_eval.display.visible import visible
+
+try:
+    from matplotlib import colormaps
+    from matplotlib.axes import Axes
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import PowerNorm, to_hex, to_rgb
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch, Rectangle
+    from matplotlib.text import Text
+    from matplotlib.transforms import ScaledTranslation
+except ImportError as exc:
+    raise ImportError("matplotlib is missing: pip install 'cooperbench-eval[plots]'") from exc
+
+__all__ = [
+    "GREY",
+    "INK",
+    "LINES",
+    "Axes",
+    "Figure",
+    "Line2D",
+    "Look",
+    "Patch",
+    "Rectangle",
+    "Shades",
+    "Share",
+    "add_legend",
+    "axes_for",
+    "figure_of",
+    "is_dark",
+    "name_of",
+    "plain",
+]
+
+INK = "#222222"
+GREY = "#8a8a8a"
+_LONGEST_NAME = 40
+_DARK = 0.45
+_BELOW = 0.5  # inches, for tick labels and the label of the axis
+
+
+@frozen
+class Look:
+    """How something is told apart from others, by more than its colour."""
+
+    colour: str
+    hatch: str = ""
+    line: Literal["-", "--", "-.", ":"] = "-"
+    marker: str = "o"
+
+
+# The palette of Okabe and Ito (Color universal design, 2008), which people with any kind
+# of colour blindness tell apart.
+LINES = (
+    Look("#0072B2", line="-", marker="o"),
+    Look("#D55E00", line="--", marker="s"),
+    Look("#009E73", line="-.", marker="^"),
+    Look("#CC79A7", line=":", marker="D"),
+    Look("#E69F00", line="-", marker="v"),
+    Look("#56B4E9", line="--", marker="P"),
+    Look("#000000", line="-.", marker="X"),
+)
+
+
+class _Picture(Figure):
+    """A figure that a notebook shows without pyplot."""
+
+    def _repr_png_(self) -> bytes:
+        data = io.BytesIO()
+        self.savefig(data, format="png", dpi=120)
+        return data.getvalue()
+
+
+def axes_for(ax: Axes | None, width: float, height: float) -> Axes:
+    """Return *ax*, or else the axes of a new figure of that many inches."""
+    if ax is not None:
+        return ax
+    figure = _Picture(figsize=(width, height), layout="constrained")
+    return figure.add_subplot()
+
+
+def figure_of(ax: Axes) -> Figure:
+    """Return the whole figure that *ax* is in."""
+    figure = ax.get_figure(root=True)
+    if isinstance(figure, Figure):
+        return figure
+    raise ValueError("the axes are in no figure")
+
+
+@frozen
+class Share:
+    """A share with how far its interval reaches to either side."""
+
+    middle: float
+    below: float
+    above: float
+
+    @classmethod
+    def of(cls, rate: Rate) -> Self:
+        """Take a rate of something; rounding makes no reach negative."""
+        if rate.rate is None or rate.low is None or rate.high is None:
+            raise ValueError("a rate of nothing cannot be drawn")
+        return cls(rate.rate, max(0.0, rate.rate - rate.low), max(0.0, rate.high - rate.rate))
+
+
+def name_of(text: object) -> str:
+    """Return a name of others as it stands in a figure: one line, and not a long one."""
+    return visible(str(text), _LONGEST_NAME)
+
+
+def plain(texts: Text | Iterable[Text]) -> None:
+    """Have texts drawn as they are, whatever the host's settings: `$` opens no formula."""
+    for text in [texts] if isinstance(texts, Text) else texts:
+        text.set_parse_math(False)
+        text.set_usetex(False)
+
+
+def add_legend(
+    ax: Axes, handles: Sequence[Patch | Line2D], labels: Sequence[str], *, columns: int
+) -> None:
+    """Put a legend below the axes; no label is special, be it with `_` in front."""
+    blank = [str(number) for number in range(len(labels))]
+    legend = ax.legend(
+        handles,
+        blank,
+        loc="upper left",
+        bbox_to_anchor=(0, 0),
+        bbox_transform=ax.transAxes + _below(ax),
+        ncols=columns,
+        frameon=False,
+        fontsize="small",
+        borderaxespad=0,
+    )
+    for text, label in zip(legend.get_texts(), labels, strict=True):
+        text.set_text(label)
+    plain(legend.get_texts())
+
+
+def _below(ax: Axes) -> ScaledTranslation:
+    return ScaledTranslation(0, -_BELOW, figure_of(ax).dpi_scale_trans)
+
+
+def is_dark(colour: str) -> bool:
+    """Whether a text on *colour* had better be white."""
+    red, green, blue = to_rgb(colour)
+    return 0.299 * red + 0.587 * green + 0.114 * blue < _DARK
+
+
+class Shades:
+    """Shades of one colour from white, for 0, to dark, for the greatest value.
+
+    They are told apart without seeing colours. Steps between small values are larger,
+    since few conflicts are very bad ones.
+    """
+
+    def __init__(self, greatest: float) -> None:
+        self._norm = PowerNorm(0.5, vmin=0, vmax=max(greatest, 1))
+        self._map = colormaps["Blues"]
+
+    def colour(self, value: float) -> str:
+        """Return the shade of *value*."""
+        return to_hex(self._map(float(self._norm(value))))
+
+    def add_bar(self, ax: Axes, label: str) -> None:
+        """Put a bar beside the axes that says which shade is which value."""
+        shades = ScalarMappable(self._norm, self._map)
+        bar = figure_of(ax).colorbar(shades, ax=ax, shrink=0.7, pad=0.02)
+        bar.set_label(label)
+        bar.outline.set_visible(False)

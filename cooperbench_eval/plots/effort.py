@@ -1,0 +1,116 @@
+"""What strategies save of the work of merging by hand, by the cost of an incorrect merge."""
+
+import math
+from typing import TYPE_CHECKING
+
+from cooperbench_eval.analysis.summary import Summary
+from cooperbench_eval.analysis.verdicts import Verdicts
+from cooperbench_eval.errors import AnalysisError
+
+if TYPE_CHECKING:
+    from cooperbench_eval.plots.canvas import Axes, Figure
+
+__all__ = ["plot_effort"]
+
+_LOWEST = -1.0
+_STEPS = 8  # markers on a line; it is straight
+
+
+def plot_effort(summary: Summary, *, up_to: float = 10.0, ax: "Axes | None" = None) -> "Figure":
+    """Draw the effort that each strategy and policy saves against *k*.
+
+    A merge by hand is the unit: a conflict that is left costs 1, and an incorrect merge
+    *k*, since it has to be found and undone. What is saved is `Verdicts.effort_reduction`,
+    the measure of Schesch et al. (Evaluation of Version Control Merge Tools, ASE 2024,
+    10.1145/3691620.3695075). The lines are straight, and which one is above depends on
+    *k*. Below 0 merging by hand is cheaper; the legend says from which *k* on, and of how
+    many merges that is. Names that come to the same share a line. There is no interval:
+    nothing is said of chance.
+
+    This *k* is a cost, and not the number of a try; for those there is `plot_tries`. Nor
+    is effort what models are paid for, which is `StrategySummary.cost_usd`.
+
+    Args:
+        summary: What `summarize` gave; of a group, `summary.groups[key]`.
+        up_to: The greatest *k* drawn, above 1. The least is 1.
+        ax: Where to draw; else in a new figure.
+
+    Returns:
+        The figure, which nobody else keeps.
+
+    Raises:
+        AnalysisError: Under no strategy or policy was anything merged and tested, or
+            *up_to* is not above 1.
+        ImportError: matplotlib is not installed.
+    """
+    if not up_to > 1:
+        raise AnalysisError(f"k begins at 1, so it cannot go up to {up_to}")
+    known = _known(summary)
+    if not known:
+        raise AnalysisError("nothing was merged and tested, so no effort can be drawn")
+    from cooperbench_eval.plots import canvas  # noqa: PLC0415
+
+    ax = canvas.axes_for(ax, 6.0, 3.8 + 0.1 * len(known))
+    handles = []
+    for number, verdicts in enumerate(known):
+        look = canvas.LINES[number % len(canvas.LINES)]
+        costs = [1 + (up_to - 1) * step / _STEPS for step in range(_STEPS + 1)]
+        (line,) = ax.plot(
+            costs,
+            [_saved(verdicts, k) for k in costs],
+            color=look.colour,
+            linestyle=look.line,
+            marker=look.marker,
+            markersize=4,
+        )
+        handles.append(line)
+    ax.axhline(0, color=canvas.GREY, linewidth=0.8, zorder=0)
+    _label(ax, up_to)
+    canvas.add_legend(
+        ax, handles, [_legend(names, each) for each, names in known.items()], columns=1
+    )
+    return canvas.figure_of(ax)
+
+
+def _known(summary: Summary) -> dict[Verdicts, list[str]]:
+    """Return what was merged and tested, with the names of those that come to the same."""
+    judged = [(name, each.verdicts) for name, each in summary.strategies.items()]
+    judged += [(f"[{name}]", each.verdicts) for name, each in summary.policies.items()]
+    known: dict[Verdicts, list[str]] = {}
+    for name, found in judged:
+        if not found.is_untested and _merges(found):
+            merges = Verdicts(
+                correct=found.correct, incorrect=found.incorrect, unhandled=found.unhandled
+            )
+            known.setdefault(merges, []).append(name)
+    return known
+
+
+def _saved(verdicts: Verdicts, k: float) -> float:
+    saved = verdicts.effort_reduction(k)
+    return math.nan if saved is None else saved
+
+
+def _merges(verdicts: Verdicts) -> int:
+    return verdicts.correct + verdicts.incorrect + verdicts.unhandled
+
+
+def _legend(names: list[str], verdicts: Verdicts) -> str:
+    from cooperbench_eval.plots.canvas import name_of  # noqa: PLC0415
+
+    if not verdicts.correct:
+        until = "saves nothing"
+    elif not verdicts.incorrect:
+        until = "saves at any k"
+    else:
+        until = f"saves below k = {1 + verdicts.correct / verdicts.incorrect:.3g}"
+    return f"{', '.join(map(name_of, names))}: n = {_merges(verdicts)}, {until}"
+
+
+def _label(ax: "Axes", up_to: float) -> None:
+    ax.set_xlim(1, up_to)
+    low, high = ax.get_ylim()
+    ax.set_ylim(max(low, _LOWEST), min(max(high, 0.1), 1.03))
+    ax.set_xlabel("k: cost of an incorrect merge, in merges by hand")
+    ax.set_ylabel("effort saved, as a share of\nmerging all pairs by hand")
+    ax.spines[["top", "right"]].set_visible(False)

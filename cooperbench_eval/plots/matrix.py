@@ -1,0 +1,235 @@
+"""A task's pairs as a matrix: how bad the conflicts are, or what a strategy achieves."""
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from attrs import field, frozen
+
+from cooperbench_eval.analysis.facts import PairFacts
+from cooperbench_eval.analysis.sources import FactsSource, iterate_facts
+from cooperbench_eval.analysis.tally import MISSING, answer_of
+from cooperbench_eval.errors import AnalysisError
+from cooperbench_eval.reporting.report import PairStatus
+from cooperbench_eval.reporting.rows import Verdict
+
+if TYPE_CHECKING:
+    from cooperbench_eval.plots.canvas import Axes, Figure, Look
+
+__all__ = ["plot_matrix"]
+
+_MOST_FEATURES = 60
+_NUMBERED = 30  # features up to which a cell has room for its number
+_SHORT = 3
+_INCHES = 0.46
+_UNANSWERED = Verdict.NOT_RUN.value
+
+_Place = tuple[int, int]
+
+
+@frozen(kw_only=True)
+class _Matrix:
+    """What is drawn of a task: for each two features, a score or a word.
+
+    Attributes:
+        task: The task's name.
+        features: Its features' numbers, in order.
+        cells: By the two numbers, the lower one first: a score, a verdict's value, or
+            `MISSING`; `not_run` where there is no answer.
+    """
+
+    task: str
+    features: tuple[int, ...]
+    cells: Mapping[_Place, int | str] = field(hash=False)
+
+
+def plot_matrix(
+    reports: FactsSource,
+    *,
+    task: str | None = None,
+    strategy: str | None = None,
+    ax: "Axes | None" = None,
+) -> "Figure":
+    """Draw a task's features against each other: a cell is a pair.
+
+    Without a *strategy* a cell holds the conflict score of git's merge, 0 where it is
+    clean. With one it holds the strategy's verdict as a letter, which the legend explains
+    and counts. Pairs in which a side is missing or that have no answer are marked so, and
+    a cell without a report is blank. Each pair stands once, below the diagonal, whichever
+    feature its report has first.
+
+    Args:
+        reports: The reports of a task, or whatever `summarize` takes.
+        task: Which task, such as `"click/2068"`, where the reports are of several.
+        strategy: Whose verdicts to show.
+        ax: Where to draw; else in a new figure, as large as it must be.
+
+    Returns:
+        The figure, which nobody else keeps: `figure.savefig("matrix.svg")`.
+
+    Raises:
+        AnalysisError: There is no report of the task, or of several tasks and none is
+            named; a pair is there twice, as from several models or tries, or is of one
+            feature; no report has a row of the strategy; or the task has more than 60
+            features.
+        ImportError: matplotlib is not installed.
+    """
+    matrix = _matrix(_of_one_task(reports, task), strategy)
+    if len(matrix.features) > _MOST_FEATURES:
+        raise AnalysisError(f"{len(matrix.features)} features are more than can be read")
+    from cooperbench_eval.plots import canvas  # noqa: PLC0415
+
+    size = max(2.6, _INCHES * (len(matrix.features) - 1))
+    ax = canvas.axes_for(ax, size + 1.5, size + 1.3)
+    if strategy is None:
+        _draw_frame(ax, matrix, "")
+        _draw_scores(ax, matrix)
+    else:
+        _draw_frame(ax, matrix, f": {canvas.name_of(strategy)}")
+        _draw_verdicts(ax, matrix)
+    return canvas.figure_of(ax)
+
+
+# --- what is drawn -----------------------------------------------------------
+
+
+def _of_one_task(reports: FactsSource, task: str | None) -> list[PairFacts]:
+    by_task: dict[str, list[PairFacts]] = {}
+    for facts in iterate_facts(reports):
+        by_task.setdefault(facts.task, []).append(facts)
+    if not by_task:
+        raise AnalysisError("there is no pair to draw")
+    if task is None and len(by_task) > 1:
+        raise AnalysisError("the pairs are of several tasks, and none is named", tuple(by_task))
+    if task is not None and task not in by_task:
+        raise AnalysisError(f"there is no pair of {task!r}", tuple(by_task))
+    return by_task[task] if task is not None else next(iter(by_task.values()))
+
+
+def _matrix(pairs: list[PairFacts], strategy: str | None) -> _Matrix:
+    cells: dict[_Place, int | str] = {}
+    found = False
+    for facts in pairs:
+        low, high = sorted(facts.features)
+        if low == high:
+            raise AnalysisError(f"a pair of {facts.task} is of feature {low} and itself")
+        if (low, high) in cells:
+            raise AnalysisError(f"features {low} and {high} of {facts.task} are there twice")
+        cell = _score(facts) if strategy is None else _verdict(facts, strategy)
+        found = found or cell is not None
+        cells[low, high] = _UNANSWERED if cell is None else cell
+    if strategy is not None and not found:
+        names = sorted({attempt.strategy for facts in pairs for attempt in facts.attempts})
+        raise AnalysisError(f"no report has a row of {strategy!r}", tuple(names))
+    features = sorted({number for place in cells for number in place})
+    return _Matrix(task=pairs[0].task, features=tuple(features), cells=cells)
+
+
+def _score(facts: PairFacts) -> int | str:
+    if facts.merge_status is PairStatus.MISSING_INPUT:
+        return MISSING
+    if facts.merge_status is PairStatus.NOT_EVALUATED or facts.conflict_score is None:
+        return _UNANSWERED
+    return facts.conflict_score
+
+
+def _verdict(facts: PairFacts, strategy: str) -> str | None:
+    """Return what *strategy* made of a pair; `None` where it has no row."""
+    for attempt in facts.attempts:
+        if attempt.strategy == strategy:
+            is_known = facts.merge_status is not PairStatus.NOT_EVALUATED
+            return answer_of(attempt) if is_known else _UNANSWERED
+    return None
+
+
+# --- drawing -----------------------------------------------------------------
+
+_LETTERS = {
+    Verdict.CORRECT.value: "C",
+    Verdict.INCORRECT.value: "I",
+    Verdict.UNHANDLED.value: "U",
+    MISSING: "M",
+    _UNANSWERED: "?",
+}
+_WORDS = {MISSING: "a side is missing", _UNANSWERED: "no answer"}
+
+
+def _looks() -> dict[str, "Look"]:
+    from cooperbench_eval.plots.canvas import Look  # noqa: PLC0415
+
+    return {
+        Verdict.CORRECT.value: Look("#0072B2"),
+        Verdict.INCORRECT.value: Look("#D55E00"),
+        Verdict.UNHANDLED.value: Look("#F0C870"),
+        MISSING: Look("#C8C8C8"),
+        _UNANSWERED: Look("#FFFFFF", hatch="////"),
+    }
+
+
+def _draw_frame(ax: "Axes", matrix: _Matrix, beside: str) -> None:
+    """Draw the axes: no pair has the first feature below it, or the last beside it."""
+    from cooperbench_eval.plots import canvas  # noqa: PLC0415
+
+    last = len(matrix.features) - 1
+    ax.set_xlim(-0.5, last - 0.5)
+    ax.set_ylim(last + 0.5, 0.5)
+    ax.set_aspect("equal", anchor="NW")
+    numbers = [str(number) for number in matrix.features]
+    ax.set_xticks(range(last), numbers[:-1], fontsize="small")
+    ax.set_yticks(range(1, last + 1), numbers[1:], fontsize="small")
+    ax.tick_params(length=0)
+    ax.set_xlabel("feature")
+    ax.set_ylabel("feature")
+    ax.spines[:].set_visible(False)
+    pairs = "1 pair" if len(matrix.cells) == 1 else f"{len(matrix.cells)} pairs"
+    title = f"{canvas.name_of(matrix.task)}, {pairs}{beside}"
+    canvas.plain(ax.set_title(title, loc="left", fontsize="medium"))
+
+
+def _draw_scores(ax: "Axes", matrix: _Matrix) -> None:
+    from cooperbench_eval.plots import canvas  # noqa: PLC0415
+
+    scores = [cell for cell in matrix.cells.values() if isinstance(cell, int)]
+    shades = canvas.Shades(max(scores, default=0))
+    for place, cell in matrix.cells.items():
+        if isinstance(cell, int):
+            _draw_cell(ax, matrix, place, canvas.Look(shades.colour(cell)), str(cell))
+        else:
+            _draw_cell(ax, matrix, place, _looks()[cell], _LETTERS[cell])
+    if scores:
+        shades.add_bar(ax, "conflict score of git merge")
+    _add_legend(ax, matrix, [MISSING, _UNANSWERED])
+
+
+def _draw_verdicts(ax: "Axes", matrix: _Matrix) -> None:
+    for place, cell in matrix.cells.items():
+        _draw_cell(ax, matrix, place, _looks()[str(cell)], _LETTERS[str(cell)])
+    _add_legend(ax, matrix, list(_LETTERS))
+
+
+def _draw_cell(ax: "Axes", matrix: _Matrix, place: _Place, look: "Look", text: str) -> None:
+    from cooperbench_eval.plots import canvas  # noqa: PLC0415
+
+    low, high = map(matrix.features.index, place)
+    box = canvas.Rectangle((low - 0.5, high - 0.5), 1, 1)
+    box.set(facecolor=look.colour, hatch=look.hatch, edgecolor=canvas.GREY, linewidth=0.4)
+    ax.add_patch(box)
+    if len(matrix.features) <= _NUMBERED:
+        colour = "white" if canvas.is_dark(look.colour) else canvas.INK
+        size = "small" if len(text) <= _SHORT else "x-small"
+        ax.text(low, high, text, ha="center", va="center", color=colour, fontsize=size)
+
+
+def _add_legend(ax: "Axes", matrix: _Matrix, kinds: list[str]) -> None:
+    """Explain and count the *kinds* of cells that occur."""
+    from cooperbench_eval.plots import canvas  # noqa: PLC0415
+
+    counts = Counter(matrix.cells.values())
+    shown = [kind for kind in kinds if counts[kind]]
+    handles = [
+        canvas.Patch(facecolor=look.colour, hatch=look.hatch, edgecolor=canvas.GREY)
+        for look in (_looks()[kind] for kind in shown)
+    ]
+    labels = [f"{_LETTERS[kind]}: {_WORDS.get(kind, kind)} ({counts[kind]})" for kind in shown]
+    if shown:
+        canvas.add_legend(ax, handles, labels, columns=min(3, len(shown)))

@@ -1,0 +1,98 @@
+"""How many pairs are solved within several tries."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from cooperbench_eval.analysis.policies import Policy
+from cooperbench_eval.analysis.sources import FactsSource, iterate_facts
+from cooperbench_eval.analysis.tries import Tries, solved_within
+from cooperbench_eval.errors import AnalysisError
+
+if TYPE_CHECKING:
+    from cooperbench_eval.plots.canvas import Axes, Figure, Line2D
+
+__all__ = ["plot_tries"]
+
+_NUMBERED = 20
+_BESIDE = 0.06  # how far two intervals at one try stand apart
+
+
+def plot_tries(
+    reports: FactsSource,
+    deciders: str | Policy | Iterable[str | Policy] = "strict",
+    *,
+    tries: int | None = None,
+    confidence: float = 0.95,
+    ax: "Axes | None" = None,
+) -> "Figure":
+    """Draw the share of pairs that are solved by one of the first tries.
+
+    It is `solved_within` for each of *deciders*, with Wilson's intervals. What grows to
+    the right is the number of tries, and what these cost is not known to a report: it
+    tells what resolving conflicts took of models, and not what the agents took.
+
+    Args:
+        reports: The reports of all tries, or whatever `summarize` takes.
+        deciders: What counts as solving a pair: policies and strategies, a line each.
+        tries: How many tries; by default as many as the greatest `k`.
+        confidence: Of the intervals.
+        ax: Where to draw; else in a new figure.
+
+    Returns:
+        The figure, which nobody else keeps.
+
+    Raises:
+        AnalysisError: As with `solved_within`, or there is no decider.
+        ImportError: matplotlib is not installed.
+    """
+    names = (deciders,) if isinstance(deciders, str | Policy) else tuple(deciders)
+    facts = list(iterate_facts(reports))
+    found = [solved_within(facts, each, tries=tries, confidence=confidence) for each in names]
+    if not found:
+        raise AnalysisError("it takes a strategy or a policy to say what is solved")
+    from cooperbench_eval.plots import canvas  # noqa: PLC0415
+
+    ax = canvas.axes_for(ax, 5.2, 3.6 + 0.1 * len(found))
+    handles = [_draw(ax, number, each, len(found)) for number, each in enumerate(found)]
+    _label(ax, len(found[0].within))
+    canvas.add_legend(ax, handles, [_legend(each, confidence) for each in found], columns=1)
+    return canvas.figure_of(ax)
+
+
+def _draw(ax: "Axes", number: int, tries: Tries, lines: int) -> "Line2D":
+    from cooperbench_eval.plots import canvas  # noqa: PLC0415
+
+    look = canvas.LINES[number % len(canvas.LINES)]
+    aside = _BESIDE * (number - (lines - 1) / 2)
+    places = [place + aside for place in range(1, len(tries.within) + 1)]
+    shares = [canvas.Share.of(rate) for rate in tries.within]
+    ax.errorbar(
+        places,
+        [100 * share.middle for share in shares],
+        yerr=[[100 * share.below for share in shares], [100 * share.above for share in shares]],
+        color=look.colour,
+        linestyle=look.line,
+        marker=look.marker,
+        markersize=5,
+        capsize=3,
+        elinewidth=1,
+    )
+    return canvas.Line2D([], [], color=look.colour, linestyle=look.line, marker=look.marker)
+
+
+def _legend(tries: Tries, confidence: float) -> str:
+    from cooperbench_eval.plots.canvas import name_of  # noqa: PLC0415
+
+    beside = f", {tries.left_out} left out" if tries.left_out else ""
+    total = tries.within[0].total
+    return f"{name_of(tries.decider)}: n = {total} pairs{beside}, {confidence:.0%} intervals"
+
+
+def _label(ax: "Axes", tries: int) -> None:
+    ax.set_ylim(0, 103)  # so that a marker at the top is whole
+    ax.set_xlim(0.5, tries + 0.5)
+    if tries <= _NUMBERED:
+        ax.set_xticks(range(1, tries + 1))
+    ax.set_xlabel("tries")
+    ax.set_ylabel("pairs solved by at least one of them, %")
+    ax.spines[["top", "right"]].set_visible(False)

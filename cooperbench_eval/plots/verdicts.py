@@ -1,0 +1,181 @@
+"""Strategies and policies by verdict: a bar each, with the interval of its rate."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from attrs import frozen
+
+from cooperbench_eval.analysis.summary import Summary
+from cooperbench_eval.analysis.verdicts import PolicySummary, StrategySummary
+from cooperbench_eval.analysis.views import key_text
+from cooperbench_eval.errors import AnalysisError
+
+if TYPE_CHECKING:
+    from cooperbench_eval.plots.canvas import Axes, Figure, Look
+
+__all__ = ["plot_verdicts"]
+
+_MOST_BARS = 300
+_WIDE_ENOUGH = 0.05  # of the whole, for a number to stand in
+_BAR = 0.72
+_INCHES = 0.27
+
+
+@frozen
+class _Bar:
+    """A line of the figure: a group's name, or a bar."""
+
+    label: str
+    one: StrategySummary | PolicySummary | None = None
+
+
+def plot_verdicts(summary: Summary, *, ax: "Axes | None" = None) -> "Figure":
+    """Draw how many pairs end how under each strategy and policy, group by group.
+
+    A bar is of the answered pairs, as every rate of a summary is: what is correct,
+    incorrect, unhandled and has a side missing, with their counts. The interval is the
+    one of the rate, Wilson's. Beside the bar stands what it is of, and how many pairs
+    are unanswered. Where these are all that could be correct (`Verdicts.is_untested`)
+    there is no bar, for it would show no finding.
+
+    Args:
+        summary: What `summarize` gave; with `by`, its groups and all pairs.
+        ax: Where to draw; else in a new figure, as high as it must be.
+
+    Returns:
+        The figure, which nobody else keeps: `figure.savefig("verdicts.svg")`.
+
+    Raises:
+        AnalysisError: There is nothing to draw, or there are more than 300 bars.
+        ImportError: matplotlib is not installed.
+    """
+    bars = list(_bars(summary))
+    count = sum(bar.one is not None for bar in bars)
+    if not count or not summary.pairs:
+        raise AnalysisError("there is no strategy or policy with pairs to draw")
+    if count > _MOST_BARS:
+        raise AnalysisError(f"{count} bars are more than can be read; group by less")
+    from cooperbench_eval.plots import canvas  # noqa: PLC0415
+
+    ax = canvas.axes_for(ax, 7.5, 1.3 + _INCHES * len(bars))
+    for place, bar in enumerate(bars):
+        if bar.one is not None:
+            _draw(ax, place, bar.one)
+    _label(ax, bars, summary)
+    return canvas.figure_of(ax)
+
+
+def _bars(summary: Summary) -> Iterator[_Bar]:
+    if not summary.by:
+        yield from _bars_of(summary)
+        return
+    groups = [(f"{key_text(key)} ({each.pairs})", each) for key, each in summary.groups.items()]
+    for title, group in [*groups, (f"all ({summary.pairs})", summary)]:
+        yield _Bar(title)
+        yield from _bars_of(group)
+
+
+def _bars_of(summary: Summary) -> Iterator[_Bar]:
+    for name, strategy in summary.strategies.items():
+        yield _Bar(name, strategy)
+    for name, policy in summary.policies.items():
+        yield _Bar(f"[{name}]", policy)
+
+
+# --- drawing -----------------------------------------------------------------
+
+
+def _looks() -> dict[str, "Look"]:
+    from cooperbench_eval.plots.canvas import Look  # noqa: PLC0415
+
+    return {
+        "correct": Look("#0072B2"),
+        "incorrect": Look("#D55E00", hatch="////"),
+        "unhandled": Look("#F0C870", hatch="...."),
+        "missing_input": Look("#C8C8C8", hatch="xxxx"),
+    }
+
+
+def _draw(ax: "Axes", place: int, one: StrategySummary | PolicySummary) -> None:
+    counts = one.verdicts
+    total = counts.answered
+    if total and not counts.is_untested:
+        parts = (counts.correct, counts.incorrect, counts.unhandled, counts.missing_input)
+        _draw_parts(ax, place, parts)
+        _draw_interval(ax, place, one)
+    told = "untested" if counts.is_untested else f"{counts.correct}/{total}"
+    beside = f", {counts.unanswered} unanswered" if counts.unanswered else ""
+    ax.text(1.015, place, told + beside, va="center", fontsize="small", clip_on=False)
+
+
+def _draw_parts(ax: "Axes", place: int, parts: tuple[int, ...]) -> None:
+    total, begun = sum(parts), 0
+    for count, look in zip(parts, _looks().values(), strict=True):
+        width = count / total
+        ax.barh(
+            place,
+            width,
+            left=begun / total,
+            height=_BAR,
+            color=look.colour,
+            hatch=look.hatch,
+            edgecolor="white",
+            linewidth=0.6,
+        )
+        if width > _WIDE_ENOUGH:
+            middle = begun / total + width / 2
+            box = {"boxstyle": "round,pad=0.12", "facecolor": "white", "edgecolor": "none"}
+            ax.text(
+                middle, place, str(count), ha="center", va="center", fontsize="x-small", bbox=box
+            )
+        begun += count
+
+
+def _draw_interval(ax: "Axes", place: int, one: StrategySummary | PolicySummary) -> None:
+    from cooperbench_eval.plots import canvas  # noqa: PLC0415
+
+    share = canvas.Share.of(one.correct)
+    for width, colour in ((3.4, "white"), (1.4, "black")):
+        low = place + _BAR / 2 - 0.09
+        ax.errorbar(
+            [share.middle],
+            [low],
+            xerr=[[share.below], [share.above]],
+            fmt="o",
+            markersize=2.2 + width / 2,
+            color=colour,
+            elinewidth=width,
+            capsize=2.5,
+            capthick=width,
+            clip_on=False,
+            zorder=3,
+        )
+
+
+def _label(ax: "Axes", bars: list[_Bar], summary: Summary) -> None:
+    from cooperbench_eval.plots import canvas  # noqa: PLC0415
+
+    ax.set_yticks(range(len(bars)), [canvas.name_of(bar.label) for bar in bars])
+    labels = ax.get_yticklabels()
+    canvas.plain(labels)
+    for label, bar in zip(labels, bars, strict=True):
+        label.set_fontweight("bold" if bar.one is None else "normal")
+    ax.tick_params(axis="y", length=0)
+    ax.set_ylim(len(bars) - 0.4, -0.6)
+    ax.set_xlim(0, 1)
+    ax.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0", "25", "50", "75", "100"])
+    ax.set_xlabel("answered pairs, %")
+    ax.spines[["top", "right", "left"]].set_visible(False)
+    looks = {word: look for word, look in _looks().items() if _occurs(bars, word)}
+    handles: list[canvas.Patch | canvas.Line2D] = [
+        canvas.Patch(facecolor=look.colour, hatch=look.hatch, edgecolor="white")
+        for look in looks.values()
+    ]
+    handles.append(canvas.Line2D([], [], color="black", marker="o", markersize=4, linewidth=1.4))
+    interval = f"rate of correct ones, {summary.confidence:.0%} interval"
+    labels_of_looks = [word.replace("_", " ") for word in looks]
+    canvas.add_legend(ax, handles, [*labels_of_looks, interval], columns=3)
+
+
+def _occurs(bars: list[_Bar], word: str) -> bool:
+    return any(bar.one is not None and getattr(bar.one.verdicts, word) for bar in bars)
