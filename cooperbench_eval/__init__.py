@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from cooperbench_eval.analysis.summarizing import summarize
     from cooperbench_eval.analysis.summary import Summary
     from cooperbench_eval.analysis.tables import to_pandas, to_polars, to_records
+    from cooperbench_eval.analysis.tries import Tries, solved_within
     from cooperbench_eval.analysis.verdicts import (
         GoldSummary,
         PolicySummary,
@@ -101,6 +102,7 @@ if TYPE_CHECKING:
         apply_patch,
     )
     from cooperbench_eval.peer import PeerEval, PeerRun, read_eval, read_evals
+    from cooperbench_eval.plots import plot_effort, plot_matrix, plot_tries, plot_verdicts
     from cooperbench_eval.reporting import (
         Attempt,
         Blame,
@@ -267,6 +269,7 @@ __all__ = [
     "TestStatus",
     "TestSuite",
     "ThreeWayMerge",
+    "Tries",
     "UnknownPluginError",
     "UnknownSandboxError",
     "UnknownStrategyError",
@@ -289,6 +292,10 @@ __all__ = [
     "get_strategy",
     "gold_matrix",
     "merge",
+    "plot_effort",
+    "plot_matrix",
+    "plot_tries",
+    "plot_verdicts",
     "read_eval",
     "read_evals",
     "reap_containers",
@@ -296,6 +303,7 @@ __all__ = [
     "repository_from_image",
     "resolve_blocks",
     "resolve_conflicts",
+    "solved_within",
     "summarize",
     "task_image",
     "to_pandas",
@@ -323,6 +331,7 @@ _ROOMS = {
     "cooperbench_eval.analysis.summarizing": ("summarize",),
     "cooperbench_eval.analysis.summary": ("Summary",),
     "cooperbench_eval.analysis.tables": ("to_pandas", "to_polars", "to_records"),
+    "cooperbench_eval.analysis.tries": ("Tries", "solved_within"),
     "cooperbench_eval.analysis.verdicts": (
         "GoldSummary",
         "PolicySummary",
@@ -401,6 +410,7 @@ _ROOMS = {
         "apply_patch",
     ),
     "cooperbench_eval.peer": ("PeerEval", "PeerRun", "read_eval", "read_evals"),
+    "cooperbench_eval.plots": ("plot_effort", "plot_matrix", "plot_tries", "plot_verdicts"),
     "cooperbench_eval.reporting": (
         "Attempt",
         "Blame",
