@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar, get_origin
 
+import attrs
 import cattrs
 from cattrs.cols import list_structure_factory
 
@@ -238,6 +239,22 @@ def _make_tuple_hook(
     return load
 
 
+def _is_all_defaults(kind: Any) -> bool:
+    return attrs.has(kind) and all(f.default is not attrs.NOTHING for f in attrs.fields(kind))
+
+
+def _make_record_hook(kind: Any, converter: cattrs.Converter) -> Callable[[object, object], Any]:
+    """Ask for an object where no missing key would tell that it is none."""
+    load_object = converter.gen_structure_attrs_fromdict(kind)
+
+    def load(value: object, _: object) -> Any:
+        if isinstance(value, dict):
+            return load_object(value, kind)
+        raise ValueError(f"{value!r} is no object")
+
+    return load
+
+
 def _register_values(converter: cattrs.Converter) -> None:
     """Have *converter* take values as they are; cattrs' own way makes text of `None`."""
     converter.register_unstructure_hook(dt.datetime, dt.datetime.isoformat)
@@ -247,6 +264,7 @@ def _register_values(converter: cattrs.Converter) -> None:
     converter.register_structure_hook(float, _load_seconds)
     converter.register_structure_hook(str, _load_text)  # and its subclasses, our enums
     converter.register_structure_hook_factory(_is_tuple, _make_tuple_hook)
+    converter.register_structure_hook_factory(_is_all_defaults, _make_record_hook)
 
 
 def _make_compact_converter(*, detailed: bool) -> cattrs.Converter:

@@ -1,0 +1,348 @@
+"""Writes the merge report's JSON Schema, and the tables of it in the documentation.
+
+    python tools/report_schema.py
+
+Both are made from the records: keys, types and defaults from attrs, words from the
+docstrings. Needs `griffelib`, which the extra `test` brings.
+"""
+
+import datetime as dt
+import enum
+import json
+import re
+import types
+import typing
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import attrs
+import griffe
+
+from cooperbench_eval.models import (
+    Conflict,
+    ConflictDetails,
+    HunkPlacement,
+    LedgerRow,
+    TestResult,
+)
+from cooperbench_eval.reporting import Attempt, Blame, FeatureReport, MergeReport
+from cooperbench_eval.reporting.schema import SCHEMA_ID
+from cooperbench_eval.reporting.serialization import SCHEMA_VERSION
+
+__all__ = ["make_page", "make_schema", "print_schema"]
+
+_ROOT: Final = Path(__file__).resolve().parents[1]
+SCHEMA_FILE: Final = _ROOT / "cooperbench_eval/reporting/merge_report.schema.json"
+PAGE_FILE: Final = _ROOT / "docs/reference/report-format.md"
+
+_Json = dict[str, Any]
+
+_DESCRIPTION: Final = """\
+Everything that is known of a pair of features: feature 1 merged into feature 2. \
+Keys are only ever added while schema_version is the same; a reader passes over keys that it \
+does not know, and takes the default of one that is missing."""
+
+# Facts that a report derives and writes beside what it holds, in the order of the file. What a
+# record holds comes behind them in its own order, unless it is named here too.
+_WRITTEN_FIRST: Final[Mapping[type, tuple[str, ...]]] = {
+    MergeReport: (
+        "schema_version",
+        "repo_name",
+        "task_id",
+        "timestamp",
+        "feature1",
+        "feature2",
+        "merge_status",
+        "conflict_score",
+    ),
+    FeatureReport: ("number", "tests_passed", "test_output"),
+    ConflictDetails: ("conflict_sections", "conflict_lines", "avg_lines_per_conflict"),
+    TestResult: (
+        "status",
+        "passed_tests",
+        "failed_tests",
+        "error_tests",
+        "skipped_tests",
+        "xfailed_tests",
+        "total_tests",
+        "pass_rate",
+    ),
+}
+_WRITTEN_LAST: Final[Mapping[type, tuple[str, ...]]] = {
+    FeatureReport: ("tests",),
+    Attempt: ("verdict", "blame"),
+}
+
+# A number is no less than 0, but for these.
+_SIGNED: Final = {
+    (MergeReport, "task_id"),
+    (FeatureReport, "number"),
+    (TestResult, "exit_code"),
+    (HunkPlacement, "offset"),
+    (Blame, "features"),
+}
+_FROM_ONE: Final = {
+    (MergeReport, "k"),
+    (Conflict, "line"),
+    (HunkPlacement, "hunk"),
+    (LedgerRow, "line"),
+}
+_SHARES: Final = {
+    (TestResult, "pass_rate"),
+    (LedgerRow, "ours_kept"),
+    (LedgerRow, "theirs_kept"),
+}
+
+_DATE: Final = (
+    "(?!0000)[0-9]{4}-("
+    "(0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)"
+    "|02-(0[1-9]|[12][0-9]))"
+)
+_CLOCK: Final = "([01][0-9]|2[0-3]):[0-5][0-9]"
+_TIME: Final = rf"^{_DATE}T{_CLOCK}:[0-5][0-9](\.[0-9]{{1,6}})?(Z|[+-]{_CLOCK}(:[0-5][0-9])?)$"
+_BASE64: Final = "^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$"
+
+_BYTES: Final[_Json] = {
+    "title": "Bytes",
+    "description": "A file's content, or a part of it: as text where it is UTF-8, else as base64.",
+    "anyOf": [
+        {"type": "string"},
+        {
+            "type": "object",
+            "required": ["base64"],
+            "properties": {
+                "base64": {"type": "string", "contentEncoding": "base64", "pattern": _BASE64}
+            },
+        },
+    ],
+}
+_NOTHING_MERGED: Final[_Json] = {
+    "title": "NothingMerged",
+    "description": "Stands for the details where there was nothing to merge.",
+    "type": "object",
+    "required": ["conflict_sections", "conflict_lines", "avg_lines_per_conflict"],
+    "properties": {
+        "conflict_sections": {"type": "null"},
+        "conflict_lines": {"type": "null"},
+        "avg_lines_per_conflict": {"type": "null"},
+    },
+}
+
+
+# --- the schema --------------------------------------------------------------
+
+
+def make_schema() -> _Json:
+    """Return the schema of a merge report."""
+    return _Maker().make()
+
+
+def print_schema(schema: _Json) -> str:
+    """Return *schema* as the text of its file."""
+    return json.dumps(schema, ensure_ascii=False, indent=2) + "\n"
+
+
+class _Maker:
+    """Follows the records from the report on."""
+
+    def __init__(self) -> None:
+        self._words = _Docstrings()
+        self._definitions: _Json = {"Bytes": _BYTES, "NothingMerged": _NOTHING_MERGED}
+
+    def make(self) -> _Json:
+        report = self._record(MergeReport)
+        return {
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "$id": SCHEMA_ID,
+            **report,
+            "description": _DESCRIPTION,
+            "$defs": dict(sorted(self._definitions.items())),
+        }
+
+    def _record(self, record: type) -> _Json:
+        fields = {field.name: field for field in attrs.fields(record)}
+        first, last = _WRITTEN_FIRST.get(record, ()), _WRITTEN_LAST.get(record, ())
+        names = [*first, *(name for name in fields if name not in first + last), *last]
+        properties = {name: self._property(record, name, fields.get(name)) for name in names}
+        return {
+            "title": record.__name__,
+            "description": self._words.of(record),
+            "type": "object",
+            # A derived fact has no default either: whoever reads need not derive it again.
+            "required": [name for name in names if "default" not in properties[name]],
+            "properties": properties,
+        }
+
+    def _property(self, record: type, name: str, field: "attrs.Attribute[Any] | None") -> _Json:
+        match record.__name__, name:
+            case "MergeReport", "schema_version":
+                meaning = "The version of this format."
+                return {"description": meaning, "const": SCHEMA_VERSION}
+            case "Attempt", "blame":
+                return {"description": self._words.of(Blame), **self._type(Blame, record, name)}
+            case "MergeReport", "conflict_details":
+                meaning = "The naive merge's conflicts, measured."
+                merged = self._type(ConflictDetails, record, name)
+                return {
+                    "description": meaning,
+                    "anyOf": [merged, {"$ref": "#/$defs/NothingMerged"}],
+                }
+        meaning = self._words.of(record, name)
+        if field is None:
+            kind = typing.get_type_hints(getattr(record, name).fget)["return"]
+            return {"description": meaning, **self._type(kind, record, name)}
+        if (record, name) == (FeatureReport, "tests"):
+            meaning += " Its output is `test_output`."
+        kind = typing.get_type_hints(record)[name]
+        default = {} if field.default is attrs.NOTHING else {"default": _plain(field.default)}
+        return {"description": meaning, **self._type(kind, record, name), **default}
+
+    def _type(self, kind: Any, record: type, name: str) -> _Json:
+        origin, arguments = typing.get_origin(kind), typing.get_args(kind)
+        if origin in (types.UnionType, typing.Union):
+            (some,) = (each for each in arguments if each is not types.NoneType)
+            return _or_null(self._type(some, record, name))
+        if origin is tuple:
+            return {"type": "array", "items": self._type(arguments[0], record, name)}
+        if origin is Mapping:
+            values = self._type(arguments[1], record, name)
+            return {"type": "object", "additionalProperties": values}
+        if kind is bytes:
+            return {"$ref": "#/$defs/Bytes"}
+        if attrs.has(kind) or issubclass(kind, enum.Enum):
+            return self._reference(kind)
+        return self._scalar(kind, record, name)
+
+    def _reference(self, kind: Any) -> _Json:
+        if kind.__name__ not in self._definitions:
+            self._definitions[kind.__name__] = {}  # for one that holds itself
+            made = self._record(kind) if attrs.has(kind) else self._enum(kind)
+            self._definitions[kind.__name__] = made
+        return {"$ref": f"#/$defs/{kind.__name__}"}
+
+    def _enum(self, kind: type[enum.StrEnum]) -> _Json:
+        members = [f"- `{each.value}`: {self._words.of(kind, each.name)}" for each in kind]
+        return {
+            "title": kind.__name__,
+            "description": "\n".join([self._words.of(kind), "", *members]),
+            "type": "string",
+            "enum": [each.value for each in kind],
+        }
+
+    def _scalar(self, kind: type, record: type, name: str) -> _Json:
+        if kind is dt.datetime:
+            return {"type": "string", "pattern": _TIME}
+        if kind in (int, float):
+            return {"type": "integer" if kind is int else "number"} | _bounds(record, name)
+        return {"type": {bool: "boolean", str: "string"}[kind]}
+
+
+def _bounds(record: type, name: str) -> _Json:
+    place = (record, name)
+    if place in _SIGNED:
+        return {}
+    if place in _SHARES:
+        return {"minimum": 0, "maximum": 1}
+    return {"minimum": 1 if place in _FROM_ONE else 0}
+
+
+def _or_null(kind: _Json) -> _Json:
+    if "type" in kind:
+        return kind | {"type": [kind["type"], "null"]}
+    return {"anyOf": [kind, {"type": "null"}]}
+
+
+def _plain(default: Any) -> Any:
+    """Return a default as the file has it."""
+    if isinstance(default, attrs.Factory):  # type: ignore[arg-type]
+        default = default.factory()
+    if isinstance(default, bytes):
+        return default.decode()
+    return list(default) if isinstance(default, tuple) else default
+
+
+class _Docstrings:
+    """What the docstrings say, as one who reads the file may take it."""
+
+    def __init__(self) -> None:
+        package = griffe.load("cooperbench_eval", docstring_parser="google")
+        self._package = typing.cast("griffe.Module", package)
+
+    def of(self, kind: type, name: str | None = None) -> str:
+        """Return the first paragraph on a class, or all about one of its names."""
+        inside = kind.__module__.removeprefix("cooperbench_eval.")
+        found = self._package[f"{inside}.{kind.__name__}"]
+        if name is None:
+            return _flat(found.docstring.value.split("\n\n")[0])
+        if name in found.members and found[name].docstring is not None:
+            return _flat(found[name].docstring.value)
+        for section in found.docstring.parsed:
+            if section.kind is griffe.DocstringSectionKind.attributes:
+                for each in section.value:
+                    if each.name == name:
+                        return _flat(each.description)
+        raise LookupError(f"nothing is said of {kind.__name__}.{name}")
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.split()).replace("`None`", "`null`")
+
+
+# --- the page ----------------------------------------------------------------
+
+_BETWEEN: Final = re.compile(r"(?s)(<!-- tables: .*? -->\n).*(<!-- end of tables -->)")
+
+
+def make_page(page: str, schema: _Json) -> str:
+    """Return *page* with its tables made anew from *schema*."""
+    records = {"MergeReport": schema} | {
+        name: each for name, each in schema["$defs"].items() if "properties" in each
+    }
+    others = {name: each for name, each in schema["$defs"].items() if name not in records}
+    parts = [_table(name, each) for name, each in records.items()]
+    parts += [f"### {name}\n\n{each['description']}\n" for name, each in others.items()]
+    tables = "\n" + "\n".join(parts) + "\n"
+    return _BETWEEN.sub(lambda found: found[1] + tables + found[2], page)
+
+
+def _table(name: str, record: _Json) -> str:
+    rows = [
+        f"| `{key}` | {_shown_type(each)} | {_shown_default(key, each, record)} "
+        f"| {each.get('description', '').replace('|', chr(92) + '|')} |"
+        for key, each in record["properties"].items()
+    ]
+    head = f"### {name}\n\n{record['description']}\n\n"
+    return head + "\n".join(["| key | value | default | |", "|---|---|---|---|", *rows]) + "\n"
+
+
+def _shown_default(key: str, value: _Json, record: _Json) -> str:
+    return "required" if key in record["required"] else f"`{json.dumps(value['default'])}`"
+
+
+def _shown_type(value: _Json) -> str:
+    if "$ref" in value:
+        name = value["$ref"].rpartition("/")[2]
+        return f"[{name}](#{name.lower()})"
+    if "anyOf" in value:
+        return " or ".join(_shown_type(each) for each in value["anyOf"])
+    if "const" in value:
+        return f"`{value['const']}`"
+    if value["type"] == "array":
+        return f"list of {_shown_type(value['items'])}"
+    if value["type"] == "object" and "additionalProperties" in value:
+        return f"object of {_shown_type(value['additionalProperties'])}"
+    names = value["type"] if isinstance(value["type"], list) else [value["type"]]
+    return " or ".join(names)
+
+
+def main() -> None:
+    """Write both files."""
+    schema = make_schema()
+    SCHEMA_FILE.write_text(print_schema(schema), encoding="utf-8")
+    page = PAGE_FILE.read_text(encoding="utf-8")
+    PAGE_FILE.write_text(make_page(page, schema), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
