@@ -23,6 +23,8 @@ __all__ = ["Child"]
 _GUARDIAN: Final = Path(__file__).with_name("guardian.py")
 # A guardian that is gone is no reason for a signal, nor is one that is busy to wait.
 _FLAGS: Final = getattr(socket, "MSG_NOSIGNAL", 0) | socket.MSG_DONTWAIT
+_GRACE_SECONDS: Final = 5.0
+"""How long a process may clean up that is stopped, or go on that has answered."""
 _MOST_SAID: Final = 16
 
 
@@ -109,9 +111,9 @@ class Child:
 def _start(link: socket.socket, folder: Path, call: int, answer: int) -> subprocess.Popen[bytes]:
     if not sys.executable:
         raise WorkerError("its process cannot be started (there is no Python for it)")
-    numbers = map(str, (os.getpid(), call, answer))
+    arguments = map(str, (os.getpid(), call, answer, _GRACE_SECONDS))
     return subprocess.Popen(  # noqa: S603 - our own script
-        [sys.executable, "-P", str(_GUARDIAN), *numbers],
+        [sys.executable, "-P", str(_GUARDIAN), *arguments],
         stdin=link.fileno(),
         pass_fds=(call, answer),
         # An interrupt of the terminal is for the host, who ends this in turn.

@@ -3,7 +3,8 @@
 A script of its own. Standard input is a socket to whoever started it, the host: a
 byte, or its end, tells it to stop the work. It says there at last how the worker
 ended: its exit status, or a signal's number, negative. The arguments are the host's
-process id, and descriptors of two files: of the call, and for its answer.
+process id, descriptors of two files, of the call and for its answer, and how many
+seconds a worker may go on that was told to stop, or has answered.
 
 The worker is asked to stop before it is killed, so that it can clean up. Orphans of
 the worker come to this process; when the worker has ended, they are killed.
@@ -21,8 +22,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-GRACE_SECONDS = 5.0
-"""How long a worker may clean up, and a process go on that has answered."""
 _GIVE_UP_SECONDS = 5.0
 _CLEANERS_SECONDS = 30.0
 _WAKE_SECONDS = 1.0
@@ -39,6 +38,7 @@ _libc = ctypes.CDLL(None)
 def main() -> None:
     """Fork the worker, and watch over it."""
     host, call, answer = map(int, sys.argv[1:4])
+    grace_seconds = float(sys.argv[4])
     # The host may block or ignore signals, and that outlives its fork and exec.
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD):
@@ -53,7 +53,7 @@ def main() -> None:
         _work(guardian, call, answer)
         return
     os.close(call)
-    ending = _watch(supervisor, worker, host, answer)
+    ending = _watch(supervisor, worker, host, answer, grace_seconds)
     _kill_the_rest(supervisor, worker)
     with suppress(OSError):  # the host may be dying
         os.write(0, b"%d" % ending)
@@ -90,7 +90,7 @@ def _work(guardian: int, call: int, answer: int) -> None:
         serve(file, answer)
 
 
-def _watch(supervisor: Any, worker: int, host: int, answer: int) -> int:
+def _watch(supervisor: Any, worker: int, host: int, answer: int, grace_seconds: float) -> int:
     """Wait for the worker, or end it; return how it ended."""
     poller = select.poll()
     poller.register(0, select.POLLIN)
@@ -105,10 +105,10 @@ def _watch(supervisor: Any, worker: int, host: int, answer: int) -> int:
         # Another process forked by the host may hold the socket, hence getppid.
         if not is_asked and (is_told or os.getppid() != host):
             is_asked = True
-            kill_at = min(kill_at, now + GRACE_SECONDS)
+            kill_at = min(kill_at, now + grace_seconds)
             os.kill(worker, signal.SIGTERM)
-        elif kill_at > now + GRACE_SECONDS and os.fstat(answer).st_size:
-            kill_at = now + GRACE_SECONDS
+        elif kill_at > now + grace_seconds and os.fstat(answer).st_size:
+            kill_at = now + grace_seconds
         if now > kill_at:
             supervisor.kill(-worker)
             supervisor.kill(worker)

@@ -1,0 +1,162 @@
+"""What the tests of hosts have done in processes of their own; those import this module."""
+
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+import cooperbench_eval as ce
+
+# Leaves its session and its parent, hears no signal, and sleeps; known by its last argument.
+STUBBORN = """
+import os, signal, sys, time
+if os.fork():
+    time.sleep(60)
+os.setsid()
+if os.fork():
+    os._exit(0)
+for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+    signal.signal(number, signal.SIG_IGN)
+open(sys.argv[1], "w").close()
+time.sleep(60)
+"""
+
+
+def children():
+    """List the processes that this one started, dead ones too that nobody buried."""
+    files = Path(f"/proc/{os.getpid()}/task").glob("*/children")
+    return [int(pid) for file in files for pid in file.read_text().split()]
+
+
+def live(word):
+    """List the live processes that were started with a word."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            arguments = (folder / "cmdline").read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if word.encode() in arguments:
+            found.append(int(folder.name))
+    return found
+
+
+def is_alive(pid):
+    """Whether a process runs, and is no zombie."""
+    try:
+        return "Z" not in Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def until(is_so, *, within_seconds=15.0):
+    """Wait for something, and say whether it came."""
+    deadline = time.monotonic() + within_seconds
+    while not is_so() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return is_so()
+
+
+def leave_litter(word, mark):
+    """Leave a stubborn process and a folder behind."""
+    subprocess.Popen([sys.executable, "-S", "-c", STUBBORN, str(mark), word])
+    Path(tempfile.mkdtemp(), "file").touch()
+    until(Path(mark).exists)
+
+
+def sleep_with_litter(word, mark):
+    """Leave litter, and sleep; note in *mark* that there was time to clean up."""
+    try:
+        leave_litter(word, mark)
+        time.sleep(60)
+    finally:
+        Path(mark).write_text("cleaned up")
+
+
+def swallow_everything(word, mark):
+    """Leave litter, and go on whatever is raised."""
+    while True:
+        try:
+            if not Path(mark).exists():
+                leave_litter(word, mark)
+            while True:
+                time.sleep(0.01)
+        except BaseException:  # noqa: BLE001, S112 - as a bad strategy does
+            continue
+
+
+def count_natively(word, mark):
+    """Leave litter, and be at something that no signal interrupts."""
+    leave_litter(word, mark)
+    sum(range(10**12))
+
+
+def answer_and_linger(mark):
+    """Return at once, with a thread that goes on and on."""
+    threading.Thread(target=time.sleep, args=(60,)).start()
+    Path(mark).write_text(str(os.getpid()))
+    return "an answer"
+
+
+class Traveller:
+    """Notes which thread packs and unpacks it."""
+
+    threads: tuple[int, ...] = ()
+
+    def __getstate__(self):
+        return (*self.threads, threading.get_native_id())
+
+    def __setstate__(self, state):
+        self.threads = (*state, threading.get_native_id())
+
+
+def bounce(traveller):
+    """Give it back."""
+    return traveller
+
+
+class OddError(Exception):
+    """Cannot be rebuilt from its arguments."""
+
+    def __init__(self, one, two):
+        super().__init__(f"{one} and {two}")
+
+
+class UnsendableError(Exception):
+    """Cannot be pickled."""
+
+    def __init__(self, word):
+        super().__init__(word)
+        self.lock = threading.Lock()
+
+
+class UnspeakableError(BaseException):
+    """Has no words for itself."""
+
+    def __repr__(self):
+        raise ValueError
+
+
+def throw(kind, *args):
+    """Raise something."""
+    raise kind(*args)
+
+
+def pair_that_sleeps(word, mark, **options):
+    """Make a pair whose first test run leaves a stubborn process, and sleeps."""
+    base = ce.Snapshot.from_files({"a.txt": b"1\n\n\n\n2\n", "sleep.py": STUBBORN.encode()})
+    suite = ce.TestSuite(
+        command=("python", "-S", "sleep.py", str(mark), word), timeout_seconds=60, **options
+    )
+    patches = (
+        ce.Changes({"a.txt": ce.Entry(text)}).diff(base)
+        for text in (b"one\n\n\n\n2\n", b"1\n\n\n\ntwo\n")
+    )
+    one, two = (
+        ce.Feature(number=number, patch=patch, tests=suite)
+        for number, patch in enumerate(patches, 1)
+    )
+    return ce.FeaturePair(repo_name="sleeper", task_id=1, base=base, feature1=one, feature2=two)
