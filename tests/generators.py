@@ -63,6 +63,7 @@ __all__ = [
     "json_values",
     "lists_of",
     "moved_trees",
+    "odd_texts",
     "pair_facts",
     "path_trees",
     "peer_documents",
@@ -947,3 +948,13 @@ def answers() -> st.SearchStrategy[list[bytes | None]]:
     `None` leaves one open. The texts are whole lines, some like markers.
     """
     return st.lists(st.none() | texts(4).map(b"".join), min_size=1, max_size=5)
+
+
+_ODD_CHARACTERS = (
+    "\x00\x07\x1b\x85\n\r\t\u00a0\u00ad\u200b\u202e\u2028\ufeff\udc80\ue000<>&\"'[]$\\é漢"
+)
+
+
+def odd_texts() -> st.SearchStrategy[str]:
+    r"""Texts with what is not seen or means something to others: `"a\x1b[31m<b>\u202e"`."""
+    return st.text(st.sampled_from(_ODD_CHARACTERS) | st.characters(), max_size=60)

@@ -78,15 +78,18 @@ class _Fitted:
         return shown
 
     def _as_list(self) -> Iterator[Renderable]:
-        names = [column.name for column in self._table.columns]
+        first_name, *names = (column.name for column in self._table.columns)
         for section in self._table.sections:
             if section.title:
                 yield Text(visible(section.title), style="bold")
             for first, *others in section.rows:
-                yield _text(first)
+                yield _told(first_name, first)
                 told = [
-                    Text(f"{name} ", style="dim").append_text(_text(cell))
-                    for name, cell in zip(names[1:], others, strict=True)
-                    if cell.text
+                    _told(name, cell) for name, cell in zip(names, others, strict=True) if cell.text
                 ]
                 yield Padding(Text(", ").join(told), (0, 0, 0, 2))
+
+
+def _told(name: str, cell: Cell) -> Text:
+    """Return a cell with its column's name in front, if that has one."""
+    return Text(f"{name} " if name else "", style="dim").append_text(_text(cell))

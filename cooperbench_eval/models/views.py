@@ -77,7 +77,7 @@ def run_view(tests: TestResult) -> View:
         lines.append(tests.reason)
     if tests.repeats:
         ends = ", ".join(status.value.replace("_", " ") for status in tests.repeats[:_SHOWN_CASES])
-        rule = f", {tests.repeat_policy.value} had to pass" if tests.repeat_policy else ""
+        rule = f", {tests.repeat_policy} had to pass" if tests.repeat_policy else ""
         lines.append(f"run {len(tests.repeats)} times: {ends}{rule}")
     missing = tests.missing_tests
     return View(

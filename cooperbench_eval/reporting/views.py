@@ -1,4 +1,7 @@
-"""What is shown of a report and of its rows: a dozen lines, whatever they hold."""
+"""What is shown of a report and of its rows: a dozen lines, whatever they hold.
+
+As HTML a report takes two or three kilobytes, and 20 at most.
+"""
 
 from cooperbench_eval.display.records import Cell, Column, Section, Table, Tone, View
 from cooperbench_eval.display.visible import cut_list, visible
@@ -10,12 +13,15 @@ from cooperbench_eval.reporting.rows import Attempt, FeatureReport, PatchReport,
 
 __all__ = ["attempt_view", "blame_view", "report_view"]
 
-_SHOWN_STRATEGIES = 12
+_SHOWN_STRATEGIES = 8
+_SHOWN_NOTES = 8
 _SHOWN_FILES = 4
 _SHOWN_LOST = 3
 _SHOWN_LOST_ALONE = 20
-_NAME = 60
-_REASON = 120
+_SHOWN_ID = 12
+_NAME = 40
+_REASON = 100
+_NOTE = 200
 
 _VERDICTS = {Verdict.CORRECT: Tone.GOOD, Verdict.NOT_RUN: Tone.PLAIN}
 
@@ -24,14 +30,17 @@ def report_view(report: MergeReport) -> View:
     """Describe a pair: how it merges, each feature alone, each strategy, what was lost."""
     one, two = report.feature1.number, report.feature2.number
     shown = report.attempts[:_SHOWN_STRATEGIES]
-    more = len(report.attempts) - len(shown)
+    notes = [note for attempt in shown for note in _notes(report, attempt)]
     return View(
         title=f"{visible(report.repo_name, _NAME)}/{report.task_id}: "
         f"feature {one} merged into feature {two}",
         lines=[_whose(report), _standing(report)],
         tables=[_features_table(report), *_strategies_table(report, shown)],
-        notes=[note for attempt in shown for note in _notes(report, attempt)]
-        + ([f"and {counted(more, 'more strategy row')}"] if more > 0 else []),
+        notes=[
+            *(visible(note, _NOTE) for note in notes[:_SHOWN_NOTES]),
+            *_rest(len(notes) - _SHOWN_NOTES, "more such note"),
+            *_rest(len(report.attempts) - _SHOWN_STRATEGIES, "more strategy row"),
+        ],
     )
 
 
@@ -77,13 +86,17 @@ def _lost_table(title: str, names: tuple[str, ...]) -> Table:
     return Table(columns=[Column(title)], sections=[Section(rows=rows)])
 
 
+def _rest(more: int, noun: str) -> list[str]:
+    return [f"and {counted(more, noun)}"] if more > 0 else []
+
+
 # --- the pair ----------------------------------------------------------------
 
 
 def _whose(report: MergeReport) -> str:
     named = [visible(each, _NAME) for each in (report.model, report.setting) if each]
     when = f"evaluated {report.timestamp.isoformat(' ', 'minutes')}"
-    base = visible(report.base_commit or report.base_tree_id, 12)
+    base = visible((report.base_commit or report.base_tree_id)[:_SHOWN_ID])
     kind = "commit" if report.base_commit else "tree"
     return ", ".join([*named, f"try {report.k}", when] + [f"base {kind} {base}"] * bool(base))
 

@@ -1,0 +1,179 @@
+"""What is shown of summaries, rates and comparisons."""
+
+import io
+import re
+
+import pytest
+from fragments import read_fragment
+from generators import lists_of, odd_texts, pair_facts
+from hypothesis import given, settings
+from IPython.core.formatters import DisplayFormatter
+from made_pairs import NOON, attempt, pair
+from rich.console import Console
+
+from cooperbench_eval.analysis import Comparison, Policy, Rate, compare, summarize
+from cooperbench_eval.analysis.agreement import PeerAgreement, PeerDisagreement
+from cooperbench_eval.analysis.policies import POLICIES
+from cooperbench_eval.display.visible import visible
+from cooperbench_eval.peer import PeerEval
+
+PAIRS = [
+    pair(naive="clean ++", union="clean ++"),
+    pair(naive="conflicts", union="resolved +-", facts={"task_id": 2}),
+    pair(naive="conflicts", union="resolved !+", facts={"task_id": 3}),
+    pair(naive="not_tried", union="not_tried", facts={"repo_name": "jinja"}),
+]
+
+
+def by_rich(result, width):
+    """What a terminal of that width gets."""
+    file = io.StringIO()
+    Console(file=file, width=width, legacy_windows=False).print(result)
+    return file.getvalue()
+
+
+def numbers_of(text):
+    """Every number of a text, as often as it stands there."""
+    return sorted(re.findall(r"[-\d.,/%]*\d[%]?", text))
+
+
+@pytest.mark.parametrize("width", [120, 80, 40])
+@pytest.mark.parametrize("by", [None, "repo_name"])
+def test_rich_has_every_number(width, by):
+    """A summary has the same numbers by rich as in text, whole ones, whatever the width."""
+    summary = summarize(PAIRS, by=by)
+
+    assert numbers_of(by_rich(summary, width)) == numbers_of(str(summary))
+
+
+@pytest.mark.parametrize("by", [None, "repo_name"])
+def test_html_has_every_number(by):
+    """So has a notebook, row by row."""
+    summary = summarize(PAIRS, by=by)
+
+    found = read_fragment(summary._repr_html_())
+
+    assert [[cell for cell in row if cell] for row in found.rows] == [
+        re.split(r" {2,}", line.strip()) for line in str(summary).splitlines()[1:]
+    ]
+    assert found.lines[0] == str(summary).splitlines()[0]
+
+
+@settings(max_examples=30)
+@given(lists_of(pair_facts()))
+def test_any_summary_can_be_shown(facts):
+    """Whatever pairs come to, text, HTML and rich tell it."""
+    summary = summarize(facts, by=["repo_name", "model"], gold=[])
+
+    for result in (summary, *summary.strategies.values(), *summary.comparisons.values()):
+        read_fragment(result._repr_html_())
+        assert by_rich(result, 60)
+        assert str(result)
+
+
+@given(odd_texts())
+def test_names_are_texts(name):
+    """A strategy, a policy or a group may have any name."""
+    facts = pair(facts={"repo_name": name, "attempts": [attempt(name, "clean ++")]})
+    policy = Policy(name=f"p{name}", strategies=["naive"])
+
+    found = read_fragment(summarize([facts], by="repo_name", policies=[policy])._repr_html_())
+
+    shown = [row[0] for row in found.rows[1:4]]
+    assert shown == [visible(each) for each in (f"{name or '-'} (1)", name, f"[p{name}]")]
+
+
+def test_a_summary_of_nothing_is_one_line():
+    """No pairs make no table."""
+    summary = summarize([], policies=[])
+
+    assert str(summary) == "0 pairs"
+    assert read_fragment(summary._repr_html_()).lines == ["0 pairs"]
+
+
+def test_a_strategy_tells_what_gold_reaches():
+    """Its row of the summary, and gold's shares if there is gold."""
+    union = summarize(PAIRS[:2], gold=[PAIRS[0]]).strategies["union"]
+
+    assert str(union).splitlines() == [
+        "union: 2 pairs",
+        "         correct   rate    interval  incorrect  unhandled  missing  unanswered",
+        "  union      1/2  50.0%  9.5%-90.5%          1          0        0           0",
+        "gold gets right 1/1 = 100.0% [20.7%, 100.0%]",
+        "reached of those 1/1 = 100.0% [20.7%, 100.0%]",
+        "beyond those 0/0",
+        "pairs that gold has no answer for: 1",
+    ]
+
+
+def test_a_comparison_tells_both_ways():
+    """Rates with intervals, the pairs both ways, the test, and what was not compared."""
+    teams = Comparison(
+        first="a", second="b", both=30, only_first=9, only_second=1, neither=10, unanswered=2
+    )
+
+    assert read_fragment(teams._repr_html_()).texts == [
+        *("a and b on the same 50 pairs", "right", "rate", "interval"),
+        *("a", "39/50", "78.0%", "64.8%-87.2%", "b", "31/50", "62.0%", "48.2%-74.1%"),
+        "both right 30, only a 9, only b 1, neither 10",
+        "difference -16.0 percentage points, p = 0.0215 (McNemar, exact, two-sided)",
+        "not compared: 2 without an answer, 0 only in a, 0 only in b",
+    ]
+
+
+def test_comparing_nothing_gives_no_p_value():
+    """No pair, no test, and no rate."""
+    text = by_rich(compare([], [], "strict"), 80)
+
+    assert "no pair is compared, so there is no p-value" in text
+    assert re.search(r"first +0/0 +- +-", text)
+
+
+def test_a_rate_is_one_line():
+    """It is the line that print gives."""
+    rate = Rate(8, 10)
+
+    assert read_fragment(rate._repr_html_()).texts == [str(rate)]
+    assert by_rich(rate, 80) == f"{rate}\n"
+
+
+def test_disagreements_with_the_peer_are_told():
+    """Where the benchmark's evaluation and ours differ, each pair has a row; twenty of them."""
+    peer = PeerEval(
+        repo_name="click",
+        task_id=1,
+        features=[1, 2],
+        setting=None,
+        merge_status=None,
+        merge_strategy=None,
+        apply_status={},
+        passed={},
+        passed_tests={},
+        failed_tests={},
+        both_passed=True,
+        error="",
+        evaluated_at=str(NOON),
+        path="",
+    )
+    ours = pair(naive="conflicts")
+    each = PeerDisagreement(peer=peer, ours=ours, judged=POLICIES["strict"].judge(ours))
+    comparison = Comparison(
+        first="peer", second="strict", both=3, only_first=21, only_second=0, neither=1
+    )
+    agreement = PeerAgreement(comparison=comparison, disagreements=[each] * 21)
+
+    found = read_fragment(agreement._repr_html_())
+
+    assert found.lines[1] == "4 of 25 agree"
+    assert found.rows[-1] == ["click/1", "1 and 2", "passes", "unhandled"]
+    assert len(found.rows) == 3 + 1 + 20
+    assert found.lines[-1] == "and 1 more disagreements"
+
+
+def test_a_notebook_shows_the_html():
+    """IPython's own formatters find it."""
+    summary = summarize(PAIRS)
+
+    shown, _ = DisplayFormatter().format(summary)
+
+    assert shown["text/html"] == summary._repr_html_()

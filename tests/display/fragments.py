@@ -1,0 +1,33 @@
+"""Reads what a notebook is shown, as a browser would."""
+
+from types import SimpleNamespace
+
+import html5lib
+
+_INERT = {"div", "b", "table", "thead", "tbody", "tr", "th", "td"}
+_VALUES = {
+    "scope": {"col", "row", "rowgroup"},
+    "colspan": set(map(str, range(1, 12))),
+}
+
+
+def read_fragment(html):
+    """Return the texts, lines and rows of a fragment; fail where it is not inert.
+
+    The parser is strict: whatever a browser would have to repair is an error.
+    """
+    parser = html5lib.HTMLParser(
+        tree=html5lib.getTreeBuilder("etree"), strict=True, namespaceHTMLElements=False
+    )
+    root = parser.parseFragment(html)
+    styles = set()
+    for element in list(root.iter())[1:]:
+        assert element.tag in _INERT, element.tag
+        for name, value in element.attrib.items():
+            if name == "style":
+                styles.add(value)
+            else:
+                assert value in _VALUES[name], (name, value)
+    rows = [["".join(cell.itertext()) for cell in row] for row in root.iter("tr")]
+    lines = [each.text for each in root.iter() if each.tag in {"b", "div"} and each.text]
+    return SimpleNamespace(texts=list(root.itertext()), styles=styles, rows=rows, lines=lines)

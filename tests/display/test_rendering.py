@@ -1,0 +1,208 @@
+"""One view as text, as HTML and by rich."""
+
+import io
+import subprocess
+import sys
+
+import pytest
+from fragments import read_fragment
+from generators import lists_of, odd_texts
+from hypothesis import given
+from rich.console import Console
+
+from cooperbench_eval.display.html import ROWS, html_text
+from cooperbench_eval.display.plain import plain_text
+from cooperbench_eval.display.records import Cell, Column, Section, Table, Tone, View
+from cooperbench_eval.display.terminal import renderable
+from cooperbench_eval.display.visible import visible
+
+COLUMNS = (Column("name"), Column("kind"), Column("count", is_number=True))
+HOSTILE = (
+    "<script>alert(1)</script>",
+    "</td></table><img src=x onerror=alert(1)>",
+    "<!-- & &lt; &#60; ]]>",
+    "\" onmouseover='x' style=\"position:fixed",
+    "[bold red]x[/] [link=http://e.org]y[/link] :boom:",
+    "\x1b[31mred\x1b]8;;http://e.org\x07link\x9b2J",
+    "nul\0 bell\a back\b\b\b line\nfeed\r",
+    "user\u202etxt.exe\u2066\u200b",
+    "half \udcff",
+    "$x_1$ \\alpha",
+)
+
+
+def table(*rows, title=""):
+    """A table of one section."""
+    return Table(columns=COLUMNS, sections=[Section(title=title, rows=rows)])
+
+
+def printed(view, width=80, **options):
+    """What a terminal of that width gets from rich."""
+    file = io.StringIO()
+    Console(file=file, width=width, legacy_windows=False, **options).print(renderable(view))
+    return file.getvalue()
+
+
+def test_text_is_aligned():
+    """Names stand to the left and numbers to the right, wide characters counted as such."""
+    view = View(
+        title="Title",
+        lines=["One."],
+        tables=[table(["a", "漢", "1"], ["bcd", "ef", "1,234"], title="all")],
+        notes=["Note."],
+    )
+
+    assert plain_text(view).splitlines() == [
+        "Title",
+        "One.",
+        "name   kind  count",
+        "all",
+        "  a    漢        1",
+        "  bcd  ef    1,234",
+        "Note.",
+    ]
+
+
+def test_html_has_a_row_for_each_row():
+    """Header, headings and rows are those of a table, and a tone is told by a colour."""
+    view = View(title="T", tables=[table(["a", Cell("b", Tone.BAD), "1"], title="all")])
+
+    found = read_fragment(html_text(view))
+
+    assert found.rows == [["name", "kind", "count"], ["all"], ["a", "b", "1"]]
+    assert any("color:" in style for style in found.styles)
+
+
+def test_rich_prints_a_table_where_there_is_room():
+    """Rows are lines, and numbers stand to the right."""
+    view = View(title="T", tables=[table(["a", "b", "1"], ["a", "b", "12"])])
+
+    lines = printed(view).splitlines()
+
+    assert [line.split() for line in lines] == [
+        ["T"],
+        ["name", "kind", "count"],
+        ["a", "b", "1"],
+        ["a", "b", "12"],
+    ]
+    assert lines[2].rstrip().endswith(" 1")
+
+
+def test_rich_prints_a_list_where_there_is_none():
+    """No number is broken: what does not fit is told with its name, line by line."""
+    numbers = [f"{number:,}" for number in (1_234_567, 2_345_678)]
+    view = View(title="T", tables=[table(*([f"row-{n}", "b", n] for n in numbers), title="all")])
+
+    text = printed(view, width=18)
+
+    assert "all\nname row-1,234,567\n" in text
+    assert all(text.split().count(number) == 1 for number in numbers)
+
+
+def test_tones_are_told_in_colour():
+    """A terminal with colours gets one for what holds and another for what does not."""
+    row = [Cell("a"), Cell("good", Tone.GOOD), Cell("bad", Tone.BAD)]
+
+    text = printed(View(title="T", tables=[table(row)]), color_system="standard", force_terminal=1)
+
+    assert "\x1b[34mgood" in text
+    assert "\x1b[33m  bad" in text
+
+
+@given(lists_of(odd_texts()), odd_texts(), odd_texts())
+def test_texts_stay_texts_in_html(cells, title, line):
+    """Whatever a text is, its place in the fragment is a text and says what it says."""
+    rows = [[cell, cell, cell] for cell in cells]
+
+    found = read_fragment(html_text(View(title=title, lines=[line], tables=[table(*rows)])))
+
+    assert found.rows[1:] == [[visible(cell)] * 3 for cell in cells]
+    assert {visible(title), visible(line)} <= {"", *found.lines}
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_a_hostile_text_is_shown_and_not_obeyed(text):
+    """Markup of HTML and of rich, and escape sequences, stand there to be read."""
+    view = View(title=text, lines=[text], tables=[table([text] * 3, title=text)], notes=[text])
+
+    found = read_fragment(html_text(view))
+    terminal = printed(view, width=300, color_system="truecolor", force_terminal=True)
+    plain = plain_text(view)
+
+    assert found.rows[1:] == [[visible(text)], [visible(text)] * 3]
+    assert found.lines.count(visible(text)) == 3
+    assert plain.count(visible(text)) == 7
+    assert terminal.count(visible(text)) == 7
+    assert plain.replace("\n", "").isprintable()
+    codes = terminal.split("\x1b[")[1:]
+    assert all(code.partition("m")[0] in {"0", "1", "2"} for code in codes)
+
+
+@pytest.mark.parametrize("render", [html_text, plain_text, printed])
+def test_a_long_text_is_cut(render):
+    """A megabyte of text takes a few lines, which say how much is left out."""
+    view = View(title="x" * 10**6, tables=[table(["y" * 10**6, "", ""])])
+
+    text = render(view)
+
+    assert len(text) < 3_000
+    assert " ".join(text.split()).count("999,700 more characters") == 2
+
+
+def test_html_is_small_whatever_it_is_of():
+    """Of many rows the first and the last are there, with how many are between them."""
+    rows = [[str(number), '"' * 10**4, "1"] for number in range(5_000)]
+
+    html = html_text(View(title="T", tables=[table(*rows)]))
+
+    shown = read_fragment(html).rows
+    assert len(html.encode()) < 300_000
+    assert shown[1][0] == "0"
+    assert shown[-1][0] == "4999"
+    assert len(shown) == 1 + ROWS + 1
+    assert [row for row in shown if len(row) == 1] == [
+        ["… 4,900 rows are left out; printed as text, all are there …"]
+    ]
+
+
+def test_text_and_rich_have_every_row():
+    """Who prints a summary of a thousand tasks wants all of them."""
+    view = View(title="T", tables=[table(*([f"row{number}", "b", "1"] for number in range(1_000)))])
+
+    assert "row999" in plain_text(view)
+    assert plain_text(view).count("row") == printed(view).count("row") == 1_000
+
+
+def test_a_row_has_a_cell_for_each_column():
+    """A description that does not fit its header is a slip, and told."""
+    with pytest.raises(ValueError, match="1 cells in 3 columns"):
+        table(["a"])
+
+
+def test_an_empty_table_has_its_header():
+    """No rows are no error."""
+    view = View(title="T", tables=[table()])
+
+    assert plain_text(view) == "T\nname  kind  count"
+    assert read_fragment(html_text(view)).rows == [["name", "kind", "count"]]
+    assert printed(view).split() == ["T", "name", "kind", "count"]
+
+
+WITHOUT_RICH = """
+import sys
+sys.modules["rich"] = None
+import cooperbench_eval as ce
+rate = ce.Rate(1, 2)
+assert "1/2" in str(rate) and "1/2" in rate._repr_html_()
+assert not {"IPython", "matplotlib", "cooperbench_eval.display.terminal"} & set(sys.modules)
+rate.__rich__()
+"""
+
+
+def test_only_rich_needs_rich():
+    """Text and HTML do without it, and where it is missing its extra is named."""
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_RICH], capture_output=True, text=True, check=False
+    )
+
+    assert "pip install 'cooperbench-eval[rich]'" in done.stderr

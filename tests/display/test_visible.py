@@ -1,0 +1,75 @@
+"""Texts of others, made fit to be shown."""
+
+import pytest
+from generators import odd_texts
+from hypothesis import given
+
+from cooperbench_eval.display.visible import LONGEST, cut_list, visible, width_of
+
+
+@given(odd_texts())
+def test_everything_shown_can_be_seen(text):
+    """What is shown is one line of printable characters and plain spaces, and is bounded."""
+    shown = visible(text)
+
+    assert shown.isprintable()
+    assert len(shown) <= LONGEST + len("… (1,000,000 more characters)")
+
+
+@given(odd_texts())
+def test_what_can_be_seen_is_shown_as_it_is(text):
+    """A short text of printable characters is not touched, markup and quotes included."""
+    printable = "".join(filter(str.isprintable, text))
+
+    assert visible(printable) == printable
+
+
+@given(odd_texts())
+def test_what_is_shown_is_shown_again_as_it_is(text):
+    """Escapes are printable themselves, so that nothing is escaped twice."""
+    assert visible(visible(text)) == visible(text)
+
+
+@pytest.mark.parametrize(
+    ("hidden", "shown"),
+    [
+        ("\x1b]0;title\x07", r"\x1b]0;title\x07"),
+        ("a\r\nb", r"a\r\nb"),
+        ("user\u202etxt.exe", r"user\u202etxt.exe"),
+        ("\udcff", r"\udcff"),
+        ("\0", r"\x00"),
+        ("\U000e0041", r"\U000e0041"),
+    ],
+)
+def test_what_cannot_be_seen_is_an_escape(hidden, shown):
+    """Escape sequences, direction marks, halves of pairs and tags are told by their codes."""
+    assert visible(hidden) == shown
+
+
+@pytest.mark.parametrize("size", [11, 1_234, 1_000_000])
+def test_a_cut_text_tells_what_is_left_out(size):
+    """What is shown and what is said to be left out are the whole text."""
+    shown, _, told = visible("x" * size, 10).partition("… (")
+
+    assert shown == "x" * 10
+    assert told == f"{size - 10:,} more characters)"
+
+
+def test_no_escape_is_cut_in_two():
+    """A character that does not fit as a whole is left out as a whole."""
+    assert visible("ab\x1b", 4) == "ab… (1 more characters)"
+    assert visible("\x1b", 4) == r"\x1b"
+
+
+def test_columns_are_counted_as_terminals_do():
+    """A wide character takes two columns, and a mark on another one none."""
+    assert [width_of(text) for text in ("ab", "漢a", "e\u0301")] == [2, 3, 1]
+
+
+def test_a_list_tells_how_many_are_left_out():
+    """A few names stand there, none of them long, and the number of the others."""
+    names = ("a", "\n" * 99, *map(str, range(10_000)))
+
+    assert cut_list(names, 2, 4) == r"a, \n\n… (97 more characters) and 10,000 more"
+    assert cut_list(names[:1], 2, 4) == "a"
+    assert cut_list((), 2, 4) == ""

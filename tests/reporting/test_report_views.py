@@ -1,0 +1,332 @@
+"""What is shown of a report and of what is in it."""
+
+import datetime as dt
+import io
+import re
+from collections.abc import Mapping
+from enum import Enum
+
+import attrs
+import pytest
+from fragments import read_fragment
+from generators import odd_texts, reports
+from hypothesis import given, settings
+from IPython.core.formatters import DisplayFormatter
+from rich.console import Console
+
+from cooperbench_eval.display.visible import visible
+from cooperbench_eval.models import (
+    Conflict,
+    ConflictDetails,
+    FileConflicts,
+    HunkPlacement,
+    LedgerRow,
+    ModelUsage,
+    TestCase,
+    TestResult,
+)
+from cooperbench_eval.reporting import (
+    Attempt,
+    Blame,
+    Failure,
+    FeatureReport,
+    MergeReport,
+    PatchReport,
+)
+
+
+def a_run(passed, failed=0, **facts):
+    """A run with cases `t0`, `t1` and so on, the last ones of which fail."""
+    ends = ["passed"] * passed + ["failed"] * failed
+    cases = [
+        TestCase(id=f"t{number}", status=end, message=f"E{number}\nmore" * (end == "failed"))
+        for number, end in enumerate(ends)
+    ]
+    return TestResult(status="failed" if failed else "passed", cases=cases, **facts)
+
+
+DETAILS = ConflictDetails(
+    conflict_sections=2,
+    conflict_lines=11,
+    conflict_score=62,
+    severity="HIGH",
+    files=[
+        FileConflicts(path="a.py", sections=1, lines=1, score=22),
+        FileConflicts(path="b.py", sections=1, lines=10, score=40),
+    ],
+)
+
+
+def a_report(**facts):
+    """A pair that conflicts; union breaks feature 4, and llm fails."""
+    usage = ModelUsage(model="gpt", requests=3, prompt_tokens=1200, completion_tokens=34)
+    attempts = [
+        Attempt(
+            strategy="naive",
+            implementation="",
+            status="conflicts",
+            conflicts_met=2,
+            conflict_details=DETAILS,
+            ledger=[LedgerRow(path="a.py", reason="left")],
+        ),
+        Attempt(
+            strategy="union",
+            implementation="",
+            status="resolved",
+            feature1_tests=a_run(3, 9),
+            feature2_tests=a_run(5),
+            duration_seconds=0.25,
+        ),
+        Attempt(
+            strategy="llm", implementation="", status="failed", failure="no answer", usage=[usage]
+        ),
+    ]
+    patch = PatchReport(status="applied", hunks=[HunkPlacement(path="a.py", hunk=1)])
+    plain = {
+        "repo_name": "click",
+        "task_id": 2068,
+        "timestamp": dt.datetime(2026, 1, 31, 12, 30, tzinfo=dt.UTC),
+        "feature1": FeatureReport(number=4, patch=patch, tests=a_run(12), base_tests=a_run(7, 5)),
+        "feature2": FeatureReport(number=7, patch=patch, tests=a_run(5)),
+        "conflict_details": DETAILS,
+        "conflicts": [Conflict(path="a.py", base=b"", ours=b"x", theirs=b"z", line=3)],
+        "attempts": attempts,
+        "base_tree_id": "6" * 40,
+        "base_commit": "5" * 40,
+        "model": "gpt-5",
+        "setting": "coop",
+        "versions": {"git": "2"},
+    }
+    return MergeReport(**plain | facts)
+
+
+def by_rich(result, width=80):
+    """What a terminal of that width gets."""
+    file = io.StringIO()
+    Console(file=file, width=width, legacy_windows=False).print(result)
+    return file.getvalue()
+
+
+def words_of(text):
+    """The words and numbers of a text, wherever its lines break."""
+    return set(re.findall(r"[\w.%/]+", text))
+
+
+def with_texts(value, text):
+    """Put *text* into every text of a record, however deep it lies."""
+    if isinstance(value, str) and not isinstance(value, Enum):
+        return text
+    if isinstance(value, tuple):
+        return tuple(with_texts(each, text) for each in value)
+    if isinstance(value, Mapping):
+        return {text: text}
+    if attrs.has(type(value)):
+        names = [each.name for each in attrs.fields(type(value))]
+        return attrs.evolve(
+            value, **{name: with_texts(getattr(value, name), text) for name in names}
+        )
+    return value
+
+
+def test_a_report_is_told_in_a_dozen_lines():
+    """Who merged what, how bad it is, each feature alone, each strategy, and what is lost."""
+    assert str(a_report()).splitlines() == [
+        "click/2068: feature 4 merged into feature 7",
+        "gpt-5, coop, try 1, evaluated 2026-01-31 12:30+00:00, base commit 555555555555",
+        "git leaves 2 conflict sections with 11 lines, score 62 (HIGH) in b.py (40), a.py (22)",
+        "feature  patch    its tests alone  its tests on the base",
+        "  4      applied  passed 12/12     failed 7/12",
+        "  7      applied  passed 5/5",
+        "strategy  merge      verdict    to blame                          tests of 4   tests of 7",
+        "  naive   conflicts  unhandled  the conflict",
+        "  union   resolved   incorrect  the merge, which broke feature 4  failed 3/12  passed 5/5",
+        "  llm     failed     unhandled  its failure",
+        "union lost 9 tests of feature 4: t3, t4, t5 and 6 more",
+        "llm failed: no answer",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("facts", "line"),
+    [
+        (
+            {"failure": Failure(kind="test_run", problem="no python")},
+            "not evaluated (test run): no python",
+        ),
+        ({"conflict_details": None}, "missing input: a patch is empty or does not apply"),
+        (
+            {
+                "conflict_details": ConflictDetails(
+                    conflict_sections=0, conflict_lines=0, conflict_score=0, severity="NONE"
+                )
+            },
+            "git merges the two without a conflict, score 0",
+        ),
+    ],
+    ids=["failure", "missing", "clean"],
+)
+def test_a_report_tells_how_its_sides_stand(facts, line):
+    """A pair without an answer, one with nothing to merge and a clean one are told apart."""
+    assert str(a_report(**facts)).splitlines()[2].startswith(line)
+
+
+def test_the_other_features_tests_are_told_where_they_were_run():
+    """They have a column only then."""
+    lead = attrs.evolve(a_report().feature1, other_tests=a_run(1, 1))
+
+    text = str(a_report(feature1=lead))
+
+    assert "the other's tests alone" in text
+    assert re.search(r"4 +applied +passed 12/12 +failed 7/12 +failed 1/2", text)
+
+
+@pytest.mark.parametrize("width", [80, 40])
+def test_rich_tells_what_text_tells(width):
+    """Every word and number is there, also where there is little room."""
+    report = a_report()
+
+    for result in (report, report.attempt("union"), report.blame("union"), DETAILS, a_run(3, 9)):
+        assert words_of(str(result)) <= words_of(by_rich(result, width))
+
+
+def test_html_tells_what_text_tells():
+    """Every word and number is there."""
+    report = a_report()
+
+    for result in (report, report.attempt("llm"), report.blame("union"), DETAILS, a_run(3, 9)):
+        texts = " ".join(read_fragment(result._repr_html_()).texts)
+        assert words_of(str(result)) <= words_of(texts)
+
+
+@settings(max_examples=40)
+@given(reports())
+def test_any_report_can_be_shown(report):
+    """Whatever a report holds, each rendering of it and of its rows is sound and small."""
+    for result in (report, *report.attempts, report.feature1.tests, report.conflict_details):
+        if result is not None:
+            html = result._repr_html_()
+            read_fragment(html)
+            assert len(html) < 20_000
+            assert str(result).replace("\n", "").isprintable()
+    assert by_rich(report, 60)
+
+
+@given(odd_texts())
+def test_every_text_of_a_report_is_a_text(text):
+    """Whatever stands in its texts, nothing of it is markup, and the names are told."""
+    report = with_texts(a_report(failure=Failure(kind="error", problem="p")), text)
+
+    found = read_fragment(report._repr_html_())
+
+    assert f"{visible(text, 40)}/2068: feature 4 merged into feature 7" in found.lines
+    assert [row[0] for row in found.rows].count(visible(text, 40)) == 3
+    assert str(report).replace("\n", "").isprintable()
+
+
+@pytest.mark.parametrize("text", ["x" * 10**6, '"' * 10**6, "\x1b" * 10**6, "漢" * 10**6])
+def test_a_report_is_small_whatever_it_holds(text):
+    """Long texts, ten thousand lost tests and a hundred strategies take 20 kB at most."""
+    one = with_texts(a_report(), text)
+    cases = [TestCase(id=f"{number}{text[:200]}", status="passed") for number in range(10_000)]
+    lost = [attrs.evolve(case, status="failed") for case in cases]
+    alone = TestResult(status="passed", cases=cases)
+    merged = TestResult(status="failed", cases=lost, reason=text)
+    attempts = [
+        attrs.evolve(each, strategy=f"{number}{text}", feature1_tests=merged, feature2_tests=merged)
+        for number, each in enumerate(one.attempts * 34)
+    ]
+    features = [attrs.evolve(each, tests=alone) for each in (one.feature1, one.feature2)]
+    report = attrs.evolve(one, feature1=features[0], feature2=features[1], attempts=attempts)
+
+    html = report._repr_html_()
+
+    assert len(html.encode()) < 20_000
+    assert "and 94 more strategy rows" in html
+    assert "lost 10,000 tests of feature 4" in html
+
+
+def test_a_strategys_row_tells_its_work():
+    """Conflicts met and left, models asked and what that took, and both features' tests."""
+    report = a_report()
+
+    assert str(report.attempt("naive")) == (
+        "naive: conflicts, unhandled\n"
+        "met 2 conflicts, left 2 conflict sections with 11 lines, score 62 (HIGH), took 0 seconds"
+    )
+    assert str(report.attempt("llm")).splitlines()[2:] == [
+        "asked gpt 3 times: 1,200 tokens read, 34 written, price unknown",
+        "it failed: no answer",
+    ]
+    assert "failed 3/12" in str(report.attempt("union"))
+
+
+@pytest.mark.parametrize(
+    ("kind", "features", "words"),
+    [
+        ("missing_side", [4], "no usable patch of feature 4"),
+        ("broken_alone", [4, 7], "features 4 and 7 broken alone"),
+        ("conflict", [], "the conflict, or the strategy's failure"),
+        ("merge_broke_both", [4, 7], "the merge, which broke features 4 and 7"),
+        ("unknown", [], "not known"),
+        ("nobody", [], "nobody"),
+    ],
+)
+def test_blame_is_told_in_words(kind, features, words):
+    """Each kind of blame has its words, with the features it concerns."""
+    assert str(Blame(kind=kind, features=features)) == f"to blame: {words}"
+
+
+def test_lost_tests_are_told_by_name():
+    """A blame by itself names twenty of them, a line each, and counts the others."""
+    blame = Blame(kind="merge_broke_feature2", features=[7], lost_tests2=map(str, range(25)))
+
+    lines = str(blame).splitlines()
+
+    assert lines[1] == "25 tests of the second feature lost"
+    assert lines[2:] == [f"  {number}" for number in range(20)] + ["  and 5 more"]
+
+
+def test_a_run_tells_what_did_not_pass():
+    """Ten cases with the first line of their message, the number of others, and why."""
+    run = a_run(
+        2,
+        12,
+        reason="exit status 3",
+        sandbox="local",
+        duration_seconds=1.5,
+        missing_tests=["t9"],
+        repeats=["failed", "passed"],
+        repeat_policy="all",
+    )
+
+    lines = str(run).splitlines()
+
+    assert lines[:4] == [
+        "failed 2/14",
+        "1.5 seconds in the sandbox local",
+        "exit status 3",
+        "run 2 times: failed, passed, all had to pass",
+    ]
+    assert [line.split() for line in lines[5:7]] == [
+        ["t2", "failed", "E2"],
+        ["t3", "failed", "E3"],
+    ]
+    assert lines[-2:] == ["  and 2 more", "did not run: t9"]
+
+
+def test_conflicts_tell_the_worst_file_first():
+    """A measured merge is told file by file."""
+    assert str(DETAILS).splitlines()[2:] == [
+        "  b.py         1     10     40",
+        "  a.py         1      1     22",
+    ]
+
+
+def test_a_notebook_shows_the_html():
+    """IPython's own formatters find it, and the text beside it stays the record's."""
+    report = a_report()
+
+    shown, _ = DisplayFormatter().format(report)
+
+    assert shown["text/html"] == report._repr_html_()
+    assert shown["text/plain"] == repr(report)
