@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from cooperbench_eval.batch.many import evaluate_many
     from cooperbench_eval.batch.progress import BatchEvent, EventKind
     from cooperbench_eval.batch.store import ReportStore
-    from cooperbench_eval.benchmark import evaluate
+    from cooperbench_eval.benchmark import aevaluate, evaluate
     from cooperbench_eval.dataset import Dataset, PatchLocation, Setting, Task
     from cooperbench_eval.errors import (
         AnalysisError,
@@ -276,6 +276,7 @@ __all__ = [
     "Verdict",
     "Verdicts",
     "WorkerError",
+    "aevaluate",
     "apply_patch",
     "available_sandboxes",
     "available_strategies",
@@ -341,7 +342,7 @@ _ROOMS = {
     "cooperbench_eval.batch.many": ("evaluate_many",),
     "cooperbench_eval.batch.progress": ("BatchEvent", "EventKind"),
     "cooperbench_eval.batch.store": ("ReportStore",),
-    "cooperbench_eval.benchmark": ("evaluate",),
+    "cooperbench_eval.benchmark": ("aevaluate", "evaluate"),
     "cooperbench_eval.dataset": ("Dataset", "PatchLocation", "Setting", "Task"),
     "cooperbench_eval.errors": (
         "AnalysisError",

@@ -1,9 +1,9 @@
 """CooperBench's planned command as a function."""
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec, Protocol, overload
 
 from cooperbench_eval.dataset import Dataset, Task
 from cooperbench_eval.errors import DatasetError
@@ -16,7 +16,10 @@ from cooperbench_eval.running.sandboxes.containers import ContainerSandbox, repo
 from cooperbench_eval.snapshot import Snapshot
 from cooperbench_eval.strategies import MergeStrategy
 
-__all__ = ["evaluate", "repository_of", "sandbox_of_image"]
+__all__ = ["aevaluate", "evaluate", "repository_of", "sandbox_of_image"]
+
+_Asked = ParamSpec("_Asked")
+_Answer = Coroutine[Any, Any, MergeReport]
 
 
 def evaluate(  # noqa: PLR0917 - the signature of the benchmark's planned command
@@ -123,6 +126,52 @@ def evaluate(  # noqa: PLR0917 - the signature of the benchmark's planned comman
     )
     evaluator = Evaluator(strategies=tuple(strategies), runner=runner if run_tests else None)
     return evaluator.evaluate(pair)
+
+
+class _Awaited(Protocol[_Asked]):
+    """What `aevaluate` takes: a pair and its evaluator, or all that `evaluate` takes."""
+
+    @overload
+    def __call__(self, pair: FeaturePair, /, *, evaluator: Evaluator) -> _Answer: ...
+    @overload
+    def __call__(self, *args: _Asked.args, **kwargs: _Asked.kwargs) -> _Answer: ...
+
+
+def _twin_of(
+    _: Callable[_Asked, MergeReport], /
+) -> Callable[[Callable[..., _Answer]], _Awaited[_Asked]]:
+    """Give a function the arguments of another, which are said once."""
+
+    def as_twin(twin: Callable[..., _Answer]) -> _Awaited[_Asked]:
+        return twin
+
+    return as_twin
+
+
+@_twin_of(evaluate)
+async def aevaluate(*args: Any, **options: Any) -> MergeReport:
+    """Evaluate one pair in a process of its own, for asyncio.
+
+    Takes what `evaluate` takes, a pair of the dataset; or a `FeaturePair`, with the
+    evaluator for it as *evaluator*, and is `Evaluator.aevaluate` then. That says what
+    a call costs and what becomes of it when its task is cancelled.
+
+    Args:
+        args: As those of `evaluate`, or a pair.
+        options: As those of `evaluate`, or *evaluator*.
+
+    Raises:
+        CooperBenchEvalError: As `evaluate` and `Evaluator.aevaluate` have it.
+    """
+    from cooperbench_eval.apart.run import run_apart  # noqa: PLC0415 - asyncio is not for all
+
+    if args and isinstance(args[0], FeaturePair):
+        return await _aevaluate_pair(*args, **options)
+    return await run_apart(evaluate, *args, **options)
+
+
+async def _aevaluate_pair(pair: FeaturePair, /, *, evaluator: Evaluator) -> MergeReport:
+    return await evaluator.aevaluate(pair)
 
 
 def sandbox_of_image(task: Task, given: Sandbox | None) -> ContainerSandbox:

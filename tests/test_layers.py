@@ -69,6 +69,7 @@ KNOWS = {
     "taskscripts": set(),
     "dataset": {"errors", "patching", "runlogs", "running", "taskscripts"},
     "benchmark": {
+        "apart",
         "dataset",
         "errors",
         "evaluator",

@@ -221,6 +221,17 @@ def planned_command() -> ce.MergeReport:
     )
 
 
+async def awaited(evaluator: ce.Evaluator, pair: ce.FeaturePair) -> None:
+    """The twins that are awaited take what the others take."""
+    assert_type(await evaluator.aevaluate(pair), ce.MergeReport)
+    assert_type(await ce.aevaluate(pair, evaluator=evaluator), ce.MergeReport)
+    asked = await ce.aevaluate("coop", "r", 1, 1, 2, "m", dataset_dir="dataset", run_tests=False)
+    assert_type(asked, ce.MergeReport)
+
+    await ce.aevaluate(pair)  # type: ignore[call-overload]
+    await ce.aevaluate("coop", "r", 1, 1, 2, "m", dataset_dir="d", runs=1)  # type: ignore[call-overload]
+
+
 def datasets() -> None:
     """Tasks, their pairs and subsets."""
     task = ce.Dataset("dataset").task("pallets_click_task", 2068)

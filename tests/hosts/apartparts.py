@@ -1,6 +1,7 @@
 """What the tests of hosts have done in processes of their own; those import this module."""
 
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -25,9 +26,9 @@ time.sleep(60)
 """
 
 
-def children():
-    """List the processes that this one started, dead ones too that nobody buried."""
-    files = Path(f"/proc/{os.getpid()}/task").glob("*/children")
+def children(pid=None):
+    """List the processes that one started, by default this one; dead ones too."""
+    files = Path(f"/proc/{pid or os.getpid()}/task").glob("*/children")
     return [int(pid) for file in files for pid in file.read_text().split()]
 
 
@@ -58,6 +59,13 @@ def until(is_so, *, within_seconds=15.0):
     while not is_so() and time.monotonic() < deadline:
         time.sleep(0.01)
     return is_so()
+
+
+def kill_worker():
+    """Kill the one that works for this process, as for want of memory."""
+    [guardian] = children()
+    worker = min(children(guardian))  # others are orphans
+    os.kill(worker, signal.SIGKILL)
 
 
 def leave_litter(word, mark):
@@ -145,11 +153,11 @@ def throw(kind, *args):
     raise kind(*args)
 
 
-def pair_that_sleeps(word, mark, **options):
+def pair_that_sleeps(word, mark, command=()):
     """Make a pair whose first test run leaves a stubborn process, and sleeps."""
     base = ce.Snapshot.from_files({"a.txt": b"1\n\n\n\n2\n", "sleep.py": STUBBORN.encode()})
     suite = ce.TestSuite(
-        command=("python", "-S", "sleep.py", str(mark), word), timeout_seconds=60, **options
+        command=command or ("python", "-S", "sleep.py", str(mark), word), timeout_seconds=60
     )
     patches = (
         ce.Changes({"a.txt": ce.Entry(text)}).diff(base)

@@ -1,9 +1,14 @@
 """What the tests of hosts share: a word to know processes by, and a temporary folder."""
 
+import subprocess
+import sys
 import uuid
+from pathlib import Path
 
 import pytest
 from apartparts import live, until
+
+EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 
 
 @pytest.fixture
@@ -22,3 +27,12 @@ def temporary(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(folder))
     yield folder
     assert until(lambda: not list(folder.iterdir()), within_seconds=2)
+
+
+@pytest.fixture(scope="session")
+def sample_repo(tmp_path_factory):
+    """Build the repository of the sample task; return its path."""
+    script = EXAMPLES / "sample" / "build_repo.py"
+    folder = tmp_path_factory.mktemp("sample") / "pennybook"
+    subprocess.run([sys.executable, script, folder], check=True, capture_output=True)
+    return folder

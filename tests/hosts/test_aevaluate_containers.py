@@ -1,0 +1,37 @@
+"""Pairs that are awaited, in containers: no container outlives its task."""
+
+import asyncio
+
+import pytest
+from apartparts import kill_worker, pair_that_sleeps, until
+from container_images import bare_image, engine, find_containers, import_image  # noqa: F401 - fixtures
+
+import cooperbench_eval as ce
+
+
+@pytest.mark.parametrize("is_cancelled", [True, False])
+def test_a_pair_that_is_stopped_takes_its_containers_along(
+    bare_image,  # noqa: F811
+    find_containers,  # noqa: F811
+    temporary,
+    is_cancelled,
+):
+    """Where its process is killed, their watchdog is waited for."""
+    sandbox = ce.ContainerSandbox(image=bare_image, pull=False)
+    evaluator = ce.Evaluator(runner=ce.TestRunner(sandbox=sandbox))
+    pair = pair_that_sleeps("word", "mark", command=("sleep", "60"))
+    left = []
+
+    async def main():
+        task = asyncio.create_task(evaluator.aevaluate(pair))
+        assert await asyncio.to_thread(until, lambda: find_containers(running=True))
+        task.cancel() if is_cancelled else kill_worker()
+        try:
+            await task
+        finally:
+            left.extend((find_containers(), list(temporary.iterdir())))
+
+    with pytest.raises(asyncio.CancelledError if is_cancelled else ce.WorkerError):
+        asyncio.run(main())
+
+    assert left == [[], []]
