@@ -39,9 +39,10 @@ def repo(tmp_path_factory):
     return folder
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def evaluate(repo):
-    """Return a function that evaluates a pair of the sample's gold patches."""
+    """Return a function that evaluates a pair of the sample's gold patches; it knows runs again."""
+    runner = ce.TestRunner()
 
     def evaluate(first, second, **options):
         return ce.evaluate(
@@ -54,6 +55,7 @@ def evaluate(repo):
             patch_location="gold",
             dataset_dir=SAMPLE / "dataset",
             repo_dir=repo,
+            runner=runner,
             # Other people's pytest plug-ins cost time and say nothing about us.
             env={"PYTHONPATH": "src", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
             **options,

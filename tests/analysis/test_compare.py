@@ -4,7 +4,6 @@ import pytest
 from generators import lists_of, pair_facts
 from hypothesis import given, settings
 from made_pairs import pair
-from statsmodels.stats.contingency_tables import mcnemar
 
 from cooperbench_eval.analysis.comparing import compare
 from cooperbench_eval.analysis.policies import POLICIES, Policy
@@ -91,7 +90,7 @@ def test_teams_without_a_common_pair_show_nothing():
 # Each example is of up to twelve pairs.
 @settings(max_examples=settings().max_examples // 2)
 @given(lists_of(pair_facts()), lists_of(pair_facts()))
-def test_cells_and_p_value_are_those_of_a_count_by_hand(first, second):
+def test_cells_and_p_value_are_those_of_a_count_by_hand(statsmodels, first, second):
     """Under a policy, over random teams, and as statsmodels tests it."""
     policy = POLICIES["paper"]
     ones, others = ({key(one): one for one in side} for side in (first, second))
@@ -106,7 +105,7 @@ def test_cells_and_p_value_are_those_of_a_count_by_hand(first, second):
             table[wrong][wrong_too] += 1
     assert [[found.both, found.only_first], [found.only_second, found.neither]] == table
     if found.only_first + found.only_second:
-        assert found.p_value == pytest.approx(mcnemar(table, exact=True).pvalue)
+        assert found.p_value == pytest.approx(statsmodels.mcnemar(table, exact=True).pvalue)
     assert found.first_rate == Rate(sum(table[0]), found.pairs)
 
 
