@@ -105,7 +105,7 @@ def test_random_bytes_are_read_or_refused(read_any, kind, data):
         believed(partial(read_any, kind, exit_code=exit_code), data)
 
 
-MANY = 300_000
+MANY = 100_000
 LONG = {
     "one long line": b"a" * 8_000_000,
     "opening brackets": b"[" * 4_000_000,
@@ -129,7 +129,7 @@ def test_a_long_result_takes_no_long_time(read_any, data):
     for kind in SAMPLES:
         started = time.process_time()
         believed(partial(read_any, kind), data)
-        assert time.process_time() - started < 10, kind
+        assert time.process_time() - started < 3, kind
 
 
 @pytest.mark.parametrize("seconds", ["-1", "1e999", "1e300", "true", '"1"', "null", "[]"])

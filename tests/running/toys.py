@@ -59,6 +59,8 @@ def read(framework, scratch, results=(), *, files=(), command=("command",), **ru
     """Return what a reader makes of result files, by name, or of an output."""
     scratch.mkdir(exist_ok=True)
     for name, data in dict(results).items():
+        # Some file systems wait for the disk where a file is cut short and written again.
+        (scratch / name).unlink(missing_ok=True)
         (scratch / name).write_bytes(data)
     exit_code, output = run.get("exit_code", 0), run.get("output", b"")
     finished = FinishedRun(
