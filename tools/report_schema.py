@@ -19,6 +19,7 @@ from typing import Any, Final
 import attrs
 import griffe
 
+import cooperbench_eval
 from cooperbench_eval.models import (
     Conflict,
     ConflictDetails,
@@ -266,7 +267,8 @@ class _Docstrings:
     """What the docstrings say, as one who reads the file may take it."""
 
     def __init__(self) -> None:
-        package = griffe.load("cooperbench_eval", docstring_parser="google")
+        paths = [Path(cooperbench_eval.__file__).parents[1]]
+        package = griffe.load("cooperbench_eval", docstring_parser="google", search_paths=paths)
         self._package = typing.cast("griffe.Module", package)
 
     def of(self, kind: type, name: str | None = None) -> str:

@@ -1,0 +1,343 @@
+"""Records the public names, so that a change of them is seen in review.
+
+    python tools/public_api.py           # writes the record, and tells what changed
+    python tools/public_api.py --check   # only tells, and fails where something did
+
+The record is a stub for each public module under `tests/api/`: what griffe sees of the
+names in its `__all__`, and of those members of theirs that have no underscore. Griffe
+reads the stubs again and says which changes break somebody's program. Needs
+`griffelib`, which the extra `test` brings.
+"""
+
+import argparse
+import ast
+import difflib
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import griffe
+from attrs import frozen
+
+import cooperbench_eval
+
+__all__ = ["MODULES", "Change", "find_change", "make_stub", "record_file"]
+
+_ROOT: Final = Path(__file__).resolve().parents[1]
+_INSTALLED: Final = Path(cooperbench_eval.__file__).parents[1]
+MODULES: Final = ("cooperbench_eval", "cooperbench_eval.testing")
+_WIDTH: Final = 100
+_NO_ARGUMENT: Final = "init=False"
+_DECORATORS: Final = ("staticmethod", "classmethod", "property")
+
+
+@frozen(kw_only=True)
+class Change:
+    """How a module's public names differ from what was recorded of them.
+
+    Attributes:
+        breaking: What may break a program that works, in griffe's words.
+        difference: All that differs, as a unified diff of the two stubs.
+    """
+
+    breaking: tuple[str, ...]
+    difference: str
+
+    def __bool__(self) -> bool:
+        return bool(self.difference)
+
+    def __str__(self) -> str:
+        told = ["breaking:", *(f"  {each}" for each in self.breaking)] if self.breaking else []
+        return "\n".join([*told, self.difference])
+
+
+def record_file(module: str) -> Path:
+    """Return where the record of *module* is kept."""
+    return _ROOT / "tests" / "api" / f"{module}.pyi"
+
+
+def find_change(module: str, recorded: str, now: str) -> Change:
+    """Compare two stubs of *module*."""
+    old, new = (griffe.visit(module, Path(f"{module}.pyi"), text) for text in (recorded, now))
+    told = (*map(_sentence, griffe.find_breaking_changes(old, new)), *_changed_values(old, new))
+    lines = difflib.unified_diff(
+        recorded.splitlines(), now.splitlines(), "recorded", "now", lineterm="", n=2
+    )
+    return Change(
+        breaking=tuple(dict.fromkeys(told)),
+        difference="\n".join(lines),
+    )
+
+
+def _changed_values(old: Any, new: Any) -> Iterator[str]:
+    """Yield what griffe passes over: a member of an enum that has another value."""
+    for name, member in old.members.items():
+        other = new.members.get(name)
+        if other is None or other.kind is not member.kind:
+            continue
+        if member.is_class:
+            yield from _changed_values(member, other)
+        elif member.is_attribute and str(member.value) != str(other.value):
+            values = f"{member.value} -> {other.value}"
+            yield f"{member.canonical_path}: Attribute value was changed ({values})"
+
+
+def _sentence(breakage: griffe.Breakage) -> str:
+    """Say on one line what broke; griffe's own lines are of a stub that nobody keeps."""
+    place = breakage.obj.canonical_path
+    details = breakage.as_dict()
+    old, new = (_shown(details[side]) for side in ("old_value", "new_value"))
+    return f"{place}: {breakage.kind.value} ({old} -> {new})"
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return "nothing"
+    name = value.get("name", value) if isinstance(value, dict) else value
+    return str(name).rpartition("] ")[2]  # griffe says "[keyword only] " before an argument
+
+
+# --- a module as a stub ------------------------------------------------------
+
+
+def make_stub(module: str, *search_paths: Path) -> str:
+    """Return the public names of *module* as a stub, sorted as in its `__all__`."""
+    package, _, inside = module.partition(".")
+    loaded: Any = griffe.load(package, search_paths=search_paths or (_INSTALLED,))
+    found = loaded[inside] if inside else loaded
+    public = {_target(found[name]).path for name in found.exports}
+    parts = [f'"""The public names of `{module}`; `python tools/public_api.py` writes this."""']
+    parts += ["\n".join(_stub(name, _target(found[name]), public)) for name in found.exports]
+    return "\n\n".join(parts) + "\n"
+
+
+def _target(found: Any) -> Any:
+    return found.final_target if found.is_alias else found
+
+
+def _stub(name: str, found: Any, public: set[str]) -> Iterator[str]:
+    if found.is_class:
+        yield from _class_stub(name, found, public)
+    elif found.is_function:
+        yield from _function_stub(name, found)
+    else:
+        yield _attribute_stub(name, found, found.annotation)
+
+
+def _class_stub(name: str, found: Any, public: set[str]) -> Iterator[str]:
+    bases = ", ".join(dict.fromkeys(_bases(found, public)))
+    yield f"class {name}({bases}):" if bases else f"class {name}:"
+    members = _members(found, public)
+    is_record = _record_decorator(found) is not None
+    inside: list[str] = []
+    if is_record and "__init__" not in members:
+        inside += _init_stub(found, members)
+    for key, member in sorted(members.items()):
+        if not _is_public(key, member):
+            continue
+        if member.is_attribute and "property" not in member.labels:
+            kind = member.annotation or _kind_of_argument(member, members.get("__init__"))
+            is_field = is_record and _is_field(member)
+            inside.append(_attribute_stub(key, member, kind, with_value=not is_field))
+        else:
+            inside += _function_stub(key, member)
+    yield from (f"    {line}" for line in inside or ["..."])
+
+
+def _is_public(name: str, member: Any) -> bool:
+    """Whether a member is for others: a special method is, `__slots__` is not."""
+    if (name.startswith("__") and name.endswith("__")) or name.startswith("_repr_"):
+        return bool(member.is_function)
+    return not name.startswith("_") and (member.is_function or member.is_attribute)
+
+
+def _members(found: Any, public: set[str]) -> dict[str, Any]:
+    """Return a class's members, those too that it has of classes that are not public."""
+    members: dict[str, Any] = {}
+    for base in reversed(_own_bases(found)):
+        if base.path not in public:
+            members |= _members(base, public)
+    return members | {name: member for name, member in found.members.items() if not member.is_alias}
+
+
+def _bases(found: Any, public: set[str]) -> Iterator[str]:
+    """Yield a class's bases; in the place of one that is not public stand its own."""
+    own = {base.name: base for base in _own_bases(found)}
+    for base in found.bases:
+        name = str(base).rpartition(".")[2]
+        if name in own and own[name].path not in public:
+            yield from _bases(own[name], public)
+        else:
+            yield str(base)
+
+
+def _own_bases(found: Any) -> list[Any]:
+    return [_target(base) for base in found.resolved_bases]
+
+
+def _attribute_stub(name: str, found: Any, kind: Any, *, with_value: bool = True) -> str:
+    value = "" if found.value is None else str(found.value)
+    annotated = name if kind is None else f"{name}: {kind}"
+    if with_value and _is_literal(value):
+        return f"{annotated} = {value}"
+    return annotated if kind is not None else f"{name}: object"
+
+
+def _kind_of_argument(attribute: Any, init: Any) -> Any:
+    """Return the annotation of the argument that `__init__` keeps as an attribute."""
+    name = str(attribute.value)
+    if init is None or not init.is_function or name not in init.parameters:
+        return None
+    return init.parameters[name].annotation
+
+
+def _is_literal(text: str) -> bool:
+    try:
+        ast.literal_eval(text)
+    except (SyntaxError, ValueError):
+        return False
+    return True
+
+
+# --- functions ---------------------------------------------------------------
+
+
+def _function_stub(name: str, found: Any) -> Iterator[str]:
+    if found.is_attribute:  # a property, as griffe has it
+        yield "@property"
+        yield f"def {name}(self) -> {found.annotation}: ..."
+        return
+    yield from (f"@{label}" for label in _DECORATORS if label in found.labels)
+    keyword = "async def" if "async" in found.labels else "def"
+    yield from _signature(
+        f"{keyword} {name}", list(_parameters(found)), str(found.returns or "object")
+    )
+
+
+def _signature(head: str, parameters: list[str], returns: str) -> Iterator[str]:
+    """Yield a function's lines: one, or one for each parameter, so that a diff names it."""
+    line = f"{head}({', '.join(parameters)}) -> {returns}: ..."
+    if len(line) <= _WIDTH:
+        yield line
+    else:
+        yield f"{head}("
+        yield from (f"    {each}," for each in parameters)
+        yield f") -> {returns}: ..."
+
+
+def _parameters(found: Any) -> Iterator[str]:
+    kinds = griffe.ParameterKind
+    was_positional = had_star = False
+    for each in found.parameters:
+        if was_positional and each.kind is not kinds.positional_only:
+            yield "/"
+        was_positional = each.kind is kinds.positional_only
+        if each.kind is kinds.keyword_only and not had_star:
+            yield "*"
+        had_star = had_star or each.kind in (kinds.var_positional, kinds.keyword_only)
+        stars = {kinds.var_positional: "*", kinds.var_keyword: "**"}.get(each.kind, "")
+        default = None if stars or each.default is None else str(each.default)
+        yield stars + _parameter(each.name, each.annotation, default, found)
+    if was_positional:
+        yield "/"
+
+
+def _parameter(name: str, kind: Any, default: str | None, inside: Any) -> str:
+    if default is not None:
+        default = ast.unparse(_Shown(inside.module).visit(ast.parse(default, mode="eval")))
+    if kind is None:
+        return name if default is None else f"{name}={default}"
+    return f"{name}: {kind}" if default is None else f"{name}: {kind} = {default}"
+
+
+class _Shown(ast.NodeTransformer):
+    """Puts values in the place of names that are not public, as defaults have them."""
+
+    def __init__(self, module: Any) -> None:
+        self._module = module
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        found = self._module.members.get(node.id)
+        if not node.id.startswith("_") or found is None:
+            return node
+        found = _target(found)
+        if not found.is_attribute or found.value is None:
+            return node
+        value = ast.parse(str(found.value), mode="eval").body
+        shown: ast.expr = _Shown(found.module).visit(value)
+        return shown
+
+
+# --- records: what attrs makes of a class ------------------------------------
+
+
+def _record_decorator(found: Any) -> dict[str, str] | None:
+    """Return the options of a class's attrs decorator, `None` if it has none."""
+    for decorator in found.decorators:
+        call = ast.parse(str(decorator.value), mode="eval").body
+        options = call.keywords if isinstance(call, ast.Call) else []
+        named = call.func if isinstance(call, ast.Call) else call
+        if ast.unparse(named).rpartition(".")[2] in {"define", "frozen", "mutable"}:
+            return {each.arg: ast.unparse(each.value) for each in options if each.arg}
+    return None
+
+
+def _init_stub(found: Any, members: dict[str, Any]) -> Iterator[str]:
+    """Yield the `__init__` that attrs writes, which no source shows."""
+    options = _record_decorator(found) or {}
+    if options.get("init") == "False":
+        return
+    fields = [
+        _parameter(name.lstrip("_"), member.annotation, default, member)
+        for name, member in members.items()
+        if member.is_attribute and _is_field(member)
+        if (default := _field_default(member)) != _NO_ARGUMENT
+    ]
+    star = ["*"] if fields and options.get("kw_only") == "True" else []
+    yield from _signature("def __init__", ["self", *star, *fields], "None")
+
+
+def _is_field(member: Any) -> bool:
+    if member.annotation is None or "property" in member.labels:
+        return False
+    return "instance-attribute" in member.labels  # griffe has no `ClassVar`, but this
+
+
+def _field_default(member: Any) -> str | None:
+    """Return a field's default as an argument's, or that it is none."""
+    if member.value is None:
+        return None
+    text = str(member.value)
+    call = ast.parse(text, mode="eval").body
+    if not isinstance(call, ast.Call) or ast.unparse(call.func) not in {"field", "attrs.field"}:
+        return text
+    options = {each.arg: ast.unparse(each.value) for each in call.keywords}
+    if options.get("init") == "False":
+        return _NO_ARGUMENT
+    if "factory" in options:
+        return f"{options['factory']}()"
+    return options.get("default")
+
+
+def main() -> int:
+    """Write the records, or check them; tell what changed."""
+    parser = argparse.ArgumentParser(description=str(__doc__).partition("\n")[0])
+    parser.add_argument("--check", action="store_true", help="write nothing; fail on a change")
+    is_check = parser.parse_args().check
+    changed = False
+    for module in MODULES:
+        file, now = record_file(module), make_stub(module)
+        recorded = file.read_text(encoding="utf-8") if file.exists() else ""
+        change = find_change(module, recorded, now)
+        if change:
+            changed = True
+            print(change)  # noqa: T201 - a command
+        if change and not is_check:
+            file.parent.mkdir(exist_ok=True)
+            file.write_text(now, encoding="utf-8")
+    return 1 if changed and is_check else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
