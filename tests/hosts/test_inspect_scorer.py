@@ -1,0 +1,87 @@
+"""The example that grades pairs in inspect_ai, read from the log that inspect wrote."""
+
+import json
+import math
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import cooperbench_eval as ce
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    """Grade in a process of its own, since importing inspect_ai takes long; return its files."""
+    folder = tmp_path_factory.mktemp("inspect")
+    driver = Path(__file__).with_name("inspect_driver.py")
+    done = subprocess.run(
+        [sys.executable, driver, folder], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+@pytest.fixture(scope="module")
+def log(written):
+    """Return the log."""
+    [file] = written.glob("*_merged-pairs_*.json")
+    return json.loads(file.read_text())
+
+
+@pytest.fixture(scope="module")
+def samples(log):
+    """Return its samples by their names."""
+    assert log["status"] == "success"
+    return {sample["id"]: sample for sample in log["samples"]}
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "told"),
+    [
+        ("f1_f2", {"naive": "N", "union": "C"}, "naive: unhandled, conflict"),
+        ("f2_f5", {"naive": "I", "union": "I"}, "union: incorrect, merge_broke_feature1"),
+        ("missing", {"naive": "I", "union": "I"}, "union: not_run, missing_side"),
+    ],
+)
+def test_a_pair_has_a_value_for_each_strategy(samples, name, values, told):
+    """Saved by union; broken in meaning; and without one of its patches. It says why."""
+    score = samples[name]["scores"]["merged"]
+
+    assert score["value"] == values
+    assert told in score["explanation"].splitlines()
+
+
+def test_the_report_stands_in_the_score(samples):
+    """Whole: it is read back from the log."""
+    data = samples["f1_f2"]["scores"]["merged"]["metadata"]["report"]
+
+    report = ce.MergeReport.from_dict(data)
+
+    assert report.conflict_score == 80
+    assert report.blame("union").kind is ce.BlameKind.NOBODY
+
+
+def test_what_is_raised_is_the_samples_error(samples):
+    """And no score."""
+    assert "both features have the number 1" in samples["error"]["error"]["message"]
+    assert not samples["error"].get("scores")
+
+
+def test_inspect_counts_strategy_by_strategy(log):
+    """Three of four samples have a score."""
+    counted = {
+        score["name"]: (score["metrics"]["accuracy"]["value"], score["scored_samples"])
+        for score in log["results"]["scores"]
+    }
+
+    assert counted == {"naive": (0, 3), "union": (pytest.approx(1 / 3), 3)}
+
+
+def test_a_sandbox_that_failed_is_no_verdict(written):
+    """The score is the one that inspect leaves out of its metrics, and says why."""
+    score = json.loads((written / "unscored.json").read_text())
+
+    assert math.isnan(score["value"])
+    assert score["explanation"].startswith("not to be judged here")
