@@ -1,0 +1,98 @@
+"""The checks on more than one Python: `nox` runs all of them, `nox -s tests-3.13` one.
+
+The tests run against the built wheel, in the unpacked sdist, from which the package is
+taken away before: so nothing but the wheel can be imported, and the sdist holds what the
+tests need. `nox -s tests -- -k merge` hands what stands behind the dashes to pytest.
+"""
+
+import filecmp
+import shutil
+import tarfile
+from pathlib import Path
+
+import nox
+
+nox.needs_version = ">=2025.2.9"
+nox.options.default_venv_backend = "uv|virtualenv"
+nox.options.error_on_missing_interpreters = True
+nox.options.sessions = ["lint", "types", "build", "api", "tests"]
+
+PYTHONS = ["3.11", "3.12", "3.13"]
+ROOT = Path(__file__).parent
+DIST = ROOT / "dist"
+
+
+def wheel(*extras: str) -> str:
+    """Return the wheel that `build` made, with *extras*, as a requirement."""
+    (file,) = DIST.glob("*.whl")
+    return f"{file}[{','.join(extras)}]" if extras else str(file)
+
+
+@nox.session(python=PYTHONS[0])
+def build(session: nox.Session) -> None:
+    """Build the wheel and the sdist, look at both, and build them again from the sdist."""
+    session.install("build[uv]", "check-wheel-contents", "twine")
+    shutil.rmtree(DIST, ignore_errors=True)
+    again = Path(session.create_tmp()) / "again"
+    shutil.rmtree(again, ignore_errors=True)
+
+    session.run("python", "-m", "build", "--installer=uv", f"--outdir={DIST}", str(ROOT))
+    source = unpacked_sdist(again)
+    session.run("python", "-m", "build", "--installer=uv", f"--outdir={again}", str(source))
+
+    files = sorted(file.name for file in DIST.iterdir())
+    _, differing, missing = filecmp.cmpfiles(DIST, again, files, shallow=False)
+    if differing or missing:
+        session.error(f"built again, these differ: {differing + missing}")
+    session.run("twine", "check", "--strict", *(str(DIST / name) for name in files))
+    session.run("check-wheel-contents", str(DIST))
+
+
+def unpacked_sdist(directory: Path) -> Path:
+    """Unpack the sdist that `build` made; return where it lies."""
+    (file,) = DIST.glob("*.tar.gz")
+    with tarfile.open(file) as archive:
+        archive.extractall(directory, filter="data")
+    return directory / file.name.removesuffix(".tar.gz")
+
+
+@nox.session(python=PYTHONS, requires=["build"])
+def tests(session: nox.Session) -> None:
+    """Run the tests against the installed wheel."""
+    session.install(wheel("sample", "test"))
+    directory = Path(session.create_tmp())
+    shutil.rmtree(directory / "source", ignore_errors=True)
+    source = unpacked_sdist(directory / "source")
+    shutil.rmtree(source / "cooperbench_eval")
+    session.chdir(source)
+    # What is tested here is built there, and builds are compared from the checkout.
+    session.run("pytest", "--ignore=tests/release", *session.posargs)
+
+
+@nox.session(python=PYTHONS[0], tags=["static"])
+def lint(session: nox.Session) -> None:
+    """Check style and format."""
+    session.install("ruff")
+    session.run("ruff", "check")
+    session.run("ruff", "format", "--check")
+
+
+@nox.session(python=PYTHONS[0], tags=["static"], requires=["build"])
+def types(session: nox.Session) -> None:
+    """Check types."""
+    session.install(wheel("dev", "sample", "test"))
+    session.run("mypy")
+
+
+@nox.session(python=PYTHONS[0], tags=["static"], requires=["build"])
+def api(session: nox.Session) -> None:
+    """Compare the public names with their record."""
+    session.install(wheel(), "griffelib")
+    session.run("python", "tools/public_api.py", "--check")
+
+
+@nox.session(python=PYTHONS[0], tags=["static"], requires=["build"])
+def docs(session: nox.Session) -> None:
+    """Build the site, and check its links."""
+    session.install(wheel("docs"))
+    session.run("mkdocs", "build", "--strict", f"--site-dir={session.create_tmp()}/site")
