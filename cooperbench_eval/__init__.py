@@ -91,6 +91,7 @@ if TYPE_CHECKING:
         TestResult,
         TestStatus,
     )
+    from cooperbench_eval.page import write_page
     from cooperbench_eval.patching import (
         ApplyPolicy,
         ApplyResult,
@@ -310,6 +311,7 @@ __all__ = [
     "to_pandas",
     "to_polars",
     "to_records",
+    "write_page",
     "write_report",
 ]
 
@@ -400,6 +402,7 @@ _ROOMS = {
         "TestResult",
         "TestStatus",
     ),
+    "cooperbench_eval.page": ("write_page",),
     "cooperbench_eval.patching": (
         "ApplyPolicy",
         "ApplyResult",

@@ -40,6 +40,7 @@ KNOWS = {
     "reporting": {"display", "errors", "models", "patching", "reporting", "snapshot"},
     "analysis": {"analysis", "display", "errors", "models", "patching", "peer", "reporting"},
     "plots": {"analysis", "display", "errors", "plots", "reporting"},
+    "page": {"analysis", "display", "errors", "models", "page", "reporting"},
     "strategies": {
         "errors",
         "llm",

@@ -1,0 +1,268 @@
+"""A report as plain values for the page: what is shown of a pair when it is opened."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from cooperbench_eval.models import LedgerRow, TestCase, TestCaseStatus, TestResult
+from cooperbench_eval.page.embedding import shown_bytes
+from cooperbench_eval.page.words import (
+    ANSWERS,
+    blame_text,
+    failure_text,
+    patch_text,
+    run_text,
+    spoken,
+)
+from cooperbench_eval.reporting import Attempt, FeatureReport, MergeReport
+from cooperbench_eval.reporting.resolutions import ConflictResolution
+
+__all__ = ["MOST_NAMES", "details_of"]
+
+MOST_NAMES = 200
+"""How many conflicts, tests or files are listed at one place."""
+_MOST_TEXTS = 50
+_MOST_MESSAGE = 400
+_MOST_REASON = 2_000
+_Json = dict[str, Any]
+
+_FINE = frozenset({TestCaseStatus.PASSED, TestCaseStatus.SKIPPED, TestCaseStatus.XFAILED})
+
+
+def details_of(report: MergeReport, answers: Mapping[str, str], text_limit: int) -> _Json:
+    """Return everything that is shown of a pair.
+
+    Args:
+        report: Its report.
+        answers: What each strategy made of it, as a summary counts.
+        text_limit: How many bytes of a text are kept.
+    """
+    texts = _Texts(text_limit)
+    details = report.conflict_details
+    features = (report.feature1, report.feature2)
+    return {
+        "repo": report.repo_name,
+        "task": report.task_id,
+        "about": dict(_about(report)),
+        "failure": "" if report.failure is None else _cut(failure_text(report.failure)),
+        "status": spoken(report.merge_status),
+        "score": report.conflict_score,
+        "severity": "" if details is None else details.severity.lower(),
+        "sections": 0 if details is None else details.conflict_sections,
+        "lines": 0 if details is None else details.conflict_lines,
+        "features": [_feature(each) for each in features],
+        "attempts": [
+            _attempt(report, each, answers.get(each.strategy, "")) for each in report.attempts
+        ],
+        "conflicts": list(_conflicts(report, texts)),
+        "more_conflicts": max(len(report.conflicts) - MOST_NAMES, 0),
+        "texts": texts.kept,
+    }
+
+
+def _about(report: MergeReport) -> Iterator[tuple[str, str]]:
+    if report.model is not None:
+        yield "model", report.model
+    if report.setting is not None:
+        yield "setting", report.setting
+    yield "try", str(report.k)
+    yield "evaluated", report.timestamp.isoformat(" ", "seconds")
+    if report.base_commit:
+        yield "base commit", report.base_commit
+    if report.base_tree_id:
+        yield "base tree", report.base_tree_id
+    if report.versions:
+        yield "versions", ", ".join(f"{name} {value}" for name, value in report.versions.items())
+
+
+# --- features and strategies -------------------------------------------------
+
+
+def _feature(feature: FeatureReport) -> _Json:
+    patch = feature.patch
+    return {
+        "number": feature.number,
+        "patch": _cut(patch_text(patch)),
+        "usable": patch.is_usable,
+        "files": {
+            words: _some(names)
+            for words, names in (
+                ("test files taken out of it", patch.dropped_files),
+                ("files that steer test runs", patch.touched_runner_control),
+                ("files that name a test framework", patch.names_test_framework),
+            )
+            if names
+        },
+        "alone": _run(feature.tests),
+        "base": _run(feature.base_tests),
+        "other": _run(feature.other_tests),
+    }
+
+
+def _run(run: TestResult | None) -> _Json:
+    """Say how a run ended, with the cases that did not pass; without what it printed."""
+    if run is None:
+        return {"text": run_text(run), "passed": None}
+    failed = [case for case in run.cases if case.status not in _FINE]
+    beside = [_cut(run.reason)] if run.reason else []
+    if run.repeats:
+        ends = ", ".join(spoken(each) for each in run.repeats)
+        beside.append(f"runs: {ends}; {run.repeat_policy or 'none'} had to pass")
+    if run.restored_files:
+        beside.append(f"put back before: {', '.join(_some(run.restored_files)['names'])}")
+    if run.missing_tests:
+        beside.append(f"did not run: {', '.join(_some(run.missing_tests)['names'])}")
+    return {
+        "text": run_text(run),
+        "passed": run.passed if run.was_run else None,
+        "beside": beside,
+        "seconds": round(run.duration_seconds, 2),
+        "sandbox": run.sandbox,
+        "failed": [_case(case) for case in failed[:MOST_NAMES]],
+        "more": max(len(failed) - MOST_NAMES, 0),
+    }
+
+
+def _case(case: TestCase) -> list[str]:
+    return [_cut(case.id), spoken(case.status), _cut(case.message, _MOST_MESSAGE)]
+
+
+def _attempt(report: MergeReport, attempt: Attempt, answer: str) -> _Json:
+    blame = report.blame(attempt.strategy)
+    left = attempt.conflict_details
+    ledger = [row for row in attempt.ledger if _said(row)]
+    numbers = (report.feature1.number, report.feature2.number)
+    return {
+        "strategy": attempt.strategy,
+        "implementation": attempt.implementation,
+        "status": spoken(attempt.status),
+        "answer": answer,
+        "verdict": ANSWERS.get(answer, spoken(attempt.verdict)),
+        "blame": blame_text(blame, attempt),
+        "failure": _cut(attempt.failure),
+        "service_failed": attempt.service_failed,
+        "met": attempt.conflicts_met,
+        "left": None if left is None else left.conflict_sections,
+        "seconds": round(attempt.duration_seconds, 3),
+        "usage": [
+            f"{usage.model or 'a model'}: {usage.requests} requests, "
+            f"{usage.prompt_tokens} tokens read, {usage.completion_tokens} written, "
+            + ("price unknown" if usage.cost_usd is None else f"{usage.cost_usd:.4f} USD")
+            for usage in attempt.usage
+        ],
+        "lost": [
+            {"feature": number, **_some(names)}
+            for number, names in zip(numbers, (blame.lost_tests1, blame.lost_tests2), strict=True)
+            if names
+        ],
+        "runs": [_run(attempt.feature1_tests), _run(attempt.feature2_tests)],
+        "ledger": [_row(row) for row in ledger[:MOST_NAMES]],
+        "more_ledger": max(len(ledger) - MOST_NAMES, 0),
+    }
+
+
+def _row(row: LedgerRow) -> list[str]:
+    """Say what became of a conflict: path, line, what either side did, what the strategy did."""
+    line = "" if row.line is None else str(row.line)
+    return [row.path, line, row.shape, _cut(_said(row))]
+
+
+def _said(row: LedgerRow) -> str:
+    """Return the strategy's words on a conflict.
+
+    What any function over conflicts has for a rule says nothing of this one.
+    """
+    if row.rule == "answer" and not row.strategy:
+        return ""
+    who = f"{row.strategy}: " if row.strategy else ""
+    words = [f"{who}{row.rule}" if row.rule else f"left open: {row.reason}"]
+    sides = (("ours", row.ours_kept), ("theirs", row.theirs_kept))
+    kept = [f"{share:.0%} of what {side} added" for side, share in sides if share is not None]
+    if kept:
+        words.append(f"keeps {' and '.join(kept)}")
+    if row.attempts is not None:
+        words.append(f"asked {row.attempts} times")
+    if row.invented_lines:
+        words.append(f"{row.invented_lines} lines of no version")
+    if row.conflicts > 1:
+        words.append(f"{row.conflicts} conflicts in one")
+    return ", ".join(words)
+
+
+# --- conflicts ---------------------------------------------------------------
+
+
+class _Texts:
+    """The texts of a pair, each once: strategies often agree.
+
+    Args:
+        limit: How many bytes of one text are kept; of all together so many times that.
+
+    Attributes:
+        kept: Each text with how many bytes of it are left out.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self.kept: list[tuple[str, int]] = []
+        self._limit = limit
+        self._room = limit * _MOST_TEXTS
+        self._numbers: dict[bytes, int] = {}
+
+    def add(self, text: bytes | None) -> int | None:
+        """Return the number of *text*; `None` of none."""
+        if text is None:
+            return None
+        if text not in self._numbers:
+            size = _whole_characters(text, min(self._limit, self._room))
+            self._room -= size
+            self._numbers[text] = len(self.kept)
+            self.kept.append((shown_bytes(text[:size]), len(text) - size))
+        return self._numbers[text]
+
+
+def _whole_characters(text: bytes, limit: int) -> int:
+    """Return how many bytes up to *limit* cut no character of UTF-8 in two."""
+    if len(text) <= limit:
+        return len(text)
+    size = limit
+    while size and limit - size < 3 and text[size] & 0xC0 == 0x80:  # noqa: PLR2004 - UTF-8
+        size -= 1
+    return size
+
+
+def _conflicts(report: MergeReport, texts: _Texts) -> Iterator[_Json]:
+    told = [report.resolutions(attempt.strategy) for attempt in report.attempts]
+    for i, conflict in enumerate(report.conflicts[:MOST_NAMES]):
+        yield {
+            "path": conflict.path,
+            "line": conflict.line,
+            "kind": conflict.kind.value,
+            "base": texts.add(conflict.base),
+            "ours": texts.add(conflict.ours),
+            "theirs": texts.add(conflict.theirs),
+            "answers": [_resolution(each[i], texts) for each in told],
+        }
+
+
+def _resolution(told: ConflictResolution, texts: _Texts) -> _Json:
+    return {
+        "kind": told.kind.value,
+        "text": texts.add(told.text),
+        "together": [place + 1 for place in told.together] if len(told.together) > 1 else [],
+        "before": told.lines_before,
+        "after": told.lines_after,
+        "exact": told.is_exact,
+        "reason": told.reason,
+        "said": "" if told.ledger is None else _cut(_said(told.ledger)),
+    }
+
+
+# --- short texts -------------------------------------------------------------
+
+
+def _cut(text: str, limit: int = _MOST_REASON) -> str:
+    return text if len(text) <= limit else f"{text[:limit]}… ({len(text) - limit} more characters)"
+
+
+def _some(names: Sequence[str]) -> _Json:
+    shown = [_cut(name) for name in names[:MOST_NAMES]]
+    return {"names": shown, "more": len(names) - len(shown)}

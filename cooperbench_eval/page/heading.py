@@ -1,0 +1,168 @@
+"""What the page says without its script: what was run, and what strategies came to."""
+
+import datetime as dt
+from collections.abc import Iterator
+from html import escape
+from importlib.metadata import version
+from urllib.parse import urlencode
+
+from cooperbench_eval.analysis import Rate, StrategySummary, Summary
+from cooperbench_eval.display.visible import visible
+from cooperbench_eval.page.words import ANSWERS, spoken
+from cooperbench_eval.reporting import MergeReport
+
+__all__ = ["Origins", "heading_html"]
+
+_MOST_VERSIONS = 10
+_BAR_WIDTH = 240
+
+
+class Origins:
+    """When and with what the reports were made.
+
+    Attributes:
+        first: When the first evaluation began; `None` of no report.
+        last: When the last one began.
+        versions: What took part in which version, each combination once.
+    """
+
+    def __init__(self) -> None:
+        self.first: dt.datetime | None = None
+        self.last: dt.datetime | None = None
+        self.versions: dict[str, None] = {}
+
+    def add(self, report: MergeReport) -> None:
+        """Take in a report."""
+        time = report.timestamp
+        self.first = time if self.first is None else min(self.first, time)
+        self.last = time if self.last is None else max(self.last, time)
+        if len(self.versions) <= _MOST_VERSIONS:
+            named = ", ".join(f"{name} {value}" for name, value in report.versions.items())
+            self.versions[named] = None
+
+
+def heading_html(title: str, summary: Summary, origins: Origins, text_limit: int) -> str:
+    """Return title, origins and summary as HTML that needs no script."""
+    return "\n".join(
+        [
+            f"<h1>{_text(title)}</h1>",
+            *(f"<p>{line}</p>" for line in _about(summary, origins)),
+            *_strategies(summary),
+            f'<p class="beside">{_text(_left_out(text_limit))}</p>',
+        ]
+    )
+
+
+def _text(text: str) -> str:
+    return escape(visible(text))
+
+
+def _about(summary: Summary, origins: Origins) -> Iterator[str]:
+    pairs = f"{summary.pairs:,} pair{'s' * (summary.pairs != 1)}"
+    counted = [
+        f"{count:,} {_link(spoken(status), {'status': spoken(status)})}"
+        for status, count in summary.statuses.items()
+    ]
+    yield f"<strong>{pairs}</strong>{': ' * bool(counted)}{', '.join(counted)}"
+    if summary.failures:
+        reasons = ", ".join(f"{count:,} {spoken(kind)}" for kind, count in summary.failures.items())
+        yield f"Not evaluated: {_text(reasons)}"
+    if summary.repeated:
+        yield f"{summary.repeated:,} of them are the same try at the same pair as another one"
+    if origins.first and origins.last:
+        times = [each.isoformat(" ", "minutes") for each in (origins.first, origins.last)]
+        when = times[0] if times[0] == times[1] else f"from {times[0]} to {times[1]}"
+        named = list(origins.versions)[:_MOST_VERSIONS]
+        more = ["and others"] * (len(origins.versions) > _MOST_VERSIONS)
+        yield _text(f"Evaluated {when}") + "".join(
+            f"<br>with {_text(each)}" for each in (*named, *more) if each
+        )
+
+
+def _left_out(text_limit: int) -> str:
+    return (
+        f"Written by cooperbench_eval {version('cooperbench-eval')}. What test runs printed is "
+        f"left out. Of each version of a conflict up to {text_limit:,} bytes are shown."
+    )
+
+
+# --- strategies --------------------------------------------------------------
+
+
+def _strategies(summary: Summary) -> Iterator[str]:
+    if not summary.strategies:
+        yield "<p>No strategy was tried.</p>"
+        return
+    per_cent = f"{summary.confidence:.0%}"
+    yield (
+        '<p class="beside">What became of the pairs under each strategy. The rate of correct ones '
+        "is of the pairs with an answer: correct, incorrect, unhandled, and those in which a side "
+        f"is missing; beside it stands its {per_cent} interval.</p>"
+    )
+    yield '<div class="wide" role="region" aria-label="Strategies" tabindex="0">'
+    yield '<table aria-label="What became of the pairs under each strategy">'
+    names = ["strategy", "rate", "interval", *ANSWERS.values()]
+    heads = "".join(f'<th scope="col">{name}</th>' for name in names)
+    yield f'<thead><tr>{heads}<td class="bar"></td></tr></thead><tbody>'
+    for strategy in summary.strategies.values():
+        yield _row(strategy)
+    yield "</tbody></table></div>"
+
+
+def _row(strategy: StrategySummary) -> str:
+    counts = _counts(strategy)
+    numbers = "".join(
+        f'<td class="number">{_count(count, strategy.name, answer)}</td>'
+        for answer, count in counts.items()
+    )
+    is_known = strategy.correct.total and not strategy.verdicts.is_untested
+    rate = f"{strategy.correct.rate:.1%}" if is_known else "-"
+    return (
+        f'<tr><th scope="row">{_text(strategy.name)}</th><td class="number">{rate}</td>'
+        f'<td class="number">{_interval(strategy.correct) if is_known else "-"}</td>'
+        f'{numbers}<td class="bar">{_bar(counts)}</td></tr>'
+    )
+
+
+def _counts(strategy: StrategySummary) -> dict[str, int]:
+    verdicts = strategy.verdicts
+    return {
+        "correct": verdicts.correct,
+        "incorrect": verdicts.incorrect,
+        "unhandled": verdicts.unhandled,
+        "missing_input": verdicts.missing_input,
+        "not_run": verdicts.unanswered,
+    }
+
+
+def _interval(rate: Rate) -> str:
+    return f"{rate.low:.1%} to {rate.high:.1%}"
+
+
+def _count(count: int, strategy: str, answer: str) -> str:
+    if not count:
+        return "0"
+    label = f"{count} pairs {ANSWERS[answer]} under {strategy}"
+    return _link(f"{count:,}", {"strategy": strategy, "verdict": answer}, label)
+
+
+def _link(text: str, filters: dict[str, str], label: str = "") -> str:
+    """Return a link that sets the filters of the table of pairs."""
+    target = urlencode(filters, errors="backslashreplace")
+    said = f' aria-label="{_text(label)}"' if label else ""
+    return f'<a href="#{escape(target)}"{said}>{_text(text)}</a>'
+
+
+def _bar(counts: dict[str, int]) -> str:
+    """Draw how the pairs divide; the numbers beside it say the same."""
+    total = sum(counts.values())
+    drawn = [f'<svg viewBox="0 0 {_BAR_WIDTH} 12" aria-hidden="true">']
+    before = 0
+    for answer, count in counts.items():
+        if count:
+            start, width = (_BAR_WIDTH * n / total for n in (before, count))
+            drawn.append(
+                f'<rect class="{answer}" x="{start:.1f}" width="{width:.1f}" height="12"/>'
+            )
+            before += count
+    return "".join([*drawn, "</svg>"])

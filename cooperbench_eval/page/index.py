@@ -1,0 +1,107 @@
+"""The table of pairs: one small row each, names that repeat kept once."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from cooperbench_eval.models import TestResult
+from cooperbench_eval.page.embedding import embed
+from cooperbench_eval.page.words import blame_text, failure_text, run_text, spoken
+from cooperbench_eval.reporting import Attempt, FeatureReport, MergeReport
+
+__all__ = ["MOST_LISTED", "Index"]
+
+MOST_LISTED = 100
+"""How many lost tests of a feature, and how many files, stand in a row of the table."""
+_MOST_NOTE = 200
+
+
+class Index:
+    """Collects the rows, as text: that is all that is kept of a pair."""
+
+    def __init__(self) -> None:
+        self._rows: list[str] = []
+        self._names: dict[str, int] = {}
+
+    def __len__(self) -> int:
+        """The number of pairs."""
+        return len(self._rows)
+
+    def add(self, report: MergeReport, answers: Mapping[str, str]) -> None:
+        """Add a pair's row.
+
+        Args:
+            report: Its report.
+            answers: What each strategy made of it, as a summary counts.
+        """
+        paths = list(dict.fromkeys(conflict.path for conflict in report.conflicts))
+        row = {
+            "repo": self._name(report.repo_name),
+            "task": report.task_id,
+            "features": [report.feature1.number, report.feature2.number],
+            "model": self._name(report.model or ""),
+            "setting": self._name(report.setting or ""),
+            "k": report.k,
+            "status": self._name(spoken(report.merge_status)),
+            "score": report.conflict_score,
+            "paths": [self._name(_short(path)) for path in paths[:MOST_LISTED]],
+            "note": "" if report.failure is None else _short(failure_text(report.failure)),
+            "rows": {
+                self._name(each.strategy): self._row(report, each, answers)
+                for each in report.attempts
+            },
+        }
+        self._rows.append(embed(row))
+
+    def _row(self, report: MergeReport, attempt: Attempt, answers: Mapping[str, str]) -> list[Any]:
+        """Say what a strategy made of the pair: answer, to blame, lost tests, and why."""
+        blame = report.blame(attempt.strategy)
+        sides = ((report.feature1, blame.lost_tests1), (report.feature2, blame.lost_tests2))
+        return [
+            self._name(answers[attempt.strategy]),
+            self._name("" if report.failure is not None else blame_text(blame, attempt)),
+            [self._lost(feature, names) for feature, names in sides if names],
+            self._name(_why(report, attempt)),
+        ]
+
+    def _lost(self, feature: FeatureReport, names: Sequence[str]) -> list[Any]:
+        """Say which of a feature's tests were lost: how many, of how many, by name."""
+        passed = feature.tests.passed_tests if feature.tests else len(names)
+        listed = [self._name(_short(name)) for name in names[:MOST_LISTED]]
+        return [feature.number, len(names), passed, listed]
+
+    def _name(self, text: str) -> int:
+        return self._names.setdefault(text, len(self._names))
+
+    def pieces(self, strategies: Iterable[str]) -> Iterator[str]:
+        """Give the table as JSON for a script element, piece by piece.
+
+        Args:
+            strategies: All strategies, in the order in which they are shown.
+        """
+        order = [self._name(name) for name in strategies]
+        yield f'{{"names":{embed(list(self._names))},"strategies":{embed(order)},"rows":['
+        for i, row in enumerate(self._rows):
+            yield f",{row}" if i else row
+        yield "]}"
+
+
+def _why(report: MergeReport, attempt: Attempt) -> str:
+    """Say how it went wrong, where it did."""
+    if attempt.failure:
+        return _short(attempt.failure)
+    runs = zip(
+        (report.feature1.number, report.feature2.number),
+        (attempt.feature1_tests, attempt.feature2_tests),
+        strict=True,
+    )
+    return "; ".join(
+        f"tests of feature {number}: {run_text(run)}" for number, run in runs if _is_bad(run)
+    )
+
+
+def _is_bad(run: TestResult | None) -> bool:
+    return run is not None and not run.passed
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _MOST_NOTE else f"{text[: _MOST_NOTE - 1]}…"

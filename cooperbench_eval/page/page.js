@@ -1,0 +1,807 @@
+"use strict";
+/* Shows the pairs: a table that is filtered by what stands behind the # of the address,
+   and one pair when it is opened. Texts of others are put into the page as text only. */
+(() => {
+  const RESULTS = {
+    correct: ["✓", "correct"],
+    incorrect: ["✗", "incorrect"],
+    unhandled: ["≠", "unhandled"],
+    missing_input: ["∅", "missing input"],
+    not_run: ["–", "no answer"],
+  };
+  const ROWS_AT_A_TIME = 200;
+  const SEEN_NAMES = 5;
+  const byId = (id) => document.getElementById(id);
+  const parsed = (id) => JSON.parse(byId(id).textContent);
+
+  // --- texts ---
+
+  // What cannot be seen, or makes text look different from what it is: control, format,
+  // unassigned and private characters, halves of pairs, and odd spaces.
+  const ODD =
+    /[\p{C}\p{Zl}\p{Zp}\u00a0\u115f\u1160\u1680\u2000-\u200a\u202f\u205f\u2800\u3000\u3164\uffa0]/gu;
+  const SHORT = { 0: "NUL", 9: "TAB", 10: "LF", 13: "CR", 27: "ESC", 127: "DEL" };
+
+  function nameOf(character) {
+    const code = character.codePointAt(0);
+    // Python's way to keep a byte that is no UTF-8.
+    if (code >= 0xdc80 && code <= 0xdcff) return (code - 0xdc00).toString(16).toUpperCase();
+    return SHORT[code] ?? `U+${code.toString(16).toUpperCase().padStart(4, "0")}`;
+  }
+
+  function write(parent, text, isLines = false) {
+    let done = 0;
+    for (const found of text.matchAll(ODD)) {
+      const character = found[0];
+      if (isLines && (character === "\n" || character === "\t")) continue;
+      if (found.index > done) parent.append(text.slice(done, found.index));
+      const odd = document.createElement("span");
+      odd.className = "odd";
+      odd.textContent = nameOf(character);
+      parent.append(odd);
+      done = found.index + character.length;
+    }
+    if (done < text.length) parent.append(text.slice(done));
+  }
+
+  function make(tag, attributes = {}, ...children) {
+    const element = document.createElement(tag);
+    for (const [name, value] of Object.entries(attributes)) {
+      if (value !== null && value !== undefined) element.setAttribute(name, value);
+    }
+    for (const child of children.flat()) {
+      if (child instanceof Node) element.append(child);
+      else if (child !== null && child !== undefined) write(element, String(child));
+    }
+    return element;
+  }
+
+  const brief = (text) => (text.length > 300 ? `${text.slice(0, 300)}\u2026` : text);
+
+  // --- the pairs ---
+
+  const table = parsed("index");
+  const nameAt = (number) => table.names[number];
+  const strategies = table.strategies.map(nameAt);
+  const pairs = table.rows.map((row, place) => {
+    const rows = new Map();
+    for (const [name, [answer, blame, lost, note]] of Object.entries(row.rows)) {
+      rows.set(nameAt(name), {
+        answer: nameAt(answer),
+        blame: nameAt(blame),
+        lost: lost.map(([feature, count, of, listed]) => ({
+          feature,
+          count,
+          of,
+          names: listed.map(nameAt),
+        })),
+        count: lost.reduce((sum, [, count]) => sum + count, 0),
+        note: nameAt(note),
+      });
+    }
+    const pair = {
+      number: place + 1,
+      repo: nameAt(row.repo),
+      task: row.task,
+      features: row.features,
+      model: nameAt(row.model),
+      setting: nameAt(row.setting),
+      k: row.k,
+      status: nameAt(row.status),
+      score: row.score,
+      paths: row.paths.map(nameAt),
+      note: row.note,
+      rows,
+    };
+    pair.taskName = `${pair.repo}/${pair.task}`;
+    pair.correct = strategies.filter((name) => rows.get(name)?.answer === "correct");
+    return pair;
+  });
+  const NO_ROW = { answer: "not_run", blame: "", lost: [], count: 0, note: "" };
+  const under = (pair, strategy) => pair.rows.get(strategy) ?? NO_ROW;
+
+  const isNumber = (value) => typeof value === "number";
+  const compare = (one, two) => {
+    if (isNumber(one) && isNumber(two)) return one - two;
+    if (isNumber(one) !== isNumber(two)) return isNumber(one) ? -1 : 1;
+    return one < two ? -1 : one > two ? 1 : 0;
+  };
+  const inOrder = (one, two) =>
+    compare(one.repo, two.repo) ||
+    compare(one.task, two.task) ||
+    compare(one.features[0], two.features[0]) ||
+    compare(one.features[1], two.features[1]) ||
+    compare(one.model, two.model) ||
+    compare(one.k, two.k) ||
+    one.number - two.number;
+  pairs.sort(inOrder);
+
+  /* The words by which a pair is found. Made when they are first asked for. */
+  function wordsOf(pair) {
+    if (pair.words === undefined) {
+      const [first, second] = pair.features;
+      const own = [pair.taskName, `feature ${first}`, `feature ${second}`, pair.model];
+      const told = [...pair.rows.values()].flatMap((row) => [
+        row.blame,
+        row.note,
+        ...row.lost.flatMap((lost) => lost.names),
+      ]);
+      const others = [pair.setting, `k${pair.k}`, pair.status, pair.note, ...pair.paths];
+      pair.words = [...own, ...others, ...told].join("\n").toLowerCase();
+    }
+    return pair.words;
+  }
+
+  // --- what is asked for ---
+
+  const ASKED = ["strategy", "verdict", "repo", "task", "status", "words", "sort", "pair"];
+  const firstChoice = strategies.find((name) => name !== "naive") ?? strategies[0] ?? "";
+
+  function readHash() {
+    const given = new URLSearchParams(location.hash.slice(1));
+    const asked = {};
+    for (const name of ASKED) asked[name] = given.get(name) ?? "";
+    if (!strategies.includes(asked.strategy)) asked.strategy = firstChoice;
+    if (!(asked.verdict in RESULTS)) asked.verdict = "";
+    return asked;
+  }
+
+  function hashOf(asked) {
+    const given = new URLSearchParams();
+    for (const name of ASKED) {
+      if (asked[name] && !(name === "strategy" && asked[name] === firstChoice)) {
+        given.set(name, asked[name]);
+      }
+    }
+    return `#${given}`;
+  }
+
+  function find(asked) {
+    const words = asked.words.toLowerCase().split(/\s+/).filter(Boolean);
+    const found = pairs.filter(
+      (pair) =>
+        (!asked.verdict || under(pair, asked.strategy).answer === asked.verdict) &&
+        (!asked.repo || pair.repo === asked.repo) &&
+        (!asked.task || pair.taskName === asked.task) &&
+        (!asked.status || pair.status === asked.status) &&
+        words.every((word) => wordsOf(pair).includes(word)),
+    );
+    const column = COLUMNS.find(({ id }) => id === asked.sort.replace(/^-/, ""));
+    if (column) {
+      const sign = asked.sort.startsWith("-") ? -1 : 1;
+      const keys = new Map(found.map((pair) => [pair, column.key(pair, asked.strategy)]));
+      found.sort(
+        (one, two) => sign * compare(keys.get(one), keys.get(two)) || inOrder(one, two),
+      );
+    }
+    return found;
+  }
+
+  // --- the table ---
+
+  function result(answer) {
+    const [sign, words] = RESULTS[answer] ?? ["", answer];
+    return make(
+      "span",
+      { class: `result ${answer}` },
+      make("span", { "aria-hidden": "true" }, sign),
+      ` ${words}`,
+    );
+  }
+
+  const code = (name) => make("li", {}, make("code", {}, name));
+
+  /* Names of tests: cases of one parametrized test together, all names below. */
+  function names(list, count = list.length) {
+    const groups = new Map();
+    for (const name of list) {
+      const start = name.endsWith("]") ? name.indexOf("[") : -1;
+      const test = start > 0 ? name.slice(0, start) : name;
+      groups.set(test, [...(groups.get(test) ?? []), name]);
+    }
+    const seen = [...groups].slice(0, SEEN_NAMES).map(([test, members]) =>
+      members.length > 1
+        ? make("li", {}, make("code", {}, test), ` ${members.length} cases`)
+        : code(members[0]),
+    );
+    const short = make("ul", { class: "names" }, seen);
+    if (count === groups.size && groups.size <= SEEN_NAMES) return [short];
+    const left = count - list.length;
+    const rest = left ? [make("li", { class: "beside" }, `and ${left} more`)] : [];
+    const more = groups.size - SEEN_NAMES;
+    const label = more > 0 ? `and ${more} more, all ${count} names` : `all ${count} names`;
+    return [short, folded(label, () => make("ul", { class: "names" }, list.map(code), rest))];
+  }
+
+  /* What is folded is made when it is first opened. */
+  function folded(summary, content) {
+    const made = make("details", {}, make("summary", {}, summary));
+    made.addEventListener("toggle", () => made.children.length > 1 || made.append(content()));
+    return made;
+  }
+
+  function lostTests({ feature, count, of, names: listed }) {
+    const share = count === of ? (of === 1 ? "its only test" : `all ${of} tests`) : `${count} of ${of} tests`;
+    return make("div", { class: "lost" }, `feature ${feature}: `, make("b", {}, share), names(listed, count));
+  }
+
+  function lostCell(row) {
+    const note = row.note && !row.count ? [make("div", { class: "beside" }, row.note)] : [];
+    return [...row.lost.map(lostTests), ...note];
+  }
+
+  const order = Object.keys(RESULTS);
+  const hasModels = pairs.some((pair) => pair.model);
+  const hasTries = pairs.some((pair) => pair.k !== 1);
+  const COLUMNS = [
+    { id: "repo", name: "Repository", key: (p) => p.repo, cell: (p) => [brief(p.repo)] },
+    { id: "task", name: "Task", key: (p) => p.task, cell: (p) => [p.task], number: true },
+    {
+      id: "features",
+      name: "Features",
+      key: (p) => p.features[0] * 1e6 + p.features[1],
+      cell: (p, asked) => [
+        make(
+          "a",
+          { href: hashOf({ ...asked, pair: String(p.number) }), "data-pair": p.number, class: "who" },
+          `${p.features[0]} into ${p.features[1]}`,
+        ),
+      ],
+    },
+    hasModels && { id: "model", name: "Model", key: (p) => p.model, cell: (p) => [brief(p.model)] },
+    hasTries && { id: "k", name: "Try", key: (p) => p.k, cell: (p) => [p.k], number: true },
+    {
+      id: "status",
+      name: "Merge",
+      key: (p) => p.status,
+      cell: (p) => [p.status, p.note && make("span", { class: "beside" }, ` ${p.note}`)],
+    },
+    {
+      id: "score",
+      name: "Score",
+      key: (p) => p.score,
+      cell: (p) => [p.score ?? "–"],
+      number: true,
+    },
+    {
+      id: "result",
+      name: "Result",
+      isUnder: true,
+      key: (p, strategy) => order.indexOf(under(p, strategy).answer),
+      cell: (p, asked) => [result(under(p, asked.strategy).answer)],
+    },
+    {
+      id: "blame",
+      name: "To blame",
+      isUnder: true,
+      key: (p, strategy) => under(p, strategy).blame,
+      cell: (p, asked) => [under(p, asked.strategy).blame],
+    },
+    {
+      id: "lost",
+      name: "Tests lost",
+      isUnder: true,
+      key: (p, strategy) => under(p, strategy).count,
+      cell: (p, asked) => lostCell(under(p, asked.strategy)),
+    },
+    {
+      id: "correct",
+      name: "Correct under",
+      key: (p) => p.correct.length,
+      cell: (p) => [brief(p.correct.join(", ")) || "–"],
+    },
+  ].filter(Boolean);
+
+  const form = byId("filters");
+  const head = byId("pairs").tHead;
+  const body = byId("pairs").tBodies[0];
+  let found = [];
+  let shown = 0;
+
+  function option(value, label, chosen) {
+    const made = make("option", {}, label);
+    made.value = value;
+    made.selected = value === chosen;
+    return made;
+  }
+
+  function fill(name, choices, chosen) {
+    const select = form.elements[name];
+    select.replaceChildren(...choices.map(([value, label]) => option(value, brief(label), chosen)));
+    select.parentElement.hidden = choices.length < (choices[0]?.[0] === "" ? 3 : 2);
+  }
+
+  function countBy(key) {
+    const counts = new Map();
+    for (const pair of pairs) counts.set(key(pair), (counts.get(key(pair)) ?? 0) + 1);
+    return counts;
+  }
+
+  const repos = countBy((pair) => pair.repo);
+  const statuses = countBy((pair) => pair.status);
+  const tasks = new Map();
+  for (const pair of pairs) {
+    const task = tasks.get(pair.taskName) ?? { repo: pair.repo, name: pair.task, count: 0 };
+    task.count += 1;
+    tasks.set(pair.taskName, task);
+  }
+
+  function fillFilters(asked) {
+    const results = countBy((pair) => under(pair, asked.strategy).answer);
+    fill("strategy", strategies.map((name) => [name, name]), asked.strategy);
+    fill(
+      "verdict",
+      [
+        ["", `any (${pairs.length})`],
+        ...order.map((answer) => [answer, `${RESULTS[answer][1]} (${results.get(answer) ?? 0})`]),
+      ],
+      asked.verdict,
+    );
+    const all = (counts) => [
+      ["", "all"],
+      ...[...counts].map(([name, count]) => [name, `${name} (${count})`]),
+    ];
+    fill("repo", all(repos), asked.repo);
+    fill("status", all(statuses), asked.status);
+    const within = [...tasks].filter(([, task]) => !asked.repo || task.repo === asked.repo);
+    fill(
+      "task",
+      [
+        ["", "all"],
+        ...within.map(([value, task]) => [
+          value,
+          `${asked.repo ? task.name : value} (${task.count})`,
+        ]),
+      ],
+      asked.task,
+    );
+    if (form.elements.words.value !== asked.words) form.elements.words.value = asked.words;
+  }
+
+  function fillHead(asked) {
+    const row = make("tr");
+    for (const column of COLUMNS) {
+      const isSorted = asked.sort.replace(/^-/, "") === column.id;
+      const direction = asked.sort.startsWith("-") ? "descending" : "ascending";
+      const label = column.isUnder ? `${column.name} under ${brief(asked.strategy)}` : column.name;
+      const button = make("button", { type: "button", "data-sort": column.id }, label);
+      if (isSorted) button.append(asked.sort.startsWith("-") ? " ↓" : " ↑");
+      row.append(
+        make(
+          "th",
+          {
+            scope: "col",
+            class: column.number ? "number" : null,
+            "aria-sort": isSorted ? direction : null,
+          },
+          button,
+        ),
+      );
+    }
+    head.replaceChildren(row);
+  }
+
+  function addRows(asked, count) {
+    const rows = document.createDocumentFragment();
+    for (const pair of found.slice(shown, shown + count)) {
+      const row = make("tr");
+      for (const column of COLUMNS) {
+        row.append(make("td", { class: column.number ? "number" : null }, column.cell(pair, asked)));
+      }
+      rows.append(row);
+    }
+    body.append(rows);
+    shown = Math.min(shown + count, found.length);
+    const left = found.length - shown;
+    byId("more").hidden = !left;
+    byId("more").children[0].textContent = `Show ${Math.min(left, ROWS_AT_A_TIME)} more`;
+    byId("more").children[1].textContent = `Show all ${found.length}`;
+  }
+
+  function showList(asked) {
+    found = find(asked);
+    fillFilters(asked);
+    fillHead(asked);
+    body.replaceChildren();
+    shown = 0;
+    addRows(asked, ROWS_AT_A_TIME);
+    byId("pairs").hidden = !found.length;
+    const of = found.length === pairs.length ? "" : ` of ${pairs.length}`;
+    const word = pairs.length === 1 ? "pair" : "pairs";
+    byId("count").textContent = pairs.length ? `${found.length}${of} ${word}` : "There is no pair.";
+  }
+
+  // --- one pair ---
+
+  const heading = (level, text, attributes = {}) => make(`h${level}`, attributes, text);
+
+  function tableOf(caption, columns, rows) {
+    const made = make("table", { "aria-label": caption });
+    made.append(
+      make("thead", {}, make("tr", {}, columns.map((name) => make("th", { scope: "col" }, name)))),
+    );
+    const cells = ([first, ...rest]) =>
+      make(
+        "tr",
+        {},
+        make("th", { scope: "row" }, first),
+        rest.map((cell) => make("td", {}, cell)),
+      );
+    made.append(make("tbody", {}, rows.map(cells)));
+    return make("div", { class: "wide", role: "region", "aria-label": caption, tabindex: "0" }, made);
+  }
+
+  function runCell(run, isJudged = true) {
+    const tone = run.passed === null || !isJudged ? "" : run.passed ? "good" : "bad";
+    const cell = [make("span", { class: tone }, run.text)];
+    for (const words of run.beside ?? []) cell.push(make("div", { class: "beside" }, words));
+    if (run.failed?.length) {
+      const list = make("ul", { class: "names" });
+      for (const [name, status, message] of run.failed) {
+        const item = make("li", {}, make("code", {}, name), ` ${status}`);
+        if (message) item.append(make("pre", { class: "message" }));
+        if (message) write(item.lastChild, message, true);
+        list.append(item);
+      }
+      if (run.more) list.append(make("li", { class: "beside" }, `and ${run.more} more`));
+      const count = run.failed.length + run.more;
+      cell.push(folded(`${count} that did not pass`, () => list));
+    }
+    return cell;
+  }
+
+  function featureRow(feature, showsOther) {
+    const files = Object.entries(feature.files).map(([words, some]) =>
+      make("div", { class: "beside" }, `${words}: `, names(some.names, some.names.length + some.more)),
+    );
+    const patch = [make("span", { class: feature.usable ? "" : "bad" }, feature.patch), ...files];
+    const row = [`feature ${feature.number}`, patch, runCell(feature.alone), runCell(feature.base, false)];
+    return showsOther ? [...row, runCell(feature.other)] : row;
+  }
+
+  function strategyRow(attempt) {
+    const lost = attempt.lost.map((some) =>
+      make(
+        "div",
+        {},
+        make("span", { class: "beside" }, `${some.names.length + some.more} of feature ${some.feature}:`),
+        names(some.names, some.names.length + some.more),
+      ),
+    );
+    const merge = [attempt.left ? `${attempt.left} of ${attempt.met} left open` : attempt.status];
+    if (attempt.failure) merge.push(make("div", { class: "beside" }, attempt.failure));
+    if (attempt.service_failed) {
+      merge.push(make("div", { class: "beside" }, "a service it needs failed it"));
+    }
+    for (const usage of attempt.usage) merge.push(make("div", { class: "beside" }, usage));
+    return [
+      [attempt.strategy, make("div", { class: "beside" }, attempt.implementation)],
+      merge,
+      [result(attempt.answer)],
+      [attempt.blame],
+      lost.length ? lost : ["–"],
+      runCell(attempt.runs[0]),
+      runCell(attempt.runs[1]),
+      [make("span", { class: "who" }, `${attempt.seconds} s`)],
+    ];
+  }
+
+  function ledgers(attempts) {
+    return attempts
+      .filter((attempt) => attempt.ledger.length)
+      .map((attempt) => {
+        const rows = attempt.ledger.map((row) => row.map((cell) => [cell]));
+        const more = attempt.more_ledger ? ` (${attempt.more_ledger} more are left out)` : "";
+        return folded(
+          `What ${attempt.strategy} says of its work`,
+          () => tableOf(`Its ledger${more}`, ["File", "Line", "Both sides", "What it did"], rows),
+        );
+      });
+  }
+
+  // --- conflicts ---
+
+  /* Says of each line in which version it stands, in the margin beside it. */
+  function marker(data, conflict, told) {
+    const [first, second] = data.features.map((feature) => String(feature.number));
+    const among = told.together.length
+      ? told.together.map((place) => data.conflicts[place - 1]).filter(Boolean)
+      : [conflict];
+    const lines = (name) => {
+      const texts = among.map((each) => data.texts[each[name]] ?? ["", 0]);
+      if (texts.some(([, left]) => left)) return null;
+      return new Set(texts.flatMap(([text]) => text.split("\n")));
+    };
+    const [ours, theirs] = [lines("ours"), lines("theirs")];
+    if (!ours || !theirs) return () => ["", ""];
+    const isWhole = !told.together.length && told.exact;
+    return (line) => {
+      if (!line.trim()) return ["", ""];
+      const [isOurs, isTheirs] = [ours.has(line), theirs.has(line)];
+      if (isOurs && isTheirs) return ["=", "both"];
+      if (isOurs) return [second, "ours"];
+      if (isTheirs) return [first, "theirs"];
+      return isWhole ? ["+", "new"] : ["", ""];
+    };
+  }
+
+  function codeOf([text, left], label, mark = null) {
+    const pre = make("pre", { tabindex: "0", role: "region", "aria-label": label });
+    const lines = text.split("\n");
+    if (lines.at(-1) === "") lines.pop();
+    lines.forEach((line, place) => {
+      const [sign, kind] = mark ? mark(line) : ["", ""];
+      const shownLine = make("span", { class: `line ${kind}`, "data-from": mark ? sign || " " : null });
+      const isLast = place === lines.length - 1 && !text.endsWith("\n");
+      write(shownLine, isLast ? line : `${line}\n`, true);
+      pre.append(shownLine);
+    });
+    if (left) {
+      pre.append(make("span", { class: "beside" }, `\u2026 ${left} more bytes are left out`));
+    } else if (text && !text.endsWith("\n")) {
+      pre.append(make("span", { class: "beside" }, " (no newline at the end)"));
+    }
+    return pre;
+  }
+
+  function version(data, title, number, kind) {
+    const box = make("figure", { class: `version ${kind}` }, make("figcaption", {}, title));
+    if (number === null) box.append(make("p", { class: "beside" }, "nothing there"));
+    else if (!data.texts[number][0] && !data.texts[number][1]) {
+      box.append(make("p", { class: "beside" }, "no lines"));
+    } else box.append(codeOf(data.texts[number], title));
+    return box;
+  }
+
+  function notesOn(told) {
+    const notes = [];
+    if (told.together.length) {
+      notes.push(`Stands for conflicts ${told.together.join(", ")} in one piece.`);
+    }
+    const around = [
+      told.before ? `${told.before} before` : "",
+      told.after ? `${told.after} behind` : "",
+    ].filter(Boolean);
+    if (around.length) notes.push(`Settled lines were changed too: ${around.join(", ")}.`);
+    else if (!told.exact) notes.push("Settled lines of the file were changed too.");
+    return notes;
+  }
+
+  const KINDS = {
+    open: "left open",
+    deleted: "the file is gone",
+    unknown: "cannot be told",
+  };
+
+  /* Strategies that made the same of a conflict stand together. */
+  function grouped(data, conflict) {
+    const groups = new Map();
+    conflict.answers.forEach((told, place) => {
+      const { said, ...rest } = told;
+      const key = JSON.stringify(rest);
+      const group = groups.get(key) ?? { told, attempts: [], said: new Map() };
+      const { strategy } = data.attempts[place];
+      group.attempts.push(data.attempts[place]);
+      if (said) group.said.set(said, [...(group.said.get(said) ?? []), strategy]);
+      groups.set(key, group);
+    });
+    return [...groups.values()];
+  }
+
+  function strategyNames(attempts) {
+    return attempts.flatMap((attempt, place) => [
+      place ? ", " : null,
+      make("span", { class: "who" }, make("b", {}, attempt.strategy), " ", result(attempt.answer)),
+    ]);
+  }
+
+  function saidBy({ attempts, said }) {
+    return [...said].map(([words, who]) => {
+      const names = who.length === attempts.length ? "" : `${who.join(", ")}: `;
+      return make("p", { class: "beside" }, `${names}${words}`);
+    });
+  }
+
+  /* What stands for several conflicts is shown at the first of them. */
+  const isShown = ({ told }, place) =>
+    told.kind === "text" && (!told.together.length || told.together[0] === place + 1);
+
+  function untexted(group) {
+    const { told } = group;
+    const why = told.reason ? `: ${told.reason}` : "";
+    const words = KINDS[told.kind] ?? `in one piece with conflict ${told.together[0]}, shown there`;
+    return make("p", { class: "untexted" }, strategyNames(group.attempts), ` ${words}${why}`);
+  }
+
+  function resolution(data, conflict, group) {
+    const { told, attempts } = group;
+    const label = attempts.map((attempt) => attempt.strategy).join(", ");
+    const text = data.texts[told.text];
+    return make(
+      "figure",
+      { class: "resolution" },
+      make("figcaption", {}, strategyNames(attempts)),
+      text[0] || text[1]
+        ? codeOf(text, label, marker(data, conflict, told))
+        : make("p", { class: "beside" }, "no lines: nothing took its place"),
+      notesOn(told).map((note) => make("p", { class: "beside" }, note)),
+      saidBy(group),
+    );
+  }
+
+  function conflictSection(data, conflict, place) {
+    const [first, second] = data.features.map((feature) => feature.number);
+    const line = conflict.line === null ? "" : `, line ${conflict.line}`;
+    const groups = grouped(data, conflict);
+    const title = heading(
+      4,
+      [`${place + 1}. `, make("code", {}, conflict.path), `${line}: ${conflict.kind}`],
+    );
+    return make(
+      "section",
+      { class: "conflict" },
+      title,
+      make(
+        "div",
+        { class: "side-by-side" },
+        version(data, "base", conflict.base, "base"),
+        version(data, `ours: feature ${second}`, conflict.ours, "ours"),
+        version(data, `theirs: feature ${first}`, conflict.theirs, "theirs"),
+      ),
+      groups.filter((group) => !isShown(group, place)).map(untexted),
+      make(
+        "div",
+        { class: "side-by-side" },
+        groups
+          .filter((group) => isShown(group, place))
+          .map((group) => resolution(data, conflict, group)),
+      ),
+    );
+  }
+
+  // --- the whole of it ---
+
+  function facts(data) {
+    const list = make("dl", { class: "facts" });
+    const add = (name, value) =>
+      list.append(make("div", {}, make("dt", {}, name), make("dd", {}, value)));
+    const merge = data.failure ? `${data.status}, ${data.failure}` : data.status;
+    add("merge", merge);
+    if (data.score !== null) {
+      const size = `${data.sections} sections, ${data.lines} lines, ${data.severity}`;
+      add("conflict score", `${data.score} (${size})`);
+    }
+    for (const [name, value] of Object.entries(data.about)) add(name, value);
+    return list;
+  }
+
+  function walk(asked, number) {
+    const place = found.findIndex((pair) => pair.number === number);
+    const link = (to, text) =>
+      to ? make("a", { href: hashOf({ ...asked, pair: String(to.number) }) }, text) : null;
+    const where = place < 0 ? "" : `${place + 1} of ${found.length} found`;
+    return make(
+      "nav",
+      { "aria-label": "Pairs" },
+      make("a", { href: hashOf({ ...asked, pair: "" }), class: "back" }, "← All pairs"),
+      place > 0 ? link(found[place - 1], "Previous") : null,
+      make("span", { class: "beside" }, where),
+      place >= 0 ? link(found[place + 1], "Next") : null,
+    );
+  }
+
+  function showPair(asked, pair) {
+    found = find(asked);
+    const data = parsed(`pair-${pair.number}`);
+    const [first, second] = pair.features;
+    const title = `${data.repo}/${data.task}: feature ${first} into feature ${second}`;
+    const showsOther = data.features.some((feature) => feature.other.passed !== null);
+    const columns = ["Feature", "Its patch", "Its tests on it alone", "Its tests on the base"];
+    if (showsOther) columns.push("The other's tests on it alone");
+    const content = [
+      walk(asked, pair.number),
+      heading(2, title, { id: "pair-heading", tabindex: "-1" }),
+      facts(data),
+      heading(3, "Features"),
+      tableOf(
+        "Each feature by itself",
+        columns,
+        data.features.map((feature) => featureRow(feature, showsOther)),
+      ),
+      heading(3, "Strategies"),
+    ];
+    if (data.attempts.length) {
+      content.push(
+        tableOf(
+          "What each strategy made of the pair",
+          [
+            ...["Strategy", "Merge", "Result", "To blame", "Tests lost"],
+            ...[first, second].map((number) => `Tests of feature ${number}`),
+            "Time",
+          ],
+          data.attempts.map(strategyRow),
+        ),
+        ...ledgers(data.attempts),
+      );
+    } else content.push(make("p", {}, "No strategy was tried."));
+    content.push(heading(3, "Conflicts"));
+    if (data.conflicts.length) {
+      content.push(
+        make(
+          "p",
+          { class: "beside" },
+          `In the margin of a resolution: ${first} or ${second} is a line of that feature's ` +
+            "version, = of both, + of neither.",
+        ),
+      );
+    } else content.push(make("p", {}, "There are none."));
+    data.conflicts.forEach((conflict, place) =>
+      content.push(conflictSection(data, conflict, place)),
+    );
+    if (data.more_conflicts) {
+      content.push(make("p", {}, `${data.more_conflicts} more conflicts are left out.`));
+    }
+    byId("pair").replaceChildren(...content.filter(Boolean));
+    return title;
+  }
+
+  // --- what happens when ---
+
+  const pageTitle = document.title;
+  let opened = "";
+
+  function show() {
+    const asked = readHash();
+    const pair = pairs.find((each) => String(each.number) === asked.pair);
+    byId("summary").hidden = byId("list").hidden = Boolean(pair);
+    byId("pair").hidden = !pair;
+    if (pair) {
+      document.title = `${showPair(asked, pair)} – ${pageTitle}`;
+      scrollTo(0, 0);
+      byId("pair-heading").focus({ preventScroll: true });
+    } else {
+      byId("pair").replaceChildren();
+      document.title = pageTitle;
+      showList(asked);
+      if (opened) body.querySelector(`[data-pair="${CSS.escape(opened)}"]`)?.focus();
+    }
+    opened = pair ? asked.pair : "";
+  }
+
+  function ask(change) {
+    const asked = { ...readHash(), ...change, pair: "" };
+    const task = tasks.get(asked.task);
+    if (task && asked.repo && task.repo !== asked.repo) asked.task = "";
+    return hashOf(asked);
+  }
+
+  form.addEventListener("submit", (event) => event.preventDefault());
+  form.addEventListener("reset", (event) => {
+    event.preventDefault();
+    location.hash = hashOf({ strategy: readHash().strategy });
+  });
+  form.addEventListener("change", ({ target }) => {
+    if (target.name !== "words") location.hash = ask({ [target.name]: target.value });
+  });
+  let waiting = 0;
+  form.elements.words.addEventListener("input", ({ target }) => {
+    clearTimeout(waiting);
+    waiting = setTimeout(() => {
+      history.replaceState(null, "", ask({ words: target.value }));
+      show();
+    }, 150);
+  });
+  head.addEventListener("click", ({ target }) => {
+    const id = target.closest("[data-sort]")?.dataset.sort;
+    if (!id) return;
+    location.hash = ask({ sort: readHash().sort === id ? `-${id}` : id });
+    show();
+    head.querySelector(`[data-sort="${id}"]`).focus();
+  });
+  byId("more").addEventListener("click", ({ target }) => {
+    const rows = target.dataset.rows;
+    if (rows) addRows(readHash(), rows === "all" ? found.length : ROWS_AT_A_TIME);
+  });
+  addEventListener("hashchange", show);
+  show();
+})();

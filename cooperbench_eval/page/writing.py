@@ -1,0 +1,142 @@
+"""`write_page`: reports in, one HTML file out, pair by pair."""
+
+import errno
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO
+
+from cooperbench_eval.analysis import PairFacts, facts_of, summarize
+from cooperbench_eval.analysis.sources import FactsSource, iterate_reports
+from cooperbench_eval.analysis.tally import answers_of
+from cooperbench_eval.errors import ReportError
+from cooperbench_eval.page.details import details_of
+from cooperbench_eval.page.embedding import embed
+from cooperbench_eval.page.frame import Frame
+from cooperbench_eval.page.heading import Origins, heading_html
+from cooperbench_eval.page.index import Index
+from cooperbench_eval.reporting import MergeReport
+
+__all__ = ["write_page"]
+
+
+def write_page(
+    reports: FactsSource,
+    path: str | os.PathLike[str],
+    *,
+    title: str = "Merged pairs",
+    text_limit: int = 20_000,
+) -> Path:
+    """Write a run as one HTML file that a browser opens without a network.
+
+    It has what strategies came to, a table of all pairs that can be filtered and
+    sorted, and for each pair its features, strategies, lost tests by name, and every
+    conflict with base, both sides and what each strategy made of it. What test runs
+    printed is left out.
+
+    Reports are read once and not kept: a pair's details are written as it comes, and a
+    small row of it is held until the end. The file appears whole or not at all.
+
+    Args:
+        reports: The reports, such as a list or a store of them.
+        path: The file to write; what stands there is replaced. Its folder is made where
+            it is missing.
+        title: What to call the run.
+        text_limit: How many bytes are shown of one version of a conflict. All of a pair
+            together are given fifty times that.
+
+    Returns:
+        The path of the file.
+
+    Raises:
+        ReportError: The file cannot be written, or a store's report cannot be read.
+        AnalysisError: Facts were given, which do not hold what is shown.
+        TypeError: These are no reports.
+        ValueError: *text_limit* is negative.
+
+    Example:
+        >>> from tempfile import mkdtemp
+        >>> write_page([], f"{mkdtemp()}/run.html").name
+        'run.html'
+    """
+    if text_limit < 0:
+        raise ValueError(f"{text_limit} bytes cannot be shown")
+    target = Path(path)
+    source = iterate_reports(reports, "a page")
+    with _errors_of(target):
+        target.absolute().parent.mkdir(parents=True, exist_ok=True)
+        if target.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        folder = target.absolute().parent
+        spool = tempfile.TemporaryFile("w+", encoding="ascii", dir=folder)  # noqa: SIM115 - below
+    with spool:
+        pairs = _Pairs(spool, target, text_limit)
+        summary = summarize(pairs.written(source), policies=())
+        heading = heading_html(title, summary, pairs.origins, text_limit)
+        with _errors_of(target), _whole(target) as file:
+            frame = Frame(title, heading)
+            file.write(frame.before)
+            spool.seek(0)
+            shutil.copyfileobj(spool, file, 1 << 20)
+            file.writelines(pairs.index.pieces(summary.strategies))
+            file.write(frame.after)
+    return target
+
+
+class _Pairs:
+    """Writes the details of pairs, and collects what is said of all of them.
+
+    Args:
+        spool: Where the details go, each in a script element that is no script, and
+            then the start of the element of the index.
+        target: The page they are for.
+        text_limit: How many bytes of a text are kept.
+    """
+
+    def __init__(self, spool: IO[str], target: Path, text_limit: int) -> None:
+        self.index = Index()
+        self.origins = Origins()
+        self._spool = spool
+        self._target = target
+        self._text_limit = text_limit
+
+    def written(self, reports: Iterator[MergeReport]) -> Iterator[PairFacts]:
+        """Write each of *reports* and give its facts."""
+        for report in reports:
+            facts = facts_of(report)
+            answers = dict(answers_of(facts, ()).strategies)
+            details = embed(details_of(report, answers, self._text_limit))
+            self.index.add(report, answers)
+            self.origins.add(report)
+            with _errors_of(self._target):
+                number = len(self.index)
+                self._spool.write(f'<script type="application/json" id="pair-{number}">')
+                self._spool.write(f"{details}</script>\n")
+            yield facts
+        with _errors_of(self._target):
+            self._spool.write('<script type="application/json" id="index">')
+
+
+@contextmanager
+def _errors_of(target: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as exc:
+        raise ReportError(f"cannot be written ({exc.strerror})", str(target)) from exc
+
+
+@contextmanager
+def _whole(target: Path) -> Iterator[IO[str]]:
+    """Open a file that takes its place when it is finished, and else goes away."""
+    handle, name = tempfile.mkstemp(prefix=".", suffix=".part", dir=target.absolute().parent)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+            yield file
+            os.fchmod(file.fileno(), 0o644)
+        Path(name).replace(target)
+    finally:
+        with suppress(OSError):
+            Path(name).unlink()
