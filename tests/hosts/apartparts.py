@@ -45,6 +45,18 @@ def live(word):
     return found
 
 
+def told_of(folder):
+    """List the live processes that were started with a folder in a variable."""
+    found = []
+    for each in Path("/proc").glob("[0-9]*"):
+        try:
+            if bytes(folder) in (each / "environ").read_bytes():
+                found.append(int(each.name))
+        except OSError:
+            continue
+    return found
+
+
 def is_alive(pid):
     """Whether a process runs, and is no zombie."""
     try:

@@ -1,0 +1,66 @@
+"""The example in asyncio: what it prints, and that nothing of it outlives an interrupt."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+from apartparts import children, told_of, until
+from conftest import EXAMPLES
+
+
+@pytest.fixture
+def start(tmp_path):
+    """Return a function that starts the example, with a temporary folder of its own."""
+    processes = []
+
+    def start(*arguments):
+        process = subprocess.Popen(
+            [sys.executable, EXAMPLES / "evaluate_async.py", *arguments],
+            env=os.environ | {"TMPDIR": str(tmp_path)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        processes.append(process)
+        return process
+
+    yield start
+    for process in processes:
+        process.kill()
+        process.communicate()
+
+
+def test_pairs_are_judged_a_few_at_once(start):
+    """Each verdict is printed, and nothing else."""
+    said, errors = start().communicate(timeout=120)
+
+    assert sorted(said.splitlines()) == [
+        "1-2: conflicts; naive unhandled, union correct",
+        "2-5: clean; naive incorrect, union incorrect",
+    ]
+    assert not errors
+
+
+def test_a_deadline_ends_a_pair(start, tmp_path):
+    """And is told."""
+    said, errors = start("1-2", "--timeout", "0.3").communicate(timeout=60)
+
+    assert (said, errors) == ("1-2: not done within 0.3 seconds\n", "")
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_interrupt_ends_all_that_was_begun(start, tmp_path):
+    """While both pairs' tests run: no process of it lives on, no file is left."""
+    process = start()
+    # The guardian of each, its worker, the tests' supervisor, the tests.
+    assert until(lambda: len(told_of(tmp_path)) >= 9, within_seconds=60)
+    assert len(children(process.pid)) == 2
+
+    process.send_signal(signal.SIGINT)
+    said, errors = process.communicate(timeout=60)
+
+    assert (process.returncode, said, errors) == (130, "", "")
+    assert not told_of(tmp_path)
+    assert not list(tmp_path.iterdir())
