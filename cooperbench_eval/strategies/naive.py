@@ -1,5 +1,7 @@
 """The standard git merge: what it cannot merge stays open."""
 
+from typing import ClassVar
+
 from attrs import frozen
 
 from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome
@@ -12,6 +14,7 @@ class NaiveStrategy:
     """Leaves every conflict open, as `git merge` does."""
 
     name: str = "naive"
+    is_symmetric: ClassVar[bool] = True
 
     def merge(self, merge_input: MergeInput, /) -> MergeOutcome:
         """Return the three-way merge as it is."""

@@ -110,7 +110,12 @@ class MergeOutcome:
 
 @runtime_checkable
 class MergeStrategy(Protocol):
-    """Decides what becomes of the conflicts of a merge."""
+    """Decides what becomes of the conflicts of a merge.
+
+    One that does not mind which side is which may say so by an attribute `is_symmetric`
+    that is true: with the sides swapped it leaves the same files open, and makes the
+    same of all others. `cooperbench_eval.testing` checks that.
+    """
 
     @property
     def name(self) -> str:

@@ -48,6 +48,11 @@ class StructuredStrategy:
     by_content: bool = False
     resettles: bool = True
 
+    @property
+    def is_symmetric(self) -> bool:
+        """Whether it does not mind which side is which."""
+        return self.by_content
+
     def merge(self, merge_input: MergeInput, /) -> MergeOutcome:
         """Return the three-way merge with its blocks merged by structure."""
         return resolve_files(merge_input, self._propose)

@@ -30,6 +30,11 @@ class TokensStrategy:
     max_tokens: int = field(default=4000, validator=validators.ge(1))
     by_content: bool = False
 
+    @property
+    def is_symmetric(self) -> bool:
+        """Whether it does not mind which side is which."""
+        return self.by_content
+
     def merge(self, merge_input: MergeInput, /) -> MergeOutcome:
         """Return the three-way merge with its blocks merged by tokens."""
         return resolve_blocks(merge_input, self._candidates)

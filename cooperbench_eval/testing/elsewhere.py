@@ -10,7 +10,7 @@ from cooperbench_eval.errors import CooperBenchEvalError
 from cooperbench_eval.strategies.protocol import MergeStrategy
 from cooperbench_eval.strategies.run import run_strategy
 from cooperbench_eval.testing.cases import MergeCase
-from cooperbench_eval.testing.strategy_laws import answer_of
+from cooperbench_eval.testing.strategy_laws import Answer, answer_of
 
 __all__ = ["answer_here", "answers_elsewhere"]
 
@@ -20,7 +20,7 @@ _PROTOCOL_LINE = b"\0answers\0"  # whatever the strategy prints comes before it
 
 def answers_elsewhere(
     strategy: MergeStrategy, cases: Sequence[MergeCase], *, timeout_seconds: float
-) -> list[str] | str:
+) -> list[Answer] | str:
     """Return what a copy of *strategy* answers in a new interpreter, or why it does not.
 
     Its hashes of texts have another seed, so that what depends on the order of a set
@@ -48,7 +48,8 @@ def answers_elsewhere(
     if not found:
         last = done.stderr.decode(errors="backslashreplace").strip().rpartition("\n")[2]
         return f"it cannot be loaded there ({last or f'exit status {done.returncode}'})"
-    return [str(answer) for answer in pickle.loads(answers)]  # noqa: S301 - of our own child
+    received: list[Answer] = pickle.loads(answers)  # noqa: S301 - of our own child
+    return received
 
 
 def answer_here() -> None:
@@ -60,7 +61,7 @@ def answer_here() -> None:
             outcome = run_strategy(strategy, case.fresh_input())
             answers.append(answer_of(outcome, case.base))
         except CooperBenchEvalError as exc:
-            answers.append(str(exc))
+            answers.append(Answer(str(exc), ""))
     sys.stdout.flush()
     sys.stdout.buffer.write(_PROTOCOL_LINE + pickle.dumps(answers))
     sys.stdout.buffer.flush()

@@ -109,28 +109,40 @@ def _edit(numbers: bytes, symbols: Sequence[bytes]) -> Edit:
     return edit
 
 
-@st.composite
-def three_way_texts(draw: st.DrawFn, symbols: Sequence[bytes] = _SYMBOLS) -> Triple:
+_CRLF = st.sampled_from([False, False, False, True])
+_FIFTHS = st.integers(0, 4)
+
+
+def three_way_texts(symbols: Sequence[bytes] = _SYMBOLS) -> TextTriples:
     """Base, ours and theirs: a text and two lists of edits to it.
 
     Some texts lack the last newline; some triples use CR LF throughout.
     """
-    base = draw(texts(symbols=symbols))
-    sides = [base, base, base]
-    for side in (1, 2):
-        for edit in draw(st.lists(edits(symbols), max_size=4)):
-            sides[side] = edit(sides[side])
-    is_crlf = draw(st.sampled_from([False, False, False, True]))
-    finished = []
-    for lines in sides:
-        data = b"".join(lines)
-        if is_crlf:
-            data = _with_crlf(data)
-        if draw(st.integers(0, 4)) == 0:
-            data = data.removesuffix(b"\n").removesuffix(b"\r")
-        finished.append(data)
-    base_data, ours, theirs = finished
-    return base_data, ours, theirs
+    bases, changes = (
+        texts(symbols=symbols),
+        st.lists(edits(symbols), max_size=4),
+    )
+
+    @st.composite
+    def triples(draw: st.DrawFn) -> Triple:
+        base = draw(bases)
+        sides = [base, base, base]
+        for side in (1, 2):
+            for edit in draw(changes):
+                sides[side] = edit(sides[side])
+        is_crlf = draw(_CRLF)
+        finished = []
+        for lines in sides:
+            data = b"".join(lines)
+            if is_crlf:
+                data = _with_crlf(data)
+            if draw(_FIFTHS) == 0:
+                data = data.removesuffix(b"\n").removesuffix(b"\r")
+            finished.append(data)
+        base_data, ours, theirs = finished
+        return base_data, ours, theirs
+
+    return triples()
 
 
 def _with_crlf(data: bytes) -> bytes:
@@ -212,85 +224,130 @@ def _is_line(line: object) -> bool:
     return isinstance(line, bytes) and line.endswith(b"\n")
 
 
-_OWN_FILES: Files = {
-    "code.py": _STATEMENTS,
-    "folder/notes.txt": _SYMBOLS,
-    "more.txt": _SYMBOLS,
-}
-_MOST_FILES = 2
+# Plain text: what is not is for the law of survival.
+_WORDS = (b"a\n", b"b\n", b"c1\n", b"\n", b"}\n", b"  \n", b"=======\n", b"<<<<<<< ours\n")
+_OWN_FILES: Files = {"code.py": _STATEMENTS, "folder/notes.txt": _WORDS, "more.txt": _WORDS}
 _FEWEST_LINES = 2
+_BOOLEANS = st.booleans()
+_TWELFTHS = st.integers(0, 11)
+_FATES = st.integers(0, 12 * 12 - 1)
 
 
-def _triples(files: Files) -> st.SearchStrategy[dict[str, Triple]]:
-    """Contents by path; where *files* has some, one of them is always there."""
+_EDIT_LENGTH = 6
+
+
+def _few_draws(symbols: Sequence[bytes]) -> TextTriples:
+    """As `three_way_texts`, at a third of the price; each side edits at least once."""
+
+    def triple(most: int, base: bytes, ours: bytes, theirs: bytes, flags: int) -> Triple:
+        lines = [symbols[number % most] for number in base]
+        versions = [lines, _edited(lines, ours, symbols), _edited(lines, theirs, symbols)]
+        finished = []
+        for number, version in enumerate(versions):
+            data = b"".join(version)
+            if flags & 3 == 3:  # noqa: PLR2004 - one in four
+                data = _with_crlf(data)
+            if flags >> (2 + 2 * number) & 3 == 3:  # noqa: PLR2004 - one in four
+                data = data.removesuffix(b"\n").removesuffix(b"\r")
+            finished.append(data)
+        base_data, ours_data, theirs_data = finished
+        return base_data, ours_data, theirs_data
+
+    edits_of_side = st.binary(min_size=_EDIT_LENGTH, max_size=3 * _EDIT_LENGTH)
+    return st.builds(
+        triple,
+        st.integers(2, len(symbols)),
+        st.binary(max_size=20),
+        edits_of_side,
+        edits_of_side,
+        st.integers(0, 255),
+    )
+
+
+def _edited(lines: Lines, numbers: bytes, symbols: Sequence[bytes]) -> Lines:
+    for at in range(0, len(numbers) - _EDIT_LENGTH + 1, _EDIT_LENGTH):
+        lines = _edit(numbers[at : at + _EDIT_LENGTH], symbols)(lines)
+    return lines
+
+
+def _triples(files: Files, *, fewest: int = 1) -> st.SearchStrategy[dict[str, Triple]]:
+    """Contents of one or two files; where *files* has some, one of them is always there."""
     known = {
-        path: three_way_texts(symbols=tuple(what)) if isinstance(what, Sequence) else what
+        path: _few_draws(tuple(what)) if isinstance(what, Sequence) else what
         for path, what in {**_OWN_FILES, **files}.items()
     }
+    firsts = st.sampled_from(sorted(files or known))
+    more = st.lists(st.sampled_from(sorted(known)), min_size=fewest - 1, max_size=fewest)
 
     @st.composite
-    def draw_files(draw: st.DrawFn) -> dict[str, Triple]:
-        first = draw(st.sampled_from(sorted(files or known)))
-        more = draw(st.lists(st.sampled_from(sorted(known)), max_size=_MOST_FILES - 1))
-        return {path: draw(known[path]) for path in dict.fromkeys((first, *more))}
+    def contents(draw: st.DrawFn) -> dict[str, Triple]:
+        return {p: draw(known[p]) for p in dict.fromkeys((draw(firsts), *draw(more)))}
 
-    return draw_files()
+    return contents()
 
 
-def _case(*, described: bool, **versions: Mapping[str, Entry | None]) -> MergeCase:
+def _case(*versions: Mapping[str, Entry | None], is_described: bool = False) -> MergeCase:
     base, ours, theirs = (
-        Snapshot.from_files({p: e for p, e in versions[side].items() if e is not None})
-        for side in ("base", "ours", "theirs")
+        Snapshot.from_files({path: entry for path, entry in files.items() if entry is not None})
+        for files in versions
     )
     return MergeCase(
         base=base,
         ours=Changes.between(base, ours),
         theirs=Changes.between(base, theirs),
-        is_described=described,
+        is_described=is_described,
     )
 
 
-@st.composite
-def merge_cases(draw: st.DrawFn, files: Files) -> MergeCase:
+def merge_cases(files: Files) -> st.SearchStrategy[MergeCase]:
     """One or two files that both sides edit; at times one is new, deleted or executable."""
-    trees: list[dict[str, Entry | None]] = [{}, {}, {}]
-    for path, texts_of_path in draw(_triples(files)).items():
-        fate = draw(st.integers(0, 11))  # 0: nothing of the kind
-        for side, data in enumerate(texts_of_path):
-            is_gone = fate == side + 9
-            mode = FileMode.EXECUTABLE if fate == 8 and side == 1 else FileMode.FILE  # noqa: PLR2004 - ours
-            trees[side][path] = None if is_gone else Entry(data, mode)
-    base, ours, theirs = trees
-    return _case(described=draw(st.booleans()), base=base, ours=ours, theirs=theirs)
+    triples = _triples(files)
+
+    @st.composite
+    def cases(draw: st.DrawFn) -> MergeCase:
+        trees: list[dict[str, Entry | None]] = [{}, {}, {}]
+        for path, versions in draw(triples).items():
+            gone, executable = divmod(draw(_FATES), 12)
+            for side, data in enumerate(versions):
+                mode = FileMode.EXECUTABLE if side == executable else FileMode.FILE
+                trees[side][path] = None if side == gone else Entry(data, mode)
+        return _case(*trees, is_described=draw(_BOOLEANS))
+
+    return cases()
 
 
-@st.composite
-def edited_cases(draw: st.DrawFn, files: Files) -> MergeCase:
+def edited_cases(files: Files) -> st.SearchStrategy[MergeCase]:
     """One or two files that both sides edit, and nothing else."""
-    triples = draw(_triples(files))
-    base, ours, theirs = (
-        {path: Entry(each[side]) for path, each in triples.items()} for side in range(3)
-    )
-    return _case(described=draw(st.booleans()), base=base, ours=ours, theirs=theirs)
+
+    def case(triples: dict[str, Triple], is_described: bool) -> MergeCase:
+        trees = ({path: Entry(each[i]) for path, each in triples.items()} for i in range(3))
+        return _case(*trees, is_described=is_described)
+
+    return st.builds(case, _triples(files), _BOOLEANS)
 
 
-@st.composite
-def disjoint_cases(draw: st.DrawFn, files: Files) -> MergeCase:
+def disjoint_cases(files: Files) -> st.SearchStrategy[MergeCase]:
     """Files of which each side changes some, and none both."""
-    triples = draw(_triples(files))
-    base = {path: Entry(each[0]) for path, each in triples.items()}
-    sides: tuple[dict[str, Entry | None], dict[str, Entry | None]] = (dict(base), dict(base))
-    # Deletions beside additions might be renames.
-    adds = draw(st.booleans())
-    for number, (path, (_, data, _)) in enumerate(triples.items()):
-        side = sides[draw(st.integers(0, 1))]
-        if draw(st.integers(0, 3)):
-            side[path] = Entry(data)
-        elif adds:
-            side[f"new/{number}.txt"] = Entry(data)
-        else:
-            side[path] = None
-    return _case(described=draw(st.booleans()), base=base, ours=sides[0], theirs=sides[1])
+    triples = _triples(files, fewest=2)
+
+    @st.composite
+    def cases(draw: st.DrawFn) -> MergeCase:
+        changed = draw(triples)
+        base: dict[str, Entry | None] = {path: Entry(each[0]) for path, each in changed.items()}
+        sides = (dict(base), dict(base))
+        adds = draw(_BOOLEANS)  # or deletes: both together might be renames
+        turn = draw(_BOOLEANS)
+        for number, (path, (_, data, _)) in enumerate(changed.items()):
+            side = sides[(number + turn) % 2]
+            if draw(_FIFTHS):
+                side[path] = Entry(data)
+            elif adds:
+                side[f"new/{number}.txt"] = Entry(data)
+            else:
+                side[path] = None
+        return _case(base, *sides, is_described=draw(_BOOLEANS))
+
+    return cases()
 
 
 _ODD_PATHS = ("plain.txt", "code.py", "two words.txt", "caf\u00e9.txt", "caf\udce9.py")
@@ -298,50 +355,39 @@ _LATIN = (b"caf\xe9\n", b"na\xefve\n", b"\xfc = 1\n", b"a\n")
 _UTF_16 = tuple(line.encode("utf-16-le") for line in ("a\n", "b\n", "\u20ac\n"))
 _BINARY = (b"\0\1\2", b"\xff\xfe\0\n", b"PNG\r\n\x1a\n\0", b"\0")
 _LONG = (b"x" * 3000 + b"\n", b"y" * 3000 + b"\n", b"\xf0\x9f\x92\xa9\n")
-_ALPHABETS = (_LATIN, _SYMBOLS, _STATEMENTS, _BINARY, _UTF_16, _LONG)
 
 
 def _with_latin(data: bytes) -> bytes:
     return data.replace(b"\n", b" \xe9\n")
 
 
-_TWISTS = (_with_crlf, _with_latin, lambda data: _with_crlf(_with_latin(data)))
-
-
-@st.composite
-def _odd_triples(draw: st.DrawFn) -> Triple:
-    """Versions of a file of one odd kind, or of no lines at all."""
-    triple = draw(three_way_texts(symbols=draw(st.sampled_from(_ALPHABETS))))
-    match draw(st.integers(0, 5)):
-        case 0:
-            base, ours, theirs = map(_with_crlf, triple)
-            return base, ours, theirs
-        case 1:
-            empty = draw(st.integers(0, 2))
-            base, ours, theirs = (b"" if i == empty else data for i, data in enumerate(triple))
-            return base, ours, theirs
-        case _:
-            return triple
-
-
-@st.composite
-def odd_cases(draw: st.DrawFn, files: Files) -> MergeCase:
+def odd_cases(files: Files) -> st.SearchStrategy[MergeCase]:
     """Binary, CR LF, Latin-1, UTF-16 and empty files, odd names, links, submodules."""
-    kind = draw(st.integers(0, 4))
-    if kind == 0:
-        base, ours, theirs = draw(three_way_trees())
-        return MergeCase(base=base, ours=ours, theirs=theirs)
-    if kind == 1:  # what a strategy looks at, in another coding
-        twist = draw(st.sampled_from(_TWISTS))
-        triples = {
-            path: (twist(base), twist(ours), twist(theirs))
-            for path, (base, ours, theirs) in draw(_triples(files)).items()
-        }
-    else:
-        triples = {draw(st.sampled_from(_ODD_PATHS)): draw(_odd_triples())}
-    gone = draw(st.integers(0, 11))
-    base_files, our_files, their_files = (
-        {path: None if i == gone else Entry(data[i]) for path, data in triples.items()}
-        for i in range(3)
+    kinds = [_few_draws(each) for each in (_LATIN, _SYMBOLS, _BINARY, _UTF_16, _LONG)]
+    odd = st.tuples(st.sampled_from(_ODD_PATHS), st.one_of(kinds)).map(lambda row: dict([row]))
+    plain, trees = _triples(files), three_way_trees()
+    twists = st.sampled_from(
+        [
+            _with_crlf,
+            _with_latin,
+            lambda data: _with_crlf(_with_latin(data)),
+            lambda data: data,
+        ]
     )
-    return _case(described=False, base=base_files, ours=our_files, theirs=their_files)
+
+    @st.composite
+    def cases(draw: st.DrawFn) -> MergeCase:
+        kind = draw(_FIFTHS)
+        if kind == 0:
+            base, ours, theirs = draw(trees)
+            return MergeCase(base=base, ours=ours, theirs=theirs)
+        triples = draw(odd if kind == 1 else plain)
+        twist, gone, empty = draw(twists), draw(_TWELFTHS), draw(_TWELFTHS)
+        sides: list[dict[str, Entry | None]] = [{}, {}, {}]
+        for path, versions in triples.items():
+            for side, data in enumerate(versions):
+                entry = Entry(b"" if side == empty else twist(data))
+                sides[side][path] = None if side == gone else entry
+        return _case(*sides)
+
+    return cases()

@@ -125,6 +125,13 @@ def check_law(
         except BrokenError as exc:
             tell(exc.counterexample)
             raise
+        except UncheckedError:
+            raise
+        # An outcome may be such that looking at it raises, whatever that is.
+        except Exception as exc:
+            came = f"looking at its outcome raised {exc!r}"
+            broken = Counterexample(given=str(case), came=came, wanted="an outcome")
+            raise BrokenError(broken) from exc
 
     reason = ""
     try:
@@ -134,6 +141,9 @@ def check_law(
             broken, reason = _differs_elsewhere(trial, tell)
     except UncheckedError as exc:
         reason = str(exc)
+        return LawResult(law=law, status=LawStatus.NOT_CHECKED, reason=reason)
+    if not trial.cases:
+        reason = "no case that it speaks of was found"
         return LawResult(law=law, status=LawStatus.NOT_CHECKED, reason=reason)
     return LawResult(
         law=law,
@@ -199,6 +209,6 @@ def _differs_elsewhere(
         return None, f"in this process alone: {answers}"
     for (case, here), there in zip(trial.remembered, answers, strict=True):
         if here != there:
-            came = f"in this process\n{here}\nand in another\n{there}"
+            came = f"in this process\n{here.beside(there)}\nand in another\n{there.beside(here)}"
             return Counterexample(given=str(case), came=came, wanted="the same outcome"), ""
     return None, ""

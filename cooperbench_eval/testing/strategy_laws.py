@@ -19,7 +19,7 @@ from cooperbench_eval.testing.cases import MergeCase, shown_bytes, shown_changes
 from cooperbench_eval.testing.records import Counterexample, Law
 from cooperbench_eval.testing.search import BrokenError
 
-__all__ = ["STRATEGY_LAWS", "StrategyLaw", "StrategyTrial", "UncheckedError", "answer_of"]
+__all__ = ["STRATEGY_LAWS", "Answer", "StrategyLaw", "StrategyTrial", "UncheckedError", "answer_of"]
 
 _LATE_CASES = 12
 _MARKER_LINE = re.compile(rb"^(?:<{7}|>{7})(?: |\r?$)", re.MULTILINE)
@@ -45,13 +45,13 @@ class StrategyTrial:
         self.strategy = strategy
         self.cases = 0
         self.answered = 0
-        self.remembered: list[tuple[MergeCase, str]] = []
+        self.remembered: list[tuple[MergeCase, Answer]] = []
         self._tell = tell
+        self._is_asked = self._is_answered = False
 
     def begin(self) -> None:
-        """Count a case."""
-        self.cases += 1
-        self._is_answered = False
+        """Begin another case; it counts if the strategy is asked."""
+        self._is_asked = self._is_answered = False
 
     def merge(self, case: MergeCase, given: MergeInput | None = None) -> MergeOutcome:
         """Ask the strategy, and hold it to the protocol.
@@ -61,6 +61,8 @@ class StrategyTrial:
             UncheckedError: A service that it needs failed it.
         """
         self._tell(case)
+        self.cases += not self._is_asked
+        self._is_asked = True
         wanted = "an outcome"
         try:
             outcome = run_strategy(self.strategy, given or case.fresh_input())
@@ -119,6 +121,8 @@ def _takes_the_same_change_once(trial: StrategyTrial, case: MergeCase) -> None:
 
 
 def _joins_disjoint_files(trial: StrategyTrial, case: MergeCase) -> None:
+    if not case.ours or not case.theirs:
+        return  # for the law of identity
     for asked in (case, case.swapped):
         _expect_clean(trial, asked, Changes({**case.ours, **case.theirs}))
 
@@ -131,6 +135,8 @@ def _expect_clean(trial: StrategyTrial, case: MergeCase, wanted: Changes) -> Non
 
 
 def _leaves_settled_bytes(trial: StrategyTrial, case: MergeCase) -> None:
+    if case.ours == case.theirs or case.ours.keys().isdisjoint(case.theirs):
+        return  # for the laws of identity, of the same change and of disjoint files
     given = case.fresh_input()
     outcome = trial.merge(case, given)
     before, after = (case.base.overlay(c) for c in (given.merge.changes, outcome.changes))
@@ -187,11 +193,15 @@ def _may_have_mode(entry: Entry, path: str, given: MergeInput) -> bool:
 
 def _changes_nothing_it_was_given(trial: StrategyTrial, case: MergeCase) -> None:
     given = case.fresh_input()
-    before, around = _portrait(given), _surroundings()
+    before, folder, variables = _portrait(given), Path.cwd(), dict(os.environ)
     outcome = trial.merge(case, given)
-    for was, now in zip((*before, *around), (*_portrait(given), *_surroundings()), strict=True):
+    for was, now in zip(before, _portrait(given), strict=True):
         if was != now:
             raise BrokenError(Counterexample(given=str(case), came=now, wanted=was))
+    if changed := _changed_variables(variables):
+        _fail(case, outcome, f"the environment as it was: {', '.join(changed)} differ")
+    if Path.cwd() != folder:
+        _fail(case, outcome, f"to stay in the folder {folder}")
     told = _told(outcome, case.base)
     trial.merge(case.swapped)
     if _told(outcome, case.base) != told:
@@ -224,9 +234,10 @@ def _contents(changes: Changes) -> str:
     return "\n".join(f"{path!r}: {row}" for path, row in rows)
 
 
-def _surroundings() -> tuple[str, ...]:
-    names = sorted(os.environ.items())
-    return f"the working directory {Path.cwd()}", f"the environment {names}"
+def _changed_variables(before: dict[str, str]) -> list[str]:
+    """Name the variables that differ; their values may be secrets."""
+    now = dict(os.environ)
+    return sorted(name for name in before | now if before.get(name) != now.get(name))
 
 
 def _answers_the_same_again(trial: StrategyTrial, case: MergeCase) -> None:
@@ -235,16 +246,33 @@ def _answers_the_same_again(trial: StrategyTrial, case: MergeCase) -> None:
     trial.merge(case.swapped)
     again = answer_of(trial.merge(case), case.base)
     if told != again:
-        came = f"first\n{told}\nand then\n{again}"
+        came = f"first\n{told.beside(again)}\nand then\n{again.beside(told)}"
         raise BrokenError(Counterexample(given=str(case), came=came, wanted="the same outcome"))
     if first.conflicts_met and len(trial.remembered) < _LATE_CASES:
         trial.remembered.append((case, told))
 
 
-def answer_of(outcome: MergeOutcome, base: Snapshot) -> str:
-    """Tell what of an outcome must not differ from one time to the next."""
-    rows = [str(row) for row in outcome.ledger]
-    return "\n".join((_told(outcome, base), outcome.tree_id(base), *rows))
+@frozen
+class Answer:
+    """What of an outcome must not differ from one time to the next.
+
+    Attributes:
+        told: The tree and the open conflicts, for a person.
+        details: What that does not say: the tree's id, and the ledger.
+    """
+
+    told: str
+    details: str
+
+    def beside(self, other: "Answer") -> str:
+        """Tell that part of it which differs from *other*."""
+        return self.told if self.told != other.told else self.details
+
+
+def answer_of(outcome: MergeOutcome, base: Snapshot) -> Answer:
+    """Return what is to be compared of *outcome*."""
+    details = [outcome.tree_id(base), *map(str, outcome.ledger)]
+    return Answer(_told(outcome, base), "\n".join(details))
 
 
 def _marks_open_conflicts_alone(trial: StrategyTrial, case: MergeCase) -> None:
@@ -297,17 +325,18 @@ def _lines(text: bytes) -> list[bytes]:
 
 def _does_not_mind_sides(trial: StrategyTrial, case: MergeCase) -> None:
     one, other = trial.merge(case), trial.merge(case.swapped)
-    is_same = (one.status, len(one.conflicts)) == (other.status, len(other.conflicts))
-    if is_same and not one.conflicts:
-        is_same = one.tree_id(case.base) == other.tree_id(case.base)
-    if not is_same:
+    left, left_there = ({c.path for c in outcome.conflicts} for outcome in (one, other))
+    trees = (case.base.overlay(outcome.changes) for outcome in (one, other))
+    if left != left_there or Changes.between(*trees).keys() - left:
         told = _told(other, case.base)
         _fail(case, one, f"what comes with the sides swapped:\n{told}")
 
 
 def _survives_odd_files(trial: StrategyTrial, case: MergeCase) -> None:
-    outcome = trial.merge(case)
+    given = case.fresh_input()
+    outcome = trial.merge(case, given)
     left = {conflict.path for conflict in outcome.conflicts}
+    told_lf = {conflict.path for conflict in given.conflicts if conflict.newline == b"\n"}
     for path, entry in outcome.changes.items():
         versions = [v.data for v in _versions(case, path) if v and v.mode.is_regular]
         if not entry or not entry.mode.is_regular or path in left or not versions:
@@ -316,7 +345,8 @@ def _survives_odd_files(trial: StrategyTrial, case: MergeCase) -> None:
         if strange:
             wanted = f"no bytes in {path!r} that no version has, as {bytes(sorted(strange))!r} are"
             _fail(case, outcome, wanted)
-        if all(map(_is_crlf, versions)) and not _is_crlf(entry.data):
+        wants_crlf = path not in told_lf and all(map(_is_crlf, versions))
+        if wants_crlf and not _is_crlf(entry.data):
             _fail(case, outcome, f"{path!r} with \\r\\n at the end of lines, as in all versions")
 
 
@@ -402,7 +432,7 @@ STRATEGY_LAWS = (
     ),
     StrategyLaw(
         name="symmetry",
-        asks="If it says `is_symmetric`, swapping the sides changes neither tree nor counts.",
+        asks="If it says `is_symmetric`, swapped sides leave the same files open, others alike.",
         cases="edited_cases",
         check=_does_not_mind_sides,
     ),

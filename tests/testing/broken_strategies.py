@@ -1,0 +1,276 @@
+"""Strategies that break one law each, as an author might by mistake."""
+
+import os
+import time
+
+import cooperbench_eval as ce
+
+
+def resolved(given, answer):
+    """Return the outcome with *answer* in each conflict between lines."""
+    return ce.resolve_conflicts(given, lambda c: answer(c) if c.has_lines else None)
+
+
+def both(conflict):
+    """Return ours, then theirs."""
+    return conflict.ours + conflict.theirs
+
+
+class Strategy:
+    """One that asks nothing of anybody and keeps the laws."""
+
+    @property
+    def name(self):
+        """The name of its class."""
+        return type(self).__name__
+
+    def merge(self, given, /):
+        """Answer with ours."""
+        return resolved(given, lambda conflict: conflict.ours)
+
+
+class ForgetsASide(Strategy):
+    """Takes an empty side for nothing to do at all."""
+
+    def merge(self, given, /):
+        """Return the base where a side is empty."""
+        if not given.ours or not given.theirs:
+            return ce.MergeOutcome(changes=ce.Changes())
+        return super().merge(given)
+
+
+class AddsUp(Strategy):
+    """Concatenates what both sides did without looking whether it is the same."""
+
+    def merge(self, given, /):
+        """Double what both wrote alike."""
+        done = super().merge(given)
+        if given.ours != given.theirs:
+            return done
+        twice = {path: e and ce.Entry(e.data * 2, e.mode) for path, e in given.ours.items()}
+        return ce.MergeOutcome(changes=ce.Changes(twice))
+
+
+class TakesOurFiles(Strategy):
+    """Returns our side where no file is disputed."""
+
+    def merge(self, given, /):
+        """Forget theirs where the sides have no file in common."""
+        if given.ours and given.theirs and given.ours.keys().isdisjoint(given.theirs):
+            return ce.MergeOutcome(changes=given.ours)
+        return super().merge(given)
+
+
+class Tidies(Strategy):
+    """Tidies the whole file in which it resolved a conflict."""
+
+    def merge(self, given, /):
+        """Drop the end of the last line."""
+        done = super().merge(given)
+        entries = dict(done.changes)
+        for path in {conflict.path for conflict in given.conflicts if conflict.has_lines}:
+            entry = entries[path]
+            kept = entry.data.removesuffix(b"\n").removesuffix(b"\r")
+            entries[path] = ce.Entry(kept, entry.mode)
+        return ce.MergeOutcome(changes=ce.Changes(entries), conflicts=done.conflicts)
+
+
+class TakesOneSideWhole(Strategy):
+    """Answers a conflict with all of a side's file."""
+
+    def merge(self, given, /):
+        """Replace each conflicting file by ours."""
+        done = super().merge(given)
+        entries = dict(done.changes)
+        for path in {conflict.path for conflict in given.conflicts if conflict.has_lines}:
+            entries[path] = given.ours[path]
+        return ce.MergeOutcome(changes=ce.Changes(entries), conflicts=done.conflicts)
+
+
+class MakesAllExecutable(Strategy):
+    """Writes files anew and forgets their mode."""
+
+    def merge(self, given, /):
+        """Make executable what it resolved."""
+        done = super().merge(given)
+        entries = dict(done.changes)
+        for path in {conflict.path for conflict in given.conflicts if conflict.has_lines}:
+            entries[path] = ce.Entry(entries[path].data, ce.FileMode.EXECUTABLE)
+        return ce.MergeOutcome(changes=ce.Changes(entries), conflicts=done.conflicts)
+
+
+class WritesIntoTheMerge(Strategy):
+    """Works in what it was given, past what keeps it from that."""
+
+    def merge(self, given, /):
+        """Put the answers into the merge's own table."""
+        done = super().merge(given)
+        given.merge.changes._entries.update(done.changes)
+        return done
+
+
+class SetsAVariable(Strategy):
+    """Leaves something in the environment."""
+
+    def merge(self, given, /):
+        """Note how often it was asked."""
+        os.environ["ASKED"] = str(time.monotonic_ns())
+        return super().merge(given)
+
+
+class ReusesItsTable(Strategy):
+    """Gives its one table away again and again."""
+
+    def __init__(self):
+        """Make the table."""
+        self.changes = ce.Changes()
+
+    def merge(self, given, /):
+        """Change what it returned before."""
+        done = super().merge(given)
+        self.changes._entries.clear()
+        self.changes._entries.update(done.changes)
+        return ce.MergeOutcome(changes=self.changes, conflicts=done.conflicts)
+
+
+class Counts(Strategy):
+    """Numbers its answers."""
+
+    def __init__(self):
+        """Begin at nought."""
+        self.number = 0
+
+    def merge(self, given, /):
+        """Answer with a number."""
+        self.number += 1
+        return resolved(given, lambda c: b"%d" % self.number + c.newline)
+
+
+class ReadsTheClock(Strategy):
+    """Dates its answers."""
+
+    def merge(self, given, /):
+        """Answer with the time."""
+        return resolved(given, lambda c: b"%d" % time.time_ns() + c.newline)
+
+
+class OrdersByHash(Strategy):
+    """Joins lines in the order of a set, which is another in each process."""
+
+    def merge(self, given, /):
+        """Answer with the set of all lines."""
+        return resolved(
+            given, lambda c: b"".join(line + c.newline for line in set(both(c).splitlines()))
+        )
+
+
+class Pretends(Strategy):
+    """Says that nothing is open, and leaves the markers."""
+
+    def merge(self, given, /):
+        """Return git's merge without its conflicts."""
+        left = [conflict for conflict in given.conflicts if not conflict.has_lines]
+        return ce.MergeOutcome(changes=given.merge.changes, conflicts=left)
+
+
+class Apologises(Strategy):
+    """Resolves all, and says that all is open."""
+
+    def merge(self, given, /):
+        """Answer with ours and take it back."""
+        return ce.MergeOutcome(changes=super().merge(given).changes, conflicts=given.conflicts)
+
+
+class CallsItselfSymmetric(Strategy):
+    """Says that the sides do not matter, and puts ours first."""
+
+    is_symmetric = True
+
+    def merge(self, given, /):
+        """Answer with ours, then theirs."""
+        return resolved(given, lambda c: both(c) if c.ours and c.theirs else None)
+
+
+class KnowsUtf8Alone(Strategy):
+    """Decodes what may be any bytes."""
+
+    def merge(self, given, /):
+        """Answer with ours as text."""
+        return resolved(given, lambda c: c.ours.decode("utf-8", "replace").encode())
+
+
+class RaisesOnLatin1(Strategy):
+    """Decodes strictly what may be any bytes."""
+
+    def merge(self, given, /):
+        """Answer with ours as text."""
+        return resolved(given, lambda c: c.ours.decode().encode())
+
+
+class KnowsLinefeedAlone(Strategy):
+    """Ends lines as it is used to."""
+
+    def merge(self, given, /):
+        """Answer with our lines, ended anew."""
+        return resolved(
+            given, lambda c: b"".join(line + b"\n" for line in c.ours.splitlines()) + c.newline
+        )
+
+
+class NamesFilesInAscii(Strategy):
+    """Cannot name every path."""
+
+    def merge(self, given, /):
+        """Look at the paths as text."""
+        [path.encode("ascii") for path in given.merge.changes]
+        return super().merge(given)
+
+
+class Raises(Strategy):
+    """Raises where there is a conflict."""
+
+    def merge(self, given, /):
+        """Divide by nought."""
+        return resolved(given, lambda _: 1 / 0)
+
+
+class Exits(Strategy):
+    """Leaves the program, whatever it is asked."""
+
+    def merge(self, given, /):
+        """Exit as programs do."""
+        raise SystemExit(3)
+
+
+class Dies(Strategy):
+    """Ends its process where there is a conflict."""
+
+    def merge(self, given, /):
+        """Exit without a word."""
+        return resolved(given, lambda _: os._exit(3))
+
+
+class Loops(Strategy):
+    """Does not come back from a conflict."""
+
+    def merge(self, given, /):
+        """Match a pattern of which no interpreter can be stopped."""
+        import re  # noqa: PLC0415
+
+        return resolved(given, lambda _: re.match("(a*)*b", "a" * 60))
+
+
+class SaysThatItFailed(Strategy):
+    """Has no key."""
+
+    def merge(self, given, /):
+        """Say so."""
+        return ce.MergeOutcome(changes=given.ours, failure="no key")
+
+
+class WaitsForAService(Strategy):
+    """Asks a service that is not there."""
+
+    def merge(self, given, /):
+        """Say that it was the service."""
+        return ce.MergeOutcome(changes=given.ours, failure="no answer", service_failed=True)

@@ -1,0 +1,334 @@
+"""The kit catches whoever breaks a law, says how, and is broken by nobody."""
+
+import pickle
+import time
+
+import broken_strategies as broken
+import pytest
+
+import cooperbench_eval as ce
+from cooperbench_eval.testing import STRATEGY_LAWS, LawStatus, check_strategy
+from cooperbench_eval.testing.search import Effort
+from cooperbench_eval.testing.strategy_check import check_law
+
+NAMES = tuple(law.name for law in STRATEGY_LAWS)
+
+# Whom each law is to catch, and a piece of what is told.
+CULPRITS = {
+    broken.ForgetsASide: ("identity", "no open conflict, and"),
+    broken.AddsUp: ("same_change", "no open conflict, and"),
+    broken.TakesOurFiles: ("disjoint_files", "no open conflict, and"),
+    broken.Tidies: ("untouched_bytes", "outside of what both sides changed"),
+    broken.TakesOneSideWhole: ("untouched_bytes", "outside of what both sides changed"),
+    broken.MakesAllExecutable: ("untouched_bytes", "the mode that the three-way merge gives it"),
+    broken.WritesIntoTheMerge: ("no_mutation", "the three-way merge"),
+    broken.SetsAVariable: ("no_mutation", "ASKED differ"),
+    broken.Counts: ("determinism", "and then"),
+    broken.ReadsTheClock: ("determinism", "and then"),
+    broken.OrdersByHash: ("determinism", "and in another"),
+    broken.Pretends: ("markers", "with markers for 0 open conflicts alone"),
+    broken.Apologises: ("markers", "for that conflict is open"),
+    broken.CallsItselfSymmetric: ("symmetry", "with the sides swapped"),
+    broken.KnowsUtf8Alone: ("survival", "that no version has"),
+    broken.RaisesOnLatin1: ("survival", "UnicodeDecodeError"),
+    broken.KnowsLinefeedAlone: ("survival", "at the end of lines"),
+    broken.NamesFilesInAscii: ("survival", "UnicodeEncodeError"),
+}
+
+
+def statuses(results):
+    """Return what became of each law."""
+    return {result.law.name: result.status.value for result in results}
+
+
+def culprit_of(results):
+    """Return the one result that is not fine."""
+    (result,) = [result for result in results if not result.is_ok]
+    return result
+
+
+@pytest.mark.parametrize("kind", CULPRITS, ids=lambda kind: kind.__name__)
+def test_who_breaks_one_law_is_caught_by_that_one_alone(kind):
+    """The counterexample says what was asked, what came, and what should have been."""
+    name, words = CULPRITS[kind]
+
+    results = [
+        check_law(
+            kind(),
+            law,
+            files={},
+            effort=Effort(examples=200 if law.name == name else 8),
+        )
+        for law in STRATEGY_LAWS
+        if law.name == name or law.name not in {"symmetry", "determinism"}
+    ]
+
+    result = culprit_of(results)
+    assert (result.law.name, result.status) == (name, LawStatus.BROKEN)
+    told = str(result)
+    assert words in told
+    assert result.law.asks in told
+    assert all(f"\n  {word} " in told for word in ("given", "came", "wanted"))
+    assert len(told) < 2500
+
+
+def test_who_changes_what_it_answered_is_caught():
+    """By other laws as well, since nothing can be relied on; the kit stands it."""
+    results = check_strategy(broken.ReusesItsTable(), examples=6, deadline_seconds=None)
+
+    told = {result.law.name: str(result) for result in results}
+    assert "the first outcome changed when it was asked again" in told["no_mutation"]
+
+
+def test_every_law_catches_somebody():
+    """None of them is there for show."""
+    assert {name for name, _ in CULPRITS.values()} == set(NAMES)
+
+
+def test_who_keeps_the_laws_is_told_so():
+    """With how many cases were tried, and in how many a conflict was resolved."""
+    results = check_strategy(broken.Strategy(), examples=30)
+
+    assert statuses(results) == dict.fromkeys(NAMES, "held") | {"symmetry": "opted_out"}
+    by_name = {result.law.name: result for result in results}
+    assert by_name["identity"].cases == 30
+    assert by_name["identity"].answered == 0
+    assert 3 <= by_name["untouched_bytes"].answered <= by_name["untouched_bytes"].cases <= 30
+    assert by_name["symmetry"].reason == "it does not say `is_symmetric`"
+    assert str(by_name["identity"]) == "identity: held in 30 cases, 0 with a conflict resolved"
+
+
+def test_a_counterexample_is_as_small_as_can_be():
+    """One file of a few bytes is told, not whatever was tried first."""
+    results = check_strategy(broken.Pretends(), examples=20, deadline_seconds=None)
+
+    given = culprit_of(results).counterexample.given
+    assert given.count("\n") <= 2
+    assert len(given) < 200
+
+
+# --- what a strategy may do to the kit ------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        (broken.Raises, "ZeroDivisionError('division by zero') (broken_strategies.py, line"),
+        (broken.Exits, "it raised SystemExit (broken_strategies.py, line"),
+        (broken.SaysThatItFailed, "it said that it failed: no key"),
+    ],
+)
+def test_whatever_a_strategy_raises_is_a_result(kind, words):
+    """It says where in the strategy's own code that was."""
+    results = check_strategy(kind(), examples=4)
+
+    assert statuses(results)["survival"] == "broken"
+    assert all(words in str(result) for result in results if not result.is_ok)
+
+
+def test_a_strategy_that_ends_its_process_ends_that_of_no_one_else():
+    """It was a fork."""
+    results = check_strategy(broken.Dies(), examples=20)
+
+    assert statuses(results)["markers"] == "broken"
+    told = {str(result) for result in results if not result.is_ok}
+    assert all("it ended the process (exit status 3)" in text for text in told)
+    assert all("theirs '" in text for text in told)
+
+
+def test_a_strategy_that_loops_is_stopped_at_the_deadline():
+    """Also one that holds the interpreter; the case is told, and nobody is left."""
+    started = time.monotonic()
+
+    results = check_strategy(broken.Loops(), examples=20, deadline_seconds=0.5)
+
+    assert time.monotonic() - started < 30
+    assert statuses(results)["identity"] == "held"
+    result = next(each for each in results if each.law.name == "markers")
+    assert result.counterexample.came == "no outcome within 0.5 seconds"
+    assert "theirs '" in result.counterexample.given
+
+
+@pytest.mark.parametrize("answer", [None, b""])
+def test_what_is_no_outcome_is_a_result(answer):
+    """As whatever else breaks the protocol."""
+
+    class Answers(broken.Strategy):
+        def merge(self, _given, /):
+            return answer
+
+    results = check_strategy(Answers(), examples=4, deadline_seconds=None)
+
+    assert set(statuses(results).values()) == {"broken", "opted_out"}
+    assert f"returned {type(answer).__name__} instead of a MergeOutcome" in str(results[0])
+
+
+def test_a_service_that_failed_breaks_no_law_and_keeps_none():
+    """It could not be checked, and that is not fine."""
+    results = check_strategy(broken.WaitsForAService(), examples=4)
+
+    found = statuses(results)
+    assert found.pop("symmetry") == "opted_out"
+    assert set(found.values()) == {"not_checked"}
+    assert not results[0].is_ok
+    assert str(results[0]) == "identity: not checked (no answer)"
+
+
+def test_one_that_does_not_pickle_is_compared_in_this_process_alone():
+    """The result says so."""
+
+    class Local(broken.Strategy):
+        """Of which no other process knows."""
+
+    results = check_strategy(Local(), examples=20)
+
+    result = next(each for each in results if each.law.name == "determinism")
+    assert result.status == "held"
+    assert result.reason == "in this process alone: it does not pickle (AttributeError)"
+
+
+# --- what it is asked -----------------------------------------------------------------------
+
+
+def test_a_registered_name_will_do():
+    """As wherever a strategy is named."""
+    results = check_strategy("naive", examples=4)
+
+    assert statuses(results) == dict.fromkeys(NAMES, "held")
+
+
+def test_an_opt_out_keeps_its_reason():
+    """Whether the law is broken or, as may be worth knowing, not."""
+    reasons = {"determinism": "it numbers its answers", "identity": "to be safe"}
+
+    results = check_strategy(broken.Counts(), opt_out=reasons, examples=20, deadline_seconds=None)
+
+    assert all(result.is_ok for result in results)
+    by_name = {result.law.name: result for result in results}
+    assert by_name["determinism"].status == by_name["identity"].status == "opted_out"
+    assert by_name["determinism"].reason == "it numbers its answers"
+    assert by_name["determinism"].counterexample is not None
+    assert str(by_name["identity"]) == (
+        "identity: opted out (to be safe; it was not broken in any case tried)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("opt_out", "words"),
+    [
+        ({"idendity": "typo"}, "no law is called 'idendity'; laws: identity, same_change"),
+        ({"identity": ""}, "say why 'identity' need not be kept"),
+        ({"identity": " \n"}, "say why"),
+        ({"identity": None}, "say why"),
+    ],
+)
+def test_an_opt_out_names_a_law_and_a_reason(opt_out, words):
+    """Else nobody would notice what is not checked."""
+    with pytest.raises(ValueError, match=words):
+        check_strategy("naive", opt_out=opt_out)
+
+
+class Nameless:
+    """It has no name."""
+
+    def merge(self, given, /):
+        """Merge like one all the same."""
+        return ce.MergeOutcome(changes=given.merge.changes)
+
+
+class Numbered(Nameless):
+    """Its name is no text."""
+
+    name = 5
+
+
+class Asynchronous:
+    """Its merge has to be awaited."""
+
+    name = "asynchronous"
+
+    async def merge(self, given, /):
+        """Do nothing yet."""
+
+
+@pytest.mark.parametrize(
+    ("candidate", "words"),
+    [
+        (None, "pass an instance"),
+        (broken.Strategy, "pass an instance"),
+        (Nameless(), "it needs a name"),
+        (Numbered(), "it needs a name"),
+        (Asynchronous(), "its merge is asynchronous"),
+    ],
+)
+def test_what_is_no_strategy_is_refused(candidate, words):
+    """Before any law is looked at."""
+    with pytest.raises(ce.StrategyLoadError, match=words):
+        check_strategy(candidate)
+
+
+def test_an_unknown_name_is_refused():
+    """As `get_strategy` does."""
+    with pytest.raises(ce.UnknownStrategyError):
+        check_strategy("nonsense")
+
+
+class DropsVersions(broken.Strategy):
+    """Drops lines that name a version, in one file that it knows."""
+
+    def merge(self, given, /):
+        """Look at one path alone."""
+        done = super().merge(given)
+        entry = done.changes.get("pins.txt")
+        if not given.conflicts or entry is None:
+            return done
+        kept = [x for x in entry.data.splitlines(keepends=True) if not x.startswith(b"pinned")]
+        changes = ce.Changes({**done.changes, "pins.txt": ce.Entry(b"".join(kept))})
+        return ce.MergeOutcome(changes=changes, conflicts=done.conflicts)
+
+
+def test_files_of_ones_own_are_asked_about():
+    """A strategy for one kind of file is checked on that kind."""
+    lines = [b"a==1\n", b"b==2\n", b"pinned==3\n", b"\n"]
+
+    without = check_strategy(DropsVersions(), examples=20, deadline_seconds=None)
+    found = check_strategy(
+        DropsVersions(), files={"pins.txt": lines}, examples=40, deadline_seconds=None
+    )
+
+    assert all(result.is_ok for result in without)
+    assert statuses(found)["untouched_bytes"] == "broken"
+    assert "'pins.txt'" in str(culprit_of(found))
+
+
+@pytest.mark.parametrize(
+    ("files", "words"),
+    [
+        ({"a": b"x\n"}, "two lines of bytes or more"),
+        ({"a": [b"x\n"]}, "two lines of bytes or more"),
+        ({"a": ["x\n", "y\n"]}, "two lines of bytes or more"),
+        ({"a": [b"x\n", b"y"]}, "two lines of bytes or more"),
+        ({"../a": [b"x\n", b"y\n"]}, "leaves the tree"),
+    ],
+)
+def test_files_that_cannot_be_made_are_refused(files, words):
+    """With what they should be."""
+    with pytest.raises(ValueError, match=words):
+        check_strategy("naive", files=files)
+
+
+def test_a_check_can_be_repeated():
+    """The same seed gives the same cases and the same counterexample."""
+    first, again = (
+        check_strategy(broken.Pretends(), examples=12, seed=7, deadline_seconds=None)
+        for _ in range(2)
+    )
+
+    assert first == again
+
+
+def test_results_pickle():
+    """So that they can be kept or sent."""
+    results = check_strategy(broken.Counts(), examples=20, deadline_seconds=None)
+
+    assert pickle.loads(pickle.dumps(results)) == results  # noqa: S301 - our own
