@@ -14,14 +14,15 @@ import argparse
 import random
 import sys
 import tempfile
+from contextlib import nullcontext
 from pathlib import Path
 
 try:
     import atheris
-except ImportError:
-    sys.exit("fuzz_patches.py needs the package atheris (pip install atheris): not installed here")
+except ImportError:  # its arguments can be read all the same
+    atheris = None
 
-with atheris.instrument_imports(include=["cooperbench_eval"]):
+with atheris.instrument_imports(include=["cooperbench_eval"]) if atheris else nullcontext():
     from cooperbench_eval.errors import PatchError
     from cooperbench_eval.gitdiff import binary_block
     from cooperbench_eval.models import Entry, FileMode, Rung
@@ -169,6 +170,8 @@ def main() -> None:
     parser.add_argument("--corpus", type=Path, help="kept and grown; else a new folder")
     parser.add_argument("inputs", nargs="*", type=Path, metavar="INPUT")
     options = parser.parse_args()
+    if atheris is None:
+        parser.error("needs the package atheris (pip install atheris): not installed here")
     corpus = options.corpus or Path(tempfile.mkdtemp(prefix="fuzz_patches."))
     corpus.mkdir(parents=True, exist_ok=True)
     for number, seed in enumerate(SEEDS):

@@ -52,21 +52,27 @@ def import_image(engine, tmp_path_factory):
     made = []
 
     def make(root, changes=(), name=None):
+        name = name or f"localhost/cooperbench-test-{uuid.uuid4().hex}:1"
         archive = tmp_path_factory.mktemp("image") / "root.tar"
-        with tarfile.open(archive, "w") as tar:
-            tar.add(root, ".", filter=_as_root)
-        repository, tag = (name or f"localhost/cooperbench-test-{uuid.uuid4().hex}:1").split(":")
-        # Podman 4.3 drops the tag.
-        said = engine.import_image(str(archive), repository=repository, changes=list(changes))
-        archive.unlink()
-        digest = said.strip().splitlines()[-1].partition("sha256:")[2].partition('"')[0]
-        engine.tag(digest, repository, tag)
-        made.append(digest)
-        return f"{repository}:{tag}"
+        made.append(import_root(engine, root, archive, changes, name))
+        return name
 
     yield make
     for digest in made:
         engine.remove_image(digest, force=True)
+
+
+def import_root(engine, root, archive, changes, name):
+    """Make an image of a root directory, by way of an archive; return its digest."""
+    with tarfile.open(archive, "w") as tar:
+        tar.add(root, ".", filter=_as_root)
+    repository, tag = name.split(":")
+    # Podman 4.3 drops the tag.
+    said = engine.import_image(str(archive), repository=repository, changes=list(changes))
+    archive.unlink()
+    digest = said.strip().splitlines()[-1].partition("sha256:")[2].partition('"')[0]
+    engine.tag(digest, repository, tag)
+    return digest
 
 
 def _as_root(member):
@@ -87,22 +93,26 @@ def bare_image(import_image, tmp_path_factory):
 def task_image(import_image, tmp_path_factory):
     """Return an image like the benchmark's: Python, pytest, git, a repository and a script."""
     root = tmp_path_factory.mktemp("task")
+    add_repository(root)
+    return import_image(root, task_root(root), "localhost/bench-toy-repo:task7")
+
+
+def task_root(root):
+    """Add all that a task's image has beside its repository; return its settings."""
     add_busybox(root)
     add_python(root)
     add_program(root, "bash", "git")
-    add_repository(root)
     script = root / "usr/local/bin/runner.sh"
     script.write_text(RUNNER)
     script.chmod(0o755)
     folders = os.pathsep.join(sorted({str(Path(p).parent) for p in libraries(*interpreter())}))
-    changes = (
+    return (
         "ENV PATH=/usr/local/bin:/usr/bin:/bin",
         f"ENV LD_LIBRARY_PATH={folders}",
         "ENV HOME=/root",
         "WORKDIR /workspace/repo",
         'ENTRYPOINT ["/usr/local/bin/runner.sh"]',
     )
-    return import_image(root, changes, "localhost/bench-toy-repo:task7")
 
 
 @pytest.fixture

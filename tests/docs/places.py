@@ -1,0 +1,110 @@
+"""Small stand-ins for what pages speak of: a clone, the dataset, a run's logs.
+
+Everything lies in the current directory, which is the page's own. The task goes by the
+benchmark's names; it has a repository of one module, and three features that are one
+function each, the first two of them at one place.
+"""
+
+import json
+import os
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+from shutil import copytree
+
+import pygit2
+
+import cooperbench_eval as ce
+
+BASE = {
+    "src/click/__init__.py": "def echo(text):\n    print(text)\n\n\nVERSION = 8\n",
+    "tests/test_echo.py": (
+        "import click\n\n\ndef test_echo(capsys):\n"
+        "    click.echo('a')\n    assert capsys.readouterr().out == 'a\\n'\n"
+    ),
+}
+FEATURES = {
+    1: ("VERSION", "def shout(text):\n    echo(text.upper())\n\n\nVERSION", "shout('a')", "A\n"),
+    2: ("VERSION", "def twice(text):\n    echo(2 * text)\n\n\nVERSION", "twice('a')", "aa\n"),
+    3: ("print(text)", "print(text, flush=True)", "echo('b')", "b\n"),
+}
+# As fast as pytest can be: what others plugged into it says nothing about the page.
+SCRIPT = "python -m pytest -q -p no:hypothesispytest -p no:xdist -p no:anyio tests\n"
+
+
+def lay_click(clone="click", tag="d791537"):
+    """Write the repository, with a tag in the place of the real commit's short id."""
+    repository = pygit2.init_repository(clone, initial_head="main")
+    for path, text in BASE.items():
+        file = Path(clone, path)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    repository.index.add_all()
+    tree = repository.index.write_tree()
+    repository.index.write()
+    author = pygit2.Signature("Ann", "ann@example.org", 0, 0)
+    commit = repository.create_commit("HEAD", author, author, "8\n", tree, [])
+    repository.references.create(f"refs/tags/{tag}", commit)
+    return str(commit)
+
+
+def patches(number):
+    """Return a feature's patch and its tests' patch."""
+    base = ce.Snapshot.from_files({path: text.encode() for path, text in BASE.items()})
+    old, new, call, output = FEATURES[number]
+    module = "src/click/__init__.py"
+    check = f"click.{call}\n    assert capsys.readouterr().out == {output!r}\n"
+    test = f"import click\n\n\ndef test_feature(capsys):\n    {check}"
+    texts = {module: BASE[module].replace(old, new), f"tests/test_feature{number}.py": test}
+    return tuple(
+        ce.Changes({path: ce.Entry(text.encode())}).diff(base) for path, text in texts.items()
+    )
+
+
+def lay_task(repo_name="pallets_click_task", task_id=2068, *, numbers=(1, 2), clone="click"):
+    """Write the dataset with one task, and the clone of its repository; return the task."""
+    folder = Path("dataset", repo_name, f"task{task_id}")
+    for number in numbers:
+        feature, tests = patches(number)
+        place = folder / f"feature{number}"
+        place.mkdir(parents=True)
+        (place / "feature.patch").write_bytes(feature)
+        (place / "tests.patch").write_bytes(tests)
+        (place / "feature.md").write_text("Say it in another way.\n")
+    (folder / "Dockerfile").write_text(f"FROM scratch\nRUN git checkout {lay_click(clone)}\n")
+    (folder / "run_tests.sh").write_text(SCRIPT)
+    return ce.Dataset("dataset").task(repo_name, task_id)
+
+
+def lay_run(
+    run="my-run", model="gpt-5", *, handed_in=None, repo_name="pallets_click_task", task_id=2068
+):
+    """Write a run's logs: what each agent handed in by feature, its gold patch by default."""
+    handed_in = handed_in or {number: patches(number)[0] for number in (1, 2)}
+    names = "_".join(f"f{number}" for number in handed_in)
+    folder = Path("logs", run, "coop", repo_name, str(task_id), names)
+    folder.mkdir(parents=True)
+    for number, patch in handed_in.items():
+        (folder / f"agent{number}.patch").write_bytes(patch)
+    (folder / "result.json").write_text(json.dumps({"model": model, "setting": "coop"}))
+    return folder
+
+
+@contextmanager
+def image(name="akhatua/cooperbench-pallets-click:task2068", clone="click"):
+    """Make a task's image with the repository in it, where there is an engine."""
+    if "DOCKER_HOST" not in os.environ:
+        assert "CI" not in os.environ, "DOCKER_HOST is not set"
+        yield None
+        return
+    import docker  # noqa: PLC0415 - an extra
+    from container_images import import_root, task_root  # noqa: PLC0415 - needs pytest
+
+    engine = docker.APIClient(**docker.utils.kwargs_from_env(), version="auto")
+    with tempfile.TemporaryDirectory() as root:
+        copytree(clone, Path(root, "workspace/repo"))
+        settings = (*task_root(Path(root)), "ENV PYTHONPATH=/workspace/repo/src")
+        made = import_root(engine, root, Path("root.tar"), settings, name)
+    yield name
+    engine.remove_image(made, force=True)
+    engine.close()

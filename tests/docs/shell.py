@@ -1,0 +1,142 @@
+"""How the tests take a block of commands.
+
+What installs, checks or measures this project would take minutes: of such commands the
+arguments are checked, each by what will read them. All others are run.
+"""
+
+import argparse
+import contextlib
+import importlib
+import importlib.metadata
+import os
+import re
+import runpy
+import shlex
+import signal
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+
+from packaging.requirements import Requirement
+
+ASSIGNMENT = re.compile(r"\w+=.*")
+PROJECT = "cooperbench-eval"
+TIMEOUT_SECONDS = 60
+TOOLS = {"mkdocs", "mypy", "nox", "pytest", "ruff"}
+
+
+class Parsed(BaseException):
+    """A script has read its arguments and need not go on."""
+
+
+def run_shell(text, root):
+    """Check the commands of a block, or run it; return what it prints."""
+    checks = [find_check(words, root) for words in commands(text)]
+    if all(checks):
+        for check in checks:
+            check()
+        return ""
+    assert not any(checks), "commands that are run and such that are not: make two blocks of them"
+    path = os.pathsep.join(
+        [str(Path.cwd() / "bin"), str(Path(sys.executable).parent), os.environ["PATH"]]
+    )
+    with subprocess.Popen(
+        ["bash", "-euo", "pipefail", "-c", text],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"PATH": path},
+        start_new_session=True,
+    ) as process:
+        try:
+            output, errors = process.communicate(timeout=TIMEOUT_SECONDS)
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+    assert process.returncode == 0, output + errors
+    return output
+
+
+def commands(text):
+    """Yield the words of each command."""
+    for line in text.replace("\\\n", " ").splitlines():
+        lexer = shlex.shlex(line, posix=True, punctuation_chars="&|;")
+        lexer.whitespace_split = True
+        words = []
+        for word in [*lexer, "&&"]:
+            if set(word) <= set("&|;"):
+                if words:
+                    yield words
+                words = []
+            elif words or not ASSIGNMENT.fullmatch(word):
+                words.append(word)
+
+
+def find_check(words, root):
+    """Return what checks a command, or `None` if it is to be run."""
+    program, *arguments = words
+    program = Path(program).name
+    first = arguments[0] if arguments else ""
+    if program in {"python", "python3"} and first == "-m":
+        program, arguments = arguments[1], arguments[2:]
+    elif program in {"python", "python3"} and (root / first).is_file():
+        return partial(check_script, root / first, arguments[1:])
+    elif program in {"bash", "source"} and (root / first).is_file():
+        return lambda: None
+    checks = {"pip": check_pip, "dask": check_dask, "venv": lambda _: None}
+    checks |= dict.fromkeys(TOOLS, partial(check_tool, program, root))
+    return partial(checks[program], arguments) if program in checks else None
+
+
+def check_script(script, arguments):
+    """Have one of the project's scripts read its arguments, with its own parser."""
+    parse = argparse.ArgumentParser.parse_args
+
+    def parse_and_stop(self, *given):
+        parse(self, *given)
+        raise Parsed
+
+    before = sys.argv, sys.path[:]
+    sys.argv = [str(script), *arguments]
+    sys.path.insert(0, str(script.parent))
+    argparse.ArgumentParser.parse_args = parse_and_stop
+    try:
+        with contextlib.suppress(Parsed):
+            runpy.run_path(str(script), run_name="__main__")
+            raise AssertionError(f"{script.name} reads no arguments")
+    except SystemExit as exit_:
+        raise AssertionError(f"{script.name} refuses {arguments}") from exit_
+    finally:
+        argparse.ArgumentParser.parse_args = parse
+        sys.argv, sys.path[:] = before
+
+
+def check_pip(arguments):
+    """See that what is installed has a name, and of this project the extras there are."""
+    verb, *rest = arguments
+    assert verb == "install", arguments
+    wanted = [word for word in rest if not word.startswith("-")]
+    assert wanted, arguments
+    known = importlib.metadata.metadata(PROJECT).get_all("Provides-Extra")
+    for each in wanted:
+        requirement = Requirement(re.sub(r"^\.(?=$|\[)", PROJECT, each))
+        if requirement.name.replace("_", "-") == PROJECT:
+            assert requirement.extras <= set(known), each
+
+
+def check_dask(arguments):
+    """Have Dask read the arguments of one of its programs, which would not end."""
+    program, *rest = arguments
+    module = importlib.import_module(f"distributed.cli.dask_{program}")
+    module.main.make_context(program, rest)
+
+
+def check_tool(program, root, arguments):
+    """See that a tool is one of the project's, and that the files that it is given exist."""
+    declared = {Requirement(each).name for each in importlib.metadata.requires(PROJECT)}
+    assert {"mkdocs": "mkdocs-material"}.get(program, program) in declared, program
+    for word in arguments:
+        if "/" in word and not word.startswith("-"):
+            assert (root / word).exists(), word
