@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
+from cooperbench_eval.errors import StrategyError
 from cooperbench_eval.strategies.protocol import MergeStrategy
 from cooperbench_eval.testing.records import Law, LawResult, check_opt_out
 from cooperbench_eval.testing.search import Effort
@@ -60,7 +61,7 @@ class StrategyLaws:
 
     def test_law(self, law: StrategyLaw) -> None:
         """The strategy keeps the law."""
-        strategy = accept_strategy(self.make_strategy())
+        strategy = _accepted(self.make_strategy())
         if law.name == "symmetry" and not is_symmetric(strategy):
             return  # the law asks something of those alone that say so
         name = f"{type(self).__module__}_{type(self).__qualname__}_{law.name}"
@@ -84,6 +85,15 @@ def _parametrize(
     marks = {name: [pytest.mark.xfail(reason=why, strict=False)] for name, why in opt_out.items()}
     rows = [pytest.param(law, id=law.name, marks=marks.get(law.name, ())) for law in laws]
     metafunc.parametrize("law", rows)
+
+
+def _accepted(given: MergeStrategy) -> MergeStrategy:
+    import pytest  # noqa: PLC0415
+
+    try:
+        return accept_strategy(given)
+    except StrategyError as exc:
+        pytest.fail(str(exc), pytrace=False)
 
 
 def _require(result: LawResult) -> None:

@@ -44,6 +44,8 @@ class Effort:
             "deadline": None,
             "suppress_health_check": list(HealthCheck),
             "report_multiple_bugs": False,
+            # What Hypothesis would explain is the kit's own code.
+            "phases": tuple(set(settings().phases) - {Phase.explain}),
         }
         if self.examples is not None:
             options["max_examples"] = self.examples

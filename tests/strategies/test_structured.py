@@ -11,11 +11,15 @@ from pathlib import Path
 
 import pytest
 from generators import three_way_programs, three_way_texts
-from hypothesis import assume, event, given, settings
+from hypothesis import event, given, settings
 
 import cooperbench_eval as ce
 from cooperbench_eval.strategies.structured import StructuredStrategy
 from cooperbench_eval.structure.tokenmerge import count_tokens
+from cooperbench_eval.testing import STRATEGY_LAWS
+from cooperbench_eval.testing.cases import MergeCase
+from cooperbench_eval.testing.search import BrokenError
+from cooperbench_eval.testing.strategy_laws import StrategyTrial
 
 BY_CONTENT = StructuredStrategy(by_content=True)
 SETTLED = StructuredStrategy(resettles=False)
@@ -181,6 +185,20 @@ def test_lines_that_the_line_merge_settled_stay_if_asked_for():
     assert [row.reason for row in outcome.ledger] == ["lines outside of the conflict would change"]
 
 
+def test_that_breaks_one_law_of_strategies():
+    """It is opted out of with that reason, and kept with the option off."""
+    base, ours, theirs = (ce.Snapshot.from_files({"f.py": ce.Entry(text)}) for text in MISALIGNED)
+    sides = (ce.Changes.between(base, side) for side in (ours, theirs))
+    case = MergeCase(base=base, ours=next(sides), theirs=next(sides))
+    (law,) = [law for law in STRATEGY_LAWS if law.name == "untouched_bytes"]
+
+    with pytest.raises(BrokenError) as caught:
+        law.check(StrategyTrial(StructuredStrategy()), case)
+
+    assert "outside of what both sides changed" in caught.value.counterexample.wanted
+    law.check(StrategyTrial(SETTLED), case)
+
+
 def test_lines_outside_of_the_constructs_with_a_conflict_stay_as_they_are():
     """Byte for byte, whatever stands before and behind."""
     before, behind = b"import a  \n\n\n", b"\n\ndef z( x ):\n  return  x\n"
@@ -191,18 +209,6 @@ def test_lines_outside_of_the_constructs_with_a_conflict_stay_as_they_are():
 
 
 # --- laws ----------------------------------------------------------------------------------------
-
-
-@given(three_way_programs())
-def test_if_one_side_changed_nothing_the_other_side_is_the_result(texts):
-    """As it is if both did the same."""
-    base, ours, _ = texts
-
-    assume(base != ours)
-
-    assert text_of(merge_file(base, ours, base)) == ours
-    assert text_of(merge_file(base, base, ours)) == ours
-    assert text_of(merge_file(base, ours, ours)) == ours
 
 
 @given(three_way_programs())
@@ -258,20 +264,6 @@ def test_settled_lines_stay_as_they_are(texts):
         at = 0
         for run in runs:
             at = text_of(settled).index(run, at) + len(run)
-
-
-@given(three_way_programs())
-def test_by_content_the_sides_may_be_swapped(texts):
-    """The same bytes, and as many open."""
-    base, ours, theirs = texts
-
-    one, other = (
-        merge_file(base, *sides, strategy=BY_CONTENT) for sides in ((ours, theirs), (theirs, ours))
-    )
-
-    assert len(one.conflicts) == len(other.conflicts)
-    if not one.conflicts:
-        assert text_of(one) == text_of(other)
 
 
 def test_generated_programs_conflict_often_and_most_can_be_merged():

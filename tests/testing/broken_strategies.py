@@ -237,7 +237,7 @@ class Raises(Strategy):
 class Exits(Strategy):
     """Leaves the program, whatever it is asked."""
 
-    def merge(self, given, /):
+    def merge(self, _given, /):
         """Exit as programs do."""
         raise SystemExit(3)
 

@@ -1,0 +1,110 @@
+"""Every built-in strategy keeps the laws of strategies, as plug-ins do."""
+
+import re
+from typing import ClassVar
+
+from generators import three_way_programs, three_way_tokens
+from server import SIDES, both, fenced
+
+import cooperbench_eval as ce
+from cooperbench_eval.testing import StrategyLaws, check_strategy
+
+
+class BuiltInLaws(StrategyLaws):
+    """A few cases for each law; thousands were tried when they were written."""
+
+    examples: ClassVar[int] = 30
+
+
+class TestNaive(BuiltInLaws):
+    """Git's merge as it is."""
+
+    def make_strategy(self):
+        """Make it by name, as users do."""
+        return ce.get_strategy("naive")
+
+
+class TestUnion(BuiltInLaws):
+    """Ours, then theirs."""
+
+    def make_strategy(self):
+        """Make it by name."""
+        return ce.get_strategy("union")
+
+
+class TestTokens(BuiltInLaws):
+    """Token by token."""
+
+    files: ClassVar[dict] = {"code.py": three_way_tokens()}
+
+    def make_strategy(self):
+        """Make it by name."""
+        return ce.get_strategy("tokens")
+
+
+class TestTokensByContent(TestTokens):
+    """It says that it is symmetric, and is."""
+
+    def make_strategy(self):
+        """Make it by name, with the option."""
+        return ce.get_strategy("tokens", by_content=True)
+
+
+class TestStructured(BuiltInLaws):
+    """Construct by construct, lines around a conflict included."""
+
+    files: ClassVar[dict] = {"code.py": three_way_programs()}
+    opt_out: ClassVar[dict] = {
+        "untouched_bytes": "decides constructs anew that the line merge mistook for others"
+    }
+
+    def make_strategy(self):
+        """Make it by name."""
+        return ce.get_strategy("structured")
+
+
+class TestStructuredSettled(BuiltInLaws):
+    """With that option off it keeps all laws."""
+
+    files: ClassVar[dict] = {"code.py": three_way_programs()}
+
+    def make_strategy(self):
+        """Make it by name, with both options."""
+        return ce.get_strategy("structured", resettles=False, by_content=True)
+
+
+class TestCascade(TestStructured):
+    """Its first rung has the reason of `structured`."""
+
+    def make_strategy(self):
+        """Make it by name."""
+        return ce.get_strategy("cascade")
+
+
+def test_the_client_is_asked_and_its_answers_are_taken():
+    """Else the laws would say nothing of what `llm` does with answers."""
+    strategy = ce.LLMStrategy("none", client=BothSides(), max_attempts=1)
+
+    results = check_strategy(strategy, examples=25, deadline_seconds=None)
+
+    (result,) = [result for result in results if result.law.name == "untouched_bytes"]
+    assert result.answered > 1
+
+
+class BothSides:
+    """A client that answers without a model: both sides of each conflict."""
+
+    def complete(self, request):
+        """Answer as a model would be asked to."""
+        question = request.messages[1].text
+        sides = [both("", each["a"], each["b"]) for each in SIDES.finditer(question)]
+        letters = re.findall(r"^([A-Z])\) ", question, re.MULTILINE)
+        return ce.ChatReply(text=fenced(*sides) if sides else (letters or ["A"])[0])
+
+
+class TestLLM(BuiltInLaws):
+    """With a model that is none."""
+
+    def make_strategy(self):
+        """Make one that asks a client in this process."""
+        return ce.LLMStrategy("none", client=BothSides(), max_attempts=1)

@@ -1,0 +1,162 @@
+"""The base classes under pytest, as in the test suite of a plug-in."""
+
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+from cooperbench_eval.testing import STRATEGY_LAWS, StrategyLaws
+
+SUITE = '''
+import pytest
+import cooperbench_eval as ce
+from cooperbench_eval.testing import StrategyLaws
+
+class Numbers:
+    name = "numbers"
+    number = 0
+    def merge(self, merge_input, /):
+        self.number += 1
+        return ce.resolve_conflicts(
+            merge_input, lambda c: b"%d" % self.number + c.newline if c.has_lines else None
+        )
+
+class Laws(StrategyLaws):
+    """Makes nothing yet, so there is nothing to collect."""
+    examples = 12
+
+class TestUnion(Laws):
+    opt_out = {"symmetry": "ours comes first"}
+    def make_strategy(self):
+        return ce.get_strategy("union")
+
+class NumbersKeepTheLaws(Laws):
+    """Is collected whatever it is called."""
+    @pytest.fixture(autouse=True)
+    def make(self, tmp_path):
+        self.made = Numbers()
+    def make_strategy(self):
+        return self.made
+    def test_of_its_own(self):
+        assert self.made.number == 0
+
+class TestExcused(NumbersKeepTheLaws):
+    opt_out = {"determinism": "it numbers its answers"}
+
+class TestClass(Laws):
+    def make_strategy(self):
+        return Numbers
+'''
+
+
+def run_pytest(folder, source, *options, config=""):
+    """Run pytest on a module in a folder of its own; return its output."""
+    (folder / "test_plugin.py").write_text(source)
+    (folder / "pytest.ini").write_text(f"[pytest]\n{config}\n")
+    done = subprocess.run(
+        (sys.executable, "-m", "pytest", "-v", "-ra", "-p", "no:cacheprovider", *options),
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_ADDOPTS": ""},
+    )
+    return done.stdout + done.stderr
+
+
+@pytest.fixture(scope="module")
+def output(tmp_path_factory):
+    """Return what pytest says of the suite, with all its settings against us."""
+    strict = "python_classes = *\nxfail_strict = true\nfilterwarnings = error"
+    return run_pytest(tmp_path_factory.mktemp("suite"), SUITE, config=strict)
+
+
+def test_each_law_is_a_test(output):
+    """Under the name of the law, in the order of the laws."""
+    found = re.findall(r"::TestUnion::test_law\[(\w+)\] (\w+)", output)
+
+    assert found == [
+        (law.name, "XPASS" if law.name == "symmetry" else "PASSED") for law in STRATEGY_LAWS
+    ]
+
+
+def test_what_makes_no_strategy_is_not_collected(output):
+    """Neither the base class, where it is imported, nor one between."""
+    classes = set(re.findall(r"test_plugin.py::(\w+)::", output))
+
+    assert classes == {"TestUnion", "NumbersKeepTheLaws", "TestExcused", "TestClass"}
+
+
+def test_a_broken_law_fails_with_its_counterexample(output):
+    """And without a traceback through the kit; fixtures may help to make the strategy."""
+    assert "::NumbersKeepTheLaws::test_law[determinism] FAILED" in output
+    assert "::NumbersKeepTheLaws::test_of_its_own PASSED" in output
+    head = r"_ NumbersKeepTheLaws.test_law\[determinism\] _+\n"
+    told = re.search(head + r"(.*?)\n___", output, re.DOTALL)[1]
+        r"_ NumbersKeepTheLaws.test_law\[determinism\] _+\n(.*?)\n___", output, re.DOTALL
+    )[1]
+    assert "determinism: broken" in told
+    assert all(f"\n  {word} " in told for word in ("given", "came", "wanted"))
+    assert "Error" not in told
+
+
+def test_an_opt_out_is_listed_with_its_reason(output):
+    """As expected to fail where it does, and never as skipped."""
+    reasons = re.findall(r"^XFAIL test_plugin.py::(.*)$", output, re.MULTILINE)
+
+    assert reasons == ["TestExcused::test_law[determinism] - it numbers its answers"]
+    assert "TestUnion::test_law[symmetry] - ours comes first" in output
+    assert " skipped" not in output
+
+
+def test_a_class_instead_of_a_strategy_is_an_error(output):
+    """It says what to pass."""
+    assert "::TestClass::test_law[identity] FAILED" in output
+    assert "it needs a name and a merge method; pass an instance\n___" in output
+
+
+def test_hypothesis_settings_are_the_users(tmp_path):
+    """The number of examples, the seed and the database are the profile's."""
+    source = """
+import hypothesis
+import cooperbench_eval as ce
+from cooperbench_eval.testing import StrategyLaws
+
+hypothesis.settings.register_profile("few", max_examples=3)
+hypothesis.settings.load_profile("few")
+ASKED = []
+
+class Counting:
+    name = "counting"
+    def merge(self, merge_input, /):
+        ASKED.append(merge_input.ours)
+        return ce.get_strategy("naive").merge(merge_input)
+
+class TestCounting(StrategyLaws):
+    def make_strategy(self):
+        return Counting()
+
+class TestFewer(TestCounting):
+    examples = 1
+
+def test_how_often():
+    print("asked", len(ASKED))
+"""
+
+    output = run_pytest(tmp_path, source, "-s", "-k", "markers or often")
+
+    assert "asked 4\n" in output
+    assert "2 passed" not in output
+    assert "3 passed" in output
+
+
+@pytest.mark.parametrize(
+    ("opt_out", "words"),
+    [({"idendity": "typo"}, "no law is called 'idendity'"), ({"identity": ""}, "say why")],
+)
+def test_an_opt_out_that_says_nothing_is_refused(opt_out, words):
+    """When the class is made, so that no test runs in vain."""
+    with pytest.raises(ValueError, match=words):
+        type("TestMine", (StrategyLaws,), {"opt_out": opt_out})
