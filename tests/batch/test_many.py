@@ -33,6 +33,13 @@ def threads():
         yield executor
 
 
+@pytest.fixture(scope="module")
+def worker():
+    """A process for all tests that leave it alive."""
+    with WorkerPool(1) as executor:
+        yield executor
+
+
 def kinds(reports):
     """Count what became of pairs."""
     return collections.Counter(
@@ -101,7 +108,7 @@ def test_a_duplicate_is_told_and_evaluated_once(threads, tmp_path):
     assert [attempt.verdict for attempt in double.attempts] == ["not_run", "not_run"]
 
 
-def test_a_pair_whose_repository_vanished_is_a_recorded_failure(tmp_path):
+def test_a_pair_whose_repository_vanished_is_a_recorded_failure(tmp_path, worker):
     """In a worker that has to open it anew; the others are evaluated."""
     folder = tmp_path / "repo"
     repository = pygit2.init_repository(folder, bare=True)
@@ -113,7 +120,7 @@ def test_a_pair_whose_repository_vanished_is_a_recorded_failure(tmp_path):
     lost = pair(1, base=ce.Snapshot.from_repo(folder, str(commit)))
     shutil.rmtree(folder)
 
-    reports = list(ce.evaluate_many([lost, pair(2)], evaluator=EVALUATOR))
+    reports = list(ce.evaluate_many([lost, pair(2)], evaluator=EVALUATOR, executor=worker))
 
     assert kinds(reports) == {"repository": 1, "evaluated": 1}
     [report] = [each for each in reports if each.failure]
@@ -123,11 +130,12 @@ def test_a_pair_whose_repository_vanished_is_a_recorded_failure(tmp_path):
 
 
 @pytest.mark.parametrize("how", ["raise", "exit"])
-def test_a_strategy_that_raises_or_exits_stops_nothing(how, tmp_path):
+def test_a_strategy_that_raises_or_exits_stops_nothing(how, tmp_path, worker):
     """Raising is that strategy's row; exiting is the pair's failure, and no process's end."""
     evaluator = ce.Evaluator(strategies=["naive", Ours(deadly={2}, how=how)])
 
-    reports = list(ce.evaluate_many(pairs(4), evaluator=evaluator, store=tmp_path))
+    options = {"evaluator": evaluator, "executor": worker, "store": tmp_path}
+    reports = list(ce.evaluate_many(pairs(4), **options))
 
     [report] = [each for each in reports if each.task_id == 2]
     if how == "raise":
@@ -197,7 +205,7 @@ def test_a_strategy_that_cannot_be_pickled_is_named_at_once():
     assert kinds(reports) == {"evaluated": 1}
 
 
-def test_a_pair_that_cannot_be_pickled_is_a_recorded_failure():
+def test_a_pair_that_cannot_be_pickled_is_a_recorded_failure(worker):
     """And the others are evaluated."""
 
     class Odd(str):
@@ -206,7 +214,8 @@ def test_a_pair_that_cannot_be_pickled_is_a_recorded_failure():
         def __reduce__(self):
             raise TypeError("odd")
 
-    reports = list(ce.evaluate_many([pair(1, model=Odd("m")), pair(2)], evaluator=EVALUATOR))
+    given = [pair(1, model=Odd("m")), pair(2)]
+    reports = list(ce.evaluate_many(given, evaluator=EVALUATOR, executor=worker))
 
     assert kinds(reports) == {"not_delivered": 1, "evaluated": 1}
 
@@ -547,9 +556,8 @@ def test_an_interrupt_ends_everything_at_once(tmp_path):
     assert not lives(process.pid)
 
 
-def test_pools_of_our_own_may_be_given(tmp_path):
+def test_pools_of_our_own_may_be_given(worker):
     """And serve several batches."""
-    with WorkerPool(1) as pool:
-        for _ in range(2):
-            reports = list(ce.evaluate_many(pairs(3), evaluator=EVALUATOR, executor=pool))
-            assert kinds(reports) == {"evaluated": 3}
+    for _ in range(2):
+        reports = list(ce.evaluate_many(pairs(3), evaluator=EVALUATOR, executor=worker))
+        assert kinds(reports) == {"evaluated": 3}
