@@ -44,7 +44,7 @@ __all__ = [
 
 INK = "#222222"
 GREY = "#8a8a8a"
-_LONGEST_NAME = 40
+_LONGEST_NAME = 30
 _DARK = 0.45
 _BELOW = 0.5  # inches, for tick labels and the label of the axis
 
@@ -113,9 +113,12 @@ class Share:
         return cls(rate.rate, max(0.0, rate.rate - rate.low), max(0.0, rate.high - rate.rate))
 
 
-def name_of(text: object) -> str:
-    """Return a name of others as it stands in a figure: one line, and not a long one."""
-    return visible(str(text), _LONGEST_NAME)
+def name_of(text: object, longest: int = _LONGEST_NAME) -> str:
+    """Return a name of others as it stands in a figure: one line, and a short one."""
+    name = str(text)
+    shown = visible(name[:longest])
+    is_whole = len(name) <= longest and len(shown) <= longest
+    return shown if is_whole else f"{shown[: longest - 1]}…"
 
 
 def plain(texts: Text | Iterable[Text]) -> None:

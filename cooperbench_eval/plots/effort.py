@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 __all__ = ["plot_effort"]
 
 _LOWEST = -1.0
+_LONGEST = 48
 _STEPS = 8  # markers on a line; it is straight
 
 
@@ -104,7 +105,7 @@ def _legend(names: list[str], verdicts: Verdicts) -> str:
         until = "saves at any k"
     else:
         until = f"saves below k = {1 + verdicts.correct / verdicts.incorrect:.3g}"
-    return f"{', '.join(map(name_of, names))}: n = {_merges(verdicts)}, {until}"
+    return f"{name_of(', '.join(names), _LONGEST)}: n = {_merges(verdicts)}, {until}"
 
 
 def _label(ax: "Axes", up_to: float) -> None:

@@ -85,7 +85,7 @@ def _legend(tries: Tries, confidence: float) -> str:
 
     beside = f", {tries.left_out} left out" if tries.left_out else ""
     total = tries.within[0].total
-    return f"{name_of(tries.decider)}: n = {total} pairs{beside}, {confidence:.0%} intervals"
+    return f"{name_of(tries.decider)}: n = {total}{beside}, {confidence:.0%} intervals"
 
 
 def _label(ax: "Axes", tries: int) -> None:

@@ -90,9 +90,9 @@ def _looks() -> dict[str, "Look"]:
 
     return {
         "correct": Look("#0072B2"),
-        "incorrect": Look("#D55E00", hatch="////"),
-        "unhandled": Look("#F0C870", hatch="...."),
-        "missing_input": Look("#C8C8C8", hatch="xxxx"),
+        "incorrect": Look("#D55E00", hatch="///"),
+        "unhandled": Look("#F0C870", hatch=".."),
+        "missing_input": Look("#C8C8C8", hatch="xx"),
     }
 
 
@@ -155,10 +155,9 @@ def _draw_interval(ax: "Axes", place: int, one: StrategySummary | PolicySummary)
 def _label(ax: "Axes", bars: list[_Bar], summary: Summary) -> None:
     from cooperbench_eval.plots import canvas  # noqa: PLC0415
 
-    ax.set_yticks(range(len(bars)), [canvas.name_of(bar.label) for bar in bars])
-    labels = ax.get_yticklabels()
-    canvas.plain(labels)
-    for label, bar in zip(labels, bars, strict=True):
+    names = [canvas.name_of(bar.label) for bar in bars]
+    ax.set_yticks(range(len(bars)), names, parse_math=False, usetex=False)
+    for label, bar in zip(ax.get_yticklabels(), bars, strict=True):
         label.set_fontweight("bold" if bar.one is None else "normal")
     ax.tick_params(axis="y", length=0)
     ax.set_ylim(len(bars) - 0.4, -0.6)
