@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from pathlib import Path
 
 import pygit2
@@ -24,6 +25,29 @@ settings.register_profile("default", deadline=None, suppress_health_check=[Healt
 settings.register_profile("ci", settings.get_profile("default"), derandomize=True)
 settings.register_profile("thorough", settings.get_profile("default"), max_examples=50_000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+LONG = (
+    "test_container_conformance.py",
+    "test_forgery.py",
+    "test_survival.py",
+    "test_container.py",
+    "test_sample_task.py",
+    "test_executors.py",
+    "test_container_tasks.py",
+    "run-tests.md",
+    "tutorial.md",
+)
+"""Files that take long for the number of their tests; those that wait for an engine apart."""
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items):
+    """Begin with the files that take long: one that came last would leave processes idle."""
+    sizes = Counter(item.path for item in items)
+    ranks = {name: rank for rank, name in enumerate(LONG)}
+    items.sort(
+        key=lambda item: (ranks.get(item.path.name, len(LONG)), -sizes[item.path], str(item.path))
+    )
 
 
 class Git:
