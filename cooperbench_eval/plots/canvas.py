@@ -34,6 +34,7 @@ __all__ = [
     "Rectangle",
     "Shades",
     "Share",
+    "add_labels",
     "add_legend",
     "axes_for",
     "figure_of",
@@ -126,6 +127,11 @@ def plain(texts: Text | Iterable[Text]) -> None:
     for text in [texts] if isinstance(texts, Text) else texts:
         text.set_parse_math(False)
         text.set_usetex(False)
+
+
+def add_labels(ax: Axes, across: str, up: str = "") -> None:
+    """Say what the axes are of; `%` begins no comment of TeX."""
+    plain([ax.set_xlabel(across), *([ax.set_ylabel(up)] if up else [])])
 
 
 def add_legend(

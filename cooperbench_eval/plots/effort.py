@@ -109,9 +109,14 @@ def _legend(names: list[str], verdicts: Verdicts) -> str:
 
 
 def _label(ax: "Axes", up_to: float) -> None:
+    from cooperbench_eval.plots import canvas  # noqa: PLC0415
+
     ax.set_xlim(1, up_to)
     low, high = ax.get_ylim()
     ax.set_ylim(max(low, _LOWEST), min(max(high, 0.1), 1.03))
-    ax.set_xlabel("k: cost of an incorrect merge, in merges by hand")
-    ax.set_ylabel("effort saved, as a share of\nmerging all pairs by hand")
+    canvas.add_labels(
+        ax,
+        "k: cost of an incorrect merge, in merges by hand",
+        "effort saved, as a share of\nmerging all pairs by hand",
+    )
     ax.spines[["top", "right"]].set_visible(False)

@@ -178,8 +178,7 @@ def _draw_frame(ax: "Axes", matrix: _Matrix, beside: str) -> None:
     ax.set_xticks(range(last), numbers[:-1], fontsize="small")
     ax.set_yticks(range(1, last + 1), numbers[1:], fontsize="small")
     ax.tick_params(length=0)
-    ax.set_xlabel("feature")
-    ax.set_ylabel("feature")
+    canvas.add_labels(ax, "feature", "feature")
     ax.spines[:].set_visible(False)
     pairs = "1 pair" if len(matrix.cells) == 1 else f"{len(matrix.cells)} pairs"
     title = f"{canvas.name_of(matrix.task)}, {pairs}{beside}"

@@ -89,10 +89,11 @@ def _legend(tries: Tries, confidence: float) -> str:
 
 
 def _label(ax: "Axes", tries: int) -> None:
+    from cooperbench_eval.plots import canvas  # noqa: PLC0415
+
     ax.set_ylim(0, 103)  # so that a marker at the top is whole
     ax.set_xlim(0.5, tries + 0.5)
     if tries <= _NUMBERED:
         ax.set_xticks(range(1, tries + 1))
-    ax.set_xlabel("tries")
-    ax.set_ylabel("pairs solved by at least one of them, %")
+    canvas.add_labels(ax, "tries", "pairs solved by at least one of them, %")
     ax.spines[["top", "right"]].set_visible(False)

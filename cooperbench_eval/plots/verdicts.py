@@ -163,7 +163,7 @@ def _label(ax: "Axes", bars: list[_Bar], summary: Summary) -> None:
     ax.set_ylim(len(bars) - 0.4, -0.6)
     ax.set_xlim(0, 1)
     ax.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0", "25", "50", "75", "100"])
-    ax.set_xlabel("answered pairs, %")
+    canvas.add_labels(ax, "answered pairs, %")
     ax.spines[["top", "right", "left"]].set_visible(False)
     looks = {word: look for word, look in _looks().items() if _occurs(bars, word)}
     handles: list[canvas.Patch | canvas.Line2D] = [
