@@ -11,6 +11,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, assert_type
 
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from rich.columns import Columns
+
 import cooperbench_eval as ce
 
 
@@ -275,6 +279,18 @@ def analyses(reports: list[ce.MergeReport], facts: list[ce.PairFacts]) -> None:
     assert_type(ce.to_records(reports, "tests"), list[dict[str, Any]])
 
     ce.POLICIES["paper"] = ce.Policy(name="paper", strategies=["naive"])  # type: ignore[index]
+
+
+def looks(reports: list[ce.MergeReport], summary: ce.Summary, axes: Axes) -> None:
+    """What a person looks at."""
+    assert_type(ce.plot_matrix(reports, task="click/1", strategy="union"), Figure)
+    assert_type(ce.plot_verdicts(summary, ax=axes), Figure)
+    assert_type(ce.plot_effort(summary, up_to=20), Figure)
+    assert_type(ce.plot_tries(reports, ["strict", ce.POLICIES["paper"]], tries=3), Figure)
+    assert_type(ce.solved_within(reports, "naive").within, tuple[ce.Rate, ...])
+    for shown in (reports[0], summary, ce.Rate(1, 2)):
+        assert_type(shown._repr_html_(), str)
+    Columns([reports[0], summary])
 
 
 def errors() -> None:
