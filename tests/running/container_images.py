@@ -29,7 +29,10 @@ REPOSITORY = {
     "tests/test_double.py": "from double import double\ndef test_double(): assert double(2) == 4\n",
     "conftest.py": "",
 }
-_LEFT_OUT = {"test", "idlelib", "tkinter", "turtledemo", "lib2to3", "ensurepip", "site-packages"}
+_LEFT_OUT = {
+    *("test", "tests", "idlelib", "tkinter", "turtledemo", "lib2to3", "ensurepip", "site-packages"),
+    *("distutils", "pydoc_data"),
+}
 _DISTRIBUTIONS = ("pytest", "pluggy", "iniconfig", "packaging", "pygments")
 
 
@@ -170,7 +173,10 @@ def interpreter():
 
 def _left_out(folder, names):
     del folder
-    return {n for n in names if n in _LEFT_OUT or n.startswith(("config-", "libpython"))}
+    # Nobody runs it with -O.
+    return {
+        n for n in names if n in _LEFT_OUT or n.startswith(("config-", "libpython")) or ".opt-" in n
+    }
 
 
 def add_program(root, *names):
