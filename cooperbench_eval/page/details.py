@@ -21,7 +21,8 @@ __all__ = ["MOST_NAMES", "details_of"]
 MOST_NAMES = 200
 """How many conflicts, tests or files are listed at one place."""
 _MOST_TEXTS = 50
-_MOST_MESSAGE = 400
+_MOST_MESSAGES = 10
+_MOST_MESSAGE = 300
 _MOST_REASON = 2_000
 _Json = dict[str, Any]
 
@@ -117,13 +118,15 @@ def _run(run: TestResult | None) -> _Json:
         "beside": beside,
         "seconds": round(run.duration_seconds, 2),
         "sandbox": run.sandbox,
-        "failed": [_case(case) for case in failed[:MOST_NAMES]],
+        "failed": [_case(case, i) for i, case in enumerate(failed[:MOST_NAMES])],
         "more": max(len(failed) - MOST_NAMES, 0),
     }
 
 
-def _case(case: TestCase) -> list[str]:
-    return [_cut(case.id), spoken(case.status), _cut(case.message, _MOST_MESSAGE)]
+def _case(case: TestCase, place: int) -> list[str]:
+    """Say how a case ended, and why if it is one of the first: one cause breaks many."""
+    message = _cut(case.message, _MOST_MESSAGE) if place < _MOST_MESSAGES else ""
+    return [_cut(case.id), spoken(case.status), message]
 
 
 def _attempt(report: MergeReport, attempt: Attempt, answer: str) -> _Json:

@@ -378,7 +378,9 @@
         ),
       );
     }
+    const focused = document.activeElement?.dataset.sort;
     head.replaceChildren(row);
+    if (focused) head.querySelector(`[data-sort="${focused}"]`).focus();
   }
 
   function addRows(asked, count) {
@@ -529,17 +531,16 @@
     const pre = make("pre", { tabindex: "0", role: "region", "aria-label": label });
     const lines = text.split("\n");
     if (lines.at(-1) === "") lines.pop();
-    lines.forEach((line, place) => {
+    lines.forEach((line) => {
       const [sign, kind] = mark ? mark(line) : ["", ""];
       const shownLine = make("span", { class: `line ${kind}`, "data-from": mark ? sign || " " : null });
-      const isLast = place === lines.length - 1 && !text.endsWith("\n");
-      write(shownLine, isLast ? line : `${line}\n`, true);
+      write(shownLine, line, true);
       pre.append(shownLine);
     });
     if (left) {
       pre.append(make("span", { class: "beside" }, `\u2026 ${left} more bytes are left out`));
     } else if (text && !text.endsWith("\n")) {
-      pre.append(make("span", { class: "beside" }, " (no newline at the end)"));
+      pre.append(make("span", { class: "beside" }, "(no newline at the end)"));
     }
     return pre;
   }
@@ -795,8 +796,6 @@
     const id = target.closest("[data-sort]")?.dataset.sort;
     if (!id) return;
     location.hash = ask({ sort: readHash().sort === id ? `-${id}` : id });
-    show();
-    head.querySelector(`[data-sort="${id}"]`).focus();
   });
   byId("more").addEventListener("click", ({ target }) => {
     const rows = target.dataset.rows;

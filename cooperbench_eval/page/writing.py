@@ -80,7 +80,7 @@ def write_page(
             frame = Frame(title, heading)
             file.write(frame.before)
             spool.seek(0)
-            shutil.copyfileobj(spool, file, 1 << 20)
+            shutil.copyfileobj(spool, file, 1 << 16)
             file.writelines(pairs.index.pieces(summary.strategies))
             file.write(frame.after)
     return target

@@ -1,0 +1,131 @@
+"""A real browser, and pages in it: what every test of this folder starts from."""
+
+import itertools
+import os
+import shutil
+
+import pytest
+
+import cooperbench_eval as ce
+
+# Nothing of Chromium's own reaches for the network, and it starts as root.
+FLAGS = (
+    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),
+    *("--disable-background-networking", "--disable-component-update"),
+)
+
+
+# Of the folder and not of the session: while Playwright runs, asyncio's other users in this
+# process would find its event loop running.
+@pytest.fixture(scope="package")
+def browser():
+    """Start Debian's Chromium; where it is missing skip, but fail in CI."""
+    chromium = shutil.which("chromium")
+    if chromium is None and "CI" in os.environ:
+        pytest.fail("chromium is not installed")
+    if chromium is None:
+        pytest.skip("chromium is not installed")
+    from playwright.sync_api import sync_playwright  # noqa: PLC0415 - loads a driver
+
+    with sync_playwright() as playwright:
+        yield playwright.chromium.launch(executable_path=chromium, headless=True, args=FLAGS)
+
+
+class Opened:
+    """A page in the browser, and what happened in it that should not.
+
+    Attributes:
+        tab: The browser's tab.
+        address: The page's address.
+        requests: What was asked for, the page itself included.
+        complaints: What the console was told, errors, dialogs and refusals among them.
+    """
+
+    def __init__(self, tab):
+        self.tab = tab
+        self.address = ""
+        self.requests = []
+        self.complaints = []
+        tab.set_default_timeout(20_000)  # seconds are scarce where many tests run at a time
+        tab.on("request", lambda request: self.requests.append(request.url))
+        tab.on("console", lambda message: self.complaints.append(message.text))
+        tab.on("pageerror", lambda error: self.complaints.append(str(error)))
+        tab.on("dialog", self._refuse)
+
+    def _refuse(self, dialog):
+        self.complaints.append(f"dialog {dialog.message}")
+        dialog.dismiss()
+
+    def show(self, path, asked=""):
+        """Open a page."""
+        self.address = path.as_uri()
+        return self.visit(asked)
+
+    def visit(self, asked=""):
+        """Go to the page with what stands behind the # of its address."""
+        self.tab.goto(f"{self.address}{asked}")
+        return self
+
+    def settle(self):
+        """Wait until the page has answered what was done: a link acts a moment later."""
+        self.tab.evaluate("new Promise((done) => setTimeout(() => requestAnimationFrame(done)))")
+
+    def click(self, selector):
+        """Click an element."""
+        self.tab.locator(selector).click()
+        self.settle()
+
+    def choose(self, **choices):
+        """Set filters to values."""
+        for name, value in choices.items():
+            self.tab.locator(f"select[name={name}]").select_option(value)
+            self.settle()
+
+    def text(self, selector):
+        """Return what a person reads in an element."""
+        return self.tab.locator(selector).inner_text()
+
+    def texts(self, selector):
+        """Return what a person reads in each such element."""
+        return self.tab.locator(selector).all_inner_texts()
+
+    def column(self, number):
+        """Return the cells of a column of the table of pairs, counted from 1."""
+        return self.texts(f"#pairs tbody td:nth-child({number})")
+
+    def check(self):
+        """Nothing was loaded and nothing went wrong."""
+        requests, complaints = set(self.requests), list(self.complaints)
+        self.requests.clear()
+        self.complaints.clear()
+        assert all(url.startswith("file:///") for url in requests)
+        assert {url.rpartition(".")[2].partition("#")[0] for url in requests} == {"html"}
+        assert complaints == []
+
+
+@pytest.fixture(scope="package")
+def tab(browser):
+    """Return the tab that most tests open their pages in."""
+    return Opened(browser.new_page())
+
+
+@pytest.fixture
+def open_page(browser, tab, tmp_path):
+    """Return a function that writes reports as a page and opens it in the browser.
+
+    In one tab for all tests, unless another kind of browser is asked for.
+    """
+    opened, count = [], itertools.count()
+
+    def write_and_open(reports, asked="", *, context=None, **options):
+        path = ce.write_page(reports, tmp_path / f"{next(count)}.html", **options)
+        is_own = context is not None
+        page = Opened(browser.new_context(**context).new_page()) if is_own else tab
+        opened.append(page)
+        return page.show(path, asked)
+
+    yield write_and_open
+    for page in dict.fromkeys(opened):
+        page.check()
+        if page is not tab:
+            page.tab.context.close()

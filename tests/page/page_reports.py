@@ -1,0 +1,80 @@
+"""Reports for the page, written in a few words."""
+
+import datetime as dt
+
+from attrs import evolve
+
+import cooperbench_eval as ce
+
+NOON = dt.datetime(2026, 1, 31, 12, tzinfo=dt.UTC)
+BASE = b"".join(b"%d\n" % n for n in range(12))
+
+
+def edited(line, new, text=BASE):
+    """The numbers from 0 to 11, each on a line, with one line changed."""
+    lines = text.splitlines(keepends=True)
+    lines[line] = new
+    return b"".join(lines)
+
+
+def run(passed=(), failed=(), *, status=None, **facts):
+    """A test run with the cases that passed and those that failed."""
+    cases = [ce.TestCase(id=name, status="passed") for name in passed]
+    cases += [ce.TestCase(id=name, status="failed", message="broke") for name in failed]
+    return ce.TestResult(status=status or ("failed" if failed else "passed"), cases=cases, **facts)
+
+
+def made(ours, theirs, *, base=BASE, path="f.py", strategies=("naive", "union"), numbers=(1, 2)):
+    """The report of a pair that changes one file, made by an evaluator without tests."""
+    tree = ce.Snapshot.from_files({path: base})
+    first, second = (
+        ce.Changes({path: None if side is None else ce.Entry(side)}).diff(tree)
+        for side in (theirs, ours)
+    )
+    pair = ce.FeaturePair(
+        repo_name="click",
+        task_id=7,
+        base=tree,
+        feature1=ce.Feature(number=numbers[0], patch=first),
+        feature2=ce.Feature(number=numbers[1], patch=second),
+    )
+    report = ce.Evaluator(strategies=strategies).evaluate(pair)
+    return evolve(report, timestamp=NOON)
+
+
+CONFLICT = made(edited(5, b"ours\n"), edited(5, b"theirs\n"))
+CLEAN = made(edited(0, b"ours\n"), edited(11, b"theirs\n"))
+MISSING = made(BASE, edited(5, b"theirs\n"))
+
+
+def pair(task=7, *, of=CONFLICT, lost=None, alone=None, **facts):
+    """A report with test runs.
+
+    Args:
+        task: Its task.
+        of: The report it is made of.
+        lost: By strategy the tests that each feature loses under it; other strategies
+            that merge lose none.
+        alone: The tests of both features, which pass alone.
+        facts: What else is other than in the report it is made of.
+    """
+    own = alone or (("t::one", "t::two"), ("t::three",))
+    features = [
+        evolve(feature, tests=run(own[i]), base_tests=run((), own[i]))
+        for i, feature in enumerate((of.feature1, of.feature2))
+    ]
+    attempts = []
+    for attempt in of.attempts:
+        if attempt.status not in {"clean", "resolved"}:
+            attempts.append(attempt)
+            continue
+        gone = (lost or {}).get(attempt.strategy, ((), ()))
+        runs = [run([t for t in own[i] if t not in gone[i]], gone[i]) for i in range(2)]
+        attempts.append(evolve(attempt, feature1_tests=runs[0], feature2_tests=runs[1]))
+    changes = {"task_id": task, "attempts": attempts, **facts}
+    return evolve(of, feature1=features[0], feature2=features[1], **changes)
+
+
+def broken(task=7, names=("t::one",), **facts):
+    """A pair of which union loses tests of the first feature."""
+    return pair(task, lost={"union": (names, ())}, **facts)

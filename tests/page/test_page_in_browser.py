@@ -1,0 +1,512 @@
+"""The page as a person sees it, in Chromium."""
+
+import re
+
+import pytest
+from attrs import evolve
+from generators import lists_of, reports
+from hypothesis import HealthCheck, given, settings
+from page_reports import CLEAN, CONFLICT, MISSING, broken, edited, made, pair, run
+
+import cooperbench_eval as ce
+
+# --- the table of pairs ---
+
+
+def test_it_says_which_pairs_union_broke_and_which_tests(open_page):
+    """A click on the number of incorrect pairs shows these, with the lost tests by name."""
+    page = open_page([pair(1), broken(2), pair(3, of=CLEAN)])
+
+    page.click("#summary a[aria-label='1 pairs incorrect under union']")
+
+    assert page.text("#count") == "1 of 3 pairs"
+    assert page.column(2) == ["2"]
+    assert page.column(6) == ["✗ incorrect"]
+    assert page.column(7) == ["the merge broke feature 1"]
+    assert page.column(8) == ["feature 1: 1 of 2 tests\nt::one"]
+
+
+def test_cases_of_one_test_stand_together_and_all_names_below(open_page):
+    """Of many lost tests the first are seen, and each one when it is asked for."""
+    names = [f"t::many[{n}]" for n in range(7)] + [f"t::t{n}" for n in range(6)]
+    page = open_page([broken(names=names, alone=(names, ("t::three",)))])
+
+    short = page.column(8)[0]
+    page.click("#pairs summary")
+
+    assert short.splitlines()[:3] == ["feature 1: all 13 tests", "t::many 7 cases", "t::t0"]
+    assert short.splitlines()[-1] == "and 2 more, all 13 names"
+    assert page.column(8)[0].splitlines()[-13:] == names
+
+
+REPOS = [
+    *[pair(task, repo_name="click", model="a") for task in (1, 2)],
+    broken(2, repo_name="jinja", model="b"),
+    pair(3, repo_name="jinja", of=CLEAN, model="b"),
+    evolve(MISSING, task_id=4, repo_name="jinja"),
+]
+
+
+@pytest.mark.parametrize(
+    ("choices", "rows"),
+    [
+        ({"repo": "jinja"}, ["jinja 2", "jinja 3", "jinja 4"]),
+        ({"task": "jinja/2"}, ["jinja 2"]),
+        ({"repo": "jinja", "task": "jinja/3"}, ["jinja 3"]),
+        ({"verdict": "incorrect"}, ["jinja 2"]),
+        ({"strategy": "naive", "verdict": "unhandled"}, ["click 1", "click 2", "jinja 2"]),
+        ({"verdict": "missing_input"}, ["jinja 4"]),
+        ({"status": "clean"}, ["jinja 3"]),
+        ({"task": "click/1", "repo": "jinja"}, ["jinja 2", "jinja 3", "jinja 4"]),
+    ],
+)
+def test_pairs_are_filtered_and_the_address_keeps_it(open_page, choices, rows):
+    """By repository, task, merge, and result of a strategy; a link shows the same rows."""
+    page = open_page(REPOS)
+
+    page.choose(**choices)
+    shown = page.column(1), page.column(2)
+    asked = page.tab.evaluate("location.hash")
+    again = open_page(REPOS, asked)
+
+    assert [" ".join(each) for each in zip(*shown, strict=True)] == rows
+    assert (again.column(1), again.column(2)) == shown
+
+
+@pytest.mark.parametrize(
+    ("words", "rows"),
+    [
+        ("JINJA/2", ["2"]),
+        ("t::one", ["2"]),
+        ("f.py broke", ["2"]),
+        ("feature 1 clean", ["3"]),
+        ("nowhere", []),
+        ("jinja/4 conflicts", []),
+    ],
+)
+def test_pairs_are_found_by_words(open_page, words, rows):
+    """In names of tests, files, models and in reasons, whatever their case."""
+    page = open_page(REPOS)
+
+    page.tab.get_by_label("Words").fill(words)
+    page.tab.wait_for_url("**#*words=*")
+
+    assert page.column(2) == rows
+
+
+def test_all_pairs_are_one_click_away(open_page):
+    """The strategy stays as it was chosen."""
+    page = open_page(REPOS, "#strategy=naive&repo=jinja&verdict=unhandled&words=1")
+
+    page.click("button[type=reset]")
+
+    assert page.text("#count") == "5 pairs"
+    assert page.tab.get_by_label("Words").input_value() == ""
+    assert page.tab.locator("[name=strategy]").input_value() == "naive"
+
+
+def test_columns_sort_either_way(open_page):
+    """Numbers as numbers, what is missing last, and who cannot see it is told."""
+    scores = {2: 100, 3: 20}
+    details = CONFLICT.conflict_details
+    given_reports = [
+        *[pair(t, conflict_details=evolve(details, conflict_score=scores[t])) for t in scores],
+        evolve(MISSING, task_id=1),
+    ]
+    page = open_page(given_reports)
+    button = "#pairs thead button:has-text('Score')"
+
+    before = page.column(2)
+    page.click(button)
+    up = page.column(2)
+    said = page.tab.locator("th[aria-sort]").get_attribute("aria-sort")
+    page.click(button)
+
+    assert (before, up, page.column(2)) == (["1", "2", "3"], ["3", "2", "1"], ["1", "2", "3"])
+    assert said == "ascending"
+    assert page.tab.locator("th[aria-sort]").get_attribute("aria-sort") == "descending"
+    assert page.tab.evaluate("document.activeElement.innerText") == "Score ↓"
+
+
+def test_a_strategys_columns_are_of_the_chosen_one(open_page):
+    """Which strategies get a pair right stands beside them."""
+    attempts = [*broken().attempts, evolve(pair().attempt("union"), strategy="third")]
+    page = open_page([broken(attempts=attempts)])
+    before = page.column(6), page.column(9)
+
+    page.choose(strategy="third")
+
+    assert before == (["✗ incorrect"], ["third"])
+    assert (page.column(6), page.column(8)) == (["✓ correct"], [""])
+    assert "Result under third" in page.text("#pairs thead")
+
+
+# --- what is not there ---
+
+
+def test_a_run_without_pairs_says_so(open_page):
+    """The page of nothing is a page."""
+    page = open_page([], title="Nothing yet")
+
+    assert page.text("h1") == "Nothing yet"
+    assert page.text("#count") == "There is no pair."
+    assert "No strategy was tried." in page.text("#summary")
+
+
+def test_pairs_without_an_answer_say_why(open_page):
+    """Not evaluated, a missing side, tests not run, and a report without strategies."""
+    failure = ce.Failure(kind="worker_lost", problem="it died", error="builtins:OSError", tries=2)
+    lost = evolve(MISSING, task_id=1, conflict_details=None, failure=failure)
+    page = open_page(
+        [
+            lost,
+            evolve(MISSING, task_id=2),
+            evolve(CONFLICT, task_id=3, attempts=()),
+            evolve(CONFLICT, task_id=4),
+        ]
+    )
+
+    assert page.column(4) == [
+        "not evaluated worker lost: it died (builtins:OSError), tried 2 times",
+        "missing input",
+        "conflicts",
+        "conflicts",
+    ]
+    answers = [cell.split(" ", 1)[1] for cell in page.column(6)]
+    assert answers == ["no answer", "missing input", "no answer", "no answer"]
+    assert "1 worker lost" in page.text("#summary")
+    assert "it died" in page.visit("#pair=1").text("#pair .facts")
+    assert "empty" in page.visit("#pair=2").text("#pair")
+    assert "No strategy was tried." in page.visit("#pair=3").text("#pair")
+
+
+# --- one pair ---
+
+
+def test_a_pair_shows_its_features_and_strategies(open_page):
+    """Patches, runs, what did not pass and why, blame, lost tests, failures and words."""
+    attempt = CONFLICT.attempt("union")
+    rows = [
+        *pair(lost={"union": (("t::two",), ())}).attempts,
+        evolve(attempt, strategy="down", status="failed", diff=None, failure="no power"),
+    ]
+    page = open_page([pair(attempts=rows, model="gpt", setting="coop", k=3)], "#pair=1")
+
+    article = page.text("#pair")
+    page.click("#pair summary:has-text('2 that did not pass')")
+
+    assert page.text("h2#pair-heading") == "click/7: feature 1 into feature 2"
+    assert page.text(".facts").splitlines()[:4] == [
+        *("merge", "conflicts", "conflict score", "24 (1 sections, 2 lines, medium)")
+    ]
+    for words in ("gpt", "coop", "2026-01-31 12:00:00+00:00", "python 3."):
+        assert words in page.text(".facts")
+    assert "2 failed" in page.text("#pair table >> nth=0")
+    assert "t::one failed\nbroke" in page.text("#pair table >> nth=0")
+    union, down = page.texts("#pair table >> nth=1 >> tbody tr")[1:3]
+    assert union.split("\t")[1:6] == [
+        "resolved",
+        "✗ incorrect",
+        "the merge broke feature 1",
+        "\n1 of feature 1:\nt::two\n",
+        "1 passed, 1 failed\n1 that did not pass\n",
+    ]
+    assert "no power" in down
+    assert "the strategy failed" in down
+    assert "Conflicts" in article
+
+
+def test_each_conflict_shows_all_versions_side_by_side(open_page):
+    """Base, both sides, and what each strategy made of it; who agrees shares a box."""
+    ours, theirs = edited(5, b"a = 1\n"), edited(5, b"b = 2\n")
+    of = made(
+        ours, theirs, strategies=["naive", "union", "tokens", ce.cascade("union", name="cascade")]
+    )
+    page = open_page([pair(of=of)], "#pair=1")
+
+    boxes = {
+        box.locator("figcaption").inner_text(): box.locator("pre").inner_text()
+        for box in page.tab.locator("figure").all()
+    }
+
+    assert page.text("h4") == "1. f.py, line 6: content"
+    assert boxes == {
+        "base": "5",
+        "ours: feature 2": "a = 1",
+        "theirs: feature 1": "b = 2",
+        "union ✓ correct, cascade ✓ correct": "a = 1\nb = 2",
+    }
+    assert "naive ≠ unhandled, tokens ≠ unhandled left open" in page.text(".conflict")
+    margins = page.tab.locator(".resolution .line").evaluate_all(
+        "lines => lines.map(line => line.dataset.from)"
+    )
+    assert margins == ["2", "1"]
+
+
+def test_what_stands_for_several_conflicts_is_shown_once(open_page):
+    """And the second one says where."""
+    text = b"def f():\n    a\n    b\n    c\n    d\n    e\n    f\n"
+    ours = text.replace(b"a", b"a1").replace(b"f\n", b"f1\n")
+    theirs = text.replace(b"a", b"a2").replace(b"f\n", b"f2\n")
+    of = made(ours, theirs, base=text, strategies=[Whole()])
+    page = open_page([evolve(of)], "#pair=1")
+
+    assert "Stands for conflicts 1, 2 in one piece." in page.text(".conflict >> nth=0")
+    assert "in one piece with conflict 1, shown there" in page.text(".conflict >> nth=1")
+
+
+class Whole:
+    """A strategy that writes one line in the place of everything."""
+
+    name = "whole"
+
+    def merge(self, merge_input):
+        return ce.MergeOutcome(
+            changes=ce.Changes({"f.py": ce.Entry(b"pass\n")}),
+            conflicts_met=len(merge_input.conflicts),
+        )
+
+
+def test_files_as_a_whole_have_their_words(open_page):
+    """A side that deleted the file, and a strategy that failed."""
+    of = made(None, edited(5, b"theirs\n"))
+    failed = evolve(of.attempt("union"), strategy="down", status="failed", diff=None, failure="x")
+    page = open_page([evolve(of, attempts=(*of.attempts, failed))], "#pair=1")
+
+    assert page.text("h4") == "1. f.py: modify/delete"
+    assert "nothing there" in page.text(".version.ours")
+    assert "down ≠ unhandled cannot be told: the strategy failed" in page.text(".conflict")
+
+
+def test_long_texts_are_cut_and_say_so(open_page):
+    """As many bytes as asked for are in the file, and no character is cut in two."""
+    of = made(edited(5, "é".encode() * 500 + b"\n"), edited(5, b"x" * 1_000_000 + b"\n"))
+    page = open_page([of], "#pair=1", text_limit=101)
+
+    assert page.text(".ours pre").split("\n") == ["é" * 50, "… 901 more bytes are left out"]
+    assert page.text(".theirs pre").split("\n") == ["x" * 101, "… 999900 more bytes are left out"]
+
+
+def test_one_walks_from_pair_to_pair_and_back(open_page):
+    """Within what was found, with the keyboard too; the row one came from has the focus."""
+    page = open_page([pair(1), broken(2), pair(3)], "#sort=-task")
+
+    page.tab.locator("[data-pair='2']").focus()
+    page.tab.keyboard.press("Enter")
+    page.settle()
+    heading = page.tab.evaluate("document.activeElement.id")
+    where = page.text("#pair nav")
+    page.click("nav >> text=Next")
+    title = page.tab.title()
+    page.click("nav >> text=All pairs")
+
+    assert heading == "pair-heading"
+    assert "2 of 3 found" in where
+    assert title.startswith("click/1: feature 1 into feature 2")
+    assert page.tab.evaluate("document.activeElement.dataset.pair") == "1"
+    assert page.column(2) == ["3", "2", "1"]
+
+
+# --- texts of others ---
+
+HOSTILE = [
+    "<script>document.title='hacked'</script>",
+    "</script><script>document.title='hacked'</script>",
+    "<img src=http://example.org/x onerror=\"document.title='hacked'\">",
+    "<!--<script>",
+    "]]>--><svg/onload=alert(1)>",
+    "&lt;b&gt;&amp;#x3c;",
+    "\"'` onmouseover=alert(1) x='",
+    "javascript:alert(1)",
+    "${alert(1)} {{7*7}} $title",
+    "__proto__",
+]
+
+
+def hostile(text):
+    """A report in which *text* stands wherever a text can."""
+    raw = text.encode("utf-8", "surrogatepass")
+    path = "f.py"
+    of = made(edited(5, raw + b"\n"), edited(5, b"x\n"), path=path)
+    names = (text, f"{text} again")
+    report = broken(of=of, names=(text,), alone=(names, names))
+    attempts = [evolve(each, implementation=text, failure=text) for each in report.attempts]
+    attempts.append(evolve(report.attempts[1], strategy=text))
+    feature = evolve(
+        report.feature1,
+        patch=evolve(report.feature1.patch, reason=text, dropped_files=(text,)),
+        base_tests=run((), names, reason=text, missing_tests=names),
+    )
+    conflicts = [evolve(each, path=text) for each in report.conflicts]
+    changed = {
+        "attempts": attempts,
+        "feature1": feature,
+        "conflicts": (*report.conflicts, *conflicts),
+    }
+    return evolve(
+        report, repo_name=text, model=text, setting=text, versions={text: text}, **changed
+    )
+
+
+def test_hostile_texts_are_texts(open_page):
+    """Markup, entities and scripts are shown as they are; nothing of them runs or loads."""
+    page = open_page([hostile(text) for text in HOSTILE], title=HOSTILE[0])
+    shown = {page.tab.locator("#pairs tbody td").first.inner_text()}
+
+    assert page.tab.title() == page.text("h1") == HOSTILE[0]
+    assert sorted(page.column(1)) == sorted(HOSTILE)
+    for number, text in enumerate(HOSTILE, start=1):
+        article = page.visit(f"#pair={number}").text("#pair")
+        shown.add(page.text(".version.ours pre >> nth=0").strip("\n"))
+        assert article.count(text) > 10
+        assert page.tab.locator("main :is(script, img, svg svg, iframe, b b)").count() == 0
+    assert shown == set(HOSTILE)
+    assert page.tab.evaluate("window.origin") == "null"
+
+
+@pytest.mark.parametrize(
+    ("raw", "shown"),
+    [
+        ("a\u202eb\u2066".encode(), "aU+202EbU+2066"),
+        (b"caf\xe9\xff", "cafE9FF"),
+        (b"\x1b[31m\x01\r", "ESC[31mU+0001CR"),
+        ("a\u200bb\u00a0c\u2028d\ufeff".encode(), "aU+200BbU+00A0cU+2028dU+FEFF"),
+        ("\U000e0041\ufdd0".encode(), "U+E0041U+FDD0"),
+        ("ab\tc é 漢 😀".encode(), "ab\tc é 漢 😀"),
+    ],
+)
+def test_what_cannot_be_seen_is_named(open_page, raw, shown):
+    """Direction marks, controls, odd spaces, and bytes that are no text."""
+    page = open_page([made(edited(5, raw + b"\n"), edited(5, b"x\n"))], "#pair=1")
+
+    assert page.text(".version.ours pre") == shown
+
+
+def test_halves_of_pairs_in_names_do_no_harm(open_page):
+    """Neither do names of many lines, without end, or of nothing."""
+    names = ("half \ud800", "byte \udce9", "two\nlines", "long" * 1000, "")
+    page = open_page([broken(names=names, alone=(names, ("t::three",)))])
+
+    assert page.column(8)[0].splitlines()[1:5] == [
+        "half U+D800",
+        "byte E9",
+        "twoLFlines",
+        "long" * 49 + "lon…",
+    ]
+    assert "half U+D800" in page.visit("#pair=1").text("#pair")
+
+
+@settings(
+    max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(lists_of(reports()))
+def test_any_reports_make_a_page(open_page, many):
+    """Whatever reports hold, the table is there and each pair opens."""
+    page = open_page(many)
+
+    assert page.tab.locator("#pairs tbody tr").count() == len(many)
+    for number in range(1, len(many) + 1):
+        page.visit(f"#pair={number}")
+        assert page.tab.locator("#pair-heading").is_visible()
+
+
+def test_the_page_may_load_and_run_nothing_else(open_page):
+    """The browser refuses markup made of text, other scripts, styles and requests."""
+    page = open_page([pair()])
+
+    tried = page.tab.evaluate(
+        """async () => {
+            const tried = [];
+            try { document.body.innerHTML = "<b>x</b>"; } catch (e) { tried.push(e.name); }
+            try { await fetch("http://example.org/"); } catch (e) { tried.push(e.name); }
+            const style = document.createElement("style");
+            style.textContent = "body { display: none }";
+            document.head.append(style);
+            return [...tried, getComputedStyle(document.body).display];
+        }"""
+    )
+
+    assert tried == ["TypeError", "TypeError", "block"]
+    assert all("Content Security Policy" in each or "Trusted" in each for each in page.complaints)
+    assert set(page.requests) == {page.address}
+    page.complaints.clear()
+
+
+# --- who reads it, and how ---
+
+
+def test_without_scripts_the_summary_reads(open_page):
+    """And it is said what is missing."""
+    page = open_page([broken()], context={"java_script_enabled": False})
+
+    assert "scripts do not run here" in page.text("noscript")
+    assert "union\t0.0%" in page.text("#summary table")
+    assert not page.tab.locator("#list").is_visible()
+
+
+def test_everything_has_a_name(open_page):
+    """Controls have labels, tables have headers, and headings follow each other."""
+    page = open_page(REPOS)
+    nameless = """() => [...document.querySelectorAll(
+        "input, select, button, a, table, [role=region], [tabindex='0']")]
+        .filter((e) => e.checkVisibility())
+        .filter((e) => !(e.labels?.length || e.innerText.trim() && !e.tabIndex ||
+            e.ariaLabel || e.hasAttribute("aria-labelledby")))
+        .filter((e) => e.id !== "pairs").map((e) => e.outerHTML)"""
+
+    levels = []
+    for asked in ("", "#pair=1"):
+        page.visit(asked)
+        assert page.tab.evaluate(nameless) == []
+        found = page.tab.locator("h1, h2, h3, h4").all()
+        levels += [int(each.evaluate("e => e.tagName[1]")) for each in found if each.is_visible()]
+
+    assert levels == [1, 2, 2, 3, 3, 3, 4]
+    assert page.tab.locator("html").get_attribute("lang") == "en"
+
+
+def test_it_follows_the_readers_colours_and_prints(open_page):
+    """Dark where the reader has it dark; on paper without the controls."""
+    page = open_page([pair()], context={})
+    colour = "getComputedStyle(document.body).backgroundColor"
+
+    light = page.tab.evaluate(colour)
+    page.tab.emulate_media(color_scheme="dark")
+    dark = page.tab.evaluate(colour)
+    page.tab.emulate_media(media="print")
+
+    assert light != dark
+    assert not page.tab.locator("#filters").is_visible()
+    assert page.tab.locator("#pairs").is_visible()
+
+
+def test_a_narrow_window_does_not_scroll_sideways(open_page):
+    """Wide tables and code scroll within their boxes."""
+    page = open_page([broken(names=("t::" + "x" * 150,))], context={"viewport": NARROW})
+
+    for asked in ("", "#pair=1"):
+        page.visit(asked)
+        assert page.tab.evaluate("document.documentElement.scrollWidth") <= NARROW["width"]
+
+
+NARROW = {"width": 360, "height": 700}
+
+
+LOST = broken(of=CLEAN)
+
+
+def test_five_thousand_pairs_open_and_filter(open_page):
+    """The first of them are shown, and more when they are asked for."""
+    page = open_page(evolve(LOST if n % 5 == 0 else CLEAN, task_id=n) for n in range(5_000))
+
+    count, rows = page.text("#count"), page.tab.locator("#pairs tbody tr")
+    first = rows.count()
+    page.click("#more >> text=Show 200 more")
+    second = rows.count()
+    page.choose(verdict="incorrect")
+    found = page.text("#count")
+    page.click("#more >> text=Show all 1000")
+
+    assert (count, first, second) == ("5000 pairs", 200, 400)
+    assert (found, rows.count()) == ("1000 of 5000 pairs", 1000)
+    assert re.match("click/4321", page.visit("#pair=4322").text("#pair-heading"))

@@ -1,0 +1,171 @@
+"""The file of a page: whole, small in memory, and with nothing in it that acts."""
+
+import json
+import stat
+import tracemalloc
+from html.parser import HTMLParser
+
+import pytest
+from attrs import evolve
+from generators import json_values
+from hypothesis import given
+from page_reports import CONFLICT, broken, edited, made, pair
+
+import cooperbench_eval as ce
+from cooperbench_eval.page.embedding import embed
+
+
+class Elements(HTMLParser):
+    """The start tags of a document, in order."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.found = []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.found.append((tag, dict(attributes)))
+
+
+@given(json_values())
+def test_values_come_back_from_a_script_element(value):
+    """Nothing in the text can end the element, hide, or be other than ASCII."""
+    text = embed(value)
+
+    assert json.loads(text) == value
+    assert text.isascii()
+    assert not set("<>&") & set(text)
+
+
+@pytest.mark.parametrize("text", ["</script>", "<!--", "-->", "\u2028", "\ud800", "\0", "\u202e"])
+def test_what_ends_scripts_or_hides_is_escaped(text):
+    """Also in keys, and beside what looks escaped."""
+    embedded = embed({text: f"\\u003c{text}"})
+
+    assert text not in embedded
+    assert json.loads(embedded) == {text: f"\\u003c{text}"}
+
+
+def test_hostile_texts_make_no_element(tmp_path):
+    """The document has the elements that it has with harmless texts."""
+    files = []
+    for text in ("harmless", "</script><img src=x onerror=x>'\"<!--", "</title></style><b>&lt;"):
+        report = evolve(broken(names=(text,)), repo_name=text, versions={text: text})
+        attempts = [evolve(each, strategy=f"{each.strategy}{text}") for each in report.attempts]
+        report = evolve(report, attempts=attempts)
+        path = ce.write_page([report], tmp_path / "page.html", title=text)
+        files.append(Elements(path.read_text(encoding="utf-8")).found)
+
+    tags = [[(tag, sorted(given)) for tag, given in found] for found in files]
+    assert tags[0] == tags[1] == tags[2]
+    assert [given.get("id") for tag, given in files[1] if tag == "script"] == [
+        *("pair-1", "index"),
+        None,
+    ]
+
+
+def test_reports_are_not_kept(tmp_path):
+    """Of a pair with long texts a row remains, so that many take no more memory than few."""
+    sides = [b"".join(b"%d " % n + c * 90 + b"\n" for n in range(400)) for c in (b"x", b"y")]
+    big = made(*(edited(5, side) for side in sides))
+    ce.write_page([big], tmp_path / "page.html")  # what is loaded once is no memory of pairs
+
+    peaks, sizes = [], []
+    for count in (3, 24):
+        tracemalloc.start()
+        try:
+            path = ce.write_page((pair(n, of=big) for n in range(count)), tmp_path / "page.html")
+            peaks.append(tracemalloc.get_traced_memory()[1])
+        finally:
+            tracemalloc.stop()
+        sizes.append(path.stat().st_size)
+
+    assert sizes[1] > sizes[0] + 1_000_000
+    assert peaks[1] < peaks[0] + 300_000
+
+
+def test_a_store_is_a_source_as_well(tmp_path):
+    """Its reports are read from it one by one."""
+    store = ce.ReportStore(tmp_path / "store")
+    store.prepare()
+    store.put("0" * 64, pair())
+
+    path = ce.write_page(store, tmp_path / "new" / "page.html")
+
+    assert "pair-1" in path.read_text(encoding="utf-8")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o644
+
+
+def interrupted():
+    """Reports of which the second cannot be had."""
+    yield CONFLICT
+    raise ce.ReportError("is lost")
+
+
+@pytest.mark.parametrize(
+    ("reports", "error"),
+    [
+        (interrupted(), ce.ReportError),
+        ([CONFLICT, ce.facts_of(CONFLICT)], ce.AnalysisError),
+        ([CONFLICT, 3], TypeError),
+        ("results/", TypeError),
+        (CONFLICT, TypeError),
+    ],
+)
+def test_a_page_is_whole_or_not_there(tmp_path, reports, error):
+    """What was there stays, and nothing unfinished lies about."""
+    path = tmp_path / "page.html"
+    path.write_text("before")
+
+    with pytest.raises(error):
+        ce.write_page(reports, path)
+
+    assert [each.name for each in tmp_path.iterdir()] == ["page.html"]
+    assert path.read_text() == "before"
+
+
+def test_what_cannot_be_written_to_is_told(tmp_path):
+    """A folder, or a place below a file."""
+    (tmp_path / "file").write_text("")
+    for place in (tmp_path, tmp_path / "file" / "page.html"):
+        with pytest.raises(ce.ReportError, match="cannot be written") as caught:
+            ce.write_page([CONFLICT], place)
+
+        assert caught.value.location == str(place)
+
+
+def test_an_error_of_the_reports_is_not_the_files(tmp_path):
+    """An `OSError` of whatever gives the reports passes through as it is."""
+
+    def many():
+        yield CONFLICT
+        raise ConnectionError("gone")
+
+    with pytest.raises(ConnectionError, match="gone"):
+        ce.write_page(many(), tmp_path / "page.html")
+
+
+def test_a_limit_below_nothing_is_refused(tmp_path):
+    """Before anything is read or written."""
+    with pytest.raises(ValueError, match="-1 bytes"):
+        ce.write_page([], tmp_path / "page.html", text_limit=-1)
+
+
+def test_no_more_than_so_much_of_a_pair_is_kept(tmp_path):
+    """However many conflicts it has and however long they are."""
+    lines = [b"%d\n" % n for n in range(12 * 300)]
+    sides = [
+        b"".join(
+            b"%b%d\n" % (side * 500, n) if n % 12 == 5 else lines[n] for n in range(len(lines))
+        )
+        for side in (b"a", b"b")
+    ]
+    report = made(*sides, base=b"".join(lines))
+
+    path = ce.write_page([report], tmp_path / "page.html", text_limit=400)
+
+    text = path.read_text(encoding="utf-8")
+    (data,) = [line for line in text.splitlines() if 'id="pair-1"' in line]
+    assert len(report.conflicts) == 300
+    assert '"more_conflicts":100' in data
+    assert 20_000 < len(data) < 120_000
