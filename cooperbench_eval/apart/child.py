@@ -125,7 +125,7 @@ def _start(link: socket.socket, folder: Path, call: int, answer: int) -> subproc
 @contextmanager
 def _folder() -> Iterator[Path]:
     """Make the folder that all temporary files go to, whoever leaves them there."""
-    folder = Path(tempfile.mkdtemp(prefix="cooperbench-"))
+    folder = Path(tempfile.mkdtemp(prefix="cooperbench-")).resolve()
     try:
         yield folder
     finally:

@@ -22,6 +22,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+_HEAD = 8
+"""Bytes at the beginning of an answer that are not all zero when it is complete."""
 _GIVE_UP_SECONDS = 5.0
 _CLEANERS_SECONDS = 30.0
 _WAKE_SECONDS = 1.0
@@ -38,7 +40,6 @@ _libc = ctypes.CDLL(None)
 def main() -> None:
     """Fork the worker, and watch over it."""
     host, call, answer = map(int, sys.argv[1:4])
-    grace_seconds = float(sys.argv[4])
     # The host may block or ignore signals, and that outlives its fork and exec.
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD):
@@ -53,7 +54,8 @@ def main() -> None:
         _work(guardian, call, answer)
         return
     os.close(call)
-    ending = _watch(supervisor, worker, host, answer, grace_seconds)
+    watch = _Watch(supervisor, worker, host=host, answer=answer, grace_seconds=float(sys.argv[4]))
+    ending = watch.until_the_end()
     _kill_the_rest(supervisor, worker)
     with suppress(OSError):  # the host may be dying
         os.write(0, b"%d" % ending)
@@ -90,34 +92,55 @@ def _work(guardian: int, call: int, answer: int) -> None:
         serve(file, answer)
 
 
-def _watch(supervisor: Any, worker: int, host: int, answer: int, grace_seconds: float) -> int:
-    """Wait for the worker, or end it; return how it ended."""
-    poller = select.poll()
-    poller.register(0, select.POLLIN)
-    poller.register(os.pidfd_open(worker), select.POLLIN)
-    kill_at = float("inf")
-    is_told = is_asked = False
-    while True:
-        status, _ = supervisor.reap(worker)
-        now = time.monotonic()
-        if status is not None:
-            return os.waitstatus_to_exitcode(status)
+class _Watch:
+    """Waits for the worker, and sees to it that it ends."""
+
+    def __init__(
+        self, supervisor: Any, worker: int, *, host: int, answer: int, grace_seconds: float
+    ) -> None:
+        self._supervisor = supervisor
+        self._worker = worker
+        self._host = host
+        self._answer = answer
+        self._grace_seconds = grace_seconds
+        self._is_told = self._is_asked = False
+        self._kill_at = float("inf")
+        # Also what stops a whole service comes here, and to the worker.
+        signal.signal(signal.SIGTERM, self._tell)
+
+    def until_the_end(self) -> int:
+        """Return how the worker ended."""
+        poller = select.poll()
+        poller.register(0, select.POLLIN)
+        poller.register(os.pidfd_open(self._worker), select.POLLIN)
+        while True:
+            status, _ = self._supervisor.reap(self._worker)
+            if status is not None:
+                return os.waitstatus_to_exitcode(status)
+            now = time.monotonic()
+            self._ask(now)
+            if now > self._kill_at:
+                self._supervisor.kill(-self._worker)
+                self._supervisor.kill(self._worker)
+            if now > self._kill_at + _GIVE_UP_SECONDS:
+                return -signal.SIGKILL
+            wake = _WAKE_SECONDS if now + _WAKE_SECONDS < self._kill_at else _PAUSE_SECONDS
+            if any(fd == 0 for fd, _ in poller.poll(wake * 1000)):
+                poller.unregister(0)
+                self._is_told = True
+
+    def _ask(self, now: float) -> None:
+        """Ask the worker to stop, if it is to; give it its time, and also if it has answered."""
         # Another process forked by the host may hold the socket, hence getppid.
-        if not is_asked and (is_told or os.getppid() != host):
-            is_asked = True
-            kill_at = min(kill_at, now + grace_seconds)
-            os.kill(worker, signal.SIGTERM)
-        elif kill_at > now + grace_seconds and os.fstat(answer).st_size:
-            kill_at = now + grace_seconds
-        if now > kill_at:
-            supervisor.kill(-worker)
-            supervisor.kill(worker)
-        if now > kill_at + _GIVE_UP_SECONDS:
-            return -signal.SIGKILL
-        wake = _WAKE_SECONDS if now + _WAKE_SECONDS < kill_at else _PAUSE_SECONDS
-        if any(fd == 0 for fd, _ in poller.poll(wake * 1000)):
-            poller.unregister(0)
-            is_told = True
+        if not self._is_asked and (self._is_told or os.getppid() != self._host):
+            self._is_asked = True
+            os.kill(self._worker, signal.SIGTERM)
+        elif not any(os.pread(self._answer, _HEAD, 0)):
+            return
+        self._kill_at = min(self._kill_at, now + self._grace_seconds)
+
+    def _tell(self, *_: object) -> None:
+        self._is_told = True
 
 
 def _kill_the_rest(supervisor: Any, worker: int) -> None:
@@ -127,6 +150,8 @@ def _kill_the_rest(supervisor: Any, worker: int) -> None:
     while supervisor.reap(worker)[1] and time.monotonic() < enough:
         time.sleep(_PAUSE_SECONDS)
         supervisor.kill_descendants(worker, _is_cleaner)
+    # What is left is stuck, or took the name of a cleaner.
+    supervisor.kill_descendants(worker)
 
 
 def _is_cleaner(pid: int) -> bool:

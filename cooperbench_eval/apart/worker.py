@@ -2,6 +2,7 @@
 
 import pickle
 import signal
+import sys
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
@@ -14,14 +15,18 @@ from cooperbench_eval.apart.stopping import Stopped, pass_over, stop_when_told
 __all__ = ["serve"]
 
 _SHOWN = 1000
+_STOPPED = 128 + signal.SIGTERM
 
 
 def serve(call: BinaryIO, answer: int) -> None:
     """Make the call that stands in a file, and write its answer to a descriptor."""
     stop_when_told()
-    with suppress(Stopped):
+    try:
         write_answer(_answer(call), answer)
-    signal.signal(signal.SIGTERM, pass_over)
+    except Stopped:
+        sys.exit(_STOPPED)
+    finally:
+        signal.signal(signal.SIGTERM, pass_over)
 
 
 def _answer(call: BinaryIO) -> Answer:

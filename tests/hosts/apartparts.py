@@ -11,6 +11,8 @@ from pathlib import Path
 
 import cooperbench_eval as ce
 
+EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
+
 # Leaves its session and its parent, hears no signal, and sleeps; known by its last argument.
 STUBBORN = """
 import os, signal, sys, time

@@ -3,12 +3,9 @@
 import subprocess
 import sys
 import uuid
-from pathlib import Path
 
 import pytest
-from apartparts import live, until
-
-EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
+from apartparts import EXAMPLES, live, until
 
 
 @pytest.fixture

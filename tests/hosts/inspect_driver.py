@@ -1,10 +1,10 @@
-"""Grades four samples in inspect_ai, for the tests that read the log: one process for all."""
+"""Grades three samples in inspect_ai, for the tests that read the log: one process for all."""
 
 import sys
 from pathlib import Path
 
 import attrs
-from conftest import EXAMPLES
+from apartparts import EXAMPLES
 
 sys.path.insert(0, str(EXAMPLES))
 
@@ -28,15 +28,15 @@ class FailingSandbox:
 
 
 def altered(task):
-    """Return the samples of the example, one without a patch, and one that cannot be judged."""
-    saved, broken = task.dataset
+    """Return a sample of the example, it without a patch, and one that is no pair."""
+    saved = task.dataset[0]
     missing = saved.model_copy(deep=True)
     missing.id = "missing"
     missing.metadata["patches"][0] = ""
     error = saved.model_copy(deep=True)
     error.id = "error"
     error.metadata["features"] = [1, 1]
-    return [saved, broken, missing, error]
+    return [saved, missing, error]
 
 
 def main():

@@ -6,13 +6,15 @@ from pathlib import Path
 
 import nbformat
 from jupyter_client.manager import AsyncKernelManager
+from matplotlib import font_manager
 from nbclient import NotebookClient
 
-PLACES = ("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_RUNTIME_DIR", "MPLCONFIGDIR", "TMPDIR")
+PLACES = ("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_RUNTIME_DIR", "TMPDIR")
 
 
 def main():
     """Execute the notebook that the arguments name."""
+    font_manager.get_font_names()  # on a new machine it says that it is looking for fonts
     file, home = map(Path, sys.argv[1:])
     for place in PLACES:
         os.environ[place] = str(home / place.lower())

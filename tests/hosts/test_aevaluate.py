@@ -6,9 +6,8 @@ import os
 import time
 
 import pytest
-from apartparts import kill_worker, live, pair_that_sleeps, until
+from apartparts import EXAMPLES, kill_worker, live, pair_that_sleeps, until
 from batchparts import Ours, pair, plain
-from conftest import EXAMPLES
 
 import cooperbench_eval as ce
 

@@ -389,6 +389,23 @@ def test_a_guardian_that_is_killed_takes_all_along(word, mark):
     assert not live(word)
 
 
+def test_a_guardian_that_is_told_to_stop_stops_in_peace(word, mark):
+    """As whoever ends a whole service tells every process of it."""
+
+    async def main():
+        task = asyncio.create_task(run_apart(sleep_with_litter, word, mark))
+        await begun(mark)
+        [guardian] = children()
+        os.kill(guardian, signal.SIGTERM)
+        await task
+
+    with pytest.raises(WorkerError, match="ended with status 143"):
+        asyncio.run(main())
+
+    assert mark.read_text() == "cleaned up"
+    assert not live(word)
+
+
 HOST = """
 import asyncio, signal, sys, threading
 sys.path[:0] = [{folder!r}]

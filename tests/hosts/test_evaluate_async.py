@@ -4,10 +4,10 @@ import os
 import signal
 import subprocess
 import sys
+from functools import partial
 
 import pytest
-from apartparts import children, told_of, until
-from conftest import EXAMPLES
+from apartparts import EXAMPLES, children, told_of, until
 
 
 @pytest.fixture
@@ -32,15 +32,11 @@ def start(tmp_path):
         process.communicate()
 
 
-def test_pairs_are_judged_a_few_at_once(start):
-    """Each verdict is printed, and nothing else."""
-    said, errors = start().communicate(timeout=120)
+def test_a_verdict_is_printed_when_it_is_there(start):
+    """And nothing else."""
+    said, errors = start("1-2").communicate(timeout=120)
 
-    assert sorted(said.splitlines()) == [
-        "1-2: conflicts; naive unhandled, union correct",
-        "2-5: clean; naive incorrect, union incorrect",
-    ]
-    assert not errors
+    assert (said, errors) == ("1-2: conflicts; naive unhandled, union correct\n", "")
 
 
 def test_a_deadline_ends_a_pair(start, tmp_path):
@@ -52,11 +48,10 @@ def test_a_deadline_ends_a_pair(start, tmp_path):
 
 
 def test_an_interrupt_ends_all_that_was_begun(start, tmp_path):
-    """While both pairs' tests run: no process of it lives on, no file is left."""
+    """While the tests of two pairs run at once: no process of it lives on, no file is left."""
     process = start()
-    # The guardian of each, its worker, the tests' supervisor, the tests.
-    assert until(lambda: len(told_of(tmp_path)) >= 9, within_seconds=60)
-    assert len(children(process.pid)) == 2
+    guardians = partial(children, process.pid)
+    assert until(lambda: len(guardians()) == 2 and len(told_of(tmp_path)) > 8, within_seconds=60)
 
     process.send_signal(signal.SIGINT)
     said, errors = process.communicate(timeout=60)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from conftest import EXAMPLES
+from apartparts import EXAMPLES
 
 NOTEBOOK = EXAMPLES / "explore.ipynb"
 
