@@ -5,21 +5,23 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 
 import pytest
+from workerparts import (
+    count_natively,
+    echo,
+    fork_a_holder,
+    fork_and_return,
+    signals_of_a_child,
+    stay,
+    touch,
+)
 
 from cooperbench_eval.batch import workers
 from cooperbench_eval.batch.workers import WorkerDiedError, WorkerPool, usable_cores
 from cooperbench_eval.errors import BatchError
-
-
-def touch(path, seconds=0.0):
-    """Make a file, a little later."""
-    time.sleep(seconds)
-    Path(path).touch()
 
 
 @pytest.fixture
@@ -97,13 +99,6 @@ def test_kill_ends_what_is_under_way(tmp_path):
     assert not multiprocessing.active_children()
     assert all(future.done() for future in futures)
     assert not list(tmp_path.iterdir())
-
-
-def stay(folder):
-    """Work in a folder that is removed in the end."""
-    with tempfile.TemporaryDirectory(dir=folder) as inner:
-        Path(inner, "here").touch()
-        time.sleep(30)
 
 
 def test_what_is_ended_cleans_up(tmp_path):
@@ -209,11 +204,6 @@ def test_there_is_a_worker_for_each_usable_core():
     assert WorkerPool().workers == usable_cores() == len(os.sched_getaffinity(0))
 
 
-def echo(data):
-    """Give back as much as was sent."""
-    return data
-
-
 def test_much_may_travel_both_ways_at_once(pool):
     """More than any pipe holds, a job ahead."""
     data = b"x" * 3_000_000
@@ -221,12 +211,6 @@ def test_much_may_travel_both_ways_at_once(pool):
     futures = [pool.submit(echo, data) for _ in range(8)]
 
     assert all(future.result(timeout=60) == data for future in futures)
-
-
-def fork_and_return():
-    """Come back twice, as a job that forks and forgets to end its child."""
-    os.fork()
-    return os.getpid()
 
 
 def test_a_job_that_comes_back_twice_is_answered_once():
@@ -238,14 +222,6 @@ def test_a_job_that_comes_back_twice_is_answered_once():
         assert [future.result(timeout=30) for future in futures[1:]] == list(range(20))
 
 
-def fork_a_holder():
-    """Leave a child behind that holds all this process has open, and die."""
-    if not os.fork():
-        time.sleep(20)
-        os._exit(0)
-    os.kill(os.getpid(), 9)
-
-
 def test_a_death_is_noticed_whoever_holds_the_pipe(pool):
     """A child of the dead worker's, say."""
     began = time.monotonic()
@@ -253,12 +229,6 @@ def test_a_death_is_noticed_whoever_holds_the_pipe(pool):
     assert isinstance(pool.submit(fork_a_holder).exception(timeout=15), WorkerDiedError)
     assert pool.submit(echo, 1).result(timeout=15) == 1
     assert time.monotonic() - began < 10
-
-
-def count_natively(path):
-    """Be at something that no signal interrupts."""
-    Path(path).write_text(str(os.getpid()))
-    sum(range(10**12))
 
 
 def begun(path):
@@ -287,7 +257,8 @@ def test_what_hears_no_signal_dies_with_its_parent(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(
         f"import sys; sys.path[:0] = [{str(Path(__file__).parent)!r}]\n"
-        "from test_workers import WorkerPool, count_natively\n"
+        "from cooperbench_eval.batch.workers import WorkerPool\n"
+        "from workerparts import count_natively\n"
         "if __name__ == '__main__':\n"
         f"    WorkerPool(1).submit(count_natively, {str(tmp_path / 'pid')!r}).result()\n"
     )
@@ -344,15 +315,6 @@ def test_a_script_may_come_through_standard_input(tmp_path):
     )
 
     assert done.stdout == "True\n", done.stderr
-
-
-def signals_of_a_child():
-    """What a program finds that is run by whoever calls this."""
-    program = (
-        "import signal; print(signal.pthread_sigmask(0, []),"
-        " [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)])"
-    )
-    return subprocess.run([sys.executable, "-c", program], capture_output=True, check=True).stdout
 
 
 def test_what_a_worker_runs_finds_the_signals_as_ever(pool):

@@ -1,0 +1,55 @@
+"""Jobs for tests of workers, which import this module: nothing that takes long is imported here."""
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+
+def touch(path, seconds=0.0):
+    """Make a file, a little later."""
+    time.sleep(seconds)
+    Path(path).touch()
+
+
+def stay(folder):
+    """Work in a folder that is removed in the end."""
+    with tempfile.TemporaryDirectory(dir=folder) as inner:
+        Path(inner, "here").touch()
+        time.sleep(30)
+
+
+def echo(data):
+    """Give back as much as was sent."""
+    return data
+
+
+def fork_and_return():
+    """Come back twice, as a job that forks and forgets to end its child."""
+    os.fork()
+    return os.getpid()
+
+
+def fork_a_holder():
+    """Leave a child behind that holds all this process has open, and die."""
+    if not os.fork():
+        time.sleep(20)
+        os._exit(0)
+    os.kill(os.getpid(), 9)
+
+
+def count_natively(path):
+    """Be at something that no signal interrupts."""
+    Path(path).write_text(str(os.getpid()))
+    sum(range(10**12))
+
+
+def signals_of_a_child():
+    """What a program finds that is run by whoever calls this."""
+    program = (
+        "import signal; print(signal.pthread_sigmask(0, []),"
+        " [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)])"
+    )
+    return subprocess.run([sys.executable, "-c", program], capture_output=True, check=True).stdout
