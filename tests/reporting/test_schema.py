@@ -452,6 +452,7 @@ def test_any_record_that_the_schema_allows_is_read(name):
     check()
 
 
+@settings(max_examples=30)
 @given(documents(SCHEMA["properties"]["timestamp"]))
 def test_any_time_that_the_schema_allows_is_read(time):
     """Of every year from 1 on, to the microsecond, with an offset or a Z."""
