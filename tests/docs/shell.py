@@ -86,6 +86,7 @@ def find_check(words, root):
     elif program in {"bash", "source"} and (root / first).is_file():
         return lambda: None
     checks = {"pip": check_pip, "dask": check_dask, "venv": lambda _: None}
+    checks["llama_cpp.server"] = partial(check_model_server, root)
     checks |= dict.fromkeys(TOOLS, partial(check_tool, program, root))
     return partial(checks[program], arguments) if program in checks else None
 
@@ -131,6 +132,13 @@ def check_dask(arguments):
     program, *rest = arguments
     module = importlib.import_module(f"distributed.cli.dask_{program}")
     module.main.make_context(program, rest)
+
+
+def check_model_server(root, arguments):
+    """See that a model is served as by the benchmark that does it."""
+    example = (root / "benchmarks" / "llm_live.py").read_text(encoding="utf-8")
+    for word in arguments:
+        assert not word.startswith("--") or f'"{word}"' in example, word
 
 
 def check_tool(program, root, arguments):

@@ -1,0 +1,223 @@
+"""What the site adds to the pages, and what the pages owe the site."""
+
+import re
+import textwrap
+from pathlib import Path
+
+import griffe
+import pytest
+import site_hooks
+from blocks import ROOT
+from site_reference import SiteReference
+
+import cooperbench_eval as ce
+from cooperbench_eval import testing
+
+ENTRY = re.compile(r"^::: (\S+)$", re.MULTILINE)
+ROW = re.compile(
+    r"^\| (?P<word>[^|`]+) \| (?P<meaning>[^|]+) \| (?P<names>[^|]*) \|$", re.MULTILINE
+)
+REFERENCE = "".join(page.read_text() for page in sorted((ROOT / "docs/reference").glob("*.md")))
+GLOSSARY = list(ROW.finditer((ROOT / "docs/glossary.md").read_text()))[2:]  # below the head
+PUBLIC = [f"{m.__name__}.{name}" for m in (ce, testing) for name in m.__all__]
+
+
+def test_each_public_name_has_one_entry_in_the_reference():
+    """None is missing, none stands twice, and none is there that has gone."""
+    assert sorted(ENTRY.findall(REFERENCE)) == sorted(PUBLIC)
+
+
+def test_every_page_is_linked_from_the_first():
+    """Who reads the pages in a repository finds them all."""
+    first = (ROOT / "docs/index.md").read_text()
+    pages = {str(page.relative_to(ROOT / "docs")) for page in (ROOT / "docs").glob("**/*.md")}
+    own = {page for page in pages if not page.startswith("examples/")} - {"index.md"}
+
+    assert {page for page in own if f"]({page})" not in first} == set()
+
+
+def test_the_glossary_is_in_order():
+    """A word is found where the alphabet has it, and stands there once."""
+    words = [row["word"].lower() for row in GLOSSARY]
+
+    assert len(words) > 50
+    assert words == sorted(set(words))
+
+
+def test_the_glossary_has_a_word_for_every_record():
+    """Whatever class the library shows, errors aside, belongs to a word."""
+    told = {name for row in GLOSSARY for name in re.findall(r"`(\w+)`", row["names"])}
+    shown = {
+        name
+        for module in (ce, testing)
+        for name in module.__all__
+        if isinstance(getattr(module, name), type)
+        and not issubclass(getattr(module, name), Exception)
+    }
+
+    assert told == shown
+
+
+@pytest.mark.parametrize(
+    ("code", "identifier"),
+    [
+        ("MergeReport", "cooperbench_eval.MergeReport"),
+        ("ce.merge", "cooperbench_eval.merge"),
+        ("ce.Patch.parse(data)", "cooperbench_eval.Patch.parse"),
+        ("ce.Evaluator(strategies=[\n1])", "cooperbench_eval.Evaluator"),
+        ("Attempt.strategy", "cooperbench_eval.Attempt"),
+        ("MergeReport.is_final", "cooperbench_eval.MergeReport.is_final"),
+        ("cooperbench_eval.testing.check_strategy", "cooperbench_eval.testing.check_strategy"),
+    ],
+)
+def test_a_name_in_code_is_a_link(code, identifier):
+    """A field is told with its class, a method by itself."""
+    found, unknown = site_hooks.link_names(f"<p>See <code>{code}</code>.</p>")
+
+    assert found == f'<p>See <autoref identifier="{identifier}"><code>{code}</code></autoref>.</p>'
+    assert not unknown
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<code>merge.py</code>",
+        "<code>git merge</code>",
+        "<pre><code>merge</code></pre>",
+        "<a href='x'><code>merge</code></a>",
+        "<h2><code>merge</code></h2>",
+        '<autoref identifier="x"><code>merge</code></autoref>',
+        "merge",
+    ],
+)
+def test_no_other_text_is_a_link(html):
+    """Files, commands, blocks, headings and what is a link already stay as they are."""
+    assert site_hooks.link_names(html) == (html, [])
+
+
+@pytest.mark.parametrize(
+    "code", ["ce.nonesuch", "ce.Patch.nonesuch", "ce.check_strategy", "ce.a b"]
+)
+def test_a_name_that_is_not_there_is_told(code):
+    """What begins with `ce.` has to be public, and where it is said to be."""
+    assert site_hooks.link_names(f"<p><code>{code}</code></p>")[1] == [code]
+
+
+def test_comments_for_the_tests_are_left_out():
+    """Other comments stay."""
+    text = (
+        "One.\n\n<!-- invisible-code-block: python\nx = 1\n-->\n\n"
+        '<!-- skip: next if(x, reason="because") -->\n\nTwo. <!-- said -->\n'
+    )
+
+    assert site_hooks.strip_comments(text) == "One.\n\n\n\nTwo. <!-- said -->\n"
+
+
+def test_links_to_the_changelog_lead_to_its_page():
+    """From wherever in the pages."""
+    text = "[a](../CHANGELOG.md) [b](../../CHANGELOG.md#added) [c](../examples/x.md)"
+
+    found = site_hooks.rewrite_links(text)
+
+    assert found == "[a](changelog.md) [b](../changelog.md#added) [c](../examples/x.md)"
+
+
+def test_what_a_page_would_load_from_elsewhere_is_told():
+    """A link has to be clicked; scripts, styles, fonts and images are loaded at once."""
+    quiet = '<a href="https://a.org"></a><img src="b.png"><link href="c.css"><p src>url(d.png)'
+    loud = [
+        '<script src="https://a.org/a.js">',
+        "<link rel=x href=//a.org/b.css>",
+        "<style>@import 'https://a.org/c.css'",
+        "src: url(http://a.org/d.woff)",
+        '<img alt="x" src="https://a.org/e.png">',
+    ]
+
+    assert not list(site_hooks.find_loads(quiet))
+    assert [len(list(site_hooks.find_loads(each))) for each in loud] == [1] * 5
+
+
+@pytest.mark.parametrize(
+    ("address", "is_good"),
+    [
+        ("https://example.org/a?b#c", True),
+        ("http://example.org", False),
+        ("https://example", False),
+        ("https:///a", False),
+        ("javascript:alert(1)", False),
+        ("file:///etc/passwd", False),
+    ],
+)
+def test_only_addresses_by_https_are_linked_to(address, is_good):
+    """The network is not asked, but what cannot be right is told."""
+    found = list(site_hooks.find_bad_addresses(f'<p><a class="x" href="{address}">y</a>'))
+
+    assert found == ([] if is_good else [address])
+
+
+def visit(folder, source):
+    """Load a module as the site does."""
+    (folder / "shown_on_site.py").write_text(textwrap.dedent(source))
+    extensions = griffe.load_extensions(SiteReference)
+    return griffe.load("shown_on_site", search_paths=[folder], extensions=extensions)
+
+
+def test_a_record_is_shown_with_what_it_takes(tmp_path, monkeypatch):
+    """What attrs makes of a class: aliases, defaults and keyword-only arguments."""
+    monkeypatch.syspath_prepend(tmp_path)
+    source = """
+        from enum import Enum
+
+        from attrs import field, frozen
+
+        class Colour(Enum):
+            RED = 1
+
+        class Shown: ...
+
+        @frozen
+        class Record(Shown):
+            first: int
+            second: tuple[str, ...] = field(kw_only=True, factory=tuple)
+            third: Colour = Colour.RED
+            _fourth: str = "x"
+            fifth: int = field(init=False, default=5)
+            """
+
+    record = visit(tmp_path, source)["Record"]
+
+    assert str(record.signature(name="Record")) == (
+        "Record(first: int, third: Colour = Colour.RED, fourth: str = 'x', *,"
+        " second: tuple[str, ...] = ...)"
+    )
+    assert record.bases == []
+
+
+def test_an_example_in_a_docstring_is_code(tmp_path):
+    """Though its heading is in the singular here."""
+    function = visit(
+        tmp_path,
+        '''
+        def double(x):
+            """Double.
+
+            Example:
+                >>> double(2)
+                4
+            """
+    ''',
+    )["double"]
+
+    kinds = [section.kind.value for section in function.docstring.parse("google")]
+
+    assert kinds == ["text", "examples"]
+
+
+def test_what_the_configuration_names_exists():
+    """Style, icon and hooks of the site."""
+    text = (ROOT / "mkdocs.yml").read_text()
+
+    for name in re.findall(r"[\w/-]+\.(?:css|svg)", text):
+        assert Path(ROOT, "docs", name).is_file()
+    for name in re.findall(r"tools/\w+\.py", text):
+        assert Path(ROOT, name).is_file()

@@ -1,0 +1,145 @@
+"""What the site has beyond the pages as they lie in `docs/`; MkDocs calls it.
+
+The pages stay plain Markdown, which reads as well in a repository. On the site
+
+- the changelog is a page, and links to the file beside `docs/` lead to it;
+- what stands in comments for the tests is left out;
+- a public name in code, such as `ce.Patch.parse`, is a link to its entry in the
+  reference.
+
+A strict build fails where a name begins with `ce.` and is not there, where an address is
+none of https, and where a page would load anything from elsewhere.
+"""
+
+import logging
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import cooperbench_eval
+from cooperbench_eval import testing
+
+__all__ = ["find_bad_addresses", "find_loads", "link_names", "rewrite_links", "strip_comments"]
+
+# Below MkDocs' own logger, so that a warning fails a strict build.
+_LOG: Final = logging.getLogger("mkdocs.hooks.cooperbench_eval")
+_CHANGELOG: Final = re.compile(r"\]\(((?:\.\./)*)\.\./CHANGELOG\.md")
+_COMMENT: Final = re.compile(
+    r"^<!-- (?:invisible-code-block|skip): .*?-->\n", re.DOTALL | re.MULTILINE
+)
+_NAME: Final = re.compile(
+    r"(ce\.)?(?:cooperbench_eval\.(?:testing\.)?)?(\w+)((?:\.\w+)*)(?:\(.*\))?", re.DOTALL
+)
+_TOKEN: Final = re.compile(r"(<[^>]*>)")
+_TAG: Final = re.compile(r"<(/?)(\w+)")
+_NO_LINKS_IN: Final = frozenset({"a", "autoref", "h1", "h2", "h3", "h4", "h5", "h6", "pre"})
+_ADDRESS: Final = re.compile(r'<a [^>]*href="(\w+:[^"]*)"')
+_LOAD: Final = re.compile(
+    r"""<(?!a\s)\w+\s[^>]*?(?:src|href|srcset|data)=["']?((?:https?:)?//[^"'\s>]+)"""
+    r"""|url\(["']?((?:https?:)?//[^"')]+)|@import\s+["']((?:https?:)?//[^"']+)"""
+)
+
+
+def on_files(files: Any, config: Any) -> Any:
+    """Add the changelog to the pages."""
+    from mkdocs.structure.files import File  # noqa: PLC0415 - the rest needs no MkDocs
+
+    root = Path(config.config_file_path).parent
+    text = (root / "CHANGELOG.md").read_text(encoding="utf-8")
+    files.append(File.generated(config, "changelog.md", content=text))
+    return files
+
+
+def on_page_markdown(markdown: str, **_: Any) -> str:
+    """Return a page's text as the site has it."""
+    return rewrite_links(strip_comments(markdown))
+
+
+def strip_comments(markdown: str) -> str:
+    """Take out the comments that tell the tests what to do."""
+    return _COMMENT.sub("", markdown)
+
+
+def rewrite_links(markdown: str) -> str:
+    """Lead links to the changelog to its page."""
+    return _CHANGELOG.sub(r"](\1changelog.md", markdown)
+
+
+def on_page_content(html: str, *, page: Any, **_: Any) -> str:
+    """Link names to the reference; check them, and the addresses of other sites."""
+    linked, unknown = link_names(html)
+    for name in unknown:
+        _LOG.warning("%s: there is no %s", page.file.src_uri, name)
+    for address in find_bad_addresses(html):
+        _LOG.warning("%s: %s is no address by https", page.file.src_uri, address)
+    return linked
+
+
+def link_names(html: str) -> tuple[str, list[str]]:
+    """Make links of the public names that stand in code, outside of headings and links.
+
+    Returns:
+        The text, and what in it begins as a name of ours and is none.
+    """
+    pieces: list[str] = []
+    unknown: list[str] = []
+    within = 0
+    tokens = _TOKEN.split(html)
+    for number, token in enumerate(tokens):
+        if tag := _TAG.match(token):
+            within += (tag[2] in _NO_LINKS_IN) * (-1 if tag[1] else 1)
+        elif tokens[number - 1] == "<code>" and number:
+            identifier = _identifier(token)
+            if identifier and not within:
+                pieces[-1] = f'<autoref identifier="{identifier}"><code>'
+                tokens[number + 1] += "</autoref>"
+            elif not identifier and token.startswith("ce."):
+                unknown.append(token)
+        pieces.append(token)
+    return "".join(pieces), unknown
+
+
+def _identifier(code: str) -> str | None:
+    """Return what code names in the reference: an entry, or the one that tells of it."""
+    match = _NAME.fullmatch(code)
+    if not match:
+        return None
+    prefix, name, members = match.groups()
+    modules = (cooperbench_eval,) if prefix else (cooperbench_eval, testing)
+    module = next((each for each in modules if name in each.__all__), None)
+    if module is None:
+        return None
+    path, found = f"{module.__name__}.{name}", getattr(module, name)
+    for member in members.split(".")[1:]:
+        if member in {each.name for each in getattr(found, "__attrs_attrs__", ())}:
+            return path
+        found = getattr(found, member, None)
+        if found is None:
+            return None
+        path += f".{member}"
+    return path
+
+
+def find_bad_addresses(html: str) -> Iterator[str]:
+    """Yield the targets of links that are no addresses by https."""
+    for address in _ADDRESS.findall(html):
+        parts = urlsplit(address)
+        if parts.scheme != "https" or "." not in parts.netloc or " " in address:
+            yield address
+
+
+def on_post_build(config: Any) -> None:
+    """See that no page loads anything from elsewhere."""
+    site = Path(config.site_dir)
+    for file in sorted(site.rglob("*")):
+        if file.suffix in {".css", ".html", ".svg"}:
+            for address in find_loads(file.read_text(encoding="utf-8")):
+                _LOG.warning("%s loads %s", file.relative_to(site), address)
+
+
+def find_loads(text: str) -> Iterator[str]:
+    """Yield what a browser would load from elsewhere without being asked."""
+    for groups in _LOAD.findall(text):
+        yield from filter(None, groups)

@@ -1,0 +1,69 @@
+"""Tells griffe, which reads the sources for the reference, what it does not see itself.
+
+A class of attrs has no `__init__` in its source, so its entry would not say what it takes.
+And one example in a docstring is headed `Example:` here, which griffe knows as the plural.
+"""
+
+import importlib
+import re
+from enum import Enum
+from typing import Any, Final
+
+import attrs
+import griffe
+
+__all__ = ["SiteReference"]
+
+_MAKERS: Final = ("attrs.frozen", "attrs.define")
+_INNER: Final = {"Shown"}
+"""Base classes that say nothing to those who use a class."""
+_EXAMPLE: Final = re.compile(r"^Example:$", re.MULTILINE)
+
+
+class SiteReference(griffe.Extension):
+    """Mends what griffe read."""
+
+    def on_object(self, *, obj: griffe.Object, **_: Any) -> None:
+        """Make examples in docstrings code."""
+        if obj.docstring:
+            obj.docstring.value = _EXAMPLE.sub("Examples:", obj.docstring.value)
+
+    def on_class(self, *, cls: griffe.Class, **_: Any) -> None:
+        """Give a class of attrs the `__init__` that it has when the program runs."""
+        cls.bases = [base for base in cls.bases if str(base) not in _INNER]
+        if "__init__" in cls.members or not any(map(_is_maker, cls.decorators)):
+            return
+        made = getattr(importlib.import_module(cls.module.path), cls.name, None)
+        if made is None or not attrs.has(made):
+            return
+        parameters = [_parameter(cls, field) for field in attrs.fields(made) if field.init]
+        parameters.sort(key=lambda each: each.kind is griffe.ParameterKind.keyword_only)
+        this = griffe.Parameter("self", kind=griffe.ParameterKind.positional_or_keyword)
+        method = griffe.Function(
+            "__init__", parameters=griffe.Parameters(this, *parameters), parent=cls
+        )
+        cls.set_member("__init__", method)
+
+
+def _is_maker(decorator: griffe.Decorator) -> bool:
+    return decorator.callable_path in _MAKERS
+
+
+def _parameter(cls: griffe.Class, field: "attrs.Attribute[Any]") -> griffe.Parameter:
+    member = cls.all_members.get(field.name)
+    kind = griffe.ParameterKind
+    return griffe.Parameter(
+        field.alias or field.name,
+        annotation=member.annotation if isinstance(member, griffe.Attribute) else None,
+        kind=kind.keyword_only if field.kw_only else kind.positional_or_keyword,
+        default=_default(field.default),
+    )
+
+
+def _default(value: Any) -> str | None:
+    """Return a default as source text; `None` where there is none."""
+    if value is attrs.NOTHING:
+        return None
+    if type(value) is type(attrs.Factory(list)):
+        return "..."
+    return f"{type(value).__name__}.{value.name}" if isinstance(value, Enum) else repr(value)
