@@ -95,7 +95,7 @@ def link_names(html: str) -> tuple[str, list[str]]:
             if identifier and not within:
                 pieces[-1] = f'<autoref identifier="{identifier}"><code>'
                 tokens[number + 1] += "</autoref>"
-            elif not identifier and token.startswith("ce."):
+            elif not identifier and re.match(r"ce\.\w", token):
                 unknown.append(token)
         pieces.append(token)
     return "".join(pieces), unknown

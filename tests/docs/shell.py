@@ -7,7 +7,6 @@ arguments are checked, each by what will read them. All others are run.
 import argparse
 import contextlib
 import importlib
-import importlib.metadata
 import os
 import re
 import runpy
@@ -15,6 +14,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import tomllib
 from functools import partial
 from pathlib import Path
 
@@ -85,7 +85,7 @@ def find_check(words, root):
         return partial(check_script, root / first, arguments[1:])
     elif program in {"bash", "source"} and (root / first).is_file():
         return lambda: None
-    checks = {"pip": check_pip, "dask": check_dask, "venv": lambda _: None}
+    checks = {"pip": partial(check_pip, root), "dask": check_dask, "venv": lambda _: None}
     checks["llama_cpp.server"] = partial(check_model_server, root)
     checks |= dict.fromkeys(TOOLS, partial(check_tool, program, root))
     return partial(checks[program], arguments) if program in checks else None
@@ -114,17 +114,26 @@ def check_script(script, arguments):
         sys.argv, sys.path[:] = before
 
 
-def check_pip(arguments):
+def read_extras(root):
+    """Return what each extra of the project brings, by name."""
+    with (root / "pyproject.toml").open("rb") as file:
+        extras = tomllib.load(file)["project"]["optional-dependencies"]
+    return {
+        extra: {Requirement(each).name for each in brought} for extra, brought in extras.items()
+    }
+
+
+def check_pip(root, arguments):
     """See that what is installed has a name, and of this project the extras there are."""
     verb, *rest = arguments
     assert verb == "install", arguments
     wanted = [word for word in rest if not word.startswith("-")]
     assert wanted, arguments
-    known = importlib.metadata.metadata(PROJECT).get_all("Provides-Extra")
+    extras = read_extras(root)
     for each in wanted:
         requirement = Requirement(re.sub(r"^\.(?=$|\[)", PROJECT, each))
         if requirement.name.replace("_", "-") == PROJECT:
-            assert requirement.extras <= set(known), each
+            assert requirement.extras <= extras.keys(), each
 
 
 def check_dask(arguments):
@@ -143,7 +152,7 @@ def check_model_server(root, arguments):
 
 def check_tool(program, root, arguments):
     """See that a tool is one of the project's, and that the files that it is given exist."""
-    declared = {Requirement(each).name for each in importlib.metadata.requires(PROJECT)}
+    declared = set().union(*read_extras(root).values())
     assert {"mkdocs": "mkdocs-material"}.get(program, program) in declared, program
     for word in arguments:
         if "/" in word and not word.startswith("-"):
