@@ -1,5 +1,7 @@
 """`solved_within`: what several tries at the same pairs come to."""
 
+from typing import TYPE_CHECKING
+
 from attrs import field, frozen
 
 from cooperbench_eval.analysis.facts import PairFacts
@@ -14,7 +16,11 @@ from cooperbench_eval.analysis.tally import (
     has_answer,
     pair_key,
 )
+from cooperbench_eval.display.shown import Shown
 from cooperbench_eval.errors import AnalysisError
+
+if TYPE_CHECKING:
+    from cooperbench_eval.display.records import View
 
 __all__ = ["Tries", "solved_within"]
 
@@ -22,7 +28,7 @@ _Whose = tuple[PairKey, str | None, str | None]
 
 
 @frozen(kw_only=True)
-class Tries:
+class Tries(Shown):
     """How many pairs are solved by at least one of the first tries.
 
     Attributes:
@@ -35,6 +41,11 @@ class Tries:
     decider: str
     within: tuple[Rate, ...] = field(converter=tuple[Rate, ...])
     left_out: int = 0
+
+    def _view(self) -> "View":
+        from cooperbench_eval.analysis.views import tries_view  # noqa: PLC0415
+
+        return tries_view(self)
 
 
 def solved_within(

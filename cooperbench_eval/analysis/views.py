@@ -7,6 +7,7 @@ from attrs import evolve
 from cooperbench_eval.analysis.agreement import PeerAgreement
 from cooperbench_eval.analysis.rates import Comparison, Rate
 from cooperbench_eval.analysis.summary import Summary
+from cooperbench_eval.analysis.tries import Tries
 from cooperbench_eval.analysis.verdicts import GoldSummary, PolicySummary, StrategySummary
 from cooperbench_eval.display.records import Column, Section, Table, View
 
@@ -17,6 +18,7 @@ __all__ = [
     "key_text",
     "rate_view",
     "summary_view",
+    "tries_view",
 ]
 
 _HEAD = (
@@ -53,9 +55,8 @@ def summary_view(summary: Summary) -> View:
 
 def judged_view(one: StrategySummary | PolicySummary) -> View:
     """Describe what pairs come to under a strategy or policy, and what gold reaches."""
-    counted = "1 pair" if one.verdicts.pairs == 1 else f"{one.verdicts.pairs} pairs"
     return View(
-        title=f"{one.name}: {counted}",
+        title=f"{one.name}: {_pairs(one.verdicts.pairs)}",
         tables=[_verdicts_table([Section(rows=[_row(one, one.name)])])],
         notes=[] if one.gold is None else _gold_texts(one.gold),
     )
@@ -91,8 +92,12 @@ def _pairs_text(summary: Summary) -> str:
         counted.append(f"not evaluated {summary.not_evaluated}" + f" ({reasons})" * bool(reasons))
     if summary.repeated:
         counted.append(f"repeated {summary.repeated}")
-    pairs = "1 pair" if summary.pairs == 1 else f"{summary.pairs} pairs"
+    pairs = _pairs(summary.pairs)
     return f"{pairs}: {', '.join(counted)}" if summary.pairs else pairs
+
+
+def _pairs(number: int) -> str:
+    return "1 pair" if number == 1 else f"{number} pairs"
 
 
 def key_text(key: Hashable) -> str:
@@ -163,7 +168,7 @@ def comparison_view(comparison: Comparison) -> View:
         f"only {second} {comparison.only_second}, neither {comparison.neither}"
     )
     return View(
-        title=f"{first} and {second} on the same {comparison.pairs} pairs",
+        title=f"{first} and {second} on the same {_pairs(comparison.pairs)}",
         tables=[Table(columns=head, sections=[Section(rows=rates)])],
         notes=[counts, _test_text(comparison), _left_out_text(comparison)],
     )
@@ -182,6 +187,24 @@ def _left_out_text(comparison: Comparison) -> str:
         f"{comparison.unmatched_first} only in {comparison.first}, "
         f"{comparison.unmatched_second} only in {comparison.second}"
     )
+
+
+def tries_view(tries: Tries) -> View:
+    """Describe how many pairs are solved within one try, two, and so on."""
+    rows = [
+        (_tries(number), f"{rate.count}/{rate.total}", _percent(rate), _interval(rate))
+        for number, rate in enumerate(tries.within, start=1)
+    ]
+    numbers = [Column(name, is_number=True) for name in ("solved", "rate", "interval")]
+    beside = f", {tries.left_out} left out" if tries.left_out else ""
+    return View(
+        title=f"{tries.decider}: {_pairs(tries.within[0].total if rows else 0)}{beside}",
+        tables=[Table(columns=[Column("within"), *numbers], sections=[Section(rows=rows)])],
+    )
+
+
+def _tries(number: int) -> str:
+    return "1 try" if number == 1 else f"{number} tries"
 
 
 def agreement_view(agreement: PeerAgreement) -> View:

@@ -14,6 +14,7 @@ from rich.console import Console
 from cooperbench_eval.analysis import Comparison, Policy, Rate, compare, summarize
 from cooperbench_eval.analysis.agreement import PeerAgreement, PeerDisagreement
 from cooperbench_eval.analysis.policies import POLICIES
+from cooperbench_eval.analysis.tries import solved_within
 from cooperbench_eval.display.visible import visible
 from cooperbench_eval.peer import PeerEval
 
@@ -135,6 +136,25 @@ def test_a_rate_is_one_line():
 
     assert read_fragment(rate._repr_html_()).texts == [str(rate)]
     assert by_rich(rate, 80) == f"{rate}\n"
+
+
+def test_tries_are_told_one_by_one():
+    """How many pairs are solved within each number of tries, of how many."""
+    facts = [
+        pair(naive=word, facts={"k": k, "task_id": task})
+        for task, words in enumerate([["clean +-", "clean ++"], ["conflicts"]])
+        for k, word in enumerate(words, start=1)
+    ]
+
+    found = solved_within(facts, "naive")
+
+    assert str(found).splitlines() == [
+        "naive: 1 pair, 1 left out",
+        "within     solved    rate      interval",
+        "  1 try       0/1    0.0%    0.0%-79.3%",
+        "  2 tries     1/1  100.0%  20.7%-100.0%",
+    ]
+    assert numbers_of(by_rich(found, 30)) == numbers_of(str(found))
 
 
 def test_disagreements_with_the_peer_are_told():
