@@ -17,6 +17,8 @@ from cooperbench_eval.analysis.facts import facts_of
 from cooperbench_eval.analysis.tables import to_pandas, to_polars, to_records
 from cooperbench_eval.errors import AnalysisError
 
+fewer = settings(max_examples=settings().max_examples // 2)  # of what is dear
+
 OF_FACTS = ["pairs", "attempts", "features"]
 OF_REPORTS = ["tests", "conflicts"]
 PLAIN = (str, int, float, bool, dt.datetime, type(None))
@@ -30,6 +32,7 @@ def read_back(frame):
     ]
 
 
+@fewer
 @given(reports())
 def test_records_are_plain_and_have_the_columns_of_their_level(report):
     """No enum, no bytes, and nothing that UTF-8 cannot say."""
@@ -130,6 +133,7 @@ def test_times_are_in_utc():
     assert row["timestamp"].isoformat() == "2026-01-31T10:00:00+00:00"
 
 
+@fewer
 @given(reports())
 def test_facts_and_stores_of_them_are_enough(report):
     """A table of pairs, attempts or features is the same from facts."""

@@ -4,11 +4,13 @@ from pathlib import Path
 
 import pygit2
 from generators import moved_trees
-from hypothesis import assume, example, given
+from hypothesis import assume, example, given, settings
 
 from cooperbench_eval.merging.tree import Labels, merge_changes
 from cooperbench_eval.models import Entry, FileMode
 from cooperbench_eval.snapshot import Changes, Snapshot
+
+fewer = settings(max_examples=settings().max_examples // 2)  # of what is dear
 
 AUTHOR = pygit2.Signature("Ann", "ann@example.org", 0, 0)
 LINES = b"".join(b"line %d\n" % number for number in range(12))
@@ -80,6 +82,7 @@ def may_lose_an_edit(base, ours, theirs):
     return made_alike and any(path not in ours or path not in theirs for path in base)
 
 
+@fewer
 @given(moved_trees())
 @example(({"a": LINES}, {"b": LINES}, {}))
 @example(({"a": LINES}, {"b": LINES + b"x\n"}, {"c": LINES + b"y\n"}))

@@ -4,12 +4,14 @@ import re
 
 import pytest
 from generators import damages, forks, git_diff_options, histories, mangles
-from hypothesis import assume, given, note
+from hypothesis import assume, given, note, settings
 
 from cooperbench_eval.errors import PatchError
 from cooperbench_eval.models import Entry, FileMode, PatchStatus, Rung
 from cooperbench_eval.patching import ApplyPolicy, FileChange, Patch, apply_patch
 from cooperbench_eval.snapshot import Snapshot
+
+fewer = settings(max_examples=settings().max_examples // 2)  # of what is dear
 
 # A context line that lacks its newline in the patch: git takes it for the start
 # of a line that has one, and then glues the next line to it.
@@ -79,6 +81,7 @@ def applied_by_us(git, files, patch, policy=DIRECT):
     return None if result.status is PatchStatus.FAILED else result.changes.tree_id(base)
 
 
+@fewer
 @given(forks(max_size=6), git_diff_options())
 def test_a_patch_made_by_git_gives_the_tree_it_was_made_of(git, fork, options):
     """Whatever options made the diff, its own base plus the diff is its own end."""
@@ -90,6 +93,7 @@ def test_a_patch_made_by_git_gives_the_tree_it_was_made_of(git, fork, options):
     assert applied_by_us(git, before, patch) == new
 
 
+@fewer
 @given(forks(), git_diff_options())
 def test_a_patch_fits_another_base_as_git_fits_it(git, fork, options):
     """On a base that moved on, ours and git's ladder refuse alike and place alike."""
@@ -102,6 +106,7 @@ def test_a_patch_fits_another_base_as_git_fits_it(git, fork, options):
         assert ours == applied_by_git(git, drifted, patch, policy)
 
 
+@fewer
 @given(histories(), git_diff_options(), git_diff_options())
 def test_two_patches_in_one_apply_as_git_applies_them(git, history, first, second):
     """A file may come twice: git's order rules hold, odd as they are."""
@@ -114,6 +119,7 @@ def test_two_patches_in_one_apply_as_git_applies_them(git, history, first, secon
         assert ours == applied_by_git(git, history[0], patch, policy)
 
 
+@fewer
 @given(forks(), damages(headers=False))
 def test_a_damaged_hunk_is_refused_or_means_what_git_says(git, fork, damage):
     """Where both take it they agree; we refuse more, as git skips what it does not know."""
@@ -131,6 +137,7 @@ def test_a_damaged_hunk_is_refused_or_means_what_git_says(git, fork, damage):
     assert ours is None or theirs is None or ours == theirs
 
 
+@fewer
 @given(forks(), git_diff_options(), mangles())
 def test_a_mangled_patch_is_placed_as_git_does_or_by_a_rung_of_our_own(git, fork, options, mangle):
     """What git takes has git's tree; what it refuses needs a rung that it does not have."""

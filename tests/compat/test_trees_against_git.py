@@ -11,10 +11,13 @@ from cooperbench_eval.models import Entry, FileMode
 from cooperbench_eval.patching import Patch, apply_patch
 from cooperbench_eval.snapshot import Changes, Snapshot
 
+fewer = settings(max_examples=settings().max_examples // 2)  # of what is dear
+
 LINK = Entry(b"target", FileMode.SYMLINK)
 MODULE = Entry(b"1" * 40, FileMode.SUBMODULE)
 
 
+@fewer
 @given(trees())
 def test_tree_ids_are_those_of_git_write_tree(git, files):
     """Any names, any modes: a tree made in memory has the id git gives it."""
@@ -27,6 +30,7 @@ def test_folders_sort_as_in_git(git, files):
     assert Snapshot.from_files(files).tree_id == git.write_tree(files)
 
 
+@fewer
 @given(forks())
 def test_changes_give_the_tree_of_git(git, fork):
     """Changes over a commit give the id of the tree they lead to, and only it."""

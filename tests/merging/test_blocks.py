@@ -3,11 +3,13 @@
 from collections import Counter
 
 from generators import three_way_edits, three_way_texts, three_way_trees
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 
 import cooperbench_eval as ce
 from cooperbench_eval.merging.text import find_text_blocks, merge_text
 from cooperbench_eval.merging.tree import merge_changes
+
+fewer = settings(max_examples=settings().max_examples // 2)  # of what is dear
 
 
 def merge_file(base, ours, theirs):
@@ -238,6 +240,7 @@ def test_nothing_outside_of_blocks_is_touched(texts):
     assert woven == by_ours
 
 
+@fewer
 @given(three_way_texts())
 def test_unanswered_blocks_change_nothing(texts):
     """All stays as git leaves it."""

@@ -9,10 +9,12 @@ import pickle
 import attrs
 import pytest
 from generators import indices, json_values, reports
-from hypothesis import given
+from hypothesis import given, settings
 
 import cooperbench_eval as ce
 from cooperbench_eval.reporting.serialization import SCHEMA_VERSION
+
+fewer = settings(max_examples=settings().max_examples // 2)  # of what is dear
 
 PATCH = b"--- a/f\n+++ b/f\n@@ -1 +1 @@\n-1\n+%s\n"
 
@@ -199,6 +201,7 @@ def test_text_stays_readable_and_other_bytes_become_base64():
 # --- round trip ---------------------------------------------------------------------
 
 
+@fewer
 @given(reports())
 def test_a_round_trip_loses_nothing(report):
     """Nor change the text, which is ASCII: any encoding can hold it."""
@@ -214,6 +217,7 @@ def test_a_round_trip_loses_nothing(report):
     assert pickle.loads(pickle.dumps(loaded)) == report  # noqa: S301 - our own bytes
 
 
+@fewer
 @given(reports(), indices(), json_values())
 def test_unknown_keys_are_passed_over(report, index, value):
     """Wherever a later version adds one."""
@@ -327,6 +331,7 @@ def test_no_record_holds_an_amount_that_json_cannot_say(amount):
             make()
 
 
+@fewer
 @given(reports(), indices(), json_values())
 def test_damage_is_refused_or_makes_another_report(report, index, value):
     """Whatever is overwritten, nothing but `ReportError` is raised."""
@@ -341,6 +346,7 @@ def test_damage_is_refused_or_makes_another_report(report, index, value):
     assert isinstance(loaded, ce.MergeReport)
 
 
+@fewer
 @given(reports(), indices())
 def test_a_report_cut_short_is_refused(report, index):
     """As a crash would leave it."""

@@ -2,10 +2,12 @@
 
 import pytest
 from generators import three_way_trees
-from hypothesis import given
+from hypothesis import given, settings
 
 import cooperbench_eval as ce
 from cooperbench_eval.merging.tree import merge_changes
+
+fewer = settings(max_examples=settings().max_examples // 2)  # of what is dear
 
 BASE = ce.Snapshot.from_files({"f": b"1\n2\n3\n4\n5\n", "g": b"1\n"})
 
@@ -50,6 +52,7 @@ def test_open_conflicts_stand_as_markers():
     assert outcome.tree_id(BASE) == BASE.overlay(outcome.changes).tree_id
 
 
+@fewer
 @given(three_way_trees())
 def test_naive_adds_nothing_to_the_three_way_merge(trees):
     """Its changes and conflicts are those of the merge core."""

@@ -21,6 +21,8 @@ from cooperbench_eval.testing.cases import MergeCase
 from cooperbench_eval.testing.search import BrokenError
 from cooperbench_eval.testing.strategy_laws import StrategyTrial
 
+fewer = settings(max_examples=settings().max_examples // 2)  # of what is dear
+
 BY_CONTENT = StructuredStrategy(by_content=True)
 SETTLED = StructuredStrategy(resettles=False)
 
@@ -211,6 +213,7 @@ def test_lines_outside_of_the_constructs_with_a_conflict_stay_as_they_are():
 # --- laws ----------------------------------------------------------------------------------------
 
 
+@fewer
 @given(three_way_programs())
 def test_what_was_python_stays_python_and_keeps_what_either_side_added(texts):
     """Unless the ledger says that it is open, tokens are there as often as one side has them."""
@@ -231,6 +234,7 @@ def test_what_was_python_stays_python_and_keeps_what_either_side_added(texts):
                 assert there[token] >= one[token]
 
 
+@fewer
 @given(three_way_programs())
 def test_no_line_is_dropped_that_one_side_added(texts):
     """Such lines stand there once or more, at whatever depth."""
@@ -246,6 +250,7 @@ def test_no_line_is_dropped_that_one_side_added(texts):
                 assert lines[line] >= one[line]
 
 
+@fewer
 @given(three_way_programs())
 def test_settled_lines_stay_as_they_are(texts):
     """With `resettles` off always; else only if the ledger says so, and never without one."""

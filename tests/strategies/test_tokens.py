@@ -7,11 +7,13 @@ from pathlib import Path
 
 import pytest
 from generators import three_way_tokens
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 
 import cooperbench_eval as ce
 from cooperbench_eval.strategies.tokens import TokensStrategy
 from cooperbench_eval.structure.tokenmerge import count_tokens
+
+fewer = settings(max_examples=settings().max_examples // 2)  # of what is dear
 
 
 def merge_file(base, ours, theirs, *, strategy="tokens", path="f"):
@@ -108,6 +110,7 @@ def test_by_content_the_sides_may_be_swapped():
 # --- laws ----------------------------------------------------------------------------------------
 
 
+@fewer
 @given(three_way_tokens())
 def test_no_token_that_one_side_added_is_lost_without_a_word(texts):
     """Unless the ledger says it is open, all of them are there, but for separators."""
@@ -126,6 +129,7 @@ def test_no_token_that_one_side_added_is_lost_without_a_word(texts):
                 assert there[token] >= one[token]
 
 
+@fewer
 @given(three_way_tokens())
 def test_the_ledger_counts_every_conflict(texts):
     """Open rows are those of the open conflicts."""

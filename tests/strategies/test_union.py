@@ -2,9 +2,11 @@
 
 import pytest
 from generators import three_way_edits, three_way_trees
-from hypothesis import given
+from hypothesis import given, settings
 
 import cooperbench_eval as ce
+
+fewer = settings(max_examples=settings().max_examples // 2)  # of what is dear
 
 LINK = ce.FileMode.SYMLINK
 
@@ -84,6 +86,7 @@ def test_union_resolves_the_rest_beside_what_stays_open():
     assert outcome.changes["f"].data == b"2\n3\n"
 
 
+@fewer
 @given(three_way_trees())
 def test_union_leaves_no_lines_in_dispute(trees):
     """What is left open is not a matter of lines."""
@@ -92,6 +95,7 @@ def test_union_leaves_no_lines_in_dispute(trees):
     assert not any(conflict.has_lines for conflict in outcome.conflicts)
 
 
+@fewer
 @given(three_way_edits())
 def test_swapping_the_sides_of_edits_leaves_the_same_open(trees):
     """Which side comes first changes the lines of a union and not how far it gets."""

@@ -2,9 +2,11 @@
 
 import pytest
 from generators import three_way_texts
-from hypothesis import given
+from hypothesis import given, settings
 
 from cooperbench_eval.structure.strings import merge_strings
+
+fewer = settings(max_examples=settings().max_examples // 2)  # of what is dear
 
 Q = b'"""'
 
@@ -57,6 +59,7 @@ def test_what_both_changed_and_short_strings_are_refused(base, ours, theirs):
     assert merge_strings(base, ours, theirs) is None
 
 
+@fewer
 @given(three_way_texts())
 def test_where_one_side_did_nothing_the_other_is_the_result(texts):
     """As it is where both did the same."""
