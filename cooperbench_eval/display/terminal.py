@@ -67,7 +67,6 @@ class _Fitted:
             shown.add_column(
                 Text(column.name),
                 justify="right" if column.is_number else "left",
-                no_wrap=column.is_number,
                 overflow="fold",
             )
         for section in self._table.sections:
