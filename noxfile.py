@@ -33,7 +33,7 @@ def build(session: nox.Session) -> None:
     """Build the wheel and the sdist, look at both, and build them again from the sdist."""
     session.install("build[uv]", "check-wheel-contents", "twine")
     shutil.rmtree(DIST, ignore_errors=True)
-    again = Path(session.create_tmp()) / "again"
+    again = Path(session.virtualenv.location).absolute() / "again"
     shutil.rmtree(again, ignore_errors=True)
 
     session.run("python", "-m", "build", "--installer=uv", f"--outdir={DIST}", str(ROOT))
@@ -60,9 +60,10 @@ def unpacked_sdist(directory: Path) -> Path:
 def tests(session: nox.Session) -> None:
     """Run the tests against the installed wheel."""
     session.install(wheel("sample", "test"))
-    directory = Path(session.create_tmp())
-    shutil.rmtree(directory / "source", ignore_errors=True)
-    source = unpacked_sdist(directory / "source")
+    # Not in `session.create_tmp()`, for then every temporary file would lie in this checkout.
+    directory = Path(session.virtualenv.location).absolute() / "source"
+    shutil.rmtree(directory, ignore_errors=True)
+    source = unpacked_sdist(directory)
     shutil.rmtree(source / "cooperbench_eval")
     session.chdir(source)
     # What is tested here is built there, and builds are compared from the checkout.
@@ -95,4 +96,5 @@ def api(session: nox.Session) -> None:
 def docs(session: nox.Session) -> None:
     """Build the site, and check its links."""
     session.install(wheel("docs"))
-    session.run("mkdocs", "build", "--strict", f"--site-dir={session.create_tmp()}/site")
+    site = Path(session.virtualenv.location).absolute() / "site"
+    session.run("mkdocs", "build", "--strict", f"--site-dir={site}")
