@@ -17,14 +17,14 @@ EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 STUBBORN = """
 import os, signal, sys, time
 if os.fork():
-    time.sleep(60)
+    time.sleep(300)
 os.setsid()
 if os.fork():
     os._exit(0)
 for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
     signal.signal(number, signal.SIG_IGN)
 open(sys.argv[1], "w").close()
-time.sleep(60)
+time.sleep(300)
 """
 
 
@@ -93,8 +93,9 @@ def sleep_with_litter(word, mark):
     """Leave litter, and sleep; note in *mark* that there was time to clean up."""
     try:
         leave_litter(word, mark)
-        time.sleep(60)
+        time.sleep(300)
     finally:
+        time.sleep(0.2)
         Path(mark).write_text("cleaned up")
 
 
@@ -118,7 +119,7 @@ def count_natively(word, mark):
 
 def answer_and_linger(mark):
     """Return at once, with a thread that goes on and on."""
-    threading.Thread(target=time.sleep, args=(60,)).start()
+    threading.Thread(target=time.sleep, args=(300,)).start()
     Path(mark).write_text(str(os.getpid()))
     return "an answer"
 

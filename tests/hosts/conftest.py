@@ -1,5 +1,7 @@
 """What the tests of hosts share: a word to know processes by, and a temporary folder."""
 
+import os
+import signal
 import subprocess
 import sys
 import uuid
@@ -13,7 +15,10 @@ def word():
     """Return a word of one test's; in the end no process lives that was started with it."""
     word = f"word-{uuid.uuid4()}"
     yield word
-    assert not live(word)
+    left = live(word)
+    for pid in left:
+        os.kill(pid, signal.SIGKILL)
+    assert not left
 
 
 @pytest.fixture
