@@ -9,28 +9,36 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from cooperbench_eval.testing.pytest_laws import StrategyLaws
+    from cooperbench_eval.testing.pytest_laws import SandboxLaws, StrategyLaws
     from cooperbench_eval.testing.records import Counterexample, Law, LawResult, LawStatus
+    from cooperbench_eval.testing.sandbox_check import check_sandbox
+    from cooperbench_eval.testing.sandbox_laws import SANDBOX_LAWS
     from cooperbench_eval.testing.strategy_check import check_strategy
     from cooperbench_eval.testing.strategy_laws import STRATEGY_LAWS
 
 __all__ = [
+    "SANDBOX_LAWS",
     "STRATEGY_LAWS",
     "Counterexample",
     "Law",
     "LawResult",
     "LawStatus",
+    "SandboxLaws",
     "StrategyLaws",
+    "check_sandbox",
     "check_strategy",
 ]
 
 _HOMES = {
+    "SANDBOX_LAWS": "sandbox_laws",
     "STRATEGY_LAWS": "strategy_laws",
     "Counterexample": "records",
     "Law": "records",
     "LawResult": "records",
     "LawStatus": "records",
+    "SandboxLaws": "pytest_laws",
     "StrategyLaws": "pytest_laws",
+    "check_sandbox": "sandbox_check",
     "check_strategy": "strategy_check",
 }
 

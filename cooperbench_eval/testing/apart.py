@@ -10,9 +10,46 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import Any
 
-__all__ = ["DiedError", "SilentError", "told_by"]
+from cooperbench_eval.testing.records import Counterexample, Law, LawResult, LawStatus
+
+__all__ = ["check_apart"]
 
 _SECONDS_TO_EXIT = 5.0
+
+
+def check_apart(
+    law: Law,
+    check: Callable[[Callable[[Any], None]], LawResult],
+    *,
+    patience_seconds: float,
+    wanted: str,
+) -> LawResult:
+    """Return what *check* returns, from a fork of this process that can be killed.
+
+    Args:
+        law: The law that is checked.
+        check: Is given a function by which it tells what it asks, as text, and what
+            broke the law, as a `Counterexample`.
+        patience_seconds: How long it may tell nothing.
+        wanted: What should have come instead of silence or death.
+    """
+    asked, broken = "", None
+    try:
+        for told in told_by(lambda tell: tell(check(tell)), patience_seconds=patience_seconds):
+            if isinstance(told, LawResult):
+                return told
+            if isinstance(told, Counterexample):
+                broken = told
+            else:
+                asked = told
+        came = "it ended the process"
+    except SilentError:
+        came = f"no answer within {patience_seconds:g} seconds"
+    except DiedError as exc:
+        came = f"it ended the process (exit status {exc.exit_code})"
+    if broken is None:
+        broken = Counterexample(given=asked, came=came, wanted=wanted)
+    return LawResult(law=law, status=LawStatus.BROKEN, counterexample=broken)
 
 
 class SilentError(Exception):

@@ -3,9 +3,20 @@
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
-__all__ = ["Counterexample", "Law", "LawResult", "LawStatus", "check_opt_out"]
+__all__ = [
+    "BrokenError",
+    "Counterexample",
+    "Law",
+    "LawResult",
+    "LawStatus",
+    "UncheckedError",
+    "check_opt_out",
+    "excused",
+]
+
+_NEEDLESS = "; it was not broken in any case tried"
 
 
 class LawStatus(StrEnum):
@@ -112,3 +123,24 @@ def check_opt_out(opt_out: Mapping[str, str], laws: Iterable[Law]) -> None:
             raise ValueError(f"no law is called {name!r}; laws: {', '.join(known)}")
         if not isinstance(reason, str) or not reason.strip():
             raise ValueError(f"say why {name!r} need not be kept")
+
+
+def excused(result: LawResult, reason: str | None) -> LawResult:
+    """Return *result* as that of a law that somebody opted out of with *reason*, if any."""
+    if reason is None:
+        return result
+    if result.status is LawStatus.HELD:
+        reason += _NEEDLESS
+    return evolve(result, status=LawStatus.OPTED_OUT, reason=reason)
+
+
+class BrokenError(Exception):
+    """A law is broken in the case that is being tried; never leaves a check."""
+
+    def __init__(self, counterexample: Counterexample) -> None:
+        super().__init__(counterexample)
+        self.counterexample = counterexample
+
+
+class UncheckedError(Exception):
+    """A law cannot be checked, through no fault of the plug-in; never leaves a check."""

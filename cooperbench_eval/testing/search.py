@@ -8,19 +8,11 @@ from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings
 from hypothesis.errors import HypothesisException
 from hypothesis.strategies import SearchStrategy
 
-from cooperbench_eval.testing.records import Counterexample
+from cooperbench_eval.testing.records import BrokenError, Counterexample
 
-__all__ = ["BrokenError", "Effort", "find_broken"]
+__all__ = ["Effort", "find_broken"]
 
 CaseT = TypeVar("CaseT")
-
-
-class BrokenError(Exception):
-    """A law is broken in the case that is being tried."""
-
-    def __init__(self, counterexample: Counterexample) -> None:
-        super().__init__(counterexample)
-        self.counterexample = counterexample
 
 
 @frozen(kw_only=True)

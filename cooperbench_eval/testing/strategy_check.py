@@ -4,34 +4,33 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from attrs import evolve
-
 from cooperbench_eval.errors import StrategyLoadError
 from cooperbench_eval.strategies.protocol import MergeStrategy
 from cooperbench_eval.strategies.registry import as_strategy
 from cooperbench_eval.testing import generators
-from cooperbench_eval.testing.apart import DiedError, SilentError, told_by
+from cooperbench_eval.testing.apart import check_apart
 from cooperbench_eval.testing.cases import MergeCase
 from cooperbench_eval.testing.elsewhere import answers_elsewhere
 from cooperbench_eval.testing.records import (
+    BrokenError,
     Counterexample,
     LawResult,
     LawStatus,
+    UncheckedError,
     check_opt_out,
+    excused,
 )
-from cooperbench_eval.testing.search import BrokenError, Effort, find_broken
+from cooperbench_eval.testing.search import Effort, find_broken
 from cooperbench_eval.testing.strategy_laws import (
     STRATEGY_LAWS,
     StrategyLaw,
     StrategyTrial,
-    UncheckedError,
 )
 
 __all__ = ["accept_strategy", "check_law", "check_strategy", "is_symmetric"]
 
 _ELSEWHERE_SECONDS = 60.0
 _UNDECLARED = "it does not say `is_symmetric`"
-_NEEDLESS = "; it was not broken in any case tried"
 
 
 def check_strategy(
@@ -73,18 +72,18 @@ def check_strategy(
         >>> print(results[0])
         identity: held in 5 cases, 0 with a conflict resolved
     """
-    found, excused = accept_strategy(strategy), dict(opt_out or {})
-    check_opt_out(excused, STRATEGY_LAWS)
+    found, reasons = accept_strategy(strategy), dict(opt_out or {})
+    check_opt_out(reasons, STRATEGY_LAWS)
     effort = Effort(examples=examples, seed=seed)
     known = generators.checked_files(files or {})
     results = []
     for law in STRATEGY_LAWS:
         if law.name == "symmetry" and not is_symmetric(found):
-            reason = excused.get(law.name, _UNDECLARED)
+            reason = reasons.get(law.name, _UNDECLARED)
             results.append(LawResult(law=law, status=LawStatus.OPTED_OUT, reason=reason))
             continue
         result = _checked(found, law, known, effort, deadline_seconds)
-        results.append(_excused(result, excused.get(law.name)))
+        results.append(excused(result, reasons.get(law.name)))
     return tuple(results)
 
 
@@ -166,34 +165,10 @@ def _checked(
     if deadline_seconds is None:
         return check_law(strategy, law, files=files, effort=effort)
 
-    def work(tell: Callable[[Any], None]) -> None:
-        tell(check_law(strategy, law, files=files, effort=effort, tell=tell))
+    def check(tell: Callable[[Any], None]) -> LawResult:
+        return check_law(strategy, law, files=files, effort=effort, tell=tell)
 
-    asked, broken = "", None
-    try:
-        for told in told_by(work, patience_seconds=deadline_seconds):
-            if isinstance(told, LawResult):
-                return told
-            if isinstance(told, Counterexample):
-                broken = told
-            else:
-                asked = told
-        came = "it ended the process"
-    except SilentError:
-        came = f"no outcome within {deadline_seconds:g} seconds"
-    except DiedError as exc:
-        came = f"it ended the process (exit status {exc.exit_code})"
-    if broken is None:
-        broken = Counterexample(given=asked, came=came, wanted="an outcome")
-    return LawResult(law=law, status=LawStatus.BROKEN, counterexample=broken)
-
-
-def _excused(result: LawResult, reason: str | None) -> LawResult:
-    if reason is None:
-        return result
-    if result.status is LawStatus.HELD:
-        reason += _NEEDLESS
-    return evolve(result, status=LawStatus.OPTED_OUT, reason=reason)
+    return check_apart(law, check, patience_seconds=deadline_seconds, wanted="an outcome")
 
 
 def _differs_elsewhere(

@@ -16,17 +16,17 @@ from cooperbench_eval.snapshot import Changes, Snapshot
 from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome, MergeStrategy
 from cooperbench_eval.strategies.run import run_strategy
 from cooperbench_eval.testing.cases import MergeCase, shown_bytes, shown_changes
-from cooperbench_eval.testing.records import Counterexample, Law
-from cooperbench_eval.testing.search import BrokenError
+from cooperbench_eval.testing.records import (
+    BrokenError,
+    Counterexample,
+    Law,
+    UncheckedError,
+)
 
-__all__ = ["STRATEGY_LAWS", "Answer", "StrategyLaw", "StrategyTrial", "UncheckedError", "answer_of"]
+__all__ = ["STRATEGY_LAWS", "Answer", "StrategyLaw", "StrategyTrial", "answer_of"]
 
 _LATE_CASES = 12
 _MARKER_LINE = re.compile(rb"^(?:<{7}|>{7})(?: |\r?$)", re.MULTILINE)
-
-
-class UncheckedError(Exception):
-    """The strategy could not be asked, through no fault of its own."""
 
 
 class StrategyTrial:

@@ -13,10 +13,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from sandbox_conformance import CALLER
 
 from cooperbench_eval.errors import SandboxError, TestRunError
 from cooperbench_eval.running.sandboxes import bubblewrap as module
+from cooperbench_eval.testing.sandbox_laws import CALLER
 
 
 def test_a_program_may_be_named_with_a_detour(run):

@@ -10,17 +10,18 @@ from container_images import (  # noqa: F401 - fixtures
     find_containers,
     import_image,
 )
-from sandbox_conformance import IsolationLaws, SandboxLaws
+from sandbox_conformance import OwnLaws
 
 from cooperbench_eval.running.sandboxes.containers.sandbox import ContainerSandbox
 
 
-class TestContainer(IsolationLaws, SandboxLaws):
+class TestContainer(OwnLaws):
     """A container of busybox."""
 
+    isolates: ClassVar[bool] = True
     slack_seconds: ClassVar[float] = 6.0
     patience_seconds: ClassVar[float] = 10.0
-    parallel_runs: ClassVar[int] = 24
+    parallel_runs: ClassVar[int] = 16
     parallel_width: ClassVar[int] = 8
 
     @pytest.fixture(autouse=True)

@@ -145,7 +145,7 @@ def test_a_strategy_that_loops_is_stopped_at_the_deadline():
     assert time.monotonic() - started < 30
     assert statuses(results)["identity"] == "held"
     result = next(each for each in results if each.law.name == "markers")
-    assert result.counterexample.came == "no outcome within 0.5 seconds"
+    assert result.counterexample.came == "no answer within 0.5 seconds"
     assert "theirs '" in result.counterexample.given
 
 
