@@ -14,7 +14,7 @@ from cooperbench_eval.page.words import (
     spoken,
 )
 from cooperbench_eval.reporting import Attempt, FeatureReport, MergeReport
-from cooperbench_eval.reporting.resolutions import ConflictResolution
+from cooperbench_eval.reporting.resolutions import ConflictResolution, NaiveMerge
 
 __all__ = ["MOST_NAMES", "details_of"]
 
@@ -233,7 +233,8 @@ def _whole_characters(text: bytes, limit: int) -> int:
 
 
 def _conflicts(report: MergeReport, texts: _Texts) -> Iterator[_Json]:
-    told = [report.resolutions(attempt.strategy) for attempt in report.attempts]
+    naive = NaiveMerge(report.conflicts, report.diff)
+    told = [naive.resolutions(attempt) for attempt in report.attempts]
     for i, conflict in enumerate(report.conflicts[:MOST_NAMES]):
         yield {
             "path": conflict.path,

@@ -158,9 +158,9 @@ class MergeReport(Shown):
         Raises:
             KeyError: The report has no row of it.
         """
-        from cooperbench_eval.reporting.resolutions import find_resolutions  # noqa: PLC0415
+        from cooperbench_eval.reporting.resolutions import NaiveMerge  # noqa: PLC0415
 
-        return find_resolutions(self.conflicts, self.diff, self.attempt(strategy))
+        return NaiveMerge(self.conflicts, self.diff).resolutions(self.attempt(strategy))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain JSON values, derived facts included.

@@ -9,6 +9,7 @@ little, that is the answer.
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
+from typing import TypeVar
 
 from attrs import evolve, field, frozen
 
@@ -18,7 +19,7 @@ from cooperbench_eval.patching import FileChange, FilePatch, Patch
 from cooperbench_eval.reporting.placing import Block, Place, Untold, contents_of, find_places
 from cooperbench_eval.reporting.rows import Attempt
 
-__all__ = ["ConflictResolution", "ResolutionKind", "find_resolutions"]
+__all__ = ["ConflictResolution", "NaiveMerge", "ResolutionKind"]
 
 
 class ResolutionKind(StrEnum):
@@ -68,73 +69,82 @@ class ConflictResolution:
     ledger: LedgerRow | None = field(default=None, repr=False)
 
 
-def find_resolutions(
-    conflicts: Sequence[Conflict], naive: bytes | None, attempt: Attempt
-) -> tuple[ConflictResolution, ...]:
-    """Tell what became of each of *conflicts*, in their order.
+_Files = Mapping[str, Sequence[FilePatch]]
+_Places = Sequence[Place | None]
+
+
+class NaiveMerge:
+    """A naive merge with its conflicts, to tell what strategies made of these.
+
+    What it finds out it keeps, as strategies often agree.
 
     Args:
-        conflicts: The conflicts of the naive merge.
-        naive: That merge as a diff against the base, conflicts as markers.
-        attempt: The strategy's row.
+        conflicts: The conflicts.
+        diff: The merge as a diff against the base, conflicts as markers.
     """
-    told = _Telling(conflicts, attempt)
-    try:
-        found = told.tell(*_diffs(naive, attempt))
-    except Untold as exc:
-        found = {i: told.unknown(i, str(exc)) for i in range(len(conflicts))}
-    rows = _match_ledger(conflicts, attempt.ledger)
-    return tuple(evolve(found[i], ledger=rows.get(i)) for i in range(len(conflicts)))
 
-
-_Files = Mapping[str, Sequence[FilePatch]]
-
-
-def _diffs(naive: bytes | None, attempt: Attempt) -> tuple[_Files, _Files]:
-    if attempt.status is MergeStatus.FAILED:
-        raise Untold("the strategy failed")
-    if naive is None or attempt.diff is None:
-        raise Untold("the report has no diff of the merge")
-    before = _by_file(naive)
-    return before, before if attempt.diff == naive else _by_file(attempt.diff)
-
-
-def _by_file(diff: bytes) -> _Files:
-    try:
-        patch = Patch.parse(diff)
-    except PatchError as exc:
-        raise Untold(f"a diff in the report cannot be read ({exc.reason})") from exc
-    files = defaultdict(list)
-    for file in patch.files:
-        files[file.path].append(file)
-    return dict(files)
-
-
-class _Telling:
-    """The telling of all conflicts under one strategy."""
-
-    def __init__(self, conflicts: Sequence[Conflict], attempt: Attempt) -> None:
+    def __init__(self, conflicts: Sequence[Conflict], diff: bytes | None) -> None:
         self._conflicts = conflicts
-        left = attempt.conflict_details.files if attempt.conflict_details else ()
-        self._left = Counter({file.path: file.sections for file in left})
+        self._diff = diff
+        self._by_path: defaultdict[str, list[int]] = defaultdict(list)
+        for i, conflict in enumerate(conflicts):
+            self._by_path[conflict.path].append(i)
+        self._files: dict[bytes, _Files | Untold] = {}
+        self._places: dict[tuple[bytes, str], _Places | Untold] = {}
 
-    def tell(self, before: _Files, after: _Files) -> dict[int, ConflictResolution]:
-        """Tell each conflict, by its place, from the files of both diffs."""
-        by_path = defaultdict(list)
-        for i, conflict in enumerate(self._conflicts):
-            by_path[conflict.path].append(i)
+    def resolutions(self, attempt: Attempt) -> tuple[ConflictResolution, ...]:
+        """Tell what became of each conflict, in their order.
+
+        Args:
+            attempt: The strategy's row.
+        """
+        try:
+            found = self._tell(attempt)
+        except Untold as exc:
+            found = {i: self._unknown(i, str(exc)) for i in range(len(self._conflicts))}
+        rows = _match_ledger(self._conflicts, attempt.ledger)
+        return tuple(evolve(found[i], ledger=rows.get(i)) for i in range(len(self._conflicts)))
+
+    def _tell(self, attempt: Attempt) -> dict[int, ConflictResolution]:
+        """Tell each conflict by its place."""
+        if attempt.status is MergeStatus.FAILED:
+            raise Untold("the strategy failed")
+        if self._diff is None or attempt.diff is None:
+            raise Untold("the report has no diff of the merge")
+        before, after = self._files_of(self._diff), self._files_of(attempt.diff)
+        details = attempt.conflict_details
+        left = Counter({file.path: file.sections for file in details.files} if details else {})
         found: dict[int, ConflictResolution] = {}
-        for path, numbers in by_path.items():
+        for path, numbers in self._by_path.items():
+            found |= self._tell_lines(attempt.diff, path, may_be_open=left[path] > 0)
+            still = sum(i in found and found[i].kind is ResolutionKind.OPEN for i in numbers)
             files = before.get(path, ()), after.get(path, ())
-            with_lines = [i for i in numbers if self._conflicts[i].has_lines]
-            found |= self._tell_lines(with_lines, *files, may_be_open=self._left[path] > 0)
-            still = sum(found[i].kind is ResolutionKind.OPEN for i in with_lines)
             for i in numbers:
                 if i not in found:
-                    found[i] = self._tell_file(i, *files, is_open=self._left[path] > still)
+                    found[i] = self._tell_file(i, *files, is_open=left[path] > still)
         return found
 
-    def unknown(self, i: int, reason: str) -> ConflictResolution:
+    def _files_of(self, diff: bytes) -> _Files:
+        if diff not in self._files:
+            try:
+                self._files[diff] = _by_file(diff)
+            except Untold as exc:
+                self._files[diff] = exc
+        return _or_raise(self._files[diff])
+
+    def _places_in(self, diff: bytes, path: str, numbers: Sequence[int]) -> _Places:
+        if (diff, path) not in self._places:
+            blocks = [Block.of(self._conflicts[i]) for i in numbers]
+            try:
+                before, after = (
+                    self._files_of(each).get(path, ()) for each in (self._diff or b"", diff)
+                )
+                self._places[diff, path] = find_places(blocks, before, after)
+            except Untold as exc:
+                self._places[diff, path] = exc
+        return _or_raise(self._places[diff, path])
+
+    def _unknown(self, i: int, reason: str) -> ConflictResolution:
         """Say that the conflict at place *i* cannot be told."""
         unknown = ResolutionKind.UNKNOWN
         return ConflictResolution(
@@ -142,19 +152,14 @@ class _Telling:
         )
 
     def _tell_lines(
-        self,
-        numbers: Sequence[int],
-        before: Sequence[FilePatch],
-        after: Sequence[FilePatch],
-        *,
-        may_be_open: bool,
+        self, diff: bytes, path: str, *, may_be_open: bool
     ) -> dict[int, ConflictResolution]:
         """Tell the conflicts between the lines of one file."""
-        blocks = [Block.of(self._conflicts[i]) for i in numbers]
+        numbers = [i for i in self._by_path[path] if self._conflicts[i].has_lines]
         try:
-            places = find_places(blocks, before, after)
+            places = self._places_in(diff, path, numbers)
         except Untold as exc:
-            return {i: self.unknown(i, str(exc)) for i in numbers}
+            return {i: self._unknown(i, str(exc)) for i in numbers}
         told = {}
         for i, place in zip(numbers, places, strict=True):
             if place is None:
@@ -193,11 +198,31 @@ class _Telling:
         try:
             text = _text_of_file(self._conflicts[i], before, after)
         except Untold as exc:
-            return self.unknown(i, str(exc))
+            return self._unknown(i, str(exc))
         if text is None:
             return self._deleted(i, together=(i,))
         kind = ResolutionKind.TEXT
         return ConflictResolution(conflict=self._conflicts[i], kind=kind, text=text, together=(i,))
+
+
+_Found = TypeVar("_Found")
+
+
+def _or_raise(found: _Found | Untold) -> _Found:
+    if isinstance(found, Untold):
+        raise found
+    return found
+
+
+def _by_file(diff: bytes) -> _Files:
+    try:
+        patch = Patch.parse(diff)
+    except PatchError as exc:
+        raise Untold(f"a diff in the report cannot be read ({exc.reason})") from exc
+    files = defaultdict(list)
+    for file in patch.files:
+        files[file.path].append(file)
+    return dict(files)
 
 
 def _text_of_file(
@@ -205,8 +230,8 @@ def _text_of_file(
 ) -> bytes | None:
     """Return the contents of the conflict's file as the strategy has it, `None` if gone.
 
-    A diff shows no file as a whole, but it names the blobs, and the versions of the
-    conflict are whole contents.
+    A diff shows no file as a whole, but it names the blob that it starts from, and the
+    versions of the conflict are whole contents.
     """
     if not after:  # as the base has it
         if any(file.change is FileChange.ADD for file in before):
@@ -222,10 +247,7 @@ def _text_of_file(
         text for text in (conflict.ours, conflict.theirs, conflict.base) if text is not None
     ]
     by_id = {_blob_id(text): text for text in versions}
-    if last.new_id in by_id:
-        return by_id[last.new_id]
-    old = by_id.get(last.old_id or "")
-    return contents_of(last, old if old is not None else conflict.base)
+    return contents_of(last, by_id.get(last.old_id or ""))
 
 
 def _blob_id(text: bytes) -> str:

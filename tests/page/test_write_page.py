@@ -1,6 +1,7 @@
 """The file of a page: whole, small in memory, and with nothing in it that acts."""
 
 import json
+import resource
 import stat
 import tracemalloc
 from html.parser import HTMLParser
@@ -64,6 +65,11 @@ def test_hostile_texts_make_no_element(tmp_path):
     ]
 
 
+def copied(report, task):
+    """The same report with texts of its own."""
+    return pair(task, of=report, diff=bytes(bytearray(report.diff)))
+
+
 def test_reports_are_not_kept(tmp_path):
     """Of a pair with long texts a row remains, so that many take no more memory than few."""
     sides = [b"".join(b"%d " % n + c * 90 + b"\n" for n in range(400)) for c in (b"x", b"y")]
@@ -74,7 +80,7 @@ def test_reports_are_not_kept(tmp_path):
     for count in (3, 24):
         tracemalloc.start()
         try:
-            path = ce.write_page((pair(n, of=big) for n in range(count)), tmp_path / "page.html")
+            path = ce.write_page((copied(big, n) for n in range(count)), tmp_path / "page.html")
             peaks.append(tracemalloc.get_traced_memory()[1])
         finally:
             tracemalloc.stop()
@@ -122,6 +128,35 @@ def test_a_page_is_whole_or_not_there(tmp_path, reports, error):
 
     assert [each.name for each in tmp_path.iterdir()] == ["page.html"]
     assert path.read_text() == "before"
+
+
+def test_a_page_is_replaced_and_not_written_over(tmp_path):
+    """Whoever has the old one open goes on with it."""
+    path = tmp_path / "page.html"
+    path.write_text("before")
+    (tmp_path / "kept").hardlink_to(path)
+
+    ce.write_page([CONFLICT], path)
+
+    assert (tmp_path / "kept").read_text() == "before"
+    assert path.read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+def test_a_full_disk_leaves_nothing(tmp_path):
+    """What the system refuses is told, and what was written so far is removed."""
+    path = tmp_path / "page.html"
+    size = ce.write_page([CONFLICT] * 40, path).stat().st_size
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size - 10_000, limits[1]))
+    try:
+        with pytest.raises(ce.ReportError, match="cannot be written"):
+            ce.write_page([CONFLICT] * 40, path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+
+    assert [each.name for each in tmp_path.iterdir()] == ["page.html"]
+    assert path.stat().st_size == size
 
 
 def test_what_cannot_be_written_to_is_told(tmp_path):

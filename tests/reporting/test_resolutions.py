@@ -1,5 +1,6 @@
 """What a strategy made of each conflict is told from the report."""
 
+import datetime as dt
 import itertools
 
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import given
 
 import cooperbench_eval as ce
 from cooperbench_eval.merging.tree import merge_changes
-from cooperbench_eval.reporting.resolutions import find_resolutions
+from cooperbench_eval.reporting.resolutions import NaiveMerge
 from cooperbench_eval.scoring import ConflictScorer
 from cooperbench_eval.strategies.protocol import MergeInput, resolve_conflicts
 
@@ -46,7 +47,7 @@ class Merged:
             ledger=outcome.ledger,
         )
         diff = self.merge.changes.diff(self.base)
-        return find_resolutions(self.merge.conflicts, diff, evolve(attempt, **changed))
+        return NaiveMerge(self.merge.conflicts, diff).resolutions(evolve(attempt, **changed))
 
     def expected(self, path, numbers, texts):
         """What stands in the place of neighbouring conflicts, settled lines between them."""
@@ -167,6 +168,35 @@ def test_what_may_be_of_either_conflict_is_told_of_both():
     assert alone.text == b"x\n-\n-\n-\n-\ny\n"
     assert first.text == second.text == b"x\n-\n-\n-\n-\ny\n-\n-\n-\n-\nz\n"
     assert first.together == second.together == (0, 1)
+
+
+def test_settled_lines_are_sought_as_lines():
+    """What ends as they do is none of them."""
+    base = b"1\n}\n\n\n\n2\n"
+    merged = Merged.of_texts(
+        base,
+        base.replace(b"1", b"a").replace(b"2", b"c"),
+        base.replace(b"1", b"b").replace(b"2", b"d"),
+    )
+
+    told = merged.tell(merged.resolve(in_turn([b"  }\n\n\n\n", b"y\n"])))
+
+    assert [(one.text, one.together) for one in told] == [
+        (b"  }\n\n\n\n", (0,)),
+        (b"y\n", (1,)),
+    ]
+
+
+def test_lines_of_the_base_within_a_conflict_part_nothing():
+    """They stand in the other merge as well, but nothing there is settled."""
+    ours = changed((10, b"a\n"), (14, b"b\n"))
+    merged = Merged.of_texts(NUMBERS, ours, NUMBERS[: NUMBERS.index(b"10\n")])
+    text = changed((9, b"near\n"), (10, b"x\n"), (14, b"y\n"))
+
+    (told,) = merged.tell(rewritten(merged, text))
+
+    assert told.text == text[text.index(b"near") :]
+    assert told.lines_before == 1
 
 
 def test_an_answer_without_a_last_newline_is_told_as_it_is():
@@ -327,8 +357,19 @@ def test_any_report_is_told_of(report):
         assert [each.conflict for each in told] == list(report.conflicts)
 
 
-@given(reports())
-def test_a_strategy_without_a_row_is_a_key_error(report):
+def test_a_strategy_without_a_row_is_a_key_error():
     """As with `attempt` and `blame`."""
-    with pytest.raises(KeyError):
-        report.resolutions("a strategy of no report")
+    one, two = (
+        ce.FeatureReport(number=number, patch=ce.PatchReport(status="empty")) for number in (1, 2)
+    )
+    report = ce.MergeReport(
+        repo_name="any",
+        task_id=1,
+        timestamp=dt.datetime(2026, 1, 31, tzinfo=dt.UTC),
+        feature1=one,
+        feature2=two,
+        conflict_details=None,
+    )
+
+    with pytest.raises(KeyError, match="union"):
+        report.resolutions("union")

@@ -1,0 +1,147 @@
+"""Measures the page of a run: writing it, and using it in Chromium.
+
+    python benchmarks/bench_page.py [--store DIR] [--pairs 500 --pairs 5000]
+
+Prints for each number of pairs the seconds to write the page and its size, and in a
+headless Chromium the seconds until it is usable, a filter is answered, a column is sorted
+and a pair is open; then how many times the first of them the last one takes. The reports
+are those of a store, over again under other task numbers, or made up: a pair with three
+conflicts and sixty test cases a run. Wants `chromium`, and Playwright for Python.
+"""
+
+import argparse
+import itertools
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from attrs import evolve
+
+from cooperbench_eval import (
+    Changes,
+    Entry,
+    Evaluator,
+    Feature,
+    FeaturePair,
+    MergeReport,
+    ReportStore,
+    Snapshot,
+    TestCase,
+    TestResult,
+    write_page,
+)
+
+_FLAGS = (
+    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),
+    *("--disable-background-networking", "--disable-component-update"),
+)
+# Playwright waits for what a call gives back: that is two frames after the page has acted.
+_FRAME = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+
+
+def made_up() -> list[MergeReport]:
+    """Return a pair that union merges, and one whose tests it breaks."""
+    text = b"".join(b"def f%d(x):\n    return x + %d\n\n\n" % (n, n) for n in range(40))
+    base = Snapshot.from_files({"code.py": text})
+    sides = [
+        text.replace(b"x + 5\n", b"x + 5 * %d\n" % side * 20)
+        .replace(b"x + 15\n", b"x + 15 * %d\n" % side)
+        .replace(b"x + 25\n", b"x + 25 * %d\n" % side * 8)
+        for side in (2, 3)
+    ]
+    first, second = (
+        Feature(number=n, patch=Changes({"code.py": Entry(side)}).diff(base))
+        for n, side in enumerate(sides, start=1)
+    )
+    pair = FeaturePair(repo_name="code", task_id=1, base=base, feature1=first, feature2=second)
+    report = Evaluator(strategies=["naive", "union", "tokens", "structured"]).evaluate(pair)
+    whole, broken = _run(60), _run(40)
+    report = evolve(
+        report,
+        feature1=evolve(report.feature1, tests=whole),
+        feature2=evolve(report.feature2, tests=whole),
+    )
+    return [_tested(report, whole), _tested(report, broken)]
+
+
+def _run(passing: int) -> TestResult:
+    cases = [
+        TestCase(
+            id=f"tests/test_code.py::test_function_{n}",
+            status="passed" if n < passing else "failed",
+            message="" if n < passing else "AssertionError: " + "what is expected " * 10,
+        )
+        for n in range(60)
+    ]
+    return TestResult(status="passed" if passing == len(cases) else "failed", cases=cases)
+
+
+def _tested(report: MergeReport, run: TestResult) -> MergeReport:
+    rows = [
+        evolve(row, feature1_tests=run, feature2_tests=run) if row.status == "resolved" else row
+        for row in report.attempts
+    ]
+    return evolve(report, attempts=rows)
+
+
+def repeated(reports: list[MergeReport], count: int) -> Iterator[MergeReport]:
+    """Yield *count* reports, each with a task number of its own."""
+    for number, report in enumerate(itertools.islice(itertools.cycle(reports), count), start=1):
+        yield evolve(report, task_id=number)
+
+
+def measure(reports: list[MergeReport], count: int, folder: Path) -> dict[str, float]:
+    """Write a page of so many pairs and use it."""
+    path = folder / f"{count}.html"
+    found = {}
+
+    def timed(name: str, act: Callable[[], object]) -> None:
+        began = time.perf_counter()
+        act()
+        found[name] = time.perf_counter() - began
+
+    timed("write, seconds", lambda: write_page(repeated(reports, count), path))
+    found["size, megabytes"] = path.stat().st_size / 1e6
+    from playwright.sync_api import sync_playwright  # noqa: PLC0415 - wanted by this part only
+
+    with sync_playwright() as playwright:
+        chromium = shutil.which("chromium")
+        browser = playwright.chromium.launch(executable_path=chromium, args=_FLAGS)
+        tab = browser.new_page()
+        tab.goto("about:blank")
+
+        def act(script: str) -> Callable[[], object]:
+            return lambda: tab.evaluate(f"() => {{ {script}; return {_FRAME}; }}")
+
+        choose = "const s = document.querySelector('[name=verdict]'); s.value = 'incorrect'"
+        change = f"{choose}; s.dispatchEvent(new Event('change', {{ bubbles: true }}))"
+        timed("open, seconds", lambda: (tab.goto(path.as_uri()), act("")()))
+        timed("filter, seconds", act(change))
+        timed("sort, seconds", act("document.querySelector('[data-sort=lost]').click()"))
+        timed("open a pair, seconds", act("document.querySelector('[data-pair]').click()"))
+        browser.close()
+    return found
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--store", type=Path, help="take the reports of this store")
+    parser.add_argument("--pairs", type=int, action="append", help="default: 500 and 5000")
+    options = parser.parse_args()
+    reports = list(ReportStore(options.store)) if options.store else made_up()
+    counts = options.pairs or [500, 5000]
+    with tempfile.TemporaryDirectory() as folder:
+        write_page(reports[:1], Path(folder) / "first.html")  # loads what is loaded once
+        found = {count: measure(reports, count, Path(folder)) for count in counts}
+    print(f"{'':<24}" + "".join(f"{count:>10,}" for count in counts) + f"{'ratio':>10}")
+    for name in found[counts[0]]:
+        values = [found[count][name] for count in counts]
+        shown = "".join(f"{value:>10.3f}" for value in values)
+        print(f"{name:<24}{shown}{values[-1] / values[0]:>10.1f}")
+
+
+if __name__ == "__main__":
+    main()
