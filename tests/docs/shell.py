@@ -23,6 +23,8 @@ from packaging.requirements import Requirement
 ASSIGNMENT = re.compile(r"\w+=.*")
 PROJECT = "cooperbench-eval"
 TIMEOUT_SECONDS = 60
+# By the very same path, which keys of results hold.
+SELF = f'python() {{ {shlex.quote(sys.executable)} "$@"; }}\n'
 TOOLS = {"mkdocs", "mypy", "nox", "pytest", "ruff"}
 
 
@@ -42,7 +44,7 @@ def run_shell(text, root):
         [str(Path.cwd() / "bin"), str(Path(sys.executable).parent), os.environ["PATH"]]
     )
     with subprocess.Popen(
-        ["bash", "-euo", "pipefail", "-c", text],
+        ["bash", "-euo", "pipefail", "-c", f"{SELF}{text}"],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
