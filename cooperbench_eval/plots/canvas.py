@@ -40,6 +40,7 @@ __all__ = [
     "figure_of",
     "is_dark",
     "name_of",
+    "percent",
     "plain",
 ]
 
@@ -112,6 +113,11 @@ class Share:
         if rate.rate is None or rate.low is None or rate.high is None:
             raise ValueError("a rate of nothing cannot be drawn")
         return cls(rate.rate, max(0.0, rate.rate - rate.low), max(0.0, rate.high - rate.rate))
+
+
+def percent(share: float) -> str:
+    """Return a confidence as one says it: `95%`, `99.9%`."""
+    return f"{100 * share:.6g}%"
 
 
 def name_of(text: object, longest: int = _LONGEST_NAME) -> str:

@@ -81,11 +81,11 @@ def _draw(ax: "Axes", number: int, tries: Tries, lines: int) -> "Line2D":
 
 
 def _legend(tries: Tries, confidence: float) -> str:
-    from cooperbench_eval.plots.canvas import name_of  # noqa: PLC0415
+    from cooperbench_eval.plots.canvas import name_of, percent  # noqa: PLC0415
 
     beside = f", {tries.left_out} left out" if tries.left_out else ""
     total = tries.within[0].total
-    return f"{name_of(tries.decider)}: n = {total}{beside}, {confidence:.0%} intervals"
+    return f"{name_of(tries.decider)}: n = {total}{beside}, {percent(confidence)} intervals"
 
 
 def _label(ax: "Axes", tries: int) -> None:

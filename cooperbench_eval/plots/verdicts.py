@@ -171,7 +171,7 @@ def _label(ax: "Axes", bars: list[_Bar], summary: Summary) -> None:
         for look in looks.values()
     ]
     handles.append(canvas.Line2D([], [], color="black", marker="o", markersize=4, linewidth=1.4))
-    interval = f"rate of correct ones, {summary.confidence:.0%} interval"
+    interval = f"rate of correct ones, {canvas.percent(summary.confidence)} interval"
     labels_of_looks = [word.replace("_", " ") for word in looks]
     canvas.add_legend(ax, handles, [*labels_of_looks, interval], columns=3)
 

@@ -1,5 +1,6 @@
 """What all figures have in common."""
 
+import os
 import re
 import subprocess
 import sys
@@ -126,7 +127,7 @@ def run(code):
         capture_output=True,
         text=True,
         check=False,
-        env={"PYTHONPATH": ":".join(filter(None, sys.path))},
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
     )
 
 

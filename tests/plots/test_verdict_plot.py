@@ -59,10 +59,10 @@ def test_rows_are_named_and_counted():
 
 def test_the_legend_has_what_occurs():
     """And says of what confidence the interval is."""
-    ax = plot_verdicts(summarize(PAIRS[:2], confidence=0.9)).axes[0]
+    ax = plot_verdicts(summarize(PAIRS[:2], confidence=0.999)).axes[0]
 
     assert legend_of(ax) == [
-        *("correct", "incorrect", "unhandled", "rate of correct ones, 90% interval"),
+        *("correct", "incorrect", "unhandled", "rate of correct ones, 99.9% interval"),
     ]
 
 
