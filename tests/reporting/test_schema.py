@@ -246,8 +246,7 @@ def test_every_key_has_a_meaning_in_words():
 
 @given(reports())
 def test_any_report_validates(report):
-    """As a dict and as what its JSON says."""
-    VALIDATOR.validate(report.to_dict())
+    """Sense or none, with bytes that are no text and times of any zone."""
     VALIDATOR.validate(json.loads(report.to_json()))
 
 
@@ -442,7 +441,7 @@ def test_any_record_that_the_schema_allows_is_read(name):
         if defined == name
     ]
 
-    @settings(max_examples=10, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=6, suppress_health_check=list(HealthCheck))
     @given(documents(schema))
     def check(made):
         data = copy.deepcopy(report.to_dict())
