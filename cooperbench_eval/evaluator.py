@@ -179,7 +179,7 @@ class Evaluator:
         tests and containers included. How many run at a time is for the caller to
         say, with an `asyncio.Semaphore`.
 
-        A call costs some 0.2 seconds over `evaluate`. What is remembered from pair to
+        A call costs some 0.3 seconds over `evaluate`. What is remembered from pair to
         pair ends with the process; a runner with a file as its cache shares results.
 
         Raises:
