@@ -41,9 +41,9 @@ def details_of(report: MergeReport, answers: Mapping[str, str], text_limit: int)
     details = report.conflict_details
     features = (report.feature1, report.feature2)
     return {
-        "repo": report.repo_name,
+        "repo": _cut(report.repo_name),
         "task": report.task_id,
-        "about": dict(_about(report)),
+        "about": {name: _cut(value) for name, value in _about(report)},
         "failure": "" if report.failure is None else _cut(failure_text(report.failure)),
         "status": spoken(report.merge_status),
         "score": report.conflict_score,
@@ -116,8 +116,6 @@ def _run(run: TestResult | None) -> _Json:
         "text": run_text(run),
         "passed": run.passed if run.was_run else None,
         "beside": beside,
-        "seconds": round(run.duration_seconds, 2),
-        "sandbox": run.sandbox,
         "failed": [_case(case, i) for i, case in enumerate(failed[:MOST_NAMES])],
         "more": max(len(failed) - MOST_NAMES, 0),
     }
@@ -135,8 +133,8 @@ def _attempt(report: MergeReport, attempt: Attempt, answer: str) -> _Json:
     ledger = [row for row in attempt.ledger if _said(row)]
     numbers = (report.feature1.number, report.feature2.number)
     return {
-        "strategy": attempt.strategy,
-        "implementation": attempt.implementation,
+        "strategy": _cut(attempt.strategy),
+        "implementation": _cut(attempt.implementation),
         "status": spoken(attempt.status),
         "answer": answer,
         "verdict": ANSWERS.get(answer, spoken(attempt.verdict)),
@@ -147,7 +145,7 @@ def _attempt(report: MergeReport, attempt: Attempt, answer: str) -> _Json:
         "left": None if left is None else left.conflict_sections,
         "seconds": round(attempt.duration_seconds, 3),
         "usage": [
-            f"{usage.model or 'a model'}: {usage.requests} requests, "
+            f"{_cut(usage.model) or 'a model'}: {usage.requests} requests, "
             f"{usage.prompt_tokens} tokens read, {usage.completion_tokens} written, "
             + ("price unknown" if usage.cost_usd is None else f"{usage.cost_usd:.4f} USD")
             for usage in attempt.usage
@@ -166,7 +164,7 @@ def _attempt(report: MergeReport, attempt: Attempt, answer: str) -> _Json:
 def _row(row: LedgerRow) -> list[str]:
     """Say what became of a conflict: path, line, what either side did, what the strategy did."""
     line = "" if row.line is None else str(row.line)
-    return [row.path, line, row.shape, _cut(_said(row))]
+    return [_cut(row.path), line, _cut(row.shape), _cut(_said(row))]
 
 
 def _said(row: LedgerRow) -> str:
@@ -237,7 +235,7 @@ def _conflicts(report: MergeReport, texts: _Texts) -> Iterator[_Json]:
     told = [naive.resolutions(attempt) for attempt in report.attempts]
     for i, conflict in enumerate(report.conflicts[:MOST_NAMES]):
         yield {
-            "path": conflict.path,
+            "path": _cut(conflict.path),
             "line": conflict.line,
             "kind": conflict.kind.value,
             "base": texts.add(conflict.base),

@@ -750,6 +750,7 @@
 
   const pageTitle = document.title;
   let opened = "";
+  let isAskedAbove = false;
 
   function show() {
     const asked = readHash();
@@ -764,9 +765,11 @@
       byId("pair").replaceChildren();
       document.title = pageTitle;
       showList(asked);
-      if (opened) body.querySelector(`[data-pair="${CSS.escape(opened)}"]`)?.focus();
+      if (isAskedAbove) byId("list-heading").focus();
+      else if (opened) body.querySelector(`[data-pair="${CSS.escape(opened)}"]`)?.focus();
     }
     opened = pair ? asked.pair : "";
+    isAskedAbove = false;
   }
 
   function ask(change) {
@@ -776,6 +779,9 @@
     return hashOf(asked);
   }
 
+  byId("summary").addEventListener("click", ({ target }) => {
+    isAskedAbove = Boolean(target.closest("a"));
+  });
   form.addEventListener("submit", (event) => event.preventDefault());
   form.addEventListener("reset", (event) => {
     event.preventDefault();

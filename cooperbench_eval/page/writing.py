@@ -4,13 +4,13 @@ import errno
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
 from cooperbench_eval.analysis import PairFacts, facts_of, summarize
-from cooperbench_eval.analysis.sources import FactsSource, iterate_reports
+from cooperbench_eval.analysis.sources import iterate_reports
 from cooperbench_eval.analysis.tally import answers_of
 from cooperbench_eval.errors import ReportError
 from cooperbench_eval.page.details import details_of
@@ -24,7 +24,7 @@ __all__ = ["write_page"]
 
 
 def write_page(
-    reports: FactsSource,
+    reports: Iterable[MergeReport],
     path: str | os.PathLike[str],
     *,
     title: str = "Merged pairs",

@@ -24,6 +24,7 @@ def test_it_says_which_pairs_union_broke_and_which_tests(open_page):
     assert page.column(6) == ["✗ incorrect"]
     assert page.column(7) == ["the merge broke feature 1"]
     assert page.column(8) == ["feature 1: 1 of 2 tests\nt::one"]
+    assert page.tab.evaluate("document.activeElement.innerText") == "Pairs"
 
 
 def test_cases_of_one_test_stand_together_and_all_names_below(open_page):

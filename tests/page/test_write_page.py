@@ -186,6 +186,21 @@ def test_a_limit_below_nothing_is_refused(tmp_path):
         ce.write_page([], tmp_path / "page.html", text_limit=-1)
 
 
+def test_names_without_end_are_cut(tmp_path):
+    """Of whatever has a name: what stands for it elsewhere is cut as well."""
+    name = "n" * 100_000
+    report = broken(names=(name,), alone=((name,), (name,)), repo_name="r", model=name)
+    attempts = [evolve(each, implementation=name, failure=name) for each in report.attempts]
+    conflicts = [evolve(each, path=name) for each in report.conflicts]
+    report = evolve(report, attempts=attempts, conflicts=conflicts, versions={name: name})
+
+    path = ce.write_page([report], tmp_path / "page.html", title=name)
+
+    text = path.read_text(encoding="utf-8")
+    (data,) = [line for line in text.splitlines() if 'id="pair-1"' in line]
+    assert len(data) < 60_000
+
+
 def test_no_more_than_so_much_of_a_pair_is_kept(tmp_path):
     """However many conflicts it has and however long they are."""
     lines = [b"%d\n" % n for n in range(12 * 300)]

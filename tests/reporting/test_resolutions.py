@@ -6,7 +6,7 @@ import itertools
 import pytest
 from attrs import evolve
 from generators import answers, reports, three_way_texts, three_way_trees
-from hypothesis import given
+from hypothesis import given, settings
 
 import cooperbench_eval as ce
 from cooperbench_eval.merging.tree import merge_changes
@@ -348,6 +348,7 @@ def test_the_strategys_words_stand_at_their_conflicts():
     assert [each.ledger for each in told_of_shifted] == [None] * 3
 
 
+@settings(max_examples=settings().max_examples // 4)
 @given(reports())
 def test_any_report_is_told_of(report):
     """Whatever a report holds, there is an answer for each conflict."""
