@@ -29,6 +29,7 @@ _MEBIBYTE = 1 << 20
 _MANY_ARGUMENTS = 10_000
 _MOST_OUTPUT = 10 * _MEBIBYTE
 _MOST_MEMORY = 50 * _MEBIBYTE
+_CALLER_SECONDS = 60.0
 _SIGNALS = {"KILL": 9, "SEGV": 11}
 
 # One child, and one that left the session by a double fork and ignores signals;
@@ -119,7 +120,7 @@ def _has_an_environment_of_its_own(bench: SandboxBench) -> None:
 
 
 def _has_no_input(bench: SandboxBench) -> None:
-    bench.expect_output(bench.run("cat; echo end", timeout_seconds=10), b"end\n")
+    bench.expect_output(bench.run("cat; echo end", timeout_seconds=4), b"end\n")
 
 
 def _has_its_files(bench: SandboxBench) -> None:
@@ -293,7 +294,7 @@ def call_from_elsewhere(
 def _dies_with_its_caller(bench: SandboxBench) -> None:
     caller, _ = call_from_elsewhere(bench, DAEMONS + "sleep 30")
     try:
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + _CALLER_SECONDS
         while (seen := len(bench.processes())) < 3:  # noqa: PLR2004 - command and two daemons
             if caller.poll() is not None:
                 raise UncheckedError(f"its caller ended with {caller.returncode}")
@@ -310,7 +311,7 @@ def _needs_no_standard_streams(bench: SandboxBench) -> None:
     script = "cat; echo out; echo err >&2; exit 3"
     caller, result = call_from_elsewhere(bench, script, closed=(0, 1, 2))
     try:
-        caller.wait(60)
+        caller.wait(_CALLER_SECONDS)
     except subprocess.TimeoutExpired:
         bench.fail(came="it did not end", wanted="exit status 3")
     finally:

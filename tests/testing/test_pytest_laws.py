@@ -150,6 +150,63 @@ def test_how_often():
     assert "3 passed" in output
 
 
+SANDBOXES = """
+import attrs
+import cooperbench_eval as ce
+from cooperbench_eval.testing import SandboxLaws
+
+class Loud:
+    name = identity = "loud"
+    def run(self, command, **options):
+        execution = ce.LocalSandbox().run(command, **options)
+        return attrs.evolve(execution, output=execution.output.upper())
+
+class TestLoud(SandboxLaws):
+    opt_out = {"files": "it is loud"}
+    def make_sandbox(self):
+        return Loud()
+
+class TestIsolating(SandboxLaws):
+    isolates = True
+    def make_sandbox(self):
+        return ce.LocalSandbox()
+    def leftovers(self):
+        return ["a container"]
+
+class TestName(SandboxLaws):
+    def make_sandbox(self):
+        return "nonsense"
+"""
+
+
+def test_sandboxes_have_a_class_too(tmp_path):
+    """With opt-outs, laws for those alone that isolate, and what else may be left."""
+    chosen = "files or input or nothing_left or exit_status"
+
+    output = run_pytest(tmp_path, SANDBOXES, "-k", chosen, config="filterwarnings = error")
+
+    found = dict(re.findall(r"::(\w+::test_law\[\w+\]) (\w+)", output))
+    assert found == {
+        "TestLoud::test_law[input]": "FAILED",
+        "TestLoud::test_law[files]": "XFAIL",
+        "TestLoud::test_law[exit_status]": "PASSED",
+        "TestLoud::test_law[nothing_left]": "FAILED",
+        "TestIsolating::test_law[input]": "PASSED",
+        "TestIsolating::test_law[files]": "PASSED",
+        "TestIsolating::test_law[exit_status]": "PASSED",
+        "TestIsolating::test_law[nothing_left]": "FAILED",
+        "TestIsolating::test_law[other_files]": "FAILED",
+        **{
+            f"TestName::test_law[{name}]": "FAILED"
+            for name in ("input", "files", "exit_status", "nothing_left")
+        },
+    }
+    assert "XFAIL test_plugin.py::TestLoud::test_law[files] - it is loud" in output
+    assert "output b'END\\n'" in output
+    assert "left behind: ['a container']" in output
+    assert "no sandbox is called 'nonsense'" in output
+
+
 @pytest.mark.parametrize(
     ("opt_out", "words"),
     [({"idendity": "typo"}, "no law is called 'idendity'"), ({"identity": ""}, "say why")],

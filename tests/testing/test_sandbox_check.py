@@ -1,0 +1,207 @@
+"""The kit catches the sandbox that breaks a law, says how, and clears up behind it."""
+
+import os
+import re
+import time
+from pathlib import Path
+
+import broken_sandboxes as broken
+import pytest
+
+import cooperbench_eval as ce
+from cooperbench_eval.testing import SANDBOX_LAWS, SandboxLaws, check_sandbox
+from cooperbench_eval.testing.sandbox_bench import Allowance
+from cooperbench_eval.testing.sandbox_check import check_sandbox_law, sandbox_bench
+
+LAWS = {law.name: law for law in SANDBOX_LAWS}
+
+# Whom each law is to catch, and a piece of what is told.
+CULPRITS = [
+    ("protocol", broken.ChangesIdentity, "the same again"),
+    ("protocol", broken.ForgetsItsName, "an identity that begins with the name 'wrapped'"),
+    ("protocol", broken.HoldsAnOpenFile, "cannot pickle an engine's connection"),
+    ("arguments", broken.CutsArguments, "10,001 arguments"),
+    ("environment", broken.InheritsTheEnvironment, "the caller's variable"),
+    ("environment", broken.ForgetsVariables, "the variable MINE=1"),
+    ("input", broken.LeavesInputOpen, "timed out"),
+    ("files", broken.KeepsScratchToItself, "from the caller"),
+    ("files", broken.StartsElsewhere, "No such file"),
+    ("exit_status", broken.KnowsZeroAndOne, "exit status 126 and nothing else"),
+    ("cannot_start", broken.AnswersAsAShell, "exit status 127"),
+    ("cannot_start", broken.BlamesItself, "the failure of the sandbox"),
+    ("output", broken.DecodesOutput, r"\xef\xbf\xbd"),
+    ("large_output", broken.KeepsTheHead, "the first lines and the last ones"),
+    ("large_output", broken.KeepsItAll, "60,000,010 bytes of output"),
+    ("deadline", broken.HidesTheDeadline, "exit_code=137"),
+    ("deadline", broken.Plain, "processes of the command are left"),
+    ("nothing_left", broken.Plain, "processes of the command are left"),
+    ("nothing_left", broken.LeavesAFile, "left in the temporary directory"),
+    ("killed_caller", broken.Plain, "processes of the command are left"),
+    ("no_streams", broken.NeverReturns, "it did not end"),
+    ("many_at_once", broken.MixesRuns, "exit status 0 and b'"),
+    ("many_at_once", broken.Plain, "processes of the command are left"),
+    ("many_at_once", broken.LeavesAFile, "left in the temporary directory"),
+    ("network", broken.Wrapped, "lo alone"),
+    ("other_files", broken.Wrapped, "a file beside the tree was read"),
+    ("other_processes", broken.Wrapped, "its own few alone"),
+    ("clean_start", broken.Wrapped, "output b'/"),
+]
+
+
+@pytest.fixture
+def check(monkeypatch):
+    """Return a function that checks one law of a sandbox, in this process."""
+    monkeypatch.setattr("cooperbench_eval.testing.sandbox_laws._CALLER_SECONDS", 2)
+
+    def check(name, sandbox, *, slack_seconds=4.0):
+        allowed = Allowance(
+            slack_seconds=slack_seconds, patience_seconds=0.3, parallel_runs=6, parallel_width=6
+        )
+        with sandbox_bench(sandbox, allowed) as bench:
+            result = check_sandbox_law(bench, LAWS[name])
+            word = bench.word.encode()
+        assert not any(word in each for each in command_lines())
+        return result
+
+    return check
+
+
+def command_lines():
+    """Yield the command line of each live process but this one."""
+    for folder in Path("/proc").glob("[0-9]*"):
+        if folder.name != str(os.getpid()):
+            try:
+                yield (folder / "cmdline").read_bytes()
+            except OSError:
+                continue
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "words"),
+    CULPRITS,
+    ids=[f"{name}-{kind.__name__}" for name, kind, _ in CULPRITS],
+)
+def test_who_breaks_a_law_is_caught(check, name, kind, words):
+    """The counterexample says what was asked, what came and what should have; nobody is left."""
+    result = check(name, kind())
+
+    told = str(result)
+    assert result.status == "broken"
+    assert words in told
+    assert result.law.asks in told
+    assert len(told) < 3000
+
+
+def test_who_comes_late_is_caught(check):
+    """By more than a sandbox may take."""
+    result = check("deadline", broken.IgnoresTheDeadline(), slack_seconds=0.5)
+
+    assert result.status == "broken"
+    assert "it took " in result.counterexample.came
+
+
+def test_every_law_catches_somebody():
+    """None of them is there for show."""
+    assert {name for name, *_ in CULPRITS} == LAWS.keys()
+
+
+@pytest.mark.parametrize(
+    "kind", [kind for name, kind, _ in CULPRITS if name in {"output", "files", "environment"}]
+)
+@pytest.mark.parametrize("name", ["protocol", "exit_status", "nothing_left"])
+def test_other_laws_do_not_accuse_it(check, kind, name):
+    """A mistake is told by the law that it breaks."""
+    assert check(name, kind()).status == "held"
+
+
+def test_who_keeps_the_laws_is_told_so(tmp_path, monkeypatch):
+    """In processes apart; without a claim to isolate, nothing is asked of that."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+
+    results = check_sandbox("local", parallel_runs=4)
+
+    statuses = {result.law.name: result.status.value for result in results}
+    expected = {law.name: "opted_out" if law.isolates else "held" for law in SANDBOX_LAWS}
+    assert statuses == expected
+    assert results[-1].reason == "it is not said that it isolates"
+    assert str(results[0]) == "protocol: held in 1 case"
+    assert list(tmp_path.iterdir()) == []
+
+
+# --- what a sandbox may do to the kit ---------------------------------------------------------
+
+
+@pytest.fixture
+def few_laws(monkeypatch):
+    """Leave one law that is quickly checked."""
+    monkeypatch.setattr(
+        "cooperbench_eval.testing.sandbox_check.SANDBOX_LAWS", (LAWS["input"], LAWS["network"])
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "status", "words"),
+    [
+        (broken.RaisesAnything, "broken", "it raised ZeroDivisionError()"),
+        (broken.ReturnsBytes, "broken", "it returned b'end\\n'"),
+        (broken.NeverReturns, "broken", "no answer within 0.5 seconds"),
+        (broken.IsDown, "not_checked", "no engine answers"),
+    ],
+)
+def test_whatever_a_sandbox_does_is_a_result(few_laws, kind, status, words):
+    """It is neither raised nor waited for."""
+    started = time.monotonic()
+
+    result, _ = check_sandbox(kind(), deadline_seconds=0.5)
+
+    assert time.monotonic() - started < 10
+    assert (result.status, result.is_ok) == (status, False)
+    assert words in str(result)
+
+
+def test_an_opt_out_keeps_its_reason(few_laws):
+    """It is looked at all the same."""
+    reasons = {"input": "people type", "network": "tests fetch"}
+
+    typed, fetched = check_sandbox(broken.ReturnsBytes(), opt_out=reasons)
+
+    assert typed.is_ok
+    assert (typed.reason, fetched.reason) == ("people type", "tests fetch")
+    assert "it returned b'end" in typed.counterexample.came
+
+
+@pytest.mark.parametrize(
+    ("opt_out", "words"), [({"inputs": "typo"}, "no law is called"), ({"input": ""}, "say why")]
+)
+def test_an_opt_out_names_a_law_and_a_reason(opt_out, words):
+    """Here as for strategies, and in the class too."""
+    with pytest.raises(ValueError, match=words):
+        check_sandbox("local", opt_out=opt_out)
+    with pytest.raises(ValueError, match=words):
+        type("TestMine", (SandboxLaws,), {"opt_out": opt_out})
+
+
+@pytest.mark.parametrize("candidate", [None, broken.Wrapped, object()])
+def test_what_is_no_sandbox_is_refused(candidate):
+    """Before any law is looked at."""
+    with pytest.raises(ce.SandboxLoadError, match="pass an instance"):
+        check_sandbox(candidate)
+
+
+def test_the_page_lists_the_laws():
+    """Each with the sentence that results say."""
+    page = Path(__file__).parents[2] / "docs" / "how-to" / "write-a-sandbox.md"
+
+    rows = re.findall(r"^\| `(\w+)` \| (.*) \|$", page.read_text(), re.MULTILINE)
+
+    assert rows == [(law.name, law.asks) for law in SANDBOX_LAWS]
+
+
+def test_what_is_left_elsewhere_is_asked_for(check):
+    """Containers, for example, are no processes of the word."""
+    allowed = Allowance(leftovers=lambda: ["container 1"])
+
+    with sandbox_bench(broken.Wrapped(), allowed) as bench:
+        result = check_sandbox_law(bench, LAWS["nothing_left"])
+
+    assert result.counterexample.came == "left behind: ['container 1']"
