@@ -1,5 +1,7 @@
 """The public names of `cooperbench_eval.testing`; `python tools/public_api.py` writes this."""
 
+SANDBOX_LAWS: object
+
 STRATEGY_LAWS: object
 
 class Counterexample:
@@ -41,6 +43,19 @@ class LawStatus(StrEnum):
     NOT_CHECKED = 'not_checked'
     OPTED_OUT = 'opted_out'
 
+class SandboxLaws:
+    def __init_subclass__(cls) -> None: ...
+    isolates: bool = False
+    def leftovers(self) -> Sequence[object]: ...
+    def make_sandbox(self) -> Sandbox: ...
+    opt_out: Mapping[str, str] = {}
+    parallel_runs: int = 24
+    parallel_width: int = 8
+    patience_seconds: float = 5.0
+    def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None: ...
+    slack_seconds: float = 5.0
+    def test_law(self, law: SandboxLaw) -> None: ...
+
 class StrategyLaws:
     def __init_subclass__(cls) -> None: ...
     examples: int | None = None
@@ -49,6 +64,18 @@ class StrategyLaws:
     opt_out: Mapping[str, str] = {}
     def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None: ...
     def test_law(self, law: StrategyLaw) -> None: ...
+
+def check_sandbox(
+    sandbox: str | Sandbox,
+    /,
+    *,
+    isolates: bool = False,
+    opt_out: Mapping[str, str] | None = None,
+    leftovers: Callable[[], Sequence[object]] = list,
+    slack_seconds: float = 5.0,
+    parallel_runs: int = 24,
+    deadline_seconds: float = 120.0,
+) -> tuple[LawResult, ...]: ...
 
 def check_strategy(
     strategy: str | MergeStrategy,
