@@ -14,6 +14,7 @@ import tracemalloc
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Final
 
 from attrs import field, frozen
 
@@ -392,7 +393,7 @@ def _starts_clean(bench: SandboxBench) -> None:
     bench.expect_output(second, b"")
 
 
-SANDBOX_LAWS = (
+SANDBOX_LAWS: Final[tuple[SandboxLaw, ...]] = (
     SandboxLaw(
         name="protocol",
         asks="Its identity begins with its name, stays the same, and is that of a pickled copy.",

@@ -5,7 +5,7 @@ import re
 import traceback
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from attrs import astuple, field, frozen
 
@@ -393,7 +393,7 @@ def _place_of(exc: BaseException | None) -> str:
     return f" ({Path(last.filename).name}, line {last.lineno}, in {last.name})"
 
 
-STRATEGY_LAWS = (
+STRATEGY_LAWS: Final[tuple[StrategyLaw, ...]] = (
     StrategyLaw(
         name="identity",
         asks="If one side changed nothing, the merged tree is the other side's, without conflict.",

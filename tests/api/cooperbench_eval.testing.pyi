@@ -1,8 +1,8 @@
 """The public names of `cooperbench_eval.testing`; `python tools/public_api.py` writes this."""
 
-SANDBOX_LAWS: object
+SANDBOX_LAWS: Final[tuple[SandboxLaw, ...]]
 
-STRATEGY_LAWS: object
+STRATEGY_LAWS: Final[tuple[StrategyLaw, ...]]
 
 class Counterexample:
     def __init__(self, *, given: str, came: str, wanted: str) -> None: ...
