@@ -33,7 +33,10 @@ class SiteReference(griffe.Extension):
         cls.bases = [base for base in cls.bases if str(base) not in _INNER]
         if "__init__" in cls.members or not any(map(_is_maker, cls.decorators)):
             return
-        made = getattr(importlib.import_module(cls.module.path), cls.name, None)
+        try:
+            made = getattr(importlib.import_module(cls.module.path), cls.name, None)
+        except ImportError:  # for want of an extra: inner modules that no entry is about
+            return
         if made is None or not attrs.has(made):
             return
         parameters = [_parameter(cls, field) for field in attrs.fields(made) if field.init]

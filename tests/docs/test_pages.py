@@ -95,6 +95,7 @@ def test_blocks_of_a_page_follow_one_another(run_page):
         ("```sh\npip install 'a b'\n```", "a b"),
         ("```sh\n.venv/bin/pytest tests/nonesuch\n```", "nonesuch"),
         ("```sh\ndask scheduler --nonesuch\n```", "nonesuch"),
+        ("```sh\npython -m llama_cpp.server --nonesuch\n```", "nonesuch"),
         ("```sh\npip install cooperbench-eval && echo done\n```", "two blocks"),
         ("```toml\na = \n```", "Invalid value"),
         ("```json\n{'a': 1}\n```", "Expecting"),
