@@ -10,6 +10,7 @@ import cooperbench_eval as ce
 from cooperbench_eval.testing import STRATEGY_LAWS, LawStatus, check_strategy
 from cooperbench_eval.testing.search import Effort
 from cooperbench_eval.testing.strategy_check import check_law
+from cooperbench_eval.testing.strategy_laws import _occur_in_order
 
 NAMES = tuple(law.name for law in STRATEGY_LAWS)
 
@@ -105,6 +106,25 @@ def test_a_counterexample_is_as_small_as_can_be():
     given = culprit_of(results).counterexample.given
     assert given.count("\n") <= 2
     assert len(given) < 200
+
+
+@pytest.mark.parametrize(
+    ("runs", "data", "is_there"),
+    [
+        ([b"a", b"b"], b"a-b", True),
+        ([b"a", b"b"], b"ab", True),
+        ([b"a", b"b"], b"-ab", False),
+        ([b"a", b"b"], b"ab-", False),
+        ([b"a", b"c", b"b"], b"a-c-b", True),
+        ([b"a", b"c", b"b"], b"ab", False),
+        ([b"", b"c", b""], b"--c--", True),
+        ([b"", b"c", b"c"], b"-c", False),
+        ([b"ab", b"b"], b"ab", False),
+    ],
+)
+def test_what_is_settled_has_to_be_there_in_order(runs, data, is_there):
+    """From the first byte to the last, with anything between, and no byte twice."""
+    assert _occur_in_order(runs, data) is is_there
 
 
 # --- what a strategy may do to the kit ------------------------------------------------------
