@@ -14,7 +14,7 @@ from typing import TypeVar
 from attrs import evolve, field, frozen
 
 from cooperbench_eval.errors import PatchError
-from cooperbench_eval.models import Conflict, Entry, FileMode, LedgerRow, MergeStatus
+from cooperbench_eval.models import Conflict, ConflictKind, Entry, FileMode, LedgerRow, MergeStatus
 from cooperbench_eval.patching import FileChange, FilePatch, Patch
 from cooperbench_eval.reporting.placing import Block, Place, Untold, contents_of, find_places
 from cooperbench_eval.reporting.rows import Attempt
@@ -247,7 +247,20 @@ def _text_of_file(
         text for text in (conflict.ours, conflict.theirs, conflict.base) if text is not None
     ]
     by_id = {_blob_id(text): text for text in versions}
+    if last.old_id is None and conflict.kind not in _MOVED:  # another mode, the same contents
+        return contents_of(last, conflict.base)
     return contents_of(last, by_id.get(last.old_id or ""))
+
+
+# Their base may have stood elsewhere.
+_MOVED = frozenset(
+    {
+        ConflictKind.RENAME_RENAME,
+        ConflictKind.RENAME_ADD,
+        ConflictKind.RENAME_DELETE,
+        ConflictKind.DIRECTORY_RENAME,
+    }
+)
 
 
 def _blob_id(text: bytes) -> str:

@@ -276,6 +276,17 @@ def test_a_file_as_the_base_has_it_is_told():
     assert (told_of_file.kind, told_of_file.text) == ("text", b"1\n")
 
 
+def test_a_file_of_another_mode_is_told():
+    """A diff of its mode alone shows nothing of its contents."""
+    base = ce.Snapshot.from_files({"f": ce.Entry(b"1\n", ce.FileMode.EXECUTABLE)})
+    sides = ce.Changes({"f": None}), ce.Changes({"f": ce.Entry(b"1\n")})
+    merged = Merged(base, *sides)
+
+    (told,) = merged.tell(merged.resolve(lambda conflict: conflict.theirs))
+
+    assert (told.kind, told.text) == ("text", b"1\n")
+
+
 def test_markers_as_an_answer_are_no_open_conflict():
     """Whether a conflict is open, the strategy's row says."""
     merged = Merged.of_texts(b"1\n", b"2\n", b"3\n")
