@@ -1,5 +1,6 @@
 """Whose fault it is, from the runs of each feature alone and of the merged tree."""
 
+from collections import Counter
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -45,7 +46,8 @@ class Blame(Shown):
         features: The numbers of the features it concerns: those that are missing,
             fail alone, or were broken.
         lost_tests1: Feature 1's tests that passed alone and do not pass in the
-            merged tree, which fails; tests that are gone from it included.
+            merged tree, which fails; tests that are gone from it included, but for
+            cases that pass there with other parameters.
         lost_tests2: Feature 2's, likewise.
     """
 
@@ -111,9 +113,26 @@ def _breaks(alone: TestResult | None, merged: TestResult | None) -> bool:
 def _lost(alone: TestResult | None, merged: TestResult | None) -> tuple[str, ...]:
     if alone is None or not was_run(merged) or merged.passed:
         return ()
-    held = {case.id for case in merged.cases if case.status is TestCaseStatus.PASSED}
-    return tuple(
-        case.id
-        for case in alone.cases
-        if case.status is TestCaseStatus.PASSED and case.id not in held
+    ran = {case.id: case.status for case in merged.cases}
+    known = {case.id for case in alone.cases}
+    # A parameter may differ from run to run, as a random UUID does, and the id with it.
+    renamed = Counter(
+        _unparametrized(id_)
+        for id_, status in ran.items()
+        if status is TestCaseStatus.PASSED and id_ not in known
     )
+    lost = []
+    for case in alone.cases:
+        if case.status is not TestCaseStatus.PASSED or ran.get(case.id) is TestCaseStatus.PASSED:
+            continue
+        test = _unparametrized(case.id)
+        if case.id not in ran and test != case.id and renamed[test]:
+            renamed[test] -= 1
+        else:
+            lost.append(case.id)
+    return tuple(lost)
+
+
+def _unparametrized(id_: str) -> str:
+    """Return the test of a case, as pytest names it: `test[parameters]`."""
+    return id_.partition("[")[0] if id_.endswith("]") else id_

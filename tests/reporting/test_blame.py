@@ -119,6 +119,30 @@ def test_tests_that_the_merge_lost_are_named():
     assert found.lost_tests2 == ("a", "b", "c")
 
 
+def test_a_case_whose_parameters_differ_from_run_to_run_is_not_lost():
+    """As many of a test's cases as pass under new names are the ones that are missing."""
+    alone, merged = (
+        ce.TestResult(
+            status="failed" if "t[3]" in names else "passed",
+            cases=[ce.TestCase(id=name, status=status) for name, status in names.items()],
+        )
+        for names in (
+            {"t[1]": "passed", "t[2]": "passed", "u[1]": "passed", "v": "passed", "w[1]": "passed"},
+            {
+                "t[3]": "passed",
+                "u[2]": "failed",
+                "v[1]": "passed",
+                "w[1]": "failed",
+                "w[2]": "passed",
+            },
+        )
+    )
+
+    found = blame(alone=(alone, GOOD), merged=(merged, GOOD))
+
+    assert found.lost_tests1 == ("t[2]", "u[1]", "v", "w[1]")
+
+
 def test_a_run_that_passes_has_lost_nothing():
     """Nor has one whose sandbox failed: nothing is known of it."""
     fewer = ce.TestResult(status="passed", cases=GOOD.cases[:1])
