@@ -116,13 +116,13 @@ def test_a_class_instead_of_a_strategy_is_an_error(output):
 
 
 def test_hypothesis_settings_are_the_users(tmp_path):
-    """The number of examples, the seed and the database are the profile's."""
+    """The number of examples and whatever else the profile says."""
     source = """
 import hypothesis
 import cooperbench_eval as ce
 from cooperbench_eval.testing import StrategyLaws
 
-hypothesis.settings.register_profile("few", max_examples=3)
+hypothesis.settings.register_profile("few", max_examples=3, verbosity=hypothesis.Verbosity.verbose)
 hypothesis.settings.load_profile("few")
 ASKED = []
 
@@ -146,6 +146,7 @@ def test_how_often():
     output = run_pytest(tmp_path, source, "-s", "-k", "markers or often")
 
     assert "asked 4\n" in output
+    assert "case=MergeCase(" in output
     assert "2 passed" not in output
     assert "3 passed" in output
 

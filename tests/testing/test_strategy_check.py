@@ -194,6 +194,15 @@ def test_a_service_that_failed_breaks_no_law_and_keeps_none():
     assert str(results[0]) == "identity: not checked (no answer)"
 
 
+def test_a_law_that_was_not_tried_is_not_held():
+    """Of one case it may be that no two files are changed in it."""
+    results = check_strategy("naive", examples=1)
+
+    found = statuses(results)
+    assert (found["identity"], found["disjoint_files"]) == ("held", "not_checked")
+    assert "(no case that it speaks of was found)" in str(results[2])
+
+
 def test_one_that_does_not_pickle_is_compared_in_this_process_alone():
     """The result says so."""
 
