@@ -15,9 +15,9 @@ FLAGS = (
 )
 
 
-# Of the folder and not of the session: while Playwright runs, asyncio's other users in this
-# process would find its event loop running.
-@pytest.fixture(scope="package")
+# Of a file, for a folder's would be the session's: while Playwright runs, asyncio's other
+# users in this process would find its event loop running.
+@pytest.fixture(scope="module")
 def browser():
     """Start Debian's Chromium; where it is missing skip, but fail in CI."""
     chromium = shutil.which("chromium")
