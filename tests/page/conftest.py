@@ -103,7 +103,7 @@ class Opened:
         assert complaints == []
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def tab(browser):
     """Return the tab that most tests open their pages in."""
     return Opened(browser.new_page())
