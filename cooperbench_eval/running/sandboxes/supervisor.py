@@ -38,7 +38,7 @@ _KEYCTL = {"x86_64": 250, "aarch64": 219}
 """The number of a call that has no name in the C library."""
 _KEYCTL_JOIN_SESSION_KEYRING = 1
 _SIGKILL = 9
-_LAST_CLASSIC_SIGNAL = 31
+_LAST_SIGNAL = 64
 _SIG_SETMASK = 2 if sys.platform == "linux" else 3
 _SIGNAL_SET_BYTES = 128
 
@@ -165,8 +165,9 @@ def _become(job: Job, supervisor: int) -> None:
             os._exit(127)
         _leave_keyring()
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    # Dispositions and masks outlive exec: Python ignores SIGPIPE, hosts more.
-    for number in range(1, _LAST_CLASSIC_SIGNAL + 1):
+    # Dispositions and masks outlive exec: Python ignores SIGPIPE, hosts more. 32 and 33 are
+    # the C library's own; it lets nobody have them.
+    for number in range(1, _LAST_SIGNAL + 1):
         _libc.signal(number, None)
     _libc.sigprocmask(_SIG_SETMASK, ctypes.create_string_buffer(_SIGNAL_SET_BYTES), None)
     if limits or processes:
