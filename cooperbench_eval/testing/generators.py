@@ -350,7 +350,8 @@ def disjoint_cases(files: Files) -> st.SearchStrategy[MergeCase]:
     return cases()
 
 
-_ODD_PATHS = ("plain.txt", "code.py", "two words.txt", "caf\u00e9.txt", "caf\udce9.py")
+_ODD_PATHS = ("plain.txt", "two words.txt", "caf\u00e9.txt", "caf\udce9.py", "\u00fc/code.py")
+_ODD_KINDS = 2  # of five
 _LATIN = (b"caf\xe9\n", b"na\xefve\n", b"\xfc = 1\n", b"a\n")
 _UTF_16 = tuple(line.encode("utf-16-le") for line in ("a\n", "b\n", "\u20ac\n"))
 _BINARY = (b"\0\1\2", b"\xff\xfe\0\n", b"PNG\r\n\x1a\n\0", b"\0")
@@ -381,7 +382,7 @@ def odd_cases(files: Files) -> st.SearchStrategy[MergeCase]:
         if kind == 0:
             base, ours, theirs = draw(trees)
             return MergeCase(base=base, ours=ours, theirs=theirs)
-        triples = draw(odd if kind == 1 else plain)
+        triples = draw(odd if kind <= _ODD_KINDS else plain)
         twist, gone, empty = draw(twists), draw(_TWELFTHS), draw(_TWELFTHS)
         sides: list[dict[str, Entry | None]] = [{}, {}, {}]
         for path, versions in triples.items():

@@ -20,6 +20,7 @@ from cooperbench_eval.testing.records import BrokenError, Counterexample, Unchec
 __all__ = ["Allowance", "SandboxBench"]
 
 _MOST_SHOWN = 600
+_SECONDS_TO_DIE = 5.0
 
 
 def _nothing() -> list[str]:
@@ -202,9 +203,12 @@ class SandboxBench:
 
     def clear(self) -> None:
         """Kill what a broken sandbox left running."""
-        for process in self.processes():
-            with suppress(ProcessLookupError, PermissionError):
-                os.kill(process, signal.SIGKILL)
+        deadline = time.monotonic() + _SECONDS_TO_DIE
+        while (found := self.processes()) and time.monotonic() < deadline:
+            for process in found:
+                with suppress(ProcessLookupError, PermissionError):
+                    os.kill(process, signal.SIGKILL)
+            time.sleep(0.01)
 
 
 def _told(execution: Execution) -> str:

@@ -121,7 +121,7 @@ def _has_an_environment_of_its_own(bench: SandboxBench) -> None:
 
 
 def _has_no_input(bench: SandboxBench) -> None:
-    bench.expect_output(bench.run("cat; echo end", timeout_seconds=4), b"end\n")
+    bench.expect_output(bench.run("cat; echo end", timeout_seconds=2), b"end\n")
 
 
 def _has_its_files(bench: SandboxBench) -> None:

@@ -61,17 +61,17 @@ class TakesOurFiles(Strategy):
         return super().merge(given)
 
 
-class Tidies(Strategy):
-    """Tidies the whole file in which it resolved a conflict."""
+class SignsFiles(Strategy):
+    """Writes above and below a file that it resolved a conflict in it."""
 
     def merge(self, given, /):
-        """Drop the end of the last line."""
+        """Add two lines."""
         done = super().merge(given)
         entries = dict(done.changes)
-        for path in {conflict.path for conflict in given.conflicts if conflict.has_lines}:
-            entry = entries[path]
-            kept = entry.data.removesuffix(b"\n").removesuffix(b"\r")
-            entries[path] = ce.Entry(kept, entry.mode)
+        for conflict in {c.path: c for c in given.conflicts if c.has_lines}.values():
+            entry = entries[conflict.path]
+            line = b"# merged" + conflict.newline
+            entries[conflict.path] = ce.Entry(line + entry.data + line, entry.mode)
         return ce.MergeOutcome(changes=ce.Changes(entries), conflicts=done.conflicts)
 
 

@@ -37,8 +37,8 @@ pair = ce.FeaturePair(repo_name="r", task_id=1, base=base, feature1=one, feature
 report = ce.Evaluator(strategies=["naive", "sorted-imports"]).evaluate(pair)
 print([(row.strategy, row.status.value, row.implementation) for row in report.attempts])
 lines = [b"import os\\n", b"import re\\n", b"import sys\\n", b"x = 1\\n"]
-results = check_strategy("sorted-imports", files={"a.py": lines}, examples=25)
-print([(str(each.status), (each.answered or 0) > 0) for each in results])
+results = check_strategy("sorted-imports", files={"a.py": lines}, examples=15)
+print([str(each.status) for each in results])
 """
 
 
@@ -109,9 +109,8 @@ def test_the_example_package_is_built_installed_found_and_used(environment, tmp_
             ("sorted-imports", "resolved", "sorted_imports:SortedImports"),
         ]
     )
-    expected = [("held", False)] * 3 + [("held", True)] * 4
-    expected += [("opted_out", False), ("held", True)]
-    assert printed[3] == str(expected)
+    kept = [*["held"] * 7, "opted_out", "held"]  # it does not say that it is symmetric
+    assert printed[3] == str(kept)
     assert re.search(r"^15 passed in ", tested, re.MULTILINE)
 
 

@@ -116,13 +116,13 @@ def test_other_laws_do_not_accuse_it(check, kind, name):
 
 def test_who_keeps_the_laws_is_told_so(tmp_path, monkeypatch):
     """In processes apart; without a claim to isolate, nothing is asked of that."""
+    laws = [LAWS[name] for name in ("protocol", "files", "nothing_left", "network")]
+    monkeypatch.setattr("cooperbench_eval.testing.sandbox_check.SANDBOX_LAWS", laws)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
 
-    results = check_sandbox("local", parallel_runs=4)
+    results = check_sandbox("local")
 
-    statuses = {result.law.name: result.status.value for result in results}
-    expected = {law.name: "opted_out" if law.isolates else "held" for law in SANDBOX_LAWS}
-    assert statuses == expected
+    assert [result.status.value for result in results] == ["held", "held", "held", "opted_out"]
     assert results[-1].reason == "it is not said that it isolates"
     assert str(results[0]) == "protocol: held in 1 case"
     assert list(tmp_path.iterdir()) == []

@@ -19,7 +19,7 @@ CULPRITS = {
     broken.ForgetsASide: ("identity", "no open conflict, and"),
     broken.AddsUp: ("same_change", "no open conflict, and"),
     broken.TakesOurFiles: ("disjoint_files", "no open conflict, and"),
-    broken.Tidies: ("untouched_bytes", "outside of what both sides changed"),
+    broken.SignsFiles: ("untouched_bytes", "outside of what both sides changed"),
     broken.TakesOneSideWhole: ("untouched_bytes", "outside of what both sides changed"),
     broken.MakesAllExecutable: ("untouched_bytes", "the mode that the three-way merge gives it"),
     broken.WritesIntoTheMerge: ("no_mutation", "the three-way merge"),
@@ -58,7 +58,7 @@ def test_who_breaks_one_law_is_caught_by_that_one_alone(kind):
             kind(),
             law,
             files={},
-            effort=Effort(examples=200 if law.name == name else 8),
+            effort=Effort(examples=150 if law.name == name else 6),
         )
         for law in STRATEGY_LAWS
         if law.name == name or law.name not in {"symmetry", "determinism"}
@@ -94,7 +94,7 @@ def test_who_keeps_the_laws_is_told_so():
     by_name = {result.law.name: result for result in results}
     assert by_name["identity"].cases == 30
     assert by_name["identity"].answered == 0
-    assert 3 <= by_name["untouched_bytes"].answered <= by_name["untouched_bytes"].cases <= 30
+    assert 1 <= by_name["untouched_bytes"].answered <= by_name["untouched_bytes"].cases <= 30
     assert by_name["symmetry"].reason == "it does not say `is_symmetric`"
     assert str(by_name["identity"]) == "identity: held in 30 cases, 0 with a conflict resolved"
 
@@ -140,7 +140,7 @@ def test_what_is_settled_has_to_be_there_in_order(runs, data, is_there):
 )
 def test_whatever_a_strategy_raises_is_a_result(kind, words):
     """It says where in the strategy's own code that was."""
-    results = check_strategy(kind(), examples=4)
+    results = check_strategy(kind(), examples=20)
 
     assert statuses(results)["survival"] == "broken"
     assert all(words in str(result) for result in results if not result.is_ok)
@@ -160,12 +160,12 @@ def test_a_strategy_that_loops_is_stopped_at_the_deadline():
     """Also one that holds the interpreter; the case is told, and nobody is left."""
     started = time.monotonic()
 
-    results = check_strategy(broken.Loops(), examples=20, deadline_seconds=0.5)
+    results = check_strategy(broken.Loops(), examples=20, deadline_seconds=0.3)
 
     assert time.monotonic() - started < 30
     assert statuses(results)["identity"] == "held"
     result = next(each for each in results if each.law.name == "markers")
-    assert result.counterexample.came == "no answer within 0.5 seconds"
+    assert result.counterexample.came == "no answer within 0.3 seconds"
     assert "theirs '" in result.counterexample.given
 
 
@@ -177,7 +177,7 @@ def test_what_is_no_outcome_is_a_result(answer):
         def merge(self, _given, /):
             return answer
 
-    results = check_strategy(Answers(), examples=4, deadline_seconds=None)
+    results = check_strategy(Answers(), examples=20, deadline_seconds=None)
 
     assert set(statuses(results).values()) == {"broken", "opted_out"}
     assert f"returned {type(answer).__name__} instead of a MergeOutcome" in str(results[0])
@@ -221,7 +221,7 @@ def test_one_that_does_not_pickle_is_compared_in_this_process_alone():
 
 def test_a_registered_name_will_do():
     """As wherever a strategy is named."""
-    results = check_strategy("naive", examples=4)
+    results = check_strategy("naive", examples=20)
 
     assert statuses(results) == dict.fromkeys(NAMES, "held")
 
@@ -320,9 +320,9 @@ def test_files_of_ones_own_are_asked_about():
     """A strategy for one kind of file is checked on that kind."""
     lines = [b"a==1\n", b"b==2\n", b"pinned==3\n", b"\n"]
 
-    without = check_strategy(DropsVersions(), examples=20, deadline_seconds=None)
+    without = check_strategy(DropsVersions(), examples=6, deadline_seconds=None)
     found = check_strategy(
-        DropsVersions(), files={"pins.txt": lines}, examples=40, deadline_seconds=None
+        DropsVersions(), files={"pins.txt": lines}, examples=25, deadline_seconds=None
     )
 
     assert all(result.is_ok for result in without)
@@ -349,7 +349,7 @@ def test_files_that_cannot_be_made_are_refused(files, words):
 def test_a_check_can_be_repeated():
     """The same seed gives the same cases and the same counterexample."""
     first, again = (
-        check_strategy(broken.Pretends(), examples=12, seed=7, deadline_seconds=None)
+        check_strategy(broken.Pretends(), examples=8, seed=7, deadline_seconds=None)
         for _ in range(2)
     )
 
@@ -358,6 +358,6 @@ def test_a_check_can_be_repeated():
 
 def test_results_pickle():
     """So that they can be kept or sent."""
-    results = check_strategy(broken.Counts(), examples=20, deadline_seconds=None)
+    results = check_strategy(broken.Raises(), examples=6, deadline_seconds=None)
 
     assert pickle.loads(pickle.dumps(results)) == results  # noqa: S301 - our own

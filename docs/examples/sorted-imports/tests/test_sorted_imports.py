@@ -15,7 +15,7 @@ class TestLaws(StrategyLaws):
     files: ClassVar[dict[str, list[bytes]]] = {
         "app.py": [b"import os\n", b"import re\n", b"from a import b\n", b"run()\n"]
     }
-    examples: ClassVar[int] = 50
+    examples: ClassVar[int] = 30
 
     def make_strategy(self) -> SortedImports:
         """Make it as the registry does."""
