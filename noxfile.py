@@ -89,7 +89,7 @@ def types(session: nox.Session) -> None:
 def api(session: nox.Session) -> None:
     """Compare the public names with their record."""
     session.install(wheel(), "griffelib")
-    session.run("python", "tools/public_api.py", "--check")
+    session.run("python", "docs/tools/public_api.py", "--check")
 
 
 @nox.session(python=PYTHONS[0], tags=["static"], requires=["build"])

@@ -82,7 +82,7 @@ async def thin(paint: Paint, share: float = 0.5) -> Paint:
 '''
 
 STUB = '''\
-"""The public names of `made`; `python tools/public_api.py` writes this."""
+"""The public names of `made`; `python docs/tools/public_api.py` writes this."""
 
 class Colour(StrEnum):
     BLUE = 'blue'
@@ -142,7 +142,7 @@ def test_the_public_names_are_as_recorded(module):
     change = tool.find_change(module, recorded, tool.make_stub(module))
 
     if change:
-        pytest.fail(f"`python tools/public_api.py` records what has changed:\n{change}")
+        pytest.fail(f"`python docs/tools/public_api.py` records what has changed:\n{change}")
 
 
 def test_a_record_shows_what_a_caller_sees(tmp_path):

@@ -1,4 +1,4 @@
-"""The public names of `cooperbench_eval.testing`; `python tools/public_api.py` writes this."""
+"""The public names of `cooperbench_eval.testing`; `python docs/tools/public_api.py` writes this."""
 
 SANDBOX_LAWS: Final[tuple[SandboxLaw, ...]]
 

@@ -219,5 +219,5 @@ def test_what_the_configuration_names_exists():
 
     for name in re.findall(r"[\w/-]+\.(?:css|svg)", text):
         assert Path(ROOT, "docs", name).is_file()
-    for name in re.findall(r"tools/\w+\.py", text):
+    for name in re.findall(r"docs/tools/\w+\.py", text):
         assert Path(ROOT, name).is_file()

@@ -198,7 +198,7 @@ def test_it_is_a_schema_and_needs_nothing_from_elsewhere():
 
 
 def test_it_is_what_the_records_make():
-    """`python tools/report_schema.py` writes it, and the tables of the page, anew."""
+    """`python docs/tools/report_schema.py` writes it, and the tables of the page, anew."""
     schema = tool.make_schema()
 
     page = tool.PAGE_FILE.read_text(encoding="utf-8")

@@ -1,6 +1,6 @@
 """Writes the merge report's JSON Schema, and the tables of it in the documentation.
 
-    python tools/report_schema.py
+    python docs/tools/report_schema.py
 
 Both are made from the records: keys, types and defaults from attrs, words from the
 docstrings. Needs `griffelib`, which the extra `test` brings.
@@ -33,7 +33,7 @@ from cooperbench_eval.reporting.serialization import SCHEMA_VERSION
 
 __all__ = ["make_page", "make_schema", "print_schema"]
 
-_ROOT: Final = Path(__file__).resolve().parents[1]
+_ROOT: Final = Path(__file__).resolve().parents[2]
 SCHEMA_FILE: Final = _ROOT / "cooperbench_eval/reporting/merge_report.schema.json"
 PAGE_FILE: Final = _ROOT / "docs/reference/report-format.md"
 

@@ -1,7 +1,7 @@
 """Records the public names, so that a change of them is seen in review.
 
-    python tools/public_api.py           # writes the record, and tells what changed
-    python tools/public_api.py --check   # only tells, and fails where something did
+    python docs/tools/public_api.py           # writes the record, and tells what changed
+    python docs/tools/public_api.py --check   # only tells, and fails where something did
 
 The record is a stub for each public module under `tests/api/`: what griffe sees of the
 names in its `__all__`, and of those members of theirs that have no underscore. Griffe
@@ -24,7 +24,7 @@ import cooperbench_eval
 
 __all__ = ["MODULES", "Change", "find_change", "make_stub", "record_file"]
 
-_ROOT: Final = Path(__file__).resolve().parents[1]
+_ROOT: Final = Path(__file__).resolve().parents[2]
 _INSTALLED: Final = Path(cooperbench_eval.__file__).parents[1]
 MODULES: Final = ("cooperbench_eval", "cooperbench_eval.testing")
 _WIDTH: Final = 100
@@ -107,7 +107,8 @@ def make_stub(module: str, *search_paths: Path) -> str:
     loaded: Any = griffe.load(package, search_paths=search_paths or (_INSTALLED,))
     found = loaded[inside] if inside else loaded
     public = {_target(found[name]).path for name in found.exports}
-    parts = [f'"""The public names of `{module}`; `python tools/public_api.py` writes this."""']
+    head = f"The public names of `{module}`; `python docs/tools/public_api.py` writes this."
+    parts = [f'"""{head}"""']
     parts += ["\n".join(_stub(name, _target(found[name]), public)) for name in found.exports]
     return "\n\n".join(parts) + "\n"
 
@@ -332,7 +333,7 @@ def main() -> int:
         change = find_change(module, recorded, now)
         if change:
             changed = True
-            print(change)  # noqa: T201 - a command
+            print(change)
         if change and not is_check:
             file.parent.mkdir(exist_ok=True)
             file.write_text(now, encoding="utf-8")
