@@ -1,6 +1,8 @@
 """The kit catches whoever breaks a law, says how, and is broken by nobody."""
 
 import pickle
+import subprocess
+import sys
 import time
 
 import broken_strategies as broken
@@ -361,3 +363,20 @@ def test_results_pickle():
     results = check_strategy(broken.Raises(), examples=6, deadline_seconds=None)
 
     assert pickle.loads(pickle.dumps(results)) == results  # noqa: S301 - our own
+
+
+def test_hypothesis_and_pytest_are_imported_where_they_are_used():
+    """Neither by the package nor by what checks sandboxes."""
+    script = """
+import sys
+import cooperbench_eval.testing as kit
+kit.SANDBOX_LAWS, kit.check_sandbox, kit.LawResult
+print({"hypothesis", "pytest"} & set(sys.modules))
+assert set(kit.__all__) == set(kit._HOMES) <= set(dir(kit))
+assert all(getattr(kit, name) is not None for name in kit.__all__)
+print(hasattr(kit, "nonsense"), "hypothesis" in sys.modules, "pytest" in sys.modules)
+"""
+
+    done = subprocess.run((sys.executable, "-c", script), capture_output=True, check=True)
+
+    assert done.stdout == b"set()\nFalse True False\n"
