@@ -81,7 +81,7 @@ def lint(session: nox.Session) -> None:
 @nox.session(python=PYTHONS[0], tags=["static"], requires=["build"])
 def types(session: nox.Session) -> None:
     """Check types."""
-    session.install(wheel("dev", "sample", "test"))
+    session.install(wheel("dev", "docs", "sample", "test"))
     session.run("mypy")
 
 
