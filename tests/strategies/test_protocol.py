@@ -288,3 +288,18 @@ def test_a_failure_that_is_told_is_a_row_like_any_other():
     assert (told.tree_id, told.diff, told.conflict_details) == (None, None, None)
     assert (told.feature1_tests, told.feature2_tests) == (None, None)
     assert report.attempt("union").status == "resolved"
+
+
+def test_an_answer_that_is_no_bytes_is_told():
+    """A text instead of bytes is the strategy's failure, in words that help."""
+    base, ours, theirs = (ce.Snapshot.from_files({"f": text}) for text in (b"a\n", b"b\n", b"c\n"))
+    sides = ce.Changes.between(base, ours), ce.Changes.between(base, theirs)
+
+    class Texts:
+        name = "texts"
+
+        def merge(self, merge_input, /):
+            return ce.resolve_conflicts(merge_input, lambda _: "b\n")
+
+    with pytest.raises(ce.StrategyFailedError, match=r"is bytes, Gone\.GONE or None, not 'b"):
+        ce.merge(base, *sides, strategy=Texts())
