@@ -15,7 +15,7 @@ import nox
 nox.needs_version = ">=2025.2.9"
 nox.options.default_venv_backend = "uv|virtualenv"
 nox.options.error_on_missing_interpreters = True
-nox.options.sessions = ["lint", "types", "build", "api", "tests"]
+nox.options.sessions = ["lint", "types", "build", "api", "docs", "tests"]
 
 PYTHONS = ["3.11", "3.12", "3.13"]
 ROOT = Path(__file__).parent
