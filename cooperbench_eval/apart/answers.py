@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from attrs import frozen
 
+from cooperbench_eval.apart.pickling import shown
 from cooperbench_eval.errors import WorkerError
 
 __all__ = ["Answer", "read_answer", "write_answer"]
@@ -38,9 +39,11 @@ class Answer:
         found = None
         try:
             found = None if self.data is None else pickle.loads(self.data)  # noqa: S301 - a worker's
+        except KeyboardInterrupt:
+            raise
         # Whatever a class does when it is rebuilt.
-        except Exception as exc:
-            problem = self.problem or f"the answer cannot be rebuilt here ({exc!r})"
+        except BaseException as exc:
+            problem = self.problem or f"the answer cannot be rebuilt here ({shown(exc)})"
             raise WorkerError(problem) from exc
         if self.is_value:
             return found

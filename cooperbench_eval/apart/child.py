@@ -2,6 +2,7 @@
 
 import marshal
 import os
+import select
 import socket
 import subprocess
 import sys
@@ -26,6 +27,7 @@ _FLAGS: Final = getattr(socket, "MSG_NOSIGNAL", 0) | socket.MSG_DONTWAIT
 _GRACE_SECONDS: Final = 5.0
 """How long a process may clean up that is stopped, or go on that has answered."""
 _MOST_SAID: Final = 16
+_WAKE_MILLISECONDS: Final = 1000
 
 
 class Child:
@@ -35,10 +37,15 @@ class Child:
     """
 
     def __init__(
-        self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+        self,
+        fn: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        is_dropped: Callable[[], bool],
     ) -> None:
-        """Prepare to call *fn*."""
+        """Prepare to call *fn*; it is stopped as well when *is_dropped* says so."""
         self._call = (fn, args, kwargs)
+        self._is_dropped = is_dropped
         self._lock = threading.Lock()
         self._link: socket.socket | None = None
         self._is_stopped = False
@@ -80,7 +87,7 @@ class Child:
                 if self._is_stopped:
                     raise WorkerError("it was stopped")
                 process = _start(there, folder, call, answer)
-            process.wait()
+            self._await(process, here)
             try:
                 ending = int(here.recv(_MOST_SAID, _FLAGS) or b"")
             except (OSError, ValueError) as exc:
@@ -93,6 +100,16 @@ class Child:
         if self._is_stopped:
             raise WorkerError("it was stopped", ending)
         raise WorkerError(f"its process {_how(ending)}", ending)
+
+    def _await(self, process: subprocess.Popen[bytes], here: socket.socket) -> None:
+        """Wait for the guardian to end, which says how the worker did just before."""
+        poller = select.poll()
+        poller.register(here, select.POLLIN)
+        # Another process forked by the host may hold its end, hence `process.poll`.
+        while not poller.poll(_WAKE_MILLISECONDS) and process.poll() is None:
+            if self._is_dropped():
+                self.stop()
+        process.wait()
 
     @contextmanager
     def _linked(self) -> Iterator[tuple[socket.socket, socket.socket]]:

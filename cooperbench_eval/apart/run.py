@@ -28,7 +28,8 @@ async def run_apart(
     A cancelled task first has the process stop, in a way that lets it clean up; after
     five seconds it is killed. `CancelledError` comes out of the await when nothing is
     left of the process, of what it started and of its temporary files, however often
-    the task is cancelled meanwhile. All of that also dies with the host.
+    the task is cancelled meanwhile. All of that also dies with the host, and soon after
+    the loop is closed.
 
     Args:
         fn: What to call. It travels by name, or whole if the main module defines it,
@@ -46,7 +47,7 @@ async def run_apart(
         loop = asyncio.get_running_loop()
     except RuntimeError as exc:
         raise WorkerError("this is awaited in an asyncio event loop, and none runs here") from exc
-    child = Child(fn, args, kwargs)
+    child = Child(fn, args, kwargs, loop.is_closed)
     outcome: Future[_Value] = Future()
     done = loop.create_future()
 

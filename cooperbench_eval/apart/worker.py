@@ -9,12 +9,11 @@ from contextlib import suppress
 from typing import Any, BinaryIO
 
 from cooperbench_eval.apart.answers import Answer, write_answer
-from cooperbench_eval.apart.pickling import dumps
+from cooperbench_eval.apart.pickling import dumps, shown
 from cooperbench_eval.apart.stopping import Stopped, pass_over, stop_when_told
 
 __all__ = ["serve"]
 
-_SHOWN = 1000
 _STOPPED = 128 + signal.SIGTERM
 
 
@@ -34,7 +33,7 @@ def _answer(call: BinaryIO) -> Answer:
         fn, args, kwargs = pickle.load(call)  # noqa: S301 - packed by the host
     # Whatever a class does when it is rebuilt, or its module when it is imported.
     except Exception as exc:  # noqa: BLE001
-        return Answer(problem=f"cannot be rebuilt in a process of its own ({_shown(exc)})")
+        return Answer(problem=f"cannot be rebuilt in a process of its own ({shown(exc)})")
     return _call(fn, args, kwargs)
 
 
@@ -50,20 +49,13 @@ def _call(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any])
         return Answer(is_value=True, data=dumps(value))
     # What pickling raises is up to what is pickled.
     except Exception as exc:  # noqa: BLE001
-        return Answer(problem=f"its value cannot be sent back ({_shown(exc)})")
+        return Answer(problem=f"its value cannot be sent back ({shown(exc)})")
 
 
 def _raised(exc: BaseException) -> Answer:
     where = "".join(traceback.format_exception(exc))
-    problem = f"it raised {_shown(exc)}"
+    problem = f"it raised {shown(exc)}"
     data = None
     with suppress(Exception):  # it is told in words then
         data = dumps(exc)
     return Answer(data=data, problem=problem, traceback=where)
-
-
-def _shown(exc: BaseException) -> str:
-    try:
-        return repr(exc)[:_SHOWN]
-    except Exception:  # noqa: BLE001 - a class may do anything
-        return type(exc).__name__

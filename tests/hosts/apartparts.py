@@ -169,6 +169,32 @@ class UnsendableError(Exception):
         self.lock = threading.Lock()
 
 
+class Unpicklable:
+    """Raises something when it is pickled, by one way or the other."""
+
+    def __init__(self, raised, way="__reduce__"):
+        self.raised = raised
+        self.way = way
+
+    def __reduce_ex__(self, _):
+        if self.way == "__reduce__":
+            raise self.raised
+        return super().__reduce_ex__(4)
+
+    def __getstate__(self):
+        raise self.raised
+
+
+class Unbuildable:
+    """Raises something when it is rebuilt."""
+
+    def __init__(self, raised):
+        self.raised = raised
+
+    def __reduce__(self):
+        return throw, (type(self.raised), *self.raised.args)
+
+
 class UnspeakableError(BaseException):
     """Has no words for itself."""
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import multiprocessing
 import operator
 import os
 import random
@@ -19,6 +20,8 @@ import pytest
 from apartparts import (
     OddError,
     Traveller,
+    Unbuildable,
+    Unpicklable,
     UnsendableError,
     UnspeakableError,
     answer_and_linger,
@@ -141,6 +144,36 @@ def test_what_cannot_be_pickled_is_an_error(call, words):
         asyncio.run(run_apart(*call))
 
     assert not words or str(caught.value).startswith(words)
+
+
+@pytest.mark.parametrize(
+    ("thing", "words"),
+    [
+        (multiprocessing.get_context("spawn").Lock(), "it raised RuntimeError('Lock objects"),
+        (Unpicklable(KeyError("x")), "it raised KeyError('x')"),
+        (Unpicklable(FileNotFoundError(2, "gone"), "__getstate__"), "it raised FileNotFoundError("),
+        (Unpicklable(SystemExit(3)), "it raised SystemExit(3)"),
+        (Unpicklable(asyncio.CancelledError()), "it raised CancelledError()"),
+        (Unpicklable(UnspeakableError()), "it raised UnspeakableError"),
+    ],
+    ids=lambda value: value.replace(" ", "-") if isinstance(value, str) else "",
+)
+def test_whatever_pickling_raises_is_told_in_words(thing, words):
+    """It is code of others; the cause is kept, and the host goes on."""
+    with pytest.raises(WorkerError) as caught:
+        asyncio.run(run_apart(bounce, thing))
+
+    assert str(caught.value).startswith(f"cannot be sent to a process of its own ({words}")
+    cause = caught.value.__cause__.__cause__
+    assert words.startswith(f"it raised {type(cause).__name__}")
+
+
+def test_what_cannot_be_rebuilt_here_is_told_in_words():
+    """Also where it would end the host."""
+    with pytest.raises(WorkerError) as caught:
+        asyncio.run(run_apart(Unbuildable, SystemExit(3)))
+
+    assert str(caught.value) == "the answer cannot be rebuilt here (SystemExit(3))"
 
 
 def test_what_cannot_be_imported_there_is_an_error(monkeypatch):
@@ -333,6 +366,21 @@ def test_a_coroutine_that_is_dropped_takes_its_process_along(word, mark):
     task.get_coro().close()
 
     assert until(lambda: not live(word))
+
+
+def test_a_loop_that_is_closed_takes_its_processes_along(word, mark, temporary, monkeypatch):
+    """Though nobody cancels the tasks that wait, and they are kept alive."""
+    monkeypatch.setattr(child, "_WAKE_MILLISECONDS", 50)
+    loop = asyncio.new_event_loop()
+    task = loop.create_task(run_apart(sleep_with_litter, word, mark))
+    loop.run_until_complete(begun(mark))
+    task._log_destroy_pending = False
+
+    loop.close()
+
+    assert until(lambda: not live(word))
+    assert until(lambda: not list(temporary.iterdir()))
+    assert mark.read_text() == "cleaned up"
 
 
 def test_without_a_loop_of_asyncio_there_is_a_clear_error():
