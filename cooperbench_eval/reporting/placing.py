@@ -6,24 +6,27 @@ do, and both files can be compared as texts.
 
 Where the other merge has all settled lines of the first, what stands between them is
 in the conflicts' places. Settled lines between two conflicts may be found at several
-places; then the two are told as one. Where settled lines are gone, the lines of the
-base that both merges leave alone part the file, and each part is told for itself. The
-same goes for a file that repeats itself so that two diffs cut it at different places.
+places; then the two are told as one. So they are where lines that no diff shows may be
+the same as lines that one does. Where settled lines are gone, the lines of the base
+that both merges leave alone part the file, and each part is told for itself. The same
+goes for a file that repeats itself so that two diffs cut it at different places.
 """
 
+import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import groupby, pairwise, takewhile
 from typing import Final, Self
 
 from attrs import evolve, frozen
 
 from cooperbench_eval.errors import PatchError
-from cooperbench_eval.models import Conflict
+from cooperbench_eval.models import Conflict, FileMode
 from cooperbench_eval.patching import FileChange, FilePatch
 from cooperbench_eval.patching.binary import apply_change
 
-__all__ = ["Block", "Place", "Untold", "contents_of", "find_places"]
+__all__ = ["Block", "Place", "Untold", "contents_of", "find_places", "old_contents_of"]
 
 
 class Untold(Exception):  # noqa: N818 - an answer on its way up, and no error
@@ -76,15 +79,15 @@ class Place:
     """What stands in the place of a conflict, or of several.
 
     Attributes:
-        text: The text.
+        text: The text; `None` if it holds lines that no diff shows.
         blocks: Which conflicts it stands for.
         lines_before: Settled lines before them that it stands for as well.
         lines_after: Settled lines behind them, likewise.
         is_as_before: Whether it is the one conflict between its markers, unchanged.
-        is_exact: Whether all settled lines of the file stand as they were.
+        is_exact: Whether all settled lines of the file are known to stand as they were.
     """
 
-    text: bytes
+    text: bytes | None
     blocks: range
     lines_before: int = 0
     lines_after: int = 0
@@ -110,6 +113,8 @@ def find_places(
     if not before or before[-1].change is FileChange.DELETE:
         raise Untold("the naive merge's diff does not have the file")
     is_new = before[-1].change is FileChange.ADD
+    if not after and before[0].change is FileChange.DELETE:
+        raise Untold("the base's entry stands there, which is of another type")
     if (not after and is_new) or (after and after[-1].change is FileChange.DELETE):
         return [None] * len(blocks)
     if is_new != any(file.change is FileChange.ADD for file in after):
@@ -122,7 +127,9 @@ def find_places(
     spans = [naive.span(block) for block in blocks]
     if any(one[1] > two[0] for one, two in pairwise(spans)):
         raise Untold("the conflicts overlap")
-    placing = _Placing(naive.text, other.text, spans, _anchors(pieces, naive, other, spans))
+    anchors = _anchors(pieces, naive, other, spans)
+    runs = {piece.text: piece.count for piece in pieces if piece.is_run}
+    placing = _Placing(naive.text, other.text, spans, anchors, runs)
     return [place for place in placing.places() for _ in place.blocks]
 
 
@@ -150,6 +157,11 @@ class _Piece:
     start: int
     count: int
     text: str
+
+    @property
+    def is_run(self) -> bool:
+        """Whether its text only stands for it."""
+        return ord(self.text[0]) >= _FIRST_RUN if self.text else False
 
 
 @frozen
@@ -302,15 +314,22 @@ class _Placing:
         other: The file without them.
         spans: Where the conflicts stand in the first one.
         anchors: What both files have of the base, in order.
+        runs: What stands for lines that no diff shows, with how many these are.
     """
 
     def __init__(
-        self, naive: str, other: str, spans: Sequence[_Span], anchors: Sequence[_Anchor]
+        self,
+        naive: str,
+        other: str,
+        spans: Sequence[_Span],
+        anchors: Sequence[_Anchor],
+        runs: Mapping[str, int],
     ) -> None:
         self._naive = naive
         self._other = other
         self._spans = spans
         self._anchors = anchors
+        self._runs = runs
 
     def places(self) -> Iterator[Place]:
         """Yield the places in order, each conflict in one of them."""
@@ -355,7 +374,7 @@ class _Placing:
         ):
             return None
         inner = self._other[start:end]
-        fixed = _find_fixed(between, inner)
+        fixed = _find_fixed(between, inner, self._runs)
         if fixed is None:
             return None
         found = []
@@ -384,10 +403,9 @@ class _Placing:
     def _place(
         self, blocks: range, text: str, *, lines_before: int = 0, lines_after: int = 0
     ) -> Place:
-        try:
+        data: bytes | None = None
+        with suppress(UnicodeEncodeError):  # else it holds lines that no diff shows
             data = text.encode("latin-1")
-        except UnicodeEncodeError as exc:
-            raise Untold("it holds lines of the base that no diff shows") from exc
         is_one = len(blocks) == 1 and not lines_before and not lines_after
         return Place(
             text=data,
@@ -410,7 +428,9 @@ def _count_common(one: Iterable[str], two: Iterable[str]) -> int:
     )
 
 
-def _find_fixed(needles: Sequence[str], text: str) -> list[int | None] | None:
+def _find_fixed(
+    needles: Sequence[str], text: str, runs: Mapping[str, int]
+) -> list[int | None] | None:
     """Find texts in order, each of which must stand in *text*.
 
     They are sought as whole lines first, then anywhere.
@@ -426,7 +446,11 @@ def _find_fixed(needles: Sequence[str], text: str) -> list[int | None] | None:
             last = _find_first(backwards, text[::-1] + edge, behind=edge) or []
             ends = [len(text) - at for at in reversed(last)]
             starts = [end - len(needle) for end, needle in zip(ends, needles, strict=True)]
-            return [at if at == start else None for at, start in zip(first, starts, strict=True)]
+            stay = _cannot_move(needles, text, runs, within_lines=not edge)
+            return [
+                at if at == start and stays else None
+                for at, start, stays in zip(first, starts, stay, strict=True)
+            ]
     return None
 
 
@@ -444,6 +468,99 @@ def _find_first(
     return found
 
 
+# How many lines of a text, and comparisons of them, an answer may take.
+_MOST_LINES: Final = 200_000
+_MOST_STEPS: Final = 1_000_000
+
+
+def _cannot_move(
+    needles: Sequence[str], text: str, runs: Mapping[str, int], *, within_lines: bool
+) -> list[bool]:
+    """Say of each text whether it has one place, whatever the lines are that no diff shows.
+
+    Args:
+        needles: The texts, which stand in *text* in this order.
+        text: Where they stand.
+        runs: What stands for lines that no diff shows, with how many these are.
+        within_lines: Whether any of the texts may begin within a line.
+    """
+    parts = [_split_text(needle) for needle in needles]
+    has_run = [any(line in runs for line in part) for part in parts]
+    if not any(has_run):
+        return [True] * len(needles)
+    lines = _split_text(text)
+    if sum(runs.get(line, 1) for line in lines) > _MOST_LINES:
+        return [False] * len(needles)
+    seeker = _Seeker(_expand(lines, runs))
+    sought = [
+        (_expand(part, runs), within_lines or hides)
+        for part, hides in zip(parts, has_run, strict=True)
+    ]
+    try:
+        return seeker.have_one_place(sought)
+    except Untold:
+        return [False] * len(needles)
+
+
+# A line; `None` is one that no diff shows.
+_Lines = list[str | None]
+
+
+def _expand(lines: Iterable[str], runs: Mapping[str, int]) -> _Lines:
+    out: _Lines = []
+    for line in lines:
+        out += [line] if line not in runs else [None] * runs[line]
+    return out
+
+
+class _Seeker:
+    """The search for lines among others, where an unknown line may be any."""
+
+    def __init__(self, lines: _Lines) -> None:
+        self._lines = lines
+        self._steps = 0
+
+    def have_one_place(self, sought: Sequence[tuple[_Lines, bool]]) -> list[bool]:
+        """Say of each whether its first and its last possible place are one.
+
+        Args:
+            sought: What is sought, in order, and whether it may begin within a line.
+
+        Raises:
+            Untold: It would take too long.
+        """
+        size = len(self._lines)
+        first, at = [], 0
+        for needle, within in sought:
+            at = self._seek(needle, range(at, size), within=within)
+            first.append(at)
+            at += len(needle)
+        last, at = [], size
+        for needle, within in reversed(sought):
+            at = self._seek(needle, range(at - len(needle), -1, -1), within=within)
+            last.append(at)
+        return [one == two for one, two in zip(first, reversed(last), strict=True)]
+
+    def _seek(self, needle: _Lines, places: range, *, within: bool) -> int:
+        """Return the first of *places* where the lines may stand."""
+        for at in places:
+            if self._may_stand(needle, at, within=within):
+                return at
+        raise Untold("the lines do not stand there")
+
+    def _may_stand(self, needle: _Lines, at: int, *, within: bool) -> bool:
+        for i, line in enumerate(needle, at):
+            self._steps += 1
+            if self._steps > _MOST_STEPS or i >= len(self._lines):
+                raise Untold("the search takes too long")
+            there = self._lines[i]
+            if line is None or there is None or line == there:
+                continue
+            if not (within and i == at and there.endswith(line)):
+                return False
+        return True
+
+
 # --- whole files -------------------------------------------------------------
 
 
@@ -457,6 +574,8 @@ def contents_of(file: FilePatch, old: bytes | None) -> bytes:
     Raises:
         Untold: What it held must be known, and is not or does not fit.
     """
+    if FileMode.SUBMODULE in {file.old_mode, file.new_mode}:
+        return _commit_in(file)
     if file.binary:
         try:
             return apply_change(file.binary, old or b"")
@@ -473,3 +592,27 @@ def contents_of(file: FilePatch, old: bytes | None) -> bytes:
     if not is_new and old is None:
         raise Untold("a diff shows the file in parts")
     return b"".join([*out, *lines[done:]])
+
+
+def old_contents_of(file: FilePatch) -> bytes:
+    """Return what a file held that a diff of ours deletes.
+
+    Raises:
+        Untold: The diff does not show it.
+    """
+    if file.binary or file.lacks_contents:
+        raise Untold("the file is as the base has it, which the report does not show")
+    old = b"".join(line[1:] for hunk in file.hunks for line in hunk.lines)
+    return _commit_of(old) if file.old_mode is FileMode.SUBMODULE else old
+
+
+def _commit_in(file: FilePatch) -> bytes:
+    """Return the commit that a submodule is set to: its entry is no text, but a diff shows one."""
+    new = b"".join(line[1:] for hunk in file.hunks for line in hunk.lines if line[:1] == b"+")
+    return _commit_of(new)
+
+
+def _commit_of(shown: bytes) -> bytes:
+    if found := re.fullmatch(rb"Subproject commit ([0-9a-f]{40})\n?", shown):
+        return found[1]
+    raise Untold("a diff shows a submodule without its commit")

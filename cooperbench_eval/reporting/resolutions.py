@@ -16,7 +16,14 @@ from attrs import evolve, field, frozen
 from cooperbench_eval.errors import PatchError
 from cooperbench_eval.models import Conflict, ConflictKind, Entry, FileMode, LedgerRow, MergeStatus
 from cooperbench_eval.patching import FileChange, FilePatch, Patch
-from cooperbench_eval.reporting.placing import Block, Place, Untold, contents_of, find_places
+from cooperbench_eval.reporting.placing import (
+    Block,
+    Place,
+    Untold,
+    contents_of,
+    find_places,
+    old_contents_of,
+)
 from cooperbench_eval.reporting.rows import Attempt
 
 __all__ = ["ConflictResolution", "NaiveMerge", "ResolutionKind"]
@@ -49,11 +56,12 @@ class ConflictResolution:
             one piece, or where it cannot be told which part is whose; the settled
             lines between them are then in *text* as well.
         lines_before: How many settled lines before the first of them the strategy
-            changed too, so that *text* stands for these as well.
+            seems to have changed too, so that *text* stands for these as well.
         lines_after: Likewise behind the last of them.
         is_exact: Whether the file is the naive merge's but for its conflicts, as far as
-            the diffs tell. Else settled lines were changed too, and the place is where
-            lines of the base that were not changed say it is.
+            the diffs tell. Else settled lines seem to be changed too, so the place is
+            uncertain: it is where lines of the base that were not changed say it is. In
+            a file that repeats itself this may be so where none was changed.
         reason: Why it cannot be told; else empty.
         ledger: The strategy's own words on it, if it says any and they can be matched.
     """
@@ -165,9 +173,9 @@ class NaiveMerge:
             if place is None:
                 told[i] = self._deleted(i, together=numbers)
             elif may_be_open and place.is_as_before:
-                told[i] = self._open(i)
+                told[i] = evolve(self._open(i), is_exact=place.is_exact)
             else:
-                told[i] = self._text(i, place, together=[numbers[each] for each in place.blocks])
+                told[i] = self._placed(i, place, together=[numbers[each] for each in place.blocks])
         return told
 
     def _deleted(self, i: int, together: Sequence[int]) -> ConflictResolution:
@@ -178,15 +186,18 @@ class NaiveMerge:
         is_open = ResolutionKind.OPEN
         return ConflictResolution(conflict=self._conflicts[i], kind=is_open, together=(i,))
 
-    def _text(self, i: int, place: Place, together: Sequence[int]) -> ConflictResolution:
+    def _placed(self, i: int, place: Place, together: Sequence[int]) -> ConflictResolution:
+        """Tell a conflict by what stands in its place."""
+        is_known = place.text is not None
         return ConflictResolution(
             conflict=self._conflicts[i],
-            kind=ResolutionKind.TEXT,
+            kind=ResolutionKind.TEXT if is_known else ResolutionKind.UNKNOWN,
             text=place.text,
             together=together,
             lines_before=place.lines_before,
             lines_after=place.lines_after,
             is_exact=place.is_exact,
+            reason="" if is_known else "it holds lines of the base that no diff shows",
         )
 
     def _tell_file(
@@ -234,6 +245,8 @@ def _text_of_file(
     versions of the conflict are whole contents.
     """
     if not after:  # as the base has it
+        if before and before[0].change is FileChange.DELETE:
+            return old_contents_of(before[0])
         if any(file.change is FileChange.ADD for file in before):
             return None
         ids = {file.old_id for file in before} - {None}

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 
 import cooperbench_eval as ce
 from cooperbench_eval.merging.tree import merge_changes
+from cooperbench_eval.reporting import placing
 from cooperbench_eval.reporting.resolutions import NaiveMerge
 from cooperbench_eval.scoring import ConflictScorer
 from cooperbench_eval.strategies.protocol import MergeInput, resolve_conflicts
@@ -385,3 +386,123 @@ def test_a_strategy_without_a_row_is_a_key_error():
 
     with pytest.raises(KeyError, match="union"):
         report.resolutions("union")
+
+
+UNSEEN = [b"s%d\n" % n for n in range(9)]
+
+
+def with_unseen_between():
+    """Two conflicts, and between them lines of which no diff shows the middle ones."""
+    base, ours, theirs = (
+        b"".join([b"p\n", one, *UNSEEN, two, b"q\n"])
+        for one, two in ((b"A\n", b"B\n"), (b"o1\n", b"o2\n"), (b"t1\n", b"t2\n"))
+    )
+    return Merged.of_texts(base, ours, theirs)
+
+
+@pytest.mark.parametrize(
+    "given_answers",
+    [
+        [b"".join([*UNSEEN, b"x\n"]), b""],
+        [b"", b"".join([b"x\n", *UNSEEN])],
+        [b"".join([b"x\n", *UNSEEN]), b"z\n"],
+    ],
+)
+def test_lines_that_no_diff_shows_may_stand_in_an_answer(given_answers):
+    """Where they do, it is not known which of the two stood there before."""
+    merged = with_unseen_between()
+
+    first, second = merged.tell(merged.resolve(in_turn(given_answers)))
+
+    assert first.together == second.together == (0, 1)
+    assert first.kind == second.kind == "unknown"
+    assert first.reason == "it holds lines of the base that no diff shows"
+
+
+def test_an_answer_with_some_of_the_settled_lines_is_told():
+    """Lines that no diff shows can be no other ones, where those around them are."""
+    merged = with_unseen_between()
+    given_answers = [b"".join([*UNSEEN[:3], b"x\n", b"\n", UNSEEN[8]]), b"".join(UNSEEN[1:])]
+
+    told = merged.tell(merged.resolve(in_turn(given_answers)))
+
+    assert [(one.text, one.together, one.is_exact) for one in told] == [
+        (given_answers[0], (0,), True),
+        (given_answers[1], (1,), True),
+    ]
+
+
+@pytest.mark.parametrize("limit", ["_MOST_STEPS", "_MOST_LINES"])
+def test_a_search_that_takes_long_is_given_up(monkeypatch, limit):
+    """Conflicts are told together then, as if the lines between them could stand elsewhere."""
+    merged = with_unseen_between()
+    outcome = merged.resolve(in_turn([b"x\n", b"y\n"]))
+    apart = [one.together for one in merged.tell(outcome)]
+    monkeypatch.setattr(placing, limit, 8)
+
+    together = [one.together for one in merged.tell(outcome)]
+
+    assert apart == [(0,), (1,)]
+    assert together == [(0, 1), (0, 1)]
+
+
+LINK = ce.FileMode.SYMLINK
+
+
+@pytest.mark.parametrize(
+    ("base", "ours", "theirs", "kept"),
+    [
+        (ce.Entry(b"x", LINK), None, ce.Entry(b"file\n"), b"x"),
+        (ce.Entry(b"one\n"), ce.Entry(b"two\n"), ce.Entry(b"k", LINK), b"one\n"),
+        (ce.Entry(b"2" * 40, ce.FileMode.SUBMODULE), None, ce.Entry(b"file\n"), b"2" * 40),
+    ],
+)
+def test_an_entry_of_another_type_that_is_kept_is_not_deleted(base, ours, theirs, kept):
+    """A diff has a change of type as a deletion and an addition; a strategy may undo both."""
+    merged = Merged(
+        ce.Snapshot.from_files({"a": base}), ce.Changes({"a": ours}), ce.Changes({"a": theirs})
+    )
+
+    (told,) = merged.tell(ce.MergeOutcome(changes=ce.Changes(), conflicts_met=1))
+
+    assert (told.kind, told.text) == ("text", kept)
+
+
+def test_lines_of_a_file_that_was_a_link_and_is_one_again_cannot_be_told():
+    """The link stands in the place of them all, and the file is not gone."""
+    tree = ce.Snapshot.from_files({"a": ce.Entry(b"x", LINK)})
+    sides = [ce.Changes({"a": ce.Entry(text)}) for text in (b"1\n2\n3\n", b"1\n9\n3\n")]
+    merged = Merged(tree, *sides)
+
+    (told,) = merged.tell(ce.MergeOutcome(changes=ce.Changes(), conflicts_met=1))
+
+    assert told.kind == "unknown"
+    assert told.reason == "the base's entry stands there, which is of another type"
+
+
+def test_a_submodule_is_told_by_its_commit():
+    """As the versions of its conflict are, and not in the words that a diff has for it."""
+    one, two, three = (ce.Entry(digit * 40, ce.FileMode.SUBMODULE) for digit in (b"1", b"2", b"3"))
+    both = ce.Snapshot.from_files({"a": one})
+    changed_by_both = Merged(both, ce.Changes({"a": two}), ce.Changes({"a": three}))
+    added = Merged(ce.Snapshot.from_files({}), ce.Changes({"a": two}), ce.Changes({"a": three}))
+
+    for merged in (changed_by_both, added):
+        changes = ce.Changes({"a": two})
+        (told,) = merged.tell(ce.MergeOutcome(changes=changes, conflicts_met=1))
+
+        assert (told.kind, told.text) == ("text", merged.merge.conflicts[0].ours)
+
+
+def test_an_open_conflict_of_a_changed_file_is_not_exact():
+    """Its lines are as they were, and others of the file are not."""
+    merged = Merged.of_texts(NUMBERS, changed((20, b"a\n")), changed((20, b"b\n")))
+    shown = merged.merge.changes["f"].data
+    left = evolve(
+        rewritten(merged, shown.replace(b"0\n", b"elsewhere\n", 1)),
+        conflicts=merged.merge.conflicts,
+    )
+
+    (told,) = merged.tell(left)
+
+    assert (told.kind, told.is_exact) == ("open", False)
