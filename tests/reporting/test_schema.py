@@ -162,6 +162,11 @@ def with_value(name, key, value):
     return data
 
 
+def is_allowed(name, data):
+    """Whether the schema allows what stands in that record's place; it alone is looked at."""
+    return fits(at(data, places()[name][1]), RECORDS[name])
+
+
 def without(name, key):
     """Return a document in which one record lacks one key."""
     report, place = places()[name]
@@ -328,7 +333,7 @@ def test_a_report_that_lacks_a_required_key_is_refused(name, key):
     """By the schema always; the library derives some facts itself and misses none of them."""
     data = without(name, key)
 
-    assert not VALIDATOR.is_valid(data)
+    assert not is_allowed(name, data)
     if name != NULLS:
         assert is_read(data) == ((name, key) in DERIVED)
 
@@ -339,9 +344,9 @@ def test_a_key_that_is_not_required_may_be_missing_and_means_its_default(name, k
     default = RECORDS[name]["properties"][key]["default"]
     data = without(name, key)
 
-    VALIDATOR.validate(data)
     explicit = with_value(name, key, default)
-    VALIDATOR.validate(explicit)
+    assert is_allowed(name, data)
+    assert is_allowed(name, explicit)
     assert ce.MergeReport.from_dict(data) == ce.MergeReport.from_dict(explicit)
 
 
@@ -358,7 +363,7 @@ def test_a_value_of_a_wrong_type_is_refused(name, key):
 
     for value in wrong:
         data = with_value(name, key, value)
-        assert not VALIDATOR.is_valid(data), value
+        assert not is_allowed(name, data), value
         if (name, key) not in DERIVED and name != NULLS:
             assert not is_read(data), value
 
@@ -370,6 +375,8 @@ def test_a_value_of_a_wrong_type_is_refused(name, key):
         ("MergeReport", "merge_status", "konflikt"),
         ("MergeReport", "conflict_score", -1),
         ("MergeReport", "k", 0),
+        ("MergeReport", "k", 2**63),
+        ("MergeReport", "task_id", -(2**63)),
         ("MergeReport", "timestamp", "2026-01-01T00:00:00"),
         ("MergeReport", "timestamp", "2026-13-01T00:00:00Z"),
         ("MergeReport", "timestamp", "yesterday"),
