@@ -9,15 +9,24 @@ LONGEST = 300
 
 _WIDE = frozenset({"F", "W"})
 _ON_TOP = frozenset({"Mn", "Me"})
+# Printable by their category, and drawn as nothing: blanks, joiners and variation selectors.
+_BLANK = frozenset(
+    {
+        *"\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0",
+        *map(chr, range(0xFE00, 0xFE10)),
+        *map(chr, range(0xE0100, 0xE01F0)),
+    }
+)
 
 
 def visible(text: str, limit: int = LONGEST) -> str:
     r"""Return *text* on one line, with what cannot be seen as escapes.
 
     These are control characters, escape sequences, direction marks, soft hyphens, halves
-    of pairs, unassigned characters, and every space but the plain one. What is longer than
-    *limit* is cut, and it is said how much is left out. However long *text* is, it takes
-    no longer than *limit* asks for.
+    of pairs, unassigned characters, every space but the plain one, and letters and marks
+    that are drawn as nothing, as variation selectors. What is longer than *limit* is cut,
+    and it is said how much is left out. However long *text* is, it takes no longer than
+    *limit* asks for.
 
     Example:
         >>> visible("a\tb\x1b[31m\u202e")
@@ -28,7 +37,8 @@ def visible(text: str, limit: int = LONGEST) -> str:
     shown: list[str] = []
     left = limit
     for number, character in enumerate(text):
-        piece = character if character.isprintable() else _escaped(character)
+        is_seen = character.isprintable() and character not in _BLANK
+        piece = character if is_seen else _escaped(character)
         left -= len(piece)
         if left < 0:
             return f"{''.join(shown)}… ({len(text) - number:,} more characters)"

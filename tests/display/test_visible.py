@@ -1,5 +1,7 @@
 """Texts of others, made fit to be shown."""
 
+import re
+
 import pytest
 from generators import odd_texts
 from hypothesis import given
@@ -18,8 +20,10 @@ def test_everything_shown_can_be_seen(text):
 
 @given(odd_texts())
 def test_what_can_be_seen_is_shown_as_it_is(text):
-    """A short text of printable characters is not touched, markup and quotes included."""
-    printable = "".join(filter(str.isprintable, text))
+    """A short text of characters that are drawn is not touched, markup and quotes included."""
+    is_drawn = re.compile(r"[^\u034f\u115f-\u1160\u17b4-\u17b5\u180b-\u180f\u2800\u3164\uffa0]")
+    printable = "".join(each for each in filter(str.isprintable, text) if is_drawn.match(each))
+    printable = re.sub("[\ufe00-\ufe0f\U000e0100-\U000e01ef]", "", printable)
 
     assert visible(printable) == printable
 
@@ -39,6 +43,9 @@ def test_what_is_shown_is_shown_again_as_it_is(text):
         ("\udcff", r"\udcff"),
         ("\0", r"\x00"),
         ("\U000e0041", r"\U000e0041"),
+        ("\u3164\uffa0\u115f\u1160\u2800", r"\u3164\uffa0\u115f\u1160\u2800"),
+        ("a\u034fb\u180f", r"a\u034fb\u180f"),
+        ("\ufe00\ufe0f\U000e01ef", r"\ufe00\ufe0f\U000e01ef"),
     ],
 )
 def test_what_cannot_be_seen_is_an_escape(hidden, shown):
