@@ -5,22 +5,45 @@ when it is shown, by the page's script.
 """
 
 import json
+import re
 from typing import Any
 
 __all__ = ["embed", "shown_bytes"]
 
 _ESCAPED = {ord(character): f"\\u{ord(character):04x}" for character in "<>&"}
+_MOST = 2**53 - 1
+_MAY_BE_MORE = re.compile(r"\d{16}")
 
 
 def embed(value: Any) -> str:
     r"""Return *value* as JSON of plain ASCII that may stand in any script element.
+
+    An integer that JavaScript would round is a text of its digits.
 
     Example:
         >>> embed("</script><!--\u2028\udce9")
         '"\\u003c/script\\u003e\\u003c!--\\u2028\\udce9"'
     """
     # In JSON these characters stand in strings only, so they may be escaped anywhere.
-    return json.dumps(value, ensure_ascii=True, separators=(",", ":")).translate(_ESCAPED)
+    return _dumps(value).translate(_ESCAPED)
+
+
+def _dumps(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=True, separators=(",", ":"))
+    if not _MAY_BE_MORE.search(text):
+        return text
+    return json.dumps(_held(value), ensure_ascii=True, separators=(",", ":"))
+
+
+def _held(value: Any) -> Any:
+    match value:
+        case int() if abs(value) > _MOST:
+            return str(value)
+        case dict():
+            return {key: _held(each) for key, each in value.items()}
+        case list() | tuple():
+            return [_held(each) for each in value]
+    return value
 
 
 def shown_bytes(data: bytes) -> str:

@@ -148,7 +148,9 @@ def _count(count: int, strategy: str, answer: str) -> str:
 
 def _link(text: str, filters: dict[str, str], label: str = "") -> str:
     """Return a link that sets the filters of the table of pairs."""
-    target = urlencode(filters, errors="backslashreplace")
+    # As the page's script has it: half of a pair stands there as its code.
+    values = {name: value.replace("\\", "\\\\") for name, value in filters.items()}
+    target = urlencode(values, errors="backslashreplace")
     said = f' aria-label="{_text(label)}"' if label else ""
     return f'<a href="#{escape(target)}"{said}>{_text(text)}</a>'
 

@@ -17,9 +17,9 @@
   // --- texts ---
 
   // What cannot be seen, or makes text look different from what it is: control, format,
-  // unassigned and private characters, halves of pairs, and odd spaces.
-  const ODD =
-    /[\p{C}\p{Zl}\p{Zp}\u00a0\u115f\u1160\u1680\u2000-\u200a\u202f\u205f\u2800\u3000\u3164\uffa0]/gu;
+  // unassigned and private characters, halves of pairs, odd spaces, and what is drawn as
+  // nothing, as variation selectors.
+  const ODD = /[\p{C}\p{DI}\p{Zl}\p{Zp}\u00a0\u1680\u2000-\u200a\u202f\u205f\u2800\u3000]/gu;
   const SHORT = { 0: "NUL", 9: "TAB", 10: "LF", 13: "CR", 27: "ESC", 127: "DEL" };
 
   function nameOf(character) {
@@ -135,14 +135,23 @@
   // --- what is asked for ---
 
   const ASKED = ["strategy", "verdict", "repo", "task", "status", "words", "sort", "pair"];
+  // An address cannot hold half of a pair: it stands there as its code.
+  const inAddress = (text) =>
+    text.replace(/[\\\p{Cs}]/gu, (half) =>
+      half === "\\" ? "\\\\" : `\\u${half.charCodeAt(0).toString(16)}`,
+    );
+  const outOfAddress = (text) =>
+    text.replace(/\\(?:\\|u(d[89a-f][0-9a-f]{2}))/g, (_, code) =>
+      code ? String.fromCharCode(parseInt(code, 16)) : "\\",
+    );
   const firstChoice = strategies.find((name) => name !== "naive") ?? strategies[0] ?? "";
 
   function readHash() {
     const given = new URLSearchParams(location.hash.slice(1));
     const asked = {};
-    for (const name of ASKED) asked[name] = given.get(name) ?? "";
+    for (const name of ASKED) asked[name] = outOfAddress(given.get(name) ?? "");
     if (!strategies.includes(asked.strategy)) asked.strategy = firstChoice;
-    if (!(asked.verdict in RESULTS)) asked.verdict = "";
+    if (!Object.hasOwn(RESULTS, asked.verdict)) asked.verdict = "";
     return asked;
   }
 
@@ -150,7 +159,7 @@
     const given = new URLSearchParams();
     for (const name of ASKED) {
       if (asked[name] && !(name === "strategy" && asked[name] === firstChoice)) {
-        given.set(name, asked[name]);
+        given.set(name, inAddress(asked[name]));
       }
     }
     return `#${given}`;
@@ -239,7 +248,7 @@
     {
       id: "features",
       name: "Features",
-      key: (p) => p.features[0] * 1e6 + p.features[1],
+      key: (p) => Number(p.features[0]) * 1e6 + Number(p.features[1]),
       cell: (p, asked) => [
         make(
           "a",
@@ -563,8 +572,10 @@
       told.before ? `${told.before} before` : "",
       told.after ? `${told.after} behind` : "",
     ].filter(Boolean);
-    if (around.length) notes.push(`Settled lines were changed too: ${around.join(", ")}.`);
-    else if (!told.exact) notes.push("Settled lines of the file were changed too.");
+    if (around.length) notes.push(`Settled lines seem to be changed too: ${around.join(", ")}.`);
+    if (!told.exact) {
+      notes.push("Settled lines of the file seem to be changed too, so the place is uncertain.");
+    }
     return notes;
   }
 

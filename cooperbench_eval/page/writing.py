@@ -2,6 +2,7 @@
 
 import errno
 import os
+import secrets
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
@@ -12,6 +13,7 @@ from typing import IO
 from cooperbench_eval.analysis import PairFacts, facts_of, summarize
 from cooperbench_eval.analysis.sources import iterate_reports
 from cooperbench_eval.analysis.tally import answers_of
+from cooperbench_eval.display.visible import visible
 from cooperbench_eval.errors import ReportError
 from cooperbench_eval.page.details import details_of
 from cooperbench_eval.page.embedding import embed
@@ -42,8 +44,8 @@ def write_page(
 
     Args:
         reports: The reports, such as a list or a store of them.
-        path: The file to write; what stands there is replaced. Its folder is made where
-            it is missing.
+        path: The file to write; a file that stands there is replaced. Its folder is made
+            where it is missing.
         title: What to call the run.
         text_limit: How many bytes are shown of one version of a conflict. All of a pair
             together are given fifty times that.
@@ -64,12 +66,14 @@ def write_page(
     """
     if text_limit < 0:
         raise ValueError(f"{text_limit} bytes cannot be shown")
-    target = Path(path)
+    target = _named(path)
     source = iterate_reports(reports, "a page")
     with _errors_of(target):
         target.absolute().parent.mkdir(parents=True, exist_ok=True)
         if target.is_dir():
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        if target.exists() and not target.is_file():
+            raise OSError(errno.EEXIST, "a pipe, socket or device is not replaced")
         folder = target.absolute().parent
         spool = tempfile.TemporaryFile("w+", encoding="ascii", dir=folder)  # noqa: SIM115 - below
     with spool:
@@ -84,6 +88,16 @@ def write_page(
             file.writelines(pairs.index.pieces(summary.strategies))
             file.write(frame.after)
     return target
+
+
+def _named(path: str | os.PathLike[str]) -> Path:
+    try:
+        is_name = b"\0" not in os.fsencode(path)
+    except UnicodeEncodeError:
+        is_name = False
+    if not is_name:
+        raise ReportError("cannot be written (no file has such a name)", visible(str(path)))
+    return Path(path)
 
 
 class _Pairs:
@@ -131,12 +145,12 @@ def _errors_of(target: Path) -> Iterator[None]:
 @contextmanager
 def _whole(target: Path) -> Iterator[IO[str]]:
     """Open a file that takes its place when it is finished, and else goes away."""
-    handle, name = tempfile.mkstemp(prefix=".", suffix=".part", dir=target.absolute().parent)
+    part = target.absolute().with_name(f".{secrets.token_hex(8)}.part")
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+        # Unlike a temporary file, it has the mode that the user's new files have.
+        with part.open("x", encoding="utf-8", newline="\n") as file:
             yield file
-            os.fchmod(file.fileno(), 0o644)
-        Path(name).replace(target)
+        part.replace(target)
     finally:
         with suppress(OSError):
-            Path(name).unlink()
+            part.unlink()

@@ -373,6 +373,7 @@ def test_hostile_texts_are_texts(open_page):
         (b"\x1b[31m\x01\r", "ESC[31mU+0001CR"),
         ("a\u200bb\u00a0c\u2028d\ufeff".encode(), "aU+200BbU+00A0cU+2028dU+FEFF"),
         ("\U000e0041\ufdd0".encode(), "U+E0041U+FDD0"),
+        ("a\u034fb\ufe0fc\u3164d\U000e0100".encode(), "aU+034FbU+FE0FcU+3164dU+E0100"),
         ("ab\tc é 漢 😀".encode(), "ab\tc é 漢 😀"),
     ],
 )
@@ -395,6 +396,48 @@ def test_halves_of_pairs_in_names_do_no_harm(open_page):
         "long" * 49 + "lon…",
     ]
     assert "half U+D800" in page.visit("#pair=1").text("#pair")
+
+
+def test_a_name_with_half_of_a_pair_is_filtered_and_linked(open_page):
+    """An address cannot hold it; a name that looks like its code there is another one."""
+    halves = ["x\udcff", r"x\udcff", r"x\\udcff"]
+    attempts = [*broken().attempts, evolve(broken().attempt("union"), strategy=halves[0])]
+    many = [broken(n, repo_name=each, attempts=attempts) for n, each in enumerate(halves)]
+    page = open_page([*many, pair(3)])
+
+    shown = []
+    for place in (2, 3, 4):
+        page.tab.locator("select[name=repo]").select_option(index=place)
+        page.settle()
+        before = page.column(2)
+        shown += before
+        assert page.visit(page.tab.evaluate("location.hash")).column(2) == before
+    page.visit()
+    page.click("#summary tr:nth-child(3) a >> nth=0")
+
+    assert sorted(shown) == ["0", "1", "2"]
+    assert page.text("#count") == "3 of 4 pairs"
+    assert "Result under xFF" in page.text("#pairs thead")
+
+
+def test_numbers_that_look_the_same_to_javascript_are_told_apart(open_page):
+    """It rounds integers from 2**53 on."""
+    page = open_page([pair(2**53), pair(2**53 + 1), pair(7)])
+
+    before = page.column(2)
+    page.choose(task=f"click/{2**53 + 1}")
+
+    assert before == ["7", str(2**53), str(2**53 + 1)]
+    assert page.column(2) == [str(2**53 + 1)]
+    assert str(2**53 + 1) in page.visit("#pair=2").text("#pair-heading")
+
+
+@pytest.mark.parametrize("verdict", ["toString", "__proto__", "won"])
+def test_a_result_that_is_none_is_not_asked_for(open_page, verdict):
+    """Whatever stands in the address."""
+    page = open_page([pair(), broken()], f"#verdict={verdict}")
+
+    assert page.text("#count") == "2 pairs"
 
 
 @settings(

@@ -1,10 +1,13 @@
 """The file of a page: whole, small in memory, and with nothing in it that acts."""
 
 import json
+import os
 import resource
+import socket
 import stat
 import tracemalloc
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 from attrs import evolve
@@ -28,12 +31,25 @@ class Elements(HTMLParser):
         self.found.append((tag, dict(attributes)))
 
 
+def as_held(digits):
+    """Read an integer as JavaScript does, and as a text where it would be another one."""
+    return int(digits) if float(digits) == int(digits) and abs(int(digits)) < 2**53 else digits
+
+
+@pytest.mark.parametrize("number", [2**53, 2**53 + 1, -(2**53) - 1, 10**400])
+def test_an_integer_that_javascript_rounds_is_a_text(number):
+    """Wherever it stands; two of them would look the same."""
+    assert embed({"a": [(number, True, 2**53 - 1)]}) == (
+        f'{{"a":[["{number}",true,9007199254740991]]}}'
+    )
+
+
 @given(json_values())
 def test_values_come_back_from_a_script_element(value):
     """Nothing in the text can end the element, hide, or be other than ASCII."""
     text = embed(value)
 
-    assert json.loads(text) == value
+    assert json.loads(text) == json.loads(json.dumps(value), parse_int=as_held)
     assert text.isascii()
     assert not set("<>&") & set(text)
 
@@ -99,7 +115,18 @@ def test_a_store_is_a_source_as_well(tmp_path):
     path = ce.write_page(store, tmp_path / "new" / "page.html")
 
     assert "pair-1" in path.read_text(encoding="utf-8")
-    assert stat.S_IMODE(path.stat().st_mode) == 0o644
+
+
+@pytest.mark.parametrize("mask", [0o022, 0o027, 0o077])
+def test_a_page_has_the_mode_of_new_files(tmp_path, mask):
+    """Whoever keeps new files from others keeps pages from them."""
+    before = os.umask(mask)
+    try:
+        path = ce.write_page([], tmp_path / "page.html")
+    finally:
+        os.umask(before)
+
+    assert stat.S_IMODE(path.stat().st_mode) == 0o666 & ~mask
 
 
 def interrupted():
@@ -167,6 +194,30 @@ def test_what_cannot_be_written_to_is_told(tmp_path):
             ce.write_page([CONFLICT], place)
 
         assert caught.value.location == str(place)
+
+
+def test_what_is_no_file_is_not_replaced(tmp_path, monkeypatch):
+    """A pipe, a socket, a device: others hold its other end."""
+    os.mkfifo(tmp_path / "pipe")
+    # Its name would be too long from elsewhere.
+    monkeypatch.chdir(tmp_path)
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind("socket")
+        for place in (tmp_path / "pipe", tmp_path / "socket", Path("/dev/null")):
+            with pytest.raises(ce.ReportError, match="pipe, socket or device") as caught:
+                ce.write_page([CONFLICT], place)
+
+            assert caught.value.location == str(place)
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["pipe", "socket"]
+
+
+@pytest.mark.parametrize("name", ["a\0b", "half \ud800", "\0/page.html"])
+def test_a_name_that_no_file_has_is_told(tmp_path, name):
+    """With what is odd about it."""
+    with pytest.raises(ce.ReportError, match="no file has such a name") as caught:
+        ce.write_page([CONFLICT], f"{tmp_path}/{name}")
+
+    assert caught.value.location.isprintable()
 
 
 def test_an_error_of_the_reports_is_not_the_files(tmp_path):
