@@ -166,6 +166,8 @@ async def aevaluate(*args: Any, **options: Any) -> MergeReport:
     from cooperbench_eval.apart.run import run_apart  # noqa: PLC0415 - asyncio is not for all
 
     if args and isinstance(args[0], FeaturePair):
+        if "evaluator" not in options:
+            raise TypeError("aevaluate() needs evaluator=... with a pair")
         return await _aevaluate_pair(*args, **options)
     return await run_apart(evaluate, *args, **options)
 

@@ -58,6 +58,12 @@ def test_what_evaluate_raises_is_raised():
         asyncio.run(ce.aevaluate("coop", "r", 1, 1, 2, "m", "gold", dataset_dir="/nowhere"))
 
 
+def test_a_pair_without_an_evaluator_is_an_error():
+    """It says what is missing, by the name that was called."""
+    with pytest.raises(TypeError, match=r"^aevaluate\(\) needs evaluator=\.\.\. with a pair$"):
+        asyncio.run(ce.aevaluate(pair(1)))
+
+
 class Deadly:
     """A strategy that takes its process along."""
 
