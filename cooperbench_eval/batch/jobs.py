@@ -14,7 +14,7 @@ from typing import Any, Final
 import attrs
 from attrs import frozen
 
-from cooperbench_eval.apart.pickling import PICKLING_FAILS, Pickler, dumps
+from cooperbench_eval.apart.pickling import PICKLING_FAILS, Pickler, dumps, plain_dumps
 from cooperbench_eval.apart.stopping import Stopped
 from cooperbench_eval.batch.packing import Packed, pack
 from cooperbench_eval.batch.workers import has_importable_main
@@ -167,7 +167,7 @@ def _pickler(*, own_processes: bool) -> Pickler:
     A worker that is not started by multiprocessing, and any worker of a notebook,
     does not have the caller's `__main__`. What is defined there travels whole.
     """
-    return pickle.dumps if own_processes and has_importable_main() else dumps
+    return plain_dumps if own_processes and has_importable_main() else dumps
 
 
 def pair_name(pair: FeaturePair | MergeReport) -> str:

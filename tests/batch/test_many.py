@@ -2,6 +2,7 @@
 
 import asyncio
 import collections
+import multiprocessing
 import os
 import random
 import shutil
@@ -198,6 +199,9 @@ def test_a_strategy_that_cannot_be_pickled_is_named_at_once():
     evaluator = ce.Evaluator(strategies=["naive", strategy])
 
     with pytest.raises(ce.BatchError, match=r"^strategy 'ours': .*lock"):
+        ce.evaluate_many(iter(()), evaluator=evaluator)
+    strategy.lock = multiprocessing.get_context("spawn").Lock()
+    with pytest.raises(ce.BatchError, match=r"^strategy 'ours': .*it raised RuntimeError\('Lock"):
         ce.evaluate_many(iter(()), evaluator=evaluator)
 
     with ThreadPoolExecutor(1) as executor:
