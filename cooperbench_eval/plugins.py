@@ -62,7 +62,7 @@ class PluginGroup(Generic[PluginT]):
             plugin = factory(**options)
         except Exception as exc:
             raise self.broken(name, origin, f"cannot be built: {exc!r}") from exc
-        if not self.keeps(plugin):
+        if not self._is_kept(plugin, name, origin):
             raise self.broken(name, origin, self.lacks)
         return plugin
 
@@ -80,9 +80,20 @@ class PluginGroup(Generic[PluginT]):
         """
         if isinstance(given, str):
             return self.build(given, {})
-        if not self.keeps(given):
-            raise self.broken(f"{given!r:.80}", type(given).__qualname__, needs)
+        name, origin = f"{given!r:.80}", type(given).__qualname__
+        if isinstance(given, type):
+            problem = f"is a class; pass an instance, as {given.__name__}()"
+            raise self.broken(name, origin, problem)
+        if not self._is_kept(given, name, origin):
+            raise self.broken(name, origin, needs)
         return given
+
+    def _is_kept(self, candidate: object, name: str, origin: str) -> TypeGuard[PluginT]:
+        try:
+            return self.keeps(candidate)
+        # Its attributes may be computed, and raise anything.
+        except Exception as exc:
+            raise self.broken(name, origin, f"cannot be looked at: {exc!r}") from exc
 
     def _points(self) -> Iterable["EntryPoint"]:
         # Imported here because it is a good part of what importing the library costs.

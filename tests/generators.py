@@ -958,3 +958,17 @@ _ODD_CHARACTERS = (
 def odd_texts() -> st.SearchStrategy[str]:
     r"""Texts with what is not seen or means something to others: `"a\x1b[31m<b>\u202e"`."""
     return st.text(st.sampled_from(_ODD_CHARACTERS) | st.characters(), max_size=60)
+
+
+def odd_file_strategies() -> dict[str, st.SearchStrategy[object]]:
+    """Return, by name, what a caller may give as files to the kit's check of strategies."""
+
+    def fail(_: None) -> None:
+        raise ZeroDivisionError("in the file strategy")
+
+    return {
+        "nothing": st.nothing(),
+        "numbers": st.integers(),
+        "raises": st.none().map(fail),
+        "one conflict": st.just((b"a\n", b"b\n", b"c\n")),
+    }

@@ -92,7 +92,16 @@ KNOWS = {
         "reporting",
         "running",
     },
-    "testing": {"errors", "merging", "models", "running", "snapshot", "strategies", "testing"},
+    "testing": {
+        "apart",
+        "errors",
+        "merging",
+        "models",
+        "running",
+        "snapshot",
+        "strategies",
+        "testing",
+    },
     "sweeps": {
         "batch",
         "benchmark",

@@ -10,7 +10,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import Any
 
-from cooperbench_eval.testing.records import Counterexample, Law, LawResult, LawStatus
+from cooperbench_eval.testing.records import Counterexample, Law, LawResult, LawStatus, failed
 
 __all__ = ["check_apart"]
 
@@ -47,6 +47,8 @@ def check_apart(
         came = f"no answer within {patience_seconds:g} seconds"
     except DiedError as exc:
         came = f"it ended the process (exit status {exc.exit_code})"
+    except RaisedError as exc:
+        return failed(law, str(exc))
     if broken is None:
         broken = Counterexample(given=asked, came=came, wanted=wanted)
     return LawResult(law=law, status=LawStatus.BROKEN, counterexample=broken)
@@ -68,6 +70,10 @@ class DiedError(Exception):
         self.exit_code = exit_code
 
 
+class RaisedError(Exception):
+    """The child's work raised what is said."""
+
+
 def told_by(
     work: Callable[[Callable[[Any], None]], None], *, patience_seconds: float
 ) -> Iterator[Any]:
@@ -80,6 +86,7 @@ def told_by(
     Raises:
         SilentError: It told nothing for too long.
         DiedError: It ended before its work did.
+        RaisedError: Its work raised.
     """
     receiver, sender = multiprocessing.Pipe(duplex=False)
     child = multiprocessing.get_context("fork").Process(
@@ -95,6 +102,8 @@ def told_by(
             except EOFError:
                 child.join(_SECONDS_TO_EXIT)
                 raise DiedError(child.exitcode) from None
+            if is_last and told:
+                raise RaisedError(told)
             if is_last:
                 return
             yield told
@@ -106,8 +115,13 @@ def _work(
     receiver.close()  # so that the child notices where its parent is gone
     with suppress(OSError):
         os.setsid()
-    work(lambda told: sender.send((False, told)))
-    sender.send((True, None))
+    problem = ""
+    try:
+        work(lambda told: sender.send((False, told)))
+    # Told in words, because what was raised need not pickle.
+    except Exception as exc:  # noqa: BLE001
+        problem = repr(exc)
+    sender.send((True, problem))
 
 
 @contextmanager

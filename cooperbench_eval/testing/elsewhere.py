@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 
+from cooperbench_eval.apart.pickling import dumps
 from cooperbench_eval.errors import CooperBenchEvalError
 from cooperbench_eval.strategies.protocol import MergeStrategy
 from cooperbench_eval.strategies.run import run_strategy
@@ -27,7 +28,7 @@ def answers_elsewhere(
     shows.
     """
     try:
-        question = pickle.dumps((strategy, list(cases)))
+        question = dumps((strategy, list(cases)))
     # A strategy may raise anything where it is pickled.
     except Exception as exc:  # noqa: BLE001
         return f"it does not pickle ({type(exc).__qualname__})"

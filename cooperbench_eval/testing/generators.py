@@ -205,11 +205,13 @@ def checked_files(files: Files) -> Files:
     """Return *files* as they are, if they are what a check can make cases of.
 
     Raises:
-        ValueError: Something is no lines of bytes, or no Hypothesis strategy.
+        ValueError: Something is no lines of bytes, or no Hypothesis strategy that makes any.
     """
     for path, what in files.items():
         Changes({path: Entry(b"")})  # raises where the path may stand in no tree
         if isinstance(what, st.SearchStrategy):
+            if what.is_empty:
+                raise ValueError(f"files[{path!r}] makes nothing: {what!r:.80}")
             continue
         is_lines = isinstance(what, Sequence) and not isinstance(what, str | bytes)
         if not is_lines or len(what) < _FEWEST_LINES or not all(map(_is_line, what)):
@@ -218,6 +220,18 @@ def checked_files(files: Files) -> Files:
                 "or a Hypothesis strategy of base, ours and theirs"
             )
     return files
+
+
+def _checked_triples(path: str, triples: TextTriples) -> TextTriples:
+    def checked(made: object) -> Triple:
+        match made:
+            case (bytes() as base, bytes() as ours, bytes() as theirs):
+                return base, ours, theirs
+        raise ValueError(
+            f"files[{path!r}] must make tuples (base, ours, theirs) of bytes, not {made!r:.80}"
+        )
+
+    return triples.map(checked)
 
 
 def _is_line(line: object) -> bool:
@@ -273,7 +287,9 @@ def _edited(lines: Lines, numbers: bytes, symbols: Sequence[bytes]) -> Lines:
 def _triples(files: Files, *, fewest: int = 1) -> st.SearchStrategy[dict[str, Triple]]:
     """Contents of one or two files; where *files* has some, one of them is always there."""
     known = {
-        path: _few_draws(tuple(what)) if isinstance(what, Sequence) else what
+        path: _few_draws(tuple(what))
+        if isinstance(what, Sequence)
+        else _checked_triples(path, what)
         for path, what in {**_OWN_FILES, **files}.items()
     }
     firsts = st.sampled_from(sorted(files or known))

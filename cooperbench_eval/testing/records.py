@@ -13,9 +13,12 @@ __all__ = [
     "LawStatus",
     "UncheckedError",
     "check_opt_out",
+    "check_positive",
     "excused",
+    "failed",
 ]
 
+_MOST_SAID = 400
 _NEEDLESS = "; it was not broken in any case tried"
 
 
@@ -125,6 +128,17 @@ def check_opt_out(opt_out: Mapping[str, str], laws: Iterable[Law]) -> None:
             raise ValueError(f"say why {name!r} need not be kept")
 
 
+def check_positive(**arguments: float) -> None:
+    """Refuse arguments that are 0 or less.
+
+    Raises:
+        ValueError: One is.
+    """
+    for name, value in arguments.items():
+        if not value > 0:
+            raise ValueError(f"{name} must be more than 0, not {value!r}")
+
+
 def excused(result: LawResult, reason: str | None) -> LawResult:
     """Return *result* as that of a law that somebody opted out of with *reason*, if any."""
     if reason is None:
@@ -132,6 +146,12 @@ def excused(result: LawResult, reason: str | None) -> LawResult:
     if result.status is LawStatus.HELD:
         reason += _NEEDLESS
     return evolve(result, status=LawStatus.OPTED_OUT, reason=reason)
+
+
+def failed(law: Law, problem: str) -> LawResult:
+    """Return the result of a law whose check failed with *problem*, not the plug-in."""
+    reason = f"the check failed: {problem:.{_MOST_SAID}}"
+    return LawResult(law=law, status=LawStatus.NOT_CHECKED, reason=reason)
 
 
 class BrokenError(Exception):

@@ -15,6 +15,7 @@ from cooperbench_eval.testing.records import (
     LawStatus,
     UncheckedError,
     check_opt_out,
+    check_positive,
     excused,
 )
 from cooperbench_eval.testing.sandbox_bench import Allowance, SandboxBench
@@ -56,7 +57,8 @@ def check_sandbox(
 
     Raises:
         PluginError: It is not to be had, or no sandbox at all.
-        ValueError: An opt-out names no law or no reason.
+        ValueError: An opt-out names no law or no reason; *deadline_seconds* or
+            *parallel_runs* is not positive.
 
     Example:
         >>> from cooperbench_eval import LocalSandbox
@@ -66,6 +68,7 @@ def check_sandbox(
     """
     found, reasons = as_sandbox(sandbox), dict(opt_out or {})
     check_opt_out(reasons, SANDBOX_LAWS)
+    check_positive(deadline_seconds=deadline_seconds, parallel_runs=parallel_runs)
     allowance = Allowance(
         slack_seconds=slack_seconds,
         parallel_runs=parallel_runs,

@@ -18,6 +18,7 @@ from typing import Final
 
 from attrs import field, frozen
 
+from cooperbench_eval.apart.pickling import dumps
 from cooperbench_eval.errors import SandboxError, TestRunError
 from cooperbench_eval.running.sandboxes.protocol import Execution
 from cooperbench_eval.running.sandboxes.registry import as_sandbox
@@ -26,11 +27,14 @@ from cooperbench_eval.testing.sandbox_bench import SandboxBench
 
 __all__ = ["CALLER", "DAEMONS", "SANDBOX_LAWS", "SandboxLaw", "call_from_elsewhere"]
 
+_CLOCKS_DIFFER = 0.1
 _MEBIBYTE = 1 << 20
 _MANY_ARGUMENTS = 10_000
+_SOME_LINES = 10_000  # some 50 kB: little enough to be kept whole
 _MOST_OUTPUT = 10 * _MEBIBYTE
 _MOST_MEMORY = 50 * _MEBIBYTE
 _CALLER_SECONDS = 60.0
+_CANNOT_LOAD = 86  # of `CALLER`
 _SIGNALS = {"KILL": 9, "SEGV": 11}
 
 # One child, and one that left the session by a double fork and ignores signals;
@@ -45,7 +49,8 @@ while [ ! -e started ]; do sleep 0.02; done
 # Reads its argument from standard input, because an argument would look like a survivor.
 CALLER = """
 import os, pickle, sys
-options, closed = pickle.load(sys.stdin.buffer)
+try: options, closed = pickle.load(sys.stdin.buffer)
+except Exception: sys.exit(86)
 for fd in closed: os.close(fd)
 sandbox, command, tree, scratch, result = options
 execution = sandbox.run(command, tree=tree, scratch=scratch, env={}, timeout_seconds=60)
@@ -76,7 +81,7 @@ def _keeps_the_protocol(bench: SandboxBench) -> None:
     bench.runs += 1
     try:
         first, again = sandbox.identity, sandbox.identity
-        copy = pickle.loads(pickle.dumps(sandbox))  # noqa: S301 - made here
+        copy = pickle.loads(dumps(sandbox))  # noqa: S301 - made here
         there = copy.identity
     except SandboxError as exc:
         raise UncheckedError(str(exc)) from exc
@@ -107,11 +112,19 @@ def _has_an_environment_of_its_own(bench: SandboxBench) -> None:
         "env; tr '\\0' '\\n' </proc/1/environ; "
         'for d in "$HOME" "$TMPDIR"; do echo found >"$d/f" && cat "$d/f"; done'
     )
+    before, folder = dict(os.environ), Path.cwd()
     os.environ[name] = secret
     try:
         execution = bench.run(script, env={"MINE": "1"})
+        now = dict(os.environ)
+        here = Path.cwd()
     finally:
-        del os.environ[name]
+        os.chdir(folder)
+        os.environ.clear()
+        os.environ.update(before)
+    changed = [v for v in now | before if now.get(v) != (before | {name: secret}).get(v)]
+    bench.expect(not changed, came=f"the caller's {changed} changed", wanted="none of them")
+    bench.expect(here == folder, came=f"the caller is in {here}", wanted=f"in {folder} as before")
     lines = execution.output.split(b"\n")
     leaks = [line for line in lines if secret.encode() in line]
     bench.expect(not leaks, came=f"the caller's variable: {leaks}", wanted="none of these")
@@ -129,13 +142,13 @@ def _has_its_files(bench: SandboxBench) -> None:
     (tree / "hello").write_bytes(b"hello\xff")
     (scratch / "in").write_bytes(b"from the caller")
     script = (
-        "cat hello && echo changed >hello && cat hello "
+        "ls -A && cat hello && echo changed >hello && cat hello "
         """&& cat "$1/in" >"$1/out" && printf '\\377' >>"$1/out" """
     )
 
     execution = bench.run(script, where=(tree, scratch))
 
-    bench.expect_output(execution, b"hello\xffchanged\n")
+    bench.expect_output(execution, b"hello\nhello\xffchanged\n")
     out = scratch / "out"
     came = out.read_bytes() if out.is_file() else None
     wanted = "in the scratch directory, after the run, b'from the caller\\xff' as `out`"
@@ -183,9 +196,11 @@ def _refuses_what_cannot_start(bench: SandboxBench) -> None:
 
 
 def _keeps_output_as_bytes(bench: SandboxBench) -> None:
-    execution = bench.run("printf 'a\\377'; printf 'b\\200\\n' >&2; printf 'c\\0d\\r\\n'")
+    odd = "printf 'a\\377'; printf 'b\\200\\n' >&2; printf 'c\\0d\\r\\n\\t\\033[1m\\n'"
+    execution = bench.run(f"{odd}; seq {_SOME_LINES}")
 
-    bench.expect_output(execution, b"a\xffb\x80\nc\0d\r\n")
+    lines = b"".join(b"%d\n" % number for number in range(1, _SOME_LINES + 1))
+    bench.expect_output(execution, b"a\xffb\x80\nc\0d\r\n\t\x1b[1m\n" + lines)
 
 
 def _bounds_output(bench: SandboxBench) -> None:
@@ -235,8 +250,14 @@ def _kills_at_the_deadline(bench: SandboxBench) -> None:
     bench.expect(is_right, came=execution, wanted="what was printed before the deadline")
     bench.expect_nothing_left()
     for seconds in (2.2e6, 1e12):  # farther than some clocks and waits can tell
+        started = time.monotonic()
         execution = bench.run("sleep 0.1; exit 3", timeout_seconds=seconds)
+        took = time.monotonic() - started
         bench.expect(execution.exit_code == 3, came=execution, wanted="exit status 3")  # noqa: PLR2004
+        told = execution.duration_seconds
+        wanted = f"more than 0 and at most {took:.3f} seconds, which the call took"
+        is_right = 0 < told <= took + _CLOCKS_DIFFER
+        bench.expect(is_right, came=f"{told:.3f} seconds", wanted=wanted)
 
 
 def _leaves_nothing_running(bench: SandboxBench) -> None:
@@ -276,7 +297,7 @@ def call_from_elsewhere(
     result = tree.parent / "result"
     options = (bench.sandbox, bench.command(script, scratch), tree, scratch, result)
     try:
-        told = pickle.dumps((options, closed))
+        told = dumps((options, closed))
     # A plug-in may raise anything where it is pickled.
     except Exception as exc:
         raise UncheckedError(f"it does not pickle ({exc!r:.100})") from exc
@@ -318,6 +339,8 @@ def _needs_no_standard_streams(bench: SandboxBench) -> None:
     finally:
         caller.kill()
         caller.wait()
+    if caller.returncode == _CANNOT_LOAD:
+        raise UncheckedError("its copy by pickle cannot be loaded in another process")
     if not result.is_file():
         bench.fail(came=f"the caller ended with {caller.returncode}", wanted="exit status 3")
     execution = pickle.loads(result.read_bytes())  # noqa: S301 - written by our own child
@@ -406,7 +429,7 @@ SANDBOX_LAWS: Final[tuple[SandboxLaw, ...]] = (
     ),
     SandboxLaw(
         name="environment",
-        asks="The command gets its own variables, a HOME, a TMPDIR, and none of the caller's.",
+        asks="The command has its own variables, HOME, TMPDIR; the caller's, and its folder, stay.",
         check=_has_an_environment_of_its_own,
     ),
     SandboxLaw(
@@ -416,7 +439,7 @@ SANDBOX_LAWS: Final[tuple[SandboxLaw, ...]] = (
     ),
     SandboxLaw(
         name="files",
-        asks="It starts in its tree, may write there, and what is in scratch goes in and out.",
+        asks="It starts in its tree as it is, may write there, and scratch goes in and out.",
         check=_has_its_files,
     ),
     SandboxLaw(
@@ -431,7 +454,7 @@ SANDBOX_LAWS: Final[tuple[SandboxLaw, ...]] = (
     ),
     SandboxLaw(
         name="output",
-        asks="Standard output and error come as one, in order, as bytes.",
+        asks="Standard output and error come as one, in order, as bytes, and whole if not large.",
         check=_keeps_output_as_bytes,
     ),
     SandboxLaw(
@@ -441,7 +464,7 @@ SANDBOX_LAWS: Final[tuple[SandboxLaw, ...]] = (
     ),
     SandboxLaw(
         name="deadline",
-        asks="At the deadline, near or far, every descendant is killed, and that is told.",
+        asks="At the deadline, near or far, all descendants are killed; that, and when, is told.",
         check=_kills_at_the_deadline,
     ),
     SandboxLaw(

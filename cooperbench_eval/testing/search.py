@@ -5,10 +5,9 @@ from typing import Any, TypeVar
 
 from attrs import frozen
 from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings
-from hypothesis.errors import HypothesisException
 from hypothesis.strategies import SearchStrategy
 
-from cooperbench_eval.testing.records import BrokenError, Counterexample
+from cooperbench_eval.testing.records import BrokenError, Counterexample, check_positive
 
 __all__ = ["Effort", "find_broken"]
 
@@ -20,7 +19,7 @@ class Effort:
     """How hard to look.
 
     Attributes:
-        examples: How many cases to try; `None` leaves it to Hypothesis's profile.
+        examples: How many cases to try, 1 at least; `None` leaves it to Hypothesis's profile.
         seed: What the cases are drawn from; `None` leaves it to the profile.
         uses_profile: Whether Hypothesis's current profile, its database of failures and
             its verbosity apply. Its deadline never does: a merge may take its time.
@@ -29,6 +28,11 @@ class Effort:
     examples: int | None = 100
     seed: int | None = 0
     uses_profile: bool = False
+
+    def __attrs_post_init__(self) -> None:
+        """Refuse to try nothing."""
+        if self.examples is not None:
+            check_positive(examples=self.examples)
 
     def settings(self) -> settings:
         """Say so to Hypothesis."""
@@ -83,8 +87,9 @@ def find_broken(
         test()
     except BrokenError:
         return found[-1]  # Hypothesis ends with the smallest
-    except (HypothesisException, BaseExceptionGroup):
-        # A strategy that answers as it likes breaks a law in one try and not in the next.
+    # A strategy that answers as it likes breaks a law in one try and not in the next, which
+    # Hypothesis minds; what *cases* are made with may raise anything.
+    except (Exception, BaseExceptionGroup):
         if not found:
             raise
         return min(found, key=lambda each: len(each.given))

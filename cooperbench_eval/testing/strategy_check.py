@@ -1,7 +1,7 @@
 """Checks a merge strategy against the laws of all strategies."""
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from cooperbench_eval.errors import StrategyLoadError
@@ -18,7 +18,9 @@ from cooperbench_eval.testing.records import (
     LawStatus,
     UncheckedError,
     check_opt_out,
+    check_positive,
     excused,
+    failed,
 )
 from cooperbench_eval.testing.search import Effort, find_broken
 from cooperbench_eval.testing.strategy_laws import (
@@ -53,7 +55,8 @@ def check_strategy(
         opt_out: The laws that it need not keep, by name, each with its reason.
         files: What it looks at beside Python and plain text: for a path, lines to make
             files of, or a Hypothesis strategy of base, ours and theirs.
-        examples: How many cases to try for each law.
+        examples: How many cases to try for each law, 1 at least. A law may have fewer:
+            those of which it does not speak do not count.
         seed: What the cases are drawn from; `None` for others each time.
         deadline_seconds: How long one merge of a few lines may take. Each law is
             checked in a fork of this process, which is killed then. `None` checks in
@@ -62,7 +65,8 @@ def check_strategy(
 
     Raises:
         StrategyError: It is not to be had, or no strategy at all.
-        ValueError: An opt-out names no law or no reason.
+        ValueError: An opt-out names no law or no reason; *files* are none; *examples* or
+            *deadline_seconds* is not positive.
         ImportError: Hypothesis is not installed.
 
     Example:
@@ -75,6 +79,8 @@ def check_strategy(
     found, reasons = accept_strategy(strategy), dict(opt_out or {})
     check_opt_out(reasons, STRATEGY_LAWS)
     effort = Effort(examples=examples, seed=seed)
+    if deadline_seconds is not None:
+        check_positive(deadline_seconds=deadline_seconds)
     known = generators.checked_files(files or {})
     results = []
     for law in STRATEGY_LAWS:
@@ -141,9 +147,14 @@ def check_law(
     except UncheckedError as exc:
         reason = str(exc)
         return LawResult(law=law, status=LawStatus.NOT_CHECKED, reason=reason)
+    # Files of the caller's may raise anything, and are no fault of the strategy.
+    except Exception as exc:  # noqa: BLE001
+        return failed(law, repr(exc))
     if not trial.cases:
         reason = "no case that it speaks of was found"
         return LawResult(law=law, status=LawStatus.NOT_CHECKED, reason=reason)
+    if files and broken is None and law.has_conflicts and not trial.answered:
+        reason = "; ".join(filter(None, (reason, _untried(files))))
     return LawResult(
         law=law,
         status=LawStatus.BROKEN if broken else LawStatus.HELD,
@@ -151,6 +162,16 @@ def check_law(
         counterexample=broken,
         cases=trial.cases,
         answered=trial.answered,
+    )
+
+
+def _untried(files: generators.Files) -> str:
+    """Say of a law that held by doing nothing what would help."""
+    if all(not isinstance(what, Sequence) for what in files.values()):
+        return "nothing was tried: files have no conflict that it resolves"
+    return (
+        "nothing was tried, for it resolved no conflict: "
+        "give files as a Hypothesis strategy of (base, ours, theirs)"
     )
 
 

@@ -1,7 +1,12 @@
 """The laws of merge strategies, and how each is checked in one case."""
 
+import logging
 import os
+import random
 import re
+import signal
+import threading
+import time
 import traceback
 from collections.abc import Callable
 from pathlib import Path
@@ -26,6 +31,7 @@ from cooperbench_eval.testing.records import (
 __all__ = ["STRATEGY_LAWS", "Answer", "StrategyLaw", "StrategyTrial", "answer_of"]
 
 _LATE_CASES = 12
+_SECONDS_TO_END = 0.5
 _MARKER_LINE = re.compile(rb"^(?:<{7}|>{7})(?: |\r?$)", re.MULTILINE)
 
 
@@ -97,10 +103,12 @@ class StrategyLaw(Law):
         name: What it is called in results and where somebody opts out.
         asks: What it asks, as a sentence.
         cases: The generator of `generators` that makes its cases.
+        has_conflicts: Whether any of its cases has a conflict.
         check: Raises `BrokenError` if a case breaks it.
     """
 
     cases: str = "merge_cases"
+    has_conflicts: bool = True
     check: Check = field(repr=False, eq=False)
 
 
@@ -194,6 +202,7 @@ def _may_have_mode(entry: Entry, path: str, given: MergeInput) -> bool:
 def _changes_nothing_it_was_given(trial: StrategyTrial, case: MergeCase) -> None:
     given = case.fresh_input()
     before, folder, variables = _portrait(given), Path.cwd(), dict(os.environ)
+    process, threads = _of_the_process(), set(threading.enumerate())
     outcome = trial.merge(case, given)
     for was, now in zip(before, _portrait(given), strict=True):
         if was != now:
@@ -202,11 +211,36 @@ def _changes_nothing_it_was_given(trial: StrategyTrial, case: MergeCase) -> None
         _fail(case, outcome, f"the environment as it was: {', '.join(changed)} differ")
     if Path.cwd() != folder:
         _fail(case, outcome, f"to stay in the folder {folder}")
+    after = _of_the_process()
+    if changed := [name for name in after if after[name] != process[name]]:
+        _fail(case, outcome, f"to leave alone {' and '.join(changed)}")
+    if running := _threads_beside(threads):
+        _fail(case, outcome, f"no thread left running, as {', '.join(running)}")
     told = _told(outcome, case.base)
     trial.merge(case.swapped)
     if _told(outcome, case.base) != told:
         came = f"the first outcome changed when it was asked again:\n{_told(outcome, case.base)}"
         raise BrokenError(Counterexample(given=str(case), came=came, wanted=told))
+
+
+def _of_the_process() -> dict[str, object]:
+    """Return what anybody may change in a process and others rely on."""
+    root = logging.getLogger()
+    return {
+        "the state of the module `random`": random.getstate(),
+        "the handler of SIGINT": signal.getsignal(signal.SIGINT),
+        "the handler of SIGTERM": signal.getsignal(signal.SIGTERM),
+        "the handlers and level of the root logger": (list(root.handlers), root.level),
+    }
+
+
+def _threads_beside(known: set[threading.Thread]) -> list[str]:
+    """Name the threads beside *known* that do not end soon."""
+    new = set(threading.enumerate()) - known
+    deadline = time.monotonic() + _SECONDS_TO_END
+    for thread in new:
+        thread.join(max(0.0, deadline - time.monotonic()))
+    return sorted(thread.name for thread in new if thread.is_alive())
 
 
 def _portrait(given: MergeInput) -> tuple[str, ...]:
@@ -397,17 +431,20 @@ STRATEGY_LAWS: Final[tuple[StrategyLaw, ...]] = (
     StrategyLaw(
         name="identity",
         asks="If one side changed nothing, the merged tree is the other side's, without conflict.",
+        has_conflicts=False,
         check=_keeps_a_single_side,
     ),
     StrategyLaw(
         name="same_change",
         asks="If both sides made the same change, the merged tree has it once, without conflict.",
+        has_conflicts=False,
         check=_takes_the_same_change_once,
     ),
     StrategyLaw(
         name="disjoint_files",
         asks="If the sides changed different files, the merged tree has both, in either order.",
         cases="disjoint_cases",
+        has_conflicts=False,
         check=_joins_disjoint_files,
     ),
     StrategyLaw(

@@ -147,6 +147,79 @@ class BlamesItself(Wrapped):
             raise ce.SandboxError(str(exc)) from exc
 
 
+class CutsTheMiddle(Wrapped):
+    """Keeps the ends of any output."""
+
+    def run(self, command, **options):
+        """Keep 300 bytes."""
+        execution = super().run(command, **options)
+        kept = execution.output
+        if len(kept) > 300:
+            kept = kept[:150] + kept[-150:]
+        return attrs.evolve(execution, output=kept)
+
+
+class ShowsTabs(Wrapped):
+    """Makes output fit for a terminal."""
+
+    def run(self, command, **options):
+        """Replace tabs, and drop what starts a colour."""
+        execution = super().run(command, **options)
+        output = execution.output.replace(b"\t", b" ").replace(b"\x1b", b"")
+        return attrs.evolve(execution, output=output)
+
+
+class TellsNoTime(Wrapped):
+    """Subtracts the wrong way round where there is much time."""
+
+    def run(self, command, **options):
+        """Tell a time before the start."""
+        execution = super().run(command, **options)
+        seconds = -5.0 if options["timeout_seconds"] > 100 else execution.duration_seconds
+        return attrs.evolve(execution, duration_seconds=seconds)
+
+
+class MarksTheTree(Wrapped):
+    """Leaves a file of its own where the command starts."""
+
+    def run(self, command, *, tree, **options):
+        """Write it before the command."""
+        (tree / ".marker").write_text("mine")
+        return super().run(command, tree=tree, **options)
+
+
+class SetsAVariable(Wrapped):
+    """Changes its caller's environment."""
+
+    def run(self, command, **options):
+        """Set one."""
+        os.environ["LEAKED"] = "1"
+        return super().run(command, **options)
+
+
+class ChangesFolder(Wrapped):
+    """Goes where the command is to go."""
+
+    def run(self, command, *, tree, **options):
+        """Leave its caller there."""
+        os.chdir(tree)
+        return super().run(command, tree=tree, **options)
+
+
+class LoadsHereAlone(Wrapped):
+    """Pickles, and raises in any other process that loads it."""
+
+    def __reduce__(self):
+        return load_in, (os.getpid(),)
+
+
+def load_in(process):
+    """Return one in *process* alone."""
+    if os.getpid() != process:
+        raise OSError("no engine here")
+    return LoadsHereAlone()
+
+
 class DecodesOutput(Wrapped):
     """Takes what is printed for UTF-8."""
 

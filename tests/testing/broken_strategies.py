@@ -1,6 +1,10 @@
 """Strategies that break one law each, as an author might by mistake."""
 
+import logging
 import os
+import random
+import signal
+import threading
 import time
 
 import cooperbench_eval as ce
@@ -274,3 +278,47 @@ class WaitsForAService(Strategy):
     def merge(self, given, /):
         """Say that it was the service."""
         return ce.MergeOutcome(changes=given.ours, failure="no answer", service_failed=True)
+
+
+class LeavesAllOpen(Strategy):
+    """Resolves nothing."""
+
+    def merge(self, given, /):
+        """Return the three-way merge."""
+        return resolved(given, lambda _: None)
+
+
+class Shuffles(Strategy):
+    """Draws from the generator that others draw from."""
+
+    def merge(self, given, /):
+        """Draw, and make no use of it."""
+        random.random()  # noqa: S311 - no secret
+        return super().merge(given)
+
+
+class HandlesSignals(Strategy):
+    """Takes a signal for itself."""
+
+    def merge(self, given, /):
+        """Ignore who asks to end."""
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        return super().merge(given)
+
+
+class SetsUpLogging(Strategy):
+    """Sets logging up, as a program does."""
+
+    def merge(self, given, /):
+        """Add a handler."""
+        logging.getLogger().addHandler(logging.NullHandler())
+        return super().merge(given)
+
+
+class LeavesAThread(Strategy):
+    """Starts a thread and does not wait for it."""
+
+    def merge(self, given, /):
+        """Have it sleep."""
+        threading.Thread(target=time.sleep, args=(60,), name="busy", daemon=True).start()
+        return super().merge(given)

@@ -113,7 +113,7 @@ def test_an_opt_out_is_listed_with_its_reason(output):
 def test_a_class_instead_of_a_strategy_is_an_error(output):
     """It says what to pass."""
     assert "::TestClass::test_law[identity] FAILED" in output
-    assert "it needs a name and a merge method; pass an instance\n___" in output
+    assert "is a class; pass an instance, as Numbers()\n___" in output
 
 
 def test_hypothesis_settings_are_the_users(tmp_path):

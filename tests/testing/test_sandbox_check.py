@@ -29,6 +29,10 @@ CULPRITS = [
     ("exit_status", broken.KnowsZeroAndOne, "exit status 126 and nothing else"),
     ("cannot_start", broken.AnswersAsAShell, "exit status 127"),
     ("cannot_start", broken.BlamesItself, "the failure of the sandbox"),
+    ("output", broken.CutsTheMiddle, "(48,9"),
+    ("output", broken.ShowsTabs, r"\t\x1b[1m"),
+    ("deadline", broken.TellsNoTime, "-5.000 seconds"),
+    ("files", broken.MarksTheTree, r".marker\n"),
     ("output", broken.DecodesOutput, r"\xef\xbf\xbd"),
     ("large_output", broken.KeepsTheHead, "the first lines and the last ones"),
     ("large_output", broken.KeepsItAll, "60,000,010 bytes of output"),
@@ -103,6 +107,45 @@ def test_who_comes_late_is_caught(check):
 def test_every_law_catches_somebody():
     """None of them is there for show."""
     assert {name for name, *_ in CULPRITS} == LAWS.keys()
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [(broken.SetsAVariable, "['LEAKED'] changed"), (broken.ChangesFolder, "the caller is in /")],
+)
+def test_who_changes_the_caller_is_caught(check, kind, words):
+    """And the caller is as it was afterwards."""
+    before, folder = dict(os.environ), Path.cwd()
+
+    result = check("environment", kind())
+
+    assert words in str(result)
+    assert (dict(os.environ), Path.cwd()) == (before, folder)
+
+
+@pytest.mark.parametrize("name", ["protocol", "no_streams"])
+def test_a_sandbox_that_a_script_defines_goes_to_other_processes(check, name):
+    """Its class travels whole, as it does to the workers of an evaluation."""
+
+    class Mine(ce.LocalSandbox):
+        """Of which no other process knows."""
+
+    assert check(name, Mine()).status == "held"
+
+
+@pytest.mark.parametrize("name", ["no_streams", "killed_caller"])
+def test_a_sandbox_that_cannot_be_loaded_elsewhere_is_not_accused(check, name):
+    """Its law cannot be checked."""
+    result = check(name, broken.LoadsHereAlone())
+
+    assert (result.status, result.counterexample) == ("not_checked", None)
+
+
+@pytest.mark.parametrize("wrong", [{"deadline_seconds": 0}, {"parallel_runs": 0}])
+def test_arguments_that_are_none_are_refused(wrong):
+    """They would look like a fault of the sandbox."""
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        check_sandbox("local", **wrong)
 
 
 @pytest.mark.parametrize(

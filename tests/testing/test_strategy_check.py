@@ -1,15 +1,19 @@
 """The kit catches whoever breaks a law, says how, and is broken by nobody."""
 
 import pickle
+import re
 import subprocess
 import sys
+import threading
 import time
 
 import broken_strategies as broken
 import pytest
+from generators import odd_file_strategies
 
 import cooperbench_eval as ce
 from cooperbench_eval.testing import STRATEGY_LAWS, LawStatus, check_strategy
+from cooperbench_eval.testing.apart import check_apart
 from cooperbench_eval.testing.search import Effort
 from cooperbench_eval.testing.strategy_check import check_law
 from cooperbench_eval.testing.strategy_laws import _occur_in_order
@@ -209,13 +213,35 @@ def test_one_that_does_not_pickle_is_compared_in_this_process_alone():
     """The result says so."""
 
     class Local(broken.Strategy):
-        """Of which no other process knows."""
+        """Which holds what cannot go to another process."""
+
+        def __init__(self):
+            self.lock = threading.Lock()
 
     results = check_strategy(Local(), examples=20)
 
     result = next(each for each in results if each.law.name == "determinism")
     assert result.status == "held"
-    assert result.reason == "in this process alone: it does not pickle (AttributeError)"
+    assert result.reason == "in this process alone: it does not pickle (TypeError)"
+
+
+def test_one_that_a_script_defines_is_compared_with_another_process():
+    """Its class travels whole, as it does to the workers of an evaluation."""
+
+    class Local(broken.Strategy):
+        """Of which no other process knows."""
+
+    class OrdersByHash(broken.OrdersByHash):
+        """Nor of this one."""
+
+    determinism = next(law for law in STRATEGY_LAWS if law.name == "determinism")
+    kept, caught = (
+        check_law(kind(), determinism, files={}, effort=Effort(examples=40))
+        for kind in (Local, OrdersByHash)
+    )
+
+    assert (kept.status, kept.reason) == ("held", "")
+    assert "and in another" in str(caught)
 
 
 # --- what it is asked -----------------------------------------------------------------------
@@ -273,6 +299,15 @@ class Numbered(Nameless):
     name = 5
 
 
+class Unnameable(Nameless):
+    """Its name raises."""
+
+    @property
+    def name(self):
+        """Raise."""
+        raise RuntimeError("no name today")
+
+
 class Asynchronous:
     """Its merge has to be awaited."""
 
@@ -286,9 +321,10 @@ class Asynchronous:
     ("candidate", "words"),
     [
         (None, "pass an instance"),
-        (broken.Strategy, "pass an instance"),
+        (broken.Strategy, r"is a class; pass an instance, as Strategy\(\)"),
         (Nameless(), "it needs a name"),
         (Numbered(), "it needs a name"),
+        (Unnameable(), r"cannot be looked at: RuntimeError\('no name today'\)"),
         (Asynchronous(), "its merge is asynchronous"),
     ],
 )
@@ -340,12 +376,92 @@ def test_files_of_ones_own_are_asked_about():
         ({"a": ["x\n", "y\n"]}, "two lines of bytes or more"),
         ({"a": [b"x\n", b"y"]}, "two lines of bytes or more"),
         ({"../a": [b"x\n", b"y\n"]}, "leaves the tree"),
+        ({"a": odd_file_strategies()["nothing"]}, "makes nothing: nothing"),
     ],
 )
 def test_files_that_cannot_be_made_are_refused(files, words):
     """With what they should be."""
     with pytest.raises(ValueError, match=words):
         check_strategy("naive", files=files)
+
+
+@pytest.mark.parametrize("deadline_seconds", [None, 30.0])
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("numbers", r"must make tuples \(base, ours, theirs\) of bytes, not \d+"),
+        ("raises", r"ZeroDivisionError\('in the file strategy'\)"),
+    ],
+)
+def test_files_that_go_wrong_accuse_no_strategy(kind, words, deadline_seconds):
+    """No law is checked then, and each says why."""
+    files = {"a.py": odd_file_strategies()[kind]}
+
+    results = check_strategy("union", files=files, examples=3, deadline_seconds=deadline_seconds)
+
+    found = [each for each in results if each.law.name != "symmetry"]
+    assert {each.status for each in found} == {LawStatus.NOT_CHECKED}
+    assert all(re.search(f"the check failed: .*{words}", each.reason) for each in found)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"examples": 0}, {"examples": -1}, {"deadline_seconds": 0}, {"deadline_seconds": -1}]
+)
+def test_effort_that_is_none_is_refused(wrong):
+    """It would look like a strategy that answers nothing."""
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        check_strategy("union", **wrong)
+
+
+def test_what_the_check_itself_raises_accuses_nobody():
+    """It comes out of the fork in words, for it need not pickle."""
+
+    def check(_tell):
+        raise RuntimeError("a fault of the kit", threading.Lock())
+
+    result = check_apart(STRATEGY_LAWS[0], check, patience_seconds=20, wanted="an outcome")
+
+    assert result.status == "not_checked"
+    assert result.reason.startswith("the check failed: RuntimeError('a fault of the kit', <")
+
+
+def test_a_law_that_held_by_doing_nothing_says_so():
+    """Where files were given, somebody expected more; it says what helps."""
+    lines = [b"a\n", b"b\n"]
+
+    results = check_strategy(broken.LeavesAllOpen(), files={"a.txt": lines}, examples=5)
+    made = {"a.txt": odd_file_strategies()["one conflict"]}
+    others = check_strategy(broken.LeavesAllOpen(), files=made, examples=5)
+    tried = check_strategy(broken.Strategy(), files=made, examples=5)
+
+    reasons = {each.law.name: each.reason for each in results}
+    assert reasons["identity"] == ""
+    helps = "give files as a Hypothesis strategy of (base, ours, theirs)"
+    assert reasons["markers"] == f"nothing was tried, for it resolved no conflict: {helps}"
+    wanted = "nothing was tried: files have no conflict that it resolves"
+    assert {each.law.name: each.reason for each in others}["markers"] == wanted
+    assert {each.law.name: each.reason for each in tried}["markers"] == ""
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        (broken.Shuffles, "to leave alone the state of the module `random`"),
+        (broken.HandlesSignals, "to leave alone the handler of SIGTERM"),
+        (broken.SetsUpLogging, "to leave alone the handlers and level of the root logger"),
+        (broken.LeavesAThread, "no thread left running, as busy"),
+    ],
+)
+def test_who_changes_the_process_is_caught(kind, words):
+    """In what is looked at; in a fork, which is to change in no other way."""
+    law = next(law for law in STRATEGY_LAWS if law.name == "no_mutation")
+
+    def check(tell):
+        return check_law(kind(), law, files={}, effort=Effort(examples=2), tell=tell)
+
+    result = check_apart(law, check, patience_seconds=20, wanted="an outcome")
+
+    assert words in str(result)
 
 
 def test_a_check_can_be_repeated():
