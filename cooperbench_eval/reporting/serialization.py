@@ -18,9 +18,11 @@ from cattrs.cols import list_structure_factory
 from cooperbench_eval.errors import ReportError
 from cooperbench_eval.models import ConflictDetails, TestResult
 
-__all__ = ["SCHEMA_VERSION", "Compact", "dump", "dumps", "load", "loads"]
+__all__ = ["MOST", "SCHEMA_VERSION", "Compact", "dump", "dumps", "load", "loads"]
 
 SCHEMA_VERSION = 1
+MOST = 2**63 - 1
+"""No integer of a report is further from zero: others may be more than a float holds."""
 
 _Report = TypeVar("_Report")
 _Json = dict[str, Any]
@@ -92,10 +94,17 @@ def _schema_version(value: object) -> int:
     try:
         version = _load_number(value, int)
     except ValueError as exc:
-        raise ReportError(f"has {value!r} for a schema version") from exc
+        raise ReportError(f"has {_shown(value)} for a schema version") from exc
     if version < 1:
         raise ReportError(f"has {version} for a schema version")
     return version
+
+
+def _shown(value: object) -> str:
+    try:
+        return f"{value!r:.100}"
+    except (ValueError, RecursionError):  # an integer of too many digits, lists without end
+        return f"a large {type(value).__name__}"
 
 
 def _is_validation(exc: Exception) -> bool:
@@ -197,11 +206,13 @@ def _load_time(value: object, _: object) -> dt.datetime:
 
 
 def _load_number(value: object, _: object) -> int:
-    if type(value) is int:  # a boolean is no number
-        return value
     if isinstance(value, float) and value.is_integer():  # JSON has one kind of number
-        return int(value)
-    raise ValueError(f"{value!r} is no integer")
+        value = int(value)
+    if type(value) is not int:  # a boolean is no number
+        raise ValueError(f"{value!r} is no integer")
+    if abs(value) > MOST:
+        raise ValueError(f"an integer of {value.bit_length()} bits is too large")
+    return value
 
 
 def _load_truth(value: object, _: object) -> bool:

@@ -29,7 +29,7 @@ from cooperbench_eval.models import (
 )
 from cooperbench_eval.reporting import Attempt, Blame, FeatureReport, MergeReport
 from cooperbench_eval.reporting.schema import SCHEMA_ID
-from cooperbench_eval.reporting.serialization import SCHEMA_VERSION
+from cooperbench_eval.reporting.serialization import MOST, SCHEMA_VERSION
 
 __all__ = ["make_page", "make_schema", "print_schema"]
 
@@ -234,8 +234,10 @@ class _Maker:
     def _scalar(self, kind: type, record: type, name: str) -> _Json:
         if kind is dt.datetime:
             return {"type": "string", "pattern": _TIME}
-        if kind in (int, float):
-            return {"type": "integer" if kind is int else "number"} | _bounds(record, name)
+        if kind is int:
+            return {"type": "integer", "minimum": -MOST, "maximum": MOST} | _bounds(record, name)
+        if kind is float:
+            return {"type": "number"} | _bounds(record, name)
         return {"type": {bool: "boolean", str: "string"}[kind]}
 
 

@@ -290,6 +290,10 @@ def test_what_is_no_report_is_refused(text, words):
         (["attempts", 0, "duration_seconds"], "1.5", "duration_seconds"),
         (["attempts", 0, "duration_seconds"], float("inf"), "duration_seconds"),
         (["feature1", "patch", "dropped_files"], "abc", "dropped_files"),
+        (["task_id"], 2**63, "task_id"),
+        (["task_id"], -(2**63), "task_id"),
+        (["task_id"], 1e300, "task_id"),
+        (["conflict_details", "conflict_lines"], 10**400, "conflict_lines"),
     ],
 )
 def test_a_wrong_value_is_named(place, value, words):
@@ -304,6 +308,25 @@ def test_a_wrong_value_is_named(place, value, words):
         ce.MergeReport.from_json(json.dumps(data))
 
     assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "version", [10**5000, -(10**5000), [10**5000], 1e300], ids=["large", "small", "list", "float"]
+)
+def test_a_version_without_end_is_refused(version):
+    """Python does not print such an integer."""
+    with pytest.raises(ce.ReportError, match="for a schema version"):
+        ce.MergeReport.from_dict({"schema_version": version})
+
+
+def test_the_largest_integers_are_read():
+    """Of either sign, and a report with them is written."""
+    data = evaluate().to_dict() | {"task_id": -(2**63) + 1}
+    data["conflict_details"]["conflict_lines"] = 2**63 - 1
+
+    loaded = ce.MergeReport.from_dict(data)
+
+    assert ce.MergeReport.from_json(loaded.to_json()) == loaded
 
 
 def test_a_whole_number_may_be_written_with_a_point():
