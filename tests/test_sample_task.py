@@ -5,6 +5,7 @@ import itertools
 import re
 from pathlib import Path
 
+import jsonschema
 import pytest
 
 import cooperbench_eval as ce
@@ -115,6 +116,16 @@ def test_tests_end_as_the_table_says(evaluate, pair):
         row["second"],
     )
     assert naive.verdict == (row["union"] if row["naive"] == "clean" else "unhandled")
+
+
+def test_the_reports_keep_to_their_schema(evaluate):
+    """All pairs merged, and one of them tested."""
+    validator = jsonschema.Draft202012Validator(ce.report_schema())
+
+    reports = [evaluate(*pair, run_tests=False) for pair in TABLE]
+
+    for report in [*reports, evaluate(3, 5)]:
+        validator.validate(report.to_dict())
 
 
 def test_union_depends_on_the_direction(evaluate):
