@@ -36,7 +36,7 @@ def as_held(digits):
     return int(digits) if float(digits) == int(digits) and abs(int(digits)) < 2**53 else digits
 
 
-@pytest.mark.parametrize("number", [2**53, 2**53 + 1, -(2**53) - 1, 10**400])
+@pytest.mark.parametrize("number", [2**53, 2**53 + 1, -(2**53) - 1, 2**200])
 def test_an_integer_that_javascript_rounds_is_a_text(number):
     """Wherever it stands; two of them would look the same."""
     assert embed({"a": [(number, True, 2**53 - 1)]}) == (
