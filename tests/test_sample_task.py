@@ -119,10 +119,10 @@ def test_tests_end_as_the_table_says(evaluate, pair):
 
 
 def test_the_reports_keep_to_their_schema(evaluate):
-    """All pairs merged, and one of them tested."""
+    """Some pairs merged, and one of them tested."""
     validator = jsonschema.Draft202012Validator(ce.report_schema())
 
-    reports = [evaluate(*pair, run_tests=False) for pair in TABLE]
+    reports = [evaluate(*pair, run_tests=False) for pair in list(TABLE)[::3]]
 
     for report in [*reports, evaluate(3, 5)]:
         validator.validate(report.to_dict())
