@@ -5,6 +5,7 @@ import json
 import os
 import sqlite3
 import threading
+import time
 import zlib
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
@@ -23,6 +24,7 @@ __all__ = ["ResultCache", "key_of"]
 _VERSION = 2
 """Counts the meanings of a key and of a row; rows of another one are not found."""
 _PATIENCE_SECONDS = 60.0
+_PAUSE_SECONDS = 0.01
 _MEMORY_LIMIT = 256 << 20
 _TABLE = "CREATE TABLE IF NOT EXISTS results (key TEXT PRIMARY KEY, result BLOB NOT NULL)"
 
@@ -159,9 +161,7 @@ class ResultCache:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with closing(sqlite3.connect(self.path, timeout=_PATIENCE_SECONDS)) as connection:
-                connection.execute("PRAGMA journal_mode = WAL")
-                connection.execute("PRAGMA synchronous = NORMAL")
-                connection.execute(_TABLE)
+                _prepare(connection)
                 yield connection
         except (OSError, sqlite3.Error) as exc:
             raise TestRunError(f"the cache {os.fspath(self.path)} cannot be used ({exc})") from exc
@@ -171,6 +171,26 @@ class ResultCache:
 
     def __setstate__(self, state: tuple[Path | None]) -> None:
         self.__init__(*state)  # type: ignore[misc] # attrs made it
+
+
+def _prepare(connection: sqlite3.Connection) -> None:
+    """Make a new file a cache; who does so at the same time is waited for.
+
+    SQLite does not wait by itself where two change the mode of a new file at once.
+    """
+    enough = time.monotonic() + _PATIENCE_SECONDS
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = NORMAL")
+            connection.execute(_TABLE)
+        except sqlite3.OperationalError as exc:
+            is_busy = exc.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY  # whatever the reason
+            if not is_busy or time.monotonic() > enough:
+                raise
+            time.sleep(_PAUSE_SECONDS)
+        else:
+            return
 
 
 def _unpack(row: object) -> TestResult | None:

@@ -146,6 +146,19 @@ def test_a_row_that_cannot_be_read_counts_as_absent(tmp_path, text, packed):
     assert cache.get("key") is None
 
 
+def test_a_new_file_is_made_by_all_who_ask_at_once(tmp_path):
+    """Each of many caches on one new file can be used, whoever makes the file."""
+    everybody = threading.Barrier(8)
+
+    def ask(path):
+        everybody.wait()
+        return ce.ResultCache(path).get("key")
+
+    with ThreadPoolExecutor(8) as pool:
+        for number in range(40):
+            assert list(pool.map(ask, [tmp_path / f"{number}.sqlite"] * 8)) == [None] * 8
+
+
 def test_threads_that_ask_at_once_make_it_once(cache):
     """The others wait for the first, and for no other key."""
     made = []
