@@ -38,7 +38,8 @@ _CANNOT_LOAD = 86  # of `CALLER`
 _SIGNALS = {"KILL": 9, "SEGV": 11}
 
 # One child, and one that left the session by a double fork and ignores signals;
-# both hold the output open. $0 is the word by which they are known.
+# both hold the output open. $0 is the word by which they are known; so what follows must
+# not end in a program, which many shells become instead of waiting for it.
 DAEMONS = """
 loop='while :; do sleep 1; done'
 sh -c "$loop" "$0" &
@@ -245,7 +246,7 @@ def _end_in_time(bench: SandboxBench, script: str, *, timeout_seconds: float) ->
 
 
 def _kills_at_the_deadline(bench: SandboxBench) -> None:
-    execution = _end_in_time(bench, DAEMONS + "sleep 20", timeout_seconds=1)
+    execution = _end_in_time(bench, DAEMONS + "sleep 20; exit", timeout_seconds=1)
     is_right = execution.output == b"daemon\n"
     bench.expect(is_right, came=execution, wanted="what was printed before the deadline")
     bench.expect_nothing_left()
@@ -314,14 +315,15 @@ def call_from_elsewhere(
 
 
 def _dies_with_its_caller(bench: SandboxBench) -> None:
-    caller, _ = call_from_elsewhere(bench, DAEMONS + "sleep 30")
+    caller, _ = call_from_elsewhere(bench, DAEMONS + "sleep 30; exit")
     try:
         deadline = time.monotonic() + _CALLER_SECONDS
         while (seen := len(bench.processes())) < 3:  # noqa: PLR2004 - command and two daemons
+            problem = f"{seen} of the command's 3 processes are seen from outside"
             if caller.poll() is not None:
-                raise UncheckedError(f"its caller ended with {caller.returncode}")
+                raise UncheckedError(f"{problem}, and its caller ended with {caller.returncode}")
             if time.monotonic() > deadline:
-                raise UncheckedError(f"{seen} of the command's 3 processes are seen from outside")
+                raise UncheckedError(problem)
             time.sleep(0.02)
     finally:
         caller.kill()

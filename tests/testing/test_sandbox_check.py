@@ -133,6 +133,20 @@ def test_a_sandbox_that_a_script_defines_goes_to_other_processes(check, name):
     assert check(name, Mine()).status == "held"
 
 
+def test_a_shell_that_becomes_its_last_program_is_seen(check):
+    """Bash and busybox do not wait for it; all processes of the command are known even so."""
+
+    class InBash(ce.LocalSandbox):
+        """Whose `sh` is bash."""
+
+        def run(self, command, **options):
+            """Replace the shell, which goes on at once."""
+            script = command[2].replace("; do sleep 0.02;", "; do :;")
+            return super().run(("bash", "-c", script, *command[3:]), **options)
+
+    assert check("killed_caller", InBash()).status == "held"
+
+
 @pytest.mark.parametrize("name", ["no_streams", "killed_caller"])
 def test_a_sandbox_that_cannot_be_loaded_elsewhere_is_not_accused(check, name):
     """Its law cannot be checked."""
