@@ -322,7 +322,7 @@ def reports() -> st.SearchStrategy[MergeReport]:
         conflict_details=st.none() | _DETAILS,
         conflicts=st.lists(_CONFLICTS, max_size=2),
         diff=st.none() | _CONTENTS,
-        attempts=st.lists(_ATTEMPTS, max_size=2),
+        attempts=st.lists(_ATTEMPTS, max_size=2, unique_by=lambda each: each.strategy),
         base_tree_id=_WORDS,
         base_commit=st.none() | _WORDS,
         model=st.none() | _WORDS,

@@ -26,7 +26,13 @@ from cooperbench_eval.models import (
 from cooperbench_eval.reporting.blame import BlameKind
 from cooperbench_eval.reporting.failure import FailureKind
 from cooperbench_eval.reporting.report import MergeReport, PairStatus
-from cooperbench_eval.reporting.rows import Attempt, FeatureReport, Verdict, find_verdict
+from cooperbench_eval.reporting.rows import (
+    Attempt,
+    FeatureReport,
+    Verdict,
+    check_names,
+    find_verdict,
+)
 
 if TYPE_CHECKING:
     from cooperbench_eval.reporting.serialization import Compact
@@ -171,7 +177,7 @@ class PairFacts:
         conflict_score: The two, weighed, likewise.
         severity: The score in one word, likewise.
         failure: Why the pair could not be evaluated; `None` where it was.
-        attempts: One row a strategy, in the order asked for.
+        attempts: One row a strategy, in the order asked for; no two of one name.
         base_tree_id: The git tree id of the base.
         base_commit: The base commit, if the base is one.
         model: The model whose patches these are, if named.
@@ -218,6 +224,10 @@ class PairFacts:
     def _check_timestamp(self, _: object, timestamp: dt.datetime) -> None:
         if timestamp.utcoffset() is None:
             raise ValueError(f"the timestamp {timestamp} has no time zone")
+
+    @attempts.validator
+    def _check_attempts(self, _: object, attempts: tuple[AttemptFacts, ...]) -> None:
+        check_names(attempt.strategy for attempt in attempts)
 
     @property
     def features(self) -> tuple[int, int]:

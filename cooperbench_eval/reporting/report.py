@@ -15,7 +15,7 @@ from cooperbench_eval.display.shown import Shown
 from cooperbench_eval.models import Conflict, ConflictDetails, TestStatus
 from cooperbench_eval.reporting.blame import Blame, BlameKind, cannot_run, find_blame
 from cooperbench_eval.reporting.failure import Failure, FailureKind
-from cooperbench_eval.reporting.rows import Attempt, FeatureReport
+from cooperbench_eval.reporting.rows import Attempt, FeatureReport, check_names
 
 if TYPE_CHECKING:
     from cooperbench_eval.display.records import View
@@ -56,7 +56,7 @@ class MergeReport(Shown):
         conflicts: The naive merge's conflicts themselves.
         diff: The naive merge as a git diff against the base, open conflicts as
             markers; `None` where there was nothing to merge.
-        attempts: One row a strategy, in the order asked for.
+        attempts: One row a strategy, in the order asked for; no two of one name.
         base_tree_id: The git tree id of the base.
         base_commit: The base commit, if the base is one.
         model: The model whose patches these are, if named.
@@ -88,6 +88,10 @@ class MergeReport(Shown):
     def _check_timestamp(self, _: object, timestamp: dt.datetime) -> None:
         if timestamp.utcoffset() is None:
             raise ValueError(f"the timestamp {timestamp} has no time zone")
+
+    @attempts.validator
+    def _check_attempts(self, _: object, attempts: tuple[Attempt, ...]) -> None:
+        check_names(attempt.strategy for attempt in attempts)
 
     @property
     def merge_status(self) -> PairStatus:

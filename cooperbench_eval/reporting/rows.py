@@ -1,5 +1,6 @@
 """The rows of a report: one for each feature, one for each strategy."""
 
+from collections.abc import Iterable
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol, TypeGuard
 
@@ -19,7 +20,15 @@ from cooperbench_eval.models import (
 if TYPE_CHECKING:
     from cooperbench_eval.display.records import View
 
-__all__ = ["Attempt", "FeatureReport", "PatchReport", "Verdict", "find_verdict", "was_run"]
+__all__ = [
+    "Attempt",
+    "FeatureReport",
+    "PatchReport",
+    "Verdict",
+    "check_names",
+    "find_verdict",
+    "was_run",
+]
 
 
 class Verdict(StrEnum):
@@ -173,6 +182,19 @@ def find_verdict(status: MergeStatus, tests1: _Run | None, tests2: _Run | None) 
     if not all(run.passed for run in runs):
         return Verdict.INCORRECT
     return Verdict.CORRECT if len(runs) == 2 else Verdict.NOT_RUN  # noqa: PLR2004
+
+
+def check_names(strategies: Iterable[str]) -> None:
+    """Raise where two rows are of one strategy: nobody could say which its name means.
+
+    Raises:
+        ValueError: They are.
+    """
+    seen: set[str] = set()
+    for name in strategies:
+        if name in seen:
+            raise ValueError(f"two rows of strategy {name!r:.80}")
+        seen.add(name)
 
 
 def was_run(tests: TestResult | None) -> TypeGuard[TestResult]:

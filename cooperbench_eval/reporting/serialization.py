@@ -14,6 +14,7 @@ from typing import Any, Generic, TypeVar, get_origin
 import attrs
 import cattrs
 from cattrs.cols import list_structure_factory
+from cattrs.v import format_exception
 
 from cooperbench_eval.errors import ReportError
 from cooperbench_eval.models import ConflictDetails, TestResult
@@ -86,7 +87,7 @@ def load(data: object, kind: type[_Report]) -> _Report:
             plain["conflict_details"] = None
         return _CONVERTER.structure(plain, kind)
     except (ArithmeticError, KeyError, TypeError, ValueError, cattrs.BaseValidationError) as exc:
-        problem = "; ".join(cattrs.transform_error(exc)) if _is_validation(exc) else repr(exc)
+        problem = _problems(exc) if _is_validation(exc) else repr(exc)
         raise ReportError(f"does not hold what a merge report holds: {problem}") from exc
 
 
@@ -109,6 +110,17 @@ def _shown(value: object) -> str:
 
 def _is_validation(exc: Exception) -> bool:
     return isinstance(exc, cattrs.BaseValidationError)
+
+
+def _problems(exc: BaseException) -> str:
+    return "; ".join(cattrs.transform_error(exc, format_exception=_problem))
+
+
+def _problem(exc: BaseException, kind: type | None) -> str:
+    """Say what a record itself has to say of its fields; cattrs knows what one of them needs."""
+    if kind is None and isinstance(exc, ValueError):
+        return f"{exc!s:.200}"
+    return format_exception(exc, kind)
 
 
 class Compact(Generic[_Report]):
@@ -149,7 +161,7 @@ class Compact(Generic[_Report]):
         try:
             _make_compact_converter(detailed=True).structure(data, self._kind)
         except cattrs.BaseValidationError as detailed:
-            return "; ".join(cattrs.transform_error(detailed))
+            return _problems(detailed)
         except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError) as detailed:
             return repr(detailed)
         return repr(exc)

@@ -131,6 +131,18 @@ def test_a_wrong_value_is_named(key, value):
         PairFacts.from_dict(PLAIN | {key: value})
 
 
+def test_two_rows_of_one_strategy_are_refused():
+    """A count would take one of them and a table both."""
+    (row,) = facts_of(usage_report()).attempts
+    data = facts_of(usage_report()).to_dict()
+    data["attempts"] *= 2
+
+    with pytest.raises(ValueError, match="two rows of strategy 'llm'"):
+        attrs.evolve(facts_of(usage_report()), attempts=[row, row])
+    with pytest.raises(ReportError, match="two rows of strategy 'llm'"):
+        PairFacts.from_dict(data)
+
+
 def test_unknown_keys_are_passed_over():
     """Facts of a later version are read as far as they are known."""
     assert PairFacts.from_dict(PLAIN | {"mood": "good"}) == PairFacts.from_dict(PLAIN)

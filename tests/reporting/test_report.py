@@ -1,6 +1,7 @@
 """What a report says of a pair beyond what is stored in it."""
 
 import datetime as dt
+import json
 import pickle
 
 import attrs
@@ -239,9 +240,21 @@ def test_a_report_with_a_failed_sandbox_is_not_final(where):
         feature = ce.FeatureReport(number=2, patch=ce.PatchReport(status="applied"), **{where: run})
         return report_of(feature2=feature)
 
-    failed = attrs.evolve(attempt("conflicts"), service_failed=True)
+    failed = attrs.evolve(attempt("conflicts", strategy="llm"), service_failed=True)
 
     assert not report_of(attempts=[attempt(), failed]).is_final
     assert not report(BROKEN_SANDBOX).is_final
     assert report(REJECTED).is_final
     assert report(FAILED).is_final
+
+
+def test_two_rows_of_one_strategy_are_refused():
+    """Nobody could say which of them is meant by its name."""
+    rows = [attempt(strategy="naive"), attempt(strategy="union"), attempt(strategy="union")]
+    data = report_of(attempts=rows[:2]).to_dict()
+    data["attempts"] = [*data["attempts"], data["attempts"][1]]
+
+    with pytest.raises(ValueError, match="two rows of strategy 'union'"):
+        report_of(attempts=rows)
+    with pytest.raises(ce.ReportError, match="two rows of strategy 'union'"):
+        ce.MergeReport.from_json(json.dumps(data))

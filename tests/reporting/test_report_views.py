@@ -113,11 +113,16 @@ def words_of(text):
 
 
 def with_texts(value, text):
-    """Put *text* into every text of a record, however deep it lies."""
+    """Put *text* into every text of a record, however deep it lies; names stay different."""
     if isinstance(value, str) and not isinstance(value, Enum):
         return text
     if isinstance(value, tuple):
-        return tuple(with_texts(each, text) for each in value)
+        return tuple(
+            attrs.evolve(with_texts(each, text), strategy=f"{text}{number}")
+            if isinstance(each, Attempt)
+            else with_texts(each, text)
+            for number, each in enumerate(value)
+        )
     if isinstance(value, Mapping):
         return {text: text}
     if attrs.has(type(value)):
@@ -219,7 +224,7 @@ def test_every_text_of_a_report_is_a_text(text):
     found = read_fragment(report._repr_html_())
 
     assert f"{visible(text, 40)}/2068: feature 4 merged into feature 7" in found.lines
-    assert [row[0] for row in found.rows[-3:]] == 3 * [visible(text, 40)]
+    assert [row[0] for row in found.rows[-3:]] == [visible(f"{text}{n}", 40) for n in range(3)]
     assert str(report).replace("\n", "").isprintable()
 
 
