@@ -1,5 +1,7 @@
 """Pairs at an executor: a bounded number of them, and what is done when one is lost."""
 
+import uuid
+from collections import deque
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Executor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -18,6 +20,8 @@ from cooperbench_eval.reporting import Failure, FailureKind, MergeReport
 __all__ = ["Dispatcher", "Flight", "Outcome"]
 
 _TRIES: Final = 2
+"""How often a pair is sent. Other executors than ours may blame it for a neighbour's deed:
+there it is sent once more, without neighbours."""
 _A_WORKER: Final = 4
 """Pairs at the executor for each of its workers, where their number is known."""
 _UNKNOWN_WORKERS: Final = 64
@@ -65,6 +69,7 @@ class Dispatcher:
         self._workers = workers if isinstance(workers, int) else None
         self._limit = _A_WORKER * (self._workers or _UNKNOWN_WORKERS)
         self._flights: dict[Any, Flight] = {}
+        self._suspects: deque[Flight] = deque()
         self._done: SimpleQueue[Any] = SimpleQueue()
         self._in_process = isinstance(executor, ThreadPoolExecutor)
         if not self._in_process:
@@ -74,12 +79,13 @@ class Dispatcher:
     @property
     def has_room(self) -> bool:
         """Whether another pair may be sent."""
-        return len(self._flights) < self._limit
+        is_one_alone = any(flight.tries > _TRIES for flight in self._flights.values())
+        return len(self._flights) < self._limit and not is_one_alone
 
     @property
     def is_busy(self) -> bool:
         """Whether an answer is still to come."""
-        return bool(self._flights)
+        return bool(self._flights or self._suspects)
 
     def send(self, flight: Flight) -> None:
         """Send a pair; see `answer` for the rest.
@@ -91,18 +97,23 @@ class Dispatcher:
         if self._in_process:
             self._submit(flight, attempt, self._evaluator, flight.pair)
         else:
-            self._submit(flight, run_job, self._jobs.job(flight.pair))
+            # The word makes it another call for an executor that remembers calls, as Dask does:
+            # else that would answer a second try with what became of the first.
+            self._submit(flight, run_job, self._jobs.job(flight.pair), uuid.uuid4().hex)
 
     def answer(self, timeout_seconds: float | None) -> tuple[Flight, Outcome] | None:
         """Wait for the next answer; `None` if there is none in time.
 
         Whatever worked at a pair may be lost, with a process or a machine. The pair
-        is then sent once more; lost again, it is a failure.
+        is then sent once more. Lost again, it is a failure, if it is clear that it was
+        this pair; else it is sent a third time, when nothing else is at the executor.
 
         Raises:
             BatchError: The executor cannot go on.
         """
         while True:
+            if self._suspects and not self._flights:
+                self.send(self._suspects.popleft())
             try:
                 future = self._done.get(timeout=timeout_seconds)
             except Empty:
@@ -124,6 +135,8 @@ class Dispatcher:
             on_end: Is told of each pair that was under way when nobody works at it any
                 more, in whichever thread that is.
         """
+        for flight in self._suspects:
+            on_end(flight)
         for future, flight in self._flights.items():
             future.cancel()
             future.add_done_callback(lambda _, flight=flight: on_end(flight))
@@ -133,8 +146,8 @@ class Dispatcher:
             self._own.shutdown()
 
     def _lost(self, flight: Flight, exc: BaseException) -> Failure | None:
-        """Send a lost pair again; return the failure where that was done before."""
-        if flight.tries >= _TRIES:
+        """See that a lost pair is tried again; return the failure where that is in vain."""
+        if flight.tries >= _TRIES + (not isinstance(self._executor, WorkerPool)):
             return Failure(
                 kind=FailureKind.WORKER_LOST,
                 problem=str(exc) or repr(exc),
@@ -142,7 +155,11 @@ class Dispatcher:
                 tries=flight.tries,
             )
         self._on_retry(flight, exc)
-        self.send(evolve(flight, tries=flight.tries + 1))
+        again = evolve(flight, tries=flight.tries + 1)
+        if again.tries > _TRIES:
+            self._suspects.append(again)
+        else:
+            self.send(again)
         return None
 
     def _submit(self, flight: Flight, fn: Callable[..., Outcome], *args: object) -> None:

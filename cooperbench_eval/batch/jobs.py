@@ -105,11 +105,16 @@ class JobMaker:
         return self._pickled.recall(id(thing), lambda: (thing, self._dumps(thing)))[1]
 
 
-def run_job(job: Job) -> Packed | Failure:
+def run_job(job: Job, call: str = "") -> Packed | Failure:
     """Evaluate the pair of *job*; whatever it raises is in the answer.
 
     An exception that crossed the boundary could break the whole pool.
+
+    Args:
+        job: The job.
+        call: Tells this call from others with the same job.
     """
+    del call
     try:
         evaluator = _evaluator(job.evaluator)
         shared = dict(zip(_SHARED, map(_shared, job.shared), strict=True))

@@ -9,6 +9,7 @@ from collections import Counter
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 
+import dask
 import distributed
 import loky
 import pytest
@@ -22,10 +23,14 @@ EXPECTED = [plain(EVALUATOR.evaluate(each)) for each in pairs(10)]
 
 @pytest.fixture(scope="module")
 def cluster():
-    """A cluster of two worker processes."""
+    """A cluster of two worker processes, where a pair is given up at the first death."""
     options = {"n_workers": 2, "threads_per_worker": 1, "processes": True}
     options |= {"dashboard_address": None, "host": "127.0.0.1", "silence_logs": 50}
-    with distributed.LocalCluster(**options) as local, distributed.Client(local) as client:
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
+        distributed.LocalCluster(**options) as local,
+        distributed.Client(local) as client,
+    ):
         yield client
 
 
@@ -83,16 +88,16 @@ def test_dask(cluster, tmp_path):
 
 
 def test_a_death_on_a_dask_cluster_costs_one_pair(cluster):
-    """Dask tries it on several workers, then gives it up; we try once more, and record it."""
+    """Dask gives up all that the worker held; what is lost twice is tried alone."""
     evaluator = ce.Evaluator(strategies=["naive", Ours(deadly={4})])
 
-    # As Dask comes: it blames all that a worker held, and gives up after four deaths.
     executor = cluster.get_executor(retries=0)
     reports = list(ce.evaluate_many(pairs(8), evaluator=evaluator, executor=executor))
 
     [lost] = [report for report in reports if report.failure]
     assert (len(reports), lost.task_id) == (8, 4)
     assert lost.failure.error.endswith("KilledWorker")
+    assert lost.failure.tries == 3
 
 
 MAIN = """

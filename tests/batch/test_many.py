@@ -4,6 +4,7 @@ import asyncio
 import collections
 import multiprocessing
 import os
+import pickle
 import random
 import shutil
 import signal
@@ -11,7 +12,7 @@ import subprocess
 import sys
 import threading
 import time
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 
 import attrs
@@ -181,6 +182,49 @@ def test_a_given_pool_that_breaks_is_replaced(tmp_path):
         reports = list(ce.evaluate_many(pairs(12), evaluator=evaluator, executor=executor))
 
     assert kinds(reports) == {"evaluated": 11, "worker_lost": 1}
+
+
+class Machine:
+    """An executor that goes down with all it holds when it comes to a deadly pair."""
+
+    def __init__(self, deadly):
+        """Be up, and always so again."""
+        self.deadly = deadly
+        self.calls = []
+        self._held = []
+        self._thread = ThreadPoolExecutor(1)
+
+    def submit(self, fn, *arguments):
+        """Take a job, whose turn will come."""
+        self.calls.append(arguments)
+        future = Future()
+        self._held.append(future)
+        self._thread.submit(self._work, future, fn, arguments)
+        return future
+
+    def _work(self, future, fn, arguments):
+        if future.done():
+            return
+        if pickle.loads(arguments[0].rest)["task_id"] in self.deadly:  # noqa: S301 - ours
+            lost, self._held = self._held, []
+            for each in lost:
+                each.set_exception(ConnectionError("the machine is down"))
+        else:
+            self._held.remove(future)
+            future.set_result(fn(*arguments))
+
+
+def test_a_machine_that_goes_down_with_its_neighbours_costs_one_pair():
+    """Who is lost twice is tried once more, alone; no two calls are the same."""
+    machine = Machine(deadly={0, 5})
+
+    reports = list(ce.evaluate_many(pairs(8), evaluator=EVALUATOR, executor=machine))
+
+    lost = {report.task_id: report.failure for report in reports if report.failure}
+    assert kinds(reports) == {"evaluated": 6, "worker_lost": 2}
+    assert {task: failure.tries for task, failure in lost.items()} == {0: 3, 5: 3}
+    assert {failure.problem for failure in lost.values()} == {"the machine is down"}
+    assert len(set(machine.calls)) == len(machine.calls)
 
 
 def test_an_executor_that_takes_no_work_is_an_error():
