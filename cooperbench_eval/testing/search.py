@@ -2,12 +2,18 @@
 
 from collections.abc import Callable
 from typing import Any, TypeVar
+from unittest import SkipTest
 
 from attrs import frozen
 from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings
 from hypothesis.strategies import SearchStrategy
 
-from cooperbench_eval.testing.records import BrokenError, Counterexample, check_positive
+from cooperbench_eval.testing.records import (
+    BrokenError,
+    Counterexample,
+    UncheckedError,
+    check_positive,
+)
 
 __all__ = ["Effort", "find_broken"]
 
@@ -55,6 +61,10 @@ class Effort:
         return settings(**options)
 
 
+class _FoundError(Exception):
+    """The law is broken in the case that is being tried."""
+
+
 def find_broken(
     check: Callable[[CaseT], None],
     cases: SearchStrategy[CaseT],
@@ -65,19 +75,30 @@ def find_broken(
     """Return how *check* breaks, in the smallest case found; `None` if it never does.
 
     Args:
-        check: Raises `BrokenError` where the law is broken.
+        check: Raises `BrokenError` where the law is broken, and `UncheckedError` where it
+            cannot be checked, which nothing is tried after.
         cases: What is tried.
         effort: How hard to look.
         name: An identifier under which Hypothesis remembers cases.
+
+    Raises:
+        UncheckedError: *check* raised it before it found anything.
     """
     found: list[Counterexample] = []
+    unchecked: list[UncheckedError] = []
 
     def hold(case: CaseT) -> None:
         try:
             check(case)
         except BrokenError as exc:
             found.append(exc.counterexample)
-            raise
+        except UncheckedError as exc:
+            unchecked.append(exc)
+        else:
+            return
+        # Raised anew, for Hypothesis renders the whole chain of an exception, each time.
+        # The smallest case that cannot be checked is nobody's question: that ends the search.
+        raise SkipTest if unchecked else _FoundError
 
     hold.__name__ = hold.__qualname__ = name
     test = effort.settings()(given(case=cases)(hold))
@@ -85,11 +106,13 @@ def find_broken(
         test = seed(effort.seed)(test)
     try:
         test()
-    except BrokenError:
+    except _FoundError:
         return found[-1]  # Hypothesis ends with the smallest
     # A strategy that answers as it likes breaks a law in one try and not in the next, which
     # Hypothesis minds; what *cases* are made with may raise anything.
     except (Exception, BaseExceptionGroup):
+        if unchecked and not found:
+            raise unchecked[0] from None
         if not found:
             raise
         return min(found, key=lambda each: len(each.given))

@@ -3,6 +3,7 @@
 import logging
 import os
 import random
+import re
 import signal
 import threading
 import time
@@ -254,14 +255,23 @@ class Dies(Strategy):
         return resolved(given, lambda _: os._exit(3))
 
 
-class Loops(Strategy):
-    """Does not come back from a conflict."""
+class LoopsOnce(Strategy):
+    """Does not come back from the first conflict that it meets."""
+
+    def __init__(self, note):
+        """Take the path of a file that says to other processes that it did."""
+        self.note = note
 
     def merge(self, given, /):
         """Match a pattern of which no interpreter can be stopped."""
-        import re  # noqa: PLC0415
+        return resolved(given, self.answer)
 
-        return resolved(given, lambda _: re.match("(a*)*b", "a" * 60))
+    def answer(self, conflict):
+        """Loop, or answer with ours."""
+        if not self.note.exists():
+            self.note.touch()
+            re.match("(a*)*b", "a" * 60)
+        return conflict.ours
 
 
 class SaysThatItFailed(Strategy):
@@ -275,8 +285,11 @@ class SaysThatItFailed(Strategy):
 class WaitsForAService(Strategy):
     """Asks a service that is not there."""
 
+    asked = 0
+
     def merge(self, given, /):
         """Say that it was the service."""
+        self.asked += 1
         return ce.MergeOutcome(changes=given.ours, failure="no answer", service_failed=True)
 
 
@@ -286,6 +299,20 @@ class LeavesAllOpen(Strategy):
     def merge(self, given, /):
         """Return the three-way merge."""
         return resolved(given, lambda _: None)
+
+
+class DropsVersions(Strategy):
+    """Drops lines that name a version, in one file that it knows."""
+
+    def merge(self, given, /):
+        """Look at one path alone."""
+        done = super().merge(given)
+        entry = done.changes.get("pins.txt")
+        if not given.conflicts or entry is None:
+            return done
+        kept = [x for x in entry.data.splitlines(keepends=True) if not x.startswith(b"pinned")]
+        changes = ce.Changes({**done.changes, "pins.txt": ce.Entry(b"".join(kept))})
+        return ce.MergeOutcome(changes=changes, conflicts=done.conflicts)
 
 
 class Shuffles(Strategy):

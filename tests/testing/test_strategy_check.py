@@ -18,7 +18,8 @@ from cooperbench_eval.testing.search import Effort
 from cooperbench_eval.testing.strategy_check import check_law
 from cooperbench_eval.testing.strategy_laws import _occur_in_order
 
-NAMES = tuple(law.name for law in STRATEGY_LAWS)
+LAWS = {law.name: law for law in STRATEGY_LAWS}
+NAMES = tuple(LAWS)
 
 # Whom each law is to catch, and a piece of what is told.
 CULPRITS = {
@@ -136,20 +137,42 @@ def test_what_is_settled_has_to_be_there_in_order(runs, data, is_there):
 # --- what a strategy may do to the kit ------------------------------------------------------
 
 
+@pytest.fixture(scope="module")
+def results_of_one_that_raises():
+    """Return what becomes of each law."""
+    return check_strategy(broken.Raises(), examples=20)
+
+
+RAISED = "ZeroDivisionError('division by zero') (broken_strategies.py, line"
+
+
+def test_whatever_a_strategy_raises_is_a_result(results_of_one_that_raises):
+    """It says where in the strategy's own code that was."""
+    results = results_of_one_that_raises
+
+    assert statuses(results)["survival"] == "broken"
+    assert all(RAISED in str(result) for result in results if not result.is_ok)
+
+
 @pytest.mark.parametrize(
     ("kind", "words"),
     [
-        (broken.Raises, "ZeroDivisionError('division by zero') (broken_strategies.py, line"),
         (broken.Exits, "it raised SystemExit (broken_strategies.py, line"),
         (broken.SaysThatItFailed, "it said that it failed: no key"),
     ],
 )
-def test_whatever_a_strategy_raises_is_a_result(kind, words):
-    """It says where in the strategy's own code that was."""
-    results = check_strategy(kind(), examples=20)
+def test_whatever_a_strategy_does_instead_of_answering_is_a_result(kind, words):
+    """Whether it is asked in this process or in a fork of it."""
 
-    assert statuses(results)["survival"] == "broken"
-    assert all(words in str(result) for result in results if not result.is_ok)
+    def check(tell):
+        return check_law(kind(), LAWS["survival"], files={}, effort=Effort(), tell=tell)
+
+    here = check(lambda _: None)
+    apart = check_apart(LAWS["survival"], check, patience_seconds=20, wanted="an outcome")
+
+    assert here == apart
+    assert here.status == "broken"
+    assert words in str(here)
 
 
 def test_a_strategy_that_ends_its_process_ends_that_of_no_one_else():
@@ -162,15 +185,17 @@ def test_a_strategy_that_ends_its_process_ends_that_of_no_one_else():
     assert all("theirs '" in text for text in told)
 
 
-def test_a_strategy_that_loops_is_stopped_at_the_deadline():
-    """Also one that holds the interpreter; the case is told, and nobody is left."""
+def test_a_strategy_that_loops_is_stopped_at_the_deadline(tmp_path):
+    """Also one that holds the interpreter; the case is told, and the other laws are checked."""
     started = time.monotonic()
+    strategy = broken.LoopsOnce(tmp_path / "note")
 
-    results = check_strategy(broken.Loops(), examples=20, deadline_seconds=0.3)
+    results = check_strategy(strategy, examples=6, deadline_seconds=0.3)
 
     assert time.monotonic() - started < 30
-    assert statuses(results)["identity"] == "held"
-    result = next(each for each in results if each.law.name == "markers")
+    kept = dict.fromkeys(NAMES, "held") | {"symmetry": "opted_out"}
+    assert statuses(results) == kept | {"untouched_bytes": "broken"}
+    result = culprit_of(results)
     assert result.counterexample.came == "no answer within 0.3 seconds"
     assert "theirs '" in result.counterexample.given
 
@@ -183,21 +208,26 @@ def test_what_is_no_outcome_is_a_result(answer):
         def merge(self, _given, /):
             return answer
 
-    results = check_strategy(Answers(), examples=20, deadline_seconds=None)
+    laws = STRATEGY_LAWS if answer is None else STRATEGY_LAWS[:1]
 
-    assert set(statuses(results).values()) == {"broken", "opted_out"}
+    results = [check_law(Answers(), law, files={}, effort=Effort(examples=6)) for law in laws]
+
+    assert {each.status.value for each in results} == {"broken"}
     assert f"returned {type(answer).__name__} instead of a MergeOutcome" in str(results[0])
 
 
 def test_a_service_that_failed_breaks_no_law_and_keeps_none():
     """It could not be checked, and that is not fine."""
-    results = check_strategy(broken.WaitsForAService(), examples=4)
+    strategy = broken.WaitsForAService()
+
+    results = check_strategy(strategy, examples=4, deadline_seconds=None)
 
     found = statuses(results)
     assert found.pop("symmetry") == "opted_out"
     assert set(found.values()) == {"not_checked"}
     assert not results[0].is_ok
     assert str(results[0]) == "identity: not checked (no answer)"
+    assert strategy.asked == len(NAMES) - 1  # nobody waits for it again and again
 
 
 def test_a_law_that_was_not_tried_is_not_held():
@@ -218,9 +248,8 @@ def test_one_that_does_not_pickle_is_compared_in_this_process_alone():
         def __init__(self):
             self.lock = threading.Lock()
 
-    results = check_strategy(Local(), examples=20)
+    result = check_law(Local(), LAWS["determinism"], files={}, effort=Effort(examples=20))
 
-    result = next(each for each in results if each.law.name == "determinism")
     assert result.status == "held"
     assert result.reason == "in this process alone: it does not pickle (TypeError)"
 
@@ -234,9 +263,8 @@ def test_one_that_a_script_defines_is_compared_with_another_process():
     class OrdersByHash(broken.OrdersByHash):
         """Nor of this one."""
 
-    determinism = next(law for law in STRATEGY_LAWS if law.name == "determinism")
     kept, caught = (
-        check_law(kind(), determinism, files={}, effort=Effort(examples=40))
+        check_law(kind(), LAWS["determinism"], files={}, effort=Effort(examples=40))
         for kind in (Local, OrdersByHash)
     )
 
@@ -249,7 +277,7 @@ def test_one_that_a_script_defines_is_compared_with_another_process():
 
 def test_a_registered_name_will_do():
     """As wherever a strategy is named."""
-    results = check_strategy("naive", examples=20)
+    results = check_strategy("naive", examples=8, deadline_seconds=None)
 
     assert statuses(results) == dict.fromkeys(NAMES, "held")
 
@@ -340,27 +368,13 @@ def test_an_unknown_name_is_refused():
         check_strategy("nonsense")
 
 
-class DropsVersions(broken.Strategy):
-    """Drops lines that name a version, in one file that it knows."""
-
-    def merge(self, given, /):
-        """Look at one path alone."""
-        done = super().merge(given)
-        entry = done.changes.get("pins.txt")
-        if not given.conflicts or entry is None:
-            return done
-        kept = [x for x in entry.data.splitlines(keepends=True) if not x.startswith(b"pinned")]
-        changes = ce.Changes({**done.changes, "pins.txt": ce.Entry(b"".join(kept))})
-        return ce.MergeOutcome(changes=changes, conflicts=done.conflicts)
-
-
 def test_files_of_ones_own_are_asked_about():
     """A strategy for one kind of file is checked on that kind."""
     lines = [b"a==1\n", b"b==2\n", b"pinned==3\n", b"\n"]
 
-    without = check_strategy(DropsVersions(), examples=6, deadline_seconds=None)
+    without = check_strategy(broken.DropsVersions(), examples=6, deadline_seconds=None)
     found = check_strategy(
-        DropsVersions(), files={"pins.txt": lines}, examples=25, deadline_seconds=None
+        broken.DropsVersions(), files={"pins.txt": lines}, examples=25, deadline_seconds=None
     )
 
     assert all(result.is_ok for result in without)
@@ -429,18 +443,24 @@ def test_a_law_that_held_by_doing_nothing_says_so():
     """Where files were given, somebody expected more; it says what helps."""
     lines = [b"a\n", b"b\n"]
 
-    results = check_strategy(broken.LeavesAllOpen(), files={"a.txt": lines}, examples=5)
     made = {"a.txt": odd_file_strategies()["one conflict"]}
-    others = check_strategy(broken.LeavesAllOpen(), files=made, examples=5)
-    tried = check_strategy(broken.Strategy(), files=made, examples=5)
 
-    reasons = {each.law.name: each.reason for each in results}
+    reasons = {
+        each.law.name: each.reason
+        for each in check_strategy(
+            broken.LeavesAllOpen(), files={"a.txt": lines}, examples=5, deadline_seconds=None
+        )
+    }
+    others, tried = (
+        check_law(kind(), LAWS["markers"], files=made, effort=Effort(examples=5)).reason
+        for kind in (broken.LeavesAllOpen, broken.Strategy)
+    )
+
     assert reasons["identity"] == ""
     helps = "give files as a Hypothesis strategy of (base, ours, theirs)"
     assert reasons["markers"] == f"nothing was tried, for it resolved no conflict: {helps}"
-    wanted = "nothing was tried: files have no conflict that it resolves"
-    assert {each.law.name: each.reason for each in others}["markers"] == wanted
-    assert {each.law.name: each.reason for each in tried}["markers"] == ""
+    assert others == "nothing was tried: files have no conflict that it resolves"
+    assert tried == ""
 
 
 @pytest.mark.parametrize(
@@ -454,7 +474,7 @@ def test_a_law_that_held_by_doing_nothing_says_so():
 )
 def test_who_changes_the_process_is_caught(kind, words):
     """In what is looked at; in a fork, which is to change in no other way."""
-    law = next(law for law in STRATEGY_LAWS if law.name == "no_mutation")
+    law = LAWS["no_mutation"]
 
     def check(tell):
         return check_law(kind(), law, files={}, effort=Effort(examples=2), tell=tell)
@@ -474,10 +494,11 @@ def test_a_check_can_be_repeated():
     assert first == again
 
 
-def test_results_pickle():
+def test_results_pickle(results_of_one_that_raises):
     """So that they can be kept or sent."""
-    results = check_strategy(broken.Raises(), examples=6, deadline_seconds=None)
+    results = results_of_one_that_raises
 
+    assert {each.status.value for each in results} == {"held", "broken", "opted_out"}
     assert pickle.loads(pickle.dumps(results)) == results  # noqa: S301 - our own
 
 
