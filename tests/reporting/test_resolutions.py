@@ -10,8 +10,7 @@ from hypothesis import given, settings
 
 import cooperbench_eval as ce
 from cooperbench_eval.merging.tree import merge_changes
-from cooperbench_eval.reporting import placing
-from cooperbench_eval.reporting.resolutions import NaiveMerge
+from cooperbench_eval.reporting.resolutions import NaiveMerge, occurrences
 from cooperbench_eval.scoring import ConflictScorer
 from cooperbench_eval.strategies.protocol import MergeInput, resolve_conflicts
 
@@ -432,13 +431,13 @@ def test_an_answer_with_some_of_the_settled_lines_is_told():
     ]
 
 
-@pytest.mark.parametrize("limit", ["_MOST_STEPS", "_MOST_LINES"])
+@pytest.mark.parametrize("limit", ["_MOST_COMPARISONS", "_MOST_LINES"])
 def test_a_search_that_takes_long_is_given_up(monkeypatch, limit):
     """Conflicts are told together then, as if the lines between them could stand elsewhere."""
     merged = with_unseen_between()
     outcome = merged.resolve(in_turn([b"x\n", b"y\n"]))
     apart = [one.together for one in merged.tell(outcome)]
-    monkeypatch.setattr(placing, limit, 8)
+    monkeypatch.setattr(occurrences, limit, 8)
 
     together = [one.together for one in merged.tell(outcome)]
 
