@@ -124,6 +124,25 @@ class SandboxBench:
             self.fail(came=f"it returned {execution!r:.200}", wanted="an Execution")
         return execution
 
+    def run_to_the_deadline(self, script: str, *, timeout_seconds: float) -> Execution:
+        """Run what does not end by itself, and go on if it is ended in time.
+
+        Raises:
+            BrokenError: It is not, or that is told wrongly.
+        """
+        started = time.monotonic()
+        execution = self.run(script, timeout_seconds=timeout_seconds)
+        took = time.monotonic() - started
+        most = timeout_seconds + self.allowance.slack_seconds
+        self.expect(took < most, came=f"it took {took:.1f} seconds", wanted=f"at most {most:g}")
+        is_right = execution.timed_out and execution.exit_code is None
+        is_right &= timeout_seconds <= execution.duration_seconds < most
+        came = f"{execution.duration_seconds:.1f} seconds, timed_out={execution.timed_out}, "
+        came += f"exit_code={execution.exit_code}"
+        wanted = f"{timeout_seconds:g} seconds or little more, timed_out=True, exit_code=None"
+        self.expect(is_right, came=came, wanted=wanted)
+        return execution
+
     def ask(
         self,
         script: str,
@@ -200,6 +219,16 @@ class SandboxBench:
         self.expect(not left, came=f"{len(left)} processes of the command are left", wanted="none")
         more = list(self.allowance.leftovers())
         self.expect(not more, came=f"left behind: {more}", wanted="nothing")
+
+    def expect_no_files(self) -> None:
+        """Go on if nothing is left in the temporary directory.
+
+        Raises:
+            BrokenError: Something is.
+        """
+        left = sorted(map(str, self.temporary.iterdir()))
+        came = f"left in the temporary directory: {', '.join(left[:5])}"
+        self.expect(not left, came=came, wanted="nothing")
 
     def clear(self) -> None:
         """Kill what a broken sandbox left running."""

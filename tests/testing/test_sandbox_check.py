@@ -55,7 +55,7 @@ CULPRITS = [
 @pytest.fixture
 def check(monkeypatch):
     """Return a function that checks one law of a sandbox, in this process."""
-    monkeypatch.setattr("cooperbench_eval.testing.sandbox_laws._CALLER_SECONDS", 2)
+    monkeypatch.setattr("cooperbench_eval.testing.sandbox_laws.callers._CALLER_SECONDS", 2)
 
     def check(name, sandbox, *, slack_seconds=4.0):
         allowed = Allowance(
