@@ -135,7 +135,7 @@ DOORS = {
     "tree_sitter_typescript": {"structure.grammars"},
     "litellm": {"llm.litellm_client"},
     "filelock": {"batch.claims"},
-    "hypothesis": {"testing.generators", "testing.search"},
+    "hypothesis": {"testing.generators.hypothesis_strategies", "testing.search"},
     "pytest": {"testing.pytest_laws"},
     "tqdm": {"batch.progress"},
     "cloudpickle": {"apart.pickling"},
