@@ -67,7 +67,7 @@ class TestStatus(StrEnum):
 
         A tests patch that was rejected and a sandbox that failed say nothing.
         """
-        return self not in {TestStatus.PATCH_REJECTED, TestStatus.INFRASTRUCTURE_ERROR}
+        return self is not TestStatus.PATCH_REJECTED and self is not TestStatus.INFRASTRUCTURE_ERROR
 
 
 class RepeatPolicy(StrEnum):

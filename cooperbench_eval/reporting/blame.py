@@ -85,7 +85,8 @@ def find_blame(feature1: FeatureReport, feature2: FeatureReport, attempt: Attemp
     alone = [each.tests_passed is False and not cannot_run(each) for each in features]
     if any(alone):
         return blame(BlameKind.BROKEN_ALONE, *alone)
-    if attempt.verdict is Verdict.UNHANDLED:
+    verdict = attempt.verdict
+    if verdict is Verdict.UNHANDLED:
         return blame(BlameKind.CONFLICT)
     broke = (
         _breaks(feature1.tests, attempt.feature1_tests),
@@ -93,8 +94,7 @@ def find_blame(feature1: FeatureReport, feature2: FeatureReport, attempt: Attemp
     )
     if broke in _BROKE:
         return blame(_BROKE[broke], *broke)
-    correct = attempt.verdict is Verdict.CORRECT
-    return blame(BlameKind.NOBODY if correct else BlameKind.UNKNOWN)
+    return blame(BlameKind.NOBODY if verdict is Verdict.CORRECT else BlameKind.UNKNOWN)
 
 
 def cannot_run(feature: FeatureReport) -> bool:
@@ -113,18 +113,20 @@ def _breaks(alone: TestResult | None, merged: TestResult | None) -> bool:
 def _lost(alone: TestResult | None, merged: TestResult | None) -> tuple[str, ...]:
     if alone is None or not was_run(merged) or merged.passed:
         return ()
+    passed = TestCaseStatus.PASSED
     ran = {case.id: case.status for case in merged.cases}
+    candidates = [
+        case for case in alone.cases if case.status is passed and ran.get(case.id) is not passed
+    ]
+    if not candidates:
+        return ()
     known = {case.id for case in alone.cases}
     # A parameter may differ from run to run, as a random UUID does, and the id with it.
     renamed = Counter(
-        _unparametrized(id_)
-        for id_, status in ran.items()
-        if status is TestCaseStatus.PASSED and id_ not in known
+        _unparametrized(id_) for id_, status in ran.items() if status is passed and id_ not in known
     )
     lost = []
-    for case in alone.cases:
-        if case.status is not TestCaseStatus.PASSED or ran.get(case.id) is TestCaseStatus.PASSED:
-            continue
+    for case in candidates:
         test = _unparametrized(case.id)
         if case.id not in ran and test != case.id and renamed[test]:
             renamed[test] -= 1

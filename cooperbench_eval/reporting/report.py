@@ -187,7 +187,8 @@ class MergeReport(Shown):
         """Read a report from plain JSON values, as `from_json` does from text.
 
         Raises:
-            ReportError: The values are no report, or of a newer schema.
+            ReportError: The values are no report, contradict each other, or are of a newer
+                schema.
         """
         from cooperbench_eval.reporting.serialization import load  # noqa: PLC0415
 
@@ -198,7 +199,7 @@ class MergeReport(Shown):
         """Read a report; keys that this version does not know are passed over.
 
         Raises:
-            ReportError: The text is no report, or of a newer schema.
+            ReportError: The text is no report, contradicts itself, or is of a newer schema.
         """
         from cooperbench_eval.reporting.serialization import loads  # noqa: PLC0415
 

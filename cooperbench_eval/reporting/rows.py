@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from enum import StrEnum
-from typing import TYPE_CHECKING, Protocol, TypeGuard
+from typing import TYPE_CHECKING, Final, Protocol, TypeGuard
 
 from attrs import field, frozen
 
@@ -174,9 +174,12 @@ class _Run(Protocol):
     def was_run(self) -> bool: ...
 
 
+_UNHANDLED: Final = frozenset({MergeStatus.CONFLICTED, MergeStatus.FAILED})
+
+
 def find_verdict(status: MergeStatus, tests1: _Run | None, tests2: _Run | None) -> Verdict:
     """Say what a merge achieved that ended in *status*, by both features' runs on it."""
-    if status in {MergeStatus.CONFLICTED, MergeStatus.FAILED}:
+    if status in _UNHANDLED:
         return Verdict.UNHANDLED
     runs = [run for run in (tests1, tests2) if run is not None and run.was_run]
     if not all(run.passed for run in runs):

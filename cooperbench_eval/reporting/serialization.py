@@ -6,10 +6,11 @@ document's names, and says how bytes and times are written.
 
 import base64
 import datetime as dt
+import functools
 import json
 import math
 from collections.abc import Callable
-from typing import Any, Generic, TypeVar, get_origin
+from typing import Any, Generic, TypeVar, cast, get_origin
 
 import attrs
 import cattrs
@@ -18,6 +19,7 @@ from cattrs.v import format_exception
 
 from cooperbench_eval.errors import ReportError
 from cooperbench_eval.models import ConflictDetails, TestResult
+from cooperbench_eval.reporting.derived import check_derived, shown
 
 __all__ = ["MOST", "SCHEMA_VERSION", "Compact", "dump", "dumps", "load", "loads"]
 
@@ -85,27 +87,22 @@ def load(data: object, kind: type[_Report]) -> _Report:
         details = plain["conflict_details"]
         if isinstance(details, dict) and all(details.get(name, "") is None for name in _DETAILS):
             plain["conflict_details"] = None
-        return _CONVERTER.structure(plain, kind)
+        report: Any = _CONVERTER.structure(plain, kind)
     except (ArithmeticError, KeyError, TypeError, ValueError, cattrs.BaseValidationError) as exc:
         problem = _problems(exc) if _is_validation(exc) else repr(exc)
         raise ReportError(f"does not hold what a merge report holds: {problem}") from exc
+    check_derived(report, data)
+    return cast("_Report", report)
 
 
 def _schema_version(value: object) -> int:
     try:
         version = _load_number(value, int)
     except ValueError as exc:
-        raise ReportError(f"has {_shown(value)} for a schema version") from exc
+        raise ReportError(f"has {shown(value)} for a schema version") from exc
     if version < 1:
         raise ReportError(f"has {version} for a schema version")
     return version
-
-
-def _shown(value: object) -> str:
-    try:
-        return f"{value!r:.100}"
-    except (ValueError, RecursionError):  # an integer of too many digits, lists without end
-        return f"a large {type(value).__name__}"
 
 
 def _is_validation(exc: Exception) -> bool:
@@ -241,8 +238,14 @@ def _load_seconds(value: object, _: object) -> float:
 
 def _load_text(value: object, kind: type[str]) -> str:
     if isinstance(value, str):
-        return value if kind is str else kind(value)
+        # To look a member up is faster than to call its class, which says what is wrong.
+        return value if kind is str else _members(kind).get(value) or kind(value)
     raise ValueError(f"{value!r} is no text")
+
+
+@functools.cache
+def _members(kind: Any) -> dict[str, str]:
+    return {each.value: each for each in kind}
 
 
 def _is_tuple(kind: object) -> bool:
@@ -256,7 +259,7 @@ def _make_tuple_hook(
 
     def load(value: object, _: object) -> tuple[Any, ...]:
         if isinstance(value, list | tuple):  # a text has items too
-            return tuple(load_items(value, kind))
+            return tuple(load_items(value, kind)) if value else ()
         raise ValueError(f"{value!r} is no list")
 
     return load

@@ -325,6 +325,7 @@ def test_the_largest_integers_are_read():
     """Of either sign, and a report with them is written."""
     data = evaluate().to_dict() | {"task_id": -(2**63) + 1}
     data["conflict_details"]["conflict_lines"] = 2**63 - 1
+    data["conflict_details"]["avg_lines_per_conflict"] = 2.0**63
 
     loaded = ce.MergeReport.from_dict(data)
 
@@ -341,6 +342,108 @@ def test_a_whole_number_may_be_written_with_a_point():
 
     assert (loaded.k, type(loaded.k)) == (1, int)
     assert loaded.attempts[0].duration_seconds == 2.0
+
+
+# --- what follows from the rest -----------------------------------------------------
+
+
+def report_with_tests():
+    """Return a report whose naive row was tested, and a feature alone, both with counts."""
+    words = ["passed", "passed", "failed", "error", "skipped", "xfailed"]
+    cases = [ce.TestCase(id=str(n), status=word) for n, word in enumerate(words)]
+    failed = ce.TestResult(status="failed", cases=cases, output="no\n")
+    passed = ce.TestResult(status="passed", cases=cases[:2])
+    report = evaluate()
+    naive, union = report.attempts
+    return attrs.evolve(
+        report,
+        feature1=attrs.evolve(report.feature1, tests=passed, base_tests=failed),
+        attempts=[naive, attrs.evolve(union, feature1_tests=failed, feature2_tests=passed)],
+    )
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "derived"),
+    [
+        ("merge_status", "clean", "'conflicts'"),
+        ("conflict_score", 42, "24"),
+        ("conflict_score", None, "24"),
+        ("conflict_details.avg_lines_per_conflict", 2.1, "2.0"),
+        ("feature1.tests_passed", False, "True"),
+        ("feature1.base_tests.failed_tests", 0, "1"),
+        ("feature2.tests_passed", True, "None"),
+        ("feature2.test_output", "all passed", "''"),
+        ("attempts[0].verdict", "correct", "'unhandled'"),
+        ("attempts[1].verdict", "correct", "'incorrect'"),
+        ("attempts[1].verdict", ["incorrect"], "'incorrect'"),
+        ("attempts[0].blame.kind", "nobody", "'broken_alone' or 'conflict'"),
+        ("attempts[0].conflict_details.avg_lines_per_conflict", 0, "2.0"),
+        ("attempts[1].feature1_tests.passed_tests", 4, "2"),
+        ("attempts[1].feature1_tests.failed_tests", "1", "1"),
+        ("attempts[1].feature1_tests.error_tests", 0, "1"),
+        ("attempts[1].feature1_tests.skipped_tests", 0, "1"),
+        ("attempts[1].feature1_tests.xfailed_tests", 0, "1"),
+        ("attempts[1].feature1_tests.total_tests", 6, "4"),
+        ("attempts[1].feature1_tests.pass_rate", 1.0, "0.5"),
+        ("attempts[1].feature2_tests.pass_rate", 0.99, "1.0"),
+        ("attempts[1].feature2_tests.pass_rate", math.nan, "1.0"),
+    ],
+)
+def test_a_derived_fact_that_contradicts_the_rest_is_refused(place, value, derived):
+    """Whoever reads the file by other means would learn something else of the pair."""
+    data = report_with_tests().to_dict()
+    *above, key = place.replace("[", ".").replace("]", "").split(".")
+    container = data
+    for each in above:
+        container = container[int(each) if each.isdigit() else each]
+    container[key] = value
+
+    with pytest.raises(ce.ReportError) as caught:
+        ce.MergeReport.from_json(json.dumps(data))
+
+    assert caught.value.location == place
+    assert str(caught.value) == f"{place}: is {value!r}, where {derived} follows from the rest"
+
+
+@pytest.mark.parametrize("kind", [*ce.BlameKind, "added_later"])
+def test_blame_is_of_a_kind_that_the_rows_end_leaves_open(kind):
+    """A conflict is to blame, or a feature; for lost tests and later kinds nobody looks."""
+    data = report_with_tests().to_dict()
+    data["attempts"][0]["blame"] = {"kind": kind, "features": [1], "lost_tests1": ["x"]}
+
+    if kind in {"conflict", "broken_alone", "added_later"}:
+        ce.MergeReport.from_dict(data)
+    else:
+        with pytest.raises(ce.ReportError, match=r"attempts\[0\].blame.kind"):
+            ce.MergeReport.from_dict(data)
+
+
+def test_derived_facts_may_be_missing():
+    """As in a report of before one of them was written; they are derived all the same."""
+    report = report_with_tests()
+    data = report.to_dict()
+    del data["merge_status"], data["conflict_score"]
+    del data["conflict_details"]["avg_lines_per_conflict"], data["feature1"]["tests_passed"]
+    for row in data["attempts"]:
+        del row["verdict"], row["blame"]
+    for key in ("passed_tests", "total_tests", "pass_rate"):
+        del data["attempts"][1]["feature1_tests"][key]
+
+    assert ce.MergeReport.from_dict(data) == report
+
+
+def test_a_fraction_may_have_fewer_digits():
+    """Other writers print ten of them, and a whole number without a point."""
+    cases = [ce.TestCase(id=str(n), status="failed" if n else "passed") for n in range(3)]
+    report = report_with_tests()
+    third = attrs.evolve(report.attempts[1].feature1_tests, cases=cases)
+    row = attrs.evolve(report.attempts[1], feature1_tests=third)
+    report = attrs.evolve(report, attempts=[report.attempts[0], row])
+    data = report.to_dict()
+    data["attempts"][1]["feature1_tests"]["pass_rate"] = 0.3333333333
+    data["attempts"][1]["feature2_tests"]["pass_rate"] = 1
+
+    assert ce.MergeReport.from_dict(data) == report
 
 
 @pytest.mark.parametrize("amount", [math.nan, math.inf, -1.0])

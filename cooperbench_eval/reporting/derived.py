@@ -1,0 +1,154 @@
+"""Facts that a report's JSON states and that follow from others: they have to agree.
+
+A report is read from what it holds. Whoever reads the file by other means takes the
+derived facts, so one that contradicts the rest would say different things to the two.
+"""
+
+import math
+from collections.abc import Mapping
+from enum import StrEnum
+from operator import attrgetter, itemgetter
+from typing import Any, Final, NoReturn
+
+from cooperbench_eval.errors import ReportError
+from cooperbench_eval.models import ConflictDetails, MergeStatus, TestCaseStatus, TestResult
+from cooperbench_eval.reporting.blame import BlameKind
+from cooperbench_eval.reporting.report import MergeReport
+from cooperbench_eval.reporting.rows import FeatureReport, Verdict
+
+__all__ = ["check_derived", "shown"]
+
+_Json = Mapping[str, Any]
+
+_RELATIVE: Final = 1e-9
+"""How far a fraction may be off: other writers print fewer digits."""
+_COUNTS: Final = (
+    "passed_tests",
+    "failed_tests",
+    "error_tests",
+    "skipped_tests",
+    "xfailed_tests",
+    "total_tests",
+    "pass_rate",
+)
+_NO_COUNTS: Final = (0, 0, 0, 0, 0, 0, 0.0)
+_PASSED: Final = TestCaseStatus.PASSED
+_FAILED: Final = TestCaseStatus.FAILED
+_ERROR: Final = TestCaseStatus.ERROR
+_SKIPPED: Final = TestCaseStatus.SKIPPED
+_XFAILED: Final = TestCaseStatus.XFAILED
+
+_KINDS: Final = frozenset(BlameKind)
+_BROKE: Final = {
+    BlameKind.MERGE_BROKE_FEATURE1,
+    BlameKind.MERGE_BROKE_FEATURE2,
+    BlameKind.MERGE_BROKE_BOTH,
+}
+_BLAMED: Final = {
+    Verdict.CORRECT: {BlameKind.BROKEN_ALONE, BlameKind.NOBODY},
+    Verdict.INCORRECT: {BlameKind.BROKEN_ALONE, BlameKind.UNKNOWN, *_BROKE},
+    Verdict.UNHANDLED: {BlameKind.BROKEN_ALONE, BlameKind.CONFLICT},
+    Verdict.NOT_RUN: {BlameKind.BROKEN_ALONE, BlameKind.UNKNOWN},
+}
+"""The kinds of blame beside each verdict on a merge, by what both are defined to mean."""
+
+_counts = itemgetter(*_COUNTS)
+_status = attrgetter("status")
+
+
+def check_derived(report: MergeReport, data: _Json) -> None:
+    """Hold the derived facts in *data* against *report*, which was read from it.
+
+    A fact that is missing contradicts nothing. Of blame only the kind is looked at, and
+    whether it can stand beside the verdict: how blame is found is refined now and then,
+    and reports of before stay readable.
+
+    Raises:
+        ReportError: One does not follow.
+    """
+    score = {"merge_status": report.merge_status, "conflict_score": report.conflict_score}
+    _compare("", data, score)
+    _check_feature("feature1.", report.feature1, data["feature1"])
+    _check_feature("feature2.", report.feature2, data["feature2"])
+    _check_details("", report.conflict_details, data)
+    for index, attempt in enumerate(report.attempts):
+        place, row = f"attempts[{index}].", data["attempts"][index]
+        verdict = attempt.verdict
+        _compare(place, row, {"verdict": verdict})
+        if report.failure is not None:
+            kinds = {BlameKind.UNKNOWN}
+        elif attempt.status is MergeStatus.NOT_TRIED:
+            kinds = {BlameKind.MISSING_SIDE}
+        else:
+            kinds = _BLAMED[verdict]
+        _check_blame(place, kinds, row.get("blame"))
+        _check_details(place, attempt.conflict_details, row)
+        _check_run(place, "feature1_tests", attempt.feature1_tests, row)
+        _check_run(place, "feature2_tests", attempt.feature2_tests, row)
+
+
+def _check_feature(place: str, feature: FeatureReport, data: _Json) -> None:
+    alone = {"tests_passed": feature.tests_passed, "test_output": feature.test_output}
+    _compare(place, data, alone)
+    _check_run(place, "tests", feature.tests, data)
+    _check_run(place, "base_tests", feature.base_tests, data)
+    _check_run(place, "other_tests", feature.other_tests, data)
+
+
+def _check_blame(place: str, kinds: set[BlameKind], blame: object) -> None:
+    kind = blame.get("kind") if isinstance(blame, dict) else None
+    # A later version may know more kinds.
+    if isinstance(kind, str) and kind in _KINDS and kind not in kinds:
+        follows = " or ".join(repr(each.value) for each in BlameKind if each in kinds)
+        _refuse(f"{place}blame.kind", kind, follows)
+
+
+def _check_details(place: str, details: ConflictDetails | None, data: _Json) -> None:
+    if details is not None:
+        average = {"avg_lines_per_conflict": details.avg_lines_per_conflict}
+        _compare(f"{place}conflict_details.", data["conflict_details"], average)
+
+
+def _check_run(place: str, name: str, tests: TestResult | None, data: _Json) -> None:
+    if tests is None:
+        return
+    counts = _NO_COUNTS
+    if tests.cases:
+        # One pass over the cases, of which a run may have many thousands.
+        count = [*map(_status, tests.cases)].count
+        passed, failed, errors = count(_PASSED), count(_FAILED), count(_ERROR)
+        total = passed + failed + errors
+        rate = passed / total if total else 0.0
+        counts = (passed, failed, errors, count(_SKIPPED), count(_XFAILED), total, rate)
+    try:
+        agree = _counts(data[name]) == counts
+    except KeyError:  # not all are there
+        agree = False
+    if not agree:
+        _compare(f"{place}{name}.", data[name], dict(zip(_COUNTS, counts, strict=True)))
+
+
+def _compare(place: str, data: _Json, derived: _Json) -> None:
+    for key, value in derived.items():
+        found = data.get(key, value)
+        if found != value and not _is_close(found, value):
+            follows = shown(value.value if isinstance(value, StrEnum) else value)
+            _refuse(f"{place}{key}", found, follows)
+
+
+def _is_close(found: object, derived: object) -> bool:
+    if isinstance(found, float) and isinstance(derived, float):
+        return math.isclose(found, derived, rel_tol=_RELATIVE)
+    return False
+
+
+def _refuse(place: str, found: object, follows: str) -> NoReturn:
+    raise ReportError(f"is {shown(found)}, where {follows} follows from the rest", place)
+
+
+def shown(value: object) -> str:
+    """Return a JSON value as an error may show it: on one line, and cut."""
+    try:
+        return f"{value!r:.100}"
+    except (ValueError, RecursionError):  # an integer of too many digits, lists without end
+        return f"a large {type(value).__name__}"
