@@ -1,5 +1,6 @@
 """What tests of more than one folder share: Hypothesis profiles, git, a repository."""
 
+import gc
 import importlib
 import os
 import shutil
@@ -54,6 +55,39 @@ def pytest_collection_modifyitems(items):
     items.sort(
         key=lambda item: (ranks.get(item.path.name, len(LONG)), -sizes[item.path], str(item.path))
     )
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish():
+    """Have the collector of garbage look less often, and never at thousands of tests.
+
+    It takes a fourth of the time of what makes many small objects, as Hypothesis does.
+    """
+    gc.freeze()
+    gc.set_threshold(20_000, 50, 50)
+
+
+ASKS_A_MODEL = (
+    "tests/llm/test_litellm_client.py",
+    "tests/strategies/test_llm.py",
+    "docs/how-to/use-a-model.md",
+)
+"""Files that import litellm, which takes seconds in each process that does."""
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Have one process run all files that import litellm, and whichever is free each other."""
+    if config.getvalue("dist") != "loadfile":
+        return None
+    from xdist.scheduler import LoadFileScheduling  # noqa: PLC0415 - where its hook is called
+
+    class Scheduling(LoadFileScheduling):
+        def _split_scope(self, nodeid):
+            file = super()._split_scope(nodeid)
+            return ASKS_A_MODEL[0] if file in ASKS_A_MODEL else file
+
+    return Scheduling(config, log)
 
 
 class Git:

@@ -16,7 +16,7 @@ from cooperbench_eval.testing import STRATEGY_LAWS, LawStatus, check_strategy
 from cooperbench_eval.testing.apart import check_apart
 from cooperbench_eval.testing.search import Effort
 from cooperbench_eval.testing.strategy_check import check_law
-from cooperbench_eval.testing.strategy_laws import _occur_in_order
+from cooperbench_eval.testing.strategy_laws.settled_text import _occur_in_order
 
 LAWS = {law.name: law for law in STRATEGY_LAWS}
 NAMES = tuple(LAWS)
@@ -192,7 +192,7 @@ def test_a_strategy_that_loops_is_stopped_at_the_deadline(tmp_path):
 
     results = check_strategy(strategy, examples=6, deadline_seconds=0.3)
 
-    assert time.monotonic() - started < 30
+    assert time.monotonic() - started < 10
     kept = dict.fromkeys(NAMES, "held") | {"symmetry": "opted_out"}
     assert statuses(results) == kept | {"untouched_bytes": "broken"}
     result = culprit_of(results)
