@@ -9,7 +9,7 @@ from cooperbench_eval.models import Entry, FileMode
 from cooperbench_eval.snapshot import Changes, Snapshot
 from cooperbench_eval.strategies.protocol import FeatureContext, MergeInput
 
-__all__ = ["MergeCase", "shown_bytes", "shown_changes"]
+__all__ = ["MergeCase", "has_line_conflicts", "shown_bytes", "shown_changes"]
 
 _SHOWN_BYTES = 300
 _SHOWN_PATHS = 12
@@ -55,6 +55,11 @@ class MergeCase:
         base = Changes(_entries_of(self.base))
         parts = (("base", base), ("ours", self.ours), ("theirs", self.theirs))
         return "\n".join(f"{name:<6} {line}" for name, side in parts for line in _rows(side))
+
+
+def has_line_conflicts(given: MergeInput, path: str) -> bool:
+    """Whether lines of the file at *path* conflict."""
+    return any(conflict.has_lines for conflict in given.conflicts if conflict.path == path)
 
 
 def shown_changes(changes: Changes, base: Snapshot) -> str:

@@ -11,7 +11,7 @@ from cooperbench_eval.errors import CooperBenchEvalError
 from cooperbench_eval.strategies.protocol import MergeStrategy
 from cooperbench_eval.strategies.run import run_strategy
 from cooperbench_eval.testing.cases import MergeCase
-from cooperbench_eval.testing.strategy_laws import Answer, answer_of
+from cooperbench_eval.testing.outcomes import Answer, answer_of
 
 __all__ = ["answer_here", "answers_elsewhere"]
 

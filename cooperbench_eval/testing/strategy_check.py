@@ -23,11 +23,8 @@ from cooperbench_eval.testing.records import (
     failed,
 )
 from cooperbench_eval.testing.search import Effort, find_broken
-from cooperbench_eval.testing.strategy_laws import (
-    STRATEGY_LAWS,
-    StrategyLaw,
-    StrategyTrial,
-)
+from cooperbench_eval.testing.strategy_laws import STRATEGY_LAWS, StrategyLaw
+from cooperbench_eval.testing.strategy_trial import StrategyTrial
 
 __all__ = ["accept_strategy", "check_law", "check_strategy", "is_symmetric"]
 

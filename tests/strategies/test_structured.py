@@ -19,7 +19,7 @@ from cooperbench_eval.structure.tokenmerge import count_tokens
 from cooperbench_eval.testing import STRATEGY_LAWS
 from cooperbench_eval.testing.cases import MergeCase
 from cooperbench_eval.testing.records import BrokenError
-from cooperbench_eval.testing.strategy_laws import StrategyTrial
+from cooperbench_eval.testing.strategy_trial import StrategyTrial
 
 fewer = settings(max_examples=settings().max_examples // 2)  # of what is dear
 
