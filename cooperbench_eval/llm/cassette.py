@@ -1,10 +1,10 @@
 """Keeps exchanges with a model, so that a run can be repeated without one."""
 
 import json
-import os
-import tempfile
+import secrets
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -107,16 +107,19 @@ class Cassette:
             "request": json.loads(request.canonical()),
             "answers": [_dump(each) for each in answers],
         }
+        part = file.with_name(f".{secrets.token_hex(8)}.part")
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
-            with tempfile.NamedTemporaryFile(
-                "w", encoding="utf-8", errors="backslashreplace", dir=file.parent, delete=False
-            ) as out:
+            # Unlike a temporary file, it has the mode that the user's new files have.
+            with part.open("x", encoding="utf-8", errors="backslashreplace") as out:
                 json.dump(data, out, ensure_ascii=False, indent=1)
-            os.replace(out.name, file)  # noqa: PTH105 - a name, not a Path
+            part.replace(file)
         except OSError as exc:
             problem = f"{file.name} cannot be written ({exc.strerror})"
             raise ChatError(ChatFault.NOT_RECORDED, problem) from exc
+        finally:
+            with suppress(OSError):
+                part.unlink()
 
 
 def _dump(answer: ChatReply | ChatError) -> dict[str, Any]:

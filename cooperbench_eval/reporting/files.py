@@ -4,8 +4,8 @@ import contextlib
 import errno
 import os
 import re
+import secrets
 import stat
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -26,7 +26,7 @@ def write_report(report: MergeReport, directory: str | os.PathLike[str]) -> tupl
     - `test_result_<model>_<repo>_task<id>_f1_k1.txt`: each feature alone.
 
     Each file appears whole or not at all, and none appears if one cannot be
-    written. The directory is made where it is missing.
+    written; its mode is that of new files. The directory is made where it is missing.
 
     Returns:
         The paths written, sorted.
@@ -42,11 +42,11 @@ def write_report(report: MergeReport, directory: str | os.PathLike[str]) -> tupl
         for name in contents:
             _check_free(target / name)
         for name, data in contents.items():
-            handle, temporary = tempfile.mkstemp(prefix=".", suffix=".part", dir=target)
-            staged.append((Path(temporary), target / name))
-            with os.fdopen(handle, "wb") as file:
+            # Unlike a temporary file, it has the mode that the user's new files have.
+            part = target / f".{secrets.token_hex(8)}.part"
+            with part.open("xb") as file:
+                staged.append((part, target / name))
                 file.write(data)
-                os.fchmod(file.fileno(), 0o644)
         for temporary_path, path in staged:
             temporary_path.replace(path)
     except OSError as exc:

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import stat
 import subprocess
 import sys
 import threading
@@ -48,6 +49,27 @@ def test_what_was_put_is_there(store):
     assert list(store) == [REPORT]
     assert [facts.task_id for facts in store.facts()] == [1]
     assert len(store) == 1
+
+
+@pytest.mark.parametrize("mask", [0o002, 0o022, 0o077])
+def test_a_stores_files_have_the_mode_of_new_files(tmp_path, mask):
+    """Who shares new files with a group shares a store with it, locks included."""
+    store = ce.ReportStore(tmp_path / "store")
+    before = os.umask(mask)
+    try:
+        store.prepare()
+        store.put(KEY, REPORT)
+        claims = store.claims()
+        claims.take(KEY)
+    finally:
+        os.umask(before)
+
+    modes = {file: file.stat().st_mode for file in store.directory.rglob("*")}
+    claims.release(KEY)
+    assert any(file.suffix == ".lock" for file in modes)
+    for file, mode in modes.items():
+        new = 0o777 if file.is_dir() else 0o666
+        assert stat.S_IMODE(mode) == new & ~mask, file
 
 
 def test_another_object_sees_the_same(store):

@@ -1,6 +1,8 @@
 """Exchanges kept, and served again without a model."""
 
 import json
+import os
+import stat
 
 import pytest
 
@@ -165,3 +167,16 @@ def test_nothing_else_is_left_in_the_directory(tmp_path):
     run(tmp_path, Replay.RECORD, SLOW, "\ud800", times=2)
 
     assert [file.suffix for file in files(tmp_path)] == [".json"]
+
+
+@pytest.mark.parametrize("mask", [0o002, 0o022, 0o077])
+def test_a_cassette_has_the_mode_of_new_files(tmp_path, mask):
+    """Who shares new files with a group shares recordings with it."""
+    before = os.umask(mask)
+    try:
+        run(tmp_path, Replay.RECORD, "hi")
+    finally:
+        os.umask(before)
+
+    (file,) = files(tmp_path)
+    assert stat.S_IMODE(file.stat().st_mode) == 0o666 & ~mask

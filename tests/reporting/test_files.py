@@ -1,6 +1,7 @@
 """The files of a report, under the base document's names."""
 
 import datetime as dt
+import os
 import stat
 import subprocess
 import sys
@@ -188,14 +189,26 @@ def test_the_log_without_a_run_says_so(tmp_path, status, reason, lines):
     assert log.read_text().splitlines() == lines
 
 
-def test_a_missing_directory_is_made_and_files_are_for_everybody(tmp_path):
+def test_a_missing_directory_is_made(tmp_path):
     """Directories above it too; a path may be a `str`."""
     folder = tmp_path / "a" / "b"
 
     written = ce.write_report(make_report(), str(folder))
 
-    assert {stat.S_IMODE(path.stat().st_mode) for path in written} == {0o644}
-    assert len(names(folder)) == 5
+    assert [path.name for path in written] == names(folder)
+    assert len(written) == 5
+
+
+@pytest.mark.parametrize("mask", [0o002, 0o022, 0o027, 0o077])
+def test_files_have_the_mode_of_new_files(tmp_path, mask):
+    """Whoever keeps new files from others, or shares them with a group, does so with these."""
+    before = os.umask(mask)
+    try:
+        written = ce.write_report(make_report(), tmp_path)
+    finally:
+        os.umask(before)
+
+    assert {stat.S_IMODE(path.stat().st_mode) for path in written} == {0o666 & ~mask}
 
 
 def test_writing_again_replaces_the_files(tmp_path):
