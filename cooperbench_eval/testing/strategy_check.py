@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from cooperbench_eval.errors import StrategyLoadError
@@ -29,6 +30,7 @@ from cooperbench_eval.testing.strategy_trial import StrategyTrial
 __all__ = ["accept_strategy", "check_law", "check_strategy", "is_symmetric"]
 
 _ELSEWHERE_SECONDS = 60.0
+_WARM_EXAMPLES = 5
 _UNDECLARED = "it does not say `is_symmetric`"
 
 
@@ -78,6 +80,7 @@ def check_strategy(
     effort = Effort(examples=examples, seed=seed)
     if deadline_seconds is not None:
         check_positive(deadline_seconds=deadline_seconds)
+        _warm_up()
     known = generators.checked_files(files or {})
     results = []
     for law in STRATEGY_LAWS:
@@ -101,6 +104,17 @@ def accept_strategy(strategy: str | MergeStrategy) -> MergeStrategy:
         problem = "its merge is asynchronous: it must return a MergeOutcome, not a coroutine"
         raise StrategyLoadError(found.name, type(found).__qualname__, problem)
     return found
+
+
+@cache
+def _warm_up() -> None:
+    """Do once what each fork would do anew: imports, and tables that Hypothesis makes."""
+
+    def make(case: MergeCase) -> None:
+        case.fresh_input()
+
+    cases = generators.merge_cases({})  # of none of the caller's files, which may do anything
+    find_broken(make, cases, Effort(examples=_WARM_EXAMPLES), name="warm_up")
 
 
 def is_symmetric(strategy: MergeStrategy) -> bool:
