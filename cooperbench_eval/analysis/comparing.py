@@ -1,6 +1,10 @@
 """`compare`: two teams on the same pairs."""
 
 from collections import Counter
+from collections.abc import Iterator, Mapping
+from itertools import combinations
+
+from attrs import field, frozen
 
 from cooperbench_eval.analysis.facts import PairFacts
 from cooperbench_eval.analysis.policies import POLICIES, Policy
@@ -17,7 +21,7 @@ from cooperbench_eval.analysis.tally import (
 )
 from cooperbench_eval.errors import AnalysisError
 
-__all__ = ["compare", "comparison_of"]
+__all__ = ["Comparisons", "compare", "comparison_of"]
 
 
 def compare(
@@ -108,3 +112,54 @@ def comparison_of(
         unmatched_second=unmatched[1],
         confidence=confidence,
     )
+
+
+@frozen(eq=False, repr=False)
+class Comparisons(Mapping[tuple[str, str], Comparison]):
+    """Every two strategies, compared when asked for: of many there are too many.
+
+    Attributes:
+        answers: What each strategy made of pairs; equal ones are told once.
+        pairs: How many pairs there are of each.
+        confidence: Of the rates' intervals.
+    """
+
+    answers: Mapping[str, tuple[Answer, ...]]
+    pairs: tuple[int, ...]
+    confidence: float
+    _ranks: Mapping[str, int] = field(init=False)
+
+    @_ranks.default
+    def _rank(self) -> Mapping[str, int]:
+        return {name: rank for rank, name in enumerate(self.answers)}
+
+    def __getitem__(self, two: tuple[str, str]) -> Comparison:
+        """Compare two strategies, which are named in the order of `answers`."""
+        if two not in self:
+            raise KeyError(two)
+        first, second = two
+        ends: Ends = Counter()
+        answers = self.answers
+        for one, other, pairs in zip(answers[first], answers[second], self.pairs, strict=True):
+            ends[one, other] += pairs
+        return comparison_of(ends, first, second, confidence=self.confidence)
+
+    def __contains__(self, two: object) -> bool:
+        """Whether these are two strategies in their order."""
+        match two:
+            case (str() as first, str() as second):
+                ranks = self._ranks
+                return first in ranks and second in ranks and ranks[first] < ranks[second]
+        return False
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        """Yield the names of every two."""
+        return combinations(self.answers, 2)
+
+    def __len__(self) -> int:
+        """How many twos there are."""
+        return len(self.answers) * (len(self.answers) - 1) // 2
+
+    def __repr__(self) -> str:
+        """Show it as the dict that it stands for."""
+        return repr(dict(self))

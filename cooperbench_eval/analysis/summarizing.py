@@ -3,11 +3,10 @@
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from itertools import combinations
 
 from attrs import frozen
 
-from cooperbench_eval.analysis.comparing import comparison_of
+from cooperbench_eval.analysis.comparing import Comparisons, comparison_of
 from cooperbench_eval.analysis.facts import PairFacts
 from cooperbench_eval.analysis.grouping import By, group_names, make_key, sorted_keys
 from cooperbench_eval.analysis.policies import POLICIES, Policy, find_policies
@@ -16,6 +15,7 @@ from cooperbench_eval.analysis.sources import FactsSource, iterate_facts
 from cooperbench_eval.analysis.summary import Summary
 from cooperbench_eval.analysis.tally import (
     MISSING,
+    AttemptTally,
     Ends,
     Tally,
     answers_of,
@@ -114,6 +114,9 @@ class _Builder:
         groups: Mapping[Hashable, Summary] | None = None,
     ) -> Summary:
         strategies = _in_order(tally.attempts)
+        policies = [each.name for each in self.policies]
+        ends = tally.ends(strategies)
+        ends_of_policies = tally.ends(policies, policies=True)
         return Summary(
             pairs=tally.answers.total(),
             statuses={kind: tally.statuses[kind] for kind in PairStatus if tally.statuses[kind]},
@@ -123,12 +126,13 @@ class _Builder:
             features_alone=self._rate(tally.alone.passed, tally.alone.run),
             cases_alone=self._rate(tally.alone.passed_cases, tally.alone.cases),
             test_seconds_alone=Distribution.of(tally.alone.seconds),
-            strategies={name: self._strategy(name, tally) for name in strategies},
-            policies={each.name: self._policy(each.name, tally) for each in self.policies},
-            comparisons={
-                two: comparison_of(tally.ends_of_two(*two), *two, confidence=self.confidence)
-                for two in combinations(strategies, 2)
+            strategies={
+                name: self._strategy(name, tally.attempts[name], ends[name]) for name in strategies
             },
+            policies={name: self._policy(name, ends_of_policies[name]) for name in policies},
+            comparisons=Comparisons(
+                tally.columns(strategies), tuple(tally.answers.values()), self.confidence
+            ),
             by=by,
             groups=groups or {},
             confidence=self.confidence,
@@ -137,9 +141,8 @@ class _Builder:
     def _rate(self, count: int, total: int) -> Rate:
         return Rate(count, total, confidence=self.confidence)
 
-    def _strategy(self, name: str, tally: Tally) -> StrategySummary:
-        rows = tally.attempts[name]
-        runs, ends = rows.tests, tally.ends(name)
+    def _strategy(self, name: str, rows: AttemptTally, ends: Ends) -> StrategySummary:
+        runs = rows.tests
         return StrategySummary(
             name=name,
             verdicts=_verdicts(ends),
@@ -157,8 +160,7 @@ class _Builder:
             confidence=self.confidence,
         )
 
-    def _policy(self, name: str, tally: Tally) -> PolicySummary:
-        ends = tally.ends(name, policy=True)
+    def _policy(self, name: str, ends: Ends) -> PolicySummary:
         return PolicySummary(
             name=name,
             verdicts=_verdicts(ends),

@@ -238,19 +238,19 @@ class Tally:
         for name, tally in other.attempts.items():
             self.attempts[name].merge(tally)
 
-    def ends(self, name: str, *, policy: bool = False) -> Ends:
-        """Count the pairs by what a strategy or policy made of them, and what gold's did."""
-        found: Ends = Counter()
+    def ends(self, names: Iterable[str], *, policies: bool = False) -> Mapping[str, Ends]:
+        """Count for each strategy or policy how pairs end under it, and under gold's."""
+        found: dict[str, Ends] = {name: Counter() for name in names}
         for (answers, gold), pairs in self.answers.items():
-            own = answers.policies if policy else answers.strategies
-            best = () if gold is None else gold.policies if policy else gold.strategies
-            found[dict(own).get(name), dict(best).get(name)] += pairs
+            own = dict(answers.policies if policies else answers.strategies)
+            best: dict[str, str] = {}
+            if gold is not None:
+                best = dict(gold.policies if policies else gold.strategies)
+            for name, ends in found.items():
+                ends[own.get(name), best.get(name)] += pairs
         return found
 
-    def ends_of_two(self, first: str, second: str) -> Ends:
-        """Count the pairs by what two strategies made of them."""
-        found: Ends = Counter()
-        for (answers, _), pairs in self.answers.items():
-            rows = dict(answers.strategies)
-            found[rows.get(first), rows.get(second)] += pairs
-        return found
+    def columns(self, names: Iterable[str]) -> Mapping[str, tuple[Answer, ...]]:
+        """Return what each strategy made of the pairs, in the order of `answers`."""
+        rows = [dict(answers.strategies) for answers, _ in self.answers]
+        return {name: tuple(row.get(name) for row in rows) for name in names}

@@ -4,6 +4,7 @@ import itertools
 import json
 import math
 import pickle
+import sys
 import warnings
 from collections import Counter
 
@@ -142,6 +143,43 @@ def test_strategies_are_compared_on_the_pairs_that_both_answer(facts):
         assert found.only_second == cells[False, True]
         assert found.neither == cells[False, False]
         assert found.pairs + found.unanswered == len(facts)
+
+
+def test_two_strategies_are_found_in_their_order_alone():
+    """As in a dict of every two; what is no such two is not there."""
+    facts = [pair(naive="clean ++", union="clean +-"), pair(zoo="conflicts")]
+    comparisons = summarize(facts).comparisons
+
+    assert list(comparisons) == [("naive", "union"), ("naive", "zoo"), ("union", "zoo")]
+    assert len(comparisons) == 3
+    assert comparisons == dict(comparisons)
+    assert repr(comparisons) == repr(dict(comparisons))
+    assert pickle.loads(pickle.dumps(comparisons)) == comparisons  # noqa: S301 - our own bytes
+    for two in [("union", "naive"), ("zoo", "zoo"), ("naive", "other"), ("naive",), "naive", None]:
+        assert two not in comparisons
+        with pytest.raises(KeyError):
+            comparisons[two]
+
+
+def test_many_strategies_are_summed_up_in_proportion():
+    """Four times as many strategies take no more than eight times as many steps."""
+
+    def steps(count):
+        facts = [pair(**{f"s{number}": "resolved ++" for number in range(count)})]
+        calls = 0
+
+        def count_call(_frame, event, _argument):
+            nonlocal calls
+            calls += event in {"call", "c_call"}
+
+        sys.setprofile(count_call)
+        try:
+            summarize(facts)
+        finally:
+            sys.setprofile(None)
+        return calls
+
+    assert steps(400) < 8 * steps(100)
 
 
 def is_right(row):
