@@ -187,6 +187,20 @@ def test_settled_lines_are_sought_as_lines():
     ]
 
 
+def test_settled_lines_that_follow_one_another_are_sought_as_lines():
+    """Nothing stands between them where the conflict that stood there is resolved to nothing."""
+    base = b"1\n}\n\n\n\n2\n)\n\n\n\n3\n"
+    merged = Merged.of_texts(
+        base,
+        base.replace(b"1", b"a").replace(b"2", b"c").replace(b"3", b"e"),
+        base.replace(b"1", b"b").replace(b"2", b"d").replace(b"3", b"f"),
+    )
+
+    told = merged.tell(merged.resolve(in_turn([b"  }\n\n\n\n", b"", b"y\n"])))
+
+    assert [one.text for one in told] == [b"  }\n\n\n\n", b"", b"y\n"]
+
+
 def test_lines_of_the_base_within_a_conflict_part_nothing():
     """They stand in the other merge as well, but nothing there is settled."""
     ours = changed((10, b"a\n"), (14, b"b\n"))
@@ -208,6 +222,16 @@ def test_an_answer_without_a_last_newline_is_told_as_it_is():
     assert (told.text, told.lines_after) == (b"x", 0)
 
 
+def test_an_answer_without_a_newline_may_stand_before_settled_lines():
+    """They begin within its line then, and are found there."""
+    edits = [(10, b"a\n"), (16, b"b\n")]
+    merged = Merged.of_texts(NUMBERS, changed(*edits), changed((10, b"c\n"), (16, b"d\n")))
+
+    told = merged.tell(merged.resolve(in_turn([b"x", b"y\n"])))
+
+    assert [(one.text, one.is_exact) for one in told] == [(b"x", True), (b"y\n", True)]
+
+
 def rewritten(merged, text):
     """The outcome of a strategy that writes the whole file itself."""
     changes = ce.Changes({"f": None if text is None else ce.Entry(text)})
@@ -223,6 +247,20 @@ def test_settled_lines_that_were_changed_too_are_counted():
 
     assert told.text == b"one\ntwo\nx\nafter\n"
     assert (told.lines_before, told.lines_after) == (2, 1)
+
+
+def test_a_line_is_not_taken_for_one_before_and_one_behind_a_conflict():
+    """Where one of two equal settled lines is gone, that one is counted as changed."""
+    ours = changed((19, b"n\n19\n"), (20, b"a\n"), (21, b"21\nn\n"))
+    merged = Merged.of_texts(NUMBERS, ours, changed((20, b"b\n")))
+    text = changed((19, b""), (20, b"n\n"), (21, b""))
+    short = Merged.of_texts(b"-\n-\n1\n-\n-\n", b"-\n-\n2\n-\n-\n", b"-\n-\n3\n-\n-\n")
+
+    (told,) = merged.tell(rewritten(merged, text))
+    (told_of_short,) = short.tell(rewritten(short, b"-\n-\n-\n"))
+
+    assert (told.text, told.lines_before, told.lines_after) == (b"", 1, 2)
+    assert not told_of_short.is_exact
 
 
 def test_changes_far_from_a_conflict_leave_its_text_alone():
@@ -339,6 +377,54 @@ def test_a_diff_that_does_not_fit_is_noticed(diff, reason):
     assert (told.kind, told.reason) == ("unknown", reason)
 
 
+CONFLICT = ce.Conflict(path="f", base=b"3\n", ours=b"a\n", theirs=b"b\n", line=4)
+ELSEWHERE = b"@@ -1 +1 @@\n-0\n+zero\n"
+
+
+@pytest.mark.parametrize(
+    ("conflicts", "more", "reason"),
+    [
+        ([evolve(CONFLICT, line=5)], b"", "the naive merge's diff does not show the conflict"),
+        (
+            [evolve(CONFLICT, theirs=b"c\n")],
+            b"",
+            "the naive merge's diff does not show the conflict",
+        ),
+        ([CONFLICT, CONFLICT], b"", "the conflicts overlap"),
+        ([CONFLICT], ELSEWHERE, "a diff's hunks overlap"),
+    ],
+)
+def test_a_naive_merge_that_does_not_fit_its_conflicts_is_noticed(conflicts, more, reason):
+    """Its conflicts stand elsewhere or are others, stand twice, or its diff is no diff."""
+    merged = Merged.of_texts(NUMBERS, changed((3, b"a\n")), changed((3, b"b\n")))
+    diff = merged.merge.changes.diff(merged.base)
+    attempt = ce.Attempt(
+        strategy="any",
+        implementation="any:Any",
+        status="resolved",
+        diff=diff_between(NUMBERS, changed((3, b"x\n"))),
+    )
+
+    right = NaiveMerge([CONFLICT], diff).resolutions(attempt)
+    told = NaiveMerge(conflicts, diff + more).resolutions(attempt)
+
+    assert [one.text for one in right] == [b"x\n"]
+    assert {(one.kind, one.reason) for one in told} == {("unknown", reason)}
+
+
+def test_a_moved_files_base_is_not_taken_for_what_stood_at_its_place():
+    """A diff of the mode alone starts from a file that no version of the conflict need be."""
+    base = ce.Snapshot.from_files({"f": b"1\n"})
+    diff = ce.Changes({"f": ce.Entry(b"1\n", ce.FileMode.EXECUTABLE)}).diff(base)
+    kind = ce.ConflictKind.RENAME_DELETE
+    conflict = ce.Conflict(path="f", kind=kind, base=b"of g\n", ours=b"of g\n", theirs=None)
+    attempt = ce.Attempt(strategy="any", implementation="any:Any", status="resolved", diff=diff)
+
+    (told,) = NaiveMerge([conflict], diff).resolutions(attempt)
+
+    assert (told.kind, told.reason) == ("unknown", "a diff shows the file in parts")
+
+
 def test_the_strategys_words_stand_at_their_conflicts():
     """Also where one row is of several conflicts, and not where lines do not match."""
     edits = [(10, b"a\n"), (16, b"b\n"), (30, b"c\n")]
@@ -405,6 +491,7 @@ def with_unseen_between():
         [b"".join([*UNSEEN, b"x\n"]), b""],
         [b"", b"".join([b"x\n", *UNSEEN])],
         [b"".join([b"x\n", *UNSEEN]), b"z\n"],
+        [b"".join([*UNSEEN, b"x"]), b"z\n"],  # the settled lines begin behind the x
     ],
 )
 def test_lines_that_no_diff_shows_may_stand_in_an_answer(given_answers):
