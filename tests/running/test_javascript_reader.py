@@ -18,6 +18,7 @@ PACKAGE = {
     "package.json": '{"private": true, "scripts": {"jest": "jest", "vitest": "vitest run"}}\n'
 }
 TREES = {"jest": PACKAGE | toys.JEST, "vitest": PACKAGE | toys.VITEST}
+PROGRAMS = {"jest": ("node_modules/.bin/jest",), "vitest": ("node_modules/.bin/vitest", "run")}
 CASES = {"jest": toys.JEST_CASES, "vitest": toys.VITEST_CASES}
 BOTH = pytest.mark.parametrize("framework", ["jest", "vitest"])
 
@@ -63,8 +64,7 @@ def read(tmp_path):
 @pytest.mark.parametrize("start", ["program", "npm"])
 def test_every_way_to_end_has_its_status(run_suite, framework, start):
     """Started by itself or by npm; what its tests print counts nothing."""
-    program = (f"node_modules/.bin/{framework}", "run")[: 1 if framework == "jest" else 2]
-    command = program if start == "program" else ("npm", "run", framework)
+    command = PROGRAMS[framework] if start == "program" else ("npm", "run", framework)
     setup = (("ln", "-s", str(Path(TOOLS).absolute()), "node_modules"),)
 
     result = run_suite(TREES[framework], command, framework=framework, setup=setup)
@@ -81,8 +81,8 @@ def test_an_early_end_and_an_empty_one_are_told_apart(run_suite, framework):
     tools = {"framework": framework, "setup": setup}
     quits = PACKAGE | {"a.test.js": "process.exit(0)\n"}
 
-    early = run_suite(quits, ("npm", "run", framework), **tools)
-    empty = run_suite(PACKAGE, ("npm", "run", framework), **tools)
+    early = run_suite(quits, PROGRAMS[framework], **tools)
+    empty = run_suite(PACKAGE, PROGRAMS[framework], **tools)
 
     assert early.status in {TestStatus.INCONCLUSIVE, TestStatus.FAILED}
     assert empty.status is TestStatus.NO_TESTS
