@@ -111,20 +111,31 @@ class ThreeWayMerge:
                 parts.append(b"")
         return tuple(parts)
 
+    def takes_text(self, conflict: Conflict) -> bool:
+        """Whether a text can be the answer to one of the open conflicts.
+
+        It can between lines, and where it is a whole file's contents (binary,
+        modify/delete). A link's target and a submodule's commit are no file's
+        contents, whether the other side changed or deleted them.
+        """
+        if conflict.has_lines:
+            return True
+        entry = self.changes.get(conflict.path)
+        return conflict.kind in _WHOLE_FILE and entry is not None and entry.mode.is_regular
+
     def resolve(self, answer: Callable[[Conflict], bytes | Gone | None]) -> "ThreeWayMerge":
         """Ask *answer* for each open conflict's text and put it in its place.
 
-        `None` leaves a conflict open. Asked are conflicts between lines, and
-        those in which a whole file's contents can be the answer (binary,
-        modify/delete); other kinds stay open. `Gone.GONE` is an answer only to the
-        latter. Bytes outside of conflicts are not touched.
+        `None` leaves a conflict open. Asked are the conflicts of which `takes_text`
+        is true; others stay open. `Gone.GONE` is an answer only where there are no
+        lines. Bytes outside of conflicts are not touched.
         """
         entries = dict(self.changes)
         files: dict[str, _OpenFile] = {}
         left: list[Conflict] = []
         texts: dict[str, list[bytes | None]] = {}
         for conflict in self.conflicts:
-            text = answer(conflict) if conflict.has_lines or conflict.kind in _WHOLE_FILE else None
+            text = answer(conflict) if self.takes_text(conflict) else None
             if conflict.has_lines:
                 texts.setdefault(conflict.path, []).append(None if text is Gone.GONE else text)
             elif text is None:

@@ -15,14 +15,12 @@ from cooperbench_eval.llm.prompts import Prompts
 from cooperbench_eval.llm.questions import Place, Question, ask_about, lines_of
 from cooperbench_eval.llm.redaction import redact, secrets_in, without_secrets
 from cooperbench_eval.merging.tree import Gone, ThreeWayMerge
-from cooperbench_eval.models import Conflict, ConflictKind, LedgerRow
+from cooperbench_eval.models import Conflict, LedgerRow
 from cooperbench_eval.strategies.judge import find_parse_fault
 from cooperbench_eval.strategies.protocol import FeatureContext, MergeInput, MergeOutcome
 from cooperbench_eval.structure.tokenmerge import shares_kept
 
 __all__ = ["LLMStrategy"]
-
-_CHOICES = frozenset({ConflictKind.BINARY, ConflictKind.MODIFY_DELETE})
 
 
 def _as_prompts(prompts: Prompts | str | Path | None) -> Prompts:
@@ -228,7 +226,7 @@ class _Conversation:
         for file in self._files.values():
             yield from ask_about(file.path, file.places(), whole_lines=self._strategy.whole_lines)
         for conflict in self._merge.conflicts:
-            if not conflict.has_lines and conflict.kind in _CHOICES:
+            if not conflict.has_lines and self._merge.takes_text(conflict):
                 place = Place(conflict=conflict)
                 yield Question(path=conflict.path, places=(place,), is_choice=True)
 
@@ -370,7 +368,7 @@ def _shares_kept(conflict: Conflict, text: bytes) -> tuple[float, float]:
 def _why_not_asked(conflict: Conflict) -> str:
     if conflict.has_lines:
         return "the file is not UTF-8"
-    return "there are no sides to choose from"
+    return "no text can be the answer"
 
 
 def _features(merge_input: MergeInput) -> str:

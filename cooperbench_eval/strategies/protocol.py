@@ -138,8 +138,8 @@ def resolve_conflicts(
     *answer* returns the text that takes the conflict's place, or `None` to leave
     it open. It is asked about conflicts between lines and about those in which a
     whole file's contents can be the answer (binary, modify/delete); conflicts of
-    other kinds stay open. `Gone.GONE` deletes the file of a modify/delete. Nothing
-    outside of the conflicts changes.
+    other kinds, of links and of submodules stay open. `Gone.GONE` deletes the file of
+    a modify/delete. Nothing outside of the conflicts changes.
 
     Example:
         >>> class Ours:

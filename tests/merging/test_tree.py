@@ -389,11 +389,18 @@ def test_whole_contents_can_answer_binary_and_modify_delete(sides, expected):
     assert merged_files(tree, answered) == expected
 
 
-def test_other_kinds_are_not_asked_about():
-    """No text can be the answer to two link targets."""
-    link = [{"f": Entry(target, LINK)} for target in (b"a", b"b", b"c")]
-    _, merge = merge_trees(*link)
+@pytest.mark.parametrize("mode", [LINK, FileMode.SUBMODULE])
+@pytest.mark.parametrize("deleted", [None, 1, 2])
+def test_nobody_is_asked_for_the_contents_of_what_is_no_file(mode, deleted):
+    """No text can be the answer to two targets or commits, or to one and a deletion."""
+    entries = [{"f": Entry(character * 40, mode)} for character in (b"a", b"b", b"c")]
+    if deleted:
+        entries[deleted] = {}
+    _, merge = merge_trees(*entries)
 
+    kept = ["modify/delete"] if deleted else [str(mode.name).lower()]
+    assert [each.kind for each in merge.conflicts] == kept
+    assert not merge.takes_text(merge.conflicts[0])
     assert merge.resolve(lambda _: pytest.fail("was asked")) == merge
 
 

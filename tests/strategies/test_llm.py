@@ -246,7 +246,7 @@ def test_what_has_no_sides_to_choose_from_is_left_open(model_server, merge):
     outcome = merge({"a": (None, b"1\n", None), "a/b": (None, None, b"2\n")})
 
     assert outcome.status == "conflicts"
-    assert [row.reason for row in outcome.ledger] == ["there are no sides to choose from"]
+    assert [row.reason for row in outcome.ledger] == ["no text can be the answer"]
     assert model_server.requests == []
 
 
