@@ -105,9 +105,9 @@ def test_random_bytes_are_read_or_refused(read_any, kind, data):
         believed(partial(read_any, kind, exit_code=exit_code), data)
 
 
-MANY = 100_000
+MANY = 50_000
 LONG = {
-    "one long line": b"a" * 8_000_000,
+    "one long line": b"a" * 4_000_000,
     "opening brackets": b"[" * 4_000_000,
     "empty objects": b"[" + b"{}," * 3_000_000 + b"{}]",
     "short lines": b"{}\n" * MANY,
@@ -115,21 +115,21 @@ LONG = {
     "tests": b"test a ... " * MANY,
     "spaces": b" " * 4_000_000 + b"Running",
     "announcements": b"running 1 test\n" * MANY,
-    "sessions": OUTPUT * 20_000,
+    "sessions": OUTPUT * 10_000,
     "hyphens": b"-" * 4_000_000,
     "digits": b"Ran " + b"9" * 4_000_000,
     "elements": b"<testsuites>" + b'<testcase name="n"/>' * MANY + b"</testsuites>",
-    "deep names": b'{"Action":"pass","Package":"p","Test":"%s"}\n' % (b"a/" * 99) * 20_000,
+    "deep names": b'{"Action":"pass","Package":"p","Test":"%s"}\n' % (b"a/" * 99) * 10_000,
 }
 
 
 @pytest.mark.parametrize("data", LONG.values(), ids=LONG)
 def test_a_long_result_takes_no_long_time(read_any, data):
-    """A few megabytes are read or refused by every reader in a few seconds."""
+    """A few megabytes are read or refused by every reader, each in a second or so."""
     for kind in SAMPLES:
         started = time.process_time()
         believed(partial(read_any, kind), data)
-        assert time.process_time() - started < 3, kind
+        assert time.process_time() - started < 1.5, kind
 
 
 @pytest.mark.parametrize("seconds", ["-1", "1e999", "1e300", "true", '"1"', "null", "[]"])
