@@ -1,9 +1,9 @@
 """Strategies that break one law each, as an author might by mistake."""
 
+import ctypes
 import logging
 import os
 import random
-import re
 import signal
 import threading
 import time
@@ -263,14 +263,14 @@ class LoopsOnce(Strategy):
         self.note = note
 
     def merge(self, given, /):
-        """Match a pattern of which no interpreter can be stopped."""
+        """Answer each conflict by a call of which no interpreter can be stopped."""
         return resolved(given, self.answer)
 
     def answer(self, conflict):
-        """Loop, or answer with ours."""
+        """Keep the interpreter to itself, or answer with ours."""
         if not self.note.exists():
             self.note.touch()
-            re.match("(a*)*b", "a" * 60)
+            ctypes.PyDLL(None).sleep(60)
         return conflict.ours
 
 

@@ -190,13 +190,13 @@ def test_a_strategy_that_loops_is_stopped_at_the_deadline(tmp_path):
     started = time.monotonic()
     strategy = broken.LoopsOnce(tmp_path / "note")
 
-    results = check_strategy(strategy, examples=6, deadline_seconds=0.3)
+    results = check_strategy(strategy, examples=6, deadline_seconds=2)
 
-    assert time.monotonic() - started < 10
+    assert time.monotonic() - started < 20
     kept = dict.fromkeys(NAMES, "held") | {"symmetry": "opted_out"}
     assert statuses(results) == kept | {"untouched_bytes": "broken"}
     result = culprit_of(results)
-    assert result.counterexample.came == "no answer within 0.3 seconds"
+    assert result.counterexample.came == "no answer within 2 seconds"
     assert "theirs '" in result.counterexample.given
 
 
