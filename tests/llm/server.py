@@ -6,6 +6,8 @@ import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+from cooperbench_eval import ChatReply
+
 SIDES = re.compile(
     r"^Side A:\n(?P<fa>`{3,})\n(?P<a>.*?)^(?P=fa)\nSide B:\n(?P<fb>`{3,})\n(?P<b>.*?)^(?P=fb)$",
     re.MULTILINE | re.DOTALL,
@@ -170,3 +172,14 @@ def answering(function):
 def both(_path, ours, theirs):
     """Keep both sides, ours first."""
     return ours + theirs
+
+
+class BothSides:
+    """A client that answers without a model: both sides of each conflict."""
+
+    def complete(self, request):
+        """Answer as a model would be asked to."""
+        question = request.messages[1].text
+        sides = [both("", each["a"], each["b"]) for each in SIDES.finditer(question)]
+        letters = re.findall(r"^([A-Z])\) ", question, re.MULTILINE)
+        return ChatReply(text=fenced(*sides) if sides else (letters or ["A"])[0])
