@@ -141,13 +141,19 @@ def fitted(conflict: Conflict, text: str) -> bytes:
         raise AnswerError("it has a character that UTF-8 cannot write") from None
     if strange := {byte for byte in _CONTROLS.findall(data) if byte not in known}:
         raise AnswerError(f"it has a control character, {min(strange)!r}")
-    data = data.replace(b"\n", conflict.newline)
     sides = [side for side in (conflict.ours, conflict.theirs) if side]
+    newline = b"\r\n" if sides and all(map(_is_crlf, sides)) else conflict.newline
+    data = data.replace(b"\n", newline)
     if data and sides and all(side.startswith(BOM_UTF8) for side in sides):
         data = BOM_UTF8 + data.removeprefix(BOM_UTF8)
     if sides and not any(side.endswith(b"\n") for side in sides):
-        return data.removesuffix(conflict.newline)
+        return data.removesuffix(newline)
     return data
+
+
+def _is_crlf(lines: bytes) -> bool:
+    r"""Whether they end in CR LF; where git marks what both sides add, it has no way to tell."""
+    return 0 < lines.count(b"\n") == lines.count(b"\r\n")
 
 
 def check_lines(conflict: Conflict, text: bytes) -> None:

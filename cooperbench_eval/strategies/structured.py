@@ -90,6 +90,9 @@ class _Attempts:
     def __init__(self, path: str, versions: Sequence[bytes], *, max_bytes: int) -> None:
         self._path = path
         self._versions = versions
+        # The newline before a file's first line is none of the file's own, and a construct
+        # that moves takes along the one before it.
+        self._is_crlf = b"\n" in b"".join(versions) and all(map(_is_crlf, versions))
         self._max_bytes = max_bytes
         self._made: list[FileMerge | StructureError] = []
 
@@ -122,16 +125,24 @@ class _Attempts:
         except StructureError as exc:
             return exc
         rule = "structure, theirs first" if theirs_first else "structure"
-        return FileMerge(text=render(merged)[1:] + b"\n", rule=rule)
+        text = render(merged)[1:] + b"\n"
+        return FileMerge(text=text.replace(b"\n", b"\r\n") if self._is_crlf else text, rule=rule)
 
     @cached_property
     def _trees(self) -> list[Node]:
         if max(map(len, self._versions)) > self._max_bytes:
             raise StructureError(f"the file has more than {self._max_bytes:,} bytes")
-        trees = read_versions(self._path, [version or b"\n" for version in self._versions])
+        versions = [version or b"\n" for version in self._versions]
+        if self._is_crlf:
+            versions = [version.replace(b"\r\n", b"\n") for version in versions]
+        trees = read_versions(self._path, versions)
         if found := find_interference(*trees):
             raise StructureError(found)
         return trees
+
+
+def _is_crlf(text: bytes) -> bool:
+    return text.count(b"\n") == text.count(b"\r\n")
 
 
 def _check(attempts: _Attempts, settled: Sequence[bytes]) -> None:

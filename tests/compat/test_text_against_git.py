@@ -1,6 +1,7 @@
 """The same texts through the git binary: the results are equal, byte for byte."""
 
 import io
+import itertools
 import os
 import random
 import shutil
@@ -204,6 +205,20 @@ def test_merges_like_git_merge_file(git, triples, tmp_path, mode):
             style = ConflictStyle(mode)
             shown = merged.render(style=style, marker_size=9, ours="A", base="B", theirs="C")
             assert shown == expected, (base, ours, theirs)
+
+
+ADDED = [b"1", b"1\r\n", b"1\r\n2", b"1\r\n2\r\n", b"1\n2"]
+
+
+@pytest.mark.parametrize("added", [*itertools.permutations(ADDED, 2)])
+def test_what_both_sides_add_is_concatenated_like_git_does(git, tmp_path, added):
+    """A last line without an end is ended with LF alone, also among lines of CR LF."""
+    ours, theirs = added[0], added[1].translate(bytes.maketrans(b"12", b"34"))
+    paths = [tmp_path / name for name in ("ours", "base", "theirs")]
+    for path, data in zip(paths, (ours, b"", theirs), strict=True):
+        path.write_bytes(data)
+
+    assert merge_text(b"", ours, theirs).union() == git("merge-file", "-p", "--union", *paths)
 
 
 @pytest.mark.parametrize("algorithm", DiffAlgorithm)

@@ -52,6 +52,29 @@ def test_constructs_are_combined_and_the_ledger_says_so():
     assert (row.rule, row.reason, row.ours_kept, row.theirs_kept) == ("structure", "", 1.0, 1.0)
 
 
+@pytest.mark.parametrize(
+    ("base", "ours", "theirs"),
+    [
+        (None, b"import a\n", b"import b\n"),
+        (None, b"def a():\n    return 1\n", b"def b():\n    return 2\n"),
+        (b"x = 1\n", b"import a\nx = 1\n", b"import b\nx = 1\n"),
+        (b"f(a)\n", b"f(\n    a,\n    b=1,\n)\n", b"f(a, c=2)\n"),
+    ],
+    ids=["imports", "functions", "in front", "spread"],
+)
+def test_a_file_of_cr_lf_stays_one(base, ours, theirs):
+    """What moves behind the first line as well, where nothing stood before it."""
+
+    def merged(newline):
+        versions = [text and text.replace(b"\n", newline) for text in (base, ours, theirs)]
+        old = {} if base is None else {"f.py": versions[0]}
+        sides = [ce.Changes({"f.py": ce.Entry(text)}) for text in versions[1:]]
+        return ce.merge(ce.Snapshot.from_files(old), *sides, strategy="structured")
+
+    assert merged(b"\n").status == "resolved"
+    assert text_of(merged(b"\r\n")) == text_of(merged(b"\n")).replace(b"\n", b"\r\n")
+
+
 def test_the_other_order_is_tried_where_one_is_wrong():
     """Parameters and the calls that hand them on are in the same order."""
     outcome = merge_file(
