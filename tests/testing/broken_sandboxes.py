@@ -2,6 +2,8 @@
 
 import os
 import pickle
+import re
+import signal
 import subprocess
 import tempfile
 import time
@@ -358,3 +360,14 @@ class NeverReturns(Wrapped):
     def run(self, _command, **_options):
         """Sleep."""
         time.sleep(3600)
+
+
+class HidesProcesses(Wrapped):
+    """Shows its command no process of the machine, and has it kill any."""
+
+    def run(self, command, **_options):
+        """Kill what the script names."""
+        (pid,) = map(int, re.findall(r"kill -9 (\d+)", command[2]))
+        os.kill(pid, signal.SIGKILL)
+        os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+        return Execution(exit_code=0, output=b"3\n")

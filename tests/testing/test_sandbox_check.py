@@ -48,6 +48,7 @@ CULPRITS = [
     ("network", broken.Wrapped, "lo alone"),
     ("other_files", broken.Wrapped, "a file beside the tree was read"),
     ("other_processes", broken.Wrapped, "its own few alone"),
+    ("other_processes", broken.HidesProcesses, "a process of the machine was killed"),
     ("clean_start", broken.Wrapped, "output b'/"),
 ]
 
