@@ -412,6 +412,24 @@ def test_a_naive_merge_that_does_not_fit_its_conflicts_is_noticed(conflicts, mor
     assert {(one.kind, one.reason) for one in told} == {("unknown", reason)}
 
 
+def test_conflicts_with_nothing_between_them_are_told_apart():
+    """No merge of ours has such, but a report may: both answers are empty here."""
+    edits = [(5, b"x\n"), (20, b"")]
+    marked = b"<<<<<<< ours\na\n=======\nb\n>>>>>>> theirs\n"
+    shown = changed((5, marked), (20, marked + marked))
+    attempt = ce.Attempt(
+        strategy="any",
+        implementation="any:Any",
+        status="resolved",
+        diff=diff_between(NUMBERS, changed(*edits)),
+    )
+    conflicts = [evolve(CONFLICT, line=line) for line in (6, 25, 30)]
+
+    told = NaiveMerge(conflicts, diff_between(NUMBERS, shown)).resolutions(attempt)
+
+    assert [(one.text, one.together) for one in told] == [(b"x\n", (0,)), (b"", (1,)), (b"", (2,))]
+
+
 def test_a_moved_files_base_is_not_taken_for_what_stood_at_its_place():
     """A diff of the mode alone starts from a file that no version of the conflict need be."""
     base = ce.Snapshot.from_files({"f": b"1\n"})
