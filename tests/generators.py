@@ -344,10 +344,14 @@ def json_values() -> st.SearchStrategy[object]:
 
 
 def documents(schema: dict[str, object]) -> st.SearchStrategy[object]:
-    """Whatever a JSON Schema allows."""
-    from hypothesis_jsonschema import from_schema  # noqa: PLC0415 - takes a while, and few need it
+    """Whatever a JSON Schema allows; made when a test runs, for that takes a while."""
 
-    return from_schema(copy.deepcopy(schema))  # it resolves references in what it is given
+    def make() -> st.SearchStrategy[object]:
+        from hypothesis_jsonschema import from_schema  # noqa: PLC0415 - few need it
+
+        return from_schema(copy.deepcopy(schema))  # it resolves references in what it is given
+
+    return st.deferred(make)
 
 
 def indices() -> st.SearchStrategy[int]:
