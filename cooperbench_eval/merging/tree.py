@@ -70,6 +70,11 @@ class _OpenFile:
     numbers: tuple[int, ...]  # of the conflicts still open, among all it had
 
     @property
+    def lines(self) -> Mapping[int, int]:
+        """On which line each open conflict's marker stands, by the conflict's number."""
+        return dict(zip(self.numbers, self.text.marker_lines(), strict=True))
+
+    @property
     def entry(self) -> Entry:
         """The file with its open conflicts as markers."""
         data = render_text(self.text, self.merge.labels, self.merge.marker_size)
@@ -110,6 +115,23 @@ class ThreeWayMerge:
             else:
                 parts.append(b"")
         return tuple(parts)
+
+    def lines_before(self, earlier: "ThreeWayMerge") -> Mapping[tuple[str, int], int]:
+        """Say where the open conflicts between lines stood when more were open.
+
+        Args:
+            earlier: The merge that this one was made of by resolving some.
+
+        Returns:
+            For the path and the line of a conflict here its line there.
+        """
+        found = {}
+        for path, file in self._files.items():
+            old = earlier._files.get(path)  # noqa: SLF001 - of its own class
+            if old and old.merge == file.merge:
+                before = old.lines
+                found |= {(path, line): before[n] for n, line in file.lines.items() if n in before}
+        return found
 
     def takes_text(self, conflict: Conflict) -> bool:
         """Whether a text can be the answer to one of the open conflicts.

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from attrs import evolve, field, frozen
 
 from cooperbench_eval.errors import StrategyFailedError
+from cooperbench_eval.merging.tree import ThreeWayMerge
 from cooperbench_eval.models import LedgerRow, ModelUsage
 from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome, MergeStrategy
 from cooperbench_eval.strategies.registry import as_strategy
@@ -53,7 +54,8 @@ class CascadeStrategy:
                 reason = outcome.failure or "what it resolved cannot be told from the rest"
                 left = [evolve(row, strategy=rung.name, reason=reason) for row in left]
                 continue
-            rows = [evolve(row, strategy=rung.name) for row in outcome.ledger]
+            rows = _as_of(merge_input.merge, now.merge, outcome.ledger)
+            rows = [evolve(row, strategy=rung.name) for row in rows]
             done += [row for row in rows if not row.is_open]
             left = [row for row in rows if row.is_open]
             if outcome.merge is None:
@@ -70,6 +72,17 @@ class CascadeStrategy:
             service_failed=service_failed,
             merge=now.merge,
         )
+
+
+def _as_of(
+    first: ThreeWayMerge, now: ThreeWayMerge, ledger: Iterable[LedgerRow]
+) -> list[LedgerRow]:
+    """Let rows about what is open *now* name the lines where it stood at *first*."""
+    lines = now.lines_before(first)
+    return [
+        row if row.line is None else evolve(row, line=lines.get((row.path, row.line), row.line))
+        for row in ledger
+    ]
 
 
 def cascade(*rungs: str | MergeStrategy, name: str | None = None) -> CascadeStrategy:

@@ -372,6 +372,20 @@ def test_answers_may_come_one_by_one():
     assert merged_files(tree, second) == {"f": b"".join([b"A\n", *lines, b"B\n"])}
 
 
+def test_lines_before_are_those_of_the_same_merge():
+    """Of conflicts that are open in both; another merge of the path tells nothing of them."""
+    lines = [b"%d\n" % number for number in range(9)]
+    sides = [{"f": b"".join([s, *lines, s])} for s in (b"ours\n", b"theirs\n")]
+    _, merge = merge_trees({"f": b"".join(lines)}, *sides)
+    _, other = merge_trees({"f": b"".join(lines)}, sides[1], sides[0])
+    later = merge.resolve(lambda conflict: b"A\n" if conflict.line == 1 else None)
+
+    assert merge.lines_before(merge) == {("f", 1): 1, ("f", 15): 15}
+    assert later.lines_before(merge) == {("f", 11): 15}
+    assert merge.lines_before(later) == {("f", 15): 11}
+    assert later.lines_before(other) == {}
+
+
 @pytest.mark.parametrize(
     ("sides", "expected"),
     [

@@ -60,6 +60,30 @@ def test_each_rung_goes_on_with_what_the_one_before_left_open(strategy):
     assert not any(row.is_open for row in outcome.ledger)
 
 
+def answering(number):
+    """Make a rung that puts seven lines in the place of one conflict."""
+    return Rung(
+        lambda given: ce.resolve_conflicts(
+            given, lambda conflict: b"x\n" * 7 if number in conflict.ours else None
+        )
+    )
+
+
+@pytest.mark.parametrize("last", [answering(b"3"), ce.cascade("tokens", answering(b"3"))])
+def test_rows_of_later_rungs_name_the_lines_of_gits_merge(last):
+    """Whatever the conflicts before them have become by then."""
+    texts = [b"".join(GAP + b"%s%d\n" % (side, n) for n in range(5)) for side in (b"b", b"o", b"t")]
+    base = ce.Snapshot.from_files({"f": texts[0]})
+    ours, theirs = (ce.Changes({"f": ce.Entry(text)}) for text in texts[1:])
+
+    outcome = merge_by(answering(b"1"), last, base=base, ours=ours, theirs=theirs)
+
+    lines = [each.line for each in ce.merge(base, ours, theirs).conflicts]
+    assert sorted(row.line for row in outcome.ledger) == lines
+    resolved = [row.line for row in outcome.ledger if not row.is_open]
+    assert resolved == [lines[1], lines[3]]
+
+
 def test_a_later_rung_sees_only_what_is_open():
     """And the merge as it stands by then."""
     rung = Rung(lambda given: ce.resolve_conflicts(given, lambda _: None))
