@@ -125,7 +125,7 @@ class ThreeWayMerge:
         Returns:
             For the path and the line of a conflict here its line there.
         """
-        found = {}
+        found: dict[tuple[str, int], int] = {}
         for path, file in self._files.items():
             old = earlier._files.get(path)  # noqa: SLF001 - of its own class
             if old and old.merge == file.merge:
