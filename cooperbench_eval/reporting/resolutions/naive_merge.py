@@ -45,7 +45,7 @@ class NaiveMerge:
         for i, conflict in enumerate(conflicts):
             self._by_path[conflict.path].append(i)
         self._files_in = cache(_files_in)
-        self._places_in = cache(self._find_places)
+        self._places: dict[tuple[bytes, str], Sequence[Place | None]] = {}
 
     def resolutions(self, attempt: Attempt) -> tuple[ConflictResolution, ...]:
         """Tell what became of each conflict, in their order.
@@ -83,9 +83,12 @@ class NaiveMerge:
         """List the conflicts between the lines of one file."""
         return [i for i in self._by_path[path] if self._conflicts[i].has_lines]
 
-    def _find_places(self, before: bytes, after: bytes, path: str) -> Sequence[Place | None]:
-        files = (self._files_in(diff).get(path, ()) for diff in (before, after))
-        return find_places([Block.of(self._conflicts[i]) for i in self._lined(path)], *files)
+    def _places_in(self, before: bytes, after: bytes, path: str) -> Sequence[Place | None]:
+        if (after, path) not in self._places:
+            blocks = [Block.of(self._conflicts[i]) for i in self._lined(path)]
+            files = (self._files_in(diff).get(path, ()) for diff in (before, after))
+            self._places[after, path] = find_places(blocks, *files)
+        return self._places[after, path]
 
     def _tell_lines(
         self, before: bytes, after: bytes, path: str, *, may_be_open: bool
