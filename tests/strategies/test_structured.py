@@ -373,7 +373,7 @@ HOSTILE = {
     "suites at the bound": [suites(40, each) for each in SIDES],
     "suites": [suites(90, each) for each in SIDES],
     "brackets in suites": [suites(20, nested(19, each).strip()) for each in SIDES],
-    "one huge line": [b"x = [" + b"1," * 30_000 + each + b"]\n" for each in SIDES],
+    "one huge line": [b"x = [" + b"1," * 15_000 + each + b"]\n" for each in SIDES],
     "one long word": [b"x" * 100_000 + each + b"\n" for each in SIDES],
     "blank lines": [b"x\n" + b"\n" * 50_000 + each + b"\n" for each in SIDES],
     "blank lines before an indentation": [
@@ -397,7 +397,7 @@ def test_hostile_files_are_refused_in_time(texts, strategy):
 
     assert (outcome.status, outcome.failure) == ("conflicts", "")
     assert all(row.is_open and row.reason for row in outcome.ledger)
-    assert time.process_time() - start < 20
+    assert time.process_time() - start < 5
 
 
 ODD = {
