@@ -1,7 +1,7 @@
 """A conflict between lines, as the naive merge shows it: between markers.
 
-What a file is with conflicts in it is git's rendering: both sides in full, the last
-line of each ended, as a marker follows (`merging.text` writes it so).
+Both sides stand there in full. The last line of each is ended, whatever it ended with,
+for a marker follows; so `merging.text` writes it, as git does.
 """
 
 from io import BytesIO

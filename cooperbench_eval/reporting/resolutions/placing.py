@@ -1,9 +1,10 @@
 """What stands in the places of a file's conflicts in another merge of it.
 
-Conflicts are found by the settled text around them, as DeepMerge finds the resolutions
-that people made (arXiv 2105.07569): where the other merge has all of it, what stands
-between is in the conflicts' places. Text between two conflicts that may stand at
-several places tells nothing; the two are then told as one.
+To find a conflict's answer in a resolved file is known as localizing a resolution
+(DeepMerge, arXiv 2105.07569). Here the settled text around conflicts finds it: where
+the other merge has all of that, what stands between is in the conflicts' places. Text
+between two conflicts that may stand at several places tells nothing; the two are then
+told as one.
 
 Where settled text is changed, *anchors* part the file: lines of the base that both
 merges keep outside of conflicts, as the stable chunks of a three-way merge are. Each
