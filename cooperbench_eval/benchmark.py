@@ -5,6 +5,8 @@ from collections.abc import Callable, Coroutine, Iterable, Mapping
 from pathlib import Path
 from typing import Any, ParamSpec, Protocol, overload
 
+from attrs import evolve
+
 from cooperbench_eval.dataset import Dataset, Task
 from cooperbench_eval.errors import DatasetError
 from cooperbench_eval.evaluator import Evaluator, Feature, FeaturePair
@@ -66,7 +68,7 @@ def evaluate(  # noqa: PLR0917 - the signature of the benchmark's planned comman
             `~/.cooperbench_cache`.
         run_name: The run in today's log layout, where several would do.
         k: Which of the model's tries.
-        strategies: The merge strategies to try.
+        strategies: The merge strategies to try, no two of one name.
         runner: Runs the tests, if not a `TestRunner` as it comes.
         run_tests: Whether to run them at all.
         in_image: Whether the tests run in the task's own image, as the benchmark's
@@ -88,6 +90,7 @@ def evaluate(  # noqa: PLR0917 - the signature of the benchmark's planned comman
         StrategyError: A strategy is not to be had.
         TestRunError: The tests cannot be started, or there is no such image.
     """
+    evaluator = Evaluator(strategies=strategies)
     known_setting, location = Setting.of(setting), PatchLocation.of(patch_location)
     task = Dataset(dataset_dir).task(repo_name, task_id)
     numbers = (feature1_id, feature2_id)
@@ -124,8 +127,7 @@ def evaluate(  # noqa: PLR0917 - the signature of the benchmark's planned comman
         setting=known_setting.value,
         k=k,
     )
-    evaluator = Evaluator(strategies=tuple(strategies), runner=runner if run_tests else None)
-    return evaluator.evaluate(pair)
+    return evolve(evaluator, runner=runner if run_tests else None).evaluate(pair)
 
 
 class _Awaited(Protocol[_Asked]):

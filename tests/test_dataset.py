@@ -4,6 +4,7 @@ import inspect
 import json
 import sys
 
+import attrs
 import pygit2
 import pytest
 
@@ -358,6 +359,21 @@ def evaluate(make_task, dataset, repo):
     return evaluate
 
 
+def test_strategies_of_one_name_are_refused_before_anything_is_read():
+    """No dataset, repository or image is looked at for rows that could not be told apart."""
+    asked = ("coop", "nowhere", 1, 1, 2, "gpt-5")
+
+    with pytest.raises(ValueError, match="two strategies share a name: naive, naive"):
+        ce.evaluate(*asked, dataset_dir="nowhere", strategies=["naive", "naive"])
+
+
+def test_one_name_of_a_strategy_is_not_taken_apart(evaluate):
+    """As an evaluator takes it."""
+    report = evaluate("coop", "r_task", 0, 1, 2, "gpt-5", "gold", strategies="union")
+
+    assert [row.strategy for row in report.attempts] == ["union"]
+
+
 def test_the_planned_commands_arguments_are_the_signature():
     """In its order; all the rest is by keyword."""
     parameters = inspect.signature(ce.evaluate).parameters.values()
@@ -551,9 +567,10 @@ def test_a_deadline_that_is_not_given_is_the_suites_own(evaluate, monkeypatch, o
     """An image may install packages, and has longer."""
     seen = []
 
+    @attrs.frozen
     class Watcher:
-        def __init__(self, **_):
-            pass
+        strategies: object
+        runner: object = None
 
         def evaluate(self, pair):
             seen.extend([pair.feature1.tests, pair.feature2.tests])
