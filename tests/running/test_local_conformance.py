@@ -1,5 +1,6 @@
 """The local sandbox keeps the laws of every sandbox; it isolates nothing."""
 
+import os
 from typing import ClassVar
 
 import pytest
@@ -11,7 +12,7 @@ from cooperbench_eval.running import LocalSandbox
 class TestLocal(HostedLaws, OwnLaws):
     """Plain processes of this machine."""
 
-    parallel_runs: ClassVar[int] = 100
+    parallel_runs: ClassVar[int] = 100 if "CI" in os.environ else 40
     parallel_width: ClassVar[int] = 16
 
     @pytest.fixture
