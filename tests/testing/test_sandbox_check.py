@@ -52,10 +52,13 @@ CULPRITS = [
     ("clean_start", broken.Wrapped, "output b'/"),
 ]
 
+# Folders of the machine that a sandbox which does not isolate lets a law write to.
+SHARED = [Path(name) for name in ("/", "/tmp", "/var/tmp", "/dev/shm")]  # noqa: S108 - looked into
+
 
 @pytest.fixture
 def check(monkeypatch):
-    """Return a function that checks one law of a sandbox, in this process."""
+    """Return a function that checks one law of a sandbox, and looks for what is left."""
     monkeypatch.setattr("cooperbench_eval.testing.sandbox_laws.callers._CALLER_SECONDS", 2)
 
     def check(name, sandbox, *, slack_seconds=4.0):
@@ -64,8 +67,9 @@ def check(monkeypatch):
         )
         with sandbox_bench(sandbox, allowed) as bench:
             result = check_sandbox_law(bench, LAWS[name])
-            word = bench.word.encode()
-        assert not any(word in each for each in command_lines())
+            word = bench.word
+        assert not any(word.encode() in each for each in command_lines())
+        assert not any((folder / word).exists() for folder in SHARED)
         return result
 
     return check
