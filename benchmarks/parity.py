@@ -33,7 +33,8 @@ from cooperbench_eval import (
     apply_patch,
 )
 from cooperbench_eval.merging.linediff import DiffCache
-from cooperbench_eval.merging.tree import Labels, ThreeWayMerge, merge_changes
+from cooperbench_eval.merging.result import Labels, ThreeWayMerge
+from cooperbench_eval.merging.tree import merge_changes
 
 
 @frozen(kw_only=True)

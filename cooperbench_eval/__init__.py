@@ -69,7 +69,7 @@ if TYPE_CHECKING:
     from cooperbench_eval.llm.cassette import Replay
     from cooperbench_eval.llm.chat import ChatClient, ChatError, ChatFault, ChatReply, ChatRequest
     from cooperbench_eval.llm.prompts import Prompts
-    from cooperbench_eval.merging.tree import Gone, Labels, ThreeWayMerge
+    from cooperbench_eval.merging.result import Gone, Labels, ThreeWayMerge
     from cooperbench_eval.models import (
         Conflict,
         ConflictBlock,
@@ -380,7 +380,7 @@ _ROOMS = {
         "ChatRequest",
     ),
     "cooperbench_eval.llm.prompts": ("Prompts",),
-    "cooperbench_eval.merging.tree": ("Gone", "Labels", "ThreeWayMerge"),
+    "cooperbench_eval.merging.result": ("Gone", "Labels", "ThreeWayMerge"),
     "cooperbench_eval.models": (
         "Conflict",
         "ConflictBlock",

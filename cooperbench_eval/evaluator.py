@@ -17,7 +17,8 @@ from attrs import evolve, field, frozen, validators
 from cooperbench_eval.errors import PatchError, StrategyFailedError
 from cooperbench_eval.memo import Memo
 from cooperbench_eval.merging.linediff import DiffCache
-from cooperbench_eval.merging.tree import Labels, ThreeWayMerge, merge_changes
+from cooperbench_eval.merging.result import Labels, ThreeWayMerge
+from cooperbench_eval.merging.tree import merge_changes
 from cooperbench_eval.models import MergeStatus, PatchStatus, TestResult
 from cooperbench_eval.patching import (
     ApplyPolicy,

@@ -6,7 +6,7 @@ from itertools import chain, count, islice, pairwise, zip_longest
 
 from attrs import evolve, field, frozen
 
-from cooperbench_eval.merging.tree import ThreeWayMerge
+from cooperbench_eval.merging.result import ThreeWayMerge
 from cooperbench_eval.models import ConflictBlock, LedgerRow
 from cooperbench_eval.strategies.judge import find_fault
 from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome

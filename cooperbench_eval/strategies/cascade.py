@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from attrs import evolve, field, frozen
 
 from cooperbench_eval.errors import StrategyFailedError
-from cooperbench_eval.merging.tree import ThreeWayMerge
+from cooperbench_eval.merging.result import ThreeWayMerge
 from cooperbench_eval.models import LedgerRow, ModelUsage
 from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome, MergeStrategy
 from cooperbench_eval.strategies.registry import as_strategy

@@ -14,7 +14,7 @@ from cooperbench_eval.llm.litellm_client import LitellmClient
 from cooperbench_eval.llm.prompts import Prompts
 from cooperbench_eval.llm.questions import Place, Question, ask_about, lines_of
 from cooperbench_eval.llm.redaction import redact, secrets_in, without_secrets
-from cooperbench_eval.merging.tree import Gone, ThreeWayMerge
+from cooperbench_eval.merging.result import Gone, ThreeWayMerge
 from cooperbench_eval.models import Conflict, LedgerRow
 from cooperbench_eval.strategies.judge import find_parse_fault
 from cooperbench_eval.strategies.protocol import FeatureContext, MergeInput, MergeOutcome

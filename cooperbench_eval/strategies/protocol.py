@@ -9,7 +9,7 @@ from typing import Protocol, runtime_checkable
 
 from attrs import field, frozen
 
-from cooperbench_eval.merging.tree import Gone, ThreeWayMerge
+from cooperbench_eval.merging.result import Gone, ThreeWayMerge
 from cooperbench_eval.models import Conflict, LedgerRow, MergeStatus, ModelUsage
 from cooperbench_eval.snapshot import Changes, Snapshot
 

@@ -3,7 +3,8 @@
 from attrs import evolve
 
 from cooperbench_eval.errors import StrategyFailedError
-from cooperbench_eval.merging.tree import Labels, merge_changes
+from cooperbench_eval.merging.result import Labels
+from cooperbench_eval.merging.tree import merge_changes
 from cooperbench_eval.models import Conflict, Entry, LedgerRow, ModelUsage
 from cooperbench_eval.snapshot import Changes, Snapshot
 from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome, MergeStrategy

@@ -1787,7 +1787,7 @@ class ThreeWayMerge:
         conflicts: tuple[Conflict, ...],
         stages: tuple[Stage, ...] = (),
         labels: Labels = Labels(),
-        files: Mapping[str, _OpenFile] = dict(),
+        files: Mapping[str, OpenFile] = dict(),
         cache: DiffCache = DiffCache(),
     ) -> None: ...
     @property

@@ -6,7 +6,8 @@ import pygit2
 from generators import moved_trees
 from hypothesis import assume, example, given, settings
 
-from cooperbench_eval.merging.tree import Labels, merge_changes
+from cooperbench_eval.merging.result import Labels
+from cooperbench_eval.merging.tree import merge_changes
 from cooperbench_eval.models import Entry, FileMode
 from cooperbench_eval.snapshot import Changes, Snapshot
 

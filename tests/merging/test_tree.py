@@ -4,7 +4,8 @@ import pytest
 from generators import three_way_edits, three_way_trees
 from hypothesis import given
 
-from cooperbench_eval.merging.tree import Gone, Labels, merge_changes
+from cooperbench_eval.merging.result import Gone, Labels
+from cooperbench_eval.merging.tree import merge_changes
 from cooperbench_eval.models import ConflictKind, Entry, FileMode
 from cooperbench_eval.snapshot import Changes, Snapshot
 

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from cooperbench_eval.merging.tree import ThreeWayMerge
+from cooperbench_eval.merging.result import ThreeWayMerge
 from cooperbench_eval.models import ConflictKind, Entry
 from cooperbench_eval.snapshot import Changes
 from cooperbench_eval.strategies.protocol import MergeInput

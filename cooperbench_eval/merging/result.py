@@ -1,0 +1,277 @@
+"""What a three-way merge came to, and how answers to its conflicts go into it."""
+
+from collections.abc import Callable, Iterator, Mapping
+from enum import Enum
+
+from attrs import evolve, field, frozen
+
+from cooperbench_eval.merging.contents import ContentMerge, render_text
+from cooperbench_eval.merging.linediff import DiffCache
+from cooperbench_eval.merging.slots import Side
+from cooperbench_eval.merging.text import TextBlock, TextMerge, find_text_blocks
+from cooperbench_eval.models import Conflict, ConflictBlock, ConflictKind, Entry, FileMode
+from cooperbench_eval.snapshot import Changes
+
+__all__ = ["Gone", "Labels", "OpenFile", "Stage", "ThreeWayMerge", "by_place"]
+
+_WHOLE_FILE = frozenset({ConflictKind.BINARY, ConflictKind.MODIFY_DELETE})
+
+
+class Gone(Enum):
+    """An answer to a conflict that is no text."""
+
+    GONE = "gone"
+    """The file is to be deleted."""
+
+
+@frozen(kw_only=True)
+class Labels:
+    """What the sides are called in conflict markers and in names set aside."""
+
+    ours: str = "ours"
+    theirs: str = "theirs"
+
+    def of(self, side: Side) -> str:
+        """Return the label of ours or theirs."""
+        return self.ours if side is Side.OURS else self.theirs
+
+
+@frozen(kw_only=True)
+class Stage:
+    """One version of an unmerged path, as git's index would list it.
+
+    Attributes:
+        path: The path.
+        number: 1 for the base, 2 for ours, 3 for theirs.
+        entry: The version.
+    """
+
+    path: str
+    number: int
+    entry: Entry
+
+
+@frozen(kw_only=True)
+class OpenFile:
+    """A file with conflicts between its lines.
+
+    Attributes:
+        path: Its path.
+        merge: How its contents were merged.
+        text: The same with the answers that were given.
+        kind: What kind its conflicts are of.
+        numbers: Which of all conflicts it had are open still.
+    """
+
+    path: str
+    merge: ContentMerge
+    text: TextMerge
+    kind: ConflictKind
+    numbers: tuple[int, ...]
+
+    @property
+    def lines(self) -> Mapping[int, int]:
+        """On which line each open conflict's marker stands, by the conflict's number."""
+        return dict(zip(self.numbers, self.text.marker_lines(), strict=True))
+
+    @property
+    def conflicts(self) -> list[Conflict]:
+        """Its open conflicts, in order."""
+        return [
+            Conflict(
+                path=self.path,
+                kind=self.kind,
+                base=conflict.base,
+                ours=conflict.ours,
+                theirs=conflict.theirs,
+                line=line,
+                newline=conflict.newline,
+            )
+            for conflict, line in zip(self.text.conflicts, self.text.marker_lines(), strict=True)
+        ]
+
+    @property
+    def entry(self) -> Entry:
+        """The file with its open conflicts as markers."""
+        data = render_text(self.text, self.merge.labels, self.merge.marker_size)
+        return Entry(data, self.merge.entry.mode)
+
+
+@frozen(kw_only=True)
+class ThreeWayMerge:
+    """A finished three-way merge, before any strategy.
+
+    Attributes:
+        changes: The merged overlay; open conflicts stand in it as git's markers,
+            or as the side that git keeps.
+        conflicts: The open conflicts, by path, in the order of the file.
+        stages: The versions of every path that the merge left open, as
+            `git ls-files --unmerged` would list them; resolving does not change
+            them.
+        labels: What the sides are called in the markers.
+    """
+
+    changes: Changes
+    conflicts: tuple[Conflict, ...]
+    stages: tuple[Stage, ...] = field(default=(), repr=False)
+    labels: Labels = field(factory=Labels)
+    _files: Mapping[str, OpenFile] = field(factory=dict, repr=False)
+    _cache: DiffCache = field(factory=DiffCache, eq=False, repr=False)
+
+    def versions_of(self, path: str) -> tuple[bytes, bytes, bytes]:
+        """Return base, ours and theirs of a file with open conflicts between lines."""
+        return self._files[path].merge.sources
+
+    def settled_in(self, path: str) -> tuple[bytes, ...]:
+        """Return what stands before, between and behind the open conflicts of such a file."""
+        parts = [b""]
+        for chunk in self._files[path].text.chunks:
+            if isinstance(chunk, bytes):
+                parts[-1] = chunk
+            else:
+                parts.append(b"")
+        return tuple(parts)
+
+    def lines_before(self, earlier: "ThreeWayMerge") -> Mapping[tuple[str, int], int]:
+        """Say where the open conflicts between lines stood when more were open.
+
+        Args:
+            earlier: The merge that this one was made of by resolving some.
+
+        Returns:
+            For the path and the line of a conflict here its line there.
+        """
+        found: dict[tuple[str, int], int] = {}
+        for path, file in self._files.items():
+            old = earlier._files.get(path)  # noqa: SLF001 - of its own class
+            if old and old.merge == file.merge:
+                before = old.lines
+                found |= {(path, line): before[n] for n, line in file.lines.items() if n in before}
+        return found
+
+    def takes_text(self, conflict: Conflict) -> bool:
+        """Whether a text can be the answer to one of the open conflicts.
+
+        It can between lines, and where it is a whole file's contents (binary,
+        modify/delete). A link's target and a submodule's commit are no file's
+        contents, whether the other side changed or deleted them.
+        """
+        if conflict.has_lines:
+            return True
+        entry = self.changes.get(conflict.path)
+        return conflict.kind in _WHOLE_FILE and entry is not None and entry.mode.is_regular
+
+    def resolve(self, answer: Callable[[Conflict], bytes | Gone | None]) -> "ThreeWayMerge":
+        """Ask *answer* for each open conflict's text and put it in its place.
+
+        `None` leaves a conflict open. Asked are the conflicts of which `takes_text`
+        is true; others stay open. `Gone.GONE` is an answer only where there are no
+        lines. Bytes outside of conflicts are not touched.
+        """
+        entries = dict(self.changes)
+        files: dict[str, OpenFile] = {}
+        left: list[Conflict] = []
+        texts: dict[str, list[bytes | None]] = {}
+        for conflict in self.conflicts:
+            text = answer(conflict) if self.takes_text(conflict) else None
+            if conflict.has_lines:
+                texts.setdefault(conflict.path, []).append(None if text is Gone.GONE else text)
+            elif text is None:
+                left.append(conflict)
+            elif text is Gone.GONE:
+                entries[conflict.path] = None
+            else:
+                entries[conflict.path] = Entry(text, _mode_at(entries, conflict.path))
+        for path, answers in texts.items():
+            old = self._files[path]
+            left_open = zip(old.numbers, answers, strict=True)
+            numbers = tuple(number for number, given in left_open if given is None)
+            file = evolve(old, text=_answered(old.text, answers), numbers=numbers)
+            entries[path] = file.entry
+            if file.text.conflicts:
+                files[path] = file
+                left += file.conflicts
+        return self._with(entries, files, left)
+
+    @property
+    def blocks(self) -> tuple[ConflictBlock, ...]:
+        """The regions that both sides changed and of which every conflict is open."""
+        found = [self._blocks_of(file) for _, file in sorted(self._files.items())]
+        return tuple(block for blocks in found for block, _ in blocks)
+
+    def resolve_blocks(self, answer: Callable[[ConflictBlock], bytes | None]) -> "ThreeWayMerge":
+        """Ask *answer* for the text of each of the `blocks` and put it in its place.
+
+        `None` leaves a block's conflicts open. Bytes outside of blocks are not
+        touched.
+        """
+        entries = dict(self.changes)
+        files = dict(self._files)
+        left = [conflict for conflict in self.conflicts if not conflict.has_lines]
+        for path, file in self._files.items():
+            answers = []
+            for block, place in self._blocks_of(file):
+                if (text := answer(block)) is not None:
+                    answers.append((place, text))
+            closed = {i for place, _ in answers for i in place.conflicts}
+            numbers = tuple(n for i, n in enumerate(file.numbers) if i not in closed)
+            new = evolve(file, text=file.text.replace(answers), numbers=numbers)
+            entries[path] = new.entry
+            files[path] = new
+            left += new.conflicts
+        still = {path: file for path, file in files.items() if file.numbers}
+        return self._with(entries, still, left)
+
+    def resolve_files(self, texts: Mapping[str, bytes]) -> "ThreeWayMerge":
+        """Put whole texts in the place of files that have open conflicts between lines."""
+        entries = dict(self.changes)
+        for path, text in texts.items():
+            entries[path] = Entry(text, self._files[path].merge.entry.mode)
+        still = {path: file for path, file in self._files.items() if path not in texts}
+        left = [c for c in self.conflicts if not c.has_lines or c.path not in texts]
+        return self._with(entries, still, left)
+
+    def _blocks_of(self, file: OpenFile) -> Iterator[tuple[ConflictBlock, TextBlock]]:
+        """Yield the blocks of a file, with their place among its open conflicts."""
+        conflicts = file.conflicts
+        at = {number: i for i, number in enumerate(file.numbers)}
+        for block in find_text_blocks(*file.merge.sources, cache=self._cache):
+            if not all(number in at for number in block.conflicts):
+                continue
+            place = range(at[block.conflicts.start], at[block.conflicts.stop - 1] + 1)
+            yield (
+                ConflictBlock(
+                    path=file.path,
+                    base=block.base,
+                    ours=block.ours,
+                    theirs=block.theirs,
+                    newline=block.newline,
+                    conflicts=tuple(conflicts[i] for i in place),
+                    files=file.merge.sources,
+                ),
+                evolve(block, conflicts=place),
+            )
+
+    def _with(
+        self,
+        entries: dict[str, Entry | None],
+        files: dict[str, OpenFile],
+        conflicts: list[Conflict],
+    ) -> "ThreeWayMerge":
+        ordered = tuple(sorted(conflicts, key=by_place))
+        return evolve(self, changes=Changes(entries), conflicts=ordered, files=files)
+
+
+def by_place(conflict: Conflict) -> tuple[str, int]:
+    """Return what conflicts are ordered by."""
+    return conflict.path, conflict.line or 0
+
+
+def _mode_at(entries: Mapping[str, Entry | None], path: str) -> FileMode:
+    entry = entries.get(path)
+    return entry.mode if entry else FileMode.FILE
+
+
+def _answered(text: TextMerge, answers: list[bytes | None]) -> TextMerge:
+    given = iter(answers)
+    return text.resolve(lambda _: next(given))
