@@ -56,7 +56,9 @@ def check_strategy(
             files of, or a Hypothesis strategy of base, ours and theirs.
         examples: How many cases to try for each law, 1 at least. A law may have fewer:
             those of which it does not speak do not count.
-        seed: What the cases are drawn from; `None` for others each time.
+        seed: What the cases are drawn from; `None` for others each time. Hypothesis
+            draws constants of the modules that are loaded as well: another program
+            may be given other cases.
         deadline_seconds: How long one merge of a few lines may take. Each law is
             checked in a fork of this process, which is killed then. `None` checks in
             this process, without a deadline: for debuggers, and where a fork would lack
