@@ -4,8 +4,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import combinations
 
-from attrs import field, frozen
-
 from cooperbench_eval.analysis.facts import PairFacts
 from cooperbench_eval.analysis.policies import POLICIES, Policy
 from cooperbench_eval.analysis.rates import Comparison
@@ -114,35 +112,40 @@ def comparison_of(
     )
 
 
-@frozen(eq=False, repr=False)
 class Comparisons(Mapping[tuple[str, str], Comparison]):
     """Every two strategies, compared when asked for: of many there are too many.
 
-    Attributes:
-        answers: What each strategy made of pairs; equal ones are told once.
-        pairs: How many pairs there are of each.
-        confidence: Of the rates' intervals.
+    A mapping by their names, in the order of the answers.
     """
 
-    answers: Mapping[str, tuple[Answer, ...]]
-    pairs: tuple[int, ...]
-    confidence: float
-    _ranks: Mapping[str, int] = field(init=False)
+    def __init__(
+        self,
+        answers: Mapping[str, tuple[Answer, ...]],
+        pairs: tuple[int, ...],
+        confidence: float,
+    ) -> None:
+        """Take the answers to compare.
 
-    @_ranks.default
-    def _rank(self) -> Mapping[str, int]:
-        return {name: rank for rank, name in enumerate(self.answers)}
+        Args:
+            answers: What each strategy made of pairs; equal ones are told once.
+            pairs: How many pairs there are of each.
+            confidence: Of the rates' intervals.
+        """
+        self._answers = answers
+        self._pairs = pairs
+        self._confidence = confidence
+        self._ranks = {name: rank for rank, name in enumerate(answers)}
 
     def __getitem__(self, two: tuple[str, str]) -> Comparison:
-        """Compare two strategies, which are named in the order of `answers`."""
+        """Compare two strategies, which are named in the order of the answers."""
         if two not in self:
             raise KeyError(two)
         first, second = two
         ends: Ends = Counter()
-        answers = self.answers
-        for one, other, pairs in zip(answers[first], answers[second], self.pairs, strict=True):
+        answers = self._answers
+        for one, other, pairs in zip(answers[first], answers[second], self._pairs, strict=True):
             ends[one, other] += pairs
-        return comparison_of(ends, first, second, confidence=self.confidence)
+        return comparison_of(ends, first, second, confidence=self._confidence)
 
     def __contains__(self, two: object) -> bool:
         """Whether these are two strategies in their order."""
@@ -154,11 +157,11 @@ class Comparisons(Mapping[tuple[str, str], Comparison]):
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
         """Yield the names of every two."""
-        return combinations(self.answers, 2)
+        return combinations(self._answers, 2)
 
     def __len__(self) -> int:
         """How many twos there are."""
-        return len(self.answers) * (len(self.answers) - 1) // 2
+        return len(self._answers) * (len(self._answers) - 1) // 2
 
     def __repr__(self) -> str:
         """Show it as the dict that it stands for."""

@@ -80,7 +80,7 @@ class Dispatcher:
     def has_room(self) -> bool:
         """Whether another pair may be sent."""
         is_one_alone = any(flight.tries > _TRIES for flight in self._flights.values())
-        return len(self._flights) < self._limit and not is_one_alone
+        return len(self._flights) < self._limit and not self._suspects and not is_one_alone
 
     @property
     def is_busy(self) -> bool:
@@ -106,26 +106,26 @@ class Dispatcher:
 
         Whatever worked at a pair may be lost, with a process or a machine. The pair
         is then sent once more. Lost again, it is a failure, if it is clear that it was
-        this pair; else it is sent a third time, when nothing else is at the executor.
+        this pair; else it is sent a third time, when nothing else is at the executor:
+        until then there is no room for others.
 
         Raises:
             BatchError: The executor cannot go on.
         """
         while True:
             if self._suspects and not self._flights:
-                self.send(self._suspects.popleft())
+                self.send(self._suspects[0])
+                self._suspects.popleft()
             try:
                 future = self._done.get(timeout=timeout_seconds)
             except Empty:
                 return None
-            flight = self._flights.pop(future)
-            exc = _exception_of(future)
-            if exc is None:
-                return flight, future.result()
-            if isinstance(exc, BatchError):
-                raise exc
-            if failure := self._lost(flight, exc):
-                return flight, failure
+            flight = self._flights[future]
+            outcome = self._outcome(flight, future)
+            # Not before: where something raised, `close` has to find the pair.
+            del self._flights[future]
+            if outcome is not None:
+                return flight, outcome
 
     def close(self, *, at_once: bool, on_end: Callable[[Flight], None]) -> None:
         """End a pool of our own; another's is left to them, but for what waits in it.
@@ -144,6 +144,16 @@ class Dispatcher:
             self._own.kill()
         elif self._own:
             self._own.shutdown()
+
+    def _outcome(self, flight: Flight, future: Any) -> Outcome | None:
+        """Return what became of a pair; `None` if it was lost, and is tried again."""
+        exc = _exception_of(future)
+        if exc is None:
+            outcome: Outcome = future.result()
+            return outcome
+        if isinstance(exc, BatchError):
+            raise exc
+        return self._lost(flight, exc)
 
     def _lost(self, flight: Flight, exc: BaseException) -> Failure | None:
         """See that a lost pair is tried again; return the failure where that is in vain."""

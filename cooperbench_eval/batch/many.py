@@ -46,7 +46,7 @@ def evaluate_many(
     The pairs are taken one by one as work proceeds, a few for each worker, so any
     iterable will do. Every pair gives one report. A pair that could not be evaluated
     gives one with a `failure`, and stops no other: its repository has gone, whatever
-    worked at it died twice, it is the same pair as one before.
+    worked at it was lost each time that it was tried, it is the same pair as one before.
 
     Args:
         pairs: What to evaluate. A report among them is that of a pair which could not
@@ -221,6 +221,9 @@ class _Batch:
         except UndeliverableError as exc:
             failure = Failure(kind=FailureKind.NOT_DELIVERED, problem=str(exc))
             self._ready.append(partial(self._finish, flight, failure))
+        except BaseException:
+            self._shelf.drop(flight.key)
+            raise
         else:
             self._tell(BatchEvent(kind=EventKind.SUBMITTED, pair=pair_name(flight.pair)))
 

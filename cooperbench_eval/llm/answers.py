@@ -4,6 +4,7 @@ import json
 import re
 from codecs import BOM_UTF8
 from collections import Counter
+from collections.abc import Sequence
 
 from cooperbench_eval.models import Conflict
 
@@ -142,7 +143,7 @@ def fitted(conflict: Conflict, text: str) -> bytes:
     if strange := {byte for byte in _CONTROLS.findall(data) if byte not in known}:
         raise AnswerError(f"it has a control character, {min(strange)!r}")
     sides = [side for side in (conflict.ours, conflict.theirs) if side]
-    newline = b"\r\n" if sides and all(map(_is_crlf, sides)) else conflict.newline
+    newline = b"\r\n" if _are_crlf(sides) else conflict.newline
     data = data.replace(b"\n", newline)
     if data and sides and all(side.startswith(BOM_UTF8) for side in sides):
         data = BOM_UTF8 + data.removeprefix(BOM_UTF8)
@@ -151,9 +152,9 @@ def fitted(conflict: Conflict, text: str) -> bytes:
     return data
 
 
-def _is_crlf(lines: bytes) -> bool:
-    r"""Whether they end in CR LF; where git marks what both sides add, it has no way to tell."""
-    return 0 < lines.count(b"\n") == lines.count(b"\r\n")
+def _are_crlf(sides: Sequence[bytes]) -> bool:
+    r"""Whether all lines end in CR LF; where git marks what both sides add, it cannot tell."""
+    return 0 < sum(side.count(b"\n") for side in sides) == sum(s.count(b"\r\n") for s in sides)
 
 
 def check_lines(conflict: Conflict, text: bytes) -> None:

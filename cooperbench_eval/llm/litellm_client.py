@@ -1,7 +1,6 @@
 """The only door to litellm."""
 
 import datetime as dt
-import gc
 import logging
 import math
 import os
@@ -182,7 +181,7 @@ _IMPORTING = threading.Lock()
 @cache
 def _import() -> ModuleType:
     """Import litellm without its fetch of prices and without its printing."""
-    with _environment("LITELLM_LOCAL_MODEL_COST_MAP", "True"), _uncollected():
+    with _environment("LITELLM_LOCAL_MODEL_COST_MAP", "True"):
         import litellm  # noqa: PLC0415 - takes seconds
     litellm.suppress_debug_info = True
     litellm.telemetry = False
@@ -201,18 +200,6 @@ def _quieten() -> None:
             if type(handler).__module__.startswith("litellm"):
                 logger.removeHandler(handler)
         logger.addHandler(logging.NullHandler())  # or else warnings go to the error stream
-
-
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """Have no garbage looked for: a fourth of the time that the import takes."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 @contextmanager

@@ -20,8 +20,9 @@ __all__ = ["check_derived", "shown"]
 
 _Json = Mapping[str, Any]
 
-_RELATIVE: Final = 1e-9
-"""How far a fraction may be off: other writers print fewer digits."""
+_RELATIVE: Final = 1e-8
+_ABSOLUTE: Final = 1e-9
+"""How far a fraction may be off: other writers print fewer digits, but nine."""
 _COUNTS: Final = (
     "passed_tests",
     "failed_tests",
@@ -138,7 +139,7 @@ def _compare(place: str, data: _Json, derived: _Json) -> None:
 
 def _is_close(found: object, derived: object) -> bool:
     if isinstance(found, float) and isinstance(derived, float):
-        return math.isclose(found, derived, rel_tol=_RELATIVE)
+        return math.isclose(found, derived, rel_tol=_RELATIVE, abs_tol=_ABSOLUTE)
     return False
 
 

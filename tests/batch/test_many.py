@@ -22,6 +22,7 @@ import pytest
 from batchparts import BASE, Ours, by_task, noted, pair, pairs, plain
 
 import cooperbench_eval as ce
+from cooperbench_eval.batch.dispatch import Dispatcher, Flight
 from cooperbench_eval.batch.keys import PairKeys
 from cooperbench_eval.batch.workers import WorkerPool
 
@@ -225,6 +226,98 @@ def test_a_machine_that_goes_down_with_its_neighbours_costs_one_pair():
     assert {task: failure.tries for task, failure in lost.items()} == {0: 3, 5: 3}
     assert {failure.problem for failure in lost.values()} == {"the machine is down"}
     assert len(set(machine.calls)) == len(machine.calls)
+
+
+def test_a_lost_pair_is_told_before_all_others_are_taken():
+    """While it is tried alone there is no room for more; what is lost does not pile up."""
+    taken = []
+    source = (taken.append(each.task_id) or each for each in pairs(1000))
+
+    reports = ce.evaluate_many(source, evaluator=EVALUATOR, executor=Machine(deadly={0}))
+    first = next(report for report in reports if report.failure)
+
+    assert first.task_id == 0
+    assert len(taken) < 700
+    assert kinds(reports)["worker_lost"] == 0
+
+
+class Held:
+    """An executor whose jobs end when a test says so."""
+
+    def __init__(self):
+        """Hold nothing."""
+        self.futures = []
+
+    def submit(self, *_):
+        """Hold a job."""
+        self.futures.append(Future())
+        return self.futures[-1]
+
+
+def test_who_is_tried_alone_gets_no_neighbours():
+    """There is room again when it is known what became of it."""
+    executor = Held()
+    dispatcher = Dispatcher(EVALUATOR, executor, on_retry=lambda *_: None)
+    dispatcher.send(Flight("key", pair(0)))
+    rooms = [dispatcher.has_room]
+    for _ in range(3):
+        executor.futures[-1].set_exception(ConnectionError("down"))
+        answer = dispatcher.answer(0)
+        rooms.append(dispatcher.has_room)
+
+    assert rooms == [True, True, False, True]
+    assert answer[1].tries == len(executor.futures) == 3
+
+
+class Refusing:
+    """An executor that loses what it takes, and at last takes no more."""
+
+    def __init__(self, calls):
+        """Take as many."""
+        self.calls = calls
+
+    def submit(self, *_):
+        """Lose a job."""
+        if not self.calls:
+            raise RuntimeError("closed")
+        self.calls -= 1
+        future = Future()
+        future.set_exception(ConnectionError("down"))
+        return future
+
+
+def refuse_to_wait(event):
+    """Fail where a pair is claimed by another batch, instead of waiting for that."""
+    assert event.kind != "waiting"
+
+
+@pytest.mark.parametrize("calls", [0, 1, 2])
+def test_what_cannot_be_sent_is_not_claimed_any_more(calls, threads, tmp_path):
+    """Another batch of this process may work at it, whenever the executor failed."""
+    options = {"evaluator": EVALUATOR, "store": tmp_path}
+    batch = ce.evaluate_many(pairs(1), executor=Refusing(calls), **options)
+    with pytest.raises(ce.BatchError, match="takes no work") as kept:
+        list(batch)
+
+    options |= {"executor": threads, "progress": refuse_to_wait}
+    assert kinds(ce.evaluate_many(pairs(1), **options)) == {"evaluated": 1}
+    assert kept
+
+
+def test_who_listens_and_raises_leaves_no_claim(threads, tmp_path):
+    """Also where it is told that a pair is tried again."""
+
+    def listen(event):
+        if event.kind == "retried":
+            raise ZeroDivisionError
+
+    options = {"evaluator": EVALUATOR, "store": tmp_path}
+    with pytest.raises(ZeroDivisionError) as kept:
+        list(ce.evaluate_many(pairs(1), executor=Refusing(1), progress=listen, **options))
+
+    options |= {"executor": threads, "progress": refuse_to_wait}
+    assert kinds(ce.evaluate_many(pairs(1), **options)) == {"evaluated": 1}
+    assert kept
 
 
 def test_an_executor_that_takes_no_work_is_an_error():

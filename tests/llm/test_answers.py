@@ -103,6 +103,7 @@ def test_another_word_is_no_choice(answer):
         ({}, "", b""),
         ({"newline": b"\r\n"}, "x\ny\n", b"x\r\ny\r\n"),
         ({"base": None, "ours": b"o\r\n", "theirs": b"t\r\n"}, "x\ny\n", b"x\r\ny\r\n"),
+        ({"base": None, "ours": b"o\r\n", "theirs": b"t"}, "x\ny\n", b"x\r\ny\r\n"),
         ({"base": None, "ours": b"o\r\n", "theirs": b"t\n"}, "x\ny\n", b"x\ny\n"),
         ({"ours": b"a", "theirs": b"b"}, "x\ny\n", b"x\ny"),
         ({"ours": b"a", "theirs": b""}, "x\n", b"x"),

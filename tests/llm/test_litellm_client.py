@@ -245,7 +245,7 @@ def test_a_secret_that_is_served_as_the_models_name_is_not_told(model_server):
 # --- litellm ------------------------------------------------------------------------------------
 
 IMPORT = """
-import gc, os, sys, threading
+import os, sys, threading
 from cooperbench_eval.llm import litellm_client
 from cooperbench_eval import LLMStrategy
 LLMStrategy("openai/tiny")
@@ -260,7 +260,6 @@ for thread in threads: thread.start()
 for thread in threads: thread.join()
 assert "litellm" in sys.modules
 assert not fetched, fetched
-assert gc.isenabled()
 assert "LITELLM_LOCAL_MODEL_COST_MAP" not in os.environ
 """
 

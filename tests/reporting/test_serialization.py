@@ -433,14 +433,14 @@ def test_derived_facts_may_be_missing():
 
 
 def test_a_fraction_may_have_fewer_digits():
-    """Other writers print ten of them, and a whole number without a point."""
-    cases = [ce.TestCase(id=str(n), status="failed" if n else "passed") for n in range(3)]
+    """Other writers print nine of them, and a whole number without a point."""
+    cases = [ce.TestCase(id=str(n), status="failed" if n else "passed") for n in range(6)]
     report = report_with_tests()
-    third = attrs.evolve(report.attempts[1].feature1_tests, cases=cases)
-    row = attrs.evolve(report.attempts[1], feature1_tests=third)
+    sixth = attrs.evolve(report.attempts[1].feature1_tests, cases=cases)
+    row = attrs.evolve(report.attempts[1], feature1_tests=sixth)
     report = attrs.evolve(report, attempts=[report.attempts[0], row])
     data = report.to_dict()
-    data["attempts"][1]["feature1_tests"]["pass_rate"] = 0.3333333333
+    data["attempts"][1]["feature1_tests"]["pass_rate"] = 0.166666667
     data["attempts"][1]["feature2_tests"]["pass_rate"] = 1
 
     assert ce.MergeReport.from_dict(data) == report
