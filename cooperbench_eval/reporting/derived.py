@@ -16,14 +16,14 @@ from cooperbench_eval.reporting.blame import BlameKind
 from cooperbench_eval.reporting.report import MergeReport
 from cooperbench_eval.reporting.rows import FeatureReport, Verdict
 
-__all__ = ["check_derived", "shown"]
+__all__ = ["COUNTS", "check_derived", "shown"]
 
 _Json = Mapping[str, Any]
 
 _RELATIVE: Final = 1e-8
 _ABSOLUTE: Final = 1e-9
 """How far a fraction may be off: other writers print fewer digits, but nine."""
-_COUNTS: Final = (
+COUNTS: Final = (
     "passed_tests",
     "failed_tests",
     "error_tests",
@@ -32,6 +32,7 @@ _COUNTS: Final = (
     "total_tests",
     "pass_rate",
 )
+"""What is written of a run's cases beside the cases, by their names in `TestResult`."""
 _NO_COUNTS: Final = (0, 0, 0, 0, 0, 0, 0.0)
 _PASSED: Final = TestCaseStatus.PASSED
 _FAILED: Final = TestCaseStatus.FAILED
@@ -53,7 +54,7 @@ _BLAMED: Final = {
 }
 """The kinds of blame beside each verdict on a merge, by what both are defined to mean."""
 
-_counts = itemgetter(*_COUNTS)
+_counts = itemgetter(*COUNTS)
 _status = attrgetter("status")
 
 
@@ -126,7 +127,7 @@ def _check_run(place: str, name: str, tests: TestResult | None, data: _Json) -> 
     except KeyError:  # not all are there
         agree = False
     if not agree:
-        _compare(f"{place}{name}.", data[name], dict(zip(_COUNTS, counts, strict=True)))
+        _compare(f"{place}{name}.", data[name], dict(zip(COUNTS, counts, strict=True)))
 
 
 def _compare(place: str, data: _Json, derived: _Json) -> None:

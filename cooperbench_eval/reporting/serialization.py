@@ -19,7 +19,7 @@ from cattrs.v import format_exception
 
 from cooperbench_eval.errors import ReportError
 from cooperbench_eval.models import ConflictDetails, TestResult
-from cooperbench_eval.reporting.derived import check_derived, shown
+from cooperbench_eval.reporting.derived import COUNTS, check_derived, shown
 
 __all__ = ["MOST", "SCHEMA_VERSION", "Compact", "dump", "dumps", "load", "loads"]
 
@@ -316,7 +316,7 @@ def _make_converter() -> cattrs.Converter:
         return {k: data.pop(k) for k in ("conflict_sections", "conflict_lines")} | average | data
 
     def dump_tests(tests: TestResult) -> _Json:
-        counts = {name: getattr(tests, name) for name in _COUNTS}
+        counts = {name: getattr(tests, name) for name in COUNTS}
         data = plain_tests(tests)
         return {"status": data.pop("status")} | counts | data
 
@@ -326,13 +326,4 @@ def _make_converter() -> cattrs.Converter:
 
 
 _DETAILS = ("conflict_sections", "conflict_lines", "avg_lines_per_conflict")
-_COUNTS = (
-    "passed_tests",
-    "failed_tests",
-    "error_tests",
-    "skipped_tests",
-    "xfailed_tests",
-    "total_tests",
-    "pass_rate",
-)
 _CONVERTER = _make_converter()

@@ -28,6 +28,7 @@ from cooperbench_eval.models import (
     TestResult,
 )
 from cooperbench_eval.reporting import Attempt, Blame, FeatureReport, MergeReport
+from cooperbench_eval.reporting.derived import COUNTS
 from cooperbench_eval.reporting.schema import SCHEMA_ID
 from cooperbench_eval.reporting.serialization import MOST, SCHEMA_VERSION
 
@@ -59,16 +60,7 @@ _WRITTEN_FIRST: Final[Mapping[type, tuple[str, ...]]] = {
     ),
     FeatureReport: ("number", "tests_passed", "test_output"),
     ConflictDetails: ("conflict_sections", "conflict_lines", "avg_lines_per_conflict"),
-    TestResult: (
-        "status",
-        "passed_tests",
-        "failed_tests",
-        "error_tests",
-        "skipped_tests",
-        "xfailed_tests",
-        "total_tests",
-        "pass_rate",
-    ),
+    TestResult: ("status", *COUNTS),
 }
 _WRITTEN_LAST: Final[Mapping[type, tuple[str, ...]]] = {
     FeatureReport: ("tests",),
