@@ -3,19 +3,7 @@
 import public_api as tool
 import pytest
 
-FRONT = """
-import importlib
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from made.rooms import LIMITS, Colour, Paint, Painter, Shade, ShadeError, mix, thin
-
-__all__ = ["Colour", "LIMITS", "Paint", "Painter", "Shade", "ShadeError", "mix", "thin"]
-
-
-def __getattr__(name):
-    return getattr(importlib.import_module("made.rooms"), name)
-"""
+NAMES = ("Colour", "LIMITS", "Paint", "Painter", "Shade", "ShadeError", "mix", "thin")
 
 ROOMS = '''
 from collections.abc import Mapping
@@ -124,12 +112,13 @@ async def thin(paint: Paint, share: float = 0.5) -> Paint: ...
 
 
 def stub_of(folder, source):
-    """Return the stub of a made package whose front door is lazy, as ours is."""
+    """Return the stub of a generated package that imports lazily, as ours does."""
     package = folder / "made"
     package.mkdir(parents=True)
-    is_renamed = "def thin(" not in source
-    front = FRONT.replace("thin", "water") if is_renamed else FRONT
-    (package / "__init__.py").write_text(front)
+    names = [name for name in NAMES if name != "thin" or "def thin(" in source]
+    imports = "".join(f"from .rooms import {name} as {name}\n" for name in names)
+    (package / "__init__.py").write_text("import lazy_loader\n")
+    (package / "__init__.pyi").write_text(imports)
     (package / "rooms.py").write_text(source)
     return tool.make_stub("made", folder)
 

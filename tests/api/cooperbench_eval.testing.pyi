@@ -1,9 +1,5 @@
 """The public names of `cooperbench_eval.testing`; `python docs/tools/public_api.py` writes this."""
 
-SANDBOX_LAWS: Final[tuple[SandboxLaw, ...]]
-
-STRATEGY_LAWS: Final[tuple[StrategyLaw, ...]]
-
 class Counterexample:
     def __init__(self, *, given: str, came: str, wanted: str) -> None: ...
     def __str__(self) -> str: ...
@@ -42,6 +38,10 @@ class LawStatus(StrEnum):
     HELD = 'held'
     NOT_CHECKED = 'not_checked'
     OPTED_OUT = 'opted_out'
+
+SANDBOX_LAWS: Final[tuple[SandboxLaw, ...]]
+
+STRATEGY_LAWS: Final[tuple[StrategyLaw, ...]]
 
 class SandboxLaws:
     def __init_subclass__(cls) -> None: ...

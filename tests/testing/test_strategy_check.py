@@ -509,7 +509,7 @@ import sys
 import cooperbench_eval.testing as kit
 kit.SANDBOX_LAWS, kit.check_sandbox, kit.LawResult
 print({"hypothesis", "pytest"} & set(sys.modules))
-assert set(kit.__all__) == set(kit._HOMES) <= set(dir(kit))
+assert kit.__all__ == dir(kit)
 assert all(getattr(kit, name) is not None for name in kit.__all__)
 print(hasattr(kit, "nonsense"), "hypothesis" in sys.modules, "pytest" in sys.modules)
 """

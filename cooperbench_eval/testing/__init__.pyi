@@ -1,0 +1,11 @@
+# As in `cooperbench_eval/__init__.pyi`.
+from .pytest_laws import SandboxLaws as SandboxLaws
+from .pytest_laws import StrategyLaws as StrategyLaws
+from .records import Counterexample as Counterexample
+from .records import Law as Law
+from .records import LawResult as LawResult
+from .records import LawStatus as LawStatus
+from .sandbox_check import check_sandbox as check_sandbox
+from .sandbox_laws import SANDBOX_LAWS as SANDBOX_LAWS
+from .strategy_check import check_strategy as check_strategy
+from .strategy_laws import STRATEGY_LAWS as STRATEGY_LAWS
