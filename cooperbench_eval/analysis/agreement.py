@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from attrs import field, frozen
 
@@ -24,9 +24,6 @@ from cooperbench_eval.display.shown import Shown
 from cooperbench_eval.errors import AnalysisError
 from cooperbench_eval.peer import PeerEval
 from cooperbench_eval.reporting.rows import Verdict
-
-if TYPE_CHECKING:
-    from cooperbench_eval.display.records import View
 
 __all__ = ["PeerAgreement", "PeerDisagreement", "compare_with_peer"]
 
@@ -58,6 +55,8 @@ class PeerAgreement(Shown):
         disagreements: The pairs that only one of the two passes, in the peer's order.
     """
 
+    _view = "cooperbench_eval.analysis.views:agreement_view"
+
     comparison: Comparison
     disagreements: tuple[PeerDisagreement, ...] = field(
         default=(), converter=tuple[PeerDisagreement, ...]
@@ -67,11 +66,6 @@ class PeerAgreement(Shown):
     def agreeing(self) -> int:
         """How many pairs both pass or both fail."""
         return self.comparison.both + self.comparison.neither
-
-    def _view(self) -> "View":
-        from cooperbench_eval.analysis.views import agreement_view  # noqa: PLC0415
-
-        return agreement_view(self)
 
 
 def compare_with_peer(

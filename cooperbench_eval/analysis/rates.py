@@ -6,14 +6,11 @@ The door to SciPy, which is imported when an interval or a p-value is first aske
 import math
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from attrs import field, frozen, validators
 
 from cooperbench_eval.display.shown import Shown
-
-if TYPE_CHECKING:
-    from cooperbench_eval.display.records import View
 
 __all__ = ["Comparison", "Distribution", "Rate"]
 
@@ -37,6 +34,8 @@ class Rate(Shown):
         >>> print(rate)
         8/10 = 80.0% [49.0%, 94.3%]
     """
+
+    _view = "cooperbench_eval.analysis.views:rate_view"
 
     count: int = field(validator=_is_count)
     total: int = field(validator=_is_count)
@@ -74,11 +73,6 @@ class Rate(Shown):
             return "0/0"
         return f"{self.count}/{self.total} = {self.rate:.1%} [{self.low:.1%}, {self.high:.1%}]"
 
-    def _view(self) -> "View":
-        from cooperbench_eval.analysis.views import rate_view  # noqa: PLC0415
-
-        return rate_view(self)
-
 
 @lru_cache(maxsize=4096)
 def _wilson(count: int, total: int, confidence: float) -> tuple[float, float]:
@@ -112,6 +106,8 @@ class Comparison(Shown):
         >>> print(f"{teams.difference:+.2f} {teams.p_value:.4f}")
         -0.16 0.0215
     """
+
+    _view = "cooperbench_eval.analysis.views:comparison_view"
 
     first: str = "first"
     second: str = "second"
@@ -171,11 +167,6 @@ class Comparison(Shown):
             f"only {self.first} {self.only_first}, only {self.second} {self.only_second}, "
             f"neither {self.neither}; p = {p_value}"
         )
-
-    def _view(self) -> "View":
-        from cooperbench_eval.analysis.views import comparison_view  # noqa: PLC0415
-
-        return comparison_view(self)
 
 
 @lru_cache(maxsize=4096)

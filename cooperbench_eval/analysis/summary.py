@@ -1,7 +1,7 @@
 """`Summary`: what many reports come to."""
 
 from collections.abc import Hashable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from attrs import field, frozen
 
@@ -11,9 +11,6 @@ from cooperbench_eval.analysis.verdicts import PolicySummary, StrategySummary
 from cooperbench_eval.display.shown import Shown
 from cooperbench_eval.reporting.failure import FailureKind
 from cooperbench_eval.reporting.report import PairStatus
-
-if TYPE_CHECKING:
-    from cooperbench_eval.display.records import View
 
 __all__ = ["Summary"]
 
@@ -45,6 +42,8 @@ class Summary(Shown):
         groups: The same for each group, by key, in the keys' order.
         confidence: Of the intervals.
     """
+
+    _view = "cooperbench_eval.analysis.views:summary_view"
 
     pairs: int
     statuses: Mapping[PairStatus, int] = field(hash=False)
@@ -130,11 +129,6 @@ class Summary(Shown):
             for key, group in self.groups.items()
             for row in group.to_records()
         ]
-
-    def _view(self) -> "View":
-        from cooperbench_eval.analysis.views import summary_view  # noqa: PLC0415
-
-        return summary_view(self)
 
     def _key_fields(self, key: Hashable) -> dict[str, Any]:
         parts = key if isinstance(key, tuple) and self.by != OF_A_FUNCTION else (key,)

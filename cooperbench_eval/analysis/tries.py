@@ -1,7 +1,5 @@
 """`solved_within`: what several tries at the same pairs come to."""
 
-from typing import TYPE_CHECKING
-
 from attrs import field, frozen
 
 from cooperbench_eval.analysis.facts import PairFacts
@@ -19,9 +17,6 @@ from cooperbench_eval.analysis.tally import (
 from cooperbench_eval.display.shown import Shown
 from cooperbench_eval.errors import AnalysisError
 
-if TYPE_CHECKING:
-    from cooperbench_eval.display.records import View
-
 __all__ = ["Tries", "solved_within"]
 
 _Whose = tuple[PairKey, str | None, str | None]
@@ -38,14 +33,11 @@ class Tries(Shown):
         left_out: Pairs that are not counted, for lack of an answer to one of the tries.
     """
 
+    _view = "cooperbench_eval.analysis.views:tries_view"
+
     decider: str
     within: tuple[Rate, ...] = field(converter=tuple[Rate, ...])
     left_out: int = 0
-
-    def _view(self) -> "View":
-        from cooperbench_eval.analysis.views import tries_view  # noqa: PLC0415
-
-        return tries_view(self)
 
 
 def solved_within(

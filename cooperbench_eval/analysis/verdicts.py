@@ -6,16 +6,13 @@ Every share is a `Rate` with its counts, and its denominator is defined in one p
 """
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from attrs import field, frozen
 
 from cooperbench_eval.analysis.rates import Distribution, Rate
 from cooperbench_eval.display.shown import Shown
 from cooperbench_eval.reporting.blame import BlameKind
-
-if TYPE_CHECKING:
-    from cooperbench_eval.display.records import View
 
 __all__ = ["GoldSummary", "PolicySummary", "StrategySummary", "Verdicts"]
 
@@ -149,6 +146,8 @@ class PolicySummary(Shown):
         confidence: Of the intervals.
     """
 
+    _view = "cooperbench_eval.analysis.views:judged_view"
+
     name: str
     verdicts: Verdicts
     gold: GoldSummary | None = None
@@ -169,11 +168,6 @@ class PolicySummary(Shown):
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain JSON values."""
         return _judged(self)
-
-    def _view(self) -> "View":
-        from cooperbench_eval.analysis.views import judged_view  # noqa: PLC0415
-
-        return judged_view(self)
 
 
 @frozen(kw_only=True)
@@ -201,6 +195,8 @@ class StrategySummary(Shown):
         gold: What the tasks' own patches reach; `None` if no gold was given.
         confidence: Of the intervals.
     """
+
+    _view = "cooperbench_eval.analysis.views:judged_view"
 
     name: str
     verdicts: Verdicts
@@ -243,11 +239,6 @@ class StrategySummary(Shown):
             "completion_tokens": self.completion_tokens,
             "cost_usd": self.cost_usd,
         }
-
-    def _view(self) -> "View":
-        from cooperbench_eval.analysis.views import judged_view  # noqa: PLC0415
-
-        return judged_view(self)
 
 
 def _judged(one: StrategySummary | PolicySummary) -> dict[str, Any]:

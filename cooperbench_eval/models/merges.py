@@ -2,14 +2,11 @@
 
 import math
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from attrs import field, frozen
 
 from cooperbench_eval.display.shown import Shown
-
-if TYPE_CHECKING:
-    from cooperbench_eval.display.records import View
 
 __all__ = [
     "Conflict",
@@ -251,6 +248,8 @@ class ConflictDetails(Shown):
         files: The same for each file, by path.
     """
 
+    _view = "cooperbench_eval.models.views:details_view"
+
     conflict_sections: int
     conflict_lines: int
     conflict_score: int
@@ -263,8 +262,3 @@ class ConflictDetails(Shown):
         if not self.conflict_sections:
             return 0.0
         return self.conflict_lines / self.conflict_sections
-
-    def _view(self) -> "View":
-        from cooperbench_eval.models.views import details_view  # noqa: PLC0415
-
-        return details_view(self)

@@ -2,14 +2,11 @@
 
 from collections.abc import Iterable
 from enum import StrEnum
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from attrs import field, frozen
 
 from cooperbench_eval.display.shown import Shown
-
-if TYPE_CHECKING:
-    from cooperbench_eval.display.records import View
 
 __all__ = [
     "RepeatPolicy",
@@ -140,6 +137,8 @@ class TestResult(Shown):
         repeat_policy: How many of the repeats had to pass.
     """
 
+    _view = "cooperbench_eval.models.views:run_view"
+
     __test__: ClassVar[bool] = False
 
     status: TestStatus = field(converter=TestStatus)
@@ -204,8 +203,3 @@ class TestResult(Shown):
         """Passed cases over the total; 0.0 where no case counts."""
         total = self.total_tests
         return self.passed_tests / total if total else 0.0
-
-    def _view(self) -> "View":
-        from cooperbench_eval.models.views import run_view  # noqa: PLC0415
-
-        return run_view(self)

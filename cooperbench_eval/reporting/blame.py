@@ -2,16 +2,12 @@
 
 from collections import Counter
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 from attrs import field, frozen
 
 from cooperbench_eval.display.shown import Shown
 from cooperbench_eval.models import MergeStatus, TestCaseStatus, TestResult, TestStatus
 from cooperbench_eval.reporting.rows import Attempt, FeatureReport, Verdict, was_run
-
-if TYPE_CHECKING:
-    from cooperbench_eval.display.records import View
 
 __all__ = ["Blame", "BlameKind", "cannot_run", "find_blame"]
 
@@ -51,15 +47,12 @@ class Blame(Shown):
         lost_tests2: Feature 2's, likewise.
     """
 
+    _view = "cooperbench_eval.reporting.views:blame_view"
+
     kind: BlameKind = field(converter=BlameKind)
     features: tuple[int, ...] = field(default=(), converter=tuple[int, ...])
     lost_tests1: tuple[str, ...] = field(default=(), converter=tuple[str, ...])
     lost_tests2: tuple[str, ...] = field(default=(), converter=tuple[str, ...])
-
-    def _view(self) -> "View":
-        from cooperbench_eval.reporting.views import blame_view  # noqa: PLC0415
-
-        return blame_view(self)
 
 
 _COME_TO_NOTHING = frozenset({TestStatus.INCONCLUSIVE, TestStatus.SETUP_FAILED})

@@ -18,7 +18,6 @@ from cooperbench_eval.reporting.failure import Failure, FailureKind
 from cooperbench_eval.reporting.rows import Attempt, FeatureReport, check_names
 
 if TYPE_CHECKING:
-    from cooperbench_eval.display.records import View
     from cooperbench_eval.reporting.resolutions import ConflictResolution
 
 __all__ = ["MergeReport", "PairStatus"]
@@ -66,6 +65,8 @@ class MergeReport(Shown):
         failure: Why the pair could not be evaluated; `None` where it was. What else
             stands in such a report was known before.
     """
+
+    _view = "cooperbench_eval.reporting.views:report_view"
 
     repo_name: str
     task_id: int
@@ -204,8 +205,3 @@ class MergeReport(Shown):
         from cooperbench_eval.reporting.serialization import loads  # noqa: PLC0415
 
         return loads(text, cls)
-
-    def _view(self) -> "View":
-        from cooperbench_eval.reporting.views import report_view  # noqa: PLC0415
-
-        return report_view(self)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final, Protocol, TypeGuard
+from typing import Final, Protocol, TypeGuard
 
 from attrs import field, frozen
 
@@ -16,9 +16,6 @@ from cooperbench_eval.models import (
     PatchStatus,
     TestResult,
 )
-
-if TYPE_CHECKING:
-    from cooperbench_eval.display.records import View
 
 __all__ = [
     "Attempt",
@@ -134,6 +131,8 @@ class Attempt(Shown):
             it, so that trying again may end otherwise.
     """
 
+    _view = "cooperbench_eval.reporting.views:attempt_view"
+
     strategy: str
     implementation: str
     status: MergeStatus = field(converter=MergeStatus)
@@ -157,11 +156,6 @@ class Attempt(Shown):
         run included: correctness is claimed only where it was seen.
         """
         return find_verdict(self.status, self.feature1_tests, self.feature2_tests)
-
-    def _view(self) -> "View":
-        from cooperbench_eval.reporting.views import attempt_view  # noqa: PLC0415
-
-        return attempt_view(self)
 
 
 class _Run(Protocol):
