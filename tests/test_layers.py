@@ -1,4 +1,4 @@
-"""Imports point one way, and each third-party library has one door."""
+"""Imports point one way, and one module wraps each third-party library."""
 
 import ast
 import functools
@@ -10,7 +10,8 @@ import cooperbench_eval
 
 PACKAGE = Path(cooperbench_eval.__file__).parent
 
-# Each room with the rooms it may import from, its own included where it has several modules.
+# Each package or module with those it may import from, itself included where it has several
+# modules.
 KNOWS = {
     "errors": set(),
     "display": {"display"},
@@ -116,7 +117,7 @@ KNOWS = {
     },
 }
 
-DOORS = {
+ADAPTERS = {
     "pygit2": {"repository"},
     "cattrs": {"reporting.serialization"},
     "defusedxml": {"running.readers.junit"},
@@ -144,49 +145,58 @@ DOORS = {
 
 
 def modules():
-    """Every module of the package but the front door, as `room.module`."""
+    """Yield the name and the file of every module, the package's `__init__` left out."""
     for file in sorted(PACKAGE.rglob("*.py")):
         name = ".".join(file.relative_to(PACKAGE).with_suffix("").parts)
         if name != "__init__":
             yield name.removesuffix(".__init__"), file
 
 
+MODULES = dict(modules())
+
+
 @functools.cache
 def imports(file):
-    """Every module that *file* imports, wherever in it."""
-    found = []
+    """Return the modules that *file* imports anywhere in it, also late or for types only."""
+    found = set()
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            found += [alias.name for alias in node.names]
+            found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{file} imports relatively"
-            found.append(node.module)
+            names = (f"{node.module}.{alias.name}" for alias in node.names)
+            found |= {each if own_name(each) in MODULES else node.module for each in names}
     return found
 
 
-MODULES = list(modules())
+def own_name(module):
+    """Return a module's name without that of this package."""
+    return module.removeprefix("cooperbench_eval.")
 
 
-@pytest.mark.parametrize(("name", "file"), MODULES, ids=[name for name, _ in MODULES])
-def test_a_room_knows_only_the_rooms_before_it(name, file):
-    """No module imports from a room that its own may not know."""
-    room = name.partition(".")[0]
-
-    known = {m.split(".")[1] for m in imports(file) if m.startswith("cooperbench_eval.")}
-
-    assert known <= KNOWS[room]
+def own_imports(name):
+    """Return the modules of this package that the module *name* imports."""
+    return {own_name(each) for each in imports(MODULES[name])} & MODULES.keys()
 
 
-@pytest.mark.parametrize("library", DOORS)
-def test_a_library_has_one_door(library):
-    """A third-party library is imported by the one module that wraps it."""
+@pytest.mark.parametrize("name", MODULES)
+def test_a_layer_imports_only_from_the_layers_before_it(name):
+    """No module imports from a package that its own may not know."""
+    known = {each.partition(".")[0] for each in own_imports(name)}
+
+    assert known <= KNOWS[name.partition(".")[0]]
+
+
+@pytest.mark.parametrize("library", ADAPTERS)
+def test_a_library_has_one_adapter(library):
+    """Only the module that wraps a third-party library imports it."""
     users = {
         name
-        for name, file in MODULES
+        for name, file in MODULES.items()
         if any(module.partition(".")[0] == library for module in imports(file))
     }
 
-    assert users == DOORS[library]
+    assert users == ADAPTERS[library]
 
 
 def test_strategies_know_neither_each_other_nor_the_registry():
