@@ -17,6 +17,7 @@ from cooperbench_eval.errors import DatasetError
 from cooperbench_eval.patching import Patch
 from cooperbench_eval.runlogs import PatchLocation, Setting
 from cooperbench_eval.running import Delivery, TestSuite
+from cooperbench_eval.running.suite import DEFAULT_TIMEOUT_SECONDS
 from cooperbench_eval.taskscripts import checked_out_commit, framework_of, plain_pytest_command
 
 __all__ = ["Dataset", "PatchLocation", "Setting", "Task"]
@@ -109,7 +110,7 @@ class Task:
         *,
         command: Iterable[str] | None = None,
         framework: str = "pytest",
-        timeout_seconds: float = 600,
+        timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS,
         env: Mapping[str, str] | None = None,
     ) -> TestSuite:
         """Return a feature's tests as a suite.

@@ -27,7 +27,7 @@ from cooperbench_eval.objects import (
     listing_of,
 )
 
-__all__ = ["Changes", "Snapshot", "entry_problem", "path_problem"]
+__all__ = ["Changes", "Snapshot", "entry_problem", "path_problem", "write_entry"]
 
 # NTFS and HFS+ take other spellings for the same name; git refuses these too.
 _HFS_IGNORED = re.compile("[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]")
@@ -259,25 +259,16 @@ class Snapshot:
                 if folder not in made:
                     os.makedirs(folder, exist_ok=True)  # noqa: PTH103
                     made.add(folder)
-                self._write_entry(target, path, node, links)
+                mode = FileMode(node.mode)
+                data = b"" if mode is FileMode.SUBMODULE else self._store.read(path, node)
+                if mode is FileMode.SYMLINK:
+                    links.append((target, data))
+                else:
+                    write_entry(target, mode, data)
             for target, data in links:
-                os.symlink(data, os.fsencode(target))  # noqa: PTH211 - the target is bytes
+                write_entry(target, FileMode.SYMLINK, data)
         except (OSError, ValueError) as exc:  # a link's target may hold a NUL
             raise RepositoryError(root, f"cannot be written ({exc})") from exc
-
-    def _write_entry(
-        self, target: str, path: str, node: Node, links: list[tuple[str, bytes]]
-    ) -> None:
-        mode = FileMode(node.mode)
-        if mode is FileMode.SUBMODULE:
-            os.mkdir(target)  # noqa: PTH102
-        elif mode is FileMode.SYMLINK:
-            links.append((target, self._store.read(path, node)))
-        else:
-            permissions = 0o777 if mode is FileMode.EXECUTABLE else 0o666
-            handle = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, permissions)
-            with open(handle, "wb") as file:  # noqa: PTH123 - a descriptor
-                file.write(self._store.read(path, node))
 
     def __reduce__(self) -> tuple[object, ...]:
         return (_restore, (self._store, self.location, self.commit_id))
@@ -289,6 +280,26 @@ class Snapshot:
 
 def _restore(store: Store, location: str | None, commit_id: str | None) -> Snapshot:
     return Snapshot(store, location=location, commit_id=commit_id)
+
+
+def write_entry(target: str, mode: FileMode, data: bytes) -> None:
+    """Write an entry to disk, at a path where nothing exists yet.
+
+    A submodule becomes an empty folder.
+
+    Raises:
+        OSError: The file system refused it, or something exists at *target*.
+        ValueError: *data* is the target of a link and contains a NUL.
+    """
+    if mode is FileMode.SUBMODULE:
+        os.mkdir(target)  # noqa: PTH102 - trees are written through plain strings, for speed
+    elif mode is FileMode.SYMLINK:
+        os.symlink(data, os.fsencode(target))  # noqa: PTH211 - the link's target is bytes
+    else:
+        permissions = 0o777 if mode is FileMode.EXECUTABLE else 0o666
+        handle = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, permissions)
+        with open(handle, "wb") as file:  # noqa: PTH123 - a descriptor
+            file.write(data)
 
 
 def _files_below(folder: Path) -> Iterator[Path]:

@@ -103,6 +103,7 @@ class TestRunner:
         else:
             trial = Trial(
                 base=base,
+                changes=changes,
                 untested=untested,
                 tree=untested.overlay(applied.changes),
                 suite=suite,

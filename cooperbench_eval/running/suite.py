@@ -13,7 +13,9 @@ from attrs import Attribute, converters, field, frozen
 from cooperbench_eval.patching import Patch
 from cooperbench_eval.running.readers.frameworks import FRAMEWORKS
 
-__all__ = ["Delivery", "TestSuite"]
+__all__ = ["DEFAULT_TIMEOUT_SECONDS", "Delivery", "TestSuite"]
+
+DEFAULT_TIMEOUT_SECONDS = 600.0
 
 
 class Delivery(StrEnum):
@@ -83,7 +85,7 @@ class TestSuite:
     command: tuple[str, ...] = field(converter=_as_command)
     patch: Patch = field(factory=lambda: Patch.parse(b""), converter=_as_patch, repr=False)
     framework: str = field(default="pytest")
-    timeout_seconds: float = field(default=600.0, converter=float)
+    timeout_seconds: float = field(default=DEFAULT_TIMEOUT_SECONDS, converter=float)
     setup: tuple[tuple[str, ...], ...] = field(default=(), converter=_as_commands)
     delivery: Delivery = field(default=Delivery.TREE, converter=Delivery)
     required: tuple[str, ...] | None = field(

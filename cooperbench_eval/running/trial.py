@@ -4,7 +4,7 @@ import re
 import shlex
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path, PurePosixPath
 
 import attrs
@@ -24,7 +24,7 @@ from cooperbench_eval.running.readers.protocol import (
 )
 from cooperbench_eval.running.sandboxes.protocol import Execution, Sandbox
 from cooperbench_eval.running.suite import Delivery, TestSuite
-from cooperbench_eval.running.verdict import SOURCES, Finding, judge
+from cooperbench_eval.running.verdict import SOURCES, Finding, judge, require_tests
 from cooperbench_eval.running.worktrees import WorkTrees
 from cooperbench_eval.snapshot import Changes, Snapshot
 
@@ -40,14 +40,16 @@ class Trial:
     """What is to be run.
 
     Attributes:
-        base: What the tree was made from.
-        untested: The tree without the suite's own patch.
-        tree: The tree with it.
+        base: The tree before any change.
+        changes: What the agents, or a merge of their work, changed in it.
+        untested: The base with these changes.
+        tree: The untested tree with the suite's own patch, which is tested.
         suite: The suite.
         require_new_tests: Whether the tests of the suite's patch must have run.
     """
 
     base: Snapshot
+    changes: Changes
     untested: Snapshot
     tree: Snapshot
     suite: TestSuite
@@ -65,26 +67,34 @@ class Trial:
             self.require_new_tests,
         )
 
-    def new_tests(self) -> tuple[NewTests, ...]:
-        """Return what the suite's patch does to the tree, and what to the base.
+    @cached_property
+    def brought(self) -> Changes:
+        """What the suite's patch changes in the tree."""
+        return Changes.between(self.untested, self.tree)
 
-        The second is nobody's work but the benchmark's, so that what a change made
-        of the tree cannot hide a test.
+    @cached_property
+    def new_tests(self) -> tuple[NewTests, ...]:
+        """The tests that the suite's patch brings to the tree, then those it brings to the base.
+
+        The base holds only the benchmark's own work, so an agent's changes to the
+        tree cannot hide a test there.
         """
-        pairs = [(self.untested, self.tree)]
+        found = [self._new_tests(self.untested, self.tree, self.brought)]
         if self.untested.tree_id != self.base.tree_id:
             on_base = apply_patch(self.base, self.suite.patch)
             if on_base.status is not PatchStatus.FAILED:
-                pairs.append((self.base, self.base.overlay(on_base.changes)))
-        return tuple(
-            NewTests(
-                before=before,
-                after=after,
-                paths=tuple(Changes.between(before, after)),
-                command=self.suite.command,
-                env=self.suite.env,
-            )
-            for before, after in pairs
+                after = self.base.overlay(on_base.changes)
+                brought = Changes.between(self.base, after)
+                found.append(self._new_tests(self.base, after, brought))
+        return tuple(found)
+
+    def _new_tests(self, before: Snapshot, after: Snapshot, brought: Changes) -> NewTests:
+        return NewTests(
+            before=before,
+            after=after,
+            paths=tuple(brought),
+            command=self.suite.command,
+            env=self.suite.env,
         )
 
 
@@ -169,12 +179,12 @@ def _place(trial: Trial, work_trees: WorkTrees) -> AbstractContextManager[Path]:
 def _patches(trial: Trial, work_trees: WorkTrees) -> Iterator[Path]:
     """Lend a directory with what the command is to apply, each part as a git diff."""
     parts = {
-        "feature.patch": (trial.base, trial.untested),
-        "tests.patch": (trial.untested, trial.tree),
+        "feature.patch": (trial.base, trial.changes),
+        "tests.patch": (trial.untested, trial.brought),
     }
     with work_trees.scratch() as folder:
-        for name, (before, after) in parts.items():
-            diff = Changes.between(before, after).diff(before) or _idle_patch(before)
+        for name, (before, changes) in parts.items():
+            diff = changes.diff(before) or _idle_patch(before)
             try:
                 (folder / name).write_bytes(diff)
             except OSError as exc:
@@ -261,8 +271,11 @@ def _finding(execution: Execution, trial: Trial, scratch: Path) -> Finding:
         tree=trial.tree,
         output=execution.output,
     )
-    new = trial.new_tests() if trial.require_new_tests else ()
-    return judge(run, FRAMEWORKS[suite.framework], new, suite.required)
+    reader = FRAMEWORKS[suite.framework]
+    finding = judge(run, reader)
+    if finding.status is TestStatus.PASSED and trial.require_new_tests:
+        finding = require_tests(finding, reader, trial.new_tests, suite.required)
+    return finding
 
 
 def _unless_rewritten(finding: Finding, trial: Trial, place: Path) -> Finding:
@@ -270,7 +283,7 @@ def _unless_rewritten(finding: Finding, trial: Trial, place: Path) -> Finding:
 
     A sandbox that works on a copy leaves them alone.
     """
-    for path, entry in Changes.between(trial.untested, trial.tree).items():
+    for path, entry in trial.brought.items():
         if entry is None or not entry.mode.is_regular or Path(path).suffix not in SOURCES:
             continue
         if read_ends(place / path, len(entry.data)) != entry.data:

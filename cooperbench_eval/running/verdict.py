@@ -15,7 +15,7 @@ from cooperbench_eval.running.readers.protocol import (
     UnreadableResultError,
 )
 
-__all__ = ["NOT_FOUND", "SOURCES", "Finding", "judge"]
+__all__ = ["NOT_FOUND", "SOURCES", "Finding", "judge", "require_tests"]
 
 NOT_FOUND = 127
 """A shell's exit status where the program that it was to run is missing."""
@@ -47,21 +47,8 @@ class Finding:
     missing: tuple[str, ...] = ()
 
 
-def judge(
-    run: FinishedRun,
-    reader: Reader,
-    new: tuple[NewTests, ...],
-    required: tuple[str, ...] | None,
-) -> Finding:
-    """Judge a run by its exit status and by the framework's own result.
-
-    Args:
-        run: The run.
-        reader: Reads its framework's result.
-        new: What the tests patch brought, to find what had to run, on each tree that
-            it was laid on; none if that does not matter.
-        required: Tests that had to run, if somebody said so.
-    """
+def judge(run: FinishedRun, reader: Reader) -> Finding:
+    """Judge a run by its exit status and by the framework's own result."""
     try:
         cases = reader.read(run)
     except UnreadableResultError as exc:
@@ -72,13 +59,29 @@ def judge(
             status=status, reason=f"{exc}; {_ending(run.exit_code)}{_last_words(run.output)}"
         )
     status, reason = _verdict(cases, run.exit_code, reader)
-    if status is not TestStatus.PASSED or not new:
-        return Finding(status=status, reason=reason, cases=cases)
-    missing = _missing(cases, reader, new, required)
-    if missing:
-        reason = f"required tests that did not run: {len(missing)}, such as {missing[0]}"
-        status = TestStatus.INCONCLUSIVE
-    return Finding(status=status, reason=reason, cases=cases, missing=missing)
+    return Finding(status=status, reason=reason, cases=cases)
+
+
+def require_tests(
+    finding: Finding,
+    reader: Reader,
+    new: tuple[NewTests, ...],
+    required: tuple[str, ...] | None,
+) -> Finding:
+    """Return *finding*, made inconclusive if a required test did not run.
+
+    Args:
+        finding: A run that passed.
+        reader: The reader of its framework.
+        new: The tests that the tests patch brings to each tree that it was applied to;
+            the tested tree comes first.
+        required: The tests that the suite requires; `None` for those in *new*.
+    """
+    missing = _missing(finding.cases, reader, new, required)
+    if not missing:
+        return finding
+    reason = f"required tests that did not run: {len(missing)}, such as {missing[0]}"
+    return attrs.evolve(finding, status=TestStatus.INCONCLUSIVE, reason=reason, missing=missing)
 
 
 def _verdict(cases: tuple[TestCase, ...], exit_code: int, reader: Reader) -> tuple[TestStatus, str]:

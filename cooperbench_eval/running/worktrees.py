@@ -19,7 +19,7 @@ from pathlib import Path
 
 from cooperbench_eval.errors import RepositoryError, SandboxError
 from cooperbench_eval.models import Entry, FileMode
-from cooperbench_eval.snapshot import Changes, Snapshot
+from cooperbench_eval.snapshot import Changes, Snapshot, write_entry
 
 __all__ = ["WorkTrees", "remove"]
 
@@ -161,7 +161,8 @@ class _WorkTree:
 
     def _delete(self, path: str) -> None:
         file = self.root / path
-        if self._base_mode(path) is FileMode.SUBMODULE:
+        entry = self._base.get(path)
+        if entry is not None and entry.mode is FileMode.SUBMODULE:
             file.rmdir()
         else:
             file.unlink()
@@ -172,10 +173,6 @@ class _WorkTree:
                 folder.rmdir()
             except OSError:  # not empty
                 break
-
-    def _base_mode(self, path: str) -> FileMode | None:
-        entry = self._base.get(path)
-        return entry.mode if entry else None
 
     def undo(self) -> None:
         """Make the directory hold the base again, whatever was done to it."""
@@ -244,15 +241,7 @@ def _write(file: Path, entry: Entry) -> None:
     else:
         file.unlink(missing_ok=True)
     file.parent.mkdir(parents=True, exist_ok=True)
-    if entry.mode is FileMode.SUBMODULE:
-        file.mkdir()
-    elif entry.mode is FileMode.SYMLINK:
-        os.symlink(entry.data, os.fsencode(file))  # noqa: PTH211 - the target is bytes
-    else:
-        permissions = 0o777 if entry.mode is FileMode.EXECUTABLE else 0o666
-        handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, permissions)
-        with open(handle, "wb") as stream:  # noqa: PTH123 - a descriptor
-            stream.write(entry.data)
+    write_entry(str(file), entry.mode, entry.data)
 
 
 @contextmanager

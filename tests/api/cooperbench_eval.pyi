@@ -1617,7 +1617,7 @@ class Task:
         *,
         command: Iterable[str] | None = None,
         framework: str = 'pytest',
-        timeout_seconds: float = 600,
+        timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS,
         env: Mapping[str, str] | None = None,
     ) -> TestSuite: ...
     task_id: int
@@ -1758,7 +1758,7 @@ class TestSuite:
         command: tuple[str, ...],
         patch: Patch = lambda: Patch.parse(b'')(),
         framework: str = 'pytest',
-        timeout_seconds: float = 600.0,
+        timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS,
         setup: tuple[tuple[str, ...], ...] = (),
         delivery: Delivery = Delivery.TREE,
         required: tuple[str, ...] | None = None,
