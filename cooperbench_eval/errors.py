@@ -2,32 +2,32 @@
 
 ```
 CooperBenchEvalError
-├── PatchError (ValueError)                 text is no patch, or it leaves the tree
+├── PatchError (ValueError)                 bytes are not a patch, or a path leaves the tree
 ├── RepositoryError                         repository, commit or object is missing
-├── DatasetError (LookupError)              dataset or log layout lacks what was asked for
+├── DatasetError (LookupError)              dataset or run logs lack what was requested
 ├── PluginError
-│   ├── UnknownPluginError (LookupError)    no such name
+│   ├── UnknownPluginError (LookupError)    no plug-in has this name
 │   │   ├── UnknownStrategyError
 │   │   └── UnknownSandboxError
-│   ├── DuplicatePluginError                two distributions claim one name
+│   ├── DuplicatePluginError                several distributions register one name
 │   │   ├── DuplicateStrategyError
 │   │   └── DuplicateSandboxError
-│   └── PluginLoadError                     the plug-in exists and cannot be loaded
+│   └── PluginLoadError                     the plug-in is registered but cannot be loaded
 │       ├── StrategyLoadError
 │       └── SandboxLoadError
-├── StrategyError                           all three of a strategy, and:
-│   └── StrategyFailedError                 the strategy raised or broke its contract
+├── StrategyError                           the three errors above for strategies, and:
+│   └── StrategyFailedError                 the strategy raised or returned an invalid value
 ├── TestRunError                            tests could not be started or counted
-│   └── SandboxError                        the sandbox failed, not what ran in it
-├── ReportError (ValueError)                report unreadable, newer, or not writable
-├── BatchError                              a batch of evaluations cannot begin, or go on
-├── WorkerError                             a process of its own could not begin, or was lost
-└── AnalysisError (ValueError)              reports cannot be summed up or compared as asked
+│   └── SandboxError                        the sandbox failed, not the command in it
+├── ReportError (ValueError)                report unreadable, too new, or not writable
+├── BatchError                              a batch of evaluations cannot start or continue
+├── WorkerError                             a worker process could not start, or was lost
+└── AnalysisError (ValueError)              reports cannot be summarized or compared
 ```
 
-A conflict, a rejected patch, a failing or timed-out test is a result, not an
-exception. Facts are positional and kept as attributes; `str()` builds the
-sentence. All of them survive pickling, so they cross process pools.
+A conflict, a rejected patch and a failing or timed-out test are results, not
+exceptions. Each error keeps its positional arguments as attributes, and `str()`
+makes a sentence of them. All errors can be pickled, so they cross process pools.
 """
 
 __all__ = [
@@ -61,15 +61,15 @@ _SHOWN_COMMAND = 500
 
 
 class CooperBenchEvalError(Exception):
-    """Base of everything this library raises on purpose."""
+    """Base class of every exception that this library raises on purpose."""
 
 
 class PatchError(CooperBenchEvalError, ValueError):
-    """The bytes are no patch, or a path in them leaves the tree.
+    """The bytes are not a patch, or a path in them leaves the tree.
 
     Attributes:
         reason: What is wrong, as a clause.
-        origin: The file or side the patch came from, if known.
+        origin: The file or side that the patch came from, if known.
         line: The 1-based line of the patch where reading stopped, if known.
     """
 
@@ -104,11 +104,11 @@ class RepositoryError(CooperBenchEvalError):
 
 
 class DatasetError(CooperBenchEvalError, LookupError):
-    """A dataset or a folder of run logs lacks what was asked for.
+    """A dataset or a folder of run logs lacks what was requested.
 
     Attributes:
-        problem: What is missing or unknown, as a sentence without its stop.
-        location: The path or the argument it concerns.
+        problem: What is missing or unknown, as a sentence without a full stop.
+        location: The path or argument concerned.
     """
 
     def __init__(self, problem: str, location: str) -> None:
@@ -121,21 +121,21 @@ class DatasetError(CooperBenchEvalError, LookupError):
 
 
 class PluginError(CooperBenchEvalError):
-    """Base of what goes wrong in getting a plug-in by its name.
+    """Base class of the errors in finding and loading a plug-in.
 
     Attributes:
-        kind: What the plug-in is to be.
+        kind: The kind of plug-in, as a noun for messages.
     """
 
     kind: ClassVar[str] = "plug-in"
 
 
 class UnknownPluginError(PluginError, LookupError):
-    """No installed distribution registers a plug-in of that name.
+    """No installed distribution registers a plug-in under that name.
 
     Attributes:
-        name: The name asked for.
-        available: The names that exist, sorted.
+        name: The requested name.
+        available: The registered names, sorted.
         origins: The distributions that register them, as "name version".
     """
 
@@ -154,11 +154,11 @@ class UnknownPluginError(PluginError, LookupError):
 
 
 class DuplicatePluginError(PluginError):
-    """Two or more distributions register the same name.
+    """Several distributions register a plug-in under the same name.
 
     Attributes:
         name: The contested name.
-        origins: The distributions that claim it, as "name version".
+        origins: The distributions that register it, as "name version".
     """
 
     def __init__(self, name: str, origins: tuple[str, ...]) -> None:
@@ -167,16 +167,16 @@ class DuplicatePluginError(PluginError):
         self.origins = origins
 
     def __str__(self) -> str:
-        claimants = " and ".join(self.origins)
-        return f"{self.kind} {self.name!r} is registered by {claimants}; uninstall one"
+        origins = " and ".join(self.origins)
+        return f"{self.kind} {self.name!r} is registered by {origins}; uninstall one"
 
 
 class PluginLoadError(PluginError):
-    """A registered plug-in cannot be imported or built.
+    """A plug-in cannot be imported or built, or an object is not a plug-in of this kind.
 
     Attributes:
         name: The plug-in's name.
-        origin: The distribution and object that register it.
+        origin: The distribution and the object that register it, or the object's class.
         problem: What went wrong, as a clause.
     """
 
@@ -191,25 +191,25 @@ class PluginLoadError(PluginError):
 
 
 class StrategyError(CooperBenchEvalError):
-    """Base of what goes wrong with merge strategies."""
+    """Base class of the errors of merge strategies."""
 
     kind: ClassVar[str] = "merge strategy"
 
 
 class UnknownStrategyError(StrategyError, UnknownPluginError):
-    """No installed distribution registers a strategy of that name."""
+    """No installed distribution registers a strategy under that name."""
 
 
 class DuplicateStrategyError(StrategyError, DuplicatePluginError):
-    """Two or more distributions register the same strategy name."""
+    """Several distributions register a strategy under the same name."""
 
 
 class StrategyLoadError(StrategyError, PluginLoadError):
-    """A registered strategy cannot be imported or built."""
+    """A strategy cannot be imported or built, or an object is not a strategy."""
 
 
 class StrategyFailedError(StrategyError):
-    """A strategy raised, or returned what the protocol does not allow.
+    """A strategy raised an exception, or returned a value that the protocol does not allow.
 
     Attributes:
         name: The strategy's name.
@@ -226,11 +226,11 @@ class StrategyFailedError(StrategyError):
 
 
 class TestRunError(CooperBenchEvalError):
-    """Tests could not be started or counted; says nothing about the code.
+    """Tests could not be started or counted, so nothing is known about the tested code.
 
     Attributes:
         problem: What went wrong, as a clause.
-        command: The command that was to run.
+        command: The command that should have run.
     """
 
     __test__: ClassVar[bool] = False
@@ -250,38 +250,33 @@ class TestRunError(CooperBenchEvalError):
 
 
 class SandboxError(TestRunError):
-    """The sandbox failed, so nothing is known of the command; trying again may help.
-
-    Attributes:
-        problem: What went wrong, as a clause.
-        command: The command that was to run, if there was one yet.
-    """
+    """The sandbox failed, so nothing is known about the command; a retry may help."""
 
 
 class UnknownSandboxError(UnknownPluginError):
-    """No installed distribution registers a sandbox of that name."""
+    """No installed distribution registers a sandbox under that name."""
 
     kind: ClassVar[str] = "sandbox"
 
 
 class DuplicateSandboxError(DuplicatePluginError):
-    """Two or more distributions register the same sandbox name."""
+    """Several distributions register a sandbox under the same name."""
 
     kind: ClassVar[str] = "sandbox"
 
 
 class SandboxLoadError(PluginLoadError):
-    """A registered sandbox cannot be imported or built."""
+    """A sandbox cannot be imported or built, or an object is not a sandbox."""
 
     kind: ClassVar[str] = "sandbox"
 
 
 class ReportError(CooperBenchEvalError, ValueError):
-    """A report cannot be read, written, or is of a newer schema.
+    """A report cannot be read or written, or has a newer schema.
 
     Attributes:
         problem: What is wrong, as a clause.
-        location: The file or key it concerns, if known.
+        location: The file or key concerned, if known.
     """
 
     def __init__(self, problem: str, location: str | None = None) -> None:
@@ -294,11 +289,11 @@ class ReportError(CooperBenchEvalError, ValueError):
 
 
 class BatchError(CooperBenchEvalError):
-    """A batch of evaluations cannot begin or go on; what was finished is not lost.
+    """A batch of evaluations cannot start or continue; finished reports are not lost.
 
     Attributes:
         problem: What is wrong, as a clause.
-        concerns: The pair, the argument or the folder it concerns, if any.
+        concerns: The pair, argument or folder concerned, if any.
     """
 
     def __init__(self, problem: str, concerns: str | None = None) -> None:
@@ -311,12 +306,12 @@ class BatchError(CooperBenchEvalError):
 
 
 class WorkerError(CooperBenchEvalError):
-    """What was to be done in a process of its own was not, or was lost with it.
+    """A worker process could not start, or ended before its work was done.
 
     Attributes:
-        problem: What went wrong, as a sentence without its stop.
-        exit_code: How the process ended, if it did so before its time: its exit
-            status, or a signal's number, negative.
+        problem: What went wrong, as a sentence without a full stop.
+        exit_code: The exit status of a process that ended early, or the negative
+            number of the signal that killed it; `None` otherwise.
     """
 
     def __init__(self, problem: str, exit_code: int | None = None) -> None:
@@ -329,11 +324,11 @@ class WorkerError(CooperBenchEvalError):
 
 
 class AnalysisError(CooperBenchEvalError, ValueError):
-    """Reports cannot be summed up or compared in the way asked for.
+    """Reports cannot be summarized or compared as requested.
 
     Attributes:
         problem: What is wrong, as a clause.
-        available: What could have been asked for instead, if there is a list of that.
+        available: The valid choices, if there is a list of them.
     """
 
     def __init__(self, problem: str, available: tuple[str, ...] = ()) -> None:

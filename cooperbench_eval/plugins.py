@@ -1,7 +1,7 @@
 """Finds plug-ins by name among the installed distributions.
 
-What is built in stands in the same table as anybody's: an entry-point group for
-each kind. Listing reads names only; a plug-in is imported when it is asked for.
+Built-in and third-party plug-ins are registered in the same way: in one entry-point
+group for each kind. Listing only reads names; a plug-in is imported when it is requested.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -21,26 +21,26 @@ PluginT = TypeVar("PluginT")
 
 @frozen(kw_only=True)
 class PluginGroup(Generic[PluginT]):
-    """One kind of plug-in, and how to get one by its name.
+    """The registry of one kind of plug-in.
 
     Attributes:
-        group: The entry-point group in which distributions register theirs.
-        keeps: Tells whether an object is one of this kind.
-        lacks: What an object lacks that is none, as a clause.
-        unknown: Raised where no distribution registers a name.
-        duplicate: Raised where several do.
-        broken: Raised where a plug-in cannot be imported, built, or is none.
+        group: The entry-point group.
+        is_plugin: Whether an object is a plug-in of this kind; it may raise anything.
+        needs: The attributes of such an object, for error messages.
+        unknown: The error for a name that no distribution registers.
+        duplicate: The error for a name that several distributions register.
+        broken: The error for an object that cannot be loaded, or is of another kind.
     """
 
     group: str
-    keeps: Callable[[object], TypeGuard[PluginT]] = field(repr=False)
-    lacks: str
-    unknown: type[UnknownPluginError] = UnknownPluginError
-    duplicate: type[DuplicatePluginError] = DuplicatePluginError
-    broken: type[PluginLoadError] = PluginLoadError
+    is_plugin: Callable[[object], TypeGuard[PluginT]] = field(repr=False)
+    needs: str
+    unknown: type[UnknownPluginError]
+    duplicate: type[DuplicatePluginError]
+    broken: type[PluginLoadError]
 
     def names(self) -> tuple[str, ...]:
-        """Return the registered names, sorted; imports nothing of theirs."""
+        """Return the registered names, sorted; imports no plug-in."""
         return tuple(sorted({point.name for point in self._points()}))
 
     def build(self, name: str, options: Mapping[str, object]) -> PluginT:
@@ -48,35 +48,29 @@ class PluginGroup(Generic[PluginT]):
 
         Raises:
             UnknownPluginError: No distribution registers the name.
-            DuplicatePluginError: Several do.
-            PluginLoadError: It cannot be imported, built, or is of another kind.
+            DuplicatePluginError: Several distributions do.
+            PluginLoadError: It cannot be imported or built, or is of another kind.
         """
         point = self._find(name)
         origin = f"{_distribution(point)} ({point.value})"
         try:
             factory = point.load()
-        # A plug-in may raise anything at import; that is a fact about the plug-in.
+        # The plug-in's module may raise anything while it is imported.
         except Exception as exc:
             raise self.broken(name, origin, f"cannot be imported: {exc!r}") from exc
         try:
             plugin = factory(**options)
         except Exception as exc:
             raise self.broken(name, origin, f"cannot be built: {exc!r}") from exc
-        if not self._is_kept(plugin, name, origin):
-            raise self.broken(name, origin, self.lacks)
-        return plugin
+        return self._checked(plugin, name, origin)
 
-    def accept(self, given: object, needs: str) -> PluginT:
-        """Return *given* itself if it is of this kind, or what it names.
-
-        Args:
-            given: An instance, or a registered name.
-            needs: What an object needs to be one, as a clause for the error.
+    def accept(self, given: object) -> PluginT:
+        """Return *given* itself, or the plug-in registered under that name.
 
         Raises:
             UnknownPluginError: No distribution registers the name.
-            DuplicatePluginError: Several do.
-            PluginLoadError: It is of another kind; a class is none either.
+            DuplicatePluginError: Several distributions do.
+            PluginLoadError: The object is of another kind, or is a class.
         """
         if isinstance(given, str):
             return self.build(given, {})
@@ -84,26 +78,26 @@ class PluginGroup(Generic[PluginT]):
         if isinstance(given, type):
             problem = f"is a class; pass an instance, as {given.__name__}()"
             raise self.broken(name, origin, problem)
-        if not self._is_kept(given, name, origin):
-            raise self.broken(name, origin, needs)
-        return given
+        return self._checked(given, name, origin, advice="; pass an instance or a name")
 
-    def _is_kept(self, candidate: object, name: str, origin: str) -> TypeGuard[PluginT]:
+    def _checked(self, candidate: object, name: str, origin: str, advice: str = "") -> PluginT:
         try:
-            return self.keeps(candidate)
-        # Its attributes may be computed, and raise anything.
+            if self.is_plugin(candidate):
+                return candidate
         except Exception as exc:
-            raise self.broken(name, origin, f"cannot be looked at: {exc!r}") from exc
+            raise self.broken(name, origin, f"cannot be inspected: {exc!r}") from exc
+        problem = f"is not a {self.broken.kind}: it needs {self.needs}{advice}"
+        raise self.broken(name, origin, problem)
 
     def _points(self) -> Iterable["EntryPoint"]:
-        # Imported here because it is a good part of what importing the library costs.
+        # Imported late because it takes much of the time of importing the library.
         from importlib.metadata import entry_points  # noqa: PLC0415
 
         return entry_points(group=self.group)
 
     def _find(self, name: str) -> "EntryPoint":
         points = self._points()
-        # One distribution may be found twice, by its checkout and as installed.
+        # A distribution may be found twice: in its checkout and where it is installed.
         found = {(_distribution(p), p.value): p for p in points if p.name == name}
         if not found:
             origins = tuple(sorted({_distribution(p) for p in points}))

@@ -1,9 +1,4 @@
-"""Finds strategies by name among the installed distributions.
-
-Built-in strategies stand in the same table as anybody's: the entry-point group
-`cooperbench_eval.strategies`. Listing reads names only; a strategy is imported
-when it is asked for.
-"""
+"""The registered strategies: the entry-point group `cooperbench_eval.strategies`."""
 
 from typing import TypeGuard
 
@@ -15,9 +10,7 @@ from cooperbench_eval.errors import (
 from cooperbench_eval.plugins import PluginGroup
 from cooperbench_eval.strategies.protocol import MergeStrategy
 
-__all__ = ["GROUP", "as_strategy", "available_strategies", "get_strategy"]
-
-GROUP = "cooperbench_eval.strategies"
+__all__ = ["as_strategy", "available_strategies", "get_strategy"]
 
 
 def available_strategies() -> tuple[str, ...]:
@@ -30,20 +23,15 @@ def get_strategy(name: str, /, **options: object) -> MergeStrategy:
 
     Raises:
         UnknownStrategyError: No distribution registers the name.
-        DuplicateStrategyError: Several do.
-        StrategyLoadError: It cannot be imported, built, or is no strategy.
+        DuplicateStrategyError: Several distributions do.
+        StrategyLoadError: It cannot be imported or built, or is not a strategy.
     """
     return _STRATEGIES.build(name, options)
 
 
 def as_strategy(strategy: str | MergeStrategy) -> MergeStrategy:
-    """Return *strategy* itself, or the one registered under that name.
-
-    Raises:
-        StrategyLoadError: The object is no strategy; a class is none either.
-    """
-    needs = "is no strategy: it needs a name and a merge method; pass an instance"
-    return _STRATEGIES.accept(strategy, needs)
+    """Return *strategy* itself, or the one registered under that name."""
+    return _STRATEGIES.accept(strategy)
 
 
 def _is_strategy(candidate: object) -> TypeGuard[MergeStrategy]:
@@ -56,9 +44,9 @@ def _is_strategy(candidate: object) -> TypeGuard[MergeStrategy]:
 
 
 _STRATEGIES = PluginGroup(
-    group=GROUP,
-    keeps=_is_strategy,
-    lacks="has no name or no merge method",
+    group="cooperbench_eval.strategies",
+    is_plugin=_is_strategy,
+    needs="a name and a merge method",
     unknown=UnknownStrategyError,
     duplicate=DuplicateStrategyError,
     broken=StrategyLoadError,

@@ -85,14 +85,23 @@ def test_a_built_in_sandbox_cannot_be_shadowed(install):
         ce.get_sandbox("local")
 
 
+NEEDS = "is not a sandbox: it needs a name, an identity and a run method"
+
+
 @pytest.mark.parametrize(
     ("source", "problem"),
     [
         ("raise OSError('no licence')", "cannot be imported: OSError('no licence')"),
-        (CAGE.replace("self.name = name", "self.name = 5"), "has no name, no identity or no run"),
-        (CAGE.replace("def identity", "def other"), "has no name, no identity or no run"),
-        (CAGE.replace("def run", "def go"), "has no name, no identity or no run"),
-        (f"{CAGE}\nclass S(Cage): name = 's'\ndef Cage(): return S", "has no name, no identity"),
+        (
+            CAGE.replace("self.name = name", "self.name = 5"),
+            NEEDS,
+        ),
+        (CAGE.replace("def identity", "def other"), NEEDS),
+        (CAGE.replace("def run", "def go"), NEEDS),
+        (
+            f"{CAGE}\nclass S(Cage): name = 's'\ndef Cage(): return S",
+            NEEDS,
+        ),
         ("class Cage:\n def __init__(self, key): pass", "cannot be built: TypeError"),
     ],
 )

@@ -11,6 +11,7 @@ from cooperbench_eval.strategies.naive import NaiveStrategy
 from cooperbench_eval.strategies.union import UnionStrategy
 
 GROUP = "cooperbench_eval.strategies"
+NEEDS = "is not a merge strategy: it needs a name and a merge method"
 OURS = """
 from cooperbench_eval import resolve_conflicts
 
@@ -128,12 +129,12 @@ def test_an_unknown_name_is_answered_with_the_known_ones(install):
         ("class X:\n def __init__(self): raise KeyError('key')", "X", "be built: KeyError('key')"),
         ("class X:\n def __init__(self, key): pass", "X", "cannot be built: TypeError"),
         ("X = 5", "X", "cannot be built: TypeError"),
-        ("class X: name = 'x'", "X", "has no name or no merge method"),
-        ("class X:\n def merge(self, merge_input): pass", "X", "has no name or no merge method"),
-        ("class X:\n name = 5\n def merge(self, i): pass", "X", "has no name or no merge method"),
-        ("class X:\n name, merge = 'x', 5", "X", "has no name or no merge method"),
-        ("def X():\n return None", "X", "has no name or no merge method"),
-        ("class S:\n name = 's'\n def merge(self, i): pass\ndef X(): return S", "X", "has no name"),
+        ("class X: name = 'x'", "X", NEEDS),
+        ("class X:\n def merge(self, merge_input): pass", "X", NEEDS),
+        ("class X:\n name = 5\n def merge(self, i): pass", "X", NEEDS),
+        ("class X:\n name, merge = 'x', 5", "X", NEEDS),
+        ("def X():\n return None", "X", NEEDS),
+        ("class S:\n name = 's'\n def merge(self, i): pass\ndef X(): return S", "X", NEEDS),
     ],
 )
 def test_a_plug_in_that_cannot_be_had_says_whose_it_is(install, source, attribute, problem):
@@ -147,7 +148,7 @@ def test_a_plug_in_that_cannot_be_had_says_whose_it_is(install, source, attribut
     assert (error.name, error.origin) == ("bad", f"bad-plugin 0.9 (registry_bad:{attribute})")
     assert problem in error.problem
     assert "bad-plugin 0.9" in str(error)
-    assert (error.__cause__ is None) == (problem in "has no name or no merge method")
+    assert (error.__cause__ is None) == (problem is NEEDS)
 
 
 def test_one_name_from_two_distributions_is_refused(install):

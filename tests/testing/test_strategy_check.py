@@ -352,7 +352,7 @@ class Asynchronous:
         (broken.Strategy, r"is a class; pass an instance, as Strategy\(\)"),
         (Nameless(), "it needs a name"),
         (Numbered(), "it needs a name"),
-        (Unnameable(), r"cannot be looked at: RuntimeError\('no name today'\)"),
+        (Unnameable(), r"cannot be inspected: RuntimeError\('no name today'\)"),
         (Asynchronous(), "its merge is asynchronous"),
     ],
 )

@@ -1,30 +1,19 @@
-"""Finds sandboxes by name among the installed distributions.
-
-Built-in sandboxes stand in the same table as anybody's: the entry-point group
-`cooperbench_eval.sandboxes`. Listing reads names only; a sandbox is imported
-when it is asked for.
-"""
+"""The registered sandboxes: the entry-point group `cooperbench_eval.sandboxes`."""
 
 import inspect
 from typing import TypeGuard
 
-from cooperbench_eval.errors import (
-    DuplicateSandboxError,
-    SandboxLoadError,
-    UnknownSandboxError,
-)
+from cooperbench_eval.errors import DuplicateSandboxError, SandboxLoadError, UnknownSandboxError
 from cooperbench_eval.plugins import PluginGroup
 from cooperbench_eval.running.sandboxes.protocol import Sandbox
 
-__all__ = ["GROUP", "as_sandbox", "available_sandboxes", "get_sandbox"]
-
-GROUP = "cooperbench_eval.sandboxes"
+__all__ = ["as_sandbox", "available_sandboxes", "get_sandbox"]
 
 
 def available_sandboxes() -> tuple[str, ...]:
     """Return the names of the registered sandboxes, sorted; imports none of them.
 
-    A sandbox that is named here may still need what this machine lacks.
+    This machine may still lack something that a listed sandbox needs.
     """
     return _SANDBOXES.names()
 
@@ -34,8 +23,8 @@ def get_sandbox(name: str, /, **options: object) -> Sandbox:
 
     Raises:
         UnknownSandboxError: No distribution registers the name.
-        DuplicateSandboxError: Several do.
-        SandboxLoadError: It cannot be imported, built, or is no sandbox.
+        DuplicateSandboxError: Several distributions do.
+        SandboxLoadError: It cannot be imported or built, or is not a sandbox.
 
     Example:
         >>> get_sandbox("local", file_bytes=1_000_000).name
@@ -45,13 +34,8 @@ def get_sandbox(name: str, /, **options: object) -> Sandbox:
 
 
 def as_sandbox(sandbox: str | Sandbox) -> Sandbox:
-    """Return *sandbox* itself, or the one registered under that name.
-
-    Raises:
-        SandboxLoadError: The object is no sandbox; a class is none either.
-    """
-    needs = "is no sandbox: it needs a name, an identity and a run method; pass an instance"
-    return _SANDBOXES.accept(sandbox, needs)
+    """Return *sandbox* itself, or the one registered under that name."""
+    return _SANDBOXES.accept(sandbox)
 
 
 def _is_sandbox(candidate: object) -> TypeGuard[Sandbox]:
@@ -59,15 +43,15 @@ def _is_sandbox(candidate: object) -> TypeGuard[Sandbox]:
         not isinstance(candidate, type)
         and isinstance(getattr(candidate, "name", None), str)
         and callable(getattr(candidate, "run", None))
-        # Not asked for its value, which may need an engine that is not running.
+        # Its value is not read, because computing it may need an engine that is not running.
         and inspect.getattr_static(candidate, "identity", None) is not None
     )
 
 
 _SANDBOXES = PluginGroup(
-    group=GROUP,
-    keeps=_is_sandbox,
-    lacks="has no name, no identity or no run method",
+    group="cooperbench_eval.sandboxes",
+    is_plugin=_is_sandbox,
+    needs="a name, an identity and a run method",
     unknown=UnknownSandboxError,
     duplicate=DuplicateSandboxError,
     broken=SandboxLoadError,
