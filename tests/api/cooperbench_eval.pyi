@@ -165,14 +165,14 @@ class BubblewrapSandbox:
     def __init__(
         self,
         *,
-        network: bool = False,
-        readable: tuple[str, ...] = (),
         inherit: tuple[str, ...] = (),
         output_limit: int = 1 << 20,
         memory_bytes: int | None = None,
-        shared_bytes: int = 512 * (1 << 20),
         file_bytes: int | None = None,
         processes: int | None = None,
+        network: bool = False,
+        readable: tuple[str, ...] = (),
+        shared_bytes: int = 512 * (1 << 20),
     ) -> None: ...
     file_bytes: int | None
     @property

@@ -1,4 +1,4 @@
-"""What the sandboxes of this machine share: what a command gets, and what bounds it."""
+"""What the sandboxes of this machine share: options, environment, limits and results."""
 
 import hashlib
 import os
@@ -7,13 +7,94 @@ import sysconfig
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from attrs import field, frozen, validators
+
 from cooperbench_eval.errors import SandboxError, TestRunError
-from cooperbench_eval.running.sandboxes.processes import Ending, How
+from cooperbench_eval.running.sandboxes.processes import Ending, How, Job
 from cooperbench_eval.running.sandboxes.protocol import Execution
 
-__all__ = ["check", "environment", "execution", "file_limit", "names", "surroundings"]
+__all__ = [
+    "NEUTRAL_ENVIRONMENT",
+    "POSITIVE",
+    "SIGKILL",
+    "HostSandbox",
+    "check",
+    "execution",
+    "listed",
+    "surroundings",
+]
 
-_SIGKILL = 9
+POSITIVE = validators.optional(validators.gt(0))
+SIGKILL = 9
+NEUTRAL_ENVIRONMENT = {
+    "LANG": "C.UTF-8",
+    "LC_ALL": "C.UTF-8",
+    "PYTHONDONTWRITEBYTECODE": "1",
+    "PYTHONHASHSEED": "0",
+}
+"""Variables that make runs repeatable, in every sandbox."""
+
+
+def listed(given: Iterable[str]) -> tuple[str, ...]:
+    """Return the items of an option that takes a list.
+
+    Raises:
+        TypeError: *given* is a single string or path.
+    """
+    if isinstance(given, str | bytes | os.PathLike):
+        raise TypeError(f"expected a list, not {given!r}")
+    return tuple(given)
+
+
+@frozen(kw_only=True)
+class HostSandbox:
+    """A sandbox that starts processes of this machine; `LocalSandbox` documents the options."""
+
+    inherit: tuple[str, ...] = field(default=(), converter=listed)
+    output_limit: int = field(default=1 << 20, validator=validators.ge(0))
+    memory_bytes: int | None = field(default=None, validator=POSITIVE)
+    file_bytes: int | None = field(default=None, validator=POSITIVE)
+    processes: int | None = field(default=None, validator=POSITIVE)
+
+    def run(
+        self,
+        command: Sequence[str],
+        *,
+        tree: Path,
+        scratch: Path,
+        env: Mapping[str, str],
+        timeout_seconds: float,
+    ) -> Execution:
+        """Run *command* as `Sandbox.run` says.
+
+        There is no exit status if the command exceeded its limit of memory or
+        processes, or killed its own supervisor. The result also counts as out of
+        memory if SIGKILL ended the command while the kernel killed a process of
+        this machine for want of memory: most likely it was this one.
+
+        Raises:
+            TestRunError: The command does not exist, may not be run or is not visible
+                in the sandbox; a limit cannot be set; or a path that the sandbox is
+                to show is missing.
+            SandboxError: The sandbox cannot be set up: its folders cannot be made,
+                its supervisor cannot be started, or what it needs is not installed.
+        """
+        job = Job(
+            command=check(command, env),
+            tree=tree,
+            env=_environment(scratch, self.inherit) | dict(env),
+            timeout_seconds=timeout_seconds,
+            limits=_file_limit(self.file_bytes),
+            memory_bytes=self.memory_bytes or 0,
+            processes=self.processes or 0,
+            output_limit=self.output_limit,
+            marks=(tree, scratch),
+        )
+        return self._execute(job)
+
+    def _execute(self, job: Job) -> Execution:
+        """Run *job*, whose marks are the tree and the scratch directory."""
+        raise NotImplementedError
 
 
 def check(command: Sequence[str], env: Mapping[str, str]) -> tuple[str, ...]:
@@ -51,7 +132,7 @@ def _without_detours(program: str) -> str:
     return plain if is_same else program
 
 
-def environment(scratch: Path, inherit: Sequence[str]) -> dict[str, str]:
+def _environment(scratch: Path, inherit: Sequence[str]) -> dict[str, str]:
     """Return what a command sees before a suite's own variables are laid over it.
 
     The caller's `PATH` behind the folder of the running Python, so that `python`
@@ -72,12 +153,12 @@ def environment(scratch: Path, inherit: Sequence[str]) -> dict[str, str]:
         "PATH": os.pathsep.join((own_python, os.environ.get("PATH", os.defpath))),
         "HOME": str(home),
         "TMPDIR": str(temporary),
-        "LANG": "C.UTF-8",
-        "LC_ALL": "C.UTF-8",
-        "PYTHONDONTWRITEBYTECODE": "1",
-        "PYTHONHASHSEED": "0",
     }
-    return base | {name: os.environ[name] for name in inherit if name in os.environ}
+    return (
+        base
+        | NEUTRAL_ENVIRONMENT
+        | {name: os.environ[name] for name in inherit if name in os.environ}
+    )
 
 
 def surroundings(inherit: Sequence[str], shown: Sequence[str] = ()) -> str:
@@ -104,18 +185,7 @@ def _state(path: str) -> tuple[int, int] | None:
     return status.st_mtime_ns, status.st_ino
 
 
-def names(given: Iterable[str]) -> tuple[str, ...]:
-    """Return what an option lists; one string is no list of its letters.
-
-    Raises:
-        TypeError: *given* is a string.
-    """
-    if isinstance(given, str | bytes | os.PathLike):
-        raise TypeError(f"a list is wanted, not {given!r}")
-    return tuple(given)
-
-
-def file_limit(file_bytes: int | None) -> tuple[tuple[int, int], ...]:
+def _file_limit(file_bytes: int | None) -> tuple[tuple[int, int], ...]:
     """Return the resource limits of a command."""
     if file_bytes is None:
         return ()
@@ -134,7 +204,7 @@ def execution(ending: Ending, exit_code: int | None) -> Execution:
         ending: How the job ended.
         exit_code: The command's own exit status, if it came to its end.
     """
-    killed = exit_code == -_SIGKILL and ending.oom_kills > 0
+    killed = exit_code == -SIGKILL and ending.oom_kills > 0
     return Execution(
         exit_code=exit_code,
         timed_out=ending.how is How.LATE,

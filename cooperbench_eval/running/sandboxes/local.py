@@ -1,9 +1,6 @@
 """The sandbox that is none: a plain process of this machine."""
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-
-from attrs import field, frozen, validators
+from attrs import field, frozen
 
 from cooperbench_eval.errors import TestRunError
 from cooperbench_eval.running.sandboxes import hosting
@@ -12,12 +9,9 @@ from cooperbench_eval.running.sandboxes.protocol import Execution
 
 __all__ = ["LocalSandbox"]
 
-_MEBIBYTE = 1 << 20
-_POSITIVE = validators.optional(validators.gt(0))
-
 
 @frozen(kw_only=True)
-class LocalSandbox:
+class LocalSandbox(hosting.HostSandbox):
     r"""Runs commands as plain processes of this machine, without isolation.
 
     The command can read and write whatever the caller can, and reach the
@@ -52,6 +46,7 @@ class LocalSandbox:
             not slowed down. Linux alone; it binds root too.
 
     Example:
+        >>> from pathlib import Path
         >>> from tempfile import TemporaryDirectory
         >>> with TemporaryDirectory() as tree, TemporaryDirectory() as scratch:
         ...     execution = LocalSandbox().run(
@@ -65,11 +60,6 @@ class LocalSandbox:
         (0, b'hello\n')
     """
 
-    inherit: tuple[str, ...] = field(default=(), converter=hosting.names)
-    output_limit: int = field(default=_MEBIBYTE, validator=validators.ge(0))
-    memory_bytes: int | None = field(default=None, validator=_POSITIVE)
-    file_bytes: int | None = field(default=None, validator=_POSITIVE)
-    processes: int | None = field(default=None, validator=_POSITIVE)
     name: str = field(default="local", init=False)
 
     @property
@@ -78,41 +68,8 @@ class LocalSandbox:
         limits = (self.memory_bytes, self.file_bytes, self.processes, self.output_limit)
         return f"{self.name} {limits} {hosting.surroundings(self.inherit)}"
 
-    def run(
-        self,
-        command: Sequence[str],
-        *,
-        tree: Path,
-        scratch: Path,
-        env: Mapping[str, str],
-        timeout_seconds: float,
-    ) -> Execution:
-        """Run *command* as `Sandbox.run` says.
-
-        Where a limit of memory or processes was exceeded, or the command brought
-        its supervisor down, there is no exit status. Memory was short, too, where
-        the command died of SIGKILL while the kernel killed something of this
-        machine for want of memory: most likely it was this.
-
-        Raises:
-            TestRunError: There is no such command, it may not be run, or a
-                limit cannot be set.
-            SandboxError: There is no room for its folders, or no process for its
-                supervisor.
-        """
-        checked = hosting.check(command, env)
-        job = Job(
-            command=checked,
-            tree=tree,
-            env=hosting.environment(scratch, self.inherit) | dict(env),
-            timeout_seconds=timeout_seconds,
-            limits=hosting.file_limit(self.file_bytes),
-            memory_bytes=self.memory_bytes or 0,
-            processes=self.processes or 0,
-            output_limit=self.output_limit,
-            marks=(tree, scratch),
-        )
+    def _execute(self, job: Job) -> Execution:
         ending = supervise(job)
         if ending.how is How.REFUSED:
-            raise TestRunError(f"cannot be started ({ending.reason})", checked)
+            raise TestRunError(f"cannot be started ({ending.reason})", job.command)
         return hosting.execution(ending, ending.exit_code)

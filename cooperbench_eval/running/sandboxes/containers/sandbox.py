@@ -12,13 +12,14 @@ from cooperbench_eval.running.sandboxes.containers.engine import connect
 from cooperbench_eval.running.sandboxes.containers.images import PREFIX, REGISTRY, task_image
 from cooperbench_eval.running.sandboxes.containers.owners import OWNER_LABEL, is_gone
 from cooperbench_eval.running.sandboxes.containers.run import ContainerJob, execute
-from cooperbench_eval.running.sandboxes.hosting import check
+from cooperbench_eval.running.sandboxes.hosting import (
+    NEUTRAL_ENVIRONMENT,
+    POSITIVE,
+    check,
+)
 from cooperbench_eval.running.sandboxes.protocol import Execution
 
 __all__ = ["ContainerSandbox", "reap_containers"]
-
-_MEBIBYTE = 1 << 20
-_POSITIVE = validators.optional(validators.gt(0))
 
 
 @frozen(kw_only=True)
@@ -69,15 +70,15 @@ class ContainerSandbox:
     base_url: str | None = None
     pull: bool = True
     network: bool = False
-    memory_bytes: int | None = field(default=None, validator=_POSITIVE)
-    cpus: float | None = field(default=None, validator=_POSITIVE)
-    processes: int | None = field(default=None, validator=_POSITIVE)
+    memory_bytes: int | None = field(default=None, validator=POSITIVE)
+    cpus: float | None = field(default=None, validator=POSITIVE)
+    processes: int | None = field(default=None, validator=POSITIVE)
     user: str | None = None
     tree_at: str | None = None
     workdir: str | None = None
     own_home: bool = True
     shell: str | None = "/bin/sh"
-    output_limit: int = field(default=_MEBIBYTE, validator=validators.ge(0))
+    output_limit: int = field(default=1 << 20, validator=validators.ge(0))
     name: str = field(default="container", init=False)
 
     @classmethod
@@ -178,12 +179,7 @@ class ContainerSandbox:
 
     def _environment(self, own: str) -> dict[str, str]:
         home = {"HOME": f"{own}/home", "TMPDIR": f"{own}/temporary"} if self.own_home else {}
-        return home | {
-            "LANG": "C.UTF-8",
-            "LC_ALL": "C.UTF-8",
-            "PYTHONDONTWRITEBYTECODE": "1",
-            "PYTHONHASHSEED": "0",
-        }
+        return home | NEUTRAL_ENVIRONMENT
 
     def _host(self) -> dict[str, Any]:
         """Return what the container may do, as the SDK's host options."""
