@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, settings
 from scheduling import (  # noqa: F401 - hooks
     pytest_collection,
     pytest_collection_modifyitems,
+    pytest_configure,
     pytest_xdist_make_scheduler,
 )
 from server import ModelServer

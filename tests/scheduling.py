@@ -1,11 +1,14 @@
-"""Which process runs which tests, in what order; hooks that `conftest.py` hands to pytest."""
+"""Which tests run, in which process and in what order: pytest hooks for `conftest.py`."""
 
 import gc
+import os
 from collections import Counter
 
 import pytest
 
-LONG = (
+RUNS_LONG_TESTS = os.environ.get("HYPOTHESIS_PROFILE") in {"full", "thorough"}
+
+STARTS_EARLY = (
     "test_container_conformance.py",
     "test_forgery.py",
     "test_survival.py",
@@ -20,24 +23,37 @@ LONG = (
     "run-tests.md",
     "tutorial.md",
 )
-"""Files that take long for the number of their tests; those that wait for an engine apart."""
+"""Files whose few tests take much time. If one ran last, the other processes would idle."""
+
+
+def pytest_configure(config):
+    """Register the marker of tests that only some profiles run."""
+    config.addinivalue_line(
+        "markers", "long: takes seconds by nature; runs with the profiles full and thorough"
+    )
 
 
 @pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items):
-    """Begin with the files that take long: one that came last would leave processes idle."""
+def pytest_collection_modifyitems(config, items):
+    """Leave out the long tests, unless they are wanted, and start slow files early."""
+    if not RUNS_LONG_TESTS and not config.option.markexpr:
+        left_out = [item for item in items if item.get_closest_marker("long")]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if not item.get_closest_marker("long")]
     sizes = Counter(item.path for item in items)
-    ranks = {name: rank for rank, name in enumerate(LONG)}
+    ranks = {name: rank for rank, name in enumerate(STARTS_EARLY)}
+    last = len(STARTS_EARLY)
     items.sort(
-        key=lambda item: (ranks.get(item.path.name, len(LONG)), -sizes[item.path], str(item.path))
+        key=lambda item: (ranks.get(item.path.name, last), -sizes[item.path], str(item.path))
     )
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection():
-    """Have the collector of garbage look less often, and never at thousands of tests.
+    """Run the garbage collector less often, and never over the thousands of test items.
 
-    It takes a fourth of the time of what makes many small objects, as Hypothesis does.
+    Otherwise it takes a quarter of the time of tests that make many small objects, as
+    Hypothesis does.
     """
     gc.disable()
     try:
@@ -58,7 +74,7 @@ ASKS_A_MODEL = (
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    """Have one process run all files that import litellm, and whichever is free each other."""
+    """Run all files that import litellm in one process, and each other file in a free one."""
     if config.getvalue("dist") != "loadfile":
         return None
     from xdist.scheduler import LoadFileScheduling  # noqa: PLC0415 - where its hook is called

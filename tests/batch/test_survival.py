@@ -102,6 +102,7 @@ def wait_for_a_write(store):
                 return
 
 
+@pytest.mark.long
 def test_fifty_kills_lose_double_and_tear_nothing(nursery, tmp_path):
     """Anywhere, and in the middle of a write; each goes on where the last one was."""
     store, log = tmp_path / "store", tmp_path / "log"

@@ -75,6 +75,7 @@ def test_a_value_comes_back_from_another_process():
     assert not is_alive(pid)
 
 
+@pytest.mark.long
 def test_much_travels_both_ways():
     """More than any pipe holds."""
     data = b"x" * 50_000_000

@@ -9,6 +9,8 @@ import nbformat
 import pytest
 from apartparts import EXAMPLES
 
+pytestmark = pytest.mark.long
+
 NOTEBOOK = EXAMPLES / "explore.ipynb"
 
 

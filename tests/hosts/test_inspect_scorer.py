@@ -10,6 +10,8 @@ import pytest
 
 import cooperbench_eval as ce
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory):

@@ -264,6 +264,7 @@ assert "LITELLM_LOCAL_MODEL_COST_MAP" not in os.environ
 """
 
 
+@pytest.mark.long
 def test_importing_litellm_fetches_prints_and_leaves_nothing():
     """And it is imported when a model is first asked, not before."""
     done = subprocess.run([sys.executable, "-c", IMPORT], capture_output=True, check=False)

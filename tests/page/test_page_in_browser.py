@@ -539,6 +539,7 @@ NARROW = {"width": 360, "height": 700}
 LOST = broken(of=CLEAN)
 
 
+@pytest.mark.long
 def test_five_thousand_pairs_open_and_filter(open_page):
     """The first of them are shown, and more when they are asked for."""
     page = open_page(evolve(LOST if n % 5 == 0 else CLEAN, task_id=n) for n in range(5_000))

@@ -202,6 +202,7 @@ def test_blank_lines_are_no_similarity():
     assert outcome(b"1\n" + b"\n" * 9 + b"2\n", hunk).endswith("nor similar ones")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("size", "words"), [(1_200_001, "take too long"), (1_000_000, "nor similar ones")]
 )
@@ -212,6 +213,7 @@ def test_a_long_file_is_not_searched(size, words):
     assert words in outcome(b"a\n" * size, hunk)
 
 
+@pytest.mark.long
 def test_a_file_of_a_million_different_lines_is_searched_or_not():
     """There are more lines than characters to stand for them."""
     before = b"".join(b"%x\n" % number for number in range(1_115_000))

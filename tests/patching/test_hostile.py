@@ -281,6 +281,7 @@ def test_contents_that_inflate_beyond_their_claim_are_refused(claim):
     assert peak < 10 * MEGABYTE
 
 
+@pytest.mark.long
 def test_many_small_blocks_may_not_inflate_to_gigabytes_together():
     """Each keeps to the limit of one, and 3 megabytes of text become 2 gigabytes."""
     printed = bounded(
@@ -313,6 +314,7 @@ def test_a_hunk_that_claims_a_billion_lines_is_not_believed():
     assert peak < MEGABYTE
 
 
+@pytest.mark.long
 def test_one_line_of_many_megabytes_takes_a_few_times_its_size():
     """A line of 50 MB, to spare the machine; reading, placing and printing it."""
     printed = bounded(
@@ -338,6 +340,7 @@ def test_one_line_of_many_megabytes_takes_a_few_times_its_size():
 # --- numbers ---
 
 
+@pytest.mark.long
 def test_a_patch_of_fifty_thousand_files_takes_time_in_proportion():
     """As many files are refused, one by one."""
     printed = bounded(
@@ -353,6 +356,7 @@ def test_a_patch_of_fifty_thousand_files_takes_time_in_proportion():
     assert printed == "0: there is no such file 50000"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["f%d", "%d/f"], ids=["one folder", "folders of their own"])
 def test_thousands_of_new_files_take_time_in_proportion(name):
     """No file is compared with every other."""
@@ -370,6 +374,7 @@ def test_thousands_of_new_files_take_time_in_proportion(name):
     assert printed == "applied 40"
 
 
+@pytest.mark.long
 def test_blobs_are_not_looked_for_in_every_file_for_every_file():
     """Each of 5,000 changes names a blob, and none of them is in the tree."""
     printed = bounded(
@@ -404,6 +409,7 @@ def test_thousands_of_tiny_hunks_of_one_file_take_time_in_proportion(line):
     assert printed == "applied 4998"
 
 
+@pytest.mark.long
 def test_the_search_for_similar_places_is_bounded_for_the_whole_patch():
     """Not only for each of its hunks."""
     printed = bounded(

@@ -14,6 +14,8 @@ from sandbox_conformance import OwnLaws
 
 from cooperbench_eval.running.sandboxes.containers.sandbox import ContainerSandbox
 
+pytestmark = pytest.mark.long
+
 
 class TestContainer(OwnLaws):
     """A container of busybox."""

@@ -22,6 +22,8 @@ from cooperbench_eval.running.sandboxes.containers.images import repository_from
 from cooperbench_eval.running.sandboxes.containers.sandbox import ContainerSandbox
 from cooperbench_eval.snapshot import Snapshot
 
+pytestmark = pytest.mark.long
+
 FEATURE = b"""\
 --- a/double.py
 +++ b/double.py

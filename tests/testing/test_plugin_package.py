@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.long
+
 DOCS = Path(__file__).parents[2] / "docs"
 EXAMPLE = DOCS / "examples" / "sorted-imports"
 PAGE = (DOCS / "how-to" / "write-a-strategy.md").read_text(encoding="utf-8")
