@@ -39,14 +39,9 @@ from cooperbench_eval.reporting import (
     PairStatus,
     PatchReport,
 )
-from cooperbench_eval.testing.generators import (
-    Lines,
-    edits,
-    texts,
-    three_way_edits,
-    three_way_texts,
-    three_way_trees,
-)
+from cooperbench_eval.snapshot import Changes, Snapshot
+from cooperbench_eval.testing.generators import SYMBOLS, TextTriples, three_way_trees
+from cooperbench_eval.testing.generators import three_way_texts as edited_texts
 
 __all__ = [
     "answers",
@@ -55,7 +50,6 @@ __all__ = [
     "damages",
     "documents",
     "drifted_hunks",
-    "edits",
     "forks",
     "git_diff_options",
     "histories",
@@ -75,7 +69,6 @@ __all__ = [
     "shuffled",
     "splices",
     "successors",
-    "texts",
     "three_way_edits",
     "three_way_programs",
     "three_way_texts",
@@ -83,6 +76,23 @@ __all__ = [
     "three_way_trees",
     "trees",
 ]
+
+
+def three_way_texts() -> TextTriples:
+    """Base, ours and theirs: a text, and up to four edits of it on each side."""
+    return edited_texts(max_lines=30, min_edits=0, max_edits=4)
+
+
+@st.composite
+def three_way_edits(draw: st.DrawFn) -> tuple[Snapshot, Changes, Changes]:
+    """A base tree and two sides that only edit its entries: none is added, moved or deleted."""
+    base, *sides = draw(three_way_trees())
+    ours, theirs = (
+        Changes({path: entry for path, entry in side.items() if entry and base.get(path)})
+        for side in sides
+    )
+    return base, ours, theirs
+
 
 _FOLDERS = st.sampled_from("abcd")
 _PLACES = st.lists(_FOLDERS, min_size=1, max_size=3).map("/".join)
@@ -655,7 +665,7 @@ _DRIFTED_LINES = st.lists(st.sampled_from(_DRIFTING), max_size=14)
 
 
 @st.composite
-def drifted_hunks(draw: st.DrawFn) -> tuple[Lines, Lines]:
+def drifted_hunks(draw: st.DrawFn) -> tuple[list[bytes], list[bytes]]:
     r"""Lines of a file, and signed lines of a hunk made from a file much like it.
 
     For example `[b"a\n", b"b\n"]` and `[b" a\n", b"-c\n", b"+d\n"]`.
@@ -946,12 +956,15 @@ def shuffled(items: list) -> st.SearchStrategy[tuple[list, list]]:
     return st.permutations(items).map(lambda other: (items, other))
 
 
+_SOME_LINES = st.lists(st.sampled_from(SYMBOLS), max_size=4).map(b"".join)
+
+
 def answers() -> st.SearchStrategy[list[bytes | None]]:
     r"""What to put in the place of conflicts, in turn: ``[b"a\n", None, b""]``.
 
     `None` leaves one open. The texts are whole lines, some like markers.
     """
-    return st.lists(st.none() | texts(4).map(b"".join), min_size=1, max_size=5)
+    return st.lists(st.none() | _SOME_LINES, min_size=1, max_size=5)
 
 
 _ODD_CHARACTERS = (

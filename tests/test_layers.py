@@ -136,7 +136,7 @@ ADAPTERS = {
     "tree_sitter_typescript": {"structure.grammars"},
     "litellm": {"llm.litellm_client"},
     "filelock": {"batch.claims"},
-    "hypothesis": {"testing.generators.hypothesis_strategies", "testing.search"},
+    "hypothesis": {"testing.generators", "testing.search"},
     "pytest": {"testing.pytest_laws"},
     "tqdm": {"batch.progress"},
     "cloudpickle": {"apart.pickling"},

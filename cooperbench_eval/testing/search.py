@@ -1,11 +1,13 @@
-"""Looks for a case in which a law is broken, and for the smallest such: by Hypothesis."""
+"""Uses Hypothesis to find the smallest case in which a law is broken."""
 
 from collections.abc import Callable
+from random import Random
 from typing import Any, TypeVar
 from unittest import SkipTest
 
 from attrs import frozen
-from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings
+from hypothesis import Phase, Verbosity, find, settings
+from hypothesis.errors import NoSuchExample
 from hypothesis.strategies import SearchStrategy
 
 from cooperbench_eval.testing.records import (
@@ -22,11 +24,11 @@ CaseT = TypeVar("CaseT")
 
 @frozen(kw_only=True)
 class Effort:
-    """How hard to look.
+    """How many cases to try, and how they are drawn.
 
     Attributes:
-        examples: How many cases to try, 1 at least; `None` leaves it to Hypothesis's profile.
-        seed: What the cases are drawn from; `None` leaves it to the profile.
+        examples: The number of cases, at least 1; `None` leaves it to Hypothesis's profile.
+        seed: The seed of the cases; `None` leaves it to the profile.
         uses_profile: Whether Hypothesis's current profile, its database of failures and
             its verbosity apply. Its deadline never does: a merge may take its time.
     """
@@ -41,79 +43,59 @@ class Effort:
             check_positive(examples=self.examples)
 
     def settings(self) -> settings:
-        """Say so to Hypothesis."""
-        options: dict[str, Any] = {
-            "deadline": None,
-            "suppress_health_check": list(HealthCheck),
-            "report_multiple_bugs": False,
-            # What Hypothesis would explain is the kit's own code.
-            "phases": tuple(set(settings().phases) - {Phase.explain}),
-        }
+        """Return Hypothesis's settings."""
+        # The phase `explain` would explain the kit's own code.
+        phases = tuple(set(settings().phases) - {Phase.explain})
+        options: dict[str, Any] = {"deadline": None, "phases": phases}
         if self.examples is not None:
             options["max_examples"] = self.examples
         if not self.uses_profile:
-            options |= {
-                "database": None,
-                "phases": (Phase.generate, Phase.shrink),
-                "print_blob": False,
-                "verbosity": Verbosity.quiet,
-            }
+            options["database"] = None
+            options["phases"] = (Phase.generate, Phase.shrink)
+            options["verbosity"] = Verbosity.quiet
         return settings(**options)
 
 
-class _FoundError(Exception):
-    """The law is broken in the case that is being tried."""
-
-
 def find_broken(
-    check: Callable[[CaseT], None],
-    cases: SearchStrategy[CaseT],
-    effort: Effort,
-    *,
-    name: str,
+    check: Callable[[CaseT], None], cases: SearchStrategy[CaseT], effort: Effort, *, name: str
 ) -> Counterexample | None:
-    """Return how *check* breaks, in the smallest case found; `None` if it never does.
+    """Return how *check* breaks in the smallest case found, or `None` if it never does.
 
     Args:
-        check: Raises `BrokenError` where the law is broken, and `UncheckedError` where it
-            cannot be checked, which nothing is tried after.
-        cases: What is tried.
-        effort: How hard to look.
-        name: An identifier under which Hypothesis remembers cases.
+        check: Raises `BrokenError` if a case breaks the law. The first `UncheckedError`
+            that it raises ends the search.
+        cases: The cases to try.
+        effort: How many, and how they are drawn.
+        name: The name under which Hypothesis remembers failures.
 
     Raises:
         UncheckedError: *check* raised it before it found anything.
     """
     found: list[Counterexample] = []
-    unchecked: list[UncheckedError] = []
 
-    def hold(case: CaseT) -> None:
+    def is_broken(case: CaseT) -> bool:
         try:
             check(case)
         except BrokenError as exc:
             found.append(exc.counterexample)
+            return True
         except UncheckedError as exc:
-            unchecked.append(exc)
-        else:
-            return
-        # Raised anew, for Hypothesis renders the whole chain of an exception, each time.
-        # The smallest case that cannot be checked is nobody's question: that ends the search.
-        raise SkipTest if unchecked else _FoundError
+            raise SkipTest(str(exc)) from exc  # Hypothesis looks for no smaller case of these
+        return False
 
-    hold.__name__ = hold.__qualname__ = name
-    test = effort.settings()(given(case=cases)(hold))
-    if effort.seed is not None:
-        test = seed(effort.seed)(test)
+    random = None if effort.seed is None else Random(effort.seed)  # noqa: S311 - not a secret
     try:
-        test()
-    except _FoundError:
-        return found[-1]  # Hypothesis ends with the smallest
-    # A strategy that answers as it likes breaks a law in one try and not in the next, which
-    # Hypothesis minds; what *cases* are made with may raise anything.
-    except (Exception, BaseExceptionGroup):
-        if unchecked and not found:
-            raise unchecked[0] from None
-        if not found:
-            raise
-        return min(found, key=lambda each: len(each.given))
-    return None
+        find(
+            cases, is_broken, settings=effort.settings(), random=random, database_key=name.encode()
+        )
+    except NoSuchExample:
+        return None
+    # Hypothesis minds a strategy that breaks a law in one try and not in the next; the
+    # caller's own generators may raise anything.
+    except (Exception, BaseExceptionGroup) as exc:
+        if found:
+            return min(found, key=lambda each: len(each.given))
+        if isinstance(exc.__cause__, UncheckedError):
+            raise exc.__cause__ from None
+        raise
+    return found[-1]  # Hypothesis ends with the smallest

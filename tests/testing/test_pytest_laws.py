@@ -147,7 +147,7 @@ def test_how_often():
     output = run_pytest(tmp_path, source, "-s", "-k", "markers or often")
 
     assert "asked 4\n" in output
-    assert "case=MergeCase(" in output
+    assert "MergeCase(" in output
     assert "2 passed" not in output
     assert "3 passed" in output
 

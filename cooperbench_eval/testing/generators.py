@@ -1,0 +1,349 @@
+"""Generators of merges, for Hypothesis.
+
+Texts consist of few lines that repeat, so that both sides often change the same lines.
+Sides are edited copies of the base, so that they often agree.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from cooperbench_eval.models import Entry, FileMode
+from cooperbench_eval.snapshot import Changes, Snapshot
+from cooperbench_eval.testing.cases import MergeCase
+
+try:
+    from hypothesis import strategies as st
+except ImportError as exc:
+    raise ImportError("hypothesis is missing: pip install 'cooperbench-eval[testing]'") from exc
+
+__all__ = [
+    "SYMBOLS",
+    "Files",
+    "TextTriples",
+    "checked_files",
+    "disjoint_cases",
+    "edited_cases",
+    "merge_cases",
+    "odd_cases",
+    "three_way_texts",
+    "three_way_trees",
+]
+
+Lines = list[bytes]
+Triple = tuple[bytes, bytes, bytes]
+TextTriples = st.SearchStrategy[Triple]
+Files = Mapping[str, Sequence[bytes] | TextTriples]
+
+# --- texts ------------------------------------------------------------------------------
+
+# Lines that can stand in any text, conflict markers included.
+_WORDS = (b"a\n", b"b\n", b"c1\n", b"\n", b"}\n", b"  \n", b"=======\n", b"<<<<<<< ours\n")
+SYMBOLS = (*_WORDS, b"\xe9\n", b"d\r\n", b"\r\n", b"e\rf\n")
+_EDIT_BYTES = 8
+_TWO_BITS = 3  # both are set with a chance of one in four
+
+
+def three_way_texts(
+    symbols: Sequence[bytes] = SYMBOLS,
+    *,
+    max_lines: int = 20,
+    min_edits: int = 1,
+    max_edits: int = 3,
+) -> TextTriples:
+    """Base, ours and theirs: a text of lines among *symbols*, and two edited copies.
+
+    Some texts lack the last newline; some triples use CR LF throughout. Few draws of many
+    bytes take a third of the time of many small draws.
+    """
+
+    def triple(most: int, numbers: bytes, one: bytes, two: bytes, flags: int) -> Triple:
+        lines = [symbols[number % most] for number in numbers]
+        versions = [lines, edited(lines, one), edited(lines, two)]
+        is_crlf, *lacks_newline = (
+            flags >> shift & _TWO_BITS == _TWO_BITS for shift in (0, 2, 4, 6)
+        )
+        base, ours, theirs = (
+            _joined(version, is_crlf=is_crlf, lacks_newline=lacks)
+            for version, lacks in zip(versions, lacks_newline, strict=True)
+        )
+        return base, ours, theirs
+
+    def edited(lines: Lines, numbers: bytes) -> Lines:
+        count = min_edits + numbers[0] % (max_edits - min_edits + 1)
+        for at in range(1, 1 + count * _EDIT_BYTES, _EDIT_BYTES):
+            lines = _edit(lines, numbers[at : at + _EDIT_BYTES], symbols)
+        return lines
+
+    size = 1 + max_edits * _EDIT_BYTES
+    edits = st.binary(min_size=size, max_size=size)
+    return st.builds(
+        triple,
+        st.integers(2, len(symbols)),
+        st.binary(max_size=max_lines),
+        edits,
+        edits,
+        st.integers(0, 255),
+    )
+
+
+def _edit(lines: Lines, numbers: bytes, symbols: Sequence[bytes]) -> Lines:
+    """Insert, delete, replace, move or duplicate some lines."""
+    kind, start, size, target, *new = numbers
+    added = [symbols[number % len(symbols)] for number in new[: 1 + size // 6 % 4]]
+    first, target = min(start % 32, len(lines)), target % 32
+    last = min(first + size % 6, len(lines))
+    block, rest = lines[first:last], lines[:first] + lines[last:]
+    match kind % 5:
+        case 0:
+            return lines[:first] + added + lines[first:]
+        case 1:
+            return rest
+        case 2:
+            return lines[:first] + added + lines[last:]
+        case 3:
+            return rest[:target] + block + rest[target:]
+        case _:
+            return lines[:target] + block + lines[target:]
+
+
+def _joined(lines: Lines, *, is_crlf: bool, lacks_newline: bool) -> bytes:
+    data = b"".join(lines)
+    if is_crlf:
+        data = _with_crlf(data)
+    return data.removesuffix(b"\n").removesuffix(b"\r") if lacks_newline else data
+
+
+def _with_crlf(data: bytes) -> bytes:
+    return data.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")
+
+
+# --- trees ------------------------------------------------------------------------------
+
+_PATHS = ("a", "b", "d", "d/x", "d/x/z", "d/y", "b~A")
+
+
+@st.composite
+def _entries(draw: st.DrawFn) -> Entry:
+    mode = draw(st.sampled_from([*FileMode, FileMode.FILE, FileMode.FILE]))
+    if mode is FileMode.SUBMODULE:
+        return Entry(draw(st.sampled_from([b"1", b"2", b"3"])) * 40, mode)
+    if mode is FileMode.SYMLINK:
+        return Entry(draw(st.sampled_from([b"a", b"b", b"../c"])), mode)
+    lines = draw(st.lists(st.sampled_from([b"one\n", b"two\n", b"\xe9\n", b"four"]), unique=True))
+    nul = draw(st.sampled_from([b"", b"", b"", b"\0"]))
+    return Entry(b"".join(lines) + nul, mode)
+
+
+@st.composite
+def _trees(draw: st.DrawFn, base: Snapshot | None = None) -> Snapshot:
+    files: dict[str, Entry] = {}
+    for path in draw(st.permutations(_PATHS)):
+        old = base.get(path) if base else None
+        entry = draw(st.sampled_from([old, old, None])) if old else None
+        if entry is None and draw(st.booleans()):
+            entry = draw(_entries())
+        is_clash = any(p.startswith(f"{path}/") or path.startswith(f"{p}/") for p in files)
+        if entry is not None and not is_clash:
+            files[path] = entry
+    return Snapshot.from_files(files)
+
+
+@st.composite
+def three_way_trees(draw: st.DrawFn) -> tuple[Snapshot, Changes, Changes]:
+    """A base tree and two sides, with every kind of entry; files may become folders."""
+    base = draw(_trees())
+    ours, theirs = draw(_trees(base)), draw(_trees(base))
+    return base, Changes.between(base, ours), Changes.between(base, theirs)
+
+
+# --- files ------------------------------------------------------------------------------
+
+_FEWEST_LINES = 2
+# Each line is a statement of its own, so that any selection is a valid program.
+_STATEMENTS = (
+    b"import os\n",
+    b"import sys\n",
+    b"from m import a\n",
+    b"from m import a, b\n",
+    b"\n",
+    b"x = 1\n",
+    b"x = f(1, 2)\n",
+    b"def f(a): return a\n",
+    b"def f(a, b=None): return a\n",
+    b"def g(): return f(x)\n",
+    b"# note\n",
+    b'print("a", "b")\n',
+)
+_OWN_FILES: Files = {"code.py": _STATEMENTS, "folder/notes.txt": _WORDS, "more.txt": _WORDS}
+
+
+def checked_files(files: Files) -> Files:
+    """Return *files* unchanged if cases can be made of them.
+
+    Raises:
+        ValueError: A value is neither lines of bytes nor a Hypothesis strategy that can
+            make anything.
+    """
+    for path, source in files.items():
+        Changes({path: Entry(b"")})  # raises if no tree can hold this path
+        if isinstance(source, st.SearchStrategy):
+            if source.is_empty:
+                raise ValueError(f"files[{path!r}] makes nothing: {source!r:.80}")
+            continue
+        is_lines = isinstance(source, Sequence) and not isinstance(source, str | bytes)
+        if not is_lines or len(source) < _FEWEST_LINES or not all(map(_is_line, source)):
+            raise ValueError(
+                f"files[{path!r}] must be two lines of bytes or more, each with its \\n, "
+                "or a Hypothesis strategy of base, ours and theirs"
+            )
+    return files
+
+
+def _is_line(line: object) -> bool:
+    return isinstance(line, bytes) and line.endswith(b"\n")
+
+
+def _triples_of(path: str, source: Sequence[bytes] | TextTriples) -> TextTriples:
+    if isinstance(source, Sequence):
+        return three_way_texts(tuple(source))
+
+    def checked(made: object) -> Triple:
+        match made:
+            case (bytes() as base, bytes() as ours, bytes() as theirs):
+                return base, ours, theirs
+        raise ValueError(
+            f"files[{path!r}] must make tuples (base, ours, theirs) of bytes, not {made!r:.80}"
+        )
+
+    return source.map(checked)
+
+
+def _file_triples(files: Files, *, fewest: int = 1) -> st.SearchStrategy[dict[str, Triple]]:
+    """Contents of one or two files, among them one of *files* unless that is empty."""
+    known = {path: _triples_of(path, each) for path, each in {**_OWN_FILES, **files}.items()}
+    firsts = st.sampled_from(sorted(files or known))
+    more = st.lists(st.sampled_from(sorted(known)), min_size=fewest - 1, max_size=fewest)
+
+    @st.composite
+    def contents(draw: st.DrawFn) -> dict[str, Triple]:
+        return {p: draw(known[p]) for p in dict.fromkeys((draw(firsts), *draw(more)))}
+
+    return contents()
+
+
+# --- cases ------------------------------------------------------------------------------
+
+_BOOLEANS = st.booleans()
+_FIFTHS = st.integers(0, 4)
+_TWELFTHS = st.integers(0, 11)
+_FATES = st.integers(0, 12 * 12 - 1)
+Tree = dict[str, Entry | None]
+
+
+def _case(*versions: Mapping[str, Entry | None], is_described: bool = False) -> MergeCase:
+    base, ours, theirs = (
+        Snapshot.from_files({path: entry for path, entry in files.items() if entry is not None})
+        for files in versions
+    )
+    return MergeCase(
+        base=base,
+        ours=Changes.between(base, ours),
+        theirs=Changes.between(base, theirs),
+        is_described=is_described,
+    )
+
+
+def merge_cases(files: Files) -> st.SearchStrategy[MergeCase]:
+    """One or two files that both sides edit; some are new, deleted or executable."""
+    triples = _file_triples(files)
+
+    @st.composite
+    def cases(draw: st.DrawFn) -> MergeCase:
+        trees: list[Tree] = [{}, {}, {}]
+        for path, versions in draw(triples).items():
+            gone, executable = divmod(draw(_FATES), 12)
+            for side, data in enumerate(versions):
+                mode = FileMode.EXECUTABLE if side == executable else FileMode.FILE
+                trees[side][path] = None if side == gone else Entry(data, mode)
+        return _case(*trees, is_described=draw(_BOOLEANS))
+
+    return cases()
+
+
+def edited_cases(files: Files) -> st.SearchStrategy[MergeCase]:
+    """One or two files that both sides edit, and no other change."""
+
+    def case(triples: dict[str, Triple], is_described: bool) -> MergeCase:
+        trees = ({path: Entry(each[i]) for path, each in triples.items()} for i in range(3))
+        return _case(*trees, is_described=is_described)
+
+    return st.builds(case, _file_triples(files), _BOOLEANS)
+
+
+def disjoint_cases(files: Files) -> st.SearchStrategy[MergeCase]:
+    """Some files that only ours changes, and others that only theirs changes."""
+    triples = _file_triples(files, fewest=2)
+
+    @st.composite
+    def cases(draw: st.DrawFn) -> MergeCase:
+        changed = draw(triples)
+        base: Tree = {path: Entry(each[0]) for path, each in changed.items()}
+        sides = (dict(base), dict(base))
+        adds = draw(_BOOLEANS)  # or deletes: an addition and a deletion might be a rename
+        turn = draw(_BOOLEANS)
+        for number, (path, (_, data, _)) in enumerate(changed.items()):
+            side = sides[(number + turn) % 2]
+            if draw(_FIFTHS):
+                side[path] = Entry(data)
+            elif adds:
+                side[f"new/{number}.txt"] = Entry(data)
+            else:
+                side[path] = None
+        return _case(base, *sides, is_described=draw(_BOOLEANS))
+
+    return cases()
+
+
+_ODD_PATHS = ("plain.txt", "two words.txt", "caf\u00e9.txt", "caf\udce9.py", "\u00fc/code.py")
+_ODD_KINDS = 2  # of five
+_ODD_LINES = (
+    (b"caf\xe9\n", b"na\xefve\n", b"\xfc = 1\n", b"a\n"),
+    SYMBOLS,
+    (b"\0\1\2", b"\xff\xfe\0\n", b"PNG\r\n\x1a\n\0", b"\0"),
+    tuple(line.encode("utf-16-le") for line in ("a\n", "b\n", "\u20ac\n")),
+    (b"x" * 3000 + b"\n", b"y" * 3000 + b"\n", b"\xf0\x9f\x92\xa9\n"),
+)
+
+
+def _with_latin(data: bytes) -> bytes:
+    return data.replace(b"\n", b" \xe9\n")
+
+
+def _with_both(data: bytes) -> bytes:
+    return _with_crlf(_with_latin(data))
+
+
+def odd_cases(files: Files) -> st.SearchStrategy[MergeCase]:
+    """Binary, CR LF, Latin-1, UTF-16 and empty files, odd names, links, submodules."""
+    texts = st.one_of([three_way_texts(lines) for lines in _ODD_LINES])
+    odd = st.tuples(st.sampled_from(_ODD_PATHS), texts).map(lambda row: dict([row]))
+    plain, trees = _file_triples(files), three_way_trees()
+    twists: st.SearchStrategy[Callable[[bytes], bytes]] = st.sampled_from(
+        [_with_crlf, _with_latin, _with_both, bytes]
+    )
+
+    @st.composite
+    def cases(draw: st.DrawFn) -> MergeCase:
+        kind = draw(_FIFTHS)
+        if kind == 0:
+            base, ours, theirs = draw(trees)
+            return MergeCase(base=base, ours=ours, theirs=theirs)
+        triples = draw(odd if kind <= _ODD_KINDS else plain)
+        twist, gone, empty = draw(twists), draw(_TWELFTHS), draw(_TWELFTHS)
+        sides: list[Tree] = [{}, {}, {}]
+        for path, versions in triples.items():
+            for side, data in enumerate(versions):
+                entry = Entry(b"" if side == empty else twist(data))
+                sides[side][path] = None if side == gone else entry
+        return _case(*sides)
+
+    return cases()
