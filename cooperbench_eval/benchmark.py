@@ -1,11 +1,12 @@
-"""CooperBench's planned command as a function."""
+"""The benchmark's planned command as a function, and how pairs of the dataset are built."""
 
 import os
 from collections.abc import Callable, Coroutine, Iterable, Mapping
+from functools import partial
 from pathlib import Path
-from typing import Any, ParamSpec, Protocol, overload
+from typing import Any, ParamSpec, Protocol, Self, overload
 
-from attrs import evolve
+from attrs import evolve, frozen
 
 from cooperbench_eval.dataset import Dataset, Task
 from cooperbench_eval.errors import DatasetError
@@ -18,10 +19,63 @@ from cooperbench_eval.running.sandboxes.containers import ContainerSandbox, repo
 from cooperbench_eval.snapshot import Snapshot
 from cooperbench_eval.strategies import MergeStrategy
 
-__all__ = ["aevaluate", "evaluate", "repository_of", "sandbox_of_image"]
+__all__ = ["PairBuilder", "aevaluate", "evaluate"]
 
-_Asked = ParamSpec("_Asked")
-_Answer = Coroutine[Any, Any, MergeReport]
+_Parameters = ParamSpec("_Parameters")
+_ReportCoroutine = Coroutine[Any, Any, MergeReport]
+
+
+@frozen(kw_only=True)
+class PairBuilder:
+    """Builds features and base trees of the dataset's tasks, for one evaluator.
+
+    Attributes:
+        evaluator: Evaluates the pairs. Features have tests only if it has a runner.
+        suite_of: Returns the tests of a task's feature.
+        sandbox: Where the tests run. If it is a container, its image can provide the
+            repository.
+    """
+
+    evaluator: Evaluator
+    suite_of: Callable[[Task, int], TestSuite]
+    sandbox: Sandbox | None = None
+
+    def in_image_of(self, task: Task) -> Self:
+        """Return a builder that runs tests in the image of *task*, if it runs any."""
+        runner = self.evaluator.runner
+        if runner is None:
+            return self
+        sandbox = _image_sandbox(task, None)
+        evaluator = evolve(self.evaluator, runner=evolve(runner, sandbox=sandbox))
+        return evolve(self, evaluator=evaluator, suite_of=Task.image_suite, sandbox=sandbox)
+
+    def feature(self, task: Task, number: int, patch: Patch) -> Feature:
+        """Return a feature of *task*, as *patch* implements it."""
+        task.require(number)
+        return Feature(
+            number=number,
+            patch=patch,
+            tests=self.suite_of(task, number) if self.evaluator.runner else None,
+            description=task.description(number),
+        )
+
+    def base(self, task: Task, repo_dir: str | os.PathLike[str] | None) -> Snapshot:
+        """Return the base tree of *task*, from a clone or else from the sandbox's image."""
+        if repo_dir is None:
+            repo_dir = self._repository_of_image()
+        return Snapshot.from_repo(repo_dir, task.base_commit())
+
+    def _repository_of_image(self) -> Path:
+        sandbox = self.sandbox
+        if not isinstance(sandbox, ContainerSandbox):
+            raise DatasetError("is needed unless the tests run in the task's image", "repo_dir")
+        cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+        return repository_from_image(
+            sandbox.image,
+            cache / "cooperbench_eval" / "bases",
+            pull=sandbox.pull,
+            base_url=sandbox.base_url,
+        )
 
 
 def evaluate(  # noqa: PLR0917 - the signature of the benchmark's planned command
@@ -51,7 +105,7 @@ def evaluate(  # noqa: PLR0917 - the signature of the benchmark's planned comman
 
     Args:
         setting: `single`, `solo`, `coop`, `coop_ablation` or `team`. In `solo`
-            both features are in one patch, so both sides of the merge are equal.
+            one patch holds both features, so both sides of the merge are equal.
         repo_name: The dataset's folder for the repository.
         task_id: The task's number.
         feature1_id: The feature that is merged.
@@ -61,34 +115,34 @@ def evaluate(  # noqa: PLR0917 - the signature of the benchmark's planned comman
             benchmark's public results, with the extra `hf`), or `gold` for the
             dataset's own.
         dataset_dir: The dataset.
-        repo_dir: A clone of the task's repository, with its base commit. Not needed
-            with *in_image*: the base is taken out of the image once, and kept in
+        repo_dir: A clone of the task's repository that has its base commit. Not needed
+            with *in_image*: the repository is then copied out of the image once, into
             the user's cache folder.
-        logs_dir: The folder of `logs` or `cache`, if not `./logs` and
+        logs_dir: The folder of `logs` or `cache`; by default `./logs` or
             `~/.cooperbench_cache`.
-        run_name: The run in today's log layout, where several would do.
+        run_name: The run, needed if several runs in today's log layout have the pair.
         k: Which of the model's tries.
-        strategies: The merge strategies to try, no two of one name.
-        runner: Runs the tests, if not a `TestRunner` as it comes.
-        run_tests: Whether to run them at all.
-        in_image: Whether the tests run in the task's own image, as the benchmark's
-            script in it runs them (`Task.image_suite`), by default with network and
-            under the benchmark's names; *command*, *framework*, *env* then say
-            nothing. A *runner* of one's own has a sandbox as
-            `ContainerSandbox.for_task` makes it.
-        command: What runs the tests; found in the task's scripts if absent.
-        framework: What reads their result.
-        timeout_seconds: The deadline of one run; if absent, ten minutes, or half an
-            hour in an image, which may install packages.
+        strategies: The merge strategies to try; their names must differ.
+        runner: Runs the tests; by default a `TestRunner` with default options.
+        run_tests: Whether to run the tests at all.
+        in_image: Whether to run the tests in the task's own image, with the benchmark's
+            script (`Task.image_suite`). *command*, *framework* and *env* are then
+            ignored. The default sandbox uses the benchmark's image and has a network;
+            a *runner* that is passed must have a sandbox like those that
+            `ContainerSandbox.for_task` makes.
+        command: Runs the tests; if absent, it is looked up in the task's scripts.
+        framework: Reads the result of the tests.
+        timeout_seconds: The deadline of one run. By default ten minutes, or half an
+            hour in an image, where the script may install packages.
         env: Variables for the command; see `Task.suite`.
 
     Raises:
         DatasetError: The dataset or the logs lack something, the setting or the
             location is unknown, or *runner* cannot run the tests in an image.
         PatchError: A patch cannot be read.
-        RepositoryError: *repo_dir* is no repository with the base commit.
-        StrategyError: A strategy is not to be had.
-        TestRunError: The tests cannot be started, or there is no such image.
+        RepositoryError: *repo_dir* is not a repository that has the base commit.
+        StrategyError: A strategy cannot be loaded.
+        TestRunError: The tests cannot be started, or the image does not exist.
     """
     evaluator = Evaluator(strategies=strategies)
     known_setting, location = Setting.of(setting), PatchLocation.of(patch_location)
@@ -97,75 +151,102 @@ def evaluate(  # noqa: PLR0917 - the signature of the benchmark's planned comman
     task.require(*numbers)
     sandbox = runner.sandbox if runner else None
     if in_image:
-        sandbox = sandbox_of_image(task, sandbox)
-    patches = _patches(
-        task,
-        numbers,
-        known_setting,
-        location,
-        model=model,
-        logs_dir=logs_dir,
-        run_name=run_name,
-        k=k,
+        sandbox = _image_sandbox(task, sandbox)
+    if location is PatchLocation.GOLD:
+        patches = (task.gold_patch(feature1_id), task.gold_patch(feature2_id))
+    else:
+        patches = find_patches(
+            known_setting,
+            repo_name,
+            task_id,
+            numbers,
+            model=model,
+            location=location,
+            logs_dir=logs_dir,
+            run_name=run_name,
+            k=k,
+        )
+    if not run_tests:
+        runner = None
+    elif runner is None:
+        runner = TestRunner(sandbox=sandbox) if sandbox else TestRunner()
+    builder = PairBuilder(
+        evaluator=evolve(evaluator, runner=runner),
+        suite_of=_suite_maker(command, framework, timeout_seconds, env, in_image=in_image),
+        sandbox=sandbox,
     )
-    suites: tuple[TestSuite | None, ...] = (None, None)
-    if run_tests:
-        runner = runner or (TestRunner(sandbox=sandbox) if sandbox else TestRunner())
-        own = {} if in_image else {"command": command, "framework": framework, "env": env}
-        suites = _suites(task, numbers, timeout_seconds, own)
     feature1, feature2 = (
-        Feature(number=number, patch=patch, tests=suite, description=task.description(number))
-        for number, patch, suite in zip(numbers, patches, suites, strict=True)
+        builder.feature(task, number, patch) for number, patch in zip(numbers, patches, strict=True)
     )
     pair = FeaturePair(
         repo_name=repo_name,
         task_id=task_id,
-        base=Snapshot.from_repo(repository_of(repo_dir, sandbox), task.base_commit()),
+        base=builder.base(task, repo_dir),
         feature1=feature1,
         feature2=feature2,
         model=model,
         setting=known_setting.value,
         k=k,
     )
-    return evolve(evaluator, runner=runner if run_tests else None).evaluate(pair)
+    return builder.evaluator.evaluate(pair)
 
 
-class _Awaited(Protocol[_Asked]):
-    """What `aevaluate` takes: a pair and its evaluator, or all that `evaluate` takes."""
+def _suite_maker(
+    command: Iterable[str] | None,
+    framework: str,
+    timeout_seconds: float | None,
+    env: Mapping[str, str] | None,
+    *,
+    in_image: bool,
+) -> Callable[[Task, int], TestSuite]:
+    """Return a function that makes a feature's suite; each kind has its own default deadline."""
+    make: Callable[..., TestSuite] = Task.image_suite
+    if not in_image:
+        if not isinstance(command, str | None):
+            command = tuple(command)  # both features need it, so it must not be an iterator
+        make = partial(Task.suite, command=command, framework=framework, env=env)
+    return make if timeout_seconds is None else partial(make, timeout_seconds=timeout_seconds)
+
+
+class _Awaited(Protocol[_Parameters]):
+    """The signature of `aevaluate`: a pair and its evaluator, or what `evaluate` takes."""
 
     @overload
-    def __call__(self, pair: FeaturePair, /, *, evaluator: Evaluator) -> _Answer: ...
+    def __call__(self, pair: FeaturePair, /, *, evaluator: Evaluator) -> _ReportCoroutine: ...
     @overload
-    def __call__(self, *args: _Asked.args, **kwargs: _Asked.kwargs) -> _Answer: ...
+    def __call__(
+        self, *args: _Parameters.args, **kwargs: _Parameters.kwargs
+    ) -> _ReportCoroutine: ...
 
 
-def _twin_of(
-    _: Callable[_Asked, MergeReport], /
-) -> Callable[[Callable[..., _Answer]], _Awaited[_Asked]]:
-    """Give a function the arguments of another, which are said once."""
+def _with_signature_of(
+    _: Callable[_Parameters, MergeReport], /
+) -> Callable[[Callable[..., _ReportCoroutine]], _Awaited[_Parameters]]:
+    """Give a coroutine function the parameters of another function."""
 
-    def as_twin(twin: Callable[..., _Answer]) -> _Awaited[_Asked]:
-        return twin
+    def decorate(function: Callable[..., _ReportCoroutine]) -> _Awaited[_Parameters]:
+        return function
 
-    return as_twin
+    return decorate
 
 
-@_twin_of(evaluate)
+@_with_signature_of(evaluate)
 async def aevaluate(*args: Any, **options: Any) -> MergeReport:
     """Evaluate one pair in a process of its own, for asyncio.
 
-    Takes what `evaluate` takes, a pair of the dataset; or a `FeaturePair`, with the
-    evaluator for it as *evaluator*, and is `Evaluator.aevaluate` then. That says what
-    a call costs and what becomes of it when its task is cancelled.
+    There are two forms. One takes the arguments of `evaluate`, for a pair of the
+    dataset. The other takes a `FeaturePair` and its evaluator as *evaluator*, and is the
+    same as `Evaluator.aevaluate`, which documents the cost of a call and its
+    cancellation.
 
     Args:
-        args: As those of `evaluate`, or a pair.
-        options: As those of `evaluate`, or *evaluator*.
+        args: The arguments of `evaluate`, or a pair.
+        options: The arguments of `evaluate`, or *evaluator*.
 
     Raises:
-        CooperBenchEvalError: As `evaluate` and `Evaluator.aevaluate` have it.
+        CooperBenchEvalError: As in `evaluate` and `Evaluator.aevaluate`.
     """
-    from cooperbench_eval.apart.run import run_apart  # noqa: PLC0415 - asyncio is not for all
+    from cooperbench_eval.apart.run import run_apart  # noqa: PLC0415 - imports asyncio
 
     if args and isinstance(args[0], FeaturePair):
         if "evaluator" not in options:
@@ -178,11 +259,11 @@ async def _aevaluate_pair(pair: FeaturePair, /, *, evaluator: Evaluator) -> Merg
     return await evaluator.aevaluate(pair)
 
 
-def sandbox_of_image(task: Task, given: Sandbox | None) -> ContainerSandbox:
-    """Return the sandbox that runs the image's script: *given*, if it is one that can."""
+def _image_sandbox(task: Task, given: Sandbox | None) -> ContainerSandbox:
+    """Return *given* if it can run the script of a task's image, or the default for it."""
     if given is None:
         return ContainerSandbox.for_task(task.repo_name, task.task_id, network=True)
-    # Elsewhere the script would find no patches, and say what it says without them.
+    # In another sandbox the script would find no patches, and report a result without them.
     if not isinstance(given, ContainerSandbox) or given.tree_at is None:
         raise DatasetError(
             "needs a sandbox as `ContainerSandbox.for_task` makes it, with `in_image`; "
@@ -190,49 +271,3 @@ def sandbox_of_image(task: Task, given: Sandbox | None) -> ContainerSandbox:
             "runner",
         )
     return given
-
-
-def _patches(
-    task: Task,
-    numbers: tuple[int, int],
-    setting: Setting,
-    location: PatchLocation,
-    **options: Any,
-) -> tuple[Patch, ...]:
-    """Return the two patches; *options* are those of `find_patches`."""
-    if location is PatchLocation.GOLD:
-        return tuple(task.gold_patch(number) for number in numbers)
-    return find_patches(
-        setting, task.repo_name, task.task_id, numbers, location=location, **options
-    )
-
-
-def _suites(
-    task: Task, numbers: tuple[int, int], timeout_seconds: float | None, own: Mapping[str, Any]
-) -> tuple[TestSuite, ...]:
-    """Return both features' suites, the image's where there are no options of *own*."""
-    options = dict(own)
-    if timeout_seconds is not None:
-        options["timeout_seconds"] = timeout_seconds
-    # An iterator serves both features.
-    if not isinstance(command := options.get("command"), str | None):
-        options["command"] = tuple(command)
-    make = task.suite if own else task.image_suite
-    return tuple(make(number, **options) for number in numbers)
-
-
-def repository_of(
-    repo_dir: str | os.PathLike[str] | None, sandbox: Sandbox | None
-) -> str | os.PathLike[str]:
-    """Return the clone, or what the image has instead."""
-    if repo_dir is not None:
-        return repo_dir
-    if not isinstance(sandbox, ContainerSandbox):
-        raise DatasetError("is needed where no image has the repository", "repo_dir")
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return repository_from_image(
-        sandbox.image,
-        cache / "cooperbench_eval" / "bases",
-        pull=sandbox.pull,
-        base_url=sandbox.base_url,
-    )

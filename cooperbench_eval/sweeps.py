@@ -1,24 +1,23 @@
-"""Whole sweeps: every pair of a task's own solutions, every pair of an agents' run."""
+"""Batches of the benchmark: all pairs of a task's own solutions, and all pairs of a run."""
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import suppress
 from functools import lru_cache, partial
 from itertools import chain, groupby
 from typing import Literal, TypedDict, Unpack
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 from cooperbench_eval.batch.jobs import failure_of
 from cooperbench_eval.batch.many import evaluate_many
 from cooperbench_eval.batch.progress import Progress
 from cooperbench_eval.batch.store import ReportStore
-from cooperbench_eval.benchmark import repository_of, sandbox_of_image
+from cooperbench_eval.benchmark import PairBuilder
 from cooperbench_eval.dataset import Dataset, Task
 from cooperbench_eval.errors import CooperBenchEvalError, DatasetError
-from cooperbench_eval.evaluator import Evaluator, Feature, FeaturePair, report_failure
-from cooperbench_eval.patching import Patch
+from cooperbench_eval.evaluator import Evaluator, FeaturePair, report_failure
 from cooperbench_eval.reporting import MergeReport
 from cooperbench_eval.runlogs import RunPair, Setting, discover_run
 from cooperbench_eval.running import TestRunner, TestSuite
@@ -30,7 +29,7 @@ _Folder = str | os.PathLike[str]
 
 
 class BatchOptions(TypedDict, total=False):
-    """Options that go on to `evaluate_many`."""
+    """Options that are passed on to `evaluate_many`."""
 
     executor: Executor | None
     store: ReportStore | _Folder | None
@@ -49,28 +48,30 @@ def gold_matrix(
 ) -> Iterator[MergeReport]:
     """Evaluate every pair of a task's features by the dataset's own solutions.
 
-    They were written alone, and may conflict. With `gold=`, `summarize` puts what they
-    reach beside what a team does.
+    Each solution was written for its feature only, so two of them may conflict. Pass the
+    reports to `summarize` as `gold=` to compare agents with them.
 
     Args:
         task: The task.
         repo_dir: A clone of its repository. Not needed with *in_image*.
-        evaluator: How to evaluate; with tests, by a `TestRunner` as it comes, if absent.
-        suite_of: Makes a feature's tests, where the evaluator has a runner.
-        in_image: Whether the tests run in the task's own image, as `evaluate` has it;
-            *suite_of* and the runner's sandbox then say nothing.
-        options: Go on to `evaluate_many`: *executor*, *store*, *progress*, *on_error*.
+        evaluator: Evaluates the pairs; by default with tests, run by a `TestRunner` with
+            default options.
+        suite_of: Returns a feature's tests; called only if the evaluator has a runner.
+        in_image: Whether the tests run in the task's own image, as in `evaluate`;
+            *suite_of* and the runner's sandbox are then ignored.
+        options: Passed on to `evaluate_many`: *executor*, *store*, *progress*, *on_error*.
 
     Raises:
         DatasetError: The task lacks something.
         PatchError: One of its patches cannot be read.
-        RepositoryError: *repo_dir* is no repository with the base commit.
-        BatchError: See `evaluate_many`; so are its other errors.
+        RepositoryError: *repo_dir* is not a repository that has the base commit.
+        BatchError: See `evaluate_many`, which raises other errors as well.
     """
-    setup = _Setup(evaluator=evaluator or _with_tests(), suite_of=suite_of, in_image=in_image)
-    setup = setup.within(task)
-    base = setup.base(task, repo_dir)
-    features = {n: setup.feature(task, n, task.gold_patch(n)) for n in task.features}
+    builder = PairBuilder(evaluator=evaluator or _with_tests(), suite_of=suite_of)
+    if in_image:
+        builder = builder.in_image_of(task)
+    base = builder.base(task, repo_dir)
+    features = {n: builder.feature(task, n, task.gold_patch(n)) for n in task.features}
     pairs = [
         FeaturePair(
             repo_name=task.repo_name,
@@ -81,7 +82,7 @@ def gold_matrix(
         )
         for first, second in task.pairs
     ]
-    return evaluate_many(pairs, evaluator=setup.evaluator, **options)
+    return evaluate_many(pairs, evaluator=builder.evaluator, **options)
 
 
 def evaluate_run(
@@ -101,149 +102,99 @@ def evaluate_run(
 ) -> Iterator[MergeReport]:
     """Evaluate every pair of an agents' run.
 
-    Of three and more agents on a task every two are a pair. Where an agent handed in
-    nothing, the pair is `missing_input`. A pair whose task or repository cannot be had
-    gives a report with a `failure`; what could not even be made is not stored.
+    If three or more agents worked on a task, every two of them are a pair. If an agent
+    handed in nothing, its pairs are `missing_input`. If the task or repository of a pair
+    is missing, its report has a `failure`; such a report is not stored.
 
     Args:
         logs_dir: The folder of run logs.
         run_name: The run.
         dataset_dir: The dataset.
-        repo_dirs: A clone of the repository, or one for each repository by its folder's
-            name in the dataset. Not needed with *in_image*.
-        setting: Take the pairs of this setting only.
-        repo_name: Take those of this repository only.
-        task_id: Take those of this task only; 0 is a task like any other.
-        subset: Take those of the dataset's subset of this name only, in whichever order
-            their features stand.
+        repo_dirs: A clone of the repository, or a mapping from the name of each
+            repository's folder in the dataset to its clone. Not needed with *in_image*.
+        setting: Take only the pairs of this setting.
+        repo_name: Take only the pairs of this repository.
+        task_id: Take only the pairs of this task; 0 is a valid number.
+        subset: Take only the pairs of the dataset's subset of this name, in either order
+            of their features.
         evaluator: As in `gold_matrix`.
         suite_of: As in `gold_matrix`.
         in_image: As in `gold_matrix`; each task is then a batch of its own.
-        options: Go on to `evaluate_many`: *executor*, *store*, *progress*, *on_error*.
+        options: Passed on to `evaluate_many`: *executor*, *store*, *progress*, *on_error*.
 
     Raises:
-        DatasetError: There is no such run, setting or subset, or no such pair in it.
-        BatchError: See `evaluate_many`; so are its other errors.
+        DatasetError: The run, setting or subset does not exist, or has no such pair.
+        BatchError: See `evaluate_many`, which raises other errors as well.
     """
     dataset = Dataset(dataset_dir)
-    chosen = _Choice.of(dataset, setting, repo_name, task_id, subset)
-    found = [each for each in discover_run(logs_dir, run_name) if chosen.takes(each)]
+    wanted = {
+        "setting": setting if setting is None else Setting.of(setting),
+        "repo_name": repo_name,
+        "task_id": task_id,
+    }
+    listed = None if subset is None else frozenset(_listed(dataset, subset))
+    found = [
+        pair
+        for pair in discover_run(logs_dir, run_name)
+        if all(value in {None, getattr(pair, name)} for name, value in wanted.items())
+        and (listed is None or _unordered(pair.repo_name, pair.task_id, pair.numbers) in listed)
+    ]
     if not found:
         raise DatasetError("holds no such pair", run_name)
-    setup = _Setup(evaluator=evaluator or _with_tests(), suite_of=suite_of, in_image=in_image)
-    run = _Run(dataset, setup, repo_dirs)
+    builder = PairBuilder(evaluator=evaluator or _with_tests(), suite_of=suite_of)
+    run = _Run(dataset, repo_dirs)
     if not in_image:
-        return run.reports(found, options)
-    by_task = groupby(found, lambda each: (each.repo_name, each.task_id))
-    return chain.from_iterable(run.reports(list(pairs), options) for _, pairs in by_task)
+        return evaluate_many(run.pairs(found, builder), evaluator=builder.evaluator, **options)
+    by_task = groupby(found, lambda pair: (pair.repo_name, pair.task_id))
+    batches = (run.in_image(list(pairs), builder, options) for _, pairs in by_task)
+    return chain.from_iterable(batches)
 
 
 def _with_tests() -> Evaluator:
     return Evaluator(runner=TestRunner())
 
 
-@frozen(kw_only=True)
-class _Choice:
-    """Which pairs of a run are wanted."""
-
-    setting: Setting | None
-    repo_name: str | None
-    task_id: int | None
-    subset: frozenset[tuple[str, int, frozenset[int]]] | None
-
-    @classmethod
-    def of(
-        cls,
-        dataset: Dataset,
-        setting: str | None,
-        repo_name: str | None,
-        task_id: int | None,
-        subset: str | None,
-    ) -> "_Choice":
-        return cls(
-            setting=None if setting is None else Setting.of(setting),
-            repo_name=repo_name,
-            task_id=task_id,
-            subset=None
-            if subset is None
-            else frozenset(
-                (task.repo_name, task.task_id, frozenset(pair))
-                for task, pair in dataset.subset(subset)
-            ),
-        )
-
-    def takes(self, pair: RunPair) -> bool:
-        place = (pair.repo_name, pair.task_id, frozenset(pair.numbers))
-        return (
-            self.setting in {None, pair.setting}
-            and self.repo_name in {None, pair.repo_name}
-            and self.task_id in {None, pair.task_id}
-            and (self.subset is None or place in self.subset)
-        )
+_Unordered = tuple[str, int, frozenset[int]]
 
 
-@frozen(kw_only=True)
-class _Setup:
-    """How the pairs of a sweep are made."""
-
-    evaluator: Evaluator
-    suite_of: Callable[[Task, int], TestSuite]
-    in_image: bool
-
-    def within(self, task: Task) -> "_Setup":
-        """Return the setup for one task: with its image, where tests run in it."""
-        runner = self.evaluator.runner
-        if not self.in_image or runner is None:
-            return self
-        sandbox = sandbox_of_image(task, None)
-        return evolve(
-            self,
-            suite_of=Task.image_suite,
-            evaluator=evolve(self.evaluator, runner=evolve(runner, sandbox=sandbox)),
-        )
-
-    def base(self, task: Task, repo_dir: _Folder | None) -> Snapshot:
-        runner = self.evaluator.runner
-        path = repository_of(repo_dir, runner.sandbox if runner and self.in_image else None)
-        return Snapshot.from_repo(path, task.base_commit())
-
-    def feature(self, task: Task, number: int, patch: Patch) -> Feature:
-        task.require(number)
-        return Feature(
-            number=number,
-            patch=patch,
-            tests=self.suite_of(task, number) if self.evaluator.runner else None,
-            description=task.description(number),
-        )
+def _unordered(repo_name: str, task_id: int, numbers: Iterable[int]) -> _Unordered:
+    """Identify a pair regardless of the order of its features."""
+    return repo_name, task_id, frozenset(numbers)
 
 
+def _listed(dataset: Dataset, subset: str) -> Iterator[_Unordered]:
+    for task, numbers in dataset.subset(subset):
+        yield _unordered(task.repo_name, task.task_id, numbers)
+
+
+@frozen
 class _Run:
-    """The pairs of a run, made one by one; one that cannot be made is a report of that."""
+    """Makes the pairs of a run; a pair that cannot be made becomes a report of the failure."""
 
-    def __init__(
-        self, dataset: Dataset, setup: _Setup, repo_dirs: _Folder | Mapping[str, _Folder] | None
-    ) -> None:
-        self._dataset = dataset
-        self._setup = setup
-        self._repo_dirs = repo_dirs
+    dataset: Dataset
+    repo_dirs: _Folder | Mapping[str, _Folder] | None
 
-    def reports(self, found: Sequence[RunPair], options: BatchOptions) -> Iterator[MergeReport]:
-        """Evaluate the pairs, of one task where its image is needed."""
-        setup = self._setup
-        if setup.in_image:
-            with suppress(DatasetError):  # each pair will say it
-                setup = setup.within(self._dataset.task(found[0].repo_name, found[0].task_id))
-        base_of = lru_cache(maxsize=1)(partial(self._base, setup))
-        pairs = _Counted((self._pair(each, setup, base_of) for each in found), len(found))
-        return evaluate_many(pairs, evaluator=setup.evaluator, **options)
+    def in_image(
+        self, found: Sequence[RunPair], builder: PairBuilder, options: BatchOptions
+    ) -> Iterator[MergeReport]:
+        """Evaluate pairs of one task in its image."""
+        with suppress(DatasetError):  # each pair's report says that the task is missing
+            builder = builder.in_image_of(self.dataset.task(found[0].repo_name, found[0].task_id))
+        return evaluate_many(self.pairs(found, builder), evaluator=builder.evaluator, **options)
+
+    def pairs(self, found: Sequence[RunPair], builder: PairBuilder) -> "_Counted":
+        """Return an iterable that makes each pair when it is needed."""
+        # The pairs of a task stand together, and share its base.
+        base_of = lru_cache(maxsize=1)(partial(self._base, builder))
+        return _Counted((self._pair(each, builder, base_of) for each in found), len(found))
 
     def _pair(
-        self, found: RunPair, setup: _Setup, base_of: Callable[[Task], Snapshot]
+        self, found: RunPair, builder: PairBuilder, base_of: Callable[[Task], Snapshot]
     ) -> FeaturePair | MergeReport:
         try:
-            task = self._dataset.task(found.repo_name, found.task_id)
+            task = self.dataset.task(found.repo_name, found.task_id)
             feature1, feature2 = (
-                setup.feature(task, number, patch)
+                builder.feature(task, number, patch)
                 for number, patch in zip(found.numbers, found.patches(), strict=True)
             )
             return FeaturePair(
@@ -257,7 +208,7 @@ class _Run:
             )
         except (CooperBenchEvalError, OSError, ValueError) as exc:
             return report_failure(
-                setup.evaluator.strategies,
+                builder.evaluator.strategies,
                 failure_of(exc),
                 repo_name=found.repo_name,
                 task_id=found.task_id,
@@ -266,16 +217,16 @@ class _Run:
                 setting=found.setting.value,
             )
 
-    def _base(self, setup: _Setup, task: Task) -> Snapshot:
-        given = self._repo_dirs
+    def _base(self, builder: PairBuilder, task: Task) -> Snapshot:
+        given = self.repo_dirs
         if isinstance(given, Mapping):
             given = given.get(task.repo_name)
-        return setup.base(task, given)
+        return builder.base(task, given)
 
 
 @frozen
 class _Counted:
-    """An iterator that knows how much is to come, for a bar."""
+    """An iterator that knows its length, for a progress bar."""
 
     pairs: Iterator[FeaturePair | MergeReport]
     count: int
