@@ -20,8 +20,8 @@ from cooperbench_eval.structure.interference import find_interference
 from cooperbench_eval.structure.languages import read_versions
 from cooperbench_eval.structure.merge import TreeMerge
 from cooperbench_eval.structure.tree import (
+    Construct,
     DisagreementError,
-    Node,
     OrderError,
     StructureError,
     render,
@@ -129,7 +129,7 @@ class _Attempts:
         return FileMerge(text=text.replace(b"\n", b"\r\n") if self._is_crlf else text, rule=rule)
 
     @cached_property
-    def _trees(self) -> list[Node]:
+    def _trees(self) -> list[Construct]:
         if max(map(len, self._versions)) > self._max_bytes:
             raise StructureError(f"the file has more than {self._max_bytes:,} bytes")
         versions = [version or b"\n" for version in self._versions]

@@ -1,15 +1,15 @@
-"""Says which children of two versions of a construct are the same one."""
+"""Matches the children of two versions of a construct."""
 
 from collections import Counter
 from collections.abc import Sequence
 
 from cooperbench_eval.merging.linediff import Change, diff_lines
-from cooperbench_eval.structure.tree import Element, Mode, Node
+from cooperbench_eval.structure.tree import Construct, Element, Mode
 
 __all__ = ["align", "similarity"]
 
 _MOST_COMPARED = 40
-"""Up to how many children of either version are compared with one another."""
+"""The most children of either version that are compared pairwise."""
 _LEAST_ALIKE = 0.5
 _LEAST_RENAMED = 0.7
 _NAMESAKE = 10.0
@@ -18,15 +18,18 @@ _LEAST_NESTED = 12
 
 
 def align(base: Sequence[Element], side: Sequence[Element], mode: Mode) -> list[int | None]:
-    """Find for each child of *base* the one it became; places never cross.
+    """Find the child of *side* that each child of *base* became; matches never cross.
 
-    Equal children are found first. Between them, children of one kind and name are
-    matched, then those of one kind of which at least half of the words are equal.
+    Equal children are matched first. Between them, children of the same kind and name
+    are matched, then children of the same kind that share at least half of their words.
 
     Args:
-        base: The children of the one version.
-        side: Those of the other.
-        mode: How they stand together: only in lists and suites do children have names.
+        base: The children of the base.
+        side: The children of a side.
+        mode: How they stand together: children have names only in lists and suites.
+
+    Returns:
+        For each child of *base* its index in *side*; `None` if it was removed.
     """
     start, end = _shared_ends(base, side)
     places: list[int | None] = [*range(start), *[None] * (len(base) - start)]
@@ -74,14 +77,14 @@ def similarity(one: Sequence[bytes], other: Sequence[bytes]) -> float:
 
 
 def _share(one: Sequence[bytes], other: Sequence[bytes]) -> float:
-    """Return the share of the words of the shorter one that the longer one has."""
+    """Return the share of the shorter one's words that the longer one has."""
     return (Counter(one) & Counter(other)).total() / min(len(one), len(other))
 
 
 def _match(
     base: Sequence[Element], side: Sequence[Element], gap: tuple[range, range], mode: Mode
 ) -> list[tuple[int, int]]:
-    """Match children that were edited, in order, so that the sum of likenesses is greatest."""
+    """Match edited children in order, so that the sum of their likenesses is greatest."""
     rows, columns = gap
     if not rows or not columns:
         return []
@@ -117,7 +120,7 @@ def _match(
 def _match_by_name(
     base: Sequence[Element], side: Sequence[Element], gap: tuple[range, range]
 ) -> list[tuple[int, int]]:
-    """Match what has the same name, in order; for more children than are compared."""
+    """Match children with the same name in order, where pairwise comparison costs too much."""
     rows, columns = gap
     old = [_name(base[i]) or b"%d of base" % i for i in rows]
     new = [_name(side[j]) or b"%d of side" % j for j in columns]
@@ -134,7 +137,7 @@ def _name(element: Element) -> bytes:
 
 
 def _is_nested(element: Element, inserted: Sequence[Element]) -> bool:
-    """Whether a statement stands unchanged in a new one, and so did not become another."""
+    """Whether a new statement contains this one unchanged, which then became nothing else."""
     words = _words(element)
     return len(words) >= _LEAST_NESTED and any(
         not _are_namesakes(element, each) and _words(each).find(words, 1) > 0 for each in inserted
@@ -145,21 +148,20 @@ def _are_namesakes(one: Element, other: Element) -> bool:
     return bool(one.key) and (one.kind, one.key) == (other.kind, other.key)
 
 
-def _has_suite(node: Node) -> bool:
+def _has_suite(node: Construct) -> bool:
     return node.mode is Mode.MEMBERS or any(child.kind == "suite" for child in node.children)
 
 
 def _words(element: Element) -> bytes:
-    """Join the words of a statement so that none is found in another one."""
-    words = element.words() if isinstance(element, Node) else [element.word]
-    return b" ".join([b"", *words, b""])
+    """Join the words of a statement so that a search finds whole words only."""
+    return b" ".join([b"", *element.words(), b""])
 
 
 def _likeness(one: Element, other: Element, mode: Mode) -> float:
-    """Say how far a child may have become another one; 0 if it cannot."""
+    """Return how likely a child became another one; 0 if it cannot have."""
     if one.kind != other.kind:
         return 0.0
-    if not isinstance(one, Node) or not isinstance(other, Node):
+    if not isinstance(one, Construct) or not isinstance(other, Construct):
         return float(one.kind == "text")
     if mode is Mode.SEQUENCE:
         return 1.0

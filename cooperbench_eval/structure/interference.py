@@ -1,10 +1,10 @@
-"""Finds where the work of one side flows into that of the other.
+"""Finds data flow from one side's changes into the other's.
 
-Two changes of one function may each be right and yet not go together, although they
-touch different statements: one side changes how a variable is computed, the other what
-is done with it; or both introduce a variable of one name. Horwitz, Prins and Reps
-("Integrating noninterfering versions of programs", 1989) call it interference. It is
-judged here by the names in statements, within one function.
+Two changes of one function may touch different statements and still not work together:
+one side changes how a variable is computed, and the other how it is used; or both
+introduce a variable with the same name. Horwitz, Prins and Reps ("Integrating
+noninterfering versions of programs", 1989) call this interference. This module judges
+it by the names in the statements of one function.
 """
 
 import re
@@ -14,7 +14,7 @@ from attrs import frozen
 
 from cooperbench_eval.merging.linediff import diff_lines
 from cooperbench_eval.structure.alignment import similarity
-from cooperbench_eval.structure.tree import ASSIGNING, DECLARING, Element, Mode, Node, same
+from cooperbench_eval.structure.tree import ASSIGNING, DECLARING, Construct, Element, Mode, same
 
 __all__ = ["find_interference"]
 
@@ -24,12 +24,7 @@ _NAME = re.compile(rb"[A-Za-z_\x80-\xff][A-Za-z0-9_\x80-\xff]*\Z")
 
 @frozen
 class _Statement:
-    """A statement without the suites in it.
-
-    Attributes:
-        words: Its words.
-        kind: What it is.
-    """
+    """A statement without its suites."""
 
     words: tuple[bytes, ...]
     kind: str
@@ -40,7 +35,7 @@ class _Statement:
 
     @property
     def sets(self) -> frozenset[bytes]:
-        """The variables that it gives a value; attributes and items are none."""
+        """The variables that it assigns, without attributes and items."""
         if self.kind != "assignment":
             return frozenset()
         signs = (*ASSIGNING, b":")
@@ -69,7 +64,7 @@ class _Statement:
 
     @property
     def uses(self) -> frozenset[bytes]:
-        """The names that it uses, attributes aside."""
+        """The names that it reads, without attributes."""
         start, words = self._value_start, self.words
         return frozenset(
             word
@@ -81,8 +76,8 @@ class _Statement:
         )
 
 
-def find_interference(base: Node, ours: Node, theirs: Node) -> str:
-    """Say where the sides interfere, empty if they do not."""
+def find_interference(base: Construct, ours: Construct, theirs: Construct) -> str:
+    """Return where the sides interfere; empty if they do not."""
     before, mine, other = (dict(_functions(tree)) for tree in (base, ours, theirs))
     for name, function in before.items():
         sides = [found for side in (mine, other) if (found := _found(name, before, side))]
@@ -94,13 +89,13 @@ def find_interference(base: Node, ours: Node, theirs: Node) -> str:
     return ""
 
 
-_Functions = dict[bytes, Node]
+_Functions = dict[bytes, Construct]
 
 
-def _functions(tree: Node, scope: bytes = b"") -> Iterator[tuple[bytes, Node]]:
-    """Yield each function by its qualified name, those in functions aside."""
+def _functions(tree: Construct, scope: bytes = b"") -> Iterator[tuple[bytes, Construct]]:
+    """Yield each function by its qualified name, but no nested functions."""
     for child in tree.children:
-        if not isinstance(child, Node):
+        if not isinstance(child, Construct):
             continue
         if child.kind == "def" and child.key:
             yield scope + child.key, child
@@ -109,8 +104,8 @@ def _functions(tree: Node, scope: bytes = b"") -> Iterator[tuple[bytes, Node]]:
             yield from _functions(child, scope + child.key + b"." if is_named else scope)
 
 
-def _found(name: bytes, before: _Functions, side: _Functions) -> Node | None:
-    """Find a function, by another name if it has a new one."""
+def _found(name: bytes, before: _Functions, side: _Functions) -> Construct | None:
+    """Find a function by its name, or a new function that is similar."""
     if name in side:
         return side[name]
     words = before[name].words()
@@ -119,19 +114,14 @@ def _found(name: bytes, before: _Functions, side: _Functions) -> Node | None:
 
 
 def _statements(element: Element) -> Iterator[_Statement]:
-    if not isinstance(element, Node):
+    if not isinstance(element, Construct):
         return
     if element.mode is Mode.MEMBERS:
         for child in element.children:
             yield from _statements(child)
         return
     header = [child for child in element.children if child.kind not in {"suite", "comment"}]
-    words = [
-        word
-        for child in header
-        for word in (child.words() if isinstance(child, Node) else [child.plain])
-    ]
-    yield _Statement(tuple(words), element.kind)
+    yield _Statement(tuple(word for child in header for word in child.words()), element.kind)
     for child in element.children:
         if child.kind == "suite":
             yield from _statements(child)
@@ -139,7 +129,7 @@ def _statements(element: Element) -> Iterator[_Statement]:
 
 @frozen
 class _Work:
-    """What a side did to a function: statements it took away, and those it put there."""
+    """The statements of a function that a side removed, and those that it added."""
 
     gone: tuple[_Statement, ...]
     new: tuple[_Statement, ...]
@@ -152,16 +142,14 @@ class _Work:
             tuple(s for c in changes for s in after[c.b_start : c.b_end]),
         )
 
-    def computes(self, other: "_Work") -> set[bytes]:
-        """Return the variables that it computes otherwise, and *other* does not."""
-        computed, theirs = (
-            {name for each in work.new for name in each.sets} for work in (self, other)
-        )
-        return computed - theirs
+    @property
+    def sets(self) -> set[bytes]:
+        """The variables that its new statements assign."""
+        return {name for each in self.new for name in each.sets}
 
     @property
     def uses(self) -> set[bytes]:
-        """Return the names in statements that do not just name or return an old value."""
+        """The names that its new statements read, unless they only name or return an old value."""
         kept = {each.value for each in self.gone}
         return {name for each in self.new if each.value not in kept for name in each.uses}
 
@@ -178,15 +166,15 @@ def _interfere(
     if twice := _introduced_by_both(mine, other, known):
         return f"both sides introduce {_shown(twice)}"
     for one, two in ((mine, other), (other, mine)):
-        if flow := one.computes(two) & two.uses & known:
-            return f"one side changes {_shown(flow)}, the other what is done with it"
+        if flow := (one.sets - two.sets) & two.uses & known:
+            return f"one side changes {_shown(flow)}, the other how it is used"
     return ""
 
 
 def _introduced_by_both(mine: _Work, other: _Work, known: set[bytes]) -> set[bytes]:
-    """Find variables that both introduce for something of their own, and do not hand on."""
+    """Find variables that both sides introduce for different values and do not return."""
     ours, theirs = ({s for s in work.new if s.sets - known} for work in (mine, other))
-    handed_on = {
+    returned = {
         each.words[-1]
         for each in (*mine.new, *other.new)
         if each.kind == "return" and len(each.value) == 1
@@ -195,4 +183,4 @@ def _introduced_by_both(mine: _Work, other: _Work, known: set[bytes]) -> set[byt
         {name for each in new - shared for name in each.sets}
         for new, shared in ((ours, theirs), (theirs, ours))
     ]
-    return (names[0] & names[1]) - known - handed_on
+    return (names[0] & names[1]) - known - returned

@@ -8,7 +8,7 @@ from cooperbench_eval.structure.definitions import definitions
 from cooperbench_eval.structure.grammars import Grammar, SyntaxFaultError, parse_soundly
 from cooperbench_eval.structure.python import read_python
 from cooperbench_eval.structure.syntax import read_syntax
-from cooperbench_eval.structure.tree import Node, StructureError
+from cooperbench_eval.structure.tree import Construct, StructureError
 
 __all__ = ["count_definitions", "find_syntax_fault", "read_versions"]
 
@@ -27,7 +27,7 @@ _GRAMMARS: dict[str, Grammar] = {
 }
 
 
-def read_versions(path: str, versions: Sequence[bytes]) -> list[Node]:
+def read_versions(path: str, versions: Sequence[bytes]) -> list[Construct]:
     """Read versions of a file in the language that its name tells.
 
     Raises:

@@ -22,7 +22,7 @@ class Profile:
         kinds: Statements, definitions and clauses with what they are called here.
         wrappers: Statements that are what the statement in them is.
         functions: Functions without names, as in expressions.
-        ladders: Statements of which the next may follow behind `else`.
+        chains: Statements of which the next may follow behind `else`.
         clauses: Their further parts.
         cases: Clauses with statements behind their colon.
         prefixes: What stands before a member and belongs to it.
@@ -38,7 +38,7 @@ class Profile:
     kinds: Mapping[str, str]
     wrappers: frozenset[str] = frozenset()
     functions: frozenset[str]
-    ladders: frozenset[str]
+    chains: frozenset[str]
     clauses: frozenset[str] = frozenset()
     cases: frozenset[str] = frozenset()
     prefixes: frozenset[str] = frozenset()
@@ -103,7 +103,7 @@ _JAVASCRIPT = Profile(
     ),
     wrappers=_set("export_statement ambient_declaration expression_statement"),
     functions=_set("arrow_function function_expression generator_function class"),
-    ladders=_set("if_statement try_statement"),
+    chains=_set("if_statement try_statement"),
     clauses=_set("else_clause catch_clause finally_clause"),
     cases=_set("switch_case switch_default"),
     prefixes=_set("decorator"),
@@ -150,7 +150,7 @@ _GO = Profile(
         fallthrough="fallthrough_statement",
     ),
     functions=_set("func_literal"),
-    ladders=_set("if_statement"),
+    chains=_set("if_statement"),
     cases=_set("expression_case default_case type_case communication_case"),
     named=_set("keyed_element parameter_declaration type_parameter_declaration"),
 )
@@ -192,7 +192,7 @@ _RUST = Profile(
     ),
     wrappers=_set("expression_statement"),
     functions=_set("closure_expression"),
-    ladders=_set("if_expression"),
+    chains=_set("if_expression"),
     clauses=_set("else_clause"),
     prefixes=_set("attribute_item"),
     named=_set("field_declaration enum_variant field_initializer parameter type_parameter"),

@@ -1,8 +1,8 @@
 """Reads Python source into a tree.
 
-The reader knows logical lines, suites, brackets and the first words of statements, and
-no more grammar than that; a merged file is parsed by Python itself afterwards. It is
-not built on `tokenize`, whose tokens differ between versions of Python.
+The reader knows logical lines, suites, brackets and the first words of statements. It
+needs no more grammar, because Python itself parses the merged file afterwards. It does
+not use `tokenize`, whose tokens differ between versions of Python.
 """
 
 import re
@@ -14,13 +14,17 @@ from typing import NamedTuple
 from attrs import evolve
 
 from cooperbench_eval.structure.tree import (
+    RESERVED,
+    Construct,
     Element,
+    Elements,
     Mode,
-    Node,
     StructureError,
     Token,
     indented,
     relative_lines,
+    split_tail,
+    suite,
 )
 
 __all__ = ["read_python", "split_python"]
@@ -39,10 +43,9 @@ _TOKEN = re.compile(
     )""",
     re.VERBOSE | re.DOTALL,
 )
-_RESERVED = re.compile(rb"[\0\v\x1d-\x1f]")
 _CONTINUED = re.compile(rb"\\\r?\n")
 _CUT = re.compile(
-    # Only the first newline of a run is looked behind of, or the time is quadratic in it.
+    # The look-behind accepts only the first newline of a run, or the time would be quadratic.
     rb"\n(?:(?<=\S\n)|(?<=\S\r\n))(?=(?:\r?\n)+(?:#[^\n]*\n)*(?:@|def |class |async def ))"
 )
 _CLOSERS = {b"(": b")", b"[": b"]", b"{": b"}"}
@@ -59,38 +62,37 @@ _SOFT = frozenset({b"case", b"match"})
 _CLAUSES = frozenset({b"elif", b"else", b"except", b"finally", b"case"})
 _OPENING = frozenset({b"if", b"for", b"while", b"with", b"try", *_CLAUSES - _SOFT})
 _DEEPEST = 40
-"""How many suites and brackets may stand in one another; a merge needs a dozen calls for each."""
-
-
-_TOO_DEEP = f"there are more than {_DEEPEST} suites and brackets in one another"
+"""How deep suites and brackets may nest; a merge needs a dozen nested calls for each level."""
+_TOO_DEEP = f"suites and brackets nest more than {_DEEPEST} levels deep"
 
 
 @lru_cache(maxsize=64)
 def split_python(source: bytes) -> list[bytes]:
-    """Cut a file before its top-level definitions and the newlines before these.
+    """Cut a file before the newlines that precede its top-level definitions.
 
-    A cut may fall into a string. If every piece can be read by itself, none does, and
-    the pieces are runs of the file's statements.
+    A cut may fall inside a string. If each piece can be read on its own, no cut does,
+    and the pieces are runs of the file's statements.
     """
     ends = (found.start() for found in _CUT.finditer(source))
     cuts = [end - (source[end - 1 : end] == b"\r") for end in ends]
     return [source[start:end] for start, end in pairwise([0, *cuts, len(source)])]
 
 
-def read_python(versions: Sequence[bytes]) -> list[Node]:
-    """Read versions of a file; what all of them have in common is not looked into.
+def read_python(versions: Sequence[bytes]) -> list[Construct]:
+    """Read versions of a file; a piece that all of them share stays one token.
 
     Args:
-        versions: Their bytes, in any encoding that has ASCII in it.
+        versions: Their bytes, in any encoding that extends ASCII.
 
     Returns:
-        Trees that `render` writes out with the last newline before the first line.
+        One tree for each version. `render` writes it with the last newline moved to
+        the front.
 
     Raises:
         StructureError: Brackets, strings or indentation do not match.
     """
-    if any(map(_RESERVED.search, versions)):
-        raise StructureError("there are control characters")
+    if any(map(RESERVED.search, versions)):
+        raise StructureError("the file contains control characters")
     sources = [b"\n" + source.removesuffix(b"\n") for source in versions]
     cut = [split_python(source) for source in sources]
     common = set(cut[0]).intersection(*cut[1:])
@@ -103,12 +105,12 @@ def read_python(versions: Sequence[bytes]) -> list[Node]:
         return [_file([_read(source)]) for source in sources]
 
 
-def _file(pieces: Iterable[Sequence[Element]]) -> Node:
-    """Join pieces; of the ends of them there is one left."""
+def _file(pieces: Iterable[Sequence[Element]]) -> Construct:
+    """Join pieces, and keep only the last of their end tokens."""
     children = list(chain.from_iterable(pieces))
     end = children[-1] if children and children[-1].kind == "end" else Token(b"", b"", "end")
     kept = [child for child in children if child.kind != "end"]
-    return Node(kind="file", mode=Mode.MEMBERS, children=(*kept, end))
+    return suite((*kept, end), kind="file")
 
 
 def _unread(piece: bytes) -> tuple[Element]:
@@ -116,13 +118,13 @@ def _unread(piece: bytes) -> tuple[Element]:
 
 
 @lru_cache(maxsize=4096)
-def _read(piece: bytes) -> tuple[Element, ...]:
+def _read(piece: bytes) -> Elements:
     """Read a run of statements with the newline before it."""
-    return tuple(_Reader(_lines(piece)).file())
+    return tuple(_PythonReader(_lines(piece)).file())
 
 
 class _Line(NamedTuple):
-    """A logical line, or a comment that has a line of its own."""
+    """A logical line, or a comment on its own line."""
 
     indent: bytes
     tokens: list[Token]
@@ -133,7 +135,7 @@ class _Line(NamedTuple):
 
 
 def _lines(source: bytes) -> list[_Line]:
-    """Cut source into logical lines; comments are indented like what follows them."""
+    """Cut source into logical lines."""
     lines: list[_Line] = []
     depth = 0
     for found in _TOKEN.finditer(source):
@@ -148,7 +150,7 @@ def _lines(source: bytes) -> list[_Line]:
             lines.append(_Line(space.rpartition(b"\n")[2], []))
         depth += (word in b"([{") - (word in b")]}")
         if depth < 0:
-            raise StructureError("a bracket is closed that is not open")
+            raise StructureError("a closing bracket has no opening one")
         if not lines:
             raise StructureError("the first line is indented")
         lines[-1].tokens.append(Token(space, word, _kind(word)))
@@ -163,8 +165,8 @@ def _kind(word: bytes) -> str:
     return "text" if word[-3:] in _LONG_QUOTES else "token"
 
 
-class _Reader:
-    """Builds the tree of some lines."""
+class _PythonReader:
+    """Builds the tree of some logical lines."""
 
     def __init__(self, lines: Sequence[_Line]) -> None:
         self._lines = lines
@@ -174,20 +176,19 @@ class _Reader:
     def file(self) -> Iterator[Element]:
         yield from self._members(b"", 0)
         if self._at < len(self._lines):
-            raise StructureError("an indentation does not match")
+            raise StructureError("an indentation matches no outer suite")
 
     def _members(self, indent: bytes, depth: int) -> Iterator[Element]:
-        """Read the statements of a suite."""
         if depth > _DEEPEST:
             raise StructureError(_TOO_DEEP)
         found: list[Element] = []
-        clauses: list[Element] = []  # of the statement at hand, and its decorators
-        pending: list[Element] = []  # decorators, and comments that may turn out to be among them
+        clauses: list[Element] = []  # of the current statement, with its decorators
+        pending: list[Element] = []  # decorators, and comments that may stand between them
         while self._at < len(self._lines):
             line = self._lines[self._at]
             following = self._following[self._at]
             if len(following) > len(indent):
-                raise StructureError("an indentation is unexpected")
+                raise StructureError("a line is indented deeper than its suite")
             if following != indent and not (line.is_comment and len(line.indent) >= len(indent)):
                 break
             self._at += 1
@@ -209,27 +210,22 @@ class _Reader:
             pending = []
         yield from (*found, *_chain(clauses), *pending)
 
-    def _clause(self, line: _Line, depth: int) -> Node:
-        """Read a logical line and the suite below it."""
+    def _clause(self, line: _Line, depth: int) -> Construct:
+        """Read a logical line and the suite that it opens."""
         children: list[Element] = list(_parse_line(line, depth))
         if self._at < len(self._lines):
             following = self._following[self._at]
             if len(following) > len(line.indent):
                 if not following.startswith(line.indent):
                     raise StructureError("tabs and spaces are mixed")
-                suite = Node(
-                    kind="suite",
-                    mode=Mode.MEMBERS,
-                    children=tuple(self._members(following, depth + 1)),
-                    indent=following[len(line.indent) :],
-                )
-                children.append(suite)
+                members = tuple(self._members(following, depth + 1))
+                children.append(suite(members, following[len(line.indent) :]))
         kind, key = _name(children)
-        return Node(kind=kind, children=tuple(children), key=key)
+        return Construct(kind=kind, children=tuple(children), key=key)
 
 
 def _indents_of_code(lines: Sequence[_Line]) -> list[bytes]:
-    """Return for each line its indentation, for a comment that of the code behind it."""
+    """Return each line's indentation; a comment counts as indented like the code after it."""
     indents: list[bytes] = []
     following = b""
     for line in reversed(lines):
@@ -240,7 +236,7 @@ def _indents_of_code(lines: Sequence[_Line]) -> list[bytes]:
 
 
 def _decorators(pending: list[Element]) -> list[Element]:
-    """Return the part of *pending* that starts with its first decorator."""
+    """Return *pending* from its first decorator on."""
     for i, each in enumerate(pending):
         if each.kind == "decorator":
             return pending[i:]
@@ -248,8 +244,8 @@ def _decorators(pending: list[Element]) -> list[Element]:
 
 
 def _chain(clauses: Sequence[Element]) -> list[Element]:
-    """Make a statement of its clauses; one that cannot have more is its own clause."""
-    heads = (each for each in clauses if isinstance(each, Node) and each.kind != "decorator")
+    """Join the clauses of a statement; a simple statement stays as it is."""
+    heads = (each for each in clauses if isinstance(each, Construct) and each.kind != "decorator")
     head = next(heads, None)
     if head is None:
         return []
@@ -257,12 +253,11 @@ def _chain(clauses: Sequence[Element]) -> list[Element]:
     may_have_more = has_suite or head.kind.encode("latin-1") in _OPENING | _DEFINING
     if len(clauses) == 1 and not may_have_more:
         return [head]
-    return [Node(kind=head.kind, mode=Mode.MEMBERS, children=tuple(clauses), key=head.key)]
+    return [Construct(kind=head.kind, mode=Mode.MEMBERS, children=tuple(clauses), key=head.key)]
 
 
 def _relative(token: Token, indent: bytes) -> Token:
-    space, word, kind = token
-    return Token(indented(space, indent), word, kind) if b"\n" in space else token
+    return token.with_space(indented(token.space, indent)) if b"\n" in token.space else token
 
 
 def _parse_line(line: _Line, depth: int) -> list[Element]:
@@ -292,31 +287,31 @@ def _parse_line(line: _Line, depth: int) -> list[Element]:
     return _with_names_imported(stack[0][1])
 
 
-def _group(kind: str, inside: list[Element], closer: Token) -> Node:
+def _group(kind: str, inside: list[Element], closer: Token) -> Construct:
     opener, *rest = inside
-    items = Node(kind=kind, mode=Mode.LIST, children=tuple(_items(rest)))
-    return Node(kind="group", children=(opener, items, closer))
+    items = Construct(kind=kind, mode=Mode.LIST, children=tuple(_items(rest)))
+    return Construct(kind="group", children=(opener, items, closer))
 
 
 def _with_names_imported(children: list[Element]) -> list[Element]:
-    """Make a list of the names behind `import` that stand without brackets."""
+    """Make a list of the names after `import` if they have no brackets."""
     words = [child.plain for child in children]
     if words[0] not in {b"import", b"from"} or b"import" not in words:
         return children
     at = words.index(b"import") + 1
-    if at == len(children) or isinstance(children[at], Node):
+    if at == len(children) or isinstance(children[at], Construct):
         return children
     end = at + sum(child.kind != "comment" for child in children[at:])
-    names = Node(kind="items", mode=Mode.LIST, children=tuple(_items(children[at:end])))
+    names = Construct(kind="items", mode=Mode.LIST, children=tuple(_items(children[at:end])))
     return [*children[:at], names, *children[end:]]
 
 
-def _items(elements: Sequence[Element]) -> Iterator[Node]:
-    """Cut the inside of brackets at its commas."""
+def _items(elements: Sequence[Element]) -> Iterator[Construct]:
+    """Split the contents of brackets at the commas."""
     item: list[Element] = []
-    done: Node | None = None
+    done: Construct | None = None
     for element in elements:
-        if isinstance(element, Node):
+        if isinstance(element, Construct):
             item.append(element)
         elif done and not item and _ends_line(element):
             done = evolve(done, tail=(*done.tail, element))
@@ -334,22 +329,18 @@ def _items(elements: Sequence[Element]) -> Iterator[Node]:
 
 
 def _ends_line(token: Token) -> bool:
-    """Whether it is a comment behind something else."""
+    """Whether it is a comment after code on the same line."""
     return token.kind == "comment" and b"\n" not in token.space
 
 
-def _item(children: Sequence[Element], comma: bytes | None) -> Node:
-    """Make an item; comments at its end go behind the separator that it may come to have."""
-    end = len(children)
-    while comma is None and end > 1 and children[end - 1].kind == "comment":
-        end -= 1
-    tail = tuple(child for child in children[end:] if isinstance(child, Token))
-    kept = tuple(children[:end])
-    return Node(kind="item", children=kept, key=_item_key(kept), comma=comma, tail=tail)
+def _item(children: Sequence[Element], comma: bytes | None) -> Construct:
+    """Make an item; without a comma, comments at its end will follow the comma it may get."""
+    kept, tail = split_tail(tuple(children)) if comma is None else (tuple(children), ())
+    return Construct(kind="item", children=kept, key=_item_key(kept), comma=comma, tail=tail)
 
 
 def _item_key(children: Sequence[Element]) -> bytes:
-    """Name an item: a keyword, a parameter, the key of a dict, what is after `as`, or all."""
+    """Return an item's name: a parameter, keyword, dict key or alias, or else all its words."""
     words = [child.plain for child in children if child.kind != "comment"]
     if words[-2:-1] == [b"as"]:
         return words[-1]
@@ -364,7 +355,7 @@ def _item_key(children: Sequence[Element]) -> bytes:
 def _name(  # noqa: PLR0911 - one for each kind
     children: Sequence[Element],
 ) -> tuple[str, bytes]:
-    """Say what a statement is, and what it is known by."""
+    """Return the kind of a statement and its name."""
     words = [child.plain for child in children if child.kind not in {"suite", "comment"}]
     first = words[1] if words[0] == b"async" and len(words) > 1 else words[0]
     if first in _DEFINING:

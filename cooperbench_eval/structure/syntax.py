@@ -1,10 +1,9 @@
-"""Turns syntax trees of tree-sitter's into trees that can be merged.
+"""Turns tree-sitter's syntax trees into trees that can be merged.
 
-Statements, definitions and what is in brackets become constructs; the expressions
-between them are laid out flat, as the tokens they are written with.
+Statements, definitions and the contents of brackets become constructs. All other
+expressions become flat sequences of their tokens.
 """
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import Enum, auto
@@ -17,62 +16,65 @@ from cooperbench_eval.structure.grammars import Grammar, SyntaxFaultError, Synta
 from cooperbench_eval.structure.names import Description, Namer
 from cooperbench_eval.structure.profiles import PROFILES, Profile
 from cooperbench_eval.structure.tree import (
+    RESERVED,
+    Construct,
     Element,
     Mode,
-    Node,
     StructureError,
     Token,
     indented,
     relative_lines,
+    split_tail,
+    suite,
 )
 
 __all__ = ["read_syntax"]
 
-_RESERVED = re.compile(rb"[\0\v\x1d-\x1f]")
 _CLOSERS = {"(": ")", "[": "]", "{": "}", "<": ">", "|": "|"}
 _SEPARATORS = frozenset({";", ","})
 _DEEPEST = 120
-"""How many constructs may stand in one another; a merge needs some four calls for each."""
+"""How deep constructs may nest; a merge needs about four nested calls for each level."""
 
 
 @lru_cache(maxsize=8)
-def read_syntax(grammar: Grammar, versions: tuple[bytes, ...]) -> tuple[Node, ...]:
-    """Read versions of a file; what all of them have in common is not looked into.
+def read_syntax(grammar: Grammar, versions: tuple[bytes, ...]) -> tuple[Construct, ...]:
+    """Read versions of a file; a member that all of them share stays one token.
 
     Args:
-        grammar: What parses it.
+        grammar: The grammar that parses it.
         versions: Their bytes, each with a newline at its end.
 
     Returns:
-        Trees that `render` writes out with the last newline before the first line.
+        One tree for each version. `render` writes it with the last newline moved to
+        the front.
 
     Raises:
-        StructureError: A version has errors or nests too deeply, or the grammar's
+        StructureError: A version has syntax errors or nests too deeply, or the grammar's
             package is not installed.
     """
     for source in versions:
         _check(source)
-    readers = [_Reader(grammar, source) for source in versions]
+    readers = [_SyntaxReader(grammar, source) for source in versions]
     common = frozenset.intersection(*(frozenset(reader.texts()) for reader in readers))
     known: _Known = {}
     return tuple(reader.file(common, known) for reader in readers)
 
 
 def _check(source: bytes) -> None:
-    if _RESERVED.search(source):
-        raise StructureError("there are control characters")
+    if RESERVED.search(source):
+        raise StructureError("the file contains control characters")
     try:
         source.decode()
     except UnicodeDecodeError as exc:
-        raise StructureError("it is not UTF-8") from exc
+        raise StructureError("the file is not UTF-8") from exc
 
 
 _Known = dict[tuple[tuple[str, ...], bytes, bytes, int], Element]
-"""Members that were read, by the rules they are made by, their text, and their place."""
+"""Members that were read already, by their rules, text, indentation and depth."""
 
 
 class _Role(Enum):
-    """What is done about a node among the parts of an expression."""
+    """How a node within an expression is read."""
 
     WORD = auto()
     COMMENT = auto()
@@ -83,7 +85,6 @@ class _Role(Enum):
 
 
 def _roles(profile: Profile) -> dict[str, _Role]:
-    """Say for the rules of a language what is done about them; the rest is laid out flat."""
     found: dict[str, _Role] = {}
     for role, rules in (
         (_Role.BRACKETS, profile.modes),
@@ -103,7 +104,7 @@ _ROLES: Mapping[Grammar, Mapping[str, _Role]] = {
 
 
 class _Piece(NamedTuple):
-    """A member: what stands before it, itself, and what is behind it on its line."""
+    """The nodes of a member: its prefixes, itself, and what follows it on its line."""
 
     nodes: list[SyntaxNode]
 
@@ -116,7 +117,7 @@ class _Piece(NamedTuple):
         return self.nodes[-1].end_byte
 
 
-class _Reader:
+class _SyntaxReader:
     """Builds the tree of one version, from its first byte to its last."""
 
     def __init__(self, grammar: Grammar, source: bytes) -> None:
@@ -126,7 +127,7 @@ class _Reader:
         try:
             root = parse_soundly(grammar, source)
         except SyntaxFaultError as exc:
-            raise StructureError(f"a version does not parse ({exc})") from exc
+            raise StructureError(f"a version has a syntax error ({exc})") from exc
         self._namer = Namer(self._profile, source)
         self._pieces = list(self._cut(root.children))
         self._at = -1
@@ -135,11 +136,11 @@ class _Reader:
         self._known: _Known = {}
 
     def texts(self) -> Iterator[bytes]:
-        """Yield how the members of the file are written."""
+        """Yield the source text of each member of the file."""
         for piece in self._pieces:
             yield self._source[piece.start : piece.end].rstrip()
 
-    def file(self, common: frozenset[bytes], known: _Known) -> Node:
+    def file(self, common: frozenset[bytes], known: _Known) -> Construct:
         """Read the file; members in *common* become one token each."""
         self._known = known
         children: list[Element] = []
@@ -149,7 +150,7 @@ class _Reader:
                 self._word(piece.start, text, "unread") if is_common else self._member(piece)
             )
         children.append(self._word(len(self._source) - 1, b"", "end"))
-        return Node(kind="file", mode=Mode.MEMBERS, children=tuple(children))
+        return suite(tuple(children), kind="file")
 
     # --- tokens
 
@@ -166,7 +167,10 @@ class _Reader:
         return Token(space, word, kind)
 
     def _token(self, node: SyntaxNode, kind: str = "token") -> list[Element]:
-        """Make a token of a node, or nothing of one that is but white space."""
+        """Make a token of a node, preceded by text that the grammar skipped.
+
+        A node of white space gives no token.
+        """
         start = node.start_byte
         word = self._source[start : node.end_byte]
         if not (stripped := word.strip()):
@@ -179,7 +183,7 @@ class _Reader:
         return [*missed, token]
 
     def _missed(self, start: int) -> list[Element]:
-        """Make a token of what the grammar skips: separators in macros, a byte order mark."""
+        """Make a token of skipped text: separators in macros, or a byte order mark."""
         gap = self._source[max(self._at, 0) : start]
         if not gap or gap.isspace():
             return []
@@ -189,11 +193,12 @@ class _Reader:
     def _flat(
         self, nodes: Sequence[SyntaxNode], through: frozenset[int] = frozenset()
     ) -> list[Element]:
-        """Lay nodes out as tokens, and constructs where there are such.
+        """Read consecutive nodes into tokens and constructs.
 
         Args:
-            nodes: What stands one behind the other.
-            through: The constructs of which the parts are wanted.
+            nodes: The nodes.
+            through: Ids of nodes that do not become constructs; their children are read
+                instead.
         """
         out: list[Element] = []
         stack = list(reversed(nodes))
@@ -222,17 +227,21 @@ class _Reader:
 
     @contextmanager
     def _within(self, levels: int) -> Iterator[None]:
-        """Count the constructs that stand in one another."""
+        """Enter nested constructs.
+
+        Raises:
+            StructureError: They nest too deeply.
+        """
         self._depth += levels
         if self._depth > _DEEPEST:
-            raise StructureError(f"more than {_DEEPEST} constructs stand in one another")
+            raise StructureError(f"constructs nest more than {_DEEPEST} levels deep")
         yield
         self._depth -= levels
 
     # --- members
 
     def _cut(self, nodes: Sequence[SyntaxNode]) -> Iterator[_Piece]:
-        """Group the nodes of a body by the members that they belong to."""
+        """Group the nodes of a body by member."""
         current: list[SyntaxNode] = []
         is_pending = False
         for node in nodes:
@@ -252,24 +261,22 @@ class _Reader:
             yield _Piece(current)
 
     def _breaks(self, one: SyntaxNode, other: SyntaxNode) -> bool:
-        """Whether there is a newline between two nodes, or at the end of the one."""
+        """Whether there is a newline between two nodes, or at the end of the first."""
         return b"\n" in self._source[one.end_byte - 1 : other.start_byte]
 
     def _member(self, piece: _Piece) -> Element:
-        """Read a member, or take it from where it was read before."""
+        """Read a member, or reuse one with the same text."""
         text = self._source[piece.start : piece.end]
         key = tuple(node.type for node in piece.nodes), text, self._indent, self._depth
         if (known := self._known.get(key)) is not None:
             space = self._space(piece.start)
             self._at = piece.start + len(text.rstrip())
-            if isinstance(known, Token):
-                return known._replace(space=space)
             return known if known.space == space else known.with_space(space)
         self._known[key] = member = self._statement(piece.nodes)
         return member
 
     def _statement(self, nodes: Sequence[SyntaxNode]) -> Element:
-        """Read a member: what precedes it, its clauses, and what is behind it."""
+        """Read a member: its prefixes, its clauses, and what follows it."""
         besides = self._profile.comments | self._profile.prefixes
         at = next((i for i, node in enumerate(nodes) if node.type not in besides), 0)
         core = nodes[at]
@@ -280,26 +287,26 @@ class _Reader:
             about = self._namer.describe(core)
             clauses = list(self._clauses(core, about))
             clauses[-1] += self._flat(nodes[at + 1 :])
-        first = Node(kind=about.kind, children=tuple(clauses[0]), key=about.key)
+        first = Construct(kind=about.kind, children=tuple(clauses[0]), key=about.key)
         if not prefixes and len(clauses) == 1 and not _has_suite(first):
             return first
         kind = "statement" if about.kind in {"assignment", "return"} else about.kind
         others = [_further(clause) for clause in clauses[1:]]
-        return Node(
+        return Construct(
             kind=kind, mode=Mode.MEMBERS, children=(*prefixes, first, *others), key=about.key
         )
 
     def _beside(self, node: SyntaxNode) -> Element:
-        """Read a comment, or a decorator."""
+        """Read a comment or a decorator."""
         if node.type in self._profile.comments:
             return self._flat([node])[0]
-        return Node(kind="decorator", children=tuple(self._flat(node.children)))
+        return Construct(kind="decorator", children=tuple(self._flat(node.children)))
 
     def _clauses(self, core: SyntaxNode, about: Description) -> Iterator[list[Element]]:
-        """Read the parts of a statement that have bodies of their own."""
+        """Read each part of a statement that has a body."""
         inner = self._namer.unwrap(core)
-        if inner.type in self._profile.ladders:
-            yield from map(self._flat, self._rungs(core))
+        if inner.type in self._profile.chains:
+            yield from map(self._flat, self._links(core))
         elif core.type in self._profile.cases:
             yield self._case(core)
         elif core.type in self._profile.modes:
@@ -310,43 +317,42 @@ class _Reader:
             through |= {about.body.id} if about.body else set()
             yield self._flat([core], frozenset(through))
 
-    def _rungs(self, core: SyntaxNode) -> list[list[SyntaxNode]]:
-        """Part a statement before each `else`, `catch` or `finally`."""
+    def _links(self, core: SyntaxNode) -> list[list[SyntaxNode]]:
+        """Split a statement before each `else`, `catch` or `finally`."""
         profile = self._profile
-        rungs: list[list[SyntaxNode]] = [[]]
+        links: list[list[SyntaxNode]] = [[]]
         stack = [core]
         while stack:
             node = stack.pop()
-            is_first = not rungs[0]
-            is_next = bool(rungs[-1]) and rungs[-1][-1].type == "else"
+            is_first = not links[0]
+            is_next = bool(links[-1]) and links[-1][-1].type == "else"
             if node.type in profile.clauses:
-                rungs.append([])
+                links.append([])
             elif not (is_first and node.type in profile.wrappers) and not (
-                node.type in profile.ladders and (is_first or is_next)
+                node.type in profile.chains and (is_first or is_next)
             ):
-                if node.type == "else" and rungs[-1]:
-                    rungs.append([])
-                rungs[-1].append(node)
+                if node.type == "else" and links[-1]:
+                    links.append([])
+                links[-1].append(node)
                 continue
             stack += reversed(node.children)
-        return rungs
+        return links
 
     def _case(self, node: SyntaxNode) -> list[Element]:
-        """Read a clause with statements behind its colon."""
+        """Read a clause with statements after its colon."""
         children = node.children
         at = next((i for i, each in enumerate(children, 1) if each.type == ":"), len(children))
         return [*self._flat(children[:at]), self._suite(children[at:])]
 
-    def _suite(self, nodes: Sequence[SyntaxNode], kind: str = "suite") -> Node:
-        """Read a body."""
+    def _suite(self, nodes: Sequence[SyntaxNode], kind: str = "suite") -> Construct:
         nodes = [each for node in nodes for each in _statements(node)]
         with self._deeper(nodes) as indent, self._within(1):
             children = tuple(self._member(piece) for piece in self._cut(nodes))
-        return Node(kind=kind, mode=Mode.MEMBERS, children=children, indent=indent)
+        return suite(children, indent, kind)
 
     @contextmanager
     def _deeper(self, nodes: Sequence[SyntaxNode]) -> Iterator[bytes]:
-        """Give how much deeper a body is written than what it is in."""
+        """Enter a body; yield how much deeper it is indented than its surroundings."""
         outer = self._indent
         inner = self._indentation(nodes)
         if inner.startswith(outer):
@@ -355,7 +361,7 @@ class _Reader:
         self._indent = outer
 
     def _indentation(self, nodes: Sequence[SyntaxNode]) -> bytes:
-        """Return how deep the first node is written that begins a line."""
+        """Return the indentation of the first node that begins a line."""
         end = self._at
         for node in nodes:
             start = node.start_byte
@@ -373,7 +379,7 @@ class _Reader:
     # --- brackets
 
     def _brackets(self, node: SyntaxNode) -> list[Element]:
-        """Read what stands before brackets, the brackets, and what is between them."""
+        """Read brackets, their contents, and what precedes them in their node."""
         children = node.children
         mode = self._profile.modes[node.type]
         closer = children[-1].type if children else ""
@@ -396,19 +402,18 @@ class _Reader:
                 inside = self._flat(between)
             parts = [*opener, *inside, *self._token(children[-1])]
         if not is_suite:
-            parts = [Node(kind="group", children=tuple(parts))]
+            parts = [Construct(kind="group", children=tuple(parts))]
         return [*before, *parts]
 
-    def _list(self, node: SyntaxNode, between: Sequence[SyntaxNode]) -> Node:
-        """Read items with commas between them."""
+    def _list(self, node: SyntaxNode, between: Sequence[SyntaxNode]) -> Construct:
         kind = "parameters" if "parameter" in node.type else "items"
         with self._within(2):
             items = tuple(self._items(between))
-        return Node(kind=kind, mode=Mode.LIST, children=items)
+        return Construct(kind=kind, mode=Mode.LIST, children=items)
 
-    def _items(self, nodes: Sequence[SyntaxNode]) -> Iterator[Node]:
-        """Cut at the commas; what is behind one on its line goes with what is before."""
-        done: Node | None = None
+    def _items(self, nodes: Sequence[SyntaxNode]) -> Iterator[Construct]:
+        """Split at the commas; a comment after a comma on its line belongs to the item before."""
+        done: Construct | None = None
         item: list[SyntaxNode] = []
         children: list[Element] = []
         for node in nodes:
@@ -431,41 +436,38 @@ class _Reader:
         if done:
             yield done
         if item:
-            end = len(children)
-            while end > 1 and children[end - 1].kind == "comment":
-                end -= 1
-            last = self._item(item, children[:end], None)
-            yield evolve(last, tail=_tokens(children[end:]))
+            kept, tail = split_tail(tuple(children))
+            yield evolve(self._item(item, kept, None), tail=tail)
 
     def _item(
         self, nodes: list[SyntaxNode], children: Sequence[Element], comma: bytes | None
-    ) -> Node:
+    ) -> Construct:
         key = self._namer.item(nodes)
-        return Node(kind="item", children=tuple(children), key=key, comma=comma)
+        return Construct(kind="item", children=tuple(children), key=key, comma=comma)
 
     def _is_first_on_line(self, node: SyntaxNode) -> bool:
         return b"\n" in self._source[self._at : node.start_byte]
 
     # --- functions and elements
 
-    def _function(self, node: SyntaxNode) -> Node:
-        """Read a function that stands in an expression."""
+    def _function(self, node: SyntaxNode) -> Construct:
+        """Read a function within an expression."""
         kind = "class" if node.type == "class" else "def"
         with self._within(1):
-            return Node(kind=kind, children=tuple(self._flat(node.children)))
+            return Construct(kind=kind, children=tuple(self._flat(node.children)))
 
-    def _element(self, node: SyntaxNode) -> Node:
-        """Read a tag, or two with what is between them."""
+    def _element(self, node: SyntaxNode) -> Construct:
+        """Read a single tag, or an opening and a closing tag with their contents."""
         with self._within(1):
             if node.type in self._profile.tags:
                 children = self._tag(node)
             else:
                 first, *between, last = node.children
                 children = [*self._tag(first), self._content(between), *self._flat([last])]
-        return Node(kind="element", children=tuple(children))
+        return Construct(kind="element", children=tuple(children))
 
     def _tag(self, node: SyntaxNode) -> list[Element]:
-        """Read a tag; there is a place for attributes even if it has none."""
+        """Read a tag; its attributes are a construct even if there are none."""
         children = node.children
         places = [i for i, each in enumerate(children) if each.type in _ATTRIBUTES]
         bare = len(children) - (2 if children[-2].type == "/" else 1)
@@ -474,25 +476,24 @@ class _Reader:
         nodes = children[start:end]
         with self._deeper(nodes) as indent, self._within(2):
             attributes = tuple(each for node in nodes for each in self._attribute(node))
-        place = Node(kind="attributes", mode=Mode.MEMBERS, children=attributes, indent=indent)
-        return [*before, place, *self._flat(children[end:])]
+        return [*before, suite(attributes, indent, "attributes"), *self._flat(children[end:])]
 
     def _attribute(self, node: SyntaxNode) -> list[Element]:
         parts = self._flat([node])
         if node.type not in _ATTRIBUTES:
             return parts
         key = b"" if node.type == "jsx_expression" else parts[0].plain
-        return [Node(kind="attribute", children=tuple(parts), key=key)]
+        return [Construct(kind="attribute", children=tuple(parts), key=key)]
 
-    def _content(self, nodes: Sequence[SyntaxNode]) -> Node:
+    def _content(self, nodes: Sequence[SyntaxNode]) -> Construct:
         """Read what is between two tags."""
         with self._deeper(nodes) as indent, self._within(2):
             children = tuple(each for node in nodes for each in self._part(node))
-        return Node(kind="suite", mode=Mode.MEMBERS, children=children, indent=indent)
+        return suite(children, indent)
 
     def _part(self, node: SyntaxNode) -> list[Element]:
         if node.type == "jsx_expression":
-            return [Node(kind="expression", children=tuple(self._flat([node])))]
+            return [Construct(kind="expression", children=tuple(self._flat([node])))]
         if node.type == "jsx_text":
             return self._token(node, "text")
         return self._flat([node])
@@ -502,26 +503,26 @@ _ATTRIBUTES = frozenset({"jsx_attribute", "jsx_expression"})
 
 
 def _statements(node: SyntaxNode) -> Sequence[SyntaxNode]:
-    """Return a node, or those in it if it is but a run of statements."""
+    """Return the nodes of a list of statements, or the single node itself."""
     return node.children if node.type == "statement_list" else [node]
 
 
 def _gives_value(block: SyntaxNode) -> bool:
-    """Whether a function returns what its last statement comes to, as Rust's do."""
+    """Whether a function returns the value of its last statement, as in Rust."""
     parent = block.parent if block.type == "block" else None
     return parent is not None and parent.type == "function_item" and not _is_ended(block)
 
 
 def _is_ended(block: SyntaxNode) -> bool:
-    """Whether a block is empty, or its last statement has its semicolon."""
+    """Whether a block is empty, or its last statement ends with a semicolon."""
     nodes = [node for node in block.children[1:-1] if not node.type.endswith("comment")]
     return not nodes or (nodes[-1].children[-1:] != [] and nodes[-1].children[-1].type == ";")
 
 
-def _returning(body: Node) -> Node:
-    """Mark what a body comes to as what is returned, in each branch of an `if` too."""
+def _returning(body: Construct) -> Construct:
+    """Mark the value of a body as returned, also in each branch of an `if`."""
     last = body.children[-1] if body.children else None
-    if not isinstance(last, Node):
+    if not isinstance(last, Construct):
         return body
     if last.kind == "expression":
         last = evolve(last, kind="return")
@@ -531,10 +532,10 @@ def _returning(body: Node) -> Node:
 
 
 def _returning_clause(clause: Element) -> Element:
-    if not isinstance(clause, Node):
+    if not isinstance(clause, Construct):
         return clause
     children = [
-        _returning(each) if isinstance(each, Node) and each.kind == "suite" else each
+        _returning(each) if isinstance(each, Construct) and each.kind == "suite" else each
         for each in clause.children
     ]
     return evolve(clause, children=tuple(children))
@@ -544,12 +545,12 @@ def _tokens(elements: Sequence[Element]) -> tuple[Token, ...]:
     return tuple(each for each in elements if isinstance(each, Token))
 
 
-def _has_suite(node: Node) -> bool:
+def _has_suite(node: Construct) -> bool:
     return any(child.kind == "suite" for child in node.children)
 
 
-def _further(children: Sequence[Element]) -> Node:
-    """Make a clause behind the first; of `else` there can be one only."""
+def _further(children: Sequence[Element]) -> Construct:
+    """Make a clause after the first; its key lets a statement have only one `else`."""
     words = [child.plain for child in children[:2]]
     key = b"" if words == [b"else", b"if"] else words[0]
-    return Node(kind="clause", children=tuple(children), key=key)
+    return Construct(kind="clause", children=tuple(children), key=key)

@@ -1,10 +1,11 @@
-"""Source text as a tree: constructs, and the tokens they are written with.
+"""Source text as a tree of constructs and the tokens that they are written with.
 
-A tree keeps every byte. White space goes with the token behind it; where it holds a
-newline, its indentation is kept relative to the suite around, so that a construct may
-move into another one and is written there as it belongs.
+A tree keeps every byte of its file. White space belongs to the token after it. Where it
+contains a newline, the indentation is stored relative to the enclosing suite, so that a
+construct that moves into another suite is indented correctly there.
 """
 
+import re
 from collections.abc import Iterator
 from enum import Enum, auto
 from typing import NamedTuple
@@ -14,32 +15,38 @@ from attrs import evolve, field, frozen
 __all__ = [
     "ASSIGNING",
     "DECLARING",
+    "RESERVED",
+    "Construct",
     "DisagreementError",
     "Element",
+    "Elements",
     "Mode",
-    "Node",
     "OrderError",
     "StructureError",
     "Token",
     "indented",
+    "relative_lines",
     "render",
     "same",
+    "split_tail",
+    "suite",
 ]
 
-_BETWEEN = b"\x1f"  # the separators of ASCII, which no source has
+_BETWEEN = b"\x1f"  # ASCII's separators, which readers refuse in source text
 _OPEN, _CLOSE = b"\x1d", b"\x1e"
-_ABSOLUTE = b"\0"  # before an indentation that is not below that of the suite
-_RELATIVE = b"\v"  # at the start of a docstring's line that is; white space to any merge
+_ABSOLUTE = b"\0"  # precedes an indentation that does not start with the suite's
+_RELATIVE = b"\v"  # starts a docstring's relative line; any merge takes it for white space
 
-
+RESERVED = re.compile(rb"[\0\v\x1d-\x1f]")
+"""The bytes that trees use internally, so that no source may contain them."""
 ASSIGNING = frozenset({b"=", b":="})
-"""The signs between a variable and the value that it is given."""
+"""The operators between a variable and the value that it is given."""
 DECLARING = frozenset({b"const", b"export", b"let", b"mut", b"pub", b"static", b"var"})
-"""Words before a variable that is new."""
+"""Words that precede a variable where it is declared."""
 
 
 class StructureError(Exception):
-    """A text has no structure that can be worked with; the message is the reason."""
+    """A text has no structure that can be merged; the message is the reason."""
 
 
 class DisagreementError(StructureError):
@@ -47,29 +54,29 @@ class DisagreementError(StructureError):
 
     @classmethod
     def at(cls, *elements: "Element") -> "DisagreementError":
-        """Make the error for what both sides changed."""
+        """Make the error for the elements that both sides changed."""
         words = b" ".join(b" ".join(each.plain.split(_BETWEEN)) for each in elements)
         shown = words.translate(None, _OPEN + _CLOSE).decode("utf-8", "replace")
         return cls(f"both sides changed {shown[:60]!r}")
 
 
 class OrderError(DisagreementError):
-    """What both sides insert at one place fits together, but only in the other order."""
+    """Both sides' insertions at one place fit together, but only in the other order."""
 
 
 class Mode(Enum):
-    """How the children of a node stand together."""
+    """How the children of a construct stand together."""
 
     SEQUENCE = auto()
-    """One after the other, as in an expression: there is no place for two insertions."""
+    """In a fixed sequence, as in an expression; two insertions at one place conflict."""
     LIST = auto()
     """Items with a separator between them."""
     MEMBERS = auto()
-    """Statements, clauses or definitions: each is one by itself."""
+    """Independent statements, clauses or definitions."""
 
 
 class Token(NamedTuple):
-    """A word, number, sign, string or comment, and the white space before it."""
+    """A word, number, operator, string or comment, and the white space before it."""
 
     space: bytes
     word: bytes
@@ -77,34 +84,52 @@ class Token(NamedTuple):
 
     @property
     def plain(self) -> bytes:
-        """What it says, without layout."""
+        """Its text without layout."""
         return self.word
 
     @property
     def source(self) -> bytes:
-        """What it says, with layout."""
+        """Its text with layout."""
         return self.space + self.word
 
     @property
     def key(self) -> bytes:
-        """Nothing: tokens have no names."""
+        """Empty: tokens have no names."""
         return b""
+
+    @property
+    def children(self) -> "Elements":
+        """Empty: nothing is inside a token."""
+        return ()
+
+    def with_space(self, space: bytes) -> "Token":
+        """Return it with other white space before it."""
+        return self._replace(space=space)
+
+    def words(self) -> list[bytes]:
+        """Return its word."""
+        return [self.word]
+
+    def walk(self) -> Iterator["Construct"]:
+        """Yield nothing: a token contains no constructs."""
+        yield from ()
 
 
 @frozen(kw_only=True)
-class Node:
-    """A construct.
+class Construct:
+    """A statement, a list, an expression in brackets, or another part of a program.
 
     Attributes:
-        kind: What it is, in the words of its language.
+        kind: What it is, in a vocabulary that all languages share.
         mode: How its children stand together.
         children: Constructs and tokens, in order.
-        key: What it is known by among its siblings, such as a function's name.
-        indent: How much deeper its children are written than it is.
-        comma: The white space before the separator behind an item; `None` if there is
-            no separator.
-        tail: Comments behind an item's separator.
-        plain: Its words alone. Constructs that differ in layout have the same.
+        key: Its name among its siblings, such as a function's; empty if it has none.
+        indent: How much deeper its children are indented than it is.
+        comma: The white space before the separator that follows an item; `None` if there
+            is no separator.
+        tail: Comments after an item's separator.
+        plain: Its words without layout. Constructs that differ only in layout have the
+            same.
         source: Its words with their layout.
     """
 
@@ -134,36 +159,48 @@ class Node:
         """The white space before its first token."""
         return self.children[0].space if self.children else b""
 
-    def with_space(self, space: bytes) -> "Node":
+    def with_space(self, space: bytes) -> "Construct":
         """Return it with other white space before its first token."""
         if not self.children:
             return self
         first, *rest = self.children
-        moved = first._replace(space=space) if isinstance(first, Token) else first.with_space(space)
-        return evolve(self, children=(moved, *rest))
+        return evolve(self, children=(first.with_space(space), *rest))
 
     def words(self) -> list[bytes]:
-        """Return its words."""
+        """Return its words in order."""
         return self.plain.translate(None, _OPEN + _CLOSE).split(_BETWEEN)
 
-    def walk(self) -> Iterator["Node"]:
+    def walk(self) -> Iterator["Construct"]:
         """Yield it and every construct in it."""
         yield self
         for child in self.children:
-            if isinstance(child, Node):
-                yield from child.walk()
+            yield from child.walk()
 
 
-Element = Node | Token
+Element = Construct | Token
+Elements = tuple[Element, ...]
+
+
+def suite(children: Elements, indent: bytes = b"", kind: str = "suite") -> Construct:
+    """Make a construct of independent members, such as the body of a function."""
+    return Construct(kind=kind, mode=Mode.MEMBERS, children=children, indent=indent)
+
+
+def split_tail(children: Elements) -> tuple[Elements, tuple[Token, ...]]:
+    """Separate an item's children from the comments at its end."""
+    end = len(children)
+    while end > 1 and children[end - 1].kind == "comment":
+        end -= 1
+    return children[:end], tuple(each for each in children[end:] if isinstance(each, Token))
 
 
 def same(one: Element, other: Element) -> bool:
-    """Whether two constructs say the same, whatever their layout."""
+    """Whether two elements have the same words, whatever their layout."""
     return one.plain == other.plain
 
 
 def indented(space: bytes, indent: bytes) -> bytes:
-    """Make the indentation in white space relative to *indent*."""
+    """Make the indentation at the end of white space relative to *indent*."""
     head, newline, last = space.rpartition(b"\n")
     if not newline:
         return space
@@ -177,7 +214,7 @@ def relative_lines(word: bytes, indent: bytes) -> bytes:
 
 
 def render(element: Element, indent: bytes = b"") -> bytes:
-    """Write a construct out."""
+    """Return the source text of an element."""
     out: list[bytes] = []
     _write(element, indent, out)
     return b"".join(out)
@@ -193,11 +230,11 @@ def _write(element: Element, indent: bytes, out: list[bytes]) -> None:
         out.append(word.replace(b"\n" + _RELATIVE, b"\n" + indent) if b"\n" in word else word)
         return
     inner = indent + element.indent
-    behind = len(element.children) - 1
+    last_index = len(element.children) - 1
     for i, child in enumerate(element.children):
         _write(child, inner, out)
-        if element.mode is Mode.LIST and isinstance(child, Node):
-            if child.comma is not None or i < behind:
+        if element.mode is Mode.LIST and isinstance(child, Construct):
+            if child.comma is not None or i < last_index:
                 out += [child.comma or b"", b","]
             for token in child.tail:
                 _write(token, inner, out)

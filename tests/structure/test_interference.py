@@ -24,12 +24,12 @@ FOUND = {
     "one computes what the other works on": (
         ("y = g(x + 1)", "z = 1", "return y"),
         ("y = g(x)", "z = 1", "return h(y)"),
-        "one side changes y, the other what is done with it",
+        "one side changes y, the other how it is used",
     ),
     "and again in a suite": (
         ("y = g(x)", "z = 1", "if x:", "    y = 0", "return y"),
         ("y = g(x)", "z = k(y)", "return y"),
-        "one side changes y, the other what is done with it",
+        "one side changes y, the other how it is used",
     ),
     "both introduce a variable": (
         ("n = 1", *BASE, "use(n)"),
@@ -85,7 +85,7 @@ def test_methods_go_by_their_class_and_functions_by_a_new_name():
 
     assert interference(*("class A:\n" + each for each in inner)).startswith("A.f: ")
     assert interference(function(*BASE), renamed, function(*BASE[:2], "return h(y)")) == (
-        "f: one side changes y, the other what is done with it"
+        "f: one side changes y, the other how it is used"
     )
 
 

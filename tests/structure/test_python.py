@@ -128,15 +128,15 @@ def test_what_is_no_python_is_read_without_loss_or_refused(source):
 
 REFUSED = {
     "an open bracket": (b"x = (1\n", "a bracket is not closed"),
-    "a bracket too many": (b"x = 1)\n", "a bracket is closed that is not open"),
+    "a bracket too many": (b"x = 1)\n", "a closing bracket has no opening one"),
     "brackets that do not match": (b"x = (1]\n", "brackets do not match"),
     "an open string": (b"x = 'a\n", "a string is not closed"),
     "an open long string": (b"x = '''a\n", "a string is not closed"),
-    "an indented first line": (b"    x\n", "indentation"),
-    "an indentation that fits nothing": (b"if a:\n    b\n  c\n", "indentation"),
-    "tabs and spaces": (b"class A:\n    if a:\n\tb\n", "indentation"),
-    "control characters": (b"x = '\x1f'\n", "there are control characters"),
-    "a NUL byte": (b"x = 1\0\n", "there are control characters"),
+    "an indented first line": (b"    x\n", "indented"),
+    "an indentation that fits nothing": (b"if a:\n    b\n  c\n", "indented deeper"),
+    "tabs and spaces": (b"class A:\n    if a:\n\tb\n", "indented deeper"),
+    "control characters": (b"x = '\x1f'\n", "contains control characters"),
+    "a NUL byte": (b"x = 1\0\n", "contains control characters"),
     "brackets in one another": (b"(" * 60 + b")" * 60 + b"\n", "more than 40"),
     "many more": (b"(" * 20_000 + b")" * 20_000 + b"\n", "more than 40"),
     "suites in one another": (

@@ -3,9 +3,9 @@
 import pytest
 
 from cooperbench_eval.structure.tree import (
+    Construct,
     DisagreementError,
     Mode,
-    Node,
     StructureError,
     Token,
     indented,
@@ -17,12 +17,15 @@ from cooperbench_eval.structure.tree import (
 def node(*words, mode=Mode.SEQUENCE, **options):
     """Make a construct of words, each with a space before it."""
     children = tuple(Token(b" ", word) if isinstance(word, bytes) else word for word in words)
-    return Node(kind="k", mode=mode, children=children, **options)
+    return Construct(kind="k", mode=mode, children=children, **options)
 
 
 def test_what_differs_in_white_space_alone_is_the_same():
     """The words count, and not how they are laid out."""
-    one, other = node(b"a", b"b"), Node(kind="k", children=(Token(b"\n", b"a"), Token(b"", b"b")))
+    one, other = (
+        node(b"a", b"b"),
+        Construct(kind="k", children=(Token(b"\n", b"a"), Token(b"", b"b"))),
+    )
 
     assert same(one, other)
     assert one.source != other.source
@@ -47,7 +50,7 @@ def test_a_list_is_written_with_separators():
 
 def test_a_construct_is_written_where_it_belongs():
     """Indentation is relative to the suite around, whatever that is."""
-    suite = Node(
+    suite = Construct(
         kind="suite",
         mode=Mode.MEMBERS,
         indent=b"  ",

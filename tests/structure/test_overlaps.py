@@ -4,7 +4,6 @@ import pytest
 
 from cooperbench_eval.structure.merge import TreeMerge
 from cooperbench_eval.structure.python import read_python
-from cooperbench_eval.structure.rules import may_leave
 from cooperbench_eval.structure.tree import DisagreementError, render
 
 
@@ -129,23 +128,3 @@ def test_what_is_not_understood_is_refused(ours, theirs):
     for sides in ((ours, theirs), (theirs, ours)):
         with pytest.raises(DisagreementError):
             merge(CALL, *sides)
-
-
-@pytest.mark.parametrize(
-    ("source", "expected"),
-    [
-        (b"return\n", True),
-        (b"if a:\n    for b in c:\n        break\n", True),
-        (b"raise a\n", True),
-        (b"continue\n", True),
-        (b"def f():\n    return 1\n", False),
-        (b"class A:\n    def f(self):\n        return 1\n", False),
-        (b"returns = 1\n", False),
-        (b"# return\n", False),
-    ],
-)
-def test_control_may_leave_where_a_statement_says_so(source, expected):
-    """In any suite of it, but not in a function that it defines."""
-    (statement, *_) = read_python([source, b"\n"])[0].children
-
-    assert may_leave(statement) is expected
