@@ -6,7 +6,7 @@ import pytest
 import toys
 
 from cooperbench_eval.models import TestCase, TestCaseStatus, TestStatus
-from cooperbench_eval.running.readers.go.go_reader import GoReader
+from cooperbench_eval.running.readers.go.go_reader import GO_READER
 from cooperbench_eval.running.readers.protocol import UnreadableResultError
 
 GO_TEST = ("go", "test", "./...")
@@ -156,7 +156,7 @@ def test_what_is_no_result_is_unreadable(read, data):
 )
 def test_events_are_asked_for_once(tmp_path, command, env, asked, flags):
     """By a flag where the command is `go test`, through the environment elsewhere."""
-    launch = GoReader().launch(command, env, tmp_path)
+    launch = GO_READER.launch(command, env, tmp_path)
 
     assert launch.command[-len(asked) :] == asked
     assert launch.env.get("GOFLAGS") == flags
@@ -285,7 +285,7 @@ def test_nothing_is_required_of_a_file_that_may_be_left_out(files):
 
 def test_subtests_cover_their_function():
     """The function itself does not count where it has subtests."""
-    covers = GoReader().covers
+    covers = GO_READER.covers
     cases = [TestCase(id=f"p.{n}", status=TestCaseStatus.PASSED) for n in ("T", "T/a", "Ta", "U/T")]
 
     assert [covers(case, "p.T") for case in cases] == [True, True, False, False]

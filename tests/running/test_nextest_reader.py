@@ -8,7 +8,7 @@ import toys
 
 from cooperbench_eval.models import TestStatus
 from cooperbench_eval.running.readers.protocol import UnreadableResultError
-from cooperbench_eval.running.readers.rust.nextest_reader import NextestReader
+from cooperbench_eval.running.readers.rust.nextest_reader import NEXTEST_READER
 
 RUN = ("cargo", "nextest", "run", "--offline", "--no-fail-fast")
 ELSEWHERE = {".config/nextest.toml": '[profile.default.junit]\npath = "own.xml"\n[profile.ci]\n'}
@@ -89,7 +89,7 @@ def test_what_does_not_compile_is_an_error(read):
 )
 def test_the_file_is_asked_for_in_the_profile_that_is_used(tmp_path, command, env, profile, asked):
     """The suite's, if it names one; else one of ours, which nothing overrides."""
-    launch = NextestReader().launch((*command, "--", "--skip", "x"), env, tmp_path)
+    launch = NEXTEST_READER.launch((*command, "--", "--skip", "x"), env, tmp_path)
 
     settings = (tmp_path / "nextest.toml").read_text(encoding="utf-8")
     assert settings.startswith(f"[profile.{profile}.junit]\npath = ")
@@ -101,6 +101,6 @@ def test_the_file_is_asked_for_in_the_profile_that_is_used(tmp_path, command, en
 
 def test_a_script_is_left_as_it_is(tmp_path):
     """Nextest takes its settings by a flag only."""
-    launch = NextestReader().launch(("./run.sh", "run"), {}, tmp_path)
+    launch = NEXTEST_READER.launch(("./run.sh", "run"), {}, tmp_path)
 
     assert launch.command == ("./run.sh", "run")

@@ -6,7 +6,7 @@ import pytest
 import toys
 
 from cooperbench_eval.models import TestStatus
-from cooperbench_eval.running.readers.javascript.node_reader import NodeReader
+from cooperbench_eval.running.readers.javascript.node_reader import NODE_READER
 from cooperbench_eval.running.readers.protocol import UnreadableResultError
 
 NODE_TEST = ("node", "--test")
@@ -208,7 +208,7 @@ def test_a_place_with_spaces_is_no_trouble(run_node, tmp_path):
     folder = tmp_path / "a b"
     folder.mkdir()
 
-    launch = NodeReader().launch(NODE_TEST, {"NODE_OPTIONS": "--no-warnings"}, folder)
+    launch = NODE_READER.launch(NODE_TEST, {"NODE_OPTIONS": "--no-warnings"}, folder)
 
     assert "/a%20b/node_results.mjs" in launch.env["NODE_OPTIONS"]
     assert launch.env["NODE_OPTIONS"].startswith("--no-warnings ")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from cooperbench_eval.models import TestCaseStatus, TestStatus
-from cooperbench_eval.running.readers.python.pytest_reader import PytestReader
+from cooperbench_eval.running.readers.python.pytest_reader import PYTEST_READER
 
 PYTEST = ("python", "-m", "pytest", "-q")
 
@@ -209,7 +209,7 @@ def test_a_result_path_with_spaces_is_quoted():
     """The option survives pytest's splitting, whatever the path."""
     scratch = Path("/it's a place")
 
-    launch = PytestReader().launch(("pytest", "a"), {"PYTEST_ADDOPTS": "-x"}, scratch)
+    launch = PYTEST_READER.launch(("pytest", "a"), {"PYTEST_ADDOPTS": "-x"}, scratch)
 
     options = shlex.split(launch.env["PYTEST_ADDOPTS"])
     assert options[:2] == ["-x", f"--junitxml={scratch / 'junit.xml'}"]
@@ -218,7 +218,7 @@ def test_a_result_path_with_spaces_is_quoted():
 
 def test_options_stand_before_what_are_no_options():
     """Behind two hyphens everything is a place."""
-    launch = PytestReader().launch(("pytest", "-q", "--", "a"), {}, Path("/s"))
+    launch = PYTEST_READER.launch(("pytest", "-q", "--", "a"), {}, Path("/s"))
 
     assert launch.command[:3] == ("pytest", "-q", "--junitxml=/s/junit.xml")
     assert launch.command[-2:] == ("--", "a")

@@ -4,7 +4,7 @@ import pytest
 
 from cooperbench_eval.models import Entry, TestCase
 from cooperbench_eval.running.readers.protocol import NewTests
-from cooperbench_eval.running.readers.python.pytest_reader import PytestReader
+from cooperbench_eval.running.readers.python.pytest_reader import PYTEST_READER
 from cooperbench_eval.snapshot import Changes, Snapshot
 
 BEFORE = """\
@@ -54,7 +54,7 @@ def required(after, command=PYTEST, path="t/test_a.py", before=None, cases=(), *
     files |= more.pop("files", {})
     old = Snapshot.from_files({name: text.encode() for name, text in files.items()})
     new = old.overlay(Changes({path: Entry(after if isinstance(after, bytes) else after.encode())}))
-    return PytestReader().required(
+    return PYTEST_READER.required(
         NewTests(before=old, after=new, paths=(path,), command=command, cases=cases, **more)
     )
 
@@ -150,7 +150,7 @@ def test_of_a_script_that_hides_its_command_the_run_tells_the_files():
 )
 def test_a_case_covers_the_function_it_is_of(case, covered):
     """Whatever its parameters; a namesake in another folder does not."""
-    found = PytestReader().covers(TestCase(id=case, status="passed"), "t/test_a.py::test_a")
+    found = PYTEST_READER.covers(TestCase(id=case, status="passed"), "t/test_a.py::test_a")
 
     assert found is covered
 
@@ -159,7 +159,7 @@ def test_a_folder_with_a_bracket_in_its_name_is_no_parameter():
     """Parameters stand behind the function."""
     case = TestCase(id="a[b]/test_a.py::test_a[1]", status="passed")
 
-    assert PytestReader().covers(case, "a[b]/test_a.py::test_a")
+    assert PYTEST_READER.covers(case, "a[b]/test_a.py::test_a")
 
 
 @pytest.mark.parametrize(("status", "covered"), [("skipped", True), ("error", False)])
@@ -167,8 +167,8 @@ def test_a_file_that_skips_itself_covers_its_functions(status, covered):
     """As `pytest.importorskip` has it: the one case is the file's."""
     case = TestCase(id="t/test_a.py", status=status)
 
-    assert PytestReader().covers(case, "t/test_a.py::test_a") is covered
-    assert not PytestReader().covers(case, "t/test_a.pyx::test_a")
+    assert PYTEST_READER.covers(case, "t/test_a.py::test_a") is covered
+    assert not PYTEST_READER.covers(case, "t/test_a.pyx::test_a")
 
 
 def test_ids_begin_at_pytests_root_directory():

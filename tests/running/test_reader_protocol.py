@@ -30,11 +30,11 @@ def test_a_link_is_not_followed(tmp_path):
         read_result_file(tmp_path / "result")
 
 
-def test_a_pipe_is_no_file(tmp_path):
-    """Nor is one waited for."""
+def test_a_pipe_is_not_waited_for(tmp_path):
+    """A pipe is refused at once, since it is not a plain file."""
     os.mkfifo(tmp_path / "result")
 
-    with pytest.raises(UnreadableResultError, match="no plain file"):
+    with pytest.raises(UnreadableResultError, match="not a plain file"):
         read_result_file(tmp_path / "result")
 
 

@@ -10,7 +10,7 @@ import toys
 from cooperbench_eval.models import TestCase, TestCaseStatus, TestStatus
 from cooperbench_eval.running.readers.protocol import UnreadableResultError
 from cooperbench_eval.running.readers.python import unittest_script
-from cooperbench_eval.running.readers.python.unittest_reader import UnittestReader
+from cooperbench_eval.running.readers.python.unittest_reader import UNITTEST_READER
 
 UNITTEST = ("python", "-m", "unittest")
 GOOD = {
@@ -303,5 +303,5 @@ def test_a_case_covers_the_method_of_its_name():
     """Its own and no other."""
     case = TestCase(id="test_a.C.test", status=TestCaseStatus.PASSED)
 
-    assert UnittestReader().covers(case, "test_a.C.test")
-    assert not UnittestReader().covers(case, "test_a.C.test_b")
+    assert UNITTEST_READER.covers(case, "test_a.C.test")
+    assert not UNITTEST_READER.covers(case, "test_a.C.test_b")

@@ -1,51 +1,26 @@
-"""The last resort: nothing but the exit status."""
+"""Takes a whole command as one test case, which passed if the exit status is 0.
+
+This is for commands whose framework has no reader. Anything that makes the command
+exit with 0 counts as a pass, even an empty run or code that exits early.
+"""
 
 import shlex
-from collections.abc import Mapping
-from pathlib import Path
-
-from attrs import frozen
+from collections.abc import Iterator
 
 from cooperbench_eval.models import TestCase, TestCaseStatus
-from cooperbench_eval.running.readers.protocol import FinishedRun, Launch, NewTests
+from cooperbench_eval.running.readers.protocol import FinishedRun, Reader
 
-__all__ = ["ExitReader"]
+__all__ = ["EXIT_READER"]
 
 
-@frozen
-class ExitReader:
-    """Takes a command as one test case: passed if it exits with 0.
+def _read(run: FinishedRun) -> Iterator[TestCase]:
+    if run.exit_code == 0:
+        status, message = TestCaseStatus.PASSED, ""
+    elif run.exit_code > 0:
+        status, message = TestCaseStatus.FAILED, f"exit status {run.exit_code}"
+    else:
+        status, message = TestCaseStatus.ERROR, f"killed by signal {-run.exit_code}"
+    yield TestCase(id=shlex.join(run.command), status=status, message=message)
 
-    For commands whose framework has no reader. Whatever makes the command exit
-    with 0 counts as a pass, an empty run and code that exits early included.
-    """
 
-    @property
-    def no_test_codes(self) -> frozenset[int]:
-        """None, since there is always the one case."""
-        return frozenset()
-
-    def launch(self, command: tuple[str, ...], env: Mapping[str, str], scratch: Path) -> Launch:
-        """Ask for nothing."""
-        del scratch
-        return Launch(command=command, env=env)
-
-    def read(self, run: FinishedRun) -> tuple[TestCase, ...]:
-        """Return the command itself as a case; killed by a signal is an error."""
-        if run.exit_code == 0:
-            status, message = TestCaseStatus.PASSED, ""
-        elif run.exit_code > 0:
-            status, message = TestCaseStatus.FAILED, f"exit status {run.exit_code}"
-        else:
-            status, message = TestCaseStatus.ERROR, f"killed by signal {-run.exit_code}"
-        return (TestCase(id=shlex.join(run.command), status=status, message=message),)
-
-    def required(self, new: NewTests) -> tuple[str, ...]:
-        """Nothing, since no test is told from another."""
-        del new
-        return ()
-
-    def covers(self, case: TestCase, name: str) -> bool:
-        """No; it is never asked."""
-        del case, name
-        return False
+EXIT_READER = Reader(read=_read, no_test_codes=frozenset())

@@ -1,31 +1,31 @@
-"""Which reader knows which test framework."""
+"""Which reader belongs to which test framework."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from cooperbench_eval.running.readers.exit_reader import ExitReader
-from cooperbench_eval.running.readers.go.go_reader import GoReader
-from cooperbench_eval.running.readers.javascript.javascript_reader import JavaScriptReader
-from cooperbench_eval.running.readers.javascript.node_reader import NodeReader
+from cooperbench_eval.running.readers.exit_reader import EXIT_READER
+from cooperbench_eval.running.readers.go.go_reader import GO_READER
+from cooperbench_eval.running.readers.javascript.javascript_reader import javascript_reader
+from cooperbench_eval.running.readers.javascript.node_reader import NODE_READER
 from cooperbench_eval.running.readers.protocol import Reader
-from cooperbench_eval.running.readers.python.pytest_reader import PytestReader
-from cooperbench_eval.running.readers.python.unittest_reader import UnittestReader
-from cooperbench_eval.running.readers.rust.cargo_reader import CargoReader
-from cooperbench_eval.running.readers.rust.nextest_reader import NextestReader
+from cooperbench_eval.running.readers.python.pytest_reader import PYTEST_READER
+from cooperbench_eval.running.readers.python.unittest_reader import UNITTEST_READER
+from cooperbench_eval.running.readers.rust.cargo_reader import CARGO_READER
+from cooperbench_eval.running.readers.rust.nextest_reader import NEXTEST_READER
 
 __all__ = ["FRAMEWORKS"]
 
 FRAMEWORKS: Mapping[str, Reader] = MappingProxyType(
     {
-        "exit": ExitReader(),
-        "pytest": PytestReader(),
-        "unittest": UnittestReader(),
-        "go": GoReader(),
-        "cargo": CargoReader(),
-        "nextest": NextestReader(),
-        "jest": JavaScriptReader(framework="jest"),
-        "vitest": JavaScriptReader(framework="vitest"),
-        "node": NodeReader(),
+        "exit": EXIT_READER,
+        "pytest": PYTEST_READER,
+        "unittest": UNITTEST_READER,
+        "go": GO_READER,
+        "cargo": CARGO_READER,
+        "nextest": NEXTEST_READER,
+        "jest": javascript_reader("jest"),
+        "vitest": javascript_reader("vitest"),
+        "node": NODE_READER,
     }
 )
 """Readers by the name that `TestSuite.framework` takes."""

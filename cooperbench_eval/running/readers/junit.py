@@ -1,11 +1,11 @@
-"""Reads JUnit XML that nobody vouches for, in memory that its size bounds."""
+"""Reads JUnit XML that hostile code may have written, in memory bounded by its size."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from attrs import field, frozen
 
-from cooperbench_eval.models import TestCaseStatus
+from cooperbench_eval.models import TestCase, TestCaseStatus
 from cooperbench_eval.running.readers.protocol import UnreadableResultError
 
 __all__ = ["JUnitCase", "JUnitOutcome", "parse_junit"]
@@ -17,34 +17,20 @@ _OUTCOMES = {
     "error": TestCaseStatus.ERROR,
     "skipped": TestCaseStatus.SKIPPED,
 }
+_EXPECTED_FAILURES = frozenset({"pytest.xfail", "unittest.xfail"})
 
 
 @frozen(kw_only=True)
 class JUnitOutcome:
-    """A child element that says how a case ended.
-
-    Attributes:
-        status: What the element's name stands for.
-        kind: Its `type`.
-        message: Its `message` and its text, cut.
-    """
+    """A child element that says how a case ended, with its `message` and its text, cut."""
 
     status: TestCaseStatus
-    kind: str = ""
     message: str = field(default="", repr=False)
 
 
 @frozen(kw_only=True)
 class JUnitCase:
-    """One `testcase` element.
-
-    Attributes:
-        classname: Its attribute of that name; empty where there is none.
-        name: Its attribute of that name; empty where there is none.
-        file: Its attribute of that name; empty where there is none.
-        duration_seconds: Its `time`.
-        outcomes: What became of it; none for a case that passed.
-    """
+    """A `testcase` element. Absent attributes are empty; a case that passed has no outcome."""
 
     classname: str
     name: str
@@ -52,31 +38,43 @@ class JUnitCase:
     duration_seconds: float = 0.0
     outcomes: tuple[JUnitOutcome, ...] = ()
 
+    def cases(self, case_id: str) -> Iterator[TestCase]:
+        """Yield a case for each outcome; the first one has the duration."""
+        seconds = self.duration_seconds
+        for outcome in self.outcomes or (JUnitOutcome(status=TestCaseStatus.PASSED),):
+            yield TestCase(
+                id=case_id,
+                status=outcome.status,
+                duration_seconds=seconds,
+                message=outcome.message,
+            )
+            seconds = 0.0
+
 
 def parse_junit(data: bytes) -> tuple[JUnitCase, ...]:
     """Read the cases of a JUnit file, in its order.
 
     Raises:
-        UnreadableResultError: The bytes are no JUnit XML, or declare a document
-            type, as entity bombs must.
+        UnreadableResultError: The bytes are not JUnit XML, or they declare a document
+            type, which an entity bomb needs.
     """
-    # Loaded here: a program that runs no tests need not wait for an XML parser.
+    # A program that runs no tests should not wait for an XML parser to load.
     from defusedxml.ElementTree import ParseError, XMLParser  # noqa: PLC0415
 
-    target = _Target()
-    parser = XMLParser(target=target, forbid_dtd=True)
+    collector = _CaseCollector()
+    parser = XMLParser(target=collector, forbid_dtd=True)
     try:
         parser.feed(data)
         parser.close()
-    # defusedxml's refusals are ValueErrors, as are some odd encodings.
+    # defusedxml's refusals are ValueErrors; so are the errors of some encodings.
     except (ParseError, ValueError, LookupError) as exc:
         reason = " ".join(str(exc).split()) or type(exc).__name__
-        raise UnreadableResultError(f"the result file is no plain XML ({reason})") from exc
-    return tuple(target.cases)
+        raise UnreadableResultError(f"the result file is not plain XML ({reason})") from exc
+    return tuple(collector.cases)
 
 
-class _Target:
-    """Gathers cases as the parser meets elements; no tree is built."""
+class _CaseCollector:
+    """Collects cases while the parser reads elements; no tree is built."""
 
     def __init__(self) -> None:
         self.cases: list[JUnitCase] = []
@@ -88,7 +86,9 @@ class _Target:
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         if not self._open and tag not in {"testsuites", "testsuite"}:
-            raise UnreadableResultError(f"the result file is no JUnit XML but {tag[:40]!r}")
+            raise UnreadableResultError(
+                f"the result file is not JUnit XML: it begins with {tag[:40]!r}"
+            )
         if len(self._open) >= _DEPTH_LIMIT:
             raise UnreadableResultError("the result file is nested too deeply")
         if tag == "testcase":
@@ -109,14 +109,13 @@ class _Target:
             self._end_outcome(_OUTCOMES[tag], self._outcome)
 
     def close(self) -> None:
-        """Nothing is left to do; the parser wants it."""
+        """Do nothing; the parser requires this method."""
 
     def _end_outcome(self, status: TestCaseStatus, attributes: Mapping[str, str]) -> None:
         message = "\n".join(filter(None, (attributes.get("message"), self._text)))
-        kind = attributes.get("type", "")
-        self._outcomes.append(
-            JUnitOutcome(status=status, kind=kind, message=message[:_MESSAGE_LIMIT])
-        )
+        if attributes.get("type") in _EXPECTED_FAILURES:
+            status = TestCaseStatus.XFAILED
+        self._outcomes.append(JUnitOutcome(status=status, message=message[:_MESSAGE_LIMIT]))
         self._outcome = None
 
     def _end_case(self) -> None:

@@ -1,67 +1,89 @@
-"""Blanks out what is no code, so that declarations can be found by their text."""
+"""Blanks out comments and literals, so that declarations can be found by their text."""
 
 import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
-__all__ = ["mask_go", "mask_javascript", "mask_rust", "open_braces"]
+from attrs import frozen
+
+__all__ = ["GO", "JAVASCRIPT", "RUST", "Language", "block_headers", "pieces"]
 
 _LINE_COMMENT = r"//[^\n]*"
 _BLOCK_COMMENT = r"/\*(?s:.*?)\*/"
 _QUOTED = r'"(?:[^"\\\n]|\\[^\n])*"'
 _SINGLY_QUOTED = r"'(?:[^'\\\n]|\\[^\n])*'"
-_GO = re.compile(f"{_LINE_COMMENT}|{_BLOCK_COMMENT}|{_QUOTED}|`[^`]*`|{_SINGLY_QUOTED}")
-# A quote in Rust also begins a lifetime: only what closes at once is a character.
-_RUST = re.compile(
-    "|".join(
-        (
-            _LINE_COMMENT,
-            _BLOCK_COMMENT,
-            r'\bb?r(?P<fence>#*)"(?s:.*?)"(?P=fence)',
-            r'"(?s:[^"\\]|\\.)*"',
-            r"'(?:[^'\\\n]|\\[^\n]{1,9}?)'",
-        )
-    )
-)
-# A slash behind one of these signs cannot divide; the sign itself is kept.
+# A slash after one of these signs cannot mean division. The sign itself is kept.
 _REGULAR_EXPRESSION = (
     r"(?P<sign>[=(,:!&|?{};\[]\s*)"
     r"/(?![/*])(?:[^/\\\n\[]|\\[^\n]|\[(?:[^\]\\\n]|\\[^\n])*\])+/"
 )
 _TEMPLATE = r"`(?:[^`\\]|\\(?s:.))*`"
-_JAVASCRIPT = re.compile(
-    f"{_LINE_COMMENT}|{_BLOCK_COMMENT}|{_QUOTED}|{_SINGLY_QUOTED}|{_TEMPLATE}|{_REGULAR_EXPRESSION}"
-)
+_HEADER_LIMIT = 300
 
 
-def mask_go(text: str) -> str:
-    """Return Go with its comments and literals blanked, each place kept."""
-    return _GO.sub(_blank, text)
+@frozen
+class Language:
+    """How a language writes comments and literals.
+
+    Attributes:
+        hidden: Matches each comment and each literal.
+        unclosed: Signs that remain after masking if a comment or literal was misread.
+    """
+
+    hidden: re.Pattern[str]
+    unclosed: tuple[str, ...] = ()
+
+    def mask(self, text: str) -> str | None:
+        """Return *text* with comments and literals blanked and every position kept.
+
+        `None` if a comment or a literal was misread.
+        """
+        masked = self.hidden.sub(_blank, text)
+        return None if any(sign in masked for sign in self.unclosed) else masked
 
 
-def mask_rust(text: str) -> str | None:
-    """Return Rust likewise; `None` where comments are nested."""
-    masked = _RUST.sub(_blank, text)
-    return None if "/*" in masked or "*/" in masked else masked
-
-
-def mask_javascript(text: str) -> str | None:
-    """Return JavaScript or TypeScript likewise; `None` where an end is not found."""
-    masked = _JAVASCRIPT.sub(_blank, text)
-    return None if "`" in masked or "/*" in masked else masked
-
-
-def open_braces(masked: str, place: int) -> list[int] | None:
-    """Return where the braces stand that are open at a place; `None` if they do not match."""
-    opened: list[int] = []
-    for each in re.finditer(r"[{}]", masked[:place]):
-        if each[0] == "{":
-            opened.append(each.start())
-        elif opened:
-            opened.pop()
-        else:
-            return None
-    return opened
+def _language(*hidden: str, unclosed: tuple[str, ...] = ()) -> Language:
+    return Language(re.compile("|".join((_LINE_COMMENT, _BLOCK_COMMENT, *hidden))), unclosed)
 
 
 def _blank(found: re.Match[str]) -> str:
     sign = found.groupdict().get("sign") or ""
     return sign + re.sub(r"[^\n]", " ", found[0][len(sign) :])
+
+
+GO = _language(_QUOTED, "`[^`]*`", _SINGLY_QUOTED)
+# In Rust a quote also begins a lifetime: it is a character only if it closes at once.
+# Rust's comments nest, which a regular expression cannot follow.
+RUST = _language(
+    r'\bb?r(?P<fence>#*)"(?s:.*?)"(?P=fence)',
+    r'"(?s:[^"\\]|\\.)*"',
+    r"'(?:[^'\\\n]|\\[^\n]{1,9}?)'",
+    unclosed=("/*", "*/"),
+)
+JAVASCRIPT = _language(
+    _QUOTED, _SINGLY_QUOTED, _TEMPLATE, _REGULAR_EXPRESSION, unclosed=("`", "/*")
+)
+
+
+def block_headers(masked: str, place: int, header: re.Pattern[str]) -> list[re.Match[str]] | None:
+    """Return what *header* matches right before each brace that is open at a place.
+
+    `None` if the braces do not match, or if *header* does not match before one of them.
+    """
+    opened: list[int] = []
+    for brace in re.finditer(r"[{}]", masked[:place]):
+        if brace[0] == "{":
+            opened.append(brace.start())
+        elif opened:
+            opened.pop()
+        else:
+            return None
+    found = [header.search(masked, max(0, at - _HEADER_LIMIT), at) for at in opened]
+    headers = [each for each in found if each is not None]
+    return headers if len(headers) == len(opened) else None
+
+
+def pieces(text: str, starts: Sequence[int]) -> Iterator[str]:
+    """Yield the text from each start to the next one, without white space at its end."""
+    for start, end in pairwise((*starts, len(text))):
+        yield text[start:end].rstrip()

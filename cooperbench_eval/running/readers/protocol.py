@@ -1,15 +1,15 @@
-"""What a test framework's reader does: it asks for a result file and reads it."""
+"""What the runner and the reader of a test framework exchange."""
 
 import os
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import BinaryIO
 
 from attrs import field, frozen
 
-from cooperbench_eval.models import TestCase
+from cooperbench_eval.models import TestCase, TestCaseStatus
 from cooperbench_eval.running.sandboxes.capture import Capture
 from cooperbench_eval.snapshot import Snapshot
 
@@ -24,6 +24,13 @@ __all__ = [
 ]
 
 _SIZE_LIMIT = 64 << 20
+_WORST_FIRST = (
+    TestCaseStatus.FAILED,
+    TestCaseStatus.ERROR,
+    TestCaseStatus.PASSED,
+    TestCaseStatus.XFAILED,
+    TestCaseStatus.SKIPPED,
+)
 
 
 class UnreadableResultError(Exception):
@@ -35,10 +42,10 @@ class Launch:
     """How to start a suite's command so that its framework writes a result.
 
     Attributes:
-        command: The command with what the framework needs to be told.
-        env: The variables, likewise.
-        stdout: Where the command's standard output goes, if it is redirected there:
-            a file of the scratch directory. The runner shows it with the output.
+        command: The command, with the options that the framework needs.
+        env: The variables, with those that the framework needs.
+        stdout: The file of the scratch directory to which the command's standard
+            output is redirected, if any. The runner shows it with the output.
     """
 
     command: tuple[str, ...]
@@ -47,7 +54,7 @@ class Launch:
 
     @classmethod
     def redirected(cls, command: tuple[str, ...], env: Mapping[str, str], stdout: Path) -> "Launch":
-        """Send the standard output of *command* to a file, with nothing in between."""
+        """Send the standard output of *command* straight to a file."""
         wrapped = ("sh", "-c", 'exec "$@" >"$0"', str(stdout), *command)
         return cls(command=wrapped, env=env, stdout=stdout)
 
@@ -59,11 +66,10 @@ class FinishedRun:
     Attributes:
         command: The suite's command, as its author wrote it.
         exit_code: Its exit status.
-        scratch: Where the framework was asked to write; may hold nothing, or
-            anything that hostile code put there.
-        tree: The files it ran on.
-        output: What it printed, for a framework that writes nothing else; the
-            middle of a long one may be cut.
+        scratch: The directory where the framework was asked to write. It may be empty,
+            or hold anything that hostile code wrote there.
+        tree: The files that the command ran on.
+        output: What the command printed. The middle of a long output may be cut.
     """
 
     command: tuple[str, ...]
@@ -75,16 +81,16 @@ class FinishedRun:
 
 @frozen(kw_only=True)
 class NewTests:
-    """What a tests patch did to a tree, to find the tests that it brings.
+    """A tests patch applied to a tree, in which readers look for the tests it adds.
 
     Attributes:
-        before: The tree without it.
-        after: The tree with it.
-        paths: The files that it adds or changes, sorted.
+        before: The tree without the patch.
+        after: The tree with the patch.
+        paths: The files that the patch adds or changes, sorted.
         command: The suite's command.
         env: The suite's variables.
-        cases: What the run reported. Where the command does not tell which files
-            it runs the tests of, this does.
+        cases: The cases that the run reported. They tell which files ran where the
+            command does not.
     """
 
     before: Snapshot = field(repr=False)
@@ -95,55 +101,76 @@ class NewTests:
     cases: tuple[TestCase, ...] = field(default=(), repr=False)
 
 
-class Reader(Protocol):
-    """Knows one test framework.
+def _launch_as_given(command: tuple[str, ...], env: Mapping[str, str], scratch: Path) -> Launch:
+    del scratch
+    return Launch(command=command, env=env)
 
-    Another framework is another file with such a class, and one line in
-    `frameworks.py`.
+
+def _require_nothing(new: NewTests) -> tuple[str, ...]:
+    del new
+    return ()
+
+
+def _has_id(case: TestCase, name: str) -> bool:
+    return case.id == name
+
+
+@frozen(kw_only=True)
+class Reader:
+    """What the runner needs to know about one test framework.
+
+    To support another framework, write a module with such a record and add the record
+    to `frameworks.py`.
+
+    Attributes:
+        launch: Returns how to start a command so that the framework writes its result.
+            It takes the suite's command, the suite's variables, and an empty directory
+            for the result and for files that help to write it.
+        required: Names the tests that a tests patch adds or changes, as far as its text
+            shows them. It names only those that the command is sure to run: a name too
+            many makes an honest run inconclusive, a name too few only lets a forged
+            run pass.
+        covers: Whether a case is the required test of that name, or one of its variants.
+        no_test_codes: The exit statuses that agree with a run in which no case counts.
     """
 
-    @property
-    def no_test_codes(self) -> frozenset[int]:
-        """Exit statuses that agree with a run in which no case counts."""
-        ...
-
-    def launch(self, command: tuple[str, ...], env: Mapping[str, str], scratch: Path) -> Launch:
-        """Say how to start *command* so that the framework writes its result.
-
-        Args:
-            command: The suite's command.
-            env: The suite's variables.
-            scratch: An empty directory, for the result and for files that help to
-                write it.
-        """
-        ...
+    _read: Callable[[FinishedRun], Iterable[TestCase]]
+    launch: Callable[[tuple[str, ...], Mapping[str, str], Path], Launch] = _launch_as_given
+    required: Callable[[NewTests], tuple[str, ...]] = _require_nothing
+    covers: Callable[[TestCase, str], bool] = _has_id
+    no_test_codes: frozenset[int] = frozenset({0})
 
     def read(self, run: FinishedRun) -> tuple[TestCase, ...]:
-        """Return every case of the run, each once.
+        """Return every case of the run once, in the order of first occurrence.
+
+        A case may be reported several times: because it ran again, or because two cases
+        share a name. Its status is then the worst of those reported.
 
         Raises:
-            UnreadableResultError: There is no result, or it is not one.
+            UnreadableResultError: The result is missing or cannot be believed.
         """
-        ...
+        found: dict[str, TestCase] = {}
+        for case in self._read(run):
+            known = found.get(case.id)
+            found[case.id] = case if known is None else _worst_of(known, case)
+        return tuple(found.values())
 
-    def required(self, new: NewTests) -> tuple[str, ...]:
-        """Name the tests that a tests patch brings, as far as its text shows them.
 
-        Only those that *command* surely runs: a name too many makes an honest run
-        inconclusive, a name too few only lets a forged one pass.
-        """
-        ...
-
-    def covers(self, case: TestCase, name: str) -> bool:
-        """Whether *case* is the required test *name*, or one of its variants."""
-        ...
+def _worst_of(one: TestCase, other: TestCase) -> TestCase:
+    worst = min(one, other, key=lambda case: _WORST_FIRST.index(case.status))
+    return TestCase(
+        id=worst.id,
+        status=worst.status,
+        duration_seconds=one.duration_seconds + other.duration_seconds,
+        message=worst.message,
+    )
 
 
 def read_result_file(path: Path) -> bytes:
-    """Return a result file's bytes, however it came to be there.
+    """Return the bytes of a result file that hostile code may have written.
 
     Raises:
-        UnreadableResultError: It is absent, no plain file, or beyond 64 MiB.
+        UnreadableResultError: It is absent, not a plain file, or larger than 64 MiB.
     """
     with _opened(path) as file:
         data = file.read(_SIZE_LIMIT + 1)
@@ -153,7 +180,7 @@ def read_result_file(path: Path) -> bytes:
 
 
 def read_ends(path: Path, limit: int) -> bytes:
-    """Return a file's first and last bytes, *limit* at each end; empty if it is not one."""
+    """Return a file's first and last *limit* bytes; empty if it is not a readable file."""
     capture = Capture(limit)
     try:
         with _opened(path) as file:
@@ -174,7 +201,7 @@ def _opened(path: Path) -> Iterator[BinaryIO]:
         fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         with os.fdopen(fd, "rb") as file:
             if not stat.S_ISREG(os.fstat(fd).st_mode):
-                raise UnreadableResultError("the result file is no plain file")
+                raise UnreadableResultError("the result file is not a plain file")
             yield file
     except FileNotFoundError:
         raise UnreadableResultError("no result file was written") from None

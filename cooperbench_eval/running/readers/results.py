@@ -3,7 +3,7 @@
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NoReturn
 
@@ -13,7 +13,6 @@ from cooperbench_eval.snapshot import Snapshot
 
 __all__ = [
     "clean",
-    "joined",
     "list_in",
     "object_in",
     "parse_json",
@@ -22,6 +21,7 @@ __all__ = [
     "text_in",
     "tree_path",
     "unnamed",
+    "whole_output",
 ]
 
 _TEXT_LIMIT = 2_000
@@ -31,18 +31,7 @@ _UNNAMED_LIMIT = 100_000
 _SESSION_LIMIT = 100
 _SIZE_LIMIT = 64 << 20
 _LONGEST = 1e12
-_RANKS = {
-    status: rank
-    for rank, status in enumerate(
-        (
-            TestCaseStatus.FAILED,
-            TestCaseStatus.ERROR,
-            TestCaseStatus.PASSED,
-            TestCaseStatus.XFAILED,
-            TestCaseStatus.SKIPPED,
-        )
-    )
-}
+_CUT = re.compile(rb"(?m)^\[\.\.\. \d+ bytes cut \.\.\.\]$")
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -51,36 +40,25 @@ def clean(text: str) -> str:
     return _COLOUR.sub("", text[: 2 * _TEXT_LIMIT])[:_TEXT_LIMIT]
 
 
-def joined(cases: Iterable[TestCase]) -> tuple[TestCase, ...]:
-    """Return each case once, where it first occurs.
+def whole_output(output: bytes) -> str:
+    """Return what a command printed as text.
 
-    Of one that is reported several times (run again, or namesakes) the worst end
-    stands: failed, then error; then passed, and what was not held against it.
+    Raises:
+        UnreadableResultError: A part of it was cut.
     """
-    found: dict[str, TestCase] = {}
-    for case in cases:
-        known = found.get(case.id)
-        if known is None:
-            found[case.id] = case
-            continue
-        worse, other = sorted((known, case), key=lambda each: _RANKS[each.status])
-        found[case.id] = TestCase(
-            id=case.id,
-            status=worse.status,
-            duration_seconds=worse.duration_seconds + other.duration_seconds,
-            message=worse.message,
-        )
-    return tuple(found.values())
+    if _CUT.search(output):
+        raise UnreadableResultError("the output is too long to be read whole")
+    return output.decode(errors="backslashreplace")
 
 
 def unnamed(label: str, counts: Mapping[TestCaseStatus, int]) -> tuple[TestCase, ...]:
-    """Return cases that are known by their number only, `<label> <status> #<number>`.
+    """Return cases that are only counted, as `<label> <status> #<number>`.
 
     Raises:
-        UnreadableResultError: They are more than anybody can have run.
+        UnreadableResultError: Their number is impossible.
     """
     if sum(counts.values()) > _UNNAMED_LIMIT:
-        raise UnreadableResultError("more tests are counted than anybody runs")
+        raise UnreadableResultError("the result counts an impossible number of tests")
     return tuple(
         TestCase(id=f"{label} {status} #{number}", status=status)
         for status, count in counts.items()

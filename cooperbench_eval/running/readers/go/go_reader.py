@@ -1,4 +1,17 @@
-"""Reads what `go test` did, from the events of its `-json`."""
+"""Reads the events that `go test -json` prints.
+
+A plain `go test` gets the flag `-json`. Any other command, such as a script, gets it
+through `GOFLAGS`, so that a `go list` or `go env` within it prints JSON too. The
+command's whole standard output goes to a file; lines that are not events are skipped.
+
+Case ids are `<import path>.<test>`, followed by `/<subtest>` for a subtest. Subtests
+count and their parents do not, unless a parent fails by itself. A test that began and
+did not end is an `error`. So is a package, by its import path, if it does not build or
+if it fails without a failing test. Benchmarks count as tests.
+
+The output of tests and the framework's own lines share one channel. Before Go 1.20,
+code that prints such lines can add tests that never ran.
+"""
 
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping
@@ -11,20 +24,19 @@ from cooperbench_eval.running.readers.go.go_tests import added_go_tests
 from cooperbench_eval.running.readers.protocol import (
     FinishedRun,
     Launch,
-    NewTests,
+    Reader,
     UnreadableResultError,
     read_result_file,
 )
 from cooperbench_eval.running.readers.results import (
     clean,
-    joined,
     object_in,
     parse_json,
     seconds_in,
     text_in,
 )
 
-__all__ = ["GoReader"]
+__all__ = ["GO_READER"]
 
 _RESULT = "go.jsonl"
 _ENDS = {
@@ -43,63 +55,37 @@ _BAD = frozenset({TestCaseStatus.FAILED, TestCaseStatus.ERROR})
 _FRAME = re.compile(r"\s*(?:=== |--- (?:PASS|FAIL|SKIP): )")
 
 
-@frozen
-class GoReader:
-    """Has `go test` print its events, into a file, and reads them.
+def _launch(command: tuple[str, ...], env: Mapping[str, str], scratch: Path) -> Launch:
+    at = _place_of_test(command)
+    if at is None:
+        flags = " ".join(filter(None, (env.get("GOFLAGS"), "-json")))
+        env = {**env, "GOFLAGS": flags}
+    elif not _ASKED.intersection(command):
+        command = (*command[: at + 1], "-json", *command[at + 1 :])
+    return Launch.redirected(command, env, scratch / _RESULT)
 
-    A plain `go test` gets the flag `-json`; any other command, such as a script,
-    gets it through `GOFLAGS`, so that a `go list` or `go env` within it prints
-    JSON too. Its whole standard output goes to the file: lines that are no events
-    are left aside.
 
-    Case ids are `<import path>.<test>`, with `/<subtest>` behind. Subtests count
-    and their parents do not, unless a parent fails by itself. A test that began
-    and did not end is an `error`, as is a package, by its import path, that does
-    not build or fails without a failing test. Benchmarks count as tests.
+def _read(run: FinishedRun) -> Iterator[TestCase]:
+    packages: dict[str, _Package] = {}
+    for event in _events(read_result_file(run.scratch / _RESULT)):
+        packages.setdefault(event.package, _Package()).take(event)
+    if not packages:
+        raise UnreadableResultError("go test reported nothing")
+    for name, package in packages.items():
+        yield from package.cases(name)
 
-    What a test prints comes through the same channel as its framework's lines;
-    before Go 1.20 code that prints those lines can add tests that never were.
-    """
 
-    @property
-    def no_test_codes(self) -> frozenset[int]:
-        """Success: packages without tests are well."""
-        return frozenset({0})
+def _covers(case: TestCase, name: str) -> bool:
+    """Whether *case* is that function, or a subtest of it."""
+    return case.id == name or case.id.startswith(f"{name}/")
 
-    def launch(self, command: tuple[str, ...], env: Mapping[str, str], scratch: Path) -> Launch:
-        """Ask for events and send them to a file."""
-        at = _place_of_test(command)
-        if at is None:
-            flags = " ".join(filter(None, (env.get("GOFLAGS"), "-json")))
-            env = {**env, "GOFLAGS": flags}
-        elif not _ASKED.intersection(command):
-            command = (*command[: at + 1], "-json", *command[at + 1 :])
-        return Launch.redirected(command, env, scratch / _RESULT)
 
-    def read(self, run: FinishedRun) -> tuple[TestCase, ...]:
-        """Return the tests without subtests, and the packages that failed alone.
-
-        Raises:
-            UnreadableResultError: There is no event, or one is not as Go writes it.
-        """
-        packages: dict[str, _Package] = {}
-        for event in _events(read_result_file(run.scratch / _RESULT)):
-            packages.setdefault(event.package, _Package()).take(event)
-        if not packages:
-            raise UnreadableResultError("go test reported nothing")
-        return joined(case for name, each in packages.items() for case in each.cases(name))
-
-    def required(self, new: NewTests) -> tuple[str, ...]:
-        """Name the test functions that the patch adds or changes."""
-        return added_go_tests(new)
-
-    def covers(self, case: TestCase, name: str) -> bool:
-        """Whether *case* is that function, or a subtest of it."""
-        return case.id == name or case.id.startswith(f"{name}/")
+# A package without tests is a success.
+GO_READER = Reader(launch=_launch, read=_read, required=added_go_tests, covers=_covers)
 
 
 def _place_of_test(command: tuple[str, ...]) -> int | None:
-    """Return where the word `test` of a `go test` is, if the command is one."""
+    """Return the position of `test` in a `go test`; `None` if the command is another one."""
     for at in range(1, len(command)):
         if command[at] == "test" and PurePosixPath(command[at - 1]).name == "go":
             return at

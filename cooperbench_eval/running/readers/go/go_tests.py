@@ -1,12 +1,16 @@
-"""Finds the test functions that a patch brings to Go packages."""
+"""Finds the test functions that a patch adds to Go packages."""
 
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 
-from cooperbench_eval.models import Entry
-from cooperbench_eval.running.readers.added import added_or_changed, behind
-from cooperbench_eval.running.readers.masking import mask_go
+from cooperbench_eval.running.readers.added import added_or_changed, contents_of
+from cooperbench_eval.running.readers.command_line import (
+    arguments_in_script,
+    arguments_of,
+    option_and_value,
+)
+from cooperbench_eval.running.readers.masking import GO
 from cooperbench_eval.running.readers.protocol import NewTests
 from cooperbench_eval.snapshot import Snapshot
 
@@ -15,7 +19,7 @@ __all__ = ["added_go_tests"]
 _TEST = re.compile(r"^func (Test(?:[^a-z\W]\w*)?)\(\s*\w+ \*testing\.T\s*\)", re.MULTILINE)
 _DECLARATION = re.compile(r"^(?:func|type|var|const)\b", re.MULTILINE)
 _MODULE = re.compile(rb"^module[ \t]+(\S+)[ \t\r]*$", re.MULTILINE)
-# A build constraint, or what may be one by the file's name.
+# A file name can also be a build constraint, such as `_linux`.
 _CONSTRAINT = re.compile(r"^//(?:go:build| ?\+build)\b", re.MULTILINE)
 _PLAIN_NAME = re.compile(r"[^_.][^_]*(?:_[^_]+)*_test\.go")
 _SYSTEM = re.compile(
@@ -38,31 +42,29 @@ _TEST_NAME = re.compile(r"(?:Test|Example|Fuzz|Benchmark)\w*(?:/.*)?", re.DOTALL
 def added_go_tests(new: NewTests) -> tuple[str, ...]:
     """Name the functions `<import path>.<function>`, in the order of the files.
 
-    Named is what is new or changed in a file without a build constraint, of a
-    package that the command names, by `./...` or by its folder; where the command is
-    a script, of a package of which something ran. Nothing is named where the
-    command, or a script as far as its text shows, selects among the tests.
+    A function is named if it is new or changed, in a file without a build constraint,
+    and its package surely ran. A package surely ran if the command names it, by `./...`
+    or by its folder; or, if the command is a script, if something in it was reported.
+    Nothing is named if the command, or the text of the script, selects among the tests.
     """
-    is_script = not _is_go_test(new.command)
-    if is_script and any(_names(text.split()) is None for text in behind(r"go\s+test", new)):
+    arguments = arguments_of(new.command, "go", "test")
+    if arguments is None and any(
+        _packages(text.split()) is None for text in arguments_in_script(r"go\s+test", new)
+    ):
         return ()
     names = []
     for path in new.paths:
         folder = PurePosixPath(path).parent
         package = _import_path(folder, new.after)
-        if package and _is_surely_built(path, new.after.get(path)):
-            has_run = _ran(package, new) if is_script else _is_named(folder, new.command)
+        if package and _is_surely_built(path, new.after):
+            has_run = _ran(package, new) if arguments is None else _is_named(folder, arguments)
             if has_run:
                 names += [f"{package}.{name}" for name in added_or_changed(path, new, _functions)]
     return tuple(names)
 
 
-def _is_go_test(command: tuple[str, ...]) -> bool:
-    return command[1:2] == ("test",) and PurePosixPath(command[0]).name == "go"
-
-
 def _ran(package: str, new: NewTests) -> bool:
-    """Whether something of a package was reported."""
+    """Whether the run reported a test of a package."""
     start = f"{package}."
     return any(
         case.id.startswith(start) and _TEST_NAME.fullmatch(case.id, len(start))
@@ -70,12 +72,12 @@ def _ran(package: str, new: NewTests) -> bool:
     )
 
 
-def _is_named(folder: PurePosixPath, command: tuple[str, ...]) -> bool:
-    """Whether a command runs all tests of a folder, by its name or with all of one above."""
-    names = _names(command[2:])
-    if names is None:
+def _is_named(folder: PurePosixPath, arguments: Sequence[str]) -> bool:
+    """Whether the arguments run every test of a folder, by its own name or with one above."""
+    packages = _packages(arguments)
+    if packages is None:
         return False
-    for word in names or ["."]:
+    for word in packages or ["."]:
         if word == "." or word.startswith("./"):
             place = PurePosixPath(word.removesuffix("..."))
             if folder == place or (word.endswith("/...") and folder.is_relative_to(place)):
@@ -83,34 +85,38 @@ def _is_named(folder: PurePosixPath, command: tuple[str, ...]) -> bool:
     return False
 
 
-def _names(words: Sequence[str]) -> list[str] | None:
-    """Return the packages that are named; `None` where a flag may leave out tests."""
-    names = []
-    rest = iter(words)
+def _packages(arguments: Sequence[str]) -> list[str] | None:
+    """Return the packages that are named; `None` if a flag may leave tests out."""
+    packages = []
+    rest = iter(arguments)
     for word in rest:
         if not word.startswith("-"):
-            names.append(word)
+            packages.append(word)
             continue
-        flag, equals, value = word.removeprefix("-").removeprefix("-").partition("=")
-        if flag in _FLAGS and value in {"", "true"}:
+        # Go takes one hyphen or two.
+        flag = word.removeprefix("-").removeprefix("-")
+        name, value = option_and_value(flag, rest, _FLAGS_WITH_VALUE)
+        if name in _FLAGS and value in {"", "true"}:
             continue
-        if flag not in _FLAGS_WITH_VALUE:
+        if name not in _FLAGS_WITH_VALUE or (name, value) in _NONE_RUN:
             return None
-        if (flag, value if equals else next(rest, "")) in _NONE_RUN:
-            return None
-    return names
+    return packages
 
 
-def _is_surely_built(path: str, entry: Entry | None) -> bool:
+def _is_surely_built(path: str, tree: Snapshot) -> bool:
     pure = PurePosixPath(path)
-    if entry is None or not entry.mode.is_regular or not _PLAIN_NAME.fullmatch(pure.name):
-        return False
+    data = contents_of(tree.get(path))
     hidden = any(part[0] in "._" or part in {"testdata", "vendor"} for part in pure.parts)
-    return not (hidden or _SYSTEM.search(pure.name) or _CONSTRAINT.search(_text(entry)))
+    return (
+        _PLAIN_NAME.fullmatch(pure.name) is not None
+        and not hidden
+        and not _SYSTEM.search(pure.name)
+        and not _CONSTRAINT.search(_text(data))
+    )
 
 
 def _import_path(folder: PurePosixPath, tree: Snapshot) -> str:
-    """Return a folder's import path; empty where it is of another module than the root."""
+    """Return a folder's import path; empty if it does not belong to the root's module."""
     module = tree.get("go.mod")
     found = _MODULE.search(module.data) if module else None
     nested = any(
@@ -124,16 +130,14 @@ def _import_path(folder: PurePosixPath, tree: Snapshot) -> str:
     return name if folder == PurePosixPath() else f"{name}/{folder}"
 
 
-def _functions(entry: Entry | None) -> Iterator[tuple[str, str]]:
+def _functions(data: bytes) -> Iterator[tuple[str, str]]:
     """Yield each test function with its text, down to the next declaration."""
-    if entry is None or not entry.mode.is_regular:
-        return
-    text = _text(entry)
-    masked = mask_go(text)
+    text = _text(data)
+    masked = GO.mask(text) or ""
     for found in _TEST.finditer(masked):
         following = _DECLARATION.search(masked, found.end())
         yield found[1], text[found.start() : following.start() if following else None].rstrip()
 
 
-def _text(entry: Entry) -> str:
-    return entry.data.decode(errors="replace")
+def _text(data: bytes) -> str:
+    return data.decode(errors="replace")

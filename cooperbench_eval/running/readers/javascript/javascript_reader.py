@@ -1,12 +1,22 @@
-"""Reads what jest and vitest did, from the JSON that they write themselves."""
+"""Reads the JSON that jest and vitest write.
+
+A script of ours is loaded through `NODE_OPTIONS` into each Node process of the run. It
+adds the options in the process that is the framework itself. So this also works under
+`npm test` and scripts, for programs that start as `jest/bin/jest.js` or
+`vitest/vitest.mjs`. Every session of a run counts.
+
+Case ids are `<file> > <group> > <title>`, with the file's path in the tree. Tests of one
+file with the same id are one case. A file that could not be run, or that holds no test,
+is one `error` under its own name. A test that fails as it is expected to counts as
+passed, as it does in the frameworks.
+"""
 
 import re
 import shutil
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
-
-from attrs import field, frozen, validators
 
 from cooperbench_eval.models import TestCase, TestCaseStatus
 from cooperbench_eval.running.readers.javascript.javascript_tests import (
@@ -18,12 +28,11 @@ from cooperbench_eval.running.readers.javascript.node_options import with_node_o
 from cooperbench_eval.running.readers.protocol import (
     FinishedRun,
     Launch,
-    NewTests,
+    Reader,
     UnreadableResultError,
 )
 from cooperbench_eval.running.readers.results import (
     clean,
-    joined,
     list_in,
     object_in,
     parse_json,
@@ -34,7 +43,7 @@ from cooperbench_eval.running.readers.results import (
 )
 from cooperbench_eval.snapshot import Snapshot
 
-__all__ = ["JavaScriptReader"]
+__all__ = ["javascript_reader"]
 
 _PRELOAD = Path(__file__).with_name("javascript_results.cjs")
 _STATUSES = {
@@ -45,7 +54,7 @@ _STATUSES = {
     "disabled": TestCaseStatus.SKIPPED,
     "todo": TestCaseStatus.SKIPPED,
 }
-# What both say before they end without a result.
+# Both print this before they end without a result.
 _NO_FILES = re.compile(rb"(?m)^No test(?:s| files) found, exiting with code 1\r?$")
 _SUMMARY = {
     "numPassedTests": TestCaseStatus.PASSED,
@@ -53,57 +62,31 @@ _SUMMARY = {
 }
 
 
-@frozen(kw_only=True)
-class JavaScriptReader:
-    """Has jest or vitest write its JSON, whoever starts it, and reads that.
+def _launch(command: tuple[str, ...], env: Mapping[str, str], scratch: Path) -> Launch:
+    preload = scratch / _PRELOAD.name
+    shutil.copyfile(_PRELOAD, preload)
+    return Launch(command=command, env=with_node_options(env, "--require", str(preload)))
 
-    A script of ours, loaded through `NODE_OPTIONS` into each Node process of the
-    run, adds the options where the process is the framework's own. So it works
-    from `npm test` and from scripts as well, for programs that start as
-    `jest/bin/jest.js` or `vitest/vitest.mjs`. Every session of a run counts.
 
-    Case ids are `<file> > <group> > <title>`, the file as it lies in the tree.
-    Namesakes in one file are one case. A file that could not be run, or holds no
-    test, is one `error` under its own name. Tests that fail as they are expected
-    to count as passed, as the frameworks have it.
+def _read(framework: str, run: FinishedRun) -> Iterator[TestCase]:
+    sessions = read_sessions(run.scratch, f"{framework}-", ".json")
+    found_none = run.exit_code == 1 and _NO_FILES.search(run.output) is not None
+    if not all(sessions) and not found_none:
+        raise UnreadableResultError(f"a session of {framework} wrote no result")
+    for data in filter(None, sessions):
+        yield from _cases(data, run.tree)
 
-    Attributes:
-        framework: `"jest"` or `"vitest"`.
-    """
 
-    framework: str = field(validator=validators.in_(("jest", "vitest")))
-
-    @property
-    def no_test_codes(self) -> frozenset[int]:
-        """Success, and what both end with where they find no file of tests."""
-        return frozenset({0, 1})
-
-    def launch(self, command: tuple[str, ...], env: Mapping[str, str], scratch: Path) -> Launch:
-        """Put the script in place and have Node load it."""
-        preload = scratch / _PRELOAD.name
-        shutil.copyfile(_PRELOAD, preload)
-        return Launch(command=command, env=with_node_options(env, "--require", str(preload)))
-
-    def read(self, run: FinishedRun) -> tuple[TestCase, ...]:
-        """Return the cases of every session.
-
-        Raises:
-            UnreadableResultError: There is no result, it is not one, its counts
-                contradict its list, or a session never ended.
-        """
-        sessions = read_sessions(run.scratch, f"{self.framework}-", ".json")
-        found_none = run.exit_code == 1 and _NO_FILES.search(run.output) is not None
-        if not all(sessions) and not found_none:
-            raise UnreadableResultError(f"a session of {self.framework} wrote no result")
-        return joined(case for data in sessions if data for case in _cases(data, run.tree))
-
-    def required(self, new: NewTests) -> tuple[str, ...]:
-        """Name the tests with literal titles that the patch adds or changes."""
-        return added_javascript_tests(new)
-
-    def covers(self, case: TestCase, name: str) -> bool:
-        """Whether *case* is of that file and has that title, in whatever group."""
-        return covers_title(case.id, name)
+def javascript_reader(framework: str) -> Reader:
+    """Return the reader of `"jest"` or `"vitest"`."""
+    return Reader(
+        launch=_launch,
+        read=partial(_read, framework),
+        required=added_javascript_tests,
+        covers=covers_title,
+        # Both end with 1 if they find no file of tests.
+        no_test_codes=frozenset({0, 1}),
+    )
 
 
 def _cases(data: bytes, tree: Snapshot) -> list[TestCase]:

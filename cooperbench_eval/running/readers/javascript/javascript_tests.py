@@ -1,25 +1,27 @@
-"""Finds the tests that a patch brings to files of JavaScript and TypeScript."""
+"""Finds the tests that a patch adds to files of JavaScript and TypeScript."""
 
 import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from cooperbench_eval.models import Entry, TestCaseStatus
+from cooperbench_eval.models import TestCase, TestCaseStatus
 from cooperbench_eval.running.readers.added import added_or_changed
-from cooperbench_eval.running.readers.masking import mask_javascript, open_braces
+from cooperbench_eval.running.readers.masking import JAVASCRIPT, block_headers, pieces
 from cooperbench_eval.running.readers.protocol import NewTests
 
 __all__ = ["NAME_SEPARATOR", "added_javascript_tests", "calls_tests", "covers_title"]
 
 NAME_SEPARATOR = " > "
-"""Stands between the file, the groups and the title in an id."""
+"""Separates the file, the groups and the title in an id."""
 
-# A title without escapes or parameters, and the body behind it.
-_TEST = re.compile(r"""(?m)^[ \t]*(?:it|test)\(\s*(['"])([^'"\\\n%$]+)\1\s*,""")
+# A title without escapes or parameters, before a test's body.
+_TEST = re.compile(
+    r"""(?m)^[ \t]*(?P<call>(?:it|test)\(\s*(?P<quote>['"])(?P<title>[^'"\\\n%$]+)(?P=quote)\s*,)"""
+)
 _GROUP = re.compile(
     r"\b(?:describe|suite)\([^{}()]*,\s*(?:async\s*)?(?:function\s*\(\s*\)|\(\s*\)\s*=>)\s*$"
 )
-# Leaves out the others of its file, or runs tests at an author's pleasure.
+# Leaves out the other tests of its file, or runs tests on a condition.
 _SELECTS = re.compile(r"\.only\b|\b(?:fit|fdescribe|ftest)\b|\b(?:it|test|describe)\.\w*If\b")
 _CALL = re.compile(r"(?<![\w.$#])(test|it|describe|suite)(?:\.\w+)?\(")
 _OWN = re.compile(
@@ -35,9 +37,9 @@ _TEST_FILE = re.compile(r"[^.].*\.(?:test|spec)\.[cm]?[jt]sx?")
 def added_javascript_tests(new: NewTests) -> tuple[str, ...]:
     """Name the tests `<file> > <title>`, in the order of the files.
 
-    Named is what is new or changed, has a literal title and stands in nothing but
-    groups of tests, in a test file that the command names or of which something
-    ran and nothing was skipped.
+    A test is named if it is new or changed, has a literal title, and is inside nothing
+    but groups of tests. Its file must be a test file that the command names, or one of
+    which something ran and nothing was skipped.
     """
     return tuple(
         f"{path}{NAME_SEPARATOR}{title}"
@@ -47,53 +49,43 @@ def added_javascript_tests(new: NewTests) -> tuple[str, ...]:
     )
 
 
-def covers_title(case_id: str, name: str) -> bool:
-    """Whether an id is that of the test *name*, in whatever groups."""
+def covers_title(case: TestCase, name: str) -> bool:
+    """Whether *case* has the file and the title of *name*, in any groups."""
     file, separator, title = name.partition(NAME_SEPARATOR)
     tail = separator + title
-    return case_id.startswith(file + separator) and case_id.endswith(tail)
+    return case.id.startswith(file + separator) and case.id.endswith(tail)
 
 
 def calls_tests(text: str) -> bool:
-    """Whether a file defines tests: it loads Node's runner, or calls what is named so.
+    """Whether a file defines tests: it loads Node's runner, or calls `test` and the like.
 
-    A function of such a name that the file makes itself is another matter.
+    Calls of a function that the file itself defines do not count.
     """
-    masked = mask_javascript(text)
+    masked = JAVASCRIPT.mask(text)
     calls = set(_CALL.findall(text if masked is None else masked))
     return "node:test" in text or bool(calls - {each[1] or each[2] for each in _OWN.finditer(text)})
 
 
 def _is_run(path: str, new: NewTests) -> bool:
-    """Whether every test of a file is run: the command or the result says so."""
+    """Whether the command or the result shows that every test of a file ran."""
     if any(_FILTER.match(word) for word in new.command):
         return False
     if any(word.removeprefix("./") == path for word in new.command[1:]):
         return True
-    # A script may choose among tests; those that it leaves out are reported as skipped.
+    # A script may select tests; the others are reported as skipped.
     cases = [case for case in new.cases if case.id.startswith(path + NAME_SEPARATOR)]
     return bool(cases) and all(case.status is not TestCaseStatus.SKIPPED for case in cases)
 
 
-def _tests(entry: Entry | None) -> Iterator[tuple[str, str]]:
+def _tests(data: bytes) -> Iterator[tuple[str, str]]:
     """Yield each title with its test's text, down to the next test."""
-    if entry is None or not entry.mode.is_regular:
-        return
-    text = entry.data.decode(errors="replace")
-    masked = mask_javascript(text)
+    text = data.decode(errors="replace")
+    masked = JAVASCRIPT.mask(text)
     if masked is None or _SELECTS.search(masked):
         return
     found = list(_TEST.finditer(text))
-    ends = [each.start() for each in found[1:]] + [len(text)]
-    for each, end in zip(found, ends, strict=True):
-        word = each.start() + len(each[0]) - len(each[0].lstrip())
-        if masked[word].strip() and _is_in_groups_only(masked, word):
-            yield each[2], text[word:end].rstrip()
-
-
-def _is_in_groups_only(masked: str, place: int) -> bool:
-    """Whether every open brace before a place is that of a group's body."""
-    opened = open_braces(masked, place)
-    if opened is None:
-        return False
-    return all(_GROUP.search(masked, max(0, at - 300), at) for at in opened)
+    starts = [each.start("call") for each in found]
+    for each, start, piece in zip(found, starts, pieces(text, starts), strict=True):
+        is_code = not masked[start].isspace()
+        if is_code and block_headers(masked, start, _GROUP) is not None:
+            yield each["title"], piece

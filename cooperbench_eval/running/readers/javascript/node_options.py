@@ -1,4 +1,4 @@
-"""Adds to `NODE_OPTIONS`, which every Node process of a run obeys."""
+"""Adds options to `NODE_OPTIONS`, which every Node process of a run reads."""
 
 from collections.abc import Mapping
 
@@ -6,14 +6,14 @@ __all__ = ["with_node_options"]
 
 
 def with_node_options(env: Mapping[str, str], *options: str) -> dict[str, str]:
-    """Return the variables with more options for Node, the suite's own kept."""
+    """Return the variables with more options for Node, after those of the suite."""
     quoted = (_quoted(each) for each in options)
     value = " ".join(filter(None, (env.get("NODE_OPTIONS"), *quoted)))
     return {**env, "NODE_OPTIONS": value}
 
 
 def _quoted(option: str) -> str:
-    # As Node splits them: double quotes alone, and backslashes within.
+    # Node splits them so: only double quotes count, and backslashes inside them.
     if not set(option) & set(' "\\'):
         return option
     escaped = option.replace("\\", "\\\\").replace('"', '\\"')

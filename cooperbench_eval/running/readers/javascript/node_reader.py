@@ -1,4 +1,15 @@
-"""Reads what Node's own test runner did, through a reporter of ours."""
+"""Reads the events of Node's own test runner.
+
+A reporter of ours, added through `NODE_OPTIONS`, writes the events to a file. It needs
+Node 18.15 or later. So this also works for scripts, unless they name a reporter
+without its destination. Every session of a run counts.
+
+Case ids are `<file> > <suite or test> > <test>`, with the file's path in the tree. Tests
+with subtests, and suites, do not count unless they fail by themselves. A `todo` that
+fails counts as an expected failure. A file that reports no test is one test, as it is in
+Node; but it is an `error` if its text contains tests, because then it ended before they
+did.
+"""
 
 import shutil
 from collections.abc import Iterator, Mapping
@@ -17,12 +28,11 @@ from cooperbench_eval.running.readers.javascript.node_options import with_node_o
 from cooperbench_eval.running.readers.protocol import (
     FinishedRun,
     Launch,
-    NewTests,
+    Reader,
     UnreadableResultError,
 )
 from cooperbench_eval.running.readers.results import (
     clean,
-    joined,
     object_in,
     parse_json,
     read_sessions,
@@ -32,64 +42,40 @@ from cooperbench_eval.running.readers.results import (
 )
 from cooperbench_eval.snapshot import Snapshot
 
-__all__ = ["NodeReader"]
+__all__ = ["NODE_READER"]
 
 _REPORTER = Path(__file__).with_name("node_results.mjs")
 _DEPTH_LIMIT = 200
-# What failed is the test's own code; the rest is about what surrounds it.
+# The test's own code failed. Any other type of failure is about its surroundings.
 _OWN_FAILURES = frozenset({"testCodeFailure", "testTimeoutFailure", "expectedFailure"})
 
 
-@frozen
-class NodeReader:
-    """Has `node --test` write its events to a file, and reads them.
+def _launch(command: tuple[str, ...], env: Mapping[str, str], scratch: Path) -> Launch:
+    reporter = scratch / _REPORTER.name
+    shutil.copyfile(_REPORTER, reporter)
+    options = [f"--test-reporter={reporter.as_uri()}", "--test-reporter-destination=stderr"]
+    words = [word.partition("=")[0] for word in command]
+    if "--test-reporter" not in words:
+        options += ["--test-reporter=spec", "--test-reporter-destination=stdout"]
+    elif "--test-reporter-destination" not in words:
+        at = words.index("--test-reporter")
+        command = (*command[:at], "--test-reporter-destination=stdout", *command[at:])
+    return Launch(command=command, env=with_node_options(env, *options))
 
-    A reporter of ours is added through `NODE_OPTIONS`, in Node 18.15 and later,
-    so scripts work too, unless they name a reporter without its destination. Every
-    session of a run counts.
 
-    Case ids are `<file> > <suite or test> > <test>`, the file as it lies in the
-    tree. Tests with subtests and suites do not count, unless they fail by
-    themselves. A `todo` that fails failed as expected. A file that reports no
-    test is a test of its own, as Node has it; but an `error` where its text says
-    that it has tests, for then it ended before they did.
-    """
+def _read(run: FinishedRun) -> Iterator[TestCase]:
+    for data in read_sessions(run.scratch, "node-", ".jsonl"):
+        yield from _cases(data, run.tree)
 
-    @property
-    def no_test_codes(self) -> frozenset[int]:
-        """Success, and what newer versions end with where no file is found."""
-        return frozenset({0, 1})
 
-    def launch(self, command: tuple[str, ...], env: Mapping[str, str], scratch: Path) -> Launch:
-        """Put the reporter in place and have Node load it, beside the one that prints."""
-        reporter = scratch / _REPORTER.name
-        shutil.copyfile(_REPORTER, reporter)
-        options = [f"--test-reporter={reporter.as_uri()}", "--test-reporter-destination=stderr"]
-        words = [word.partition("=")[0] for word in command]
-        if "--test-reporter" not in words:
-            options += ["--test-reporter=spec", "--test-reporter-destination=stdout"]
-        elif "--test-reporter-destination" not in words:
-            at = words.index("--test-reporter")
-            command = (*command[:at], "--test-reporter-destination=stdout", *command[at:])
-        return Launch(command=command, env=with_node_options(env, *options))
-
-    def read(self, run: FinishedRun) -> tuple[TestCase, ...]:
-        """Return the tests without subtests of every session.
-
-        Raises:
-            UnreadableResultError: There is no result, it is not one, or a session
-                never ended.
-        """
-        sessions = read_sessions(run.scratch, "node-", ".jsonl")
-        return joined(case for data in sessions for case in _cases(data, run.tree))
-
-    def required(self, new: NewTests) -> tuple[str, ...]:
-        """Name the tests with literal titles that the patch adds or changes."""
-        return added_javascript_tests(new)
-
-    def covers(self, case: TestCase, name: str) -> bool:
-        """Whether *case* is of that file and has that title, or is a subtest of it."""
-        return covers_title(case.id, name)
+NODE_READER = Reader(
+    launch=_launch,
+    read=_read,
+    required=added_javascript_tests,
+    covers=covers_title,
+    # Newer versions of Node end with 1 if they find no file of tests.
+    no_test_codes=frozenset({0, 1}),
+)
 
 
 @frozen(kw_only=True)
@@ -109,7 +95,7 @@ class _Event:
 
 @frozen
 class _Found:
-    """A case, with the names of the groups it is in, the innermost first."""
+    """A case, with its name and those of the groups around it, the innermost first."""
 
     names: list[str]
     event: _Event
@@ -119,7 +105,7 @@ def _cases(data: bytes, tree: Snapshot) -> Iterator[TestCase]:
     lines = data.splitlines()
     if not lines or lines[-1] != b'{"end":true}':
         raise UnreadableResultError("a session of node's test runner did not end")
-    # Found below each level that is still open; a parent comes behind its tests.
+    # The cases found below each level that is still open. A parent follows its tests.
     open_levels: list[list[_Found]] = [[]]
     for event in map(_event, lines[:-1]):
         while len(open_levels) <= event.nesting + 1:

@@ -1,104 +1,47 @@
-"""Understands as much of pytest's command line as tells which tests it runs."""
+"""Reads which tests pytest's command line selects."""
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 
+from cooperbench_eval.running.readers.command_line import option_and_value
+
 __all__ = ["parse_places", "pytest_arguments", "split_words"]
 
 _PROGRAMS = frozenset({"pytest", "py.test"})
-# What starts another program as it is.
+# Programs that start another program.
 _LAUNCHERS = frozenset({"timeout", "env", "nice", "stdbuf", "time", "xvfb-run"})
 
-# What leaves tests out, says so in a file of its own, or runs none.
+# Options that leave tests out, name a file that may do so, or run no test.
 _SELECTING_LETTERS = frozenset("kmchV")
 _SELECTING = frozenset(
     {
-        "--deselect",
-        "--ignore",
-        "--ignore-glob",
-        "--lf",
-        "--last-failed",
-        "--sw",
-        "--stepwise",
-        "--sw-skip",
-        "--stepwise-skip",
-        "--co",
-        "--collect-only",
-        "--collectonly",
-        "--config-file",
-        "--rootdir",
-        "--confcutdir",
-        "--noconftest",
-        "--pyargs",
-        "--setup-only",
-        "--setuponly",
-        "--setup-plan",
-        "--setupplan",
-        "--fixtures",
-        "--funcargs",
-        "--fixtures-per-test",
-        "--markers",
-        "--cache-show",
-        "--help",
-        "--version",
+        *("--deselect", "--ignore", "--ignore-glob", "--pyargs", "--noconftest"),
+        *("--lf", "--last-failed", "--sw", "--stepwise", "--sw-skip", "--stepwise-skip"),
+        *("--config-file", "--rootdir", "--confcutdir"),
+        *("--co", "--collect-only", "--collectonly", "--setup-only", "--setuponly"),
+        *("--setup-plan", "--setupplan", "--fixtures", "--funcargs", "--fixtures-per-test"),
+        *("--markers", "--cache-show", "--help", "--version"),
         # Of plug-ins.
-        "--testmon",
-        "--picked",
-        "--splits",
-        "--group",
-        "--shard-id",
-        "--num-shards",
-        "--test-group",
-        "--test-group-count",
-        "--looponfail",
+        *("--testmon", "--picked", "--splits", "--group", "--looponfail"),
+        *("--shard-id", "--num-shards", "--test-group", "--test-group-count"),
     }
 )
 _LETTERS_WITH_VALUE = frozenset("rWpon")
 _WITH_VALUE = frozenset(
     {
-        "--tb",
-        "--maxfail",
-        "--timeout",
-        "--timeout-method",
-        "--junitxml",
-        "--junit-xml",
-        "--junit-prefix",
-        "--junitprefix",
-        "--basetemp",
-        "--durations",
-        "--durations-min",
-        "--verbosity",
-        "--capture",
-        "--color",
-        "--code-highlight",
-        "--show-capture",
-        "--import-mode",
-        "--override-ini",
-        "--pythonwarnings",
-        "--log-level",
-        "--log-cli-level",
-        "--log-file",
-        "--log-file-level",
-        "--log-format",
-        "--assert",
-        "--cov-report",
-        "--cov-config",
-        "--cov-fail-under",
-        "--cov-context",
-        "--asyncio-mode",
-        "--numprocesses",
-        "--maxprocesses",
-        "--dist",
-        "--reruns",
-        "--reruns-delay",
-        "--html",
-        "--ds",
-        "--dc",
-        "--rootdir",
+        *("--tb", "--maxfail", "--durations", "--durations-min", "--verbosity", "--basetemp"),
+        *("--junitxml", "--junit-xml", "--junit-prefix", "--junitprefix"),
+        *("--capture", "--color", "--code-highlight", "--show-capture", "--assert"),
+        *("--import-mode", "--override-ini", "--pythonwarnings"),
+        *("--log-level", "--log-cli-level", "--log-file", "--log-file-level", "--log-format"),
+        # Of plug-ins.
+        *("--cov-report", "--cov-config", "--cov-fail-under", "--cov-context"),
+        *("--numprocesses", "--maxprocesses", "--dist", "--reruns", "--reruns-delay"),
+        *("--timeout", "--timeout-method", "--asyncio-mode", "--html", "--ds", "--dc"),
     }
 )
-# The word behind is their value, unless it is an option.
+# The next word is their value, unless it is an option.
 _WITH_OPTIONAL_VALUE = frozenset({"--cov"})
 _SELECTING_SETTINGS = (
     "addopts",
@@ -113,7 +56,7 @@ _SELECTING_PLUGINS = frozenset({"no:python", "no:unittest"})
 
 
 def pytest_arguments(command: tuple[str, ...]) -> tuple[str, ...] | None:
-    """Return what a command gives to pytest; `None` if it does not start pytest itself."""
+    """Return pytest's arguments; `None` if the command does not start pytest itself."""
     for at, word in enumerate(command):
         if PurePosixPath(word).name in _PROGRAMS and _is_started(command, at):
             return command[at + 1 :]
@@ -130,7 +73,7 @@ def _is_started(command: tuple[str, ...], at: int) -> bool:
 
 
 def split_words(text: str) -> tuple[str, ...] | None:
-    """Return a line's words as a shell has them; `None` where a quote stays open."""
+    """Split a line into words as a shell does; `None` if a quote is not closed."""
     try:
         return tuple(shlex.split(text))
     except ValueError:
@@ -138,9 +81,9 @@ def split_words(text: str) -> tuple[str, ...] | None:
 
 
 def parse_places(arguments: Sequence[str], env: Mapping[str, str]) -> list[str] | None:
-    """Return the files and folders that are named, none for all.
+    """Return the files and folders that are named; an empty list means all.
 
-    `None` where the arguments, or those of `PYTEST_ADDOPTS`, may select among tests.
+    `None` if the arguments, or those of `PYTEST_ADDOPTS`, may select among the tests.
     """
     more = split_words(env.get("PYTEST_ADDOPTS", ""))
     if more is None:
@@ -158,14 +101,12 @@ def parse_places(arguments: Sequence[str], env: Mapping[str, str]) -> list[str] 
 
 
 def _options(word: str, rest: Iterator[str]) -> Iterator[tuple[str, str]]:
-    """Yield each option of a word with its value, which may be the word behind."""
+    """Yield each option of a word with its value, which may be the next word."""
     if word.startswith("--"):
-        name, equals, value = word.partition("=")
-        if not equals and name in _WITH_VALUE | _WITH_OPTIONAL_VALUE:
-            value = next(rest, "")
+        name, value = option_and_value(word, rest, _WITH_VALUE | _WITH_OPTIONAL_VALUE)
         yield name, value
-        # An option in the value's place is one by itself.
-        if name in _WITH_OPTIONAL_VALUE and not equals and value.startswith("-"):
+        # An option in the place of the optional value counts by itself.
+        if word in _WITH_OPTIONAL_VALUE and value.startswith("-"):
             yield from _options(value, rest)
         return
     for at, letter in enumerate(word[1:], 1):

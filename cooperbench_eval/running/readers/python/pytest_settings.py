@@ -1,4 +1,4 @@
-"""Reads which tests a tree's own settings of pytest leave out."""
+"""Reads which tests a tree's pytest settings leave out."""
 
 import configparser
 import re
@@ -31,7 +31,7 @@ _DEFAULTS = {
     "python_functions": "test",
     "norecursedirs": "*.egg .* _darcs build CVS dist node_modules venv {arch}",
 }
-# A `conftest.py` that does this may leave out anything.
+# A `conftest.py` that contains this may leave out any test.
 _HOOKS = re.compile(rb"collect_ignore|pytest_ignore_collect|pytest_deselected|\bitems\[:\]")
 
 
@@ -48,15 +48,15 @@ class Settings:
     values: Mapping[str, tuple[str, ...]]
 
     def selects(self) -> bool:
-        """Whether the options that it adds leave out tests."""
+        """Whether the options that it adds may leave tests out."""
         return parse_places(self.values.get("addopts", ()), {}) != []
 
     def has_file(self, path: PurePosixPath, *, anywhere: bool) -> bool:
-        """Whether a file is looked into.
+        """Whether pytest collects a file.
 
         Args:
             path: The file.
-            anywhere: Whether the command names no place, so that `testpaths` counts.
+            anywhere: Whether the command names no place, so that `testpaths` applies.
         """
         return (
             any(_matches(path, each) for each in self._words("python_files"))
@@ -70,11 +70,11 @@ class Settings:
         )
 
     def has_class(self, name: str) -> bool:
-        """Whether a class of that name is looked into."""
+        """Whether pytest collects a class of that name."""
         return _begins(name, self._words("python_classes"))
 
     def has_function(self, name: str) -> bool:
-        """Whether a function of that name is a test."""
+        """Whether pytest collects a function of that name."""
         return _begins(name, self._words("python_functions"))
 
     def _words(self, name: str) -> tuple[str, ...]:
@@ -90,11 +90,11 @@ class Settings:
 
 
 def settings_above(path: PurePosixPath, tree: Snapshot) -> list[Settings] | None:
-    """Return the settings that may hold for a test file; pytest's defaults are the last.
+    """Return the settings that may apply to a test file; pytest's defaults come last.
 
-    Every file above counts, though pytest takes one of them: what each of them lets
-    pass runs in any case. `None` where one is not understood, or a `conftest.py`
-    has a way of its own.
+    Pytest uses one of the settings files above the test file. All of them are returned,
+    because a test that each of them collects runs in any case. `None` if one of them is
+    not understood, or if a `conftest.py` selects tests itself.
     """
     found = [Settings(PurePosixPath(), {})]
     for folder in path.parents:
@@ -134,7 +134,7 @@ def _words(text: str) -> tuple[str, ...]:
 
 
 def _matches(path: PurePosixPath, pattern: str) -> bool:
-    """Whether a path is meant, as pytest has it: by its name, or whole if the pattern is."""
+    """Whether a pattern matches a file's name or, if it contains a slash, the whole path."""
     if "/" in pattern:
         return fnmatchcase(f"/{path}", f"*/{pattern.strip('/')}")
     return fnmatchcase(path.name, pattern)

@@ -1,13 +1,12 @@
-"""Finds the test functions that a patch brings to a tree of Python files."""
+"""Finds the test functions that a patch adds to Python files that pytest runs."""
 
 import ast
 import re
-import warnings
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from cooperbench_eval.models import Entry
-from cooperbench_eval.running.readers.added import added_or_changed, behind
+from cooperbench_eval.running.readers.added import added_or_changed, contents_of
+from cooperbench_eval.running.readers.command_line import arguments_in_script
 from cooperbench_eval.running.readers.protocol import NewTests
 from cooperbench_eval.running.readers.python.pytest_options import (
     parse_places,
@@ -15,6 +14,7 @@ from cooperbench_eval.running.readers.python.pytest_options import (
     split_words,
 )
 from cooperbench_eval.running.readers.python.pytest_settings import settings_above
+from cooperbench_eval.running.readers.python.python_source import statements_of
 from cooperbench_eval.snapshot import Snapshot
 
 __all__ = ["added_python_tests"]
@@ -23,7 +23,7 @@ _TEST_CASE = re.compile(
     r"(?:\w+\.)*(?:TestCase|IsolatedAsyncioTestCase|SimpleTestCase|TransactionTestCase"
     r"|LiveServerTestCase|AsyncTestCase)"
 )
-# Decorators that neither rename, multiply, hide nor remove what they stand on.
+# Decorators that do not rename, multiply, hide or remove the function.
 _HARMLESS_DECORATOR = re.compile(
     r"(?:pytest\.)?mark\.\w+(?:\(.*\))?"
     r"|(?:unittest\.)?(?:mock\.)?patch(?:\.(?:object|dict|multiple))?\(.*\)"
@@ -36,13 +36,13 @@ _EMPTY_PARAMETERS = re.compile(r".*\bmark\.parametrize\([^\[(]*(?:\[\]|\(\))\)")
 
 
 def added_python_tests(new: NewTests) -> tuple[str, ...]:
-    """Name the functions as pytest does, `file::Class::function`, in the files' order.
+    """Name the functions as pytest does, `file::Class::function`, in the order of the files.
 
-    Named is what stands in a file that pytest looks into, is called as it expects, by
-    the tree's settings and by default, and is new or changed. Nothing is named where
-    the command or the settings select among the tests; where it is a script, the
-    files are those of which something ran. Ids begin at pytest's root directory,
-    which the run's own cases tell.
+    A function is named if it is new or changed, and if pytest collects it both with the
+    tree's settings and with the default ones. Nothing is named if the command or the
+    settings select among the tests. If the command is a script, only files of which
+    something ran are searched. Ids begin at pytest's root directory, which is found from
+    the run's own cases.
     """
     arguments = pytest_arguments(new.command)
     if arguments is None and _script_selects(new):
@@ -65,10 +65,10 @@ def added_python_tests(new: NewTests) -> tuple[str, ...]:
 
 
 def _script_selects(new: NewTests) -> bool:
-    """Whether a line of a script that starts pytest says which tests it runs."""
-    for text in behind(r"pytest|py\.test", new):
+    """Whether a line of a script that starts pytest selects among the tests."""
+    for text in arguments_in_script(r"pytest|py\.test", new):
         words = split_words(text)
-        # Where a test's name comes from elsewhere, nobody knows.
+        # Words that cannot be split may name anything.
         if words is None or parse_places(words, {}) is None:
             return True
     return False
@@ -77,7 +77,7 @@ def _script_selects(new: NewTests) -> bool:
 def _as_reported(path: str, files: frozenset[str], tree: Snapshot) -> str:
     """Return a file's path from pytest's root directory, which may be a folder above it.
 
-    A namesake from another place, which the tree holds there, is not that file.
+    A reported path that exists in the tree by itself belongs to another file.
     """
     parts = path.split("/")
     for start in range(len(parts)):
@@ -88,14 +88,16 @@ def _as_reported(path: str, files: frozenset[str], tree: Snapshot) -> str:
 
 
 def _collected(path: str, new: NewTests, *, anywhere: bool) -> Iterator[str]:
-    """Yield the names of the functions that settings let pass too."""
+    """Yield the names of the new or changed functions that the settings collect."""
     pure = PurePosixPath(path)
     settings = settings_above(pure, new.after)
     if settings is None or not all(
         each.has_file(pure, anywhere=anywhere) and not each.selects() for each in settings
     ):
         return
-    cases = _unittest_cases(new.after.get(path))
+    body = statements_of(contents_of(new.after.get(path)))
+    # Pytest collects these whatever their name.
+    cases = {each.name for each in body if isinstance(each, ast.ClassDef) and _is_test_case(each)}
     for name in added_or_changed(path, new, _functions):
         owner, _, function = name.rpartition("::")
         if owner in cases or all(
@@ -105,9 +107,9 @@ def _collected(path: str, new: NewTests, *, anywhere: bool) -> Iterator[str]:
             yield name
 
 
-def _functions(entry: Entry | None) -> Iterator[tuple[str, str]]:
-    """Yield each test function's name and text; none of a file that cannot be parsed."""
-    body = _body(entry)
+def _functions(data: bytes) -> Iterator[tuple[str, str]]:
+    """Yield each test function's name and text."""
+    body = statements_of(data)
     rebound = _rebound(body)
     if any(ast.unparse(node).startswith("__test__") for node in body):
         return
@@ -116,18 +118,6 @@ def _functions(entry: Entry | None) -> Iterator[tuple[str, str]]:
             for name, text in _test_functions(node.body, rebound):
                 yield f"{node.name}::{name}", text
     yield from _test_functions(body, rebound)
-
-
-def _body(entry: Entry | None) -> list[ast.stmt]:
-    if entry is None or not entry.mode.is_regular:
-        return []
-    try:
-        with warnings.catch_warnings():  # an odd escape is not for our host to hear of
-            warnings.simplefilter("ignore")
-            return ast.parse(entry.data).body
-    # Parsing deep or odd text may fail in each of these ways.
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return []
 
 
 def _rebound(body: list[ast.stmt]) -> frozenset[str]:
@@ -174,16 +164,8 @@ def _is_test_case(node: ast.ClassDef) -> bool:
     return any(_TEST_CASE.fullmatch(ast.unparse(base)) for base in node.bases)
 
 
-def _unittest_cases(entry: Entry | None) -> frozenset[str]:
-    """Return the classes that pytest looks into whatever their name."""
-    body = _body(entry)
-    return frozenset(
-        each.name for each in body if isinstance(each, ast.ClassDef) and _is_test_case(each)
-    )
-
-
 def _is_collected(node: ast.ClassDef) -> bool:
-    """Whether pytest surely looks into a class; an unknown base may keep it from that."""
+    """Whether pytest surely collects a class; an unknown base class may prevent it."""
     defined = {
         each.name
         if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)

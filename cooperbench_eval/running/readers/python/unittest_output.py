@@ -1,11 +1,11 @@
-"""Takes the closing lines of unittest's sessions out of an output."""
+"""Reads the closing lines of unittest's sessions from an output."""
 
 import re
 from collections import Counter
 
 from cooperbench_eval.models import TestCase, TestCaseStatus
 from cooperbench_eval.running.readers.protocol import UnreadableResultError
-from cooperbench_eval.running.readers.results import unnamed
+from cooperbench_eval.running.readers.results import unnamed, whole_output
 
 __all__ = ["read_unittest_output"]
 
@@ -16,7 +16,6 @@ _CLOSING = re.compile(
     r"(?:, [a-z]+(?: [a-z]+)?=\d{1,9})*)\))?\r?$"
 )
 _BEGUN = re.compile(r"(?m)^-{70}\r?\nRan \d+ tests? in ")
-_CUT = re.compile(r"(?m)^\[\.\.\. \d+ bytes cut \.\.\.\]$")
 _KINDS = {
     "failures": TestCaseStatus.FAILED,
     "errors": TestCaseStatus.ERROR,
@@ -28,18 +27,16 @@ _BAD = frozenset({"failures", "errors", "unexpected successes"})
 
 
 def read_unittest_output(output: bytes) -> tuple[TestCase, ...]:
-    """Return the cases of every session, which are known by their number only.
+    """Return the cases of every session, which have numbers and no names.
 
-    Tests whose subtests failed are counted for each, as unittest does.
+    A test counts once for each of its subtests that failed, as it does in unittest.
 
     Raises:
-        UnreadableResultError: No session closed, one contradicts itself, or a
-            part of the output is missing.
+        UnreadableResultError: No session ended, one contradicts itself, or a part of
+            the output was cut.
     """
-    text = output.decode(errors="replace")
+    text = whole_output(output)
     sessions = list(_CLOSING.finditer(text))
-    if _CUT.search(text):
-        raise UnreadableResultError("the output is too long to be read whole")
     if not sessions:
         raise UnreadableResultError("no session of unittest printed a result")
     if len(sessions) != len(_BEGUN.findall(text)):
@@ -56,10 +53,10 @@ def _counts(session: re.Match[str]) -> Counter[TestCaseStatus]:
     for each in filter(None, (session["counts"] or "").split(", ")):
         kind, _, number = each.partition("=")
         if kind not in _KINDS:
-            raise UnreadableResultError(f"unittest counts what nobody knows: {kind!r}")
+            raise UnreadableResultError(f"unittest counts an unknown kind of result: {kind!r}")
         found[_KINDS[kind]] += int(number)
         bad += int(number) if kind in _BAD else 0
     if bool(bad) != (session["verdict"] == "FAILED"):
-        raise UnreadableResultError("unittest's verdict is not that of its counts")
+        raise UnreadableResultError("unittest's verdict contradicts its counts")
     found[TestCaseStatus.PASSED] = max(0, int(session["ran"]) - found.total())
     return found

@@ -1,4 +1,4 @@
-"""Finds the test methods that a patch brings to files that unittest runs."""
+"""Finds the test methods that a patch adds to files that unittest runs."""
 
 import ast
 import re
@@ -8,9 +8,10 @@ from pathlib import PurePosixPath
 
 from attrs import frozen
 
-from cooperbench_eval.models import Entry
-from cooperbench_eval.running.readers.added import added_or_changed
+from cooperbench_eval.running.readers.added import added_or_changed, contents_of
+from cooperbench_eval.running.readers.command_line import option_and_value
 from cooperbench_eval.running.readers.protocol import NewTests
+from cooperbench_eval.running.readers.python.python_source import statements_of
 from cooperbench_eval.snapshot import Snapshot
 
 __all__ = ["added_unittest_tests"]
@@ -21,6 +22,14 @@ _HARMLESS = frozenset(
         *("--catch", "--locals"),
     }
 )
+_DISCOVERY_OPTIONS = {
+    "-s": "start",
+    "--start-directory": "start",
+    "-p": "pattern",
+    "--pattern": "pattern",
+    "-t": "top",
+    "--top-level-directory": "top",
+}
 _TEST_CASE = re.compile(r"(?:unittest\.)?(?:TestCase|IsolatedAsyncioTestCase)")
 
 
@@ -36,9 +45,9 @@ class _Discovery:
 def added_unittest_tests(new: NewTests, arguments: Sequence[str]) -> tuple[str, ...]:
     """Name the methods `module.Class.method`, in the order of the files.
 
-    Named is what is new or changed in a direct subclass of unittest's own classes,
-    in a module that *arguments* name, or in one that discovery finds. Nothing is
-    named where a module loads its tests in its own way.
+    A method is named if it is new or changed in a direct subclass of unittest's own
+    classes, in a module that *arguments* name or that discovery finds. Nothing is named
+    in a module that defines `load_tests`.
     """
     words = [word for word in arguments if word not in _HARMLESS]
     discovers = not words or arguments[0] == "discover"
@@ -59,40 +68,36 @@ def added_unittest_tests(new: NewTests, arguments: Sequence[str]) -> tuple[str, 
 
 
 def _discovery(words: Sequence[str]) -> _Discovery | None:
-    """Understand what stands behind `discover`; `None` where that cannot be done."""
+    """Parse the arguments after `discover`; `None` if they are not understood."""
     values: dict[str, str] = {}
     places = iter(("start", "pattern", "top"))
     rest = iter(words)
     for word in rest:
-        if found := re.fullmatch(
-            r"--(start-directory|pattern|top-level-directory)(?:=(.*))?", word
-        ):
-            key, value = found[1].partition("-")[0], found[2]
-        elif found := re.fullmatch(r"-([spt])(.*)", word):
-            key = {"s": "start", "p": "pattern", "t": "top"}[found[1]]
-            value = found[2] or None
-        elif word.startswith("-") or (place := next(places, None)) is None:
-            return None
+        if word.startswith("-"):
+            option, value = option_and_value(word, rest, _DISCOVERY_OPTIONS)
+            key = _DISCOVERY_OPTIONS.get(option)
         else:
-            key, value = place, word
-        values[key] = next(rest, "") if value is None else value
+            key, value = next(places, None), word
+        if key is None:
+            return None
+        values[key] = value
     start = PurePosixPath(values.get("start", "."))
     top = PurePosixPath(values.get("top", start))
-    # A dotted name is that of a package, wherever it may be.
+    # A dotted name is the name of a package, which may be anywhere.
     if ".." in start.parts or "." in start.name or not start.is_relative_to(top):
         return None
     return _Discovery(start=start, pattern=values.get("pattern", "test*.py"), top=top)
 
 
 def _found(path: str, discovery: _Discovery, tree: Snapshot) -> str:
-    """Return the module that discovery makes of a file; empty where it may not find it."""
+    """Return the module that discovery loads from a file; empty if it may not find the file."""
     pure = PurePosixPath(path)
     if not pure.is_relative_to(discovery.start) or not fnmatchcase(pure.name, discovery.pattern):
         return ""
     between = [each for each in pure.parents if each.is_relative_to(discovery.top)]
     for folder in between:
         entry = tree.get(str(folder / "__init__.py"))
-        if b"load_tests" in _data(entry) or (entry is None and folder != discovery.top):
+        if b"load_tests" in contents_of(entry) or (entry is None and folder != discovery.top):
             return ""
     return _module(str(pure.relative_to(discovery.top)))
 
@@ -103,13 +108,8 @@ def _module(path: str) -> str:
     return ".".join(parts) if is_module else ""
 
 
-def _methods(entry: Entry | None) -> Iterator[tuple[str, str]]:
-    data = _data(entry)
-    try:
-        body = ast.parse(data).body
-    # Parsing deep or odd text may fail in each of these ways.
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return
+def _methods(data: bytes) -> Iterator[tuple[str, str]]:
+    body = statements_of(data)
     if any(isinstance(each, ast.FunctionDef) and each.name == "load_tests" for each in body):
         return
     for each in body:
@@ -132,7 +132,3 @@ def _keeps_name(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
         ast.unparse(each).startswith(("unittest.", "mock.", "patch"))
         for each in node.decorator_list
     )
-
-
-def _data(entry: Entry | None) -> bytes:
-    return entry.data if entry is not None and entry.mode.is_regular else b""

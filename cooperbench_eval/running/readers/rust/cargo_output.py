@@ -1,4 +1,4 @@
-"""Takes apart what `cargo test` prints, by the lines of cargo and of libtest alone."""
+"""Reads what `cargo test` prints, from whole lines of cargo and of libtest only."""
 
 import re
 from collections import Counter
@@ -8,12 +8,11 @@ from attrs import field, mutable
 
 from cooperbench_eval.models import TestCase, TestCaseStatus
 from cooperbench_eval.running.readers.protocol import UnreadableResultError
-from cooperbench_eval.running.readers.results import joined, unnamed
+from cooperbench_eval.running.readers.results import unnamed, whole_output
 
 __all__ = ["compile_errors", "read_cargo_output"]
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m|\x1b\(B")
-_CUT = re.compile(r"(?m)^\[\.\.\. \d+ bytes cut \.\.\.\]$")
 _HEADER = re.compile(
     r" +Running (?:(?:unittests )?(?P<source>\S.*) )?"
     r"\((?P<program>[^()]+)\)|   Doc-tests (?P<documented>\S+)"
@@ -27,7 +26,7 @@ _RESULT = re.compile(
     r"test result: (?P<verdict>ok|FAILED)\. (\d+) passed; (\d+) failed; (\d+) ignored; "
     r"(\d+) measured; \d+ filtered out(?:; finished in \S+)?"
 )
-# Of harnesses that are not libtest but count as it does, such as typst's.
+# Of harnesses other than libtest that count as it does, such as typst's.
 _OTHER_RESULT = re.compile(r"(\d+) passed, (\d+) failed(?:, (\d+) skipped)?")
 _NOT_COMPILED = re.compile(
     r"error: could not compile `([^`]+)`(?: \([^)]*\))?(?: due to .*|\.|; .*)?"
@@ -43,14 +42,14 @@ _COUNTED = (TestCaseStatus.PASSED, TestCaseStatus.FAILED, TestCaseStatus.SKIPPED
 
 
 def read_cargo_output(output: bytes, exit_code: int) -> tuple[TestCase, ...]:
-    """Return the cases of every test program of an output, and what was not compiled.
+    """Return the cases of every test program, and an error for each failed compilation.
 
     Raises:
-        UnreadableResultError: A part of it was cut, nothing of it is of a test
-            program, or a summary contradicts its lines.
+        UnreadableResultError: A part of the output was cut, no test program printed a
+            result, or a summary contradicts its lines.
     """
     targets = _targets(_lines(output))
-    cases = joined(case for target in targets for case in target.cases())
+    cases = tuple(case for target in targets for case in target.cases())
     failures = compile_errors(output, exit_code)
     if not failures and not any(target.blocks or target.summary for target in targets):
         raise UnreadableResultError("no test program printed a result")
@@ -60,11 +59,11 @@ def read_cargo_output(output: bytes, exit_code: int) -> tuple[TestCase, ...]:
 def compile_errors(output: bytes, exit_code: int) -> tuple[TestCase, ...]:
     """Return a case for each package that cargo could not compile, by its name.
 
-    There are none where cargo ended well: then it was a test that spoke of it.
+    There are none if cargo succeeded: then a test printed the message.
     """
     if exit_code == 0:
         return ()
-    return joined(
+    return tuple(
         TestCase(id=found[1], status=TestCaseStatus.ERROR, message="it could not be compiled")
         for line in _lines(output)
         if (found := _NOT_COMPILED.fullmatch(line))
@@ -72,15 +71,12 @@ def compile_errors(output: bytes, exit_code: int) -> tuple[TestCase, ...]:
 
 
 def _lines(output: bytes) -> list[str]:
-    text = _COLOUR.sub("", output.decode(errors="backslashreplace")).replace("\r\n", "\n")
-    if _CUT.search(text):
-        raise UnreadableResultError("the output is too long to be read whole")
-    return text.split("\n")
+    return _COLOUR.sub("", whole_output(output)).replace("\r\n", "\n").split("\n")
 
 
 @mutable
 class _Block:
-    """From libtest's `running N tests` to its summary."""
+    """The lines from libtest's `running N tests` to its summary."""
 
     announced: int
     found: list[tuple[str, str]] = field(factory=list)
@@ -92,8 +88,8 @@ class _Block:
             end = re.split("[,:]", test["end"])[0]
             self.found.append((test["name"], end))
         elif result := _RESULT.fullmatch(line):
-            # A failed test's own output may hold such a line; it does not count
-            # unless it says what the lines say.
+            # A failed test's own output may contain such a line. It counts only if
+            # it agrees with the lines before it.
             self.ended = self._agrees(result)
             self.contradicted = not self.ended
 
@@ -126,7 +122,7 @@ class _Target:
     def cases(self) -> Iterator[TestCase]:
         for block in self.blocks:
             if block.contradicted:
-                raise UnreadableResultError("the summary of a test program is not of its tests")
+                raise UnreadableResultError("the summary of a test program contradicts its tests")
             for name, end in block.found:
                 yield TestCase(id=_id(self.label, name), status=_ENDS[end])
             if not block.ended:
@@ -136,7 +132,7 @@ class _Target:
 
 
 def _unnamed(targets: list[_Target]) -> tuple[TestCase, ...]:
-    """Return the cases that are only counted, numbered through all runs of a program."""
+    """Return the cases that are only counted, numbered across all runs of a program."""
     counts: dict[str, Counter[TestCaseStatus]] = {}
     for target in targets:
         if target.summary and not target.blocks:
@@ -151,7 +147,7 @@ def _id(label: str, name: str) -> str:
 
 def _number(digits: str) -> int:
     if len(digits) > _DIGITS:
-        raise UnreadableResultError("more tests are counted than anybody runs")
+        raise UnreadableResultError("the result counts an impossible number of tests")
     return int(digits)
 
 
@@ -168,6 +164,6 @@ def _targets(lines: list[str]) -> list[_Target]:
 def _label(header: re.Match[str]) -> str:
     if header["documented"]:
         return f"{header['documented']} doc"
-    # The program's name ends with a hash that is none of the test's business.
+    # The program's file name ends with a hash, which is not part of the id.
     program = header["program"].rpartition("/")[2].rpartition("-")
     return " ".join(filter(None, (program[0] or program[2], header["source"])))

@@ -1,18 +1,17 @@
-"""Finds the test functions that a patch brings to a Rust package."""
+"""Finds the test functions that a patch adds to a Rust package."""
 
 import re
 from collections.abc import Callable, Iterator
-from pathlib import PurePosixPath
 
-from cooperbench_eval.models import Entry
-from cooperbench_eval.running.readers.added import added_or_changed, behind
-from cooperbench_eval.running.readers.masking import mask_rust, open_braces
+from cooperbench_eval.running.readers.added import added_or_changed
+from cooperbench_eval.running.readers.command_line import arguments_in_script, arguments_of
+from cooperbench_eval.running.readers.masking import RUST, block_headers, pieces
 from cooperbench_eval.running.readers.protocol import NewTests
 from cooperbench_eval.snapshot import Snapshot
 
 __all__ = ["added_rust_tests"]
 
-# Other attributes, before or between, may leave a test out.
+# Any other attribute, before or between these, may leave a test out.
 _TEST = re.compile(
     r"(?:^|[;{}])\s*(?P<whole>#\[test\]\s*(?:#\[(?:should_panic|ignore)\b[^\]]*\]\s*)*"
     r"(?:pub\s+)?fn\s+(?P<name>\w+))"
@@ -35,48 +34,40 @@ _HARMLESS = re.compile(
 def added_rust_tests(new: NewTests, program: Callable[[str, str], str]) -> tuple[str, ...]:
     """Name the functions as they are reported, in the order of the files.
 
-    Named is what is new or changed in the root package's `src/lib.rs`,
-    `src/main.rs` and `tests/*.rs`, outside of whatever might leave it out.
-    Nothing is named where the manifest lists targets, or where the command is no
-    plain `cargo test` or `cargo nextest run`. Of a script, as far as its text shows
-    the same, the files are those of which something ran.
+    A function is named if it is new or changed in the root package's `src/lib.rs`,
+    `src/main.rs` or `tests/*.rs`, and nothing around it might leave it out. Nothing is
+    named if the manifest lists targets, or if the command is not a plain `cargo test` or
+    `cargo nextest run`. A script must call these plainly too, as far as its text shows;
+    its functions are named only in files of which something ran.
 
     Args:
-        new: What the tests patch did.
-        program: Returns what stands in an id before the function's path of modules,
-            for the file and the package's name.
+        new: The tree with the tests patch.
+        program: Returns the part of an id before the function's path of modules, for
+            the file and the package's name.
     """
     package = _plain_package(new.after)
-    is_script = _arguments(new.command) is None
-    if not package or not _runs_everything(new):
+    arguments = arguments_of(new.command, "cargo", "test")
+    if arguments is None:
+        arguments = arguments_of(new.command, "cargo", "nextest", "run")
+    if not package or not _runs_everything(arguments, new):
         return ()
     names: list[str] = []
     for path in filter(_SURELY_BUILT.fullmatch, new.paths):
         start = program(path, package)
-        if not is_script or any(case.id.startswith(start) for case in new.cases):
+        if arguments is not None or any(case.id.startswith(start) for case in new.cases):
             names += [f"{start}{name}" for name in added_or_changed(path, new, _functions)]
     return tuple(names)
 
 
-def _arguments(command: tuple[str, ...]) -> tuple[str, ...] | None:
-    """Return what a `cargo test` is given; `None` of another command."""
-    if command and PurePosixPath(command[0]).name == "cargo":
-        for verb in (("test",), ("nextest", "run")):
-            if command[1 : 1 + len(verb)] == verb:
-                return command[1 + len(verb) :]
-    return None
-
-
-def _runs_everything(new: NewTests) -> bool:
-    arguments = _arguments(new.command)
-    if arguments is not None:
-        return all(map(_HARMLESS.fullmatch, arguments))
-    script = behind(r"cargo\s+(?:\+\S+\s+)?(?:test|nextest\s+run)", new)
-    return all(_HARMLESS.fullmatch(word) for text in script for word in text.split())
+def _runs_everything(arguments: tuple[str, ...] | None, new: NewTests) -> bool:
+    if arguments is None:
+        script = arguments_in_script(r"cargo\s+(?:\+\S+\s+)?(?:test|nextest\s+run)", new)
+        arguments = tuple(word for text in script for word in text.split())
+    return all(map(_HARMLESS.fullmatch, arguments))
 
 
 def _plain_package(tree: Snapshot) -> str:
-    """Return the name of the root's package; empty if it lists targets, or there is none."""
+    """Return the name of the root's package; empty if there is none or it lists targets."""
     manifest = tree.get("Cargo.toml")
     if manifest is None or _OWN_TARGETS.search(manifest.data):
         return ""
@@ -84,27 +75,15 @@ def _plain_package(tree: Snapshot) -> str:
     return found[1].decode() if found else ""
 
 
-def _functions(entry: Entry | None) -> Iterator[tuple[str, str]]:
+def _functions(data: bytes) -> Iterator[tuple[str, str]]:
     """Yield each test function with its text, down to the next one."""
-    if entry is None or not entry.mode.is_regular:
-        return
-    text = entry.data.decode(errors="replace")
-    masked = mask_rust(text)
+    text = data.decode(errors="replace")
+    masked = RUST.mask(text)
     if masked is None or _CONDITION.search(masked):
         return
     found = list(_TEST.finditer(masked))
-    ends = [each.start("whole") for each in found[1:]] + [len(text)]
-    for each, end in zip(found, ends, strict=True):
-        modules = _modules_around(masked, each.start("whole"))
+    starts = [each.start("whole") for each in found]
+    for each, start, piece in zip(found, starts, pieces(text, starts), strict=True):
+        modules = block_headers(masked, start, _MODULE)
         if modules is not None:
-            path = "::".join((*modules, each["name"]))
-            yield path, text[each.start("whole") : end].rstrip()
-
-
-def _modules_around(masked: str, place: int) -> list[str] | None:
-    """Return the modules that a place is in; `None` if it is in something else."""
-    opened = open_braces(masked, place)
-    if opened is None:
-        return None
-    found = [_MODULE.search(masked, max(0, at - 200), at) for at in opened]
-    return None if None in found else [each[1] for each in found if each]
+            yield "::".join((*(module[1] for module in modules), each["name"])), piece

@@ -1,0 +1,17 @@
+"""Parses Python files that hostile code may have written."""
+
+import ast
+import warnings
+
+__all__ = ["statements_of"]
+
+
+def statements_of(data: bytes) -> list[ast.stmt]:
+    """Return the statements of a file; none if it cannot be parsed."""
+    try:
+        with warnings.catch_warnings():  # a warning about a strange escape is not for our host
+            warnings.simplefilter("ignore")
+            return ast.parse(data).body
+    # Parsing deep or strange text may fail in each of these ways.
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
