@@ -40,8 +40,9 @@ KNOWS = {
     "running": {"errors", "models", "patching", "plugins", "running", "snapshot"},
     "reporting": {"display", "errors", "models", "patching", "reporting", "snapshot"},
     "analysis": {"analysis", "display", "errors", "models", "patching", "peer", "reporting"},
-    "plots": {"analysis", "display", "errors", "plots", "reporting"},
-    "page": {"analysis", "display", "errors", "models", "page", "reporting"},
+    "views": {"analysis", "display", "models", "reporting", "views"},
+    "plots": {"analysis", "display", "errors", "plots", "reporting", "views"},
+    "page": {"analysis", "display", "errors", "models", "page", "reporting", "views"},
     "strategies": {
         "errors",
         "llm",

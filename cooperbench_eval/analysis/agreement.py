@@ -55,7 +55,7 @@ class PeerAgreement(Shown):
         disagreements: The pairs that only one of the two passes, in the peer's order.
     """
 
-    _view = "cooperbench_eval.analysis.views:agreement_view"
+    _view = "cooperbench_eval.views.summaries:agreement_view"
 
     comparison: Comparison
     disagreements: tuple[PeerDisagreement, ...] = field(

@@ -35,7 +35,7 @@ class Rate(Shown):
         8/10 = 80.0% [49.0%, 94.3%]
     """
 
-    _view = "cooperbench_eval.analysis.views:rate_view"
+    _view = "cooperbench_eval.views.summaries:rate_view"
 
     count: int = field(validator=_is_count)
     total: int = field(validator=_is_count)
@@ -107,7 +107,7 @@ class Comparison(Shown):
         -0.16 0.0215
     """
 
-    _view = "cooperbench_eval.analysis.views:comparison_view"
+    _view = "cooperbench_eval.views.summaries:comparison_view"
 
     first: str = "first"
     second: str = "second"

@@ -43,7 +43,7 @@ class Summary(Shown):
         confidence: Of the intervals.
     """
 
-    _view = "cooperbench_eval.analysis.views:summary_view"
+    _view = "cooperbench_eval.views.summaries:summary_view"
 
     pairs: int
     statuses: Mapping[PairStatus, int] = field(hash=False)

@@ -33,7 +33,7 @@ class Tries(Shown):
         left_out: Pairs that are not counted, for lack of an answer to one of the tries.
     """
 
-    _view = "cooperbench_eval.analysis.views:tries_view"
+    _view = "cooperbench_eval.views.summaries:tries_view"
 
     decider: str
     within: tuple[Rate, ...] = field(converter=tuple[Rate, ...])

@@ -146,7 +146,7 @@ class PolicySummary(Shown):
         confidence: Of the intervals.
     """
 
-    _view = "cooperbench_eval.analysis.views:judged_view"
+    _view = "cooperbench_eval.views.summaries:judged_view"
 
     name: str
     verdicts: Verdicts
@@ -196,7 +196,7 @@ class StrategySummary(Shown):
         confidence: Of the intervals.
     """
 
-    _view = "cooperbench_eval.analysis.views:judged_view"
+    _view = "cooperbench_eval.views.summaries:judged_view"
 
     name: str
     verdicts: Verdicts

@@ -1,7 +1,6 @@
-"""What is shown of a result, before it is text, HTML or anything else.
+"""What is shown of a result, before a renderer makes text, HTML or anything else of it.
 
-Texts stand here as they are, however long or hostile: each rendering makes them
-harmless in its own way.
+The records make their texts harmless and short (`visible`), so that no renderer has to.
 """
 
 from collections.abc import Iterable
@@ -9,14 +8,24 @@ from enum import StrEnum
 
 from attrs import field, frozen
 
-__all__ = ["Cell", "Column", "Section", "Table", "Tone", "View"]
+from cooperbench_eval.display.visible import visible
+
+__all__ = ["Cell", "Section", "Table", "Tone", "View", "rows_table"]
+
+
+def _text(text: str) -> str:
+    return visible(text)
+
+
+def _texts(texts: Iterable[str]) -> tuple[str, ...]:
+    return tuple(map(visible, texts))
 
 
 class Tone(StrEnum):
-    """How a text is meant. It is told in the words as well; this may add a colour."""
+    """How a text is meant. Renderers may show it as a colour; the words say it as well."""
 
     PLAIN = "plain"
-    """As any other."""
+    """Neither good nor bad."""
     GOOD = "good"
     """Something holds."""
     BAD = "bad"
@@ -25,28 +34,15 @@ class Tone(StrEnum):
 
 @frozen
 class Cell:
-    """A text of a table.
+    """A cell of a table.
 
     Attributes:
-        text: The text.
-        tone: How it is meant.
+        text: Its text.
+        tone: How the text is meant.
     """
 
-    text: str
+    text: str = field(converter=_text)
     tone: Tone = field(default=Tone.PLAIN, converter=Tone)
-
-
-@frozen
-class Column:
-    """A column of a table.
-
-    Attributes:
-        name: What stands in its header.
-        is_number: Whether it holds numbers, which stand to the right.
-    """
-
-    name: str
-    is_number: bool = False
 
 
 def _cells(rows: Iterable[Iterable[Cell | str]]) -> tuple[tuple[Cell, ...], ...]:
@@ -60,32 +56,48 @@ class Section:
     """Rows of a table that belong together.
 
     Attributes:
-        title: What they have in common; empty if that goes without saying.
-        rows: A cell for each column; a text does for a cell.
+        title: What they have in common; empty if the table has one section.
+        rows: One cell for each column; a plain text becomes a cell.
     """
 
-    title: str = ""
+    title: str = field(default="", converter=_text)
     rows: tuple[tuple[Cell, ...], ...] = field(converter=_cells)
 
 
 @frozen(kw_only=True)
 class Table:
-    """Rows under a header.
+    """Rows below a header.
 
     Attributes:
-        columns: The columns; the first one names the row.
+        header: The name of each column; the first column names the row.
         sections: The rows, in their order.
+        numbers: How many of the columns, counted from the last, hold numbers, which are
+            aligned to the right.
     """
 
-    columns: tuple[Column, ...] = field(converter=tuple[Column, ...])
+    header: tuple[str, ...] = field(converter=_texts)
     sections: tuple[Section, ...] = field(converter=tuple[Section, ...])
+    numbers: int = 0
 
     @sections.validator
     def _check_sections(self, _: object, sections: tuple[Section, ...]) -> None:
         for section in sections:
             for row in section.rows:
-                if len(row) != len(self.columns):
-                    raise ValueError(f"{len(row)} cells in {len(self.columns)} columns")
+                if len(row) != len(self.header):
+                    raise ValueError(f"{len(row)} cells in {len(self.header)} columns")
+
+    @property
+    def are_numbers(self) -> list[bool]:
+        """Whether each column holds numbers."""
+        texts = len(self.header) - self.numbers
+        return [place >= texts for place in range(len(self.header))]
+
+
+def rows_table(
+    header: Iterable[str], rows: Iterable[Iterable[Cell | str]], *, numbers: int = 0
+) -> Table:
+    """Return a table of one section."""
+    return Table(header=header, sections=[Section(rows=rows)], numbers=numbers)
 
 
 @frozen(kw_only=True)
@@ -93,13 +105,13 @@ class View:
     """What is shown of one result, from top to bottom.
 
     Attributes:
-        title: What it is.
-        lines: Sentences on it.
+        title: What the result is.
+        lines: Sentences about it.
         tables: What needs rows and columns.
-        notes: Sentences on what the tables hold.
+        notes: Sentences about the tables.
     """
 
-    title: str
-    lines: tuple[str, ...] = field(default=(), converter=tuple[str, ...])
+    title: str = field(converter=_text)
+    lines: tuple[str, ...] = field(default=(), converter=_texts)
     tables: tuple[Table, ...] = field(default=(), converter=tuple[Table, ...])
-    notes: tuple[str, ...] = field(default=(), converter=tuple[str, ...])
+    notes: tuple[str, ...] = field(default=(), converter=_texts)

@@ -1,9 +1,8 @@
-"""A view for rich: the door to rich, which asks for it."""
+"""A view for rich, which asks for it: the adapter to rich."""
 
 from collections.abc import Iterator
 
 from cooperbench_eval.display.records import Cell, Table, Tone, View
-from cooperbench_eval.display.visible import visible
 
 try:
     from rich.console import Console, ConsoleOptions, Group
@@ -17,78 +16,62 @@ except ImportError as exc:
 
 __all__ = ["Renderable", "renderable"]
 
-# Of the sixteen colours that every terminal has, told apart by everybody.
+# Every terminal has these colours, and everyone can tell them apart.
 _STYLES = {Tone.PLAIN: "", Tone.GOOD: "blue", Tone.BAD: "yellow"}
-_NARROWEST_TEXT = 16
 
 
 def renderable(view: View) -> Renderable:
-    """Return *view* as something that rich prints; every row is there.
+    """Return *view* as something that rich prints, with every row of its tables.
 
-    Texts are shown as they are: markup in them is not read, nothing is highlighted, and
-    no escape sequence or control character gets through. Numbers are never broken: a
-    table that is too wide for its place becomes a list.
+    Texts appear as they are: rich reads no markup in them and highlights nothing. A table
+    too wide for the terminal becomes a list, so that no number is broken over two lines.
     """
     return Group(
-        Text(visible(view.title), style="bold"),
-        *(Text(visible(line)) for line in view.lines),
-        *(_Fitted(table) for table in view.tables),
-        *(Text(visible(note)) for note in view.notes),
+        Text(view.title, style="bold"),
+        *map(Text, view.lines),
+        *map(_Fitted, view.tables),
+        *map(Text, view.notes),
     )
 
 
-def _text(cell: Cell) -> Text:
-    return Text(visible(cell.text), style=_STYLES[cell.tone])
-
-
 class _Fitted:
-    """A table where there is room for its numbers, and else a list of its rows."""
+    """A table if its numbers fit, and otherwise a list of its rows."""
 
     def __init__(self, table: Table) -> None:
         self._table = table
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Renderable]:
         table = self._as_table()
-        if (
-            Measurement.get(console, options.update(width=10**6), table).minimum
-            <= options.max_width
-        ):
+        needed = Measurement.get(console, options.update(width=10**6), table).minimum
+        if needed <= options.max_width:
             yield table
         else:
             yield from self._as_list()
 
     def _as_table(self) -> RichTable:
-        shown = RichTable(
-            box=None,
-            pad_edge=False,
-            header_style="dim",
-        )
-        for column in self._table.columns:
-            shown.add_column(
-                Text(column.name),
-                justify="right" if column.is_number else "left",
-                overflow="fold",
-            )
+        shown = RichTable(box=None, pad_edge=False, header_style="dim")
+        for name, is_number in zip(self._table.header, self._table.are_numbers, strict=True):
+            shown.add_column(Text(name), justify="right" if is_number else "left", overflow="fold")
         for section in self._table.sections:
             if section.title:
-                shown.add_row(Text(visible(section.title), style="bold"))
+                shown.add_row(Text(section.title, style="bold"))
             for row in section.rows:
-                shown.add_row(*map(_text, row))
+                shown.add_row(*map(_styled, row))
         return shown
 
     def _as_list(self) -> Iterator[Renderable]:
-        first_name, *names = (column.name for column in self._table.columns)
         for section in self._table.sections:
             if section.title:
-                yield Text(visible(section.title), style="bold")
-            for first, *others in section.rows:
-                yield _told(first_name, first)
-                told = [
-                    _told(name, cell) for name, cell in zip(names, others, strict=True) if cell.text
+                yield Text(section.title, style="bold")
+            for row in section.rows:
+                named = [
+                    Text(f"{name} " if name else "", style="dim").append_text(_styled(cell))
+                    for name, cell in zip(self._table.header, row, strict=True)
                 ]
-                yield Padding(Text(", ").join(told), (0, 0, 0, 2))
+                others = [text for text, cell in zip(named[1:], row[1:], strict=True) if cell.text]
+                yield named[0]
+                yield Padding(Text(", ").join(others), (0, 0, 0, 2))
 
 
-def _told(name: str, cell: Cell) -> Text:
-    """Return a cell with its column's name in front, if that has one."""
-    return Text(f"{name} " if name else "", style="dim").append_text(_text(cell))
+def _styled(cell: Cell) -> Text:
+    return Text(cell.text, style=_STYLES[cell.tone])

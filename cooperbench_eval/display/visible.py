@@ -1,6 +1,7 @@
 """Makes texts of others fit to be shown: nothing in them is hidden, obeyed or endless."""
 
 import unicodedata
+from collections.abc import Sequence
 
 __all__ = ["LONGEST", "cut_list", "visible", "width_of"]
 
@@ -34,6 +35,8 @@ def visible(text: str, limit: int = LONGEST) -> str:
         >>> visible("x" * 1_000_000, 10)
         'xxxxxxxxxx… (999,990 more characters)'
     """
+    if len(text) <= limit and text.isascii() and text.isprintable():
+        return text
     shown: list[str] = []
     left = limit
     for number, character in enumerate(text):
@@ -66,7 +69,7 @@ def width_of(text: str) -> int:
     )
 
 
-def cut_list(names: tuple[str, ...], shown: int, longest: int) -> str:
+def cut_list(names: Sequence[str], shown: int, longest: int) -> str:
     """Return the first few of *names* as one text, and how many there are besides.
 
     Args:

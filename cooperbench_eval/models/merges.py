@@ -248,7 +248,7 @@ class ConflictDetails(Shown):
         files: The same for each file, by path.
     """
 
-    _view = "cooperbench_eval.models.views:details_view"
+    _view = "cooperbench_eval.views.pairs:details_view"
 
     conflict_sections: int
     conflict_lines: int

@@ -137,7 +137,7 @@ class TestResult(Shown):
         repeat_policy: How many of the repeats had to pass.
     """
 
-    _view = "cooperbench_eval.models.views:run_view"
+    _view = "cooperbench_eval.views.pairs:run_view"
 
     __test__: ClassVar[bool] = False
 

@@ -5,16 +5,20 @@ from typing import Any
 
 from cooperbench_eval.models import LedgerRow, TestCase, TestCaseStatus, TestResult
 from cooperbench_eval.page.embedding import shown_bytes
-from cooperbench_eval.page.words import (
-    ANSWERS,
-    blame_text,
-    failure_text,
-    patch_text,
-    run_text,
-    spoken,
-)
 from cooperbench_eval.reporting import Attempt, FeatureReport, MergeReport
 from cooperbench_eval.reporting.resolutions import ConflictResolution, NaiveMerge
+from cooperbench_eval.views.wording import (
+    blame_text,
+    conflicts_text,
+    counted,
+    failure_text,
+    patch_text,
+    run_counts,
+    run_notes,
+    spoken,
+    title_text,
+    usage_text,
+)
 
 __all__ = ["MOST_NAMES", "details_of"]
 
@@ -38,18 +42,10 @@ def details_of(report: MergeReport, answers: Mapping[str, str], text_limit: int)
         text_limit: How many bytes of a text are kept.
     """
     texts = _Texts(text_limit)
-    details = report.conflict_details
     features = (report.feature1, report.feature2)
     return {
-        "repo": _cut(report.repo_name),
-        "task": report.task_id,
-        "about": {name: _cut(value) for name, value in _about(report)},
-        "failure": "" if report.failure is None else _cut(failure_text(report.failure)),
-        "status": spoken(report.merge_status),
-        "score": report.conflict_score,
-        "severity": "" if details is None else details.severity.lower(),
-        "sections": 0 if details is None else details.conflict_sections,
-        "lines": 0 if details is None else details.conflict_lines,
+        "title": title_text(_cut(report.repo_name), report),
+        "facts": {name: _cut(value) for name, value in _facts(report)},
         "features": [_feature(each) for each in features],
         "attempts": [
             _attempt(report, each, answers.get(each.strategy, "")) for each in report.attempts
@@ -60,7 +56,11 @@ def details_of(report: MergeReport, answers: Mapping[str, str], text_limit: int)
     }
 
 
-def _about(report: MergeReport) -> Iterator[tuple[str, str]]:
+def _facts(report: MergeReport) -> Iterator[tuple[str, str]]:
+    status = spoken(report.merge_status)
+    yield "merge", f"{status}, {failure_text(report.failure)}" if report.failure else status
+    if report.conflict_details is not None:
+        yield "conflicts", conflicts_text(report.conflict_details)
     if report.model is not None:
         yield "model", report.model
     if report.setting is not None:
@@ -100,25 +100,21 @@ def _feature(feature: FeatureReport) -> _Json:
 
 
 def _run(run: TestResult | None) -> _Json:
-    """Say how a run ended, with the cases that did not pass; without what it printed."""
+    """Say how a run ended, and which cases did not pass; what it printed is left out."""
     if run is None:
-        return {"text": run_text(run), "passed": None}
+        return {"text": "not run", "passed": None}
     failed = [case for case in run.cases if case.status not in _FINE]
-    beside = [_cut(run.reason)] if run.reason else []
-    if run.repeats:
-        ends = ", ".join(spoken(each) for each in run.repeats)
-        beside.append(f"runs: {ends}; {run.repeat_policy or 'none'} had to pass")
-    if run.restored_files:
-        beside.append(f"put back before: {', '.join(_some(run.restored_files)['names'])}")
-    if run.missing_tests:
-        beside.append(f"did not run: {', '.join(_some(run.missing_tests)['names'])}")
     return {
-        "text": run_text(run),
+        "text": run_counts(run),
         "passed": run.passed if run.was_run else None,
-        "beside": beside,
+        "beside": [_cut(note) for note in run_notes(run, _listed)],
         "failed": [_case(case, i) for i, case in enumerate(failed[:MOST_NAMES])],
         "more": max(len(failed) - MOST_NAMES, 0),
     }
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(_some(names)["names"])
 
 
 def _case(case: TestCase, place: int) -> list[str]:
@@ -137,19 +133,13 @@ def _attempt(report: MergeReport, attempt: Attempt, answer: str) -> _Json:
         "implementation": _cut(attempt.implementation),
         "status": spoken(attempt.status),
         "answer": answer,
-        "verdict": ANSWERS.get(answer, spoken(attempt.verdict)),
         "blame": blame_text(blame, attempt),
         "failure": _cut(attempt.failure),
         "service_failed": attempt.service_failed,
         "met": attempt.conflicts_met,
         "left": None if left is None else left.conflict_sections,
         "seconds": round(attempt.duration_seconds, 3),
-        "usage": [
-            f"{_cut(usage.model) or 'a model'}: {usage.requests} requests, "
-            f"{usage.prompt_tokens} tokens read, {usage.completion_tokens} written, "
-            + ("price unknown" if usage.cost_usd is None else f"{usage.cost_usd:.4f} USD")
-            for usage in attempt.usage
-        ],
+        "usage": [usage_text(usage, _cut(usage.model)) for usage in attempt.usage],
         "lost": [
             {"feature": number, **_some(names)}
             for number, names in zip(numbers, (blame.lost_tests1, blame.lost_tests2), strict=True)
@@ -181,9 +171,9 @@ def _said(row: LedgerRow) -> str:
     if kept:
         words.append(f"keeps {' and '.join(kept)}")
     if row.attempts is not None:
-        words.append(f"asked {row.attempts} times")
+        words.append(f"asked {counted(row.attempts, 'time')}")
     if row.invented_lines:
-        words.append(f"{row.invented_lines} lines of no version")
+        words.append(f"{counted(row.invented_lines, 'line')} of no version")
     if row.conflicts > 1:
         words.append(f"{row.conflicts} conflicts in one")
     return ", ".join(words)

@@ -6,10 +6,10 @@ from html import escape
 from importlib.metadata import version
 from urllib.parse import urlencode
 
-from cooperbench_eval.analysis import Rate, StrategySummary, Summary
+from cooperbench_eval.analysis import StrategySummary, Summary
 from cooperbench_eval.display.visible import visible
-from cooperbench_eval.page.words import ANSWERS, spoken
 from cooperbench_eval.reporting import MergeReport
+from cooperbench_eval.views.wording import ANSWERS, answer_counts, correct_texts, counted, spoken
 
 __all__ = ["Origins", "heading_html"]
 
@@ -58,24 +58,25 @@ def _text(text: str) -> str:
 
 
 def _about(summary: Summary, origins: Origins) -> Iterator[str]:
-    pairs = f"{summary.pairs:,} pair{'s' * (summary.pairs != 1)}"
-    counted = [
+    statuses = [
         f"{count:,} {_link(spoken(status), {'status': spoken(status)})}"
         for status, count in summary.statuses.items()
     ]
-    yield f"<strong>{pairs}</strong>{': ' * bool(counted)}{', '.join(counted)}"
+    pairs = f"<strong>{counted(summary.pairs, 'pair')}</strong>"
+    yield f"{pairs}: {', '.join(statuses)}" if statuses else pairs
     if summary.failures:
         reasons = ", ".join(f"{count:,} {spoken(kind)}" for kind, count in summary.failures.items())
         yield f"Not evaluated: {_text(reasons)}"
     if summary.repeated:
-        yield f"{summary.repeated:,} of them are the same try at the same pair as another one"
+        yield f"{summary.repeated:,} of them repeat a try at a pair that another report has"
     if origins.first and origins.last:
         times = [each.isoformat(" ", "minutes") for each in (origins.first, origins.last)]
         when = times[0] if times[0] == times[1] else f"from {times[0]} to {times[1]}"
-        named = list(origins.versions)[:_MOST_VERSIONS]
-        more = ["and others"] * (len(origins.versions) > _MOST_VERSIONS)
+        versions = list(origins.versions)
+        if len(versions) > _MOST_VERSIONS:
+            versions[_MOST_VERSIONS:] = ["and others"]
         yield _text(f"Evaluated {when}") + "".join(
-            f"<br>with {_text(each)}" for each in (*named, *more) if each
+            f"<br>with {_text(each)}" for each in versions if each
         )
 
 
@@ -95,12 +96,12 @@ def _strategies(summary: Summary) -> Iterator[str]:
         return
     per_cent = f"{summary.confidence:.0%}"
     yield (
-        '<p class="beside">What became of the pairs under each strategy. The rate of correct ones '
-        "is of the pairs with an answer: correct, incorrect, unhandled, and those in which a side "
-        f"is missing; beside it stands its {per_cent} interval.</p>"
+        '<p class="beside">How the pairs ended under each strategy. The rate is the share of '
+        "correct pairs among those with an answer (correct, incorrect, unhandled, missing input), "
+        f"with its {per_cent} interval.</p>"
     )
     yield '<div class="wide" role="region" aria-label="Strategies" tabindex="0">'
-    yield '<table aria-label="What became of the pairs under each strategy">'
+    yield '<table aria-label="How the pairs ended under each strategy">'
     names = ["strategy", "rate", "interval", *ANSWERS.values()]
     heads = "".join(f'<th scope="col">{name}</th>' for name in names)
     yield f'<thead><tr>{heads}<td class="bar"></td></tr></thead><tbody>'
@@ -110,39 +111,20 @@ def _strategies(summary: Summary) -> Iterator[str]:
 
 
 def _row(strategy: StrategySummary) -> str:
-    counts = _counts(strategy)
-    numbers = "".join(
-        f'<td class="number">{_count(count, strategy.name, answer)}</td>'
-        for answer, count in counts.items()
-    )
-    is_known = strategy.correct.total and not strategy.verdicts.is_untested
-    rate = f"{strategy.correct.rate:.1%}" if is_known else "-"
+    counts = answer_counts(strategy.verdicts)
+    cells = [_text(text) for text in correct_texts(strategy)]
+    cells += [_count(count, strategy.name, answer) for answer, count in counts.items()]
+    numbers = "".join(f'<td class="number">{cell}</td>' for cell in cells)
     return (
-        f'<tr><th scope="row">{_text(strategy.name)}</th><td class="number">{rate}</td>'
-        f'<td class="number">{_interval(strategy.correct) if is_known else "-"}</td>'
-        f'{numbers}<td class="bar">{_bar(counts)}</td></tr>'
+        f'<tr><th scope="row">{_text(strategy.name)}</th>{numbers}'
+        f'<td class="bar">{_bar(counts)}</td></tr>'
     )
-
-
-def _counts(strategy: StrategySummary) -> dict[str, int]:
-    verdicts = strategy.verdicts
-    return {
-        "correct": verdicts.correct,
-        "incorrect": verdicts.incorrect,
-        "unhandled": verdicts.unhandled,
-        "missing_input": verdicts.missing_input,
-        "not_run": verdicts.unanswered,
-    }
-
-
-def _interval(rate: Rate) -> str:
-    return f"{rate.low:.1%} to {rate.high:.1%}"
 
 
 def _count(count: int, strategy: str, answer: str) -> str:
     if not count:
         return "0"
-    label = f"{count} pairs {ANSWERS[answer]} under {strategy}"
+    label = f"{counted(count, 'pair')} {ANSWERS[answer]} under {strategy}"
     return _link(f"{count:,}", {"strategy": strategy, "verdict": answer}, label)
 
 

@@ -3,10 +3,15 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from cooperbench_eval.models import TestResult
 from cooperbench_eval.page.embedding import embed
-from cooperbench_eval.page.words import blame_text, failure_text, run_text, spoken
 from cooperbench_eval.reporting import Attempt, FeatureReport, MergeReport
+from cooperbench_eval.views.wording import (
+    ANSWERS,
+    blame_text,
+    failure_text,
+    run_counts,
+    spoken,
+)
 
 __all__ = ["MOST_LISTED", "Index"]
 
@@ -79,7 +84,8 @@ class Index:
             strategies: All strategies, in the order in which they are shown.
         """
         order = [self._name(name) for name in strategies]
-        yield f'{{"names":{embed(list(self._names))},"strategies":{embed(order)},"rows":['
+        names = embed(list(self._names))
+        yield f'{{"answers":{embed(ANSWERS)},"names":{names},"strategies":{embed(order)},"rows":['
         for i, row in enumerate(self._rows):
             yield f",{row}" if i else row
         yield "]}"
@@ -89,18 +95,15 @@ def _why(report: MergeReport, attempt: Attempt) -> str:
     """Say how it went wrong, where it did."""
     if attempt.failure:
         return _short(attempt.failure)
-    runs = zip(
-        (report.feature1.number, report.feature2.number),
-        (attempt.feature1_tests, attempt.feature2_tests),
-        strict=True,
+    runs = (
+        (report.feature1.number, attempt.feature1_tests),
+        (report.feature2.number, attempt.feature2_tests),
     )
     return "; ".join(
-        f"tests of feature {number}: {run_text(run)}" for number, run in runs if _is_bad(run)
+        f"tests of feature {number}: {run_counts(run)}"
+        for number, run in runs
+        if run is not None and not run.passed
     )
-
-
-def _is_bad(run: TestResult | None) -> bool:
-    return run is not None and not run.passed
 
 
 def _short(text: str) -> str:

@@ -2,13 +2,7 @@
 /* Shows the pairs: a table that is filtered by what stands behind the # of the address,
    and one pair when it is opened. Texts of others are put into the page as text only. */
 (() => {
-  const RESULTS = {
-    correct: ["✓", "correct"],
-    incorrect: ["✗", "incorrect"],
-    unhandled: ["≠", "unhandled"],
-    missing_input: ["∅", "missing input"],
-    not_run: ["–", "no answer"],
-  };
+  const SIGNS = { correct: "✓", incorrect: "✗", unhandled: "≠", missing_input: "∅", not_run: "–" };
   const ROWS_AT_A_TIME = 200;
   const SEEN_NAMES = 5;
   const byId = (id) => document.getElementById(id);
@@ -151,7 +145,7 @@
     const asked = {};
     for (const name of ASKED) asked[name] = outOfAddress(given.get(name) ?? "");
     if (!strategies.includes(asked.strategy)) asked.strategy = firstChoice;
-    if (!Object.hasOwn(RESULTS, asked.verdict)) asked.verdict = "";
+    if (!Object.hasOwn(table.answers, asked.verdict)) asked.verdict = "";
     return asked;
   }
 
@@ -189,12 +183,11 @@
   // --- the table ---
 
   function result(answer) {
-    const [sign, words] = RESULTS[answer] ?? ["", answer];
     return make(
       "span",
       { class: `result ${answer}` },
-      make("span", { "aria-hidden": "true" }, sign),
-      ` ${words}`,
+      make("span", { "aria-hidden": "true" }, SIGNS[answer]),
+      ` ${table.answers[answer] ?? answer}`,
     );
   }
 
@@ -239,7 +232,7 @@
     return [...row.lost.map(lostTests), ...note];
   }
 
-  const order = Object.keys(RESULTS);
+  const order = Object.keys(table.answers);
   const hasModels = pairs.some((pair) => pair.model);
   const hasTries = pairs.some((pair) => pair.k !== 1);
   const COLUMNS = [
@@ -342,7 +335,7 @@
       "verdict",
       [
         ["", `any (${pairs.length})`],
-        ...order.map((answer) => [answer, `${RESULTS[answer][1]} (${results.get(answer) ?? 0})`]),
+        ...order.map((answer) => [answer, `${table.answers[answer]} (${results.get(answer) ?? 0})`]),
       ],
       asked.verdict,
     );
@@ -675,15 +668,9 @@
 
   function facts(data) {
     const list = make("dl", { class: "facts" });
-    const add = (name, value) =>
+    for (const [name, value] of Object.entries(data.facts)) {
       list.append(make("div", {}, make("dt", {}, name), make("dd", {}, value)));
-    const merge = data.failure ? `${data.status}, ${data.failure}` : data.status;
-    add("merge", merge);
-    if (data.score !== null) {
-      const size = `${data.sections} sections, ${data.lines} lines, ${data.severity}`;
-      add("conflict score", `${data.score} (${size})`);
     }
-    for (const [name, value] of Object.entries(data.about)) add(name, value);
     return list;
   }
 
@@ -706,13 +693,12 @@
     found = find(asked);
     const data = parsed(`pair-${pair.number}`);
     const [first, second] = pair.features;
-    const title = `${data.repo}/${data.task}: feature ${first} into feature ${second}`;
     const showsOther = data.features.some((feature) => feature.other.passed !== null);
     const columns = ["Feature", "Its patch", "Its tests on it alone", "Its tests on the base"];
     if (showsOther) columns.push("The other's tests on it alone");
     const content = [
       walk(asked, pair.number),
-      heading(2, title, { id: "pair-heading", tabindex: "-1" }),
+      heading(2, data.title, { id: "pair-heading", tabindex: "-1" }),
       facts(data),
       heading(3, "Features"),
       tableOf(
@@ -754,7 +740,7 @@
       content.push(make("p", {}, `${data.more_conflicts} more conflicts are left out.`));
     }
     byId("pair").replaceChildren(...content.filter(Boolean));
-    return title;
+    return data.title;
   }
 
   // --- what happens when ---

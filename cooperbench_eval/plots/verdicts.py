@@ -7,8 +7,8 @@ from attrs import frozen
 
 from cooperbench_eval.analysis.summary import Summary
 from cooperbench_eval.analysis.verdicts import PolicySummary, StrategySummary
-from cooperbench_eval.analysis.views import key_text
 from cooperbench_eval.errors import AnalysisError
+from cooperbench_eval.views.summaries import key_text
 
 if TYPE_CHECKING:
     from cooperbench_eval.plots.canvas import Axes, Figure, Look

@@ -47,7 +47,7 @@ class Blame(Shown):
         lost_tests2: Feature 2's, likewise.
     """
 
-    _view = "cooperbench_eval.reporting.views:blame_view"
+    _view = "cooperbench_eval.views.pairs:blame_view"
 
     kind: BlameKind = field(converter=BlameKind)
     features: tuple[int, ...] = field(default=(), converter=tuple[int, ...])

@@ -66,7 +66,7 @@ class MergeReport(Shown):
             stands in such a report was known before.
     """
 
-    _view = "cooperbench_eval.reporting.views:report_view"
+    _view = "cooperbench_eval.views.pairs:report_view"
 
     repo_name: str
     task_id: int

@@ -131,7 +131,7 @@ class Attempt(Shown):
             it, so that trying again may end otherwise.
     """
 
-    _view = "cooperbench_eval.reporting.views:attempt_view"
+    _view = "cooperbench_eval.views.pairs:attempt_view"
 
     strategy: str
     implementation: str

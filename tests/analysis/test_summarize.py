@@ -422,10 +422,10 @@ def test_a_pair_twice_in_gold_is_an_error():
 
 TABLE = """\
 3 pairs: clean 1, conflicts 1, missing input 0, not evaluated 1 (repository 1)
-            correct   rate    interval  incorrect  unhandled  missing  unanswered       of all
-  naive         1/2  50.0%  9.5%-90.5%          0          1        0           1  33.3%-66.7%
-  llm           1/2  50.0%  9.5%-90.5%          1          0        0           1  33.3%-66.7%
-  [strict]      1/2  50.0%  9.5%-90.5%          0          1        0           1  33.3%-66.7%
+            correct   rate    interval  incorrect  unhandled  missing input  unanswered       of all
+  naive         1/2  50.0%  9.5%-90.5%          0          1              0           1  33.3%-66.7%
+  llm           1/2  50.0%  9.5%-90.5%          1          0              0           1  33.3%-66.7%
+  [strict]      1/2  50.0%  9.5%-90.5%          0          1              0           1  33.3%-66.7%
 """
 
 

@@ -98,8 +98,8 @@ def test_a_strategy_tells_what_gold_reaches():
 
     assert str(union).splitlines() == [
         "union: 2 pairs",
-        "         correct   rate    interval  incorrect  unhandled  missing  unanswered",
-        "  union      1/2  50.0%  9.5%-90.5%          1          0        0           0",
+        "         correct   rate    interval  incorrect  unhandled  missing input  unanswered",
+        "  union      1/2  50.0%  9.5%-90.5%          1          0              0           0",
         "gold gets right 1/1 = 100.0% [20.7%, 100.0%]",
         "reached of those 1/1 = 100.0% [20.7%, 100.0%]",
         "beyond those 0/0",
@@ -187,7 +187,7 @@ def test_disagreements_with_the_peer_are_told():
     assert found.lines[1] == "4 of 25 agree"
     assert found.rows[-1] == ["click/1", "1 and 2", "passes", "unhandled"]
     assert len(found.rows) == 3 + 1 + 20
-    assert found.lines[-1] == "and 1 more disagreements"
+    assert found.lines[-1] == "and 1 more disagreement"
 
 
 def test_a_notebook_shows_the_html():

@@ -12,11 +12,11 @@ from rich.console import Console
 
 from cooperbench_eval.display.html import ROWS, html_text
 from cooperbench_eval.display.plain import plain_text
-from cooperbench_eval.display.records import Cell, Column, Section, Table, Tone, View
+from cooperbench_eval.display.records import Cell, Section, Table, Tone, View
 from cooperbench_eval.display.terminal import renderable
 from cooperbench_eval.display.visible import visible
 
-COLUMNS = (Column("name"), Column("kind"), Column("count", is_number=True))
+HEADER = ("name", "kind", "count")
 HOSTILE = (
     "<script>alert(1)</script>",
     "</td></table><img src=x onerror=alert(1)>",
@@ -33,7 +33,7 @@ HOSTILE = (
 
 def table(*rows, title=""):
     """A table of one section."""
-    return Table(columns=COLUMNS, sections=[Section(title=title, rows=rows)])
+    return Table(header=HEADER, sections=[Section(title=title, rows=rows)], numbers=1)
 
 
 def printed(view, width=80, **options):
@@ -161,7 +161,7 @@ def test_html_is_small_whatever_it_is_of():
     assert shown[-1][0] == "4999"
     assert len(shown) == 1 + ROWS + 1
     assert [row for row in shown if len(row) == 1] == [
-        ["… 4,900 rows are left out; printed as text, all are there …"]
+        ["… 4,900 rows are left out; print shows all of them …"]
     ]
 
 

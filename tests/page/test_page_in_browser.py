@@ -17,7 +17,7 @@ def test_it_says_which_pairs_union_broke_and_which_tests(open_page):
     """A click on the number of incorrect pairs shows these, with the lost tests by name."""
     page = open_page([pair(1), broken(2), pair(3, of=CLEAN)])
 
-    page.click("#summary a[aria-label='1 pairs incorrect under union']")
+    page.click("#summary a[aria-label='1 pair incorrect under union']")
 
     assert page.text("#count") == "1 of 3 pairs"
     assert page.column(2) == ["2"]
@@ -174,7 +174,7 @@ def test_pairs_without_an_answer_say_why(open_page):
         "conflicts",
     ]
     answers = [cell.split(" ", 1)[1] for cell in page.column(6)]
-    assert answers == ["no answer", "missing input", "no answer", "no answer"]
+    assert answers == ["unanswered", "missing input", "unanswered", "unanswered"]
     assert "1 worker lost" in page.text("#summary")
     assert "it died" in page.visit("#pair=1").text("#pair .facts")
     assert "empty" in page.visit("#pair=2").text("#pair")
@@ -196,13 +196,13 @@ def test_a_pair_shows_its_features_and_strategies(open_page):
     article = page.text("#pair")
     page.click("#pair summary:has-text('2 that did not pass')")
 
-    assert page.text("h2#pair-heading") == "click/7: feature 1 into feature 2"
+    assert page.text("h2#pair-heading") == "click/7: feature 1 merged into feature 2"
     assert page.text(".facts").splitlines()[:4] == [
-        *("merge", "conflicts", "conflict score", "24 (1 sections, 2 lines, medium)")
+        *("merge", "conflicts", "conflicts", "1 conflict section with 2 lines, score 24 (MEDIUM)")
     ]
     for words in ("gpt", "coop", "2026-01-31 12:00:00+00:00", "python 3."):
         assert words in page.text(".facts")
-    assert "2 failed" in page.text("#pair table >> nth=0")
+    assert "failed 0/2" in page.text("#pair table >> nth=0")
     assert "t::one failed\nbroke" in page.text("#pair table >> nth=0")
     union, down = page.texts("#pair table >> nth=1 >> tbody tr")[1:3]
     assert union.split("\t")[1:6] == [
@@ -210,7 +210,7 @@ def test_a_pair_shows_its_features_and_strategies(open_page):
         "✗ incorrect",
         "the merge broke feature 1",
         "\n1 of feature 1:\nt::two\n",
-        "1 passed, 1 failed\n1 that did not pass\n",
+        "failed 1/2\n1 that did not pass\n",
     ]
     assert "no power" in down
     assert "the strategy failed" in down
@@ -303,7 +303,7 @@ def test_one_walks_from_pair_to_pair_and_back(open_page):
 
     assert heading == "pair-heading"
     assert "2 of 3 found" in where
-    assert title.startswith("click/1: feature 1 into feature 2")
+    assert title.startswith("click/1: feature 1 merged into feature 2")
     assert page.tab.evaluate("document.activeElement.dataset.pair") == "1"
     assert page.column(2) == ["10", "2", "1"]
 

@@ -1,0 +1,261 @@
+"""What is shown of a report and of what it holds: a dozen lines, however much that is.
+
+As HTML a report takes two or three kilobytes, and at most 20.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from cooperbench_eval.display.records import Cell, Table, Tone, View, rows_table
+from cooperbench_eval.display.visible import cut_list, visible
+from cooperbench_eval.models import (
+    ConflictDetails,
+    FileConflicts,
+    TestCase,
+    TestCaseStatus,
+    TestResult,
+)
+from cooperbench_eval.reporting import (
+    Attempt,
+    Blame,
+    FeatureReport,
+    MergeReport,
+    PairStatus,
+    PatchReport,
+    Verdict,
+)
+from cooperbench_eval.views.wording import (
+    blame_text,
+    conflicts_text,
+    counted,
+    failure_text,
+    more,
+    patch_text,
+    run_counts,
+    run_notes,
+    run_text,
+    spoken,
+    title_text,
+    usage_text,
+)
+
+__all__ = ["attempt_view", "blame_view", "details_view", "report_view", "run_view"]
+
+_MOST_STRATEGIES = 8
+_MOST_NOTES = 8
+_MOST_FILES = 20
+_MOST_CASES = 10
+_MOST_LOST = 20
+_FEW_FILES = 4
+_FEW_LOST = 3
+# Lengths in characters.
+_ID = 12
+_NAME = 40
+_MESSAGE = 80
+_REASON = 100
+_NOTE = 200
+
+_VERDICTS = {Verdict.CORRECT: Tone.GOOD, Verdict.NOT_RUN: Tone.PLAIN}
+_BROKEN = frozenset({TestCaseStatus.FAILED, TestCaseStatus.ERROR})
+
+
+# --- a report ----------------------------------------------------------------
+
+
+def report_view(report: MergeReport) -> View:
+    """Describe how a pair merges, each feature alone, and each strategy."""
+    shown = report.attempts[:_MOST_STRATEGIES]
+    notes = [note for attempt in shown for note in _notes(report, attempt)]
+    return View(
+        title=title_text(visible(report.repo_name, _NAME), report),
+        lines=[_origin(report), _merge(report)],
+        tables=[_features_table(report), *_strategies_table(report, shown)],
+        notes=[
+            *(visible(note, _NOTE) for note in notes[:_MOST_NOTES]),
+            *more(len(notes) - _MOST_NOTES, "such note"),
+            *more(len(report.attempts) - _MOST_STRATEGIES, "strategy row"),
+        ],
+    )
+
+
+def _origin(report: MergeReport) -> str:
+    parts = [visible(each, _NAME) for each in (report.model, report.setting) if each]
+    parts += [f"try {report.k}", f"evaluated {report.timestamp.isoformat(' ', 'minutes')}"]
+    if report.base_commit or report.base_tree_id:
+        kind = "commit" if report.base_commit else "tree"
+        parts.append(f"base {kind} {visible((report.base_commit or report.base_tree_id)[:_ID])}")
+    return ", ".join(parts)
+
+
+def _merge(report: MergeReport) -> str:
+    if report.failure is not None:
+        return visible(f"not evaluated, {failure_text(report.failure)}", _NOTE)
+    details = report.conflict_details
+    if details is None:
+        return "missing input: a patch is empty or does not apply, so there was nothing to merge"
+    if report.merge_status is PairStatus.CLEAN:
+        return "git merges the two without a conflict, score 0"
+    worst = [f"{visible(each.path, _NAME)} ({each.score:,})" for each in _worst_first(details)]
+    files = f" in {cut_list(worst, _FEW_FILES, 2 * _NAME)}" if worst else ""
+    return f"git leaves {conflicts_text(details)}{files}"
+
+
+def _features_table(report: MergeReport) -> Table:
+    features = (report.feature1, report.feature2)
+    header = ["feature", "patch", "its tests alone", "its tests on the base"]
+    if any(each.other_tests is not None for each in features):
+        header.append("the other's tests alone")
+    return rows_table(header, [_feature_row(each)[: len(header)] for each in features])
+
+
+def _feature_row(feature: FeatureReport) -> tuple[Cell, ...]:
+    return (
+        Cell(str(feature.number)),
+        _patch_cell(feature.patch),
+        _run_cell(feature.tests),
+        # Tests are expected to fail on the base, so this is neither good nor bad.
+        Cell(_run_cell(feature.base_tests).text),
+        _run_cell(feature.other_tests),
+    )
+
+
+def _patch_cell(patch: PatchReport) -> Cell:
+    return Cell(visible(patch_text(patch), _REASON), Tone.PLAIN if patch.is_usable else Tone.BAD)
+
+
+def _run_cell(run: TestResult | None) -> Cell:
+    if run is None:
+        return Cell("")
+    tone = Tone.GOOD if run.passed else Tone.BAD if run.was_run else Tone.PLAIN
+    return Cell(run_text(run), tone)
+
+
+def _strategies_table(report: MergeReport, shown: Sequence[Attempt]) -> list[Table]:
+    tests = [f"tests of {each.number}" for each in (report.feature1, report.feature2)]
+    rows = [
+        (
+            visible(attempt.strategy, _NAME),
+            spoken(attempt.status),
+            Cell(spoken(attempt.verdict), _VERDICTS.get(attempt.verdict, Tone.BAD)),
+            blame_text(report.blame(attempt.strategy), attempt),
+            _run_cell(attempt.feature1_tests),
+            _run_cell(attempt.feature2_tests),
+        )
+        for attempt in shown
+    ]
+    return [rows_table(("strategy", "merge", "verdict", "to blame", *tests), rows)] if rows else []
+
+
+def _notes(report: MergeReport, attempt: Attempt) -> Iterator[str]:
+    """Give why a strategy failed, and the tests lost under it."""
+    name = visible(attempt.strategy, _NAME)
+    if attempt.failure:
+        yield f"{name} failed: {visible(attempt.failure, _REASON)}"
+    blame = report.blame(attempt.strategy)
+    for feature, tests in (
+        (report.feature1, blame.lost_tests1),
+        (report.feature2, blame.lost_tests2),
+    ):
+        if tests:
+            lost = f"{name} lost {counted(len(tests), 'test')} of feature {feature.number}"
+            yield f"{lost}: {cut_list(tests, _FEW_LOST, _NAME)}"
+
+
+# --- a strategy's row, and what is to blame for it ---------------------------
+
+
+def attempt_view(attempt: Attempt) -> View:
+    """Describe what a strategy did, and both features' tests on it."""
+    asked = attempt.usage[:_MOST_STRATEGIES]
+    lines = [_work(attempt), *(usage_text(each, visible(each.model, _NAME)) for each in asked)]
+    if attempt.failure:
+        lines.append(f"it failed: {visible(attempt.failure, _REASON)}")
+    runs = (attempt.feature1_tests, attempt.feature2_tests)
+    rows = [
+        (f"of feature {place}", _run_cell(run), f"{run.duration_seconds:.1f}")
+        for place, run in enumerate(runs, start=1)
+        if run is not None
+    ]
+    header = ("tests, in the order of the report", "result", "seconds")
+    return View(
+        title=f"{visible(attempt.strategy, _NAME)}: {spoken(attempt.status)}, "
+        f"{spoken(attempt.verdict)}",
+        lines=lines,
+        tables=[rows_table(header, rows, numbers=1)] if rows else [],
+    )
+
+
+def _work(attempt: Attempt) -> str:
+    left = attempt.conflict_details
+    is_open = left is not None and left.conflict_sections > 0
+    rest = f", left {conflicts_text(left)}" if left is not None and is_open else ""
+    met = counted(attempt.conflicts_met, "conflict")
+    return f"met {met}{rest}, took {attempt.duration_seconds:.3g} seconds"
+
+
+def blame_view(blame: Blame) -> View:
+    """Describe what is to blame, and the tests that the merge lost."""
+    lost = (("first", blame.lost_tests1), ("second", blame.lost_tests2))
+    return View(
+        title=f"to blame: {blame_text(blame)}",
+        tables=[
+            _names_table(f"{counted(len(names), 'test')} of the {place} feature lost", names)
+            for place, names in lost
+            if names
+        ],
+    )
+
+
+def _names_table(title: str, names: Sequence[str]) -> Table:
+    shown = [*names[:_MOST_LOST], *more(len(names) - _MOST_LOST)]
+    return rows_table([title], [[name] for name in shown])
+
+
+# --- a test run --------------------------------------------------------------
+
+
+def run_view(run: TestResult) -> View:
+    """Describe how a run ended, why, and which cases did not pass."""
+    where = f" in the sandbox {visible(run.sandbox, _NAME)}" if run.sandbox else ""
+    return View(
+        title=run_counts(run),
+        lines=[f"{run.duration_seconds:.1f} seconds{where}", *run_notes(run, _listed)],
+        tables=_broken_table([case for case in run.cases if case.status in _BROKEN]),
+    )
+
+
+def _listed(names: Sequence[str]) -> str:
+    return cut_list(names, _MOST_CASES, _NAME)
+
+
+def _broken_table(broken: Sequence[TestCase]) -> list[Table]:
+    rows: list[tuple[Cell | str, ...]] = [
+        (case.id, Cell(case.status.value, Tone.BAD), _first_line(case.message))
+        for case in broken[:_MOST_CASES]
+    ]
+    rows += [(rest, "", "") for rest in more(len(broken) - _MOST_CASES)]
+    return [rows_table(("test", "status", "message"), rows)] if rows else []
+
+
+def _first_line(message: str) -> str:
+    return visible(message[: 10 * _MESSAGE].partition("\n")[0], _MESSAGE)
+
+
+# --- measured conflicts ------------------------------------------------------
+
+
+def details_view(details: ConflictDetails) -> View:
+    """Describe measured conflicts file by file, the worst file first."""
+    rows = [
+        (each.path, f"{each.sections:,}", f"{each.lines:,}", f"{each.score:,}")
+        for each in _worst_first(details)[:_MOST_FILES]
+    ]
+    header = ("file", "sections", "lines", "score")
+    return View(
+        title=conflicts_text(details),
+        tables=[rows_table(header, rows, numbers=3)] if rows else [],
+        notes=more(len(details.files) - _MOST_FILES, "file"),
+    )
+
+
+def _worst_first(details: ConflictDetails) -> list[FileConflicts]:
+    return sorted(details.files, key=lambda file: (-file.score, file.path))

@@ -1,0 +1,215 @@
+"""What is shown of summaries, rates and comparisons."""
+
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+
+from cooperbench_eval.analysis.agreement import PeerAgreement
+from cooperbench_eval.analysis.rates import Comparison, Rate
+from cooperbench_eval.analysis.summary import Summary
+from cooperbench_eval.analysis.tries import Tries
+from cooperbench_eval.analysis.verdicts import GoldSummary, PolicySummary, StrategySummary
+from cooperbench_eval.display.records import Section, Table, View, rows_table
+from cooperbench_eval.views.wording import (
+    ANSWERS,
+    answer_counts,
+    correct_texts,
+    counted,
+    more,
+    rate_texts,
+    spoken,
+)
+
+__all__ = [
+    "agreement_view",
+    "comparison_view",
+    "judged_view",
+    "key_text",
+    "rate_view",
+    "summary_view",
+    "tries_view",
+]
+
+_CORRECT, *_OTHERS = ANSWERS.values()
+_HEADER = ("", _CORRECT, "rate", "interval", *_OTHERS, "of all")
+_SHOWN_DISAGREEMENTS = 20
+_Row = tuple[str, ...]
+
+
+# --- summaries ---------------------------------------------------------------
+
+
+def summary_view(summary: Summary) -> View:
+    """Describe a summary: the pairs, then a row a strategy and policy, by group.
+
+    A rate and its interval are of the answered pairs. They are left out if pairs are
+    unanswered and nothing was tested. Rows with unanswered pairs also have the least
+    and the greatest share of all pairs that can be correct.
+    """
+    is_empty = not (summary.strategies or summary.policies)
+    return View(
+        title=_pairs_text(summary),
+        tables=[] if is_empty else [_verdicts_table(list(_sections(summary)))],
+    )
+
+
+def judged_view(one: StrategySummary | PolicySummary) -> View:
+    """Describe how pairs end under a strategy or policy, and what gold reaches."""
+    return View(
+        title=f"{one.name}: {counted(one.verdicts.pairs, 'pair')}",
+        tables=[_verdicts_table([Section(rows=[_row(one, one.name)])])],
+        notes=[] if one.gold is None else _gold_texts(one.gold),
+    )
+
+
+def _sections(summary: Summary) -> Iterator[Section]:
+    """Give the rows by group, then those of all pairs."""
+    if not summary.by:
+        yield Section(rows=_rows(summary))
+        return
+    for key, group in summary.groups.items():
+        yield Section(title=f"{key_text(key)} ({group.pairs:,})", rows=_rows(group))
+    yield Section(title=f"all ({summary.pairs:,})", rows=_rows(summary))
+
+
+def _verdicts_table(sections: Sequence[Section]) -> Table:
+    """Return the table, without its last column if that is empty."""
+    width = len(_HEADER)
+    if not any(row[-1].text for section in sections for row in section.rows):
+        width -= 1
+        sections = [
+            Section(title=each.title, rows=[row[:width] for row in each.rows]) for each in sections
+        ]
+    return Table(header=_HEADER[:width], sections=sections, numbers=width - 1)
+
+
+def _pairs_text(summary: Summary) -> str:
+    pairs = counted(summary.pairs, "pair")
+    if not summary.pairs:
+        return pairs
+    counts = [
+        f"clean {summary.clean.count:,}",
+        f"conflicts {summary.conflicts.count:,}",
+        f"missing input {summary.missing_input.count:,}",
+    ]
+    if summary.not_evaluated:
+        reasons = ", ".join(f"{kind.value} {n:,}" for kind, n in summary.failures.items())
+        beside = f" ({reasons})" if reasons else ""
+        counts.append(f"not evaluated {summary.not_evaluated:,}{beside}")
+    if summary.repeated:
+        counts.append(f"repeated {summary.repeated:,}")
+    return f"{pairs}: {', '.join(counts)}"
+
+
+def key_text(key: Hashable) -> str:
+    """Return a group's key as one text; what is not known is a dash."""
+    parts = key if isinstance(key, tuple) else (key,)
+    return " ".join("-" if part in (None, "") else str(part) for part in parts)
+
+
+def _rows(summary: Summary) -> list[_Row]:
+    strategies = [_row(one, name) for name, one in summary.strategies.items()]
+    policies = [_row(one, f"[{name}]") for name, one in summary.policies.items()]
+    return strategies + policies
+
+
+def _row(one: StrategySummary | PolicySummary, name: str) -> _Row:
+    verdicts = one.verdicts
+    others = list(answer_counts(verdicts).values())[1:]
+    bounds = f"{verdicts.at_least:.1%}-{verdicts.at_most:.1%}" if verdicts.unanswered else ""
+    correct = f"{one.correct.count:,}/{one.correct.total:,}"
+    return (name, correct, *correct_texts(one), *(f"{n:,}" for n in others), bounds)
+
+
+def _gold_texts(gold: GoldSummary) -> list[str]:
+    return [
+        f"gold gets right {gold.ceiling}",
+        f"reached of those {gold.reached}",
+        f"beyond those {gold.beyond}",
+        f"pairs that gold has no answer for: {gold.unmatched}",
+    ]
+
+
+# --- rates and comparisons ---------------------------------------------------
+
+
+def rate_view(rate: Rate) -> View:
+    """Describe a rate: one line."""
+    return View(title=str(rate))
+
+
+def comparison_view(comparison: Comparison) -> View:
+    """Describe two ways to get pairs right: their rates, and the pairs both ways."""
+    return _comparison_view(comparison)
+
+
+def _comparison_view(
+    comparison: Comparison,
+    lines: Iterable[str] = (),
+    tables: Iterable[Table] = (),
+    notes: Iterable[str] = (),
+) -> View:
+    first, second = comparison.first, comparison.second
+    rates = [_rate_row(first, comparison.first_rate), _rate_row(second, comparison.second_rate)]
+    counts = (
+        f"both right {comparison.both}, only {first} {comparison.only_first}, "
+        f"only {second} {comparison.only_second}, neither {comparison.neither}"
+    )
+    return View(
+        title=f"{first} and {second} on the same {counted(comparison.pairs, 'pair')}",
+        lines=lines,
+        tables=[rows_table(("", "right", "rate", "interval"), rates, numbers=3), *tables],
+        notes=[counts, _test_text(comparison), _left_out_text(comparison), *notes],
+    )
+
+
+def _rate_row(name: str, rate: Rate) -> _Row:
+    return (name, f"{rate.count:,}/{rate.total:,}", *rate_texts(rate))
+
+
+def _test_text(comparison: Comparison) -> str:
+    if comparison.p_value is None:
+        return "no pair is compared, so there is no p-value"
+    difference = f"{100 * (comparison.difference or 0):+.1f} percentage points"
+    return f"difference {difference}, p = {comparison.p_value:.3g} (McNemar, exact, two-sided)"
+
+
+def _left_out_text(comparison: Comparison) -> str:
+    return (
+        f"not compared: {comparison.unanswered} without an answer, "
+        f"{comparison.unmatched_first} only in {comparison.first}, "
+        f"{comparison.unmatched_second} only in {comparison.second}"
+    )
+
+
+def tries_view(tries: Tries) -> View:
+    """Describe how many pairs are solved within one try, two, and so on."""
+    rows = [
+        _rate_row(counted(number, "try", "tries"), rate)
+        for number, rate in enumerate(tries.within, start=1)
+    ]
+    beside = f", {tries.left_out} left out" if tries.left_out else ""
+    return View(
+        title=f"{tries.decider}: {counted(tries.within[0].total if rows else 0, 'pair')}{beside}",
+        tables=[rows_table(("within", "solved", "rate", "interval"), rows, numbers=3)],
+    )
+
+
+def agreement_view(agreement: PeerAgreement) -> View:
+    """Describe how far the benchmark's evaluations and ours agree, and where they do not."""
+    comparison = agreement.comparison
+    rows = [
+        (
+            each.ours.task,
+            " and ".join(map(str, each.ours.features)),
+            "passes" if each.peer.both_passed else "fails",
+            spoken(each.judged.verdict),
+        )
+        for each in agreement.disagreements[:_SHOWN_DISAGREEMENTS]
+    ]
+    header = ("disagreement", "features", comparison.first, comparison.second)
+    left_out = len(agreement.disagreements) - _SHOWN_DISAGREEMENTS
+    return _comparison_view(
+        comparison,
+        lines=[f"{agreement.agreeing} of {comparison.pairs} agree"],
+        tables=[rows_table(header, rows)] if rows else [],
+        notes=more(left_out, "disagreement"),
+    )

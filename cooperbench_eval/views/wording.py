@@ -1,0 +1,182 @@
+"""The words for facts that both the views and the page show.
+
+Texts from outside, such as names and reasons, are returned as they are: each caller
+cuts them to the length that it has room for.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from cooperbench_eval.analysis.rates import Rate
+from cooperbench_eval.analysis.verdicts import PolicySummary, StrategySummary, Verdicts
+from cooperbench_eval.models import ConflictDetails, MergeStatus, ModelUsage, TestResult
+from cooperbench_eval.reporting import (
+    Attempt,
+    Blame,
+    BlameKind,
+    Failure,
+    MergeReport,
+    PatchReport,
+)
+
+__all__ = [
+    "ANSWERS",
+    "answer_counts",
+    "blame_text",
+    "conflicts_text",
+    "correct_texts",
+    "counted",
+    "failure_text",
+    "more",
+    "patch_text",
+    "rate_texts",
+    "run_counts",
+    "run_notes",
+    "run_text",
+    "spoken",
+    "title_text",
+    "usage_text",
+]
+
+ANSWERS = {
+    "correct": "correct",
+    "incorrect": "incorrect",
+    "unhandled": "unhandled",
+    "missing_input": "missing input",
+    "not_run": "unanswered",
+}
+"""The five ways in which a pair can end under a strategy, as a summary counts them."""
+
+_BLAME = {
+    BlameKind.MISSING_SIDE: "no usable patch of {features}",
+    BlameKind.BROKEN_ALONE: "{features} broken alone",
+    BlameKind.CONFLICT: "the conflict, or the strategy's failure",
+    BlameKind.MERGE_BROKE_FEATURE1: "the merge broke {features}",
+    BlameKind.MERGE_BROKE_FEATURE2: "the merge broke {features}",
+    BlameKind.MERGE_BROKE_BOTH: "the merge broke {features}",
+    BlameKind.UNKNOWN: "not known",
+    BlameKind.NOBODY: "nobody",
+}
+
+
+def spoken(value: str) -> str:
+    """Return an enum's value as words."""
+    return str(value).replace("_", " ")
+
+
+def counted(number: int, noun: str, nouns: str = "") -> str:
+    """Return a number with its noun: `1 line`, `2 lines`, `3 tries`."""
+    return f"{number:,} {noun if number == 1 else nouns or f'{noun}s'}"
+
+
+def more(left_out: int, noun: str = "") -> list[str]:
+    """Return `and 3 more files` in a list, which is empty if nothing is left out."""
+    if left_out <= 0:
+        return []
+    return [f"and {counted(left_out, f'more {noun}')}" if noun else f"and {left_out:,} more"]
+
+
+def rate_texts(rate: Rate) -> tuple[str, str]:
+    """Return a rate and its interval in percent; dashes if it is of no pair."""
+    if not rate.total:
+        return "-", "-"
+    return f"{rate.rate:.1%}", f"{rate.low:.1%}-{rate.high:.1%}"
+
+
+def correct_texts(one: StrategySummary | PolicySummary) -> tuple[str, str]:
+    """Return the rate of correct pairs and its interval; dashes if nothing was tested."""
+    return ("-", "-") if one.verdicts.is_untested else rate_texts(one.correct)
+
+
+def answer_counts(verdicts: Verdicts) -> dict[str, int]:
+    """Return how many pairs ended in each of the ways of `ANSWERS`."""
+    counts = (
+        verdicts.correct,
+        verdicts.incorrect,
+        verdicts.unhandled,
+        verdicts.missing_input,
+        verdicts.unanswered,
+    )
+    return dict(zip(ANSWERS, counts, strict=True))
+
+
+# --- a pair ------------------------------------------------------------------
+
+
+def title_text(repo_name: str, report: MergeReport) -> str:
+    """Return which pair a report is of; *repo_name* is its repository, cut to fit."""
+    one, two = report.feature1.number, report.feature2.number
+    return f"{repo_name}/{report.task_id}: feature {one} merged into feature {two}"
+
+
+def failure_text(failure: Failure) -> str:
+    """Return why a pair could not be evaluated."""
+    tries = f", tried {failure.tries} times" if failure.tries > 1 else ""
+    error = f" ({failure.error})" if failure.error else ""
+    return f"{spoken(failure.kind)}: {failure.problem}{error}{tries}"
+
+
+def patch_text(patch: PatchReport) -> str:
+    """Return how a patch was placed, and why it was not."""
+    return f"{spoken(patch.status)}: {patch.reason}" if patch.reason else spoken(patch.status)
+
+
+def blame_text(blame: Blame, attempt: Attempt | None = None) -> str:
+    """Return what is to blame for how a strategy's row ended.
+
+    Only the row itself says whether its strategy failed or left a conflict.
+    """
+    if blame.kind is BlameKind.CONFLICT and attempt is not None:
+        is_failure = attempt.status is MergeStatus.FAILED
+        return "the strategy failed" if is_failure else "the conflict"
+    numbers = " and ".join(map(str, blame.features))
+    features = f"feature {numbers}" if len(blame.features) == 1 else f"features {numbers}"
+    return _BLAME[blame.kind].format(features=features)
+
+
+def conflicts_text(details: ConflictDetails) -> str:
+    """Return how many conflicts there are, and how bad they are."""
+    sections = counted(details.conflict_sections, "conflict section")
+    lines = counted(details.conflict_lines, "line")
+    return f"{sections} with {lines}, score {details.conflict_score:,} ({details.severity.value})"
+
+
+def usage_text(usage: ModelUsage, model: str) -> str:
+    """Return what asking a model took; *model* is its name, cut to fit."""
+    cost = "price unknown" if usage.cost_usd is None else f"{usage.cost_usd:.4f} USD"
+    return (
+        f"asked {model or 'a model'} {counted(usage.requests, 'time')}: "
+        f"{usage.prompt_tokens:,} tokens read, {usage.completion_tokens:,} written, {cost}"
+    )
+
+
+# --- a test run --------------------------------------------------------------
+
+
+def run_text(run: TestResult) -> str:
+    """Return how a run ended, and how many of the cases that count passed."""
+    status = spoken(run.status)
+    return f"{status} {run.passed_tests:,}/{run.total_tests:,}" if run.cases else status
+
+
+def run_counts(run: TestResult) -> str:
+    """Return `run_text` with the other cases counted as well."""
+    others = (
+        (run.error_tests, "could not run"),
+        (run.skipped_tests, "skipped"),
+        (run.xfailed_tests, "failed as expected"),
+    )
+    return ", ".join([run_text(run), *(f"{number:,} {word}" for number, word in others if number)])
+
+
+def run_notes(run: TestResult, listed: Callable[[Sequence[str]], str]) -> Iterator[str]:
+    """Give what else there is to say of a run; *listed* makes one text of names."""
+    if run.reason:
+        yield run.reason
+    if run.repeats:
+        rule = f", {run.repeat_policy} had to pass" if run.repeat_policy else ""
+        ends = listed([spoken(each) for each in run.repeats])
+        yield f"run {len(run.repeats)} times: {ends}{rule}"
+    if run.restored_files:
+        yield f"restored before the run: {listed(run.restored_files)}"
+    if run.missing_tests:
+        yield f"did not run: {listed(run.missing_tests)}"
