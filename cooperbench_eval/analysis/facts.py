@@ -6,22 +6,24 @@ so that it can be summed up without reading the report again.
 """
 
 import datetime as dt
-from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cache
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from attrs import field, frozen
+from attrs import asdict, field, frozen
 
 from cooperbench_eval.analysis.languages import find_language
 from cooperbench_eval.models import (
+    CaseCounts,
+    Ended,
     MergeStatus,
     PatchStatus,
     Severity,
-    TestCaseStatus,
     TestResult,
     TestStatus,
+    UsageTotals,
+    count_cases,
+    total_usage,
 )
 from cooperbench_eval.reporting.blame import BlameKind
 from cooperbench_eval.reporting.failure import FailureKind
@@ -30,54 +32,53 @@ from cooperbench_eval.reporting.rows import (
     Attempt,
     FeatureReport,
     Verdict,
-    check_names,
     find_verdict,
+    has_time_zone,
+    have_own_names,
 )
 
 if TYPE_CHECKING:
     from cooperbench_eval.reporting.serialization import Compact
 
-__all__ = ["AttemptFacts", "FeatureFacts", "PairFacts", "RunFacts", "facts_of"]
+__all__ = [
+    "AttemptFacts",
+    "FeatureFacts",
+    "PairFacts",
+    "RunFacts",
+    "facts_of",
+    "inherited_after",
+]
 
 _SHOWN_FAILURE = 200
 
 
-@frozen(kw_only=True)
-class RunFacts:
-    """One test run: how it ended, and how many cases ended how.
+def inherited_after(name: str) -> Callable[[type, list[Any]], list[Any]]:
+    """Return an attrs hook that puts inherited fields after the field *name*.
+
+    The order of a record's fields is the order of the keys in its JSON, which stays.
+    """
+
+    def order(kind: type, found: list[Any]) -> list[Any]:
+        own = [each for each in found if each.name in kind.__annotations__]
+        place = 1 + [each.name for each in own].index(name)
+        return [*own[:place], *(each for each in found if each not in own), *own[place:]]
+
+    return order
+
+
+@frozen(kw_only=True, field_transformer=inherited_after("status"))
+class RunFacts(CaseCounts, Ended):
+    """One test run: how it ended, and how many cases ended in each way.
+
+    The counts have the names and meanings that they have in a `TestResult`.
 
     Attributes:
         status: The verdict.
-        passed_tests: Cases that passed.
-        failed_tests: Cases that failed.
-        error_tests: Cases that could not run to their end.
-        skipped_tests: Cases skipped on purpose; not part of the total.
-        xfailed_tests: Cases that failed as expected; not part of the total.
         duration_seconds: Wall time of the command.
     """
 
     status: TestStatus = field(converter=TestStatus)
-    passed_tests: int = 0
-    failed_tests: int = 0
-    error_tests: int = 0
-    skipped_tests: int = 0
-    xfailed_tests: int = 0
     duration_seconds: float = 0.0
-
-    @property
-    def passed(self) -> bool:
-        """Whether the suite holds on this tree."""
-        return self.status is TestStatus.PASSED
-
-    @property
-    def was_run(self) -> bool:
-        """Whether the result says anything about the tree."""
-        return self.status.was_run
-
-    @property
-    def total_tests(self) -> int:
-        """Passed, failed and errored cases."""
-        return self.passed_tests + self.failed_tests + self.error_tests
 
 
 @frozen(kw_only=True)
@@ -100,9 +101,12 @@ class FeatureFacts:
     other_tests: RunFacts | None = None
 
 
-@frozen(kw_only=True)
-class AttemptFacts:
-    """One strategy's try at the pair.
+@frozen(kw_only=True, field_transformer=inherited_after("duration_seconds"))
+class AttemptFacts(UsageTotals):
+    """One strategy's attempt at the pair, and what it asked of models.
+
+    Of the *requests* to models, *unpriced_requests* have no known price, and *cost_usd*
+    is what the others cost: `None` if there were requests and none has a known price.
 
     Attributes:
         strategy: The strategy's name.
@@ -114,12 +118,6 @@ class AttemptFacts:
         feature1_tests: Feature 1's tests on the merged tree; `None` if not run.
         feature2_tests: Feature 2's tests on it, likewise.
         duration_seconds: Time the strategy took, tests not counted.
-        requests: How often it asked a model.
-        unpriced_requests: Those of them whose price is not known.
-        prompt_tokens: Tokens the models read.
-        completion_tokens: Tokens they wrote.
-        cost_usd: What the requests with a known price cost; `None` where requests
-            were made and none has one.
         failure: Why it failed, cut to a line; else empty.
         service_failed: Whether a service it needs, such as a model's provider, failed
             it.
@@ -134,11 +132,6 @@ class AttemptFacts:
     feature1_tests: RunFacts | None = None
     feature2_tests: RunFacts | None = None
     duration_seconds: float = 0.0
-    requests: int = 0
-    unpriced_requests: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    cost_usd: float | None = 0.0
     failure: str = ""
     service_failed: bool = False
 
@@ -203,7 +196,7 @@ class PairFacts:
 
     repo_name: str
     task_id: int
-    timestamp: dt.datetime = field()
+    timestamp: dt.datetime = field(validator=has_time_zone)
     feature1: FeatureFacts
     feature2: FeatureFacts
     merge_status: PairStatus = field(converter=PairStatus)
@@ -212,22 +205,15 @@ class PairFacts:
     conflict_score: int | None = None
     severity: Severity | None = None
     failure: FailureKind | None = None
-    attempts: tuple[AttemptFacts, ...] = field(default=(), converter=tuple[AttemptFacts, ...])
+    attempts: tuple[AttemptFacts, ...] = field(
+        default=(), converter=tuple[AttemptFacts, ...], validator=have_own_names
+    )
     base_tree_id: str = ""
     base_commit: str | None = None
     model: str | None = None
     setting: str | None = None
     k: int = 1
     language: str = ""
-
-    @timestamp.validator
-    def _check_timestamp(self, _: object, timestamp: dt.datetime) -> None:
-        if timestamp.utcoffset() is None:
-            raise ValueError(f"the timestamp {timestamp} has no time zone")
-
-    @attempts.validator
-    def _check_attempts(self, _: object, attempts: tuple[AttemptFacts, ...]) -> None:
-        check_names(attempt.strategy for attempt in attempts)
 
     @property
     def features(self) -> tuple[int, int]:
@@ -306,10 +292,6 @@ def _feature(feature: FeatureReport) -> FeatureFacts:
 
 def _attempt(report: MergeReport, attempt: Attempt) -> AttemptFacts:
     left = attempt.conflict_details
-    usage = attempt.usage
-    requests = sum(each.requests for each in usage)
-    unpriced = sum(each.requests for each in usage if each.cost_usd is None)
-    cost = sum(each.cost_usd for each in usage if each.cost_usd is not None)
     return AttemptFacts(
         strategy=attempt.strategy,
         status=attempt.status,
@@ -320,11 +302,7 @@ def _attempt(report: MergeReport, attempt: Attempt) -> AttemptFacts:
         feature1_tests=_run(attempt.feature1_tests),
         feature2_tests=_run(attempt.feature2_tests),
         duration_seconds=attempt.duration_seconds,
-        requests=requests,
-        unpriced_requests=unpriced,
-        prompt_tokens=sum(each.prompt_tokens for each in usage),
-        completion_tokens=sum(each.completion_tokens for each in usage),
-        cost_usd=None if requests and unpriced == requests else float(cost),
+        **asdict(total_usage(attempt.usage)),
         failure=_one_line(attempt.failure),
         service_failed=attempt.service_failed,
     )
@@ -335,19 +313,11 @@ def _one_line(failure: str) -> str:
     return line if len(line) <= _SHOWN_FAILURE else f"{line[: _SHOWN_FAILURE - 1]}…"
 
 
-_status_of_case = attrgetter("status")
-
-
 def _run(tests: TestResult | None) -> RunFacts | None:
     if tests is None:
         return None
-    count = Counter(map(_status_of_case, tests.cases)).get
     return RunFacts(
         status=tests.status,
-        passed_tests=count(TestCaseStatus.PASSED, 0),
-        failed_tests=count(TestCaseStatus.FAILED, 0),
-        error_tests=count(TestCaseStatus.ERROR, 0),
-        skipped_tests=count(TestCaseStatus.SKIPPED, 0),
-        xfailed_tests=count(TestCaseStatus.XFAILED, 0),
         duration_seconds=tests.duration_seconds,
+        **asdict(count_cases(tests.cases)),
     )

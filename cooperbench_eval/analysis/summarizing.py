@@ -4,7 +4,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping
 
-from attrs import frozen
+from attrs import asdict, frozen
 
 from cooperbench_eval.analysis.comparing import Comparisons, comparison_of
 from cooperbench_eval.analysis.facts import PairFacts
@@ -151,11 +151,7 @@ class _Builder:
             cases=self._rate(runs.passed_cases, runs.cases),
             seconds=Distribution.of(rows.seconds),
             test_seconds=Distribution.of(runs.seconds),
-            requests=rows.requests,
-            unpriced_requests=rows.unpriced_requests,
-            prompt_tokens=rows.prompt_tokens,
-            completion_tokens=rows.completion_tokens,
-            cost_usd=math.fsum(rows.costs),
+            **asdict(rows.usage) | {"cost_usd": math.fsum(rows.costs)},
             gold=self._gold(ends),
             confidence=self.confidence,
         )

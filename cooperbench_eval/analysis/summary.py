@@ -9,6 +9,7 @@ from cooperbench_eval.analysis.grouping import OF_A_FUNCTION, plain_json
 from cooperbench_eval.analysis.rates import Comparison, Distribution, Rate
 from cooperbench_eval.analysis.verdicts import PolicySummary, StrategySummary
 from cooperbench_eval.display.shown import Shown
+from cooperbench_eval.models import USAGE
 from cooperbench_eval.reporting.failure import FailureKind
 from cooperbench_eval.reporting.report import PairStatus
 
@@ -89,22 +90,18 @@ class Summary(Shown):
 
         What JSON cannot say of a group's key, such as a date, stands there as text.
         """
+        measures = ("clean", "conflicts", "missing_input", "conflict_score", "features_alone")
+        lists = ("strategies", "policies", "comparisons")
         plain: dict[str, Any] = {
             "pairs": self.pairs,
             "not_evaluated": self.not_evaluated,
             "failures": {kind.value: count for kind, count in self.failures.items()},
             "repeated": self.repeated,
-            "clean": self.clean.to_dict(),
-            "conflicts": self.conflicts.to_dict(),
-            "missing_input": self.missing_input.to_dict(),
-            "conflict_score": self.conflict_score.to_dict(),
-            "features_alone": self.features_alone.to_dict(),
-            "cases_alone": self.cases_alone.to_dict(),
-            "test_seconds_alone": self.test_seconds_alone.to_dict(),
-            "strategies": [each.to_dict() for each in self.strategies.values()],
-            "policies": [each.to_dict() for each in self.policies.values()],
-            "comparisons": [each.to_dict() for each in self.comparisons.values()],
         }
+        for name in (*measures, "cases_alone", "test_seconds_alone"):
+            plain[name] = getattr(self, name).to_dict()
+        for name in lists:
+            plain[name] = [each.to_dict() for each in getattr(self, name).values()]
         if self.by:
             groups = self.groups.items()
             plain["groups"] = [
@@ -135,15 +132,6 @@ class Summary(Shown):
         return dict(zip(self.by, parts, strict=True))
 
 
-_MODEL_COLUMNS = (
-    "requests",
-    "unpriced_requests",
-    "prompt_tokens",
-    "completion_tokens",
-    "cost_usd",
-)
-
-
 def _record(one: StrategySummary | PolicySummary) -> dict[str, Any]:
     gold = one.gold
     return {
@@ -158,5 +146,5 @@ def _record(one: StrategySummary | PolicySummary) -> dict[str, Any]:
         "gold_answered": None if gold is None else gold.ceiling.total,
         "gold_reached": None if gold is None else gold.reached.count,
         "gold_beyond": None if gold is None else gold.beyond.count,
-        **{name: getattr(one, name, None) for name in _MODEL_COLUMNS},
+        **{name: getattr(one, name, None) for name in USAGE},
     }

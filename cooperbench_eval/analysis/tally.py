@@ -15,7 +15,7 @@ from attrs import define, field
 from cooperbench_eval.analysis.facts import AttemptFacts, PairFacts, RunFacts
 from cooperbench_eval.analysis.policies import Policy, PolicyVerdict
 from cooperbench_eval.errors import AnalysisError
-from cooperbench_eval.models import MergeStatus
+from cooperbench_eval.models import MergeStatus, PairId, PairKey, UsageTotals
 from cooperbench_eval.reporting.blame import BlameKind
 from cooperbench_eval.reporting.failure import FailureKind
 from cooperbench_eval.reporting.report import PairStatus
@@ -48,8 +48,6 @@ Answers = tuple[tuple[str, str], ...]
 """Names with what each made of a pair."""
 Ends = Counter[tuple[Answer, Answer]]
 """How many pairs end how in two ways, such as a team's and gold's."""
-PairKey = tuple[str, int, frozenset[int]]
-"""Repository, task and features, in whatever order."""
 
 
 class PairAnswers(NamedTuple):
@@ -150,10 +148,7 @@ class AttemptTally:
     tests: RunTally = field(factory=RunTally)
     seconds: "array[float]" = field(factory=_numbers)
     costs: "array[float]" = field(factory=_numbers)
-    requests: int = 0
-    unpriced_requests: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
+    usage: UsageTotals = field(factory=UsageTotals)
 
     def add(self, attempt: AttemptFacts) -> None:
         """Count a row."""
@@ -162,10 +157,7 @@ class AttemptTally:
         self.tests.add(attempt.feature2_tests)
         if attempt.status is not MergeStatus.NOT_TRIED:
             self.seconds.append(attempt.duration_seconds)
-        self.requests += attempt.requests
-        self.unpriced_requests += attempt.unpriced_requests
-        self.prompt_tokens += attempt.prompt_tokens
-        self.completion_tokens += attempt.completion_tokens
+        self.usage += attempt
         if attempt.cost_usd:
             self.costs.append(attempt.cost_usd)
 
@@ -175,10 +167,7 @@ class AttemptTally:
         self.tests.merge(other.tests)
         self.seconds.extend(other.seconds)
         self.costs.extend(other.costs)
-        self.requests += other.requests
-        self.unpriced_requests += other.unpriced_requests
-        self.prompt_tokens += other.prompt_tokens
-        self.completion_tokens += other.completion_tokens
+        self.usage += other.usage
 
 
 @define
@@ -220,8 +209,7 @@ class Tally:
         if facts.conflict_score is not None:
             self.scores.append(facts.conflict_score)
         if facts.merge_status is not PairStatus.NOT_EVALUATED:
-            whose = (facts.model, facts.setting, facts.k)
-            self.tries.add(hash((facts.repo_name, facts.task_id, facts.features, *whose)))
+            self.tries.add(hash(PairId.of(facts)))
         self.alone.add(facts.feature1.tests)
         self.alone.add(facts.feature2.tests)
         for attempt in facts.attempts:

@@ -10,8 +10,10 @@ from typing import Any
 
 from attrs import field, frozen
 
+from cooperbench_eval.analysis.facts import inherited_after
 from cooperbench_eval.analysis.rates import Distribution, Rate
 from cooperbench_eval.display.shown import Shown
+from cooperbench_eval.models import USAGE, UsageTotals
 from cooperbench_eval.reporting.blame import BlameKind
 
 __all__ = ["GoldSummary", "PolicySummary", "StrategySummary", "Verdicts"]
@@ -135,8 +137,38 @@ class GoldSummary:
         return shares | {"unmatched": self.unmatched}
 
 
+class _Judged(Shown):
+    """What a policy's and a strategy's summary have in common."""
+
+    __slots__ = ()
+
+    _view = "cooperbench_eval.views.summaries:judged_view"
+
+    name: str
+    verdicts: Verdicts
+    gold: GoldSummary | None
+    confidence: float
+
+    @property
+    def correct(self) -> Rate:
+        """What it gets right, of the pairs that have an answer (`Verdicts.answered`).
+
+        It says little where many have none, and nothing where `Verdicts.is_untested`.
+        """
+        return Rate(self.verdicts.correct, self.verdicts.answered, confidence=self.confidence)
+
+    def effort_reduction(self, k: float) -> float | None:
+        """Return the share of the work that is saved; see `Verdicts.effort_reduction`."""
+        return self.verdicts.effort_reduction(k)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain JSON values."""
+        plain = {"name": self.name, **self.verdicts.to_dict(), "rate": self.correct.to_dict()}
+        return plain if self.gold is None else plain | {"gold": self.gold.to_dict()}
+
+
 @frozen(kw_only=True)
-class PolicySummary(Shown):
+class PolicySummary(_Judged):
     """What pairs come to under a policy.
 
     Attributes:
@@ -146,38 +178,23 @@ class PolicySummary(Shown):
         confidence: Of the intervals.
     """
 
-    _view = "cooperbench_eval.views.summaries:judged_view"
-
     name: str
     verdicts: Verdicts
     gold: GoldSummary | None = None
     confidence: float = 0.95
 
-    @property
-    def correct(self) -> Rate:
-        """What it gets right, of the pairs that have an answer (`Verdicts.answered`).
 
-        It says little where many have none, and nothing where `Verdicts.is_untested`.
-        """
-        return Rate(self.verdicts.correct, self.verdicts.answered, confidence=self.confidence)
-
-    def effort_reduction(self, k: float) -> float | None:
-        """Return the share of the work that is saved; see `Verdicts.effort_reduction`."""
-        return self.verdicts.effort_reduction(k)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as plain JSON values."""
-        return _judged(self)
-
-
-@frozen(kw_only=True)
-class StrategySummary(Shown):
+@frozen(kw_only=True, field_transformer=inherited_after("test_seconds"))
+class StrategySummary(UsageTotals, _Judged):
     """What pairs come to under a strategy, and what it takes.
 
     Features and cases are counted once for each pair they are run in, so those of a
     task with many pairs weigh more, and their intervals are too narrow: the cases of
     one suite pass and fail together. Seconds are those that the reports tell; where a
     result was taken over from an earlier run, that run's time counts again.
+
+    Of the *requests* to models, *unpriced_requests* have no known price, and *cost_usd*
+    is what the others cost.
 
     Attributes:
         name: The strategy.
@@ -187,16 +204,9 @@ class StrategySummary(Shown):
         cases: Test cases that pass in it, of all cases that passed, failed or errored.
         seconds: Time the strategy took for a pair, tests not counted.
         test_seconds: Time of each test run on a merged tree.
-        requests: How often models were asked.
-        unpriced_requests: Those of them whose price is not known.
-        prompt_tokens: Tokens they read.
-        completion_tokens: Tokens they wrote.
-        cost_usd: What the requests with a known price cost.
         gold: What the tasks' own patches reach; `None` if no gold was given.
         confidence: Of the intervals.
     """
-
-    _view = "cooperbench_eval.views.summaries:judged_view"
 
     name: str
     verdicts: Verdicts
@@ -205,42 +215,16 @@ class StrategySummary(Shown):
     cases: Rate
     seconds: Distribution
     test_seconds: Distribution
-    requests: int = 0
-    unpriced_requests: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
     cost_usd: float = 0.0
     gold: GoldSummary | None = None
     confidence: float = 0.95
 
-    @property
-    def correct(self) -> Rate:
-        """What it gets right, of the pairs that have an answer (`Verdicts.answered`).
-
-        It says little where many have none, and nothing where `Verdicts.is_untested`.
-        """
-        return Rate(self.verdicts.correct, self.verdicts.answered, confidence=self.confidence)
-
-    def effort_reduction(self, k: float) -> float | None:
-        """Return the share of the work that is saved; see `Verdicts.effort_reduction`."""
-        return self.verdicts.effort_reduction(k)
-
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain JSON values."""
-        return _judged(self) | {
-            "blame": {kind.value: count for kind, count in self.blame.items()},
-            "features": self.features.to_dict(),
-            "cases": self.cases.to_dict(),
-            "seconds": self.seconds.to_dict(),
-            "test_seconds": self.test_seconds.to_dict(),
-            "requests": self.requests,
-            "unpriced_requests": self.unpriced_requests,
-            "prompt_tokens": self.prompt_tokens,
-            "completion_tokens": self.completion_tokens,
-            "cost_usd": self.cost_usd,
-        }
-
-
-def _judged(one: StrategySummary | PolicySummary) -> dict[str, Any]:
-    plain = {"name": one.name, **one.verdicts.to_dict(), "rate": one.correct.to_dict()}
-    return plain if one.gold is None else plain | {"gold": one.gold.to_dict()}
+        shares = ("features", "cases", "seconds", "test_seconds")
+        return (
+            super().to_dict()
+            | {"blame": {kind.value: count for kind, count in self.blame.items()}}
+            | {name: getattr(self, name).to_dict() for name in shares}
+            | {name: getattr(self, name) for name in USAGE}
+        )

@@ -5,6 +5,7 @@ with `/`, undecodable bytes kept as surrogate escapes.
 """
 
 from cooperbench_eval.models.merges import (
+    USAGE,
     Conflict,
     ConflictBlock,
     ConflictDetails,
@@ -14,22 +15,33 @@ from cooperbench_eval.models.merges import (
     MergeStatus,
     ModelUsage,
     Severity,
+    UsageTotals,
+    total_usage,
 )
+from cooperbench_eval.models.pairs import PairId, PairKey
 from cooperbench_eval.models.patches import HunkPlacement, PatchStatus, Rung
 from cooperbench_eval.models.runs import (
+    COUNTS,
+    CaseCounts,
+    Ended,
     RepeatPolicy,
     TestCase,
     TestCaseStatus,
     TestResult,
     TestStatus,
+    count_cases,
 )
 from cooperbench_eval.models.trees import Entry, FileMode
 
 __all__ = [
+    "COUNTS",
+    "USAGE",
+    "CaseCounts",
     "Conflict",
     "ConflictBlock",
     "ConflictDetails",
     "ConflictKind",
+    "Ended",
     "Entry",
     "FileConflicts",
     "FileMode",
@@ -37,6 +49,8 @@ __all__ = [
     "LedgerRow",
     "MergeStatus",
     "ModelUsage",
+    "PairId",
+    "PairKey",
     "PatchStatus",
     "RepeatPolicy",
     "Rung",
@@ -45,4 +59,7 @@ __all__ = [
     "TestCaseStatus",
     "TestResult",
     "TestStatus",
+    "UsageTotals",
+    "count_cases",
+    "total_usage",
 ]

@@ -1,14 +1,16 @@
 """Conflicts, what became of them, and their measure."""
 
 import math
+from collections.abc import Iterable
 from enum import StrEnum
 from typing import Any, Self
 
-from attrs import field, frozen
+from attrs import field, fields, frozen
 
 from cooperbench_eval.display.shown import Shown
 
 __all__ = [
+    "USAGE",
     "Conflict",
     "ConflictBlock",
     "ConflictDetails",
@@ -18,6 +20,8 @@ __all__ = [
     "MergeStatus",
     "ModelUsage",
     "Severity",
+    "UsageTotals",
+    "total_usage",
 ]
 
 
@@ -201,6 +205,58 @@ class ModelUsage:
     cached_tokens: int = 0
     cost_usd: float | None = field(default=None, validator=_check_amount)
     latency_seconds: float = field(default=0.0, validator=_check_amount)
+
+
+@frozen(kw_only=True)
+class UsageTotals:
+    """What requests to models add up to.
+
+    Attributes:
+        requests: How many requests were made, answered or not.
+        unpriced_requests: How many of them have no known price.
+        prompt_tokens: Tokens that the models read.
+        completion_tokens: Tokens that they wrote.
+        cost_usd: What the requests with a known price cost; `None` if there were
+            requests and none has a known price.
+    """
+
+    requests: int = 0
+    unpriced_requests: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost_usd: float | None = 0.0
+
+    def __add__(self, other: "UsageTotals") -> "UsageTotals":
+        """Add the totals of more requests."""
+        requests = self.requests + other.requests
+        unpriced = self.unpriced_requests + other.unpriced_requests
+        cost = (self.cost_usd or 0.0) + (other.cost_usd or 0.0)
+        return UsageTotals(
+            requests=requests,
+            unpriced_requests=unpriced,
+            prompt_tokens=self.prompt_tokens + other.prompt_tokens,
+            completion_tokens=self.completion_tokens + other.completion_tokens,
+            cost_usd=None if requests and requests == unpriced else cost,
+        )
+
+
+USAGE = tuple(each.name for each in fields(UsageTotals))
+"""The names under which the use of models is reported."""
+
+
+def total_usage(usage: Iterable[ModelUsage]) -> UsageTotals:
+    """Add up what each model was asked in one merge."""
+    usage = tuple(usage)
+    requests = sum(each.requests for each in usage)
+    unpriced = sum(each.requests for each in usage if each.cost_usd is None)
+    cost = sum(each.cost_usd for each in usage if each.cost_usd is not None)
+    return UsageTotals(
+        requests=requests,
+        unpriced_requests=unpriced,
+        prompt_tokens=sum(each.prompt_tokens for each in usage),
+        completion_tokens=sum(each.completion_tokens for each in usage),
+        cost_usd=None if requests and requests == unpriced else float(cost),
+    )
 
 
 class Severity(StrEnum):

@@ -1,19 +1,25 @@
 """Test cases, and what a run of them showed."""
 
+from collections import Counter
 from collections.abc import Iterable
 from enum import StrEnum
+from operator import attrgetter
 from typing import ClassVar
 
-from attrs import field, frozen
+from attrs import field, fields, frozen
 
 from cooperbench_eval.display.shown import Shown
 
 __all__ = [
+    "COUNTS",
+    "CaseCounts",
+    "Ended",
     "RepeatPolicy",
     "TestCase",
     "TestCaseStatus",
     "TestResult",
     "TestStatus",
+    "count_cases",
 ]
 
 
@@ -107,12 +113,70 @@ class TestCase:
     message: str = field(default="", repr=False)
 
 
+@frozen(kw_only=True)
+class CaseCounts:
+    """How many test cases ended in each way: a field for each `TestCaseStatus`.
+
+    Attributes:
+        passed_tests: Cases that passed.
+        failed_tests: Cases that failed.
+        error_tests: Cases that could not run to their end.
+        skipped_tests: Cases skipped on purpose; not part of the total.
+        xfailed_tests: Cases that failed as expected; not part of the total.
+    """
+
+    passed_tests: int = 0
+    failed_tests: int = 0
+    error_tests: int = 0
+    skipped_tests: int = 0
+    xfailed_tests: int = 0
+
+    @property
+    def total_tests(self) -> int:
+        """Passed, failed and errored cases."""
+        return self.passed_tests + self.failed_tests + self.error_tests
+
+    @property
+    def pass_rate(self) -> float:
+        """Passed cases over the total; 0.0 if the total is zero."""
+        total = self.total_tests
+        return self.passed_tests / total if total else 0.0
+
+
+def count_cases(cases: Iterable[TestCase]) -> CaseCounts:
+    """Count *cases* in one pass, because a run may have many thousands."""
+    counts = Counter(map(attrgetter("status"), cases))
+    return CaseCounts(**{f"{status.value}_tests": count for status, count in counts.items()})
+
+
+COUNTS = (*(each.name for each in fields(CaseCounts)), "total_tests", "pass_rate")
+"""The names under which a run's counts are reported."""
+
+
+class Ended:
+    """What follows from the status of a run."""
+
+    __slots__ = ()
+
+    status: TestStatus
+
+    @property
+    def passed(self) -> bool:
+        """Whether the suite holds on this tree."""
+        return self.status is TestStatus.PASSED
+
+    @property
+    def was_run(self) -> bool:
+        """Whether the result says anything about the tree."""
+        return self.status.was_run
+
+
 def _statuses(given: Iterable[str]) -> tuple[TestStatus, ...]:
     return tuple(map(TestStatus, given))
 
 
 @frozen(kw_only=True)
-class TestResult(Shown):
+class TestResult(Ended, Shown):
     """What a run of a suite on a tree showed.
 
     Attributes:
@@ -155,51 +219,37 @@ class TestResult(Shown):
     repeats: tuple[TestStatus, ...] = field(default=(), converter=_statuses)
     repeat_policy: RepeatPolicy | None = None
 
-    def _count(self, status: TestCaseStatus) -> int:
-        return sum(case.status is status for case in self.cases)
-
-    @property
-    def passed(self) -> bool:
-        """Whether the suite holds on this tree."""
-        return self.status is TestStatus.PASSED
-
-    @property
-    def was_run(self) -> bool:
-        """Whether the result says anything about the tree."""
-        return self.status.was_run
-
     @property
     def passed_tests(self) -> int:
         """Cases that passed."""
-        return self._count(TestCaseStatus.PASSED)
+        return count_cases(self.cases).passed_tests
 
     @property
     def failed_tests(self) -> int:
         """Cases that failed."""
-        return self._count(TestCaseStatus.FAILED)
+        return count_cases(self.cases).failed_tests
 
     @property
     def error_tests(self) -> int:
         """Cases that could not run to their end."""
-        return self._count(TestCaseStatus.ERROR)
+        return count_cases(self.cases).error_tests
 
     @property
     def skipped_tests(self) -> int:
         """Cases skipped on purpose; not part of the total."""
-        return self._count(TestCaseStatus.SKIPPED)
+        return count_cases(self.cases).skipped_tests
 
     @property
     def xfailed_tests(self) -> int:
         """Cases that failed as expected; not part of the total."""
-        return self._count(TestCaseStatus.XFAILED)
+        return count_cases(self.cases).xfailed_tests
 
     @property
     def total_tests(self) -> int:
         """Passed, failed and errored cases."""
-        return self.passed_tests + self.failed_tests + self.error_tests
+        return count_cases(self.cases).total_tests
 
     @property
     def pass_rate(self) -> float:
         """Passed cases over the total; 0.0 where no case counts."""
-        total = self.total_tests
-        return self.passed_tests / total if total else 0.0
+        return count_cases(self.cases).pass_rate

@@ -11,34 +11,18 @@ from operator import attrgetter, itemgetter
 from typing import Any, Final, NoReturn
 
 from cooperbench_eval.errors import ReportError
-from cooperbench_eval.models import ConflictDetails, MergeStatus, TestCaseStatus, TestResult
+from cooperbench_eval.models import COUNTS, ConflictDetails, MergeStatus, TestResult, count_cases
 from cooperbench_eval.reporting.blame import BlameKind
 from cooperbench_eval.reporting.report import MergeReport
 from cooperbench_eval.reporting.rows import FeatureReport, Verdict
 
-__all__ = ["COUNTS", "check_derived", "shown"]
+__all__ = ["check_derived", "shown"]
 
 _Json = Mapping[str, Any]
 
 _RELATIVE: Final = 1e-8
 _ABSOLUTE: Final = 1e-9
 """How far a fraction may be off: other writers print fewer digits, but nine."""
-COUNTS: Final = (
-    "passed_tests",
-    "failed_tests",
-    "error_tests",
-    "skipped_tests",
-    "xfailed_tests",
-    "total_tests",
-    "pass_rate",
-)
-"""What is written of a run's cases beside the cases, by their names in `TestResult`."""
-_NO_COUNTS: Final = (0, 0, 0, 0, 0, 0, 0.0)
-_PASSED: Final = TestCaseStatus.PASSED
-_FAILED: Final = TestCaseStatus.FAILED
-_ERROR: Final = TestCaseStatus.ERROR
-_SKIPPED: Final = TestCaseStatus.SKIPPED
-_XFAILED: Final = TestCaseStatus.XFAILED
 
 _KINDS: Final = frozenset(BlameKind)
 _BROKE: Final = {
@@ -54,8 +38,8 @@ _BLAMED: Final = {
 }
 """The kinds of blame beside each verdict on a merge, by what both are defined to mean."""
 
-_counts = itemgetter(*COUNTS)
-_status = attrgetter("status")
+_counts_of = attrgetter(*COUNTS)
+_counts_in = itemgetter(*COUNTS)
 
 
 def check_derived(report: MergeReport, data: _Json) -> None:
@@ -114,16 +98,9 @@ def _check_details(place: str, details: ConflictDetails | None, data: _Json) -> 
 def _check_run(place: str, name: str, tests: TestResult | None, data: _Json) -> None:
     if tests is None:
         return
-    counts = _NO_COUNTS
-    if tests.cases:
-        # One pass over the cases, of which a run may have many thousands.
-        count = [*map(_status, tests.cases)].count
-        passed, failed, errors = count(_PASSED), count(_FAILED), count(_ERROR)
-        total = passed + failed + errors
-        rate = passed / total if total else 0.0
-        counts = (passed, failed, errors, count(_SKIPPED), count(_XFAILED), total, rate)
+    counts = _counts_of(count_cases(tests.cases))
     try:
-        agree = _counts(data[name]) == counts
+        agree = _counts_in(data[name]) == counts
     except KeyError:  # not all are there
         agree = False
     if not agree:

@@ -15,7 +15,7 @@ from cooperbench_eval.display.shown import Shown
 from cooperbench_eval.models import Conflict, ConflictDetails, TestStatus
 from cooperbench_eval.reporting.blame import Blame, BlameKind, cannot_run, find_blame
 from cooperbench_eval.reporting.failure import Failure, FailureKind
-from cooperbench_eval.reporting.rows import Attempt, FeatureReport, check_names
+from cooperbench_eval.reporting.rows import Attempt, FeatureReport, has_time_zone, have_own_names
 
 if TYPE_CHECKING:
     from cooperbench_eval.reporting.resolutions import ConflictResolution
@@ -70,13 +70,15 @@ class MergeReport(Shown):
 
     repo_name: str
     task_id: int
-    timestamp: dt.datetime = field()
+    timestamp: dt.datetime = field(validator=has_time_zone)
     feature1: FeatureReport
     feature2: FeatureReport
     conflict_details: ConflictDetails | None
     conflicts: tuple[Conflict, ...] = field(default=(), converter=tuple[Conflict, ...], repr=False)
     diff: bytes | None = field(default=None, repr=False)
-    attempts: tuple[Attempt, ...] = field(default=(), converter=tuple[Attempt, ...])
+    attempts: tuple[Attempt, ...] = field(
+        default=(), converter=tuple[Attempt, ...], validator=have_own_names
+    )
     base_tree_id: str = ""
     base_commit: str | None = None
     model: str | None = None
@@ -84,15 +86,6 @@ class MergeReport(Shown):
     k: int = 1
     versions: Mapping[str, str] = field(factory=dict, converter=_own, hash=False)
     failure: Failure | None = None
-
-    @timestamp.validator
-    def _check_timestamp(self, _: object, timestamp: dt.datetime) -> None:
-        if timestamp.utcoffset() is None:
-            raise ValueError(f"the timestamp {timestamp} has no time zone")
-
-    @attempts.validator
-    def _check_attempts(self, _: object, attempts: tuple[Attempt, ...]) -> None:
-        check_names(attempt.strategy for attempt in attempts)
 
     @property
     def merge_status(self) -> PairStatus:

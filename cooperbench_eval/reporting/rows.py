@@ -1,6 +1,7 @@
 """The rows of a report: one for each feature, one for each strategy."""
 
-from collections.abc import Iterable
+import datetime as dt
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Final, Protocol, TypeGuard
 
@@ -22,8 +23,9 @@ __all__ = [
     "FeatureReport",
     "PatchReport",
     "Verdict",
-    "check_names",
     "find_verdict",
+    "has_time_zone",
+    "have_own_names",
     "was_run",
 ]
 
@@ -158,6 +160,11 @@ class Attempt(Shown):
         return find_verdict(self.status, self.feature1_tests, self.feature2_tests)
 
 
+class _Named(Protocol):
+    @property
+    def strategy(self) -> str: ...
+
+
 class _Run(Protocol):
     """What a verdict asks of a run."""
 
@@ -181,17 +188,27 @@ def find_verdict(status: MergeStatus, tests1: _Run | None, tests2: _Run | None) 
     return Verdict.CORRECT if len(runs) == 2 else Verdict.NOT_RUN  # noqa: PLR2004
 
 
-def check_names(strategies: Iterable[str]) -> None:
-    """Raise where two rows are of one strategy: nobody could say which its name means.
+def has_time_zone(_: object, __: object, timestamp: dt.datetime) -> None:
+    """Refuse a time of unknown meaning, as a validator of attrs.
 
     Raises:
-        ValueError: They are.
+        ValueError: *timestamp* has no time zone.
+    """
+    if timestamp.utcoffset() is None:
+        raise ValueError(f"the timestamp {timestamp} has no time zone")
+
+
+def have_own_names(_: object, __: object, attempts: Sequence[_Named]) -> None:
+    """Refuse two rows of one strategy, as a validator of attrs.
+
+    Raises:
+        ValueError: Two of *attempts* are of the same strategy.
     """
     seen: set[str] = set()
-    for name in strategies:
-        if name in seen:
-            raise ValueError(f"two rows of strategy {name!r:.80}")
-        seen.add(name)
+    for attempt in attempts:
+        if attempt.strategy in seen:
+            raise ValueError(f"two rows of strategy {attempt.strategy!r:.80}")
+        seen.add(attempt.strategy)
 
 
 def was_run(tests: TestResult | None) -> TypeGuard[TestResult]:

@@ -18,8 +18,8 @@ from cattrs.cols import list_structure_factory
 from cattrs.v import format_exception
 
 from cooperbench_eval.errors import ReportError
-from cooperbench_eval.models import ConflictDetails, TestResult
-from cooperbench_eval.reporting.derived import COUNTS, check_derived, shown
+from cooperbench_eval.models import COUNTS, ConflictDetails, TestResult, count_cases
+from cooperbench_eval.reporting.derived import check_derived, shown
 
 __all__ = ["MOST", "SCHEMA_VERSION", "Compact", "dump", "dumps", "load", "loads"]
 
@@ -316,7 +316,8 @@ def _make_converter() -> cattrs.Converter:
         return {k: data.pop(k) for k in ("conflict_sections", "conflict_lines")} | average | data
 
     def dump_tests(tests: TestResult) -> _Json:
-        counts = {name: getattr(tests, name) for name in COUNTS}
+        cases = count_cases(tests.cases)
+        counts = {name: getattr(cases, name) for name in COUNTS}
         data = plain_tests(tests)
         return {"status": data.pop("status")} | counts | data
 

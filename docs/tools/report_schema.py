@@ -21,6 +21,7 @@ import griffe
 
 import cooperbench_eval
 from cooperbench_eval.models import (
+    COUNTS,
     Conflict,
     ConflictDetails,
     HunkPlacement,
@@ -28,7 +29,6 @@ from cooperbench_eval.models import (
     TestResult,
 )
 from cooperbench_eval.reporting import Attempt, Blame, FeatureReport, MergeReport
-from cooperbench_eval.reporting.derived import COUNTS
 from cooperbench_eval.reporting.schema import SCHEMA_ID
 from cooperbench_eval.reporting.serialization import MOST, SCHEMA_VERSION
 
