@@ -1,11 +1,9 @@
 """Tables as pandas data frames: the door to pandas."""
 
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Any
-
-from cooperbench_eval.analysis.columns import Column
 
 try:
     import pandas as pd
@@ -24,17 +22,17 @@ _DTYPES = {
 }
 
 
-def pandas_frame(columns: Sequence[Column], rows: Sequence[tuple[Any, ...]]) -> DataFrame:
-    """Make a frame of *rows*, each with a value a column."""
-    values = zip(*rows, strict=True) if rows else [()] * len(columns)
+def pandas_frame(kinds: Mapping[str, type], rows: Iterable[tuple[Any, ...]]) -> DataFrame:
+    """Make a frame of *rows*; *kinds* are the columns' names and types."""
+    values = list(zip(*rows, strict=True)) or [()] * len(kinds)
     series = {
-        column.name: pd.Series(list(each), dtype=_dtype(column))
-        for column, each in zip(columns, values, strict=True)
+        name: pd.Series(list(each), dtype=_dtype(kind))
+        for (name, kind), each in zip(kinds.items(), values, strict=True)
     }
     return DataFrame(series)
 
 
-def _dtype(column: Column) -> Any:
-    if issubclass(column.kind, StrEnum):
-        return pd.CategoricalDtype([member.value for member in column.kind])
-    return _DTYPES[column.kind]
+def _dtype(kind: type) -> Any:
+    if issubclass(kind, StrEnum):
+        return pd.CategoricalDtype([member.value for member in kind])
+    return _DTYPES[kind]

@@ -1,11 +1,9 @@
 """Tables as polars data frames: the door to polars."""
 
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Any
-
-from cooperbench_eval.analysis.columns import Column
 
 try:
     import polars as pl
@@ -24,13 +22,13 @@ _DTYPES = {
 }
 
 
-def polars_frame(columns: Sequence[Column], rows: Sequence[tuple[Any, ...]]) -> DataFrame:
-    """Make a frame of *rows*, each with a value a column."""
-    schema = {column.name: _dtype(column) for column in columns}
+def polars_frame(kinds: Mapping[str, type], rows: Iterable[tuple[Any, ...]]) -> DataFrame:
+    """Make a frame of *rows*; *kinds* are the columns' names and types."""
+    schema = {name: _dtype(kind) for name, kind in kinds.items()}
     return DataFrame(list(rows), schema=schema, orient="row")
 
 
-def _dtype(column: Column) -> Any:
-    if issubclass(column.kind, StrEnum):
-        return pl.Enum([member.value for member in column.kind])
-    return _DTYPES[column.kind]
+def _dtype(kind: type) -> Any:
+    if issubclass(kind, StrEnum):
+        return pl.Enum([member.value for member in kind])
+    return _DTYPES[kind]

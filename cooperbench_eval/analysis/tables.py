@@ -1,35 +1,63 @@
 """Reports as tidy tables: records, pandas or polars.
 
-A table has one row for each thing it is about and scalar columns, the same ones in
+A table has one row for each thing that it is about, and scalar columns: the same ones in
 the same order whatever the reports hold. Pairs, attempts and features are made from
 facts; tests and conflicts need the reports themselves.
 """
 
 import datetime as dt
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from enum import StrEnum
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from cooperbench_eval.analysis.columns import COLUMNS, Column, Level, RunKind
-from cooperbench_eval.analysis.facts import (
-    AttemptFacts,
-    FeatureFacts,
-    PairFacts,
-    RunFacts,
-)
+from attrs import fields, frozen
+
+from cooperbench_eval.analysis.facts import AttemptFacts, PairFacts, RunFacts
 from cooperbench_eval.analysis.sources import FactsSource, iterate_facts, iterate_reports
 from cooperbench_eval.analysis.tally import CORRECT, answer_of, has_answer
 from cooperbench_eval.errors import AnalysisError
-from cooperbench_eval.models import Conflict, TestResult
-from cooperbench_eval.reporting.report import MergeReport
+from cooperbench_eval.models import (
+    USAGE,
+    CaseCounts,
+    Conflict,
+    ConflictKind,
+    MergeStatus,
+    PatchStatus,
+    Severity,
+    TestCase,
+    TestCaseStatus,
+    TestResult,
+    TestStatus,
+)
+from cooperbench_eval.reporting.blame import BlameKind
+from cooperbench_eval.reporting.failure import FailureKind
+from cooperbench_eval.reporting.report import MergeReport, PairStatus
+from cooperbench_eval.reporting.rows import Verdict
 
 if TYPE_CHECKING:
     from cooperbench_eval.analysis.pandas_frames import DataFrame as PandasFrame
     from cooperbench_eval.analysis.polars_frames import DataFrame as PolarsFrame
 
-__all__ = ["to_pandas", "to_polars", "to_records"]
+__all__ = ["Level", "columns_of", "to_pandas", "to_polars", "to_records"]
 
+_Kind = type[int | float | str | bool | dt.datetime | StrEnum]
 _Row = tuple[Any, ...]
+
+
+class Level(StrEnum):
+    """What a row of a table is about."""
+
+    PAIRS = "pairs"
+    """A pair."""
+    ATTEMPTS = "attempts"
+    """A strategy's attempt at a pair."""
+    FEATURES = "features"
+    """A feature of a pair, without the other feature."""
+    TESTS = "tests"
+    """A test case in one run."""
+    CONFLICTS = "conflicts"
+    """A conflict that the naive merge leaves."""
 
 
 def to_records(reports: FactsSource, level: str = Level.PAIRS) -> list[dict[str, Any]]:
@@ -57,9 +85,8 @@ def to_records(reports: FactsSource, level: str = Level.PAIRS) -> list[dict[str,
     Raises:
         AnalysisError: There is no such level, or it needs reports and facts were given.
     """
-    columns, rows = _table(reports, level)
-    names = [column.name for column in columns]
-    return [dict(zip(names, row, strict=True)) for row in rows]
+    kinds, rows = _table(reports, level)
+    return [dict(zip(kinds, row, strict=True)) for row in rows]
 
 
 def to_pandas(reports: FactsSource, level: str = Level.PAIRS) -> "PandasFrame":
@@ -92,163 +119,143 @@ def to_polars(reports: FactsSource, level: str = Level.PAIRS) -> "PolarsFrame":
     return polars_frame(*_table(reports, level))
 
 
-def _table(reports: FactsSource, level: str) -> tuple[tuple[Column, ...], list[_Row]]:
-    if level not in COLUMNS:
-        raise AnalysisError(f"there is no table of {level!r}", tuple(COLUMNS))
-    level = Level(level)
-    columns = COLUMNS[level]
-    if level in _OF_FACTS:
-        rows = (row for facts in iterate_facts(reports) for row in _OF_FACTS[level](facts))
+def _table(reports: FactsSource, level: str) -> tuple[dict[str, _Kind], Iterator[_Row]]:
+    """Return the columns' names and types, and the rows."""
+    if level not in _TABLES:
+        raise AnalysisError(f"there is no table of {level!r}", tuple(_TABLES))
+    table = _TABLES[Level(level)]
+    pairs: Iterator[PairFacts | MergeReport]
+    if table.needs_reports:
+        pairs = iterate_reports(reports, f"a table of {level}")
     else:
-        whole = iterate_reports(reports, f"a table of {level.value}")
-        rows = (row for each in whole for row in _OF_REPORTS[level](each))
-    changes = [
-        (place, _CHANGES.get(column.kind, _value))
-        for place, column in enumerate(columns)
-        if column.kind not in _AS_THEY_ARE
-    ]
-    return columns, [_plain(list(row), changes) for row in rows]
+        pairs = iterate_facts(reports)
+    return {each.name: each.kind for each in columns_of(Level(level))}, _rows(table, pairs)
 
 
-def _plain(row: list[Any], changes: list[tuple[int, Callable[[Any], Any]]]) -> _Row:
-    for place, change in changes:
-        if row[place] is not None:
-            row[place] = change(row[place])
-    return tuple(row)
+def _rows(table: "_Table", pairs: Iterable[Any]) -> Iterator[_Row]:
+    for pair in pairs:
+        identity = [column.value(pair) for column in _IDENTITY]
+        for thing in table.things(pair):
+            yield (*identity, *(column.value(thing) for column in table.columns))
+
+
+def columns_of(level: Level) -> tuple["_Column", ...]:
+    """Return the columns of a table, in their order."""
+    return _IDENTITY + _TABLES[level].columns
+
+
+# --- columns -----------------------------------------------------------------
 
 
 def _text(text: str) -> str:
-    """Return text that any library takes: what is no UTF-8 becomes escapes."""
+    """Return text that every library accepts: bytes that are not UTF-8 become escapes."""
     return text if text.isascii() else text.encode(errors="backslashreplace").decode()
-
-
-def _value(member: StrEnum) -> str:
-    return member.value
 
 
 def _in_utc(time: dt.datetime) -> dt.datetime:
     return time.astimezone(dt.UTC)
 
 
-_AS_THEY_ARE = (int, float, bool)
-_CHANGES: dict[type, Callable[[Any], Any]] = {str: _text, dt.datetime: _in_utc}
+_SCALARS = (int, float, bool)
+_CONVERTERS: dict[_Kind, Callable[[Any], Any]] = {str: _text, dt.datetime: _in_utc}
+_value_of_enum = attrgetter("value")
 
 
-# --- rows --------------------------------------------------------------------
+@frozen
+class _Column:
+    """A column.
+
+    Attributes:
+        name: Its name.
+        kind: The type of every value in it that is not `None`.
+        get: Takes the value from the thing that a row is about.
+    """
+
+    name: str
+    kind: _Kind
+    get: Callable[[Any], Any]
+
+    def value(self, thing: object) -> Any:
+        """Return the value as a scalar that every library accepts."""
+        value = self.get(thing)
+        if value is None or self.kind in _SCALARS:
+            return value
+        return _CONVERTERS.get(self.kind, _value_of_enum)(value)
 
 
-def _identity(pair: PairFacts | MergeReport) -> _Row:
-    return (
-        pair.repo_name,
-        pair.task_id,
-        pair.feature1.number,
-        pair.feature2.number,
-        pair.model,
-        pair.setting,
-        pair.k,
-    )
-
-
-def _pair(facts: PairFacts) -> Iterator[_Row]:
-    yield (
-        *_identity(facts),
-        facts.timestamp,
-        facts.language,
-        facts.base_tree_id,
-        facts.base_commit,
-        facts.merge_status,
-        facts.conflict_sections,
-        facts.conflict_lines,
-        facts.conflict_score,
-        facts.severity,
-        facts.failure,
-        facts.feature1.patch_status,
-        facts.feature2.patch_status,
-        _passed(facts.feature1.tests),
-        _passed(facts.feature2.tests),
-    )
-
-
-def _attempts(facts: PairFacts) -> Iterator[_Row]:
-    for attempt in facts.attempts:
-        yield (
-            *_identity(facts),
-            attempt.strategy,
-            attempt.status,
-            attempt.verdict,
-            _correct(attempt),
-            attempt.blame,
-            attempt.conflicts_met,
-            attempt.conflict_sections,
-            attempt.conflict_score,
-            *_run(attempt.feature1_tests),
-            *_run(attempt.feature2_tests),
-            attempt.duration_seconds,
-            attempt.requests,
-            attempt.unpriced_requests,
-            attempt.prompt_tokens,
-            attempt.completion_tokens,
-            attempt.cost_usd,
-            attempt.failure,
-            attempt.service_failed,
-        )
-
-
-def _correct(attempt: AttemptFacts) -> bool | None:
-    answer = answer_of(attempt)
-    return answer == CORRECT if has_answer(answer) else None
-
-
-def _features(facts: PairFacts) -> Iterator[_Row]:
-    feature: FeatureFacts
-    for feature in (facts.feature1, facts.feature2):
-        yield (
-            *_identity(facts),
-            feature.number,
-            feature.patch_status,
-            *_run(feature.tests),
-            *_run(feature.base_tests),
-            *_run(feature.other_tests),
-        )
+def _attributes(**kinds: _Kind) -> tuple[_Column, ...]:
+    """Return columns that have the names of attributes."""
+    return tuple(_Column(name, kind, attrgetter(name)) for name, kind in kinds.items())
 
 
 def _passed(tests: RunFacts | None) -> bool | None:
     return tests.passed if tests is not None and tests.was_run else None
 
 
-def _run(tests: RunFacts | None) -> _Row:
-    if tests is None:
-        return (None,) * 9
-    return (
-        tests.status,
-        _passed(tests),
-        tests.passed_tests,
-        tests.failed_tests,
-        tests.error_tests,
-        tests.skipped_tests,
-        tests.xfailed_tests,
-        tests.total_tests,
-        tests.duration_seconds,
-    )
+_RUN = (
+    *_attributes(status=TestStatus),
+    _Column("passed", bool, _passed),
+    *_attributes(**{each.name: int for each in fields(CaseCounts)}),
+    *_attributes(total_tests=int, duration_seconds=float),
+)
 
 
-def _tests(report: MergeReport) -> Iterator[_Row]:
-    for number, run, strategy, tests in _runs(report):
+def _run(prefix: str, tests: str) -> Iterator[_Column]:
+    """Yield the columns about the run in the attribute *tests*."""
+    for column in _RUN:
+        yield _Column(f"{prefix}_{column.name}", column.kind, _of_run(tests, column.get))
+
+
+def _of_run(tests: str, get: Callable[[RunFacts], Any]) -> Callable[[Any], Any]:
+    def of_run(thing: object) -> Any:
+        run = getattr(thing, tests)
+        return None if run is None else get(run)
+
+    return of_run
+
+
+_IDENTITY = (
+    *_attributes(repo_name=str, task_id=int),
+    _Column("feature1", int, attrgetter("feature1.number")),
+    _Column("feature2", int, attrgetter("feature2.number")),
+    *_attributes(model=str, setting=str, k=int),
+)
+
+
+# --- tables ------------------------------------------------------------------
+
+
+class RunKind(StrEnum):
+    """The tree that tests ran on."""
+
+    ALONE = "alone"
+    """The base with the patch of the feature whose tests they are."""
+    BASE = "base"
+    """The base as it is."""
+    OTHER = "other"
+    """The base with the other feature's patch."""
+    MERGED = "merged"
+    """What a strategy merged."""
+
+
+@frozen
+class _CaseOfRun:
+    """A test case with the run it is from."""
+
+    feature: int
+    run: RunKind
+    strategy: str | None
+    case: TestCase
+
+
+def _cases(report: MergeReport) -> Iterator[_CaseOfRun]:
+    for feature, run, strategy, tests in _runs(report):
         for case in () if tests is None else tests.cases:
-            yield (
-                *_identity(report),
-                number,
-                run,
-                strategy,
-                case.id,
-                case.status,
-                case.duration_seconds,
-                case.message,
-            )
+            yield _CaseOfRun(feature, run, strategy, case)
 
 
 def _runs(report: MergeReport) -> Iterator[tuple[int, RunKind, str | None, TestResult | None]]:
-    """Give whose tests ran on which tree, and how."""
+    """Yield each run: the feature whose tests ran, the tree, the strategy, the result."""
     one, two = report.feature1, report.feature2
     for own, other in ((one, two), (two, one)):
         yield own.number, RunKind.ALONE, None, own.tests
@@ -259,30 +266,101 @@ def _runs(report: MergeReport) -> Iterator[tuple[int, RunKind, str | None, TestR
         yield two.number, RunKind.MERGED, attempt.strategy, attempt.feature2_tests
 
 
-def _conflicts(report: MergeReport) -> Iterator[_Row]:
-    for conflict in report.conflicts:
-        sides = (conflict.base, conflict.ours, conflict.theirs)
-        yield (
-            *_identity(report),
-            conflict.path,
-            conflict.kind,
-            conflict.line,
-            *[_line_count(conflict, side) for side in sides],
-        )
+def _correct(attempt: AttemptFacts) -> bool | None:
+    answer = answer_of(attempt)
+    return answer == CORRECT if has_answer(answer) else None
 
 
-def _line_count(conflict: Conflict, side: bytes | None) -> int | None:
-    if side is None or not conflict.has_lines:
-        return None
-    return side.count(b"\n") + (not side.endswith(b"\n") and bool(side))
+def _lines(side: str) -> _Column:
+    """Return the column that counts the lines of a conflict's *side*."""
+
+    def count(conflict: Conflict) -> int | None:
+        text: bytes | None = getattr(conflict, side)
+        if text is None or not conflict.has_lines:
+            return None
+        return text.count(b"\n") + (not text.endswith(b"\n") and bool(text))
+
+    return _Column(f"{side}_lines", int, count)
 
 
-_OF_FACTS: dict[Level, Callable[[PairFacts], Iterator[_Row]]] = {
-    Level.PAIRS: _pair,
-    Level.ATTEMPTS: _attempts,
-    Level.FEATURES: _features,
-}
-_OF_REPORTS: dict[Level, Callable[[MergeReport], Iterator[_Row]]] = {
-    Level.TESTS: _tests,
-    Level.CONFLICTS: _conflicts,
+@frozen(kw_only=True)
+class _Table:
+    """A table.
+
+    Attributes:
+        things: Returns what the rows about a pair are about.
+        needs_reports: Whether facts are not enough.
+        columns: The columns that follow the pair's identity.
+    """
+
+    things: Callable[[Any], Iterable[Any]]
+    needs_reports: bool = False
+    columns: tuple[_Column, ...]
+
+
+_TABLES = {
+    Level.PAIRS: _Table(
+        things=lambda pair: (pair,),
+        columns=(
+            *_attributes(
+                timestamp=dt.datetime,
+                language=str,
+                base_tree_id=str,
+                base_commit=str,
+                merge_status=PairStatus,
+                conflict_sections=int,
+                conflict_lines=int,
+                conflict_score=int,
+                severity=Severity,
+                failure=FailureKind,
+            ),
+            _Column("feature1_patch", PatchStatus, attrgetter("feature1.patch_status")),
+            _Column("feature2_patch", PatchStatus, attrgetter("feature2.patch_status")),
+            _Column("feature1_passed", bool, lambda pair: _passed(pair.feature1.tests)),
+            _Column("feature2_passed", bool, lambda pair: _passed(pair.feature2.tests)),
+        ),
+    ),
+    Level.ATTEMPTS: _Table(
+        things=attrgetter("attempts"),
+        columns=(
+            *_attributes(strategy=str, status=MergeStatus, verdict=Verdict),
+            _Column("correct", bool, _correct),
+            *_attributes(blame=BlameKind, conflicts_met=int),
+            *_attributes(conflict_sections=int, conflict_score=int),
+            *_run("feature1", "feature1_tests"),
+            *_run("feature2", "feature2_tests"),
+            *_attributes(duration_seconds=float),
+            *_attributes(**{name: float if name == "cost_usd" else int for name in USAGE}),
+            *_attributes(failure=str, service_failed=bool),
+        ),
+    ),
+    Level.FEATURES: _Table(
+        things=attrgetter("feature1", "feature2"),
+        columns=(
+            _Column("feature", int, attrgetter("number")),
+            *_attributes(patch_status=PatchStatus),
+            *_run("alone", "tests"),
+            *_run("base", "base_tests"),
+            *_run("other", "other_tests"),
+        ),
+    ),
+    Level.TESTS: _Table(
+        things=_cases,
+        needs_reports=True,
+        columns=(
+            *_attributes(feature=int, run=RunKind, strategy=str),
+            _Column("id", str, attrgetter("case.id")),
+            _Column("status", TestCaseStatus, attrgetter("case.status")),
+            _Column("duration_seconds", float, attrgetter("case.duration_seconds")),
+            _Column("message", str, attrgetter("case.message")),
+        ),
+    ),
+    Level.CONFLICTS: _Table(
+        things=attrgetter("conflicts"),
+        needs_reports=True,
+        columns=(
+            *_attributes(path=str, kind=ConflictKind, line=int),
+            *map(_lines, ("base", "ours", "theirs")),
+        ),
+    ),
 }

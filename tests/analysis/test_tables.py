@@ -12,9 +12,8 @@ from generators import lists_of, pair_facts, reports
 from hypothesis import given, settings
 from made_pairs import a_report, pair
 
-from cooperbench_eval.analysis.columns import COLUMNS, Level
 from cooperbench_eval.analysis.facts import facts_of
-from cooperbench_eval.analysis.tables import to_pandas, to_polars, to_records
+from cooperbench_eval.analysis.tables import Level, columns_of, to_pandas, to_polars, to_records
 from cooperbench_eval.errors import AnalysisError
 
 fewer = settings(max_examples=settings().max_examples // 2)  # of what is dear
@@ -37,7 +36,7 @@ def read_back(frame):
 def test_records_are_plain_and_have_the_columns_of_their_level(report):
     """No enum, no bytes, and nothing that UTF-8 cannot say."""
     for level in Level:
-        names = [column.name for column in COLUMNS[level]]
+        names = [column.name for column in columns_of(level)]
         for record in to_records([report], level):
             assert list(record) == names
             assert all(type(value) in PLAIN for value in record.values())
@@ -58,7 +57,7 @@ def test_frames_read_back_are_the_records(some):
 @pytest.mark.parametrize("level", list(Level))
 def test_a_frame_of_nothing_has_all_columns_in_their_types(level):
     """Zero rows have the schema of many."""
-    columns = COLUMNS[level]
+    columns = columns_of(level)
 
     pandas, polars = to_pandas([], level), to_polars([], level)
 

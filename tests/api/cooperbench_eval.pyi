@@ -76,6 +76,11 @@ class AttemptFacts:
     def __init__(
         self,
         *,
+        requests: int = 0,
+        unpriced_requests: int = 0,
+        prompt_tokens: int = 0,
+        completion_tokens: int = 0,
+        cost_usd: float | None = 0.0,
         strategy: str,
         status: MergeStatus,
         blame: BlameKind,
@@ -85,14 +90,10 @@ class AttemptFacts:
         feature1_tests: RunFacts | None = None,
         feature2_tests: RunFacts | None = None,
         duration_seconds: float = 0.0,
-        requests: int = 0,
-        unpriced_requests: int = 0,
-        prompt_tokens: int = 0,
-        completion_tokens: int = 0,
-        cost_usd: float | None = 0.0,
         failure: str = '',
         service_failed: bool = False,
     ) -> None: ...
+    def __add__(self, other: UsageTotals) -> UsageTotals: ...
     blame: BlameKind
     completion_tokens: int
     conflict_score: int | None
@@ -1409,6 +1410,8 @@ class RunFacts:
     error_tests: int
     failed_tests: int
     @property
+    def pass_rate(self) -> float: ...
+    @property
     def passed(self) -> bool: ...
     passed_tests: int
     skipped_tests: int
@@ -1510,19 +1513,20 @@ class StrategySummary(ABC):
         *,
         name: str,
         verdicts: Verdicts,
-        blame: Mapping[BlameKind, int],
-        features: Rate,
-        cases: Rate,
-        seconds: Distribution,
-        test_seconds: Distribution,
+        gold: GoldSummary | None = None,
+        confidence: float = 0.95,
         requests: int = 0,
         unpriced_requests: int = 0,
         prompt_tokens: int = 0,
         completion_tokens: int = 0,
         cost_usd: float = 0.0,
-        gold: GoldSummary | None = None,
-        confidence: float = 0.95,
+        blame: Mapping[BlameKind, int],
+        features: Rate,
+        cases: Rate,
+        seconds: Distribution,
+        test_seconds: Distribution,
     ) -> None: ...
+    def __add__(self, other: UsageTotals) -> UsageTotals: ...
     def __rich__(self) -> Renderable: ...
     def __str__(self) -> str: ...
     def _repr_html_(self) -> str: ...
