@@ -10,8 +10,8 @@ from typing import Literal, TypedDict, Unpack
 
 from attrs import frozen
 
-from cooperbench_eval.batch.jobs import failure_of
 from cooperbench_eval.batch.many import evaluate_many
+from cooperbench_eval.batch.payloads import failure_of
 from cooperbench_eval.batch.progress import Progress
 from cooperbench_eval.batch.store import ReportStore
 from cooperbench_eval.benchmark import PairBuilder

@@ -1,4 +1,4 @@
-"""Many pairs: where they are evaluated, and where their reports are kept.
+"""Batches: many pairs are evaluated in parallel, and their reports are stored.
 
-Nothing is imported here: a worker process waits for no more than it needs.
+This module imports nothing, so that a worker process loads only what it needs.
 """

@@ -1,9 +1,10 @@
-"""Who is at which pair: claims that processes lay on keys, and that die with them.
+"""Claims: locks on the keys of a store, which end with the process that holds them.
 
-A claim is a lock on a file of the store. The system gives it back when its process
-ends, however it ends, so nobody waits for the dead. Keys share a fixed number of
-files, so that none has to be taken away while somebody else may open it; two keys
-of one file are rarely worked at together, and then the second waits its turn.
+A claim is a lock on a file in the store. The operating system releases the lock when its
+process ends in any way, so a dead process never blocks another batch. A fixed number of
+lock files serves all keys, because it is not safe to delete a file that another process
+may be opening. If two batches work on keys with the same lock file, which is rare, the
+second one waits.
 """
 
 from collections import Counter
@@ -18,9 +19,9 @@ from cooperbench_eval.errors import BatchError
 __all__ = ["Claims"]
 
 _DIGITS: Final = 4
-"""How many digits of a key name its file: 65,536 files."""
+"""How many hexadecimal digits of a key name its lock file: there are 65,536 files."""
 _HOLDERS: Final[dict[str, int]] = {}
-"""Which threads of this process hold which files."""
+"""The thread of this process that holds each lock file."""
 
 
 class Claims:
@@ -31,14 +32,15 @@ class Claims:
         self._directory = directory
         self._locks: dict[str, BaseFileLock] = {}
         self._held: Counter[str] = Counter()
-        self._lock = Lock()  # a claim is given back in the thread that ends with a pair
+        self._lock = Lock()  # claims are released in the thread that finishes a pair
 
     def take(self, key: str) -> bool:
-        """Claim *key*; `False` if another batch works at it, or at one of the same file.
+        """Claim *key*; return `False` if another batch holds its lock file.
 
         Raises:
-            OSError: The lock file cannot be made.
-            BatchError: This very thread has it, in a batch that stands still meanwhile.
+            OSError: The lock file cannot be created.
+            BatchError: The holder is another batch of this thread. It cannot go on while
+                this batch waits.
         """
         name = key[:_DIGITS]
         with self._lock:
@@ -49,13 +51,13 @@ class Claims:
 
     def _acquire(self, name: str) -> bool:
         path = self._directory / f"{name}.lock"
-        # Released by another thread than took it, where a generator is handed on.
+        # Another thread may release it, if the generator is passed to that thread.
         lock = FileLock(path, thread_local=False)
         try:
             lock.acquire(blocking=False)
         except Timeout:
             if _HOLDERS.get(str(path)) == get_ident():
-                problem = "has a pair of this batch under way in another one of this thread; end it"
+                problem = "is used by an unfinished batch of this thread; finish that one first"
                 raise BatchError(problem, "store") from None
             return False
         _HOLDERS[str(path)] = get_ident()
@@ -63,13 +65,13 @@ class Claims:
         return True
 
     def leave(self) -> None:
-        """End the batch: what is still held is given back by whoever works at it."""
+        """End the batch; claims still held are released when work on their pairs ends."""
         with self._lock:
             for lock in self._locks.values():
                 _HOLDERS.pop(lock.lock_file, None)
 
     def release(self, key: str) -> None:
-        """Give *key* back."""
+        """Release *key*."""
         name = key[:_DIGITS]
         with self._lock:
             self._held[name] -= 1

@@ -1,9 +1,9 @@
-"""Names a pair and its evaluation by content, so that a store knows what it has.
+"""Keys of stored reports: digests of a pair and its evaluator.
 
-A key covers what the report depends on: the base's tree, the patches and suites,
-who the pair is, and the evaluator with its strategies, their options and their code.
-It covers neither this library's version nor what is installed where tests run: a
-store outlives an upgrade, and serves several machines.
+A key covers everything that the report depends on: the base's tree, the patches, the
+suites, the pair's identity, and the evaluator with its strategies, their options and
+their code. It covers neither the version of this library nor the software that is
+installed where tests run, so a store outlives an upgrade and serves several machines.
 """
 
 import hashlib
@@ -27,13 +27,13 @@ from cooperbench_eval.running import ResultCache
 __all__ = ["PairKeys"]
 
 _VERSION: Final = 1
-"""Counts the meanings of a key; reports under keys of another one are not found."""
+"""Incremented when the meaning of keys changes; older reports are then not found."""
 _KEPT = 64
 _OWN: Final = __name__.partition(".")[0]
 
 
 class PairKeys:
-    """Makes the keys of pairs under one evaluator."""
+    """Computes the keys of pairs for one evaluator."""
 
     def __init__(self, evaluator: Evaluator) -> None:
         self._evaluator = _digest([_VERSION, describe(evaluator)])
@@ -48,13 +48,13 @@ class PairKeys:
         return _digest([self._evaluator, *identity, base, *features])
 
     def _feature(self, feature: Feature) -> str:
-        # By hand, since there are two for each of a hundred thousand pairs.
+        # Not with `describe`, which is slow: there may be a hundred thousand pairs.
         tests = feature.tests and self._once(feature.tests, _digest_of)
         patch = [_sha256(feature.patch.data or bytes(feature.patch)), feature.patch.problem]
         return _digest([feature.number, patch, tests, feature.description])
 
     def _once(self, thing: Any, name: Callable[[Any], str]) -> str:
-        """Name *thing*, or remember how it was named; it is kept, so its id stays its own."""
+        """Name *thing* unless that was done; it is kept, so that its id stays unique."""
         return self._named.recall(id(thing), lambda: (thing, name(thing)))[1]
 
 
@@ -72,18 +72,18 @@ def _digest(facts: object) -> str:
 
 
 def describe(thing: object) -> Any:
-    """Say what *thing* is in plain JSON values, the same in every process.
+    """Describe *thing* in plain JSON values, which are the same in every process.
 
-    Objects are their class and their attributes. Attrs fields that do not count for
-    equality are left out: caches, work in progress. What has no attributes is what it
-    pickles to, or its class alone, as a lock is. Functions and classes that are not
-    this library's are their source as well.
+    An object is described by its class and its attributes. Attrs fields that do not count
+    for equality, such as caches, are left out. An object without attributes is described
+    by its pickle, or only by its class if it cannot be pickled, such as a lock. Functions
+    and classes of other packages are described by their source as well.
     """
     return _Describer().describe(thing)
 
 
 class _Describer:
-    """Describes one thing, and what is in it several times once."""
+    """Describes a thing; a part that occurs several times in it is described once."""
 
     def __init__(self) -> None:
         self._above: set[int] = set()
@@ -96,13 +96,13 @@ class _Describer:
             return "(itself)"
         if id(thing) not in self._known:
             self._above.add(id(thing))
-            # Kept, lest a thing that was made for this leave its id to another.
+            # Kept, because a new object could reuse the id of a temporary one.
             self._known[id(thing)] = (thing, _plain(thing, self._inside))
             self._above.discard(id(thing))
         return self._known[id(thing)][1]
 
     def _inside(self, thing: object) -> Any:
-        """Describe a part; what is large becomes a digest, lest shared parts multiply."""
+        """Describe a part; a list or dict becomes a digest, so that shared parts stay small."""
         described = self.describe(thing)
         return _digest(described) if isinstance(described, list | dict) else described
 
@@ -112,7 +112,7 @@ _Inside = Callable[[object], Any]
 
 @singledispatch
 def _plain(thing: Any, inside: _Inside) -> Any:
-    """Say what *thing* is, and with *inside* what it holds."""
+    """Describe *thing*, with *inside* for its parts."""
     held = _attributes(thing)
     return [_class(thing.__class__), inside(held) if held else inside(_pickled(thing))]
 
@@ -129,7 +129,7 @@ def _(thing: Patch, inside: _Inside) -> Any:
 
 @_plain.register
 def _(_: ResultCache, __: _Inside) -> Any:
-    return None  # where results are kept does not change them
+    return None  # the cache does not change results
 
 
 @_plain.register
@@ -197,9 +197,9 @@ def _class(kind: Any) -> str:
 
 
 def _source(thing: Any) -> Any:
-    """Return the text that defines a class or function; of a built-in one there is none."""
+    """Return the source of a class or function, or its code; `None` for a built-in one."""
     if (thing.__module__ or "").partition(".")[0] == _OWN:
-        return None  # a store outlives an upgrade
+        return None  # so that a store outlives an upgrade
     try:
         return inspect.getsource(thing)
     except (OSError, TypeError):
@@ -208,7 +208,7 @@ def _source(thing: Any) -> Any:
 
 
 def _compiled(code: CodeType) -> list[Any]:
-    """Describe what was compiled from a text that is gone."""
+    """Describe a function whose source is not available."""
     constants = [
         _compiled(each) if isinstance(each, CodeType) else repr(each) for each in code.co_consts
     ]
@@ -218,7 +218,7 @@ def _compiled(code: CodeType) -> list[Any]:
 def _pickled(thing: object) -> bytes | None:
     try:
         return pickle.dumps(thing)
-    # Whatever its class has for it.
+    # A class may raise anything when it is pickled.
     except Exception:  # noqa: BLE001
         return None
 
@@ -235,7 +235,7 @@ def _attributes(thing: object) -> dict[str, object]:
 
 
 def _slots(kind: type) -> Iterator[str]:
-    """Yield the names of a class's slots, as its objects have them."""
+    """Yield the attribute names of a class's slots."""
     for each in kind.__mro__:
         names = each.__dict__.get("__slots__", ())
         for name in (names,) if isinstance(names, str) else names:

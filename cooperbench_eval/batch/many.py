@@ -1,4 +1,4 @@
-"""Evaluates many pairs: in other processes, with a store, whatever happens to one."""
+"""Evaluates many pairs in parallel, with a store; a failure of one pair stops no other."""
 
 import os
 import time
@@ -8,13 +8,13 @@ from concurrent.futures import Executor
 from functools import partial
 from typing import Final, Literal, TypedDict
 
-from cooperbench_eval.batch.dispatch import Dispatcher, Flight, Outcome
-from cooperbench_eval.batch.jobs import UndeliverableError, failure_of, pair_name
+from cooperbench_eval.batch.dispatch import Dispatcher, Outcome, QueuedPair
 from cooperbench_eval.batch.keys import PairKeys
 from cooperbench_eval.batch.packing import Packed, pack, unpack
-from cooperbench_eval.batch.progress import BatchEvent, EventKind, Progress, listener
-from cooperbench_eval.batch.shelf import Begun, Shelf
+from cooperbench_eval.batch.payloads import UndeliverableError, failure_of, pair_name
+from cooperbench_eval.batch.progress import BatchEvent, EventKind, Progress, ignore, listener
 from cooperbench_eval.batch.store import ReportStore
+from cooperbench_eval.batch.store_view import Claim, StoreView
 from cooperbench_eval.errors import BatchError, ReportError, RepositoryError
 from cooperbench_eval.evaluator import Evaluator, FeaturePair, report_failure
 from cooperbench_eval.reporting import Failure, FailureKind, MergeReport
@@ -23,11 +23,11 @@ __all__ = ["evaluate_many"]
 
 _POLL_SECONDS: Final = 0.1
 _WAKE_SECONDS: Final = 1.0
-"""How long an interrupt may go unnoticed where a library's handler lets waits go on."""
+"""The longest wait. A library's signal handler may let a wait go on after an interrupt."""
 _LOOK_AHEAD_SECONDS: Final = 0.1
-"""How long work is looked for while a report is ready to be yielded."""
+"""How long to take further pairs while a report is ready to be yielded."""
 _READY: Final = 1 << 17
-"""How many reports may be ready, each but a key or a name."""
+"""How many reports may be ready; each is held as a key or a name only."""
 _WAITING: Final = 1 << 10
 """How many pairs may wait for other batches."""
 
@@ -43,32 +43,33 @@ def evaluate_many(
 ) -> Iterator[MergeReport]:
     r"""Evaluate every pair, and yield each report as it is finished.
 
-    The pairs are taken one by one as work proceeds, a few for each worker, so any
-    iterable will do. Every pair gives one report. A pair that could not be evaluated
-    gives one with a `failure`, and stops no other: its repository has gone, whatever
-    worked at it was lost each time that it was tried, it is the same pair as one before.
+    Pairs are taken from the iterable one by one as work proceeds, a few for each worker,
+    so it may be a generator. Every pair gives one report. If a pair cannot be evaluated,
+    its report has a `failure`, and the other pairs go on. That happens if its repository
+    is missing, if its worker died at every try, or if the same pair was given before.
 
     Args:
-        pairs: What to evaluate. A report among them is that of a pair which could not
-            even be made; it is told and yielded, and not stored.
-        evaluator: How.
-        executor: Where: any `concurrent.futures.Executor`, or what looks like one, such
-            as Dask's `client.get_executor()`. By default one process for each usable
-            core; scripts then need `if __name__ == "__main__":`. Threads share
-            *evaluator*; to processes it is pickled. A pool of processes that breaks is
-            replaced by the default one, and is not shut down here.
-        store: Keeps the reports, in a directory. What it has is not evaluated again but
-            yielded from it. Failures, and reports of test runs in which the sandbox
-            failed, are tried again. Several processes may share a store; no pair is
-            evaluated by two of them.
-        progress: `True` for a bar by tqdm, or a function that is told of everything.
-        on_error: `"raise"` to end with the first failure.
+        pairs: The pairs. A report among them stands for a pair that could not be built;
+            it is announced and yielded, but not stored.
+        evaluator: Evaluates the pairs.
+        executor: Where to evaluate them: any `concurrent.futures.Executor`, or an object
+            that behaves like one, such as Dask's `client.get_executor()`. By default one
+            process for each usable core; scripts then need `if __name__ == "__main__":`.
+            Threads share *evaluator*; for processes it is pickled. If a process pool of
+            the caller breaks, the default pool takes its place. The caller's executor is
+            never shut down here.
+        store: A directory that keeps the reports. Stored reports are yielded without
+            another evaluation. Failures are tried again, and so are test runs in which
+            the sandbox failed. Several processes may share a store; only one of them
+            evaluates each pair.
+        progress: `True` for a tqdm bar, or a function that is called with every event.
+        on_error: `"raise"` to stop at the first failure.
 
     Raises:
-        BatchError: Something in *evaluator* cannot be pickled, the executor takes no
-            work, or, with `on_error="raise"`, a pair could not be evaluated.
-        ReportError: The store is of a newer schema, or cannot be written to. What was
-            under way by then is yielded before.
+        BatchError: Something in *evaluator* cannot be pickled; the executor accepts no
+            work; or, with `on_error="raise"`, a pair could not be evaluated.
+        ReportError: The store has a newer schema, or cannot be written to. The pairs in
+            flight are finished and yielded first.
 
     Example:
         >>> from concurrent.futures import ThreadPoolExecutor
@@ -83,9 +84,9 @@ def evaluate_many(
         conflicts
     """
     if on_error not in {"record", "raise"}:
-        raise ValueError(f"on_error is 'record' or 'raise', not {on_error!r}")
+        raise ValueError(f"on_error must be 'record' or 'raise', not {on_error!r}")
     if not (progress is None or isinstance(progress, bool) or callable(progress)):
-        raise TypeError(f"progress is a function, or true or false, not {progress!r:.80}")
+        raise TypeError(f"progress must be a function or a boolean, not {progress!r:.80}")
     if store is not None and not isinstance(store, ReportStore):
         store = ReportStore(store)
     batch = _Batch(pairs, evaluator, executor, store, raises=on_error == "raise")
@@ -107,34 +108,34 @@ class _Batch:
         self._source = iter(pairs)
         self._strategies = evaluator.strategies
         self._raises = raises
-        self._dispatcher = Dispatcher(evaluator, executor, on_retry=self._tell_of_retry)
+        self._dispatcher = Dispatcher(evaluator, executor, on_retry=self._report_retry)
         self._keys = PairKeys(evaluator)
-        self._shelf = Shelf(store)
+        self._store = StoreView(store)
         self._seen: set[bytes] = set()
         self._ready: deque[Callable[[], MergeReport]] = deque()
-        self._waiting: deque[Flight] = deque()
+        self._waiting: deque[QueuedPair] = deque()
         self._looked_seconds = 0.0
         self._fault: Exception | None = None
-        self._tell: Progress = lambda _: None
+        self._progress: Progress = ignore
 
     def reports(self, progress: Progress | bool | None, total: int | None) -> Iterator[MergeReport]:
-        """Yield every report; then raise what kept more from being taken in."""
+        """Yield every report; then raise the error that kept other pairs out, if any."""
         done = False
         try:
-            with listener(progress, total) as self._tell:
+            with listener(progress, total) as self._progress:
                 while (report := self._next()) is not None:
                     yield report
             done = True
         finally:
-            self._shelf.leave()
+            self._store.leave()
             self._dispatcher.close(
-                at_once=not done, on_end=lambda flight: self._shelf.drop(flight.key)
+                at_once=not done, on_end=lambda queued: self._store.release(queued.key)
             )
         if self._fault:
             raise self._fault
 
     def _next(self) -> MergeReport | None:
-        """Keep the executor supplied; return what is there to yield, or wait for it."""
+        """Keep the executor supplied; return a finished report, or wait for one."""
         while True:
             self._supply()
             if self._dispatcher.is_busy:
@@ -151,7 +152,7 @@ class _Batch:
     # --- from the pairs to the executor ---
 
     def _supply(self) -> None:
-        """Look for work until the executor has enough of it."""
+        """Take pairs until the executor has enough of them."""
         began = time.monotonic()
         if self._waiting and began - self._looked_seconds >= _POLL_SECONDS and not self._fault:
             for _ in range(len(self._waiting)):
@@ -164,12 +165,12 @@ class _Batch:
                 pair = next(self._source)
             except StopIteration:
                 return
-            # The caller's own: it is raised when what is under way has been yielded.
+            # The caller's iterable failed. Raised once the pairs in flight are finished.
             except Exception as exc:  # noqa: BLE001
                 self._fault = exc
                 return
             if isinstance(pair, MergeReport):
-                self._ready.append(partial(self._told, pair, EventKind.FINISHED))
+                self._ready.append(partial(self._checked, pair, EventKind.FINISHED))
             else:
                 self._admit(pair)
 
@@ -179,118 +180,115 @@ class _Batch:
         return self._dispatcher.has_room and has_space and not self._fault
 
     def _admit(self, pair: FeaturePair) -> None:
-        """Give a new pair its key, and a report at once where it needs no work."""
+        """Compute the key of a new pair, and decide whether it has to be evaluated."""
         if not isinstance(pair, FeaturePair):
-            self._fault = BatchError(f"{pair!r:.80} is no FeaturePair", "pairs")
+            self._fault = BatchError(f"{pair!r:.80} is not a FeaturePair", "pairs")
             return
+        identity = _identity(pair)
         try:
             key = self._keys.key(pair)
         except RepositoryError as exc:
-            self._ready.append(partial(self._failed, _identity(pair), failure_of(exc)))
+            self._ready.append(partial(self._failed, identity, failure_of(exc)))
             return
         if (digest := bytes.fromhex(key)) in self._seen:
-            self._ready.append(partial(self._failed, _identity(pair), _DUPLICATE))
+            self._ready.append(partial(self._failed, identity, _DUPLICATE))
             return
         self._seen.add(digest)
-        if self._shelf.has(key):
-            self._ready.append(partial(self._load, key, _identity(pair)))
-        elif not self._begin(Flight(key, pair)):
-            self._tell(BatchEvent(kind=EventKind.WAITING, pair=pair_name(pair)))
+        if self._store.has(key):
+            self._ready.append(partial(self._load, key, identity))
+        elif not self._begin(QueuedPair(key, pair)):
+            self._progress(BatchEvent(kind=EventKind.WAITING, pair=pair_name(pair)))
 
-    def _begin(self, flight: Flight) -> bool:
-        """Send a pair off; `False` where it has to wait for another batch, or for room."""
+    def _begin(self, queued: QueuedPair) -> bool:
+        """Claim and send a pair, or queue it; return `False` if another batch has the claim."""
         if not self._dispatcher.has_room:
-            self._waiting.append(flight)
+            self._waiting.append(queued)
             return True
         try:
-            begun = self._shelf.begin(flight.key)
+            claim = self._store.claim(queued.key)
         except (BatchError, ReportError) as exc:
             self._fault = exc
             return True
-        if begun is Begun.BUSY:
-            self._waiting.append(flight)
-        elif begun is Begun.STORED:
-            self._ready.append(partial(self._load, flight.key, _identity(flight.pair)))
-        else:
-            self._send(flight)
-        return begun is not Begun.BUSY
+        match claim:
+            case Claim.BUSY:
+                self._waiting.append(queued)
+            case Claim.STORED:
+                self._ready.append(partial(self._load, queued.key, _identity(queued.pair)))
+            case Claim.TAKEN:
+                self._send(queued)
+        return claim is not Claim.BUSY
 
-    def _send(self, flight: Flight) -> None:
+    def _send(self, queued: QueuedPair) -> None:
         try:
-            self._dispatcher.send(flight)
+            self._dispatcher.send(queued)
         except UndeliverableError as exc:
             failure = Failure(kind=FailureKind.NOT_DELIVERED, problem=str(exc))
-            self._ready.append(partial(self._finish, flight, failure))
+            self._ready.append(partial(self._finish, queued, failure))
         except BaseException:
-            self._shelf.drop(flight.key)
+            self._store.release(queued.key)
             raise
         else:
-            self._tell(BatchEvent(kind=EventKind.SUBMITTED, pair=pair_name(flight.pair)))
+            self._progress(BatchEvent(kind=EventKind.SUBMITTED, pair=pair_name(queued.pair)))
 
     # --- from the executor to the caller ---
 
-    def _finish(self, flight: Flight, outcome: Outcome) -> MergeReport:
-        """Keep an answer in the store, and make a report of it."""
+    def _finish(self, queued: QueuedPair, outcome: Outcome) -> MergeReport:
+        """Store the result for a pair and return its report."""
+        report, packed = self._both_forms(queued.pair, outcome)
         try:
-            report, packed = _both_forms(outcome)
-        # A report that holds what no JSON holds, by a plug-in's doing.
-        except Exception as exc:  # noqa: BLE001
-            failure = outcome if isinstance(outcome, Failure) else failure_of(exc)
-            report = report_failure(self._strategies, failure, **_identity(flight.pair))
-            packed = pack(report)
-        try:
-            self._shelf.keep(flight.key, packed)
+            self._store.keep(queued.key, packed)
         except ReportError as exc:
             self._fault = self._fault or exc
-        return self._told(report, EventKind.FINISHED)
+        return self._checked(report, EventKind.FINISHED)
+
+    def _both_forms(self, pair: FeaturePair, outcome: Outcome) -> tuple[MergeReport, Packed]:
+        """Return a report as it is yielded and as it is stored."""
+        try:
+            if isinstance(outcome, Packed):
+                return unpack(outcome.head, outcome.parts.__getitem__), outcome
+            if isinstance(outcome, MergeReport):
+                return outcome, pack(outcome)
+            failure = outcome
+        # A plug-in put values into the report that JSON cannot hold.
+        except Exception as exc:  # noqa: BLE001
+            failure = failure_of(exc)
+        report = report_failure(self._strategies, failure, **_identity(pair))
+        return report, pack(report)
 
     def _load(self, key: str, identity: "_Identity") -> MergeReport:
-        """Return what the store has."""
+        """Return a stored report."""
         try:
-            report = self._shelf.load(key)
+            report = self._store.load(key)
         except ReportError as exc:
             failure = Failure(kind=FailureKind.NOT_STORED, problem=str(exc))
-            report = report_failure(self._strategies, failure, **identity)
-        return self._told(report, EventKind.STORED)
+            return self._failed(identity, failure)
+        return self._checked(report, EventKind.STORED)
 
     def _failed(self, identity: "_Identity", failure: Failure) -> MergeReport:
         report = report_failure(self._strategies, failure, **identity)
-        return self._told(report, EventKind.FAILED)
+        return self._checked(report, EventKind.FAILED)
 
-    def _told(self, report: MergeReport, kind: EventKind) -> MergeReport:
-        """Tell of *report*, or raise its failure where that was asked for."""
+    def _checked(self, report: MergeReport, kind: EventKind) -> MergeReport:
+        """Return *report* and announce it, or raise its failure if the caller wants that."""
         failure, name = report.failure, pair_name(report)
         if failure and self._raises:
             raise BatchError(f"{failure.problem} ({failure.kind})", name)
         if failure:
             kind = EventKind.FAILED
         problem = failure.problem if failure else ""
-        self._tell(BatchEvent(kind=kind, pair=name, report=report, problem=problem))
+        self._progress(BatchEvent(kind=kind, pair=name, report=report, problem=problem))
         return report
 
-    def _tell_of_retry(self, flight: Flight, exc: BaseException) -> None:
-        name = pair_name(flight.pair)
-        self._tell(BatchEvent(kind=EventKind.RETRIED, pair=name, problem=repr(exc)))
-
-
-def _both_forms(outcome: Outcome) -> tuple[MergeReport, Packed]:
-    """Return a report as it is yielded and as it is kept.
-
-    Raises:
-        TypeError: It is a failure, which is neither yet.
-    """
-    if isinstance(outcome, Packed):
-        return unpack(outcome.head, outcome.parts.__getitem__), outcome
-    if isinstance(outcome, MergeReport):
-        return outcome, pack(outcome)
-    raise TypeError(outcome)
+    def _report_retry(self, queued: QueuedPair, exc: BaseException) -> None:
+        name = pair_name(queued.pair)
+        self._progress(BatchEvent(kind=EventKind.RETRIED, pair=name, problem=repr(exc)))
 
 
 _DUPLICATE: Final = Failure(kind=FailureKind.DUPLICATE, problem="the same pair was given before")
 
 
 class _Identity(TypedDict):
-    """Who a pair is, without its patches, which may be large."""
+    """What identifies a pair, without its patches, which may be large."""
 
     repo_name: str
     task_id: int

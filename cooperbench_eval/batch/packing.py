@@ -1,9 +1,9 @@
-"""A report as it travels and is kept: a small head, and its large parts by content.
+"""A report as bytes, to send and to store: a small head, and large parts by digest.
 
-The head is the report's JSON with `{"text_sha256": …}` or `{"json_sha256": …}` where
-a large text or list stood, with the places of these under `beside`, and with the facts
-that statistics need, so that whoever counts reads heads alone. Equal parts are one
-part, in a report and across reports.
+The head is the report's JSON. Each large text or list in it is replaced with
+`{"text_sha256": …}` or `{"json_sha256": …}`, and `beside` lists the places of these. The
+head also has the facts that statistics need, so statistics read only heads. Equal parts
+are stored once, within a report and across reports.
 """
 
 import functools
@@ -22,7 +22,7 @@ from cooperbench_eval.reporting import MergeReport
 __all__ = ["Packed", "facts_in", "pack", "unpack"]
 
 _LARGE: Final = 1024
-"""Characters from which on a part stands beside."""
+"""A text or list with more characters becomes a part."""
 _TEXT: Final = "text_sha256"
 _JSON: Final = "json_sha256"
 
@@ -35,7 +35,7 @@ class Packed:
 
     Attributes:
         head: JSON on one line.
-        parts: What stands beside, by the SHA-256 of its bytes.
+        parts: The large parts, by the SHA-256 of their bytes.
         is_final: See `MergeReport.is_final`.
     """
 
@@ -58,7 +58,7 @@ def unpack(head: bytes, part: Callable[[str], bytes]) -> MergeReport:
     """Turn bytes back into a report; *part* returns a part by its digest.
 
     Raises:
-        ReportError: They are no report, or of a newer schema.
+        ReportError: The bytes are not a report, or have a newer schema.
     """
     data = _loads(head)
     try:
@@ -66,19 +66,19 @@ def unpack(head: bytes, part: Callable[[str], bytes]) -> MergeReport:
             holder = functools.reduce(operator.getitem, above, data)
             holder[last] = _part(holder[last], part)
     except (ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as exc:
-        raise ReportError(f"does not hold what it names as standing beside ({exc!r})") from exc
+        raise ReportError(f"lists a part at a place where it has none ({exc!r})") from exc
     return MergeReport.from_dict(data)
 
 
 def facts_in(head: bytes) -> PairFacts:
-    """Read the facts alone.
+    """Read only the facts.
 
     Raises:
-        ReportError: The bytes hold none.
+        ReportError: The bytes have no facts.
     """
     data = _loads(head)
     if "facts" not in data:
-        raise ReportError("holds no facts")
+        raise ReportError("has no facts")
     return PairFacts.from_dict(data["facts"])
 
 
@@ -116,7 +116,7 @@ def _loads(head: bytes) -> dict[str, Any]:
     try:
         data = json.loads(head)
     except (ValueError, RecursionError) as exc:
-        raise ReportError(f"is no JSON ({exc})") from exc
+        raise ReportError(f"is not JSON ({exc})") from exc
     if not isinstance(data, dict):
-        raise ReportError("is no stored report")
+        raise ReportError("is not a stored report")
     return data

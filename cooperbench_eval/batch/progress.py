@@ -1,4 +1,4 @@
-"""What happens in a batch, told as it happens: to a function, or as a bar."""
+"""The events of a batch, for a function of the caller or a progress bar."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -10,35 +10,35 @@ from attrs import field, frozen
 
 from cooperbench_eval.reporting import MergeReport
 
-__all__ = ["BatchEvent", "EventKind", "Progress", "listener"]
+__all__ = ["BatchEvent", "EventKind", "Progress", "ignore", "listener"]
 
 
 class EventKind(StrEnum):
     """What happened to a pair."""
 
     SUBMITTED = "submitted"
-    """It went to the executor."""
+    """It was sent to the executor."""
     WAITING = "waiting"
-    """Another batch on the store works at it, or at one whose claim is the same file."""
+    """Another batch on the store works on it, or on a pair with the same lock file."""
     RETRIED = "retried"
-    """Whatever worked at it was lost; it goes to the executor once more."""
+    """The worker that evaluated it was lost; it is sent to the executor again."""
     STORED = "stored"
-    """Its report was in the store, and is yielded."""
+    """Its report was in the store and is yielded."""
     FINISHED = "finished"
-    """It was evaluated, and its report is yielded."""
+    """It was evaluated and its report is yielded."""
     FAILED = "failed"
-    """It could not be evaluated, and a report that says so is yielded."""
+    """It could not be evaluated; a report with a failure is yielded."""
 
 
 @frozen(kw_only=True)
 class BatchEvent:
-    """One thing that happened in a batch.
+    """One event in a batch.
 
     Attributes:
         kind: What happened.
-        pair: The pair's name, for a person; empty for a report out of the store.
-        report: The report that is about to be yielded, if one is.
-        problem: Why it is tried again, or failed; else empty.
+        pair: The pair's name, for people.
+        report: The report that is about to be yielded, if any.
+        problem: Why the pair is tried again or failed; otherwise empty.
     """
 
     kind: EventKind = field(converter=EventKind)
@@ -48,26 +48,26 @@ class BatchEvent:
 
 
 Progress = Callable[[BatchEvent], None]
-"""Is told of everything that happens in a batch, in the thread that iterates over it."""
+"""Called with every event of a batch, in the thread that iterates over the batch."""
 
 
 @contextmanager
 def listener(progress: Progress | bool | None, total: int | None) -> Iterator[Progress]:
-    """Return whom to tell: a bar for `True`, nobody for `None` or `False`."""
+    """Yield a function for events: a bar's for `True`, one that does nothing for `False`."""
     if progress is True:
         with _bar(total) as bar:
             yield bar
     else:
-        yield progress or _nobody
+        yield progress or ignore
 
 
-def _nobody(_: BatchEvent) -> None:
-    """Tell nobody."""
+def ignore(_: BatchEvent) -> None:
+    """Do nothing."""
 
 
 @contextmanager
 def _bar(total: int | None) -> Iterator[Progress]:
-    from tqdm.auto import tqdm  # noqa: PLC0415 - looks at the terminal, or the notebook
+    from tqdm.auto import tqdm  # noqa: PLC0415 - inspects the terminal or notebook when imported
 
     counts: Counter[EventKind] = Counter()
     with tqdm(total=total, unit="pair", dynamic_ncols=True) as bar:

@@ -1,10 +1,11 @@
-"""A directory of reports, each written whole or not at all.
+"""A directory of reports; each file is written completely or not at all.
 
 ```
 store.json             the schema's version
 reports/ab/<key>.json  a report's head; `.retry.json` while it is not final
 parts/cd/<sha256>      large texts and lists, by content
-claims/                locks: who is at which pair
+claims/                locks on the pairs that are being evaluated
+unfinished/            files that are being written
 ```
 """
 
@@ -43,19 +44,19 @@ def _absolute(path: str | os.PathLike[str]) -> Path:
 
 @frozen
 class ReportStore:
-    """Reports by the key of what was evaluated, in a directory.
+    """Reports in a directory, by the key of the pair and evaluator.
 
-    A file appears under its name whole or not at all, so a process may be killed at
-    any point. Several processes may read and write at a time, on one machine or on a
-    file system that they share. Nothing is ever taken out, but what turns out to be
-    damaged is renamed; remove the directory to begin anew.
+    A file appears under its name complete or not at all, so a process may be killed at
+    any point. Several processes may read and write at the same time, on one machine or on
+    a shared file system. Nothing is ever deleted, but damaged files are renamed; remove
+    the directory to start again.
 
-    Iterating yields every report, as it lies on disk; `facts` yields what statistics
-    need, many times faster, and `summarize` uses it.
+    Iterating yields every report on disk. `facts` yields only what statistics need, many
+    times faster; `summarize` uses it.
 
     Attributes:
-        directory: The store's directory, made when first written to; a relative path is
-            that of now.
+        directory: The store's directory, created when first written to. A relative path
+            is resolved at once.
 
     Example:
         >>> store = ReportStore("no-such-folder")
@@ -71,10 +72,10 @@ class ReportStore:
         return (self.directory / "store.json").is_file()
 
     def prepare(self) -> None:
-        """Make the directory, or check that this version may use what is there.
+        """Create the directory, or check that this version can use an existing one.
 
         Raises:
-            ReportError: The store is of a newer schema, or cannot be written to.
+            ReportError: The store has a newer schema, or cannot be written to.
         """
         if not self.exists:
             self._write("store.json", json.dumps({"schema_version": STORE_SCHEMA_VERSION}).encode())
@@ -82,20 +83,20 @@ class ReportStore:
         self._sweep()
 
     def keys(self) -> frozenset[str]:
-        """Return the keys of the reports that are final.
+        """Return the keys of the final reports.
 
         Raises:
-            ReportError: There is no store, or one of a newer schema.
+            ReportError: There is no store, or it has a newer schema.
         """
         self._check()
         return frozenset(key for key, file in self._heads() if not file.name.endswith(_RETRY))
 
     def __contains__(self, key: object) -> bool:
-        """Whether a final report of that key is here."""
+        """Whether the store has a final report for that key."""
         return isinstance(key, str) and self._head(key).is_file()
 
     def __len__(self) -> int:
-        """The number of reports, those included that are not final."""
+        """The number of reports, including those that are not final."""
         self._check()
         return sum(1 for _ in self._heads())
 
@@ -123,7 +124,7 @@ class ReportStore:
                 raise _unreadable(path, exc) from exc
 
     def get(self, key: str) -> MergeReport | None:
-        """Return the final report of *key*, if it is here.
+        """Return the final report for *key*, or `None`.
 
         Raises:
             ReportError: It cannot be read.
@@ -132,7 +133,7 @@ class ReportStore:
         return self._read(path) if path.is_file() else None
 
     def put(self, key: str, report: MergeReport) -> None:
-        """Keep *report* under *key*, in place of what may be there.
+        """Store *report* under *key*, in place of an earlier report.
 
         Raises:
             ReportError: The directory cannot be written to.
@@ -140,32 +141,34 @@ class ReportStore:
         self.put_packed(key, pack(report))
 
     def put_packed(self, key: str, packed: Packed) -> None:
-        """Keep a packed report, likewise."""
+        """Store a packed report, as `put` does."""
         for digest, data in packed.parts.items():
+            name = _path("parts", digest)
             try:
-                is_there = (self.directory / _part(digest)).stat().st_size == len(data)
+                exists = (self.directory / name).stat().st_size == len(data)
             except OSError:
-                is_there = False
-            if not is_there:
-                self._write(_part(digest), data)
-        self._write(f"{_folder(key)}{_FINAL if packed.is_final else _RETRY}", packed.head)
+                exists = False
+            if not exists:
+                self._write(name, data)
+        head = _path("reports", key)
+        self._write(f"{head}{_FINAL if packed.is_final else _RETRY}", packed.head)
         if packed.is_final:
             with suppress(OSError):
-                (self.directory / f"{_folder(key)}{_RETRY}").unlink()
+                (self.directory / f"{head}{_RETRY}").unlink()
 
     def set_aside(self, key: str) -> None:
-        """Take a report that cannot be read out of the way, so that it is made anew."""
-        _out_of_the_way(self._head(key))
+        """Rename a damaged report, so that the pair is evaluated again."""
+        _rename_damaged(self._head(key))
 
     def claims(self) -> Claims:
-        """Return the means to claim keys, so that no two processes evaluate one pair."""
+        """Return claims on keys, which keep two processes from evaluating one pair."""
         return Claims(self.directory / "claims")
 
     def _head(self, key: str) -> Path:
-        return self.directory / f"{_folder(key)}{_FINAL}"
+        return self.directory / f"{_path('reports', key)}{_FINAL}"
 
     def _heads(self) -> Iterator[tuple[str, Path]]:
-        """Yield each report's key and file, in the order of keys, the final one first."""
+        """Yield each report's key and file, sorted by key; of two files the final one."""
         for folder in _listed(self.directory / "reports"):
             last = ""
             for file in _listed(folder):
@@ -181,11 +184,11 @@ class ReportStore:
             raise _unreadable(path, exc) from exc
 
     def _read_part(self, digest: str) -> bytes:
-        path = self.directory / _part(digest)
+        path = self.directory / _path("parts", digest)
         data = path.read_bytes()
         if hashlib.sha256(data).hexdigest() != digest:
-            _out_of_the_way(path)
-            raise ReportError("is not what it was", str(path))
+            _rename_damaged(path)
+            raise ReportError("has changed since it was written", str(path))
         return data
 
     def _check(self) -> None:
@@ -193,15 +196,15 @@ class ReportStore:
         try:
             version = json.loads(file.read_bytes())["schema_version"]
         except OSError as exc:
-            raise ReportError(f"is no store of reports ({exc.strerror})", str(file)) from exc
+            raise ReportError(f"is not a store of reports ({exc.strerror})", str(file)) from exc
         except (ValueError, KeyError, TypeError) as exc:
-            raise ReportError(f"does not say its schema's version ({exc!r})", str(file)) from exc
+            raise ReportError(f"does not state its schema version ({exc!r})", str(file)) from exc
         if type(version) is not int or version != STORE_SCHEMA_VERSION:
             problem = f"has schema version {version}; this version reads {STORE_SCHEMA_VERSION}"
             raise ReportError(problem, str(file))
 
     def _write(self, name: str, data: bytes) -> None:
-        """Write a file whole under a name of its own, then give it *name*."""
+        """Write a file under a temporary name, then rename it to *name*."""
         path = self.directory / name
         unfinished = self.directory / "unfinished" / uuid4().hex
         try:
@@ -219,7 +222,7 @@ class ReportStore:
             raise ReportError(f"cannot be written ({exc.strerror})", str(path)) from exc
 
     def _sweep(self) -> None:
-        """Remove what killed processes left unfinished."""
+        """Remove unfinished files of processes that were killed."""
         limit = time.time() - _STALE_SECONDS
         for file in _listed(self.directory / "unfinished"):
             with suppress(OSError):
@@ -227,21 +230,16 @@ class ReportStore:
                     file.unlink()
 
 
-def _out_of_the_way(path: Path) -> None:
+def _rename_damaged(path: Path) -> None:
     with suppress(OSError):
         path.replace(path.with_suffix(".damaged"))
 
 
-def _folder(key: str) -> str:
-    if not _DIGEST.fullmatch(key):
-        raise ReportError(f"{key!r:.80} is no key")
-    return f"reports/{key[:2]}/{key}"
-
-
-def _part(digest: str) -> str:
+def _path(folder: str, digest: str) -> str:
+    """Return where the file of *digest* belongs, without its suffix."""
     if not _DIGEST.fullmatch(digest):
-        raise ReportError(f"{digest!r:.80} names no part")
-    return f"parts/{digest[:2]}/{digest}"
+        raise ReportError(f"{digest!r:.80} is not a key of 64 hexadecimal digits")
+    return f"{folder}/{digest[:2]}/{digest}"
 
 
 def _listed(folder: Path) -> list[Path]:

@@ -156,7 +156,7 @@ def test_what_a_script_defines_travels(tmp_path, pool, choose):
 PACKED = """
 import base64
 import cooperbench_eval as ce
-from cooperbench_eval.batch.jobs import JobMaker
+from cooperbench_eval.batch.payloads import PayloadMaker
 
 class Mine:
     name = "mine"
@@ -167,8 +167,8 @@ class Mine:
 base = ce.Snapshot.from_files({})
 one, two = (ce.Feature(number=n, patch=b"") for n in (1, 2))
 pair = ce.FeaturePair(repo_name="r", task_id=0, base=base, feature1=one, feature2=two)
-maker = JobMaker(ce.Evaluator(strategies=[Mine()]), own_processes=False)
-print(base64.b64encode(maker.job(pair).evaluator).decode())
+maker = PayloadMaker(ce.Evaluator(strategies=[Mine()]), own_processes=False)
+print(base64.b64encode(maker.payload(pair).evaluator).decode())
 """
 
 

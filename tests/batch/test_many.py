@@ -22,7 +22,7 @@ import pytest
 from batchparts import BASE, Ours, by_task, noted, pair, pairs, plain
 
 import cooperbench_eval as ce
-from cooperbench_eval.batch.dispatch import Dispatcher, Flight
+from cooperbench_eval.batch.dispatch import Dispatcher, QueuedPair
 from cooperbench_eval.batch.keys import PairKeys
 from cooperbench_eval.batch.workers import WorkerPool
 
@@ -258,7 +258,7 @@ def test_who_is_tried_alone_gets_no_neighbours():
     """There is room again when it is known what became of it."""
     executor = Held()
     dispatcher = Dispatcher(EVALUATOR, executor, on_retry=lambda *_: None)
-    dispatcher.send(Flight("key", pair(0)))
+    dispatcher.send(QueuedPair("key", pair(0)))
     rooms = [dispatcher.has_room]
     for _ in range(3):
         executor.futures[-1].set_exception(ConnectionError("down"))
@@ -296,7 +296,7 @@ def test_what_cannot_be_sent_is_not_claimed_any_more(calls, threads, tmp_path):
     """Another batch of this process may work at it, whenever the executor failed."""
     options = {"evaluator": EVALUATOR, "store": tmp_path}
     batch = ce.evaluate_many(pairs(1), executor=Refusing(calls), **options)
-    with pytest.raises(ce.BatchError, match="takes no work") as kept:
+    with pytest.raises(ce.BatchError, match="accepts no work") as kept:
         list(batch)
 
     options |= {"executor": threads, "progress": refuse_to_wait}
@@ -325,7 +325,7 @@ def test_an_executor_that_takes_no_work_is_an_error():
     executor = ThreadPoolExecutor(1)
     executor.shutdown()
 
-    with pytest.raises(ce.BatchError, match="executor: takes no work"):
+    with pytest.raises(ce.BatchError, match="executor: accepts no work"):
         list(ce.evaluate_many(pairs(2), evaluator=EVALUATOR, executor=executor))
 
 
@@ -404,7 +404,7 @@ def test_an_iterable_that_raises_does_so_when_its_pairs_are_yielded(threads):
 
 def test_what_is_no_pair_is_told(threads):
     """After the pairs before it."""
-    with pytest.raises(ce.BatchError, match="is no FeaturePair"):
+    with pytest.raises(ce.BatchError, match="is not a FeaturePair"):
         list(ce.evaluate_many([pair(1), "pair"], evaluator=EVALUATOR, executor=threads))
 
 

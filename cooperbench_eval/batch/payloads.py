@@ -1,8 +1,8 @@
-"""A pair on its way to a worker, and what a worker does with it.
+"""What is sent to a worker for one pair, and the work that the worker does with it.
 
-What travels is small: a base of a repository is its path and commit, a patch its
-text, the evaluator its strategies and options. Sandboxes and clients are made where
-they are used. A worker keeps what the pairs of a task share.
+A payload is small: the base of a repository is a path and a commit, a patch is its text,
+and the evaluator is its strategies and options. Sandboxes and clients are created where
+they are used. A worker keeps the parts that the pairs of a task share.
 """
 
 import pickle
@@ -30,24 +30,25 @@ from cooperbench_eval.memo import Memo
 from cooperbench_eval.reporting import Failure, FailureKind, MergeReport
 
 __all__ = [
-    "Job",
-    "JobMaker",
+    "Payload",
+    "PayloadMaker",
     "UndeliverableError",
-    "attempt",
+    "evaluate_payload",
     "failure_of",
     "pair_name",
-    "run_job",
+    "try_evaluate",
 ]
 
 _KEPT: Final = 64
+_SHARED: Final = ("base", "feature1", "feature2")
 
 
 class UndeliverableError(BatchError):
-    """One pair cannot be pickled; others may well be."""
+    """One pair cannot be pickled; other pairs are not affected."""
 
 
 @frozen
-class Job:
+class Payload:
     """A pair and its evaluator, pickled in parts.
 
     Attributes:
@@ -61,20 +62,23 @@ class Job:
     rest: bytes
 
 
-class JobMaker:
-    """Packs pairs that one evaluator is to evaluate."""
+class PayloadMaker:
+    """Pickles pairs for one evaluator."""
 
     def __init__(self, evaluator: Evaluator, *, own_processes: bool) -> None:
         """Pickle *evaluator* once for all pairs.
 
         Args:
             evaluator: The evaluator.
-            own_processes: Whether the workers import the caller's main module.
+            own_processes: Whether the workers are those of our own pool, which import the
+                caller's main module. Other workers, and those of a notebook, do not have
+                it, so what it defines is pickled by value.
 
         Raises:
-            BatchError: Something in it cannot be pickled; says which strategy it is.
+            BatchError: Something in it cannot be pickled; the error names the strategy.
         """
-        self._dumps = _pickler(own_processes=own_processes)
+        is_main_there = own_processes and has_importable_main()
+        self._dumps: Pickler = plain_dumps if is_main_there else dumps
         try:
             self._evaluator = self._dumps(evaluator)
         except PICKLING_FAILS as exc:
@@ -83,8 +87,8 @@ class JobMaker:
         # The pairs of a task share their base and their features.
         self._pickled: Memo[int, tuple[object, bytes]] = Memo(_KEPT)
 
-    def job(self, pair: FeaturePair) -> Job:
-        """Pack *pair*.
+    def payload(self, pair: FeaturePair) -> Payload:
+        """Pickle *pair*.
 
         Raises:
             UndeliverableError: It cannot be pickled.
@@ -96,51 +100,56 @@ class JobMaker:
         }
         try:
             base, first, second = (self._once(getattr(pair, name)) for name in _SHARED)
-            return Job(self._evaluator, (base, first, second), self._dumps(rest))
+            return Payload(self._evaluator, (base, first, second), self._dumps(rest))
         except PICKLING_FAILS as exc:
             raise UndeliverableError(f"cannot be pickled ({exc!r})", pair_name(pair)) from exc
 
     def _once(self, thing: object) -> bytes:
-        """Pickle *thing* if it was not before; it is kept, so its id stays its own."""
+        """Pickle *thing* unless that was done; it is kept, so that its id stays unique."""
         return self._pickled.recall(id(thing), lambda: (thing, self._dumps(thing)))[1]
 
 
-def run_job(job: Job, call: str = "") -> Packed | Failure:
-    """Evaluate the pair of *job*; whatever it raises is in the answer.
+def evaluate_payload(payload: Payload, call: str = "") -> Packed | Failure:
+    """Evaluate the pair of *payload*; an exception becomes part of the answer.
 
-    An exception that crossed the boundary could break the whole pool.
+    An exception that is raised in a worker could break the whole pool.
 
     Args:
-        job: The job.
-        call: Tells this call from others with the same job.
+        payload: The pair and its evaluator.
+        call: Makes this call different from others with the same payload.
     """
     del call
     try:
-        evaluator = _evaluator(job.evaluator)
-        shared = dict(zip(_SHARED, map(_shared, job.shared), strict=True))
-        pair = FeaturePair(**shared, **pickle.loads(job.rest))  # noqa: S301 - packed by `JobMaker`
+        evaluator: Evaluator = _load(payload.evaluator)
+        shared = dict(zip(_SHARED, map(_load, payload.shared), strict=True))
+        pair = FeaturePair(**shared, **pickle.loads(payload.rest))  # noqa: S301 - as in `_load`
     except RepositoryError as exc:
         return failure_of(exc)
-    # Whatever a plug-in's class does when it is rebuilt.
+    # The classes of plug-ins may raise anything when they are unpickled.
     except Exception as exc:  # noqa: BLE001
         problem = f"cannot be rebuilt in the worker ({exc!r})"
         return Failure(kind=FailureKind.NOT_DELIVERED, problem=problem, error=_class_of(exc))
-    answer = attempt(evaluator, pair)
+    answer = try_evaluate(evaluator, pair)
     if isinstance(answer, Failure):
         return answer
     try:
         return pack(answer)
-    except Exception as exc:  # noqa: BLE001 - as above
+    except Exception as exc:  # noqa: BLE001 - a plug-in may put anything into a report
         return failure_of(exc)
 
 
-def attempt(evaluator: Evaluator, pair: FeaturePair) -> MergeReport | Failure:
-    """Evaluate *pair*; whatever that raises becomes a failure."""
+@lru_cache(maxsize=_KEPT)
+def _load(data: bytes) -> Any:
+    return pickle.loads(data)  # noqa: S301 - pickled by `PayloadMaker`
+
+
+def try_evaluate(evaluator: Evaluator, pair: FeaturePair) -> MergeReport | Failure:
+    """Evaluate *pair*; return any exception as a failure."""
     try:
         return evaluator.evaluate(pair)
     except Stopped:
         raise
-    # One pair's failure never stops the others, not even where a plug-in exits or cancels.
+    # One pair's failure must not stop the others, even if a plug-in exits or cancels.
     except BaseException as exc:
         if isinstance(exc, KeyboardInterrupt) and _may_be_interrupted():
             raise
@@ -148,13 +157,13 @@ def attempt(evaluator: Evaluator, pair: FeaturePair) -> MergeReport | Failure:
 
 
 def _may_be_interrupted() -> bool:
-    """Whether an interrupt can come from the terminal here, and not from a plug-in alone."""
+    """Whether a user can interrupt this thread; otherwise only a plug-in can have raised."""
     is_main = threading.current_thread() is threading.main_thread()
     return is_main and signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def failure_of(exc: BaseException) -> Failure:
-    """Make a record of an exception."""
+    """Return the record of an exception."""
     kinds = {
         RepositoryError: FailureKind.REPOSITORY,
         DatasetError: FailureKind.DATASET,
@@ -166,17 +175,8 @@ def failure_of(exc: BaseException) -> Failure:
     return Failure(kind=kind, problem=problem, error=_class_of(exc))
 
 
-def _pickler(*, own_processes: bool) -> Pickler:
-    """Return what pickles for workers.
-
-    A worker that is not started by multiprocessing, and any worker of a notebook,
-    does not have the caller's `__main__`. What is defined there travels whole.
-    """
-    return plain_dumps if own_processes and has_importable_main() else dumps
-
-
 def pair_name(pair: FeaturePair | MergeReport) -> str:
-    """Name a pair for a person."""
+    """Return a name of *pair* for people."""
     return (
         f"{pair.repo_name}, task {pair.task_id}, "
         f"features {pair.feature1.number} and {pair.feature2.number}"
@@ -194,18 +194,3 @@ def _culprit(evaluator: Evaluator, dumps: Pickler) -> str:
 
 def _class_of(exc: BaseException) -> str:
     return f"{type(exc).__module__}:{type(exc).__qualname__}"
-
-
-@lru_cache(maxsize=4)
-def _evaluator(data: bytes) -> Evaluator:
-    evaluator = pickle.loads(data)  # noqa: S301 - packed by `JobMaker`
-    assert isinstance(evaluator, Evaluator)  # noqa: S101 - for mypy
-    return evaluator
-
-
-@lru_cache(maxsize=64)
-def _shared(data: bytes) -> Any:
-    return pickle.loads(data)  # noqa: S301 - packed by `JobMaker`
-
-
-_SHARED = ("base", "feature1", "feature2")

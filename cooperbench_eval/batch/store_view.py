@@ -1,4 +1,4 @@
-"""What a batch does with its store, or without one."""
+"""A batch's view of its store: the reports that exist, and the claims of this batch."""
 
 from enum import Enum, auto
 
@@ -7,28 +7,28 @@ from cooperbench_eval.batch.store import ReportStore
 from cooperbench_eval.errors import ReportError
 from cooperbench_eval.reporting import MergeReport
 
-__all__ = ["Begun", "Shelf"]
+__all__ = ["Claim", "StoreView"]
 
 
-class Begun(Enum):
-    """Whether a batch may work at a pair."""
+class Claim(Enum):
+    """The result of claiming a pair."""
 
-    YES = auto()
-    """It has the claim."""
+    TAKEN = auto()
+    """This batch may evaluate the pair."""
     BUSY = auto()
-    """Another batch does, or works at a pair whose claim is the same file."""
+    """Another batch works on the pair, or on one with the same lock file."""
     STORED = auto()
-    """Another batch did: the report is there."""
+    """Another batch has stored the pair's report in the meantime."""
 
 
-class Shelf:
-    """A store with this batch's claims on it; without a store everything is new."""
+class StoreView:
+    """A store with this batch's claims; without a store, every claim succeeds."""
 
     def __init__(self, store: ReportStore | None) -> None:
         """Open *store*.
 
         Raises:
-            ReportError: It is of a newer schema, or cannot be written to.
+            ReportError: It has a newer schema, or cannot be written to.
         """
         if store is not None:
             store.prepare()
@@ -37,49 +37,49 @@ class Shelf:
         self._claims = store.claims() if store is not None else None
 
     def has(self, key: str) -> bool:
-        """Whether the report was there when the batch began."""
+        """Whether the store had a final report when the batch began."""
         return key in self._keys
 
-    def begin(self, key: str) -> Begun:
+    def claim(self, key: str) -> Claim:
         """Claim *key*.
 
         Raises:
             ReportError: The store cannot be written to.
         """
         if self._claims is None or self._store is None:
-            return Begun.YES
+            return Claim.TAKEN
         try:
             if not self._claims.take(key):
-                return Begun.BUSY
+                return Claim.BUSY
         except OSError as exc:
             raise ReportError(f"cannot be locked ({exc})", str(self._store.directory)) from exc
-        # Looked up last: whoever had the claim before has written it by now.
+        # Only now, because the last holder of the claim may just have written the report.
         if key in self._store:
             self._claims.release(key)
-            return Begun.STORED
-        return Begun.YES
+            return Claim.STORED
+        return Claim.TAKEN
 
     def load(self, key: str) -> MergeReport:
-        """Return a report that is there; one that cannot be read is set aside.
+        """Return a stored report; one that is damaged is set aside.
 
         Raises:
             ReportError: It cannot be read.
         """
-        assert self._store is not None  # noqa: S101 - for mypy: nothing is there without
+        assert self._store is not None  # noqa: S101 - for mypy: reports come from a store
         try:
             report = self._store.get(key)
         except ReportError as exc:
             cause = exc.__cause__
-            # Too many open files, or a server that is away, say nothing of the report.
+            # Too many open files or an unreachable server do not mean a damaged report.
             if not isinstance(cause, OSError) or isinstance(cause, FileNotFoundError):
                 self._store.set_aside(key)
             raise
         if report is None:
-            raise ReportError("was taken out of the store meanwhile", key)
+            raise ReportError("was removed from the store during the batch", key)
         return report
 
     def keep(self, key: str, packed: Packed) -> None:
-        """Store a report and give its claim back, whether that works or not.
+        """Store a report and release its claim, even if storing fails.
 
         Raises:
             ReportError: The store cannot be written to.
@@ -88,14 +88,14 @@ class Shelf:
             if self._store is not None:
                 self._store.put_packed(key, packed)
         finally:
-            self.drop(key)
+            self.release(key)
 
     def leave(self) -> None:
-        """End the batch; claims of what is under way are given back by `drop`."""
+        """End the batch; claims of pairs still in flight are released later."""
         if self._claims:
             self._claims.leave()
 
-    def drop(self, key: str) -> None:
-        """Give a claim back without a report."""
+    def release(self, key: str) -> None:
+        """Release a claim without storing a report."""
         if self._claims:
             self._claims.release(key)
