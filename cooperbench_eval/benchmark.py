@@ -246,13 +246,13 @@ async def aevaluate(*args: Any, **options: Any) -> MergeReport:
     Raises:
         CooperBenchEvalError: As in `evaluate` and `Evaluator.aevaluate`.
     """
-    from cooperbench_eval.apart.run import run_apart  # noqa: PLC0415 - imports asyncio
+    from cooperbench_eval.processes.awaiting import await_in_process  # noqa: PLC0415 - imports asyncio
 
     if args and isinstance(args[0], FeaturePair):
         if "evaluator" not in options:
             raise TypeError("aevaluate() needs evaluator=... with a pair")
         return await _aevaluate_pair(*args, **options)
-    return await run_apart(evaluate, *args, **options)
+    return await await_in_process(evaluate, *args, **options)
 
 
 async def _aevaluate_pair(pair: FeaturePair, /, *, evaluator: Evaluator) -> MergeReport:

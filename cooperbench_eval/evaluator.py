@@ -189,9 +189,9 @@ class Evaluator:
             RepositoryError: The base cannot be read.
             TestRunError: A test command cannot be started.
         """
-        from cooperbench_eval.apart.run import run_apart  # noqa: PLC0415 - asyncio is not for all
+        from cooperbench_eval.processes.awaiting import await_in_process  # noqa: PLC0415 - imports asyncio
 
-        return await run_apart(self.evaluate, pair)
+        return await await_in_process(self.evaluate, pair)
 
 
 def report_failure(

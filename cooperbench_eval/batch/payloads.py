@@ -14,8 +14,6 @@ from typing import Any, Final
 import attrs
 from attrs import frozen
 
-from cooperbench_eval.apart.pickling import PICKLING_FAILS, Pickler, dumps, plain_dumps
-from cooperbench_eval.apart.stopping import Stopped
 from cooperbench_eval.batch.packing import Packed, pack
 from cooperbench_eval.batch.workers import has_importable_main
 from cooperbench_eval.errors import (
@@ -27,6 +25,8 @@ from cooperbench_eval.errors import (
 )
 from cooperbench_eval.evaluator import Evaluator, FeaturePair
 from cooperbench_eval.memo import Memo
+from cooperbench_eval.processes.pickling import PICKLING_FAILS, Pickler, dumps, plain_dumps
+from cooperbench_eval.processes.stopping import Stopped
 from cooperbench_eval.reporting import Failure, FailureKind, MergeReport
 
 __all__ = [

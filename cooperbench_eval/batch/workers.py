@@ -27,8 +27,14 @@ from typing import Any, Final
 
 from attrs import field, frozen
 
-from cooperbench_eval.apart.stopping import Stopped, die_with_parent, pass_over, stop_when_told
 from cooperbench_eval.errors import BatchError
+from cooperbench_eval.processes.stopping import (
+    Stopped,
+    describe_exit,
+    die_with_parent,
+    ignore_signal,
+    stop_on_sigterm,
+)
 
 __all__ = ["WorkerDiedError", "WorkerPool", "has_importable_main", "usable_cores"]
 
@@ -259,8 +265,7 @@ class _Worker:
         self._process.join()
         os.close(self._ended)
         self._crew.processes.discard(self._process)
-        code = self._process.exitcode or 0
-        return f"was killed by signal {-code}" if code < 0 else f"ended with status {code}"
+        return describe_exit(self._process.exitcode)
 
 
 @contextmanager
@@ -286,8 +291,8 @@ def _serve(pipe: Connection) -> None:
     die_with_parent()
     # An interrupt is for the caller, who ends this process in turn, with its tests. It
     # is not ignored: that would be inherited by the tests, as would be the block.
-    signal.signal(signal.SIGINT, pass_over)
-    stop_when_told()
+    signal.signal(signal.SIGINT, ignore_signal)
+    stop_on_sigterm()
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _INTERRUPT)
     jobs: SimpleQueue[tuple[int, bytes] | None] = SimpleQueue()
     threading.Thread(target=_listen, args=(pipe, jobs), daemon=True).start()

@@ -6,22 +6,21 @@ it. No run sees what another one left, and no file is copied for a second time.
 """
 
 import os
-import shutil
 import stat
-import subprocess
 import tempfile
 import threading
 import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
 from cooperbench_eval.errors import RepositoryError, SandboxError
 from cooperbench_eval.models import Entry, FileMode
+from cooperbench_eval.processes.folders import remove
 from cooperbench_eval.snapshot import Changes, Snapshot, write_entry
 
-__all__ = ["WorkTrees", "remove"]
+__all__ = ["WorkTrees"]
 
 _KEPT = 4
 _Stamp = tuple[int, int, int, int]
@@ -255,21 +254,6 @@ def _disk_errors() -> Iterator[None]:
         if isinstance(exc.__cause__, OSError):
             raise SandboxError(f"the work tree cannot be written ({exc.problem})") from exc
         raise
-
-
-def remove(directory: Path) -> None:
-    """Remove a tree, also one in which tests took their own rights away."""
-    with suppress(OSError, RecursionError):
-        shutil.rmtree(directory)
-        return
-    folders = [directory]
-    for folder in folders:
-        with suppress(OSError):
-            folder.chmod(0o700)
-            folders += (f for f in folder.iterdir() if f.is_dir() and not f.is_symlink())
-    # Folders may nest deeper than Python's stack, or than a path is long.
-    with suppress(OSError):
-        subprocess.run(["rm", "-rf", "--", directory], check=False, capture_output=True)  # noqa: S603, S607
 
 
 def _start_anew(work_trees: "weakref.ref[WorkTrees]") -> None:

@@ -6,8 +6,8 @@ import subprocess
 import sys
 from collections.abc import Sequence
 
-from cooperbench_eval.apart.pickling import dumps
 from cooperbench_eval.errors import CooperBenchEvalError
+from cooperbench_eval.processes.pickling import dumps
 from cooperbench_eval.strategies.protocol import MergeStrategy
 from cooperbench_eval.strategies.run import run_strategy
 from cooperbench_eval.testing.cases import MergeCase

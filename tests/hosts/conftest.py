@@ -7,7 +7,7 @@ import sys
 import uuid
 
 import pytest
-from apartparts import EXAMPLES, live, until
+from processparts import EXAMPLES, live, until
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 import attrs
-from apartparts import EXAMPLES
+from processparts import EXAMPLES
 
 sys.path.insert(0, str(EXAMPLES))
 

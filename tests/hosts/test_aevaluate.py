@@ -6,8 +6,8 @@ import os
 import time
 
 import pytest
-from apartparts import EXAMPLES, kill_worker, live, pair_that_sleeps, until
 from batchparts import Ours, pair, plain
+from processparts import EXAMPLES, kill_worker, live, pair_that_sleeps, until
 
 import cooperbench_eval as ce
 

@@ -3,8 +3,8 @@
 import asyncio
 
 import pytest
-from apartparts import kill_worker, pair_that_sleeps, until
 from container_images import bare_image, engine, find_containers, import_image  # noqa: F401 - fixtures
+from processparts import kill_worker, pair_that_sleeps, until
 
 import cooperbench_eval as ce
 

@@ -7,7 +7,7 @@ import sys
 from functools import partial
 
 import pytest
-from apartparts import EXAMPLES, children, told_of, until
+from processparts import EXAMPLES, children, told_of, until
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from apartparts import EXAMPLES
+from processparts import EXAMPLES
 
 pytestmark = pytest.mark.long
 

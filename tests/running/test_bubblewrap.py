@@ -398,7 +398,7 @@ def test_one_killed_from_outside_is_the_sandboxs_failure(run, survivors, victim)
 
 def test_a_stopped_supervisor_makes_a_late_run(run, survivors, monkeypatch):
     """It is given up some time past the deadline; why, cannot be known."""
-    monkeypatch.setattr("cooperbench_eval.running.sandboxes.processes._PATIENCE_SECONDS", 0.3)
+    monkeypatch.setattr("cooperbench_eval.processes.supervision._PATIENCE_SECONDS", 0.3)
     word = f"word-{uuid.uuid4()}"
 
     with ThreadPoolExecutor(1) as pool:

@@ -10,7 +10,7 @@ from typing import BinaryIO
 from attrs import field, frozen
 
 from cooperbench_eval.models import TestCase, TestCaseStatus
-from cooperbench_eval.running.sandboxes.capture import Capture
+from cooperbench_eval.processes.capture import Capture
 from cooperbench_eval.snapshot import Snapshot
 
 __all__ = [

@@ -16,15 +16,15 @@ from typing import Self
 from attrs import evolve, field, frozen, validators
 
 from cooperbench_eval.errors import SandboxError, TestRunError
+from cooperbench_eval.processes.supervision import (
+    CommandEnd,
+    EndReason,
+    SupervisedCommand,
+    Supervision,
+    above_standard,
+)
 from cooperbench_eval.running.sandboxes import hosting
 from cooperbench_eval.running.sandboxes.bubblewrap_options import HOSTS, bubblewrap_options
-from cooperbench_eval.running.sandboxes.processes import (
-    Ending,
-    How,
-    Job,
-    above_standard,
-    supervise,
-)
 from cooperbench_eval.running.sandboxes.protocol import Execution
 
 __all__ = ["BubblewrapSandbox", "bubblewrap_problem"]
@@ -87,14 +87,14 @@ class BubblewrapSandbox(hosting.HostSandbox):
             everything that listens on its loopback interface or abstract sockets.
         readable: Further paths to show, read-only, such as a toolchain in a home.
         inherit: Variables of the caller's environment to pass on, by name.
-        output_limit: How many bytes of output to keep at each end; the bytes in
+        output_limit: EndReason many bytes of output to keep at each end; the bytes in
             between are counted and dropped. At least 256.
         memory_bytes: The most memory that all processes may hold together, as in
             `LocalSandbox`.
         shared_bytes: How much `/tmp` and `/dev/shm` may hold each. Both are in
             memory, which *memory_bytes* does not count; `TMPDIR` and `HOME` are not.
         file_bytes: Largest size of a file that the command may write.
-        processes: How many processes may live at once, as in `LocalSandbox`.
+        processes: EndReason many processes may live at once, as in `LocalSandbox`.
 
     Example:
         >>> from tempfile import TemporaryDirectory
@@ -131,17 +131,17 @@ class BubblewrapSandbox(hosting.HostSandbox):
             f"{hosting.surroundings(self.inherit, self.readable)}"
         )
 
-    def _execute(self, job: Job) -> Execution:
+    def _execute(self, supervised: SupervisedCommand) -> Execution:
         for path in self.readable:
             if not os.path.exists(path):  # noqa: PTH110 - also paths that are not text
                 problem = f"cannot be started (`readable` {path} is not there)"
-                raise TestRunError(problem, job.command)
+                raise TestRunError(problem, supervised.command)
         bwrap = _find()
         with _MemoryFiles() as files:
             status, refusal = files.add(b""), None
             options = tuple(
                 bubblewrap_options(
-                    job,
+                    supervised,
                     network=self.network,
                     readable=self.readable,
                     shared_bytes=self.shared_bytes,
@@ -149,27 +149,27 @@ class BubblewrapSandbox(hosting.HostSandbox):
                     hosts=files.add(HOSTS),
                 )
             )
-            words = job.command
+            words = supervised.command
             if len(words) > _MOST_ARGUMENTS - len(options):
                 # Not for other commands: without the launcher, they would inherit these.
                 given, refusal = files.add(_encode(words)), files.add(b"")
                 words = (sys.executable, "-I", "-S", "-c", _LAUNCHER, str(given), str(refusal))
             arguments = files.add(_encode(options))
             outer = evolve(
-                job,
+                supervised,
                 command=(bwrap, "--args", str(arguments), "--", *words),
-                tree=Path("/"),
+                folder=Path("/"),
                 # The command's own variables could make bwrap load other libraries. The
                 # mark is needed because a bwrap that is still starting may outlive its
                 # parent.
-                env={"COOPERBENCH_TREE": str(job.tree)},
+                env={"COOPERBENCH_TREE": str(supervised.folder)},
                 processes=self.processes + _OWN_PROCESSES if self.processes else 0,
                 pass_fds=tuple(files.descriptors),
             )
-            ending = supervise(outer)
+            end = Supervision().run(outer)
             if refusal is not None and (refused := files.read(refusal)):
-                raise _cannot_start(job, refused.decode())
-            return _execution(ending, job, _exit_code(files.read(status)))
+                raise _cannot_start(supervised, refused.decode())
+            return _execution(end, supervised, _exit_code(files.read(status)))
 
 
 def _find() -> str:
@@ -238,45 +238,47 @@ def _exit_code(written: bytes) -> int | None:
     return None
 
 
-def _execution(ending: Ending, job: Job, exit_code: int | None) -> Execution:
-    match ending.how:
-        case How.REFUSED if ending.error_number == E2BIG:
-            raise TestRunError(f"cannot be started ({ending.reason})", job.command)
-        case How.REFUSED:
-            raise SandboxError(f"bubblewrap cannot be started ({ending.reason})", job.command)
-        case How.LOST:
+def _execution(end: CommandEnd, supervised: SupervisedCommand, exit_code: int | None) -> Execution:
+    match end.reason:
+        case EndReason.REFUSED if end.error_number == E2BIG:
+            raise TestRunError(f"cannot be started ({end.problem})", supervised.command)
+        case EndReason.REFUSED:
+            raise SandboxError(f"bubblewrap cannot be started ({end.problem})", supervised.command)
+        case EndReason.LOST:
             # No process inside the sandbox can reach the supervisor.
-            raise SandboxError("the supervisor of bubblewrap was killed", job.command)
-        case How.EXITED:
+            raise SandboxError("the supervisor of bubblewrap was killed", supervised.command)
+        case EndReason.EXITED:
             was_killed = exit_code == _SHELLS_SIGNAL_BASE + hosting.SIGKILL or (
-                exit_code is None and ending.exit_code == -hosting.SIGKILL
+                exit_code is None and end.exit_code == -hosting.SIGKILL
             )
-            if was_killed and ending.oom_kills:
+            if was_killed and end.oom_kills:
                 exit_code = -hosting.SIGKILL
             elif exit_code is None:
-                raise _own_failure(ending, job)
-            return hosting.execution(ending, exit_code)
+                raise _own_failure(end, supervised)
+            return hosting.execution(end, exit_code)
         case _:
-            return hosting.execution(ending, None)
+            return hosting.execution(end, None)
 
 
-def _own_failure(ending: Ending, job: Job) -> TestRunError:
+def _own_failure(end: CommandEnd, supervised: SupervisedCommand) -> TestRunError:
     """Return the error for a message of bubblewrap itself; the command was not started."""
-    message = ending.output.decode(errors="backslashreplace").strip()
+    message = end.output.decode(errors="backslashreplace").strip()
     if message.startswith("bwrap: execvp "):
-        return _cannot_start(job, message.rpartition(": ")[2])
-    message = message or f"exit status {ending.exit_code}"
-    return SandboxError(f"bubblewrap failed ({message.removeprefix('bwrap: ')})", job.command)
+        return _cannot_start(supervised, message.rpartition(": ")[2])
+    message = message or f"exit status {end.exit_code}"
+    return SandboxError(
+        f"bubblewrap failed ({message.removeprefix('bwrap: ')})", supervised.command
+    )
 
 
-def _cannot_start(job: Job, problem: str) -> TestRunError:
+def _cannot_start(supervised: SupervisedCommand, problem: str) -> TestRunError:
     """Return the error for a program that cannot be started, with a hint if it exists here."""
-    program = job.command[0]
-    path = job.env["PATH"]
-    found = str(job.tree / program) if "/" in program else shutil.which(program, path=path)
+    program = supervised.command[0]
+    path = supervised.env["PATH"]
+    found = str(supervised.folder / program) if "/" in program else shutil.which(program, path=path)
     if problem == os.strerror(ENOENT) and found and os.path.exists(found):  # noqa: PTH110
         problem += f": {found} or its interpreter is not shown in the sandbox; see `readable`"
-    return TestRunError(f"cannot be started ({problem})", job.command)
+    return TestRunError(f"cannot be started ({problem})", supervised.command)
 
 
 @cache

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
-from cooperbench_eval.running.sandboxes.processes import Job
+from cooperbench_eval.processes.supervision import SupervisedCommand
 
 __all__ = ["HOSTS", "bubblewrap_options"]
 
@@ -50,7 +50,7 @@ HOSTS = b"127.0.0.1 localhost sandbox\n::1 localhost\n"
 
 
 def bubblewrap_options(
-    job: Job,
+    supervised: SupervisedCommand,
     *,
     network: bool,
     readable: Sequence[str],
@@ -58,10 +58,10 @@ def bubblewrap_options(
     status: int,
     hosts: int,
 ) -> Iterator[str]:
-    """Yield the options that confine *job*, in the order that bubblewrap applies them.
+    """Yield the options that confine *supervised*, in the order that bubblewrap applies them.
 
     Args:
-        job: The command with its whole environment; it may write to its marks.
+        supervised: The command with its whole environment; it may write to its marks.
         network: Whether it shares the machine's network.
         readable: Further paths that it may read.
         shared_bytes: How much `/tmp` and `/dev/shm` may hold each.
@@ -82,13 +82,13 @@ def bubblewrap_options(
     yield from ("--symlink", "../tmp", "/var/tmp")  # noqa: S108
     for shown in (*_python(), *readable):
         yield from ("--ro-bind", shown, shown)
-    for mark in job.marks:
+    for mark in supervised.marks:
         yield from ("--bind", str(mark), str(mark))
     # Root may write kernel settings below /proc/sys without any capability.
     for folder in ("/proc", "/dev", "/"):
         yield from ("--remount-ro", folder)
-    yield from ("--chdir", str(job.tree), "--clearenv")
-    for name, value in job.env.items():
+    yield from ("--chdir", str(supervised.folder), "--clearenv")
+    for name, value in supervised.env.items():
         yield from ("--setenv", name, value)
 
 

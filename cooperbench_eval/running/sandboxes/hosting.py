@@ -10,7 +10,7 @@ from pathlib import Path
 from attrs import field, frozen, validators
 
 from cooperbench_eval.errors import SandboxError, TestRunError
-from cooperbench_eval.running.sandboxes.processes import Ending, How, Job
+from cooperbench_eval.processes.supervision import CommandEnd, EndReason, SupervisedCommand
 from cooperbench_eval.running.sandboxes.protocol import Execution
 
 __all__ = [
@@ -79,9 +79,9 @@ class HostSandbox:
             SandboxError: The sandbox cannot be set up: its folders cannot be made,
                 its supervisor cannot be started, or what it needs is not installed.
         """
-        job = Job(
+        supervised = SupervisedCommand(
             command=check(command, env),
-            tree=tree,
+            folder=tree,
             env=_environment(scratch, self.inherit) | dict(env),
             timeout_seconds=timeout_seconds,
             limits=_file_limit(self.file_bytes),
@@ -90,10 +90,10 @@ class HostSandbox:
             output_limit=self.output_limit,
             marks=(tree, scratch),
         )
-        return self._execute(job)
+        return self._execute(supervised)
 
-    def _execute(self, job: Job) -> Execution:
-        """Run *job*, whose marks are the tree and the scratch directory."""
+    def _execute(self, supervised: SupervisedCommand) -> Execution:
+        """Run *supervised*, whose marks are the tree and the scratch directory."""
         raise NotImplementedError
 
 
@@ -194,22 +194,23 @@ def _file_limit(file_bytes: int | None) -> tuple[tuple[int, int], ...]:
     return ((resource.RLIMIT_FSIZE, file_bytes),)
 
 
-def execution(ending: Ending, exit_code: int | None) -> Execution:
-    """Say *ending* as a sandbox does.
+def execution(end: CommandEnd, exit_code: int | None) -> Execution:
+    """Return *end* as a sandbox reports it.
 
-    Memory was short where a limit was exceeded, and where the command was killed
-    outright while the kernel killed something of this machine for want of memory.
+    The command ran out of memory if it exceeded its limit. It probably did if it died of
+    SIGKILL while the kernel killed a process of this machine because memory ran out.
 
     Args:
-        ending: How the job ended.
-        exit_code: The command's own exit status, if it came to its end.
+        end: How the supervised command ended.
+        exit_code: The exit status of the command itself, if it ended.
     """
-    killed = exit_code == -SIGKILL and ending.oom_kills > 0
+    was_killed = exit_code == -SIGKILL and end.oom_kills > 0
+    has_too_many = end.reason is EndReason.PROCESSES
     return Execution(
         exit_code=exit_code,
-        timed_out=ending.how is How.LATE,
-        out_of_memory=killed or ending.how is How.MEMORY,
-        duration_seconds=ending.seconds,
-        output=ending.output,
-        reason="it had more processes than it may have" if ending.how is How.PROCESSES else "",
+        timed_out=end.reason is EndReason.TIMEOUT,
+        out_of_memory=was_killed or end.reason is EndReason.MEMORY,
+        duration_seconds=end.seconds,
+        output=end.output,
+        reason="it had more processes than it may have" if has_too_many else "",
     )

@@ -3,8 +3,8 @@
 from attrs import field, frozen
 
 from cooperbench_eval.errors import TestRunError
+from cooperbench_eval.processes.supervision import EndReason, SupervisedCommand, Supervision
 from cooperbench_eval.running.sandboxes import hosting
-from cooperbench_eval.running.sandboxes.processes import How, Job, supervise
 from cooperbench_eval.running.sandboxes.protocol import Execution
 
 __all__ = ["LocalSandbox"]
@@ -31,7 +31,7 @@ class LocalSandbox(hosting.HostSandbox):
 
     Attributes:
         inherit: Variables of the caller's environment to pass on, by name.
-        output_limit: How many bytes of output to keep at each end; what lies
+        output_limit: EndReason many bytes of output to keep at each end; what lies
             between is counted and dropped.
         memory_bytes: How much memory all processes of the command together may
             hold resident, what they share counted once. They are looked at every
@@ -41,7 +41,7 @@ class LocalSandbox(hosting.HostSandbox):
             files in memory that none of them has mapped. Linux alone; it binds
             root too.
         file_bytes: Largest size of a file that it may write; the kernel sees to it.
-        processes: How many processes of the command may live at once. Looked at as
+        processes: EndReason many processes of the command may live at once. Looked at as
             the memory is, with the same effect, so that a fork bomb is stopped and
             not slowed down. Linux alone; it binds root too.
 
@@ -68,8 +68,8 @@ class LocalSandbox(hosting.HostSandbox):
         limits = (self.memory_bytes, self.file_bytes, self.processes, self.output_limit)
         return f"{self.name} {limits} {hosting.surroundings(self.inherit)}"
 
-    def _execute(self, job: Job) -> Execution:
-        ending = supervise(job)
-        if ending.how is How.REFUSED:
-            raise TestRunError(f"cannot be started ({ending.reason})", job.command)
-        return hosting.execution(ending, ending.exit_code)
+    def _execute(self, supervised: SupervisedCommand) -> Execution:
+        end = Supervision().run(supervised)
+        if end.reason is EndReason.REFUSED:
+            raise TestRunError(f"cannot be started ({end.problem})", supervised.command)
+        return hosting.execution(end, end.exit_code)

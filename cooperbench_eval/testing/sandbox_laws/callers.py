@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Final
 
-from cooperbench_eval.apart.pickling import dumps
+from cooperbench_eval.processes.pickling import dumps
 from cooperbench_eval.testing.records import UncheckedError
 from cooperbench_eval.testing.sandbox_bench import SandboxBench
 from cooperbench_eval.testing.sandbox_laws.law import SandboxLaw

@@ -5,8 +5,8 @@ import pickle
 from pathlib import Path
 from typing import Final
 
-from cooperbench_eval.apart.pickling import dumps
 from cooperbench_eval.errors import SandboxError
+from cooperbench_eval.processes.pickling import dumps
 from cooperbench_eval.running.sandboxes.registry import as_sandbox
 from cooperbench_eval.testing.records import UncheckedError
 from cooperbench_eval.testing.sandbox_bench import SandboxBench

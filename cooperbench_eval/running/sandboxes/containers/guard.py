@@ -13,6 +13,7 @@ import threading
 from pathlib import Path
 
 from cooperbench_eval.errors import SandboxError
+from cooperbench_eval.processes.stopping import CLEANER
 
 __all__ = ["hold", "release"]
 
@@ -71,7 +72,7 @@ def _start() -> socket.socket:
         with theirs:
             # What this waits for ends at once: the watchdog is its child.
             subprocess.run(  # noqa: S603 - our own script
-                [sys.executable, "-I", "-S", "-X", "utf8", str(_SCRIPT)],
+                [sys.executable, "-I", "-S", "-X", "utf8", str(_SCRIPT), CLEANER],
                 stdin=theirs.fileno(),
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,

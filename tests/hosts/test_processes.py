@@ -17,7 +17,7 @@ from pathlib import Path
 
 import anyio
 import pytest
-from apartparts import (
+from processparts import (
     OddError,
     Traveller,
     Unbuildable,
@@ -38,8 +38,8 @@ from apartparts import (
 )
 
 from cooperbench_eval import DatasetError, WorkerError
-from cooperbench_eval.apart import child, run
-from cooperbench_eval.apart.run import run_apart
+from cooperbench_eval.processes import awaiting, calls, supervision
+from cooperbench_eval.processes.awaiting import await_in_process
 
 pytestmark = pytest.mark.usefixtures("temporary")
 
@@ -64,7 +64,7 @@ def test_a_value_comes_back_from_another_process():
 
     async def main():
         own, text = await asyncio.gather(
-            run_apart(os.getpid), run_apart(str, b"\xff", encoding="latin-1")
+            await_in_process(os.getpid), await_in_process(str, b"\xff", encoding="latin-1")
         )
         return own, text
 
@@ -80,12 +80,12 @@ def test_much_travels_both_ways():
     """More than any pipe holds."""
     data = b"x" * 50_000_000
 
-    assert asyncio.run(run_apart(bounce, data)) == data
+    assert asyncio.run(await_in_process(bounce, data)) == data
 
 
 def test_the_event_loop_packs_and_unpacks_nothing():
     """That may take long; a thread does it."""
-    traveller = asyncio.run(run_apart(bounce, Traveller()))
+    traveller = asyncio.run(await_in_process(bounce, Traveller()))
 
     packed, _, _, unpacked = traveller.threads
     assert packed == unpacked != threading.get_native_id()
@@ -95,19 +95,19 @@ def test_what_has_no_name_travels_whole():
     """A lambda, as one of a notebook."""
     number = 40
 
-    assert asyncio.run(run_apart(lambda more: number + more, 2)) == 42
+    assert asyncio.run(await_in_process(lambda more: number + more, 2)) == 42
 
 
 def test_what_is_raised_there_is_raised_here():
     """Ours and others', with their facts, and with the place as a note."""
     with pytest.raises(DatasetError) as ours:
-        asyncio.run(run_apart(throw, DatasetError, "is no directory", "/dataset"))
+        asyncio.run(await_in_process(throw, DatasetError, "is no directory", "/dataset"))
     with pytest.raises(KeyError, match="nothing"):
-        asyncio.run(run_apart(operator.getitem, {}, "nothing"))
+        asyncio.run(await_in_process(operator.getitem, {}, "nothing"))
 
     assert ours.value.location == "/dataset"
     [note] = ours.value.__notes__
-    assert "apartparts.py" in note
+    assert "processparts.py" in note
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_what_is_raised_there_is_raised_here():
 def test_what_cannot_be_raised_here_is_told_in_words(raised, words):
     """What does not travel, and what would end the host or pass for a cancellation."""
     with pytest.raises(WorkerError) as caught:
-        asyncio.run(run_apart(throw, *raised))
+        asyncio.run(await_in_process(throw, *raised))
 
     assert str(caught.value) == words
     assert caught.value.exit_code is None
@@ -142,7 +142,7 @@ def test_what_cannot_be_raised_here_is_told_in_words(raised, words):
 def test_what_cannot_be_pickled_is_an_error(call, words):
     """Of ours, and not one of a thread that nobody hears."""
     with pytest.raises(WorkerError if words else ModuleNotFoundError) as caught:
-        asyncio.run(run_apart(*call))
+        asyncio.run(await_in_process(*call))
 
     assert not words or str(caught.value).startswith(words)
 
@@ -162,7 +162,7 @@ def test_what_cannot_be_pickled_is_an_error(call, words):
 def test_whatever_pickling_raises_is_told_in_words(thing, words):
     """It is code of others; the cause is kept, and the host goes on."""
     with pytest.raises(WorkerError) as caught:
-        asyncio.run(run_apart(bounce, thing))
+        asyncio.run(await_in_process(bounce, thing))
 
     assert str(caught.value).startswith(f"cannot be sent to a process of its own ({words}")
     cause = caught.value.__cause__.__cause__
@@ -172,7 +172,7 @@ def test_whatever_pickling_raises_is_told_in_words(thing, words):
 def test_what_cannot_be_rebuilt_here_is_told_in_words():
     """Also where it would end the host."""
     with pytest.raises(WorkerError) as caught:
-        asyncio.run(run_apart(Unbuildable, SystemExit(3)))
+        asyncio.run(await_in_process(Unbuildable, SystemExit(3)))
 
     assert str(caught.value) == "the answer cannot be rebuilt here (SystemExit(3))"
 
@@ -184,7 +184,7 @@ def test_what_cannot_be_imported_there_is_an_error(monkeypatch):
     monkeypatch.setitem(sys.modules, "fleeting", module)
 
     with pytest.raises(WorkerError, match=r"cannot be rebuilt in a process .*fleeting"):
-        asyncio.run(run_apart(module.fleet))
+        asyncio.run(await_in_process(module.fleet))
 
 
 @pytest.mark.parametrize(
@@ -198,14 +198,14 @@ def test_what_cannot_be_imported_there_is_an_error(monkeypatch):
 def test_a_process_that_dies_is_an_error(how, words, code):
     """It says how it died."""
     with pytest.raises(WorkerError) as caught:
-        asyncio.run(run_apart(*how))
+        asyncio.run(await_in_process(*how))
 
     assert (str(caught.value), caught.value.exit_code) == (words, code)
 
 
 def test_a_call_takes_what_it_left_behind_along(word, mark):
     """Also when it ended well: no process of it goes on, no file is left."""
-    asyncio.run(run_apart(leave_litter, word, mark))
+    asyncio.run(await_in_process(leave_litter, word, mark))
 
     assert mark.exists()
     assert not live(word)
@@ -213,10 +213,10 @@ def test_a_call_takes_what_it_left_behind_along(word, mark):
 
 def test_an_answer_does_not_wait_for_what_lingers(mark, monkeypatch):
     """A thread that nobody ends."""
-    monkeypatch.setattr(child, "_GRACE_SECONDS", 0.3)
+    monkeypatch.setattr(calls, "_GRACE_SECONDS", 0.3)
     began = time.monotonic()
 
-    assert asyncio.run(run_apart(answer_and_linger, mark)) == "an answer"
+    assert asyncio.run(await_in_process(answer_and_linger, mark)) == "an answer"
     assert time.monotonic() - began < 20
     assert not is_alive(int(mark.read_text()))
 
@@ -241,7 +241,7 @@ def cancelled(call, mark, *, again=0):
 
 def test_a_cancelled_call_cleans_up_and_leaves_nothing(word, mark):
     """Before the cancellation comes out of the await."""
-    cancelled(partial(run_apart, sleep_with_litter, word, mark), mark)
+    cancelled(partial(await_in_process, sleep_with_litter, word, mark), mark)
 
     assert mark.read_text() == "cleaned up"
     assert not live(word)
@@ -250,9 +250,9 @@ def test_a_cancelled_call_cleans_up_and_leaves_nothing(word, mark):
 @pytest.mark.parametrize("call", [swallow_everything, count_natively])
 def test_what_hears_nothing_is_killed(word, mark, temporary, monkeypatch, call):
     """After its time to clean up; what it left is removed for it."""
-    monkeypatch.setattr(child, "_GRACE_SECONDS", 0.3)
+    monkeypatch.setattr(calls, "_GRACE_SECONDS", 0.3)
 
-    cancelled(partial(run_apart, call, word, mark), mark)
+    cancelled(partial(await_in_process, call, word, mark), mark)
 
     assert not live(word)
     assert not list(temporary.iterdir())
@@ -260,7 +260,7 @@ def test_what_hears_nothing_is_killed(word, mark, temporary, monkeypatch, call):
 
 def test_a_second_cancellation_does_not_cut_the_first_short(word, mark):
     """Nor a third; one comes out, when all is over."""
-    cancelled(partial(run_apart, sleep_with_litter, word, mark), mark, again=3)
+    cancelled(partial(await_in_process, sleep_with_litter, word, mark), mark, again=3)
 
     assert mark.read_text() == "cleaned up"
     assert not live(word)
@@ -271,7 +271,7 @@ def test_a_call_may_be_cancelled_at_any_time(word, mark):
     moments = random.Random(9)  # noqa: S311 - the same moments every time
 
     async def once(seconds):
-        task = asyncio.create_task(run_apart(leave_litter, word, mark))
+        task = asyncio.create_task(await_in_process(leave_litter, word, mark))
         await asyncio.sleep(seconds)
         task.cancel()
         with contextlib.suppress(asyncio.CancelledError):
@@ -294,10 +294,10 @@ def test_a_deadline_is_a_timeout(word, mark):
     async def main():
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(1):
-                await run_apart(sleep_with_litter, word, mark)
+                await await_in_process(sleep_with_litter, word, mark)
         assert not live(word)
         with pytest.raises(TimeoutError):
-            await asyncio.wait_for(run_apart(time.sleep, 60), 0.3)
+            await asyncio.wait_for(await_in_process(time.sleep, 60), 0.3)
         return asyncio.current_task().cancelling()
 
     assert asyncio.run(main()) == 0
@@ -312,8 +312,8 @@ def test_the_tasks_of_a_group_end_with_the_one_that_fails(word, mark):
 
     async def main():
         async with asyncio.TaskGroup() as group:
-            group.create_task(run_apart(sleep_with_litter, word, mark))
-            group.create_task(run_apart(time.sleep, 60))
+            group.create_task(await_in_process(sleep_with_litter, word, mark))
+            group.create_task(await_in_process(time.sleep, 60))
             group.create_task(fail())
 
     with pytest.raises(ExceptionGroup) as caught:
@@ -327,15 +327,15 @@ def test_a_cancelled_scope_of_anyio_waits_in_peace(word, mark, monkeypatch):
     """It would cancel again in each turn of the loop, thousands of times."""
     waits = []
     shield = asyncio.shield
-    monkeypatch.setattr(run.asyncio, "shield", lambda each: waits.append(each) or shield(each))
+    monkeypatch.setattr(awaiting.asyncio, "shield", lambda each: waits.append(each) or shield(each))
 
     async def main():
         async with anyio.create_task_group() as group:
-            group.start_soon(run_apart, sleep_with_litter, word, mark)
+            group.start_soon(await_in_process, sleep_with_litter, word, mark)
             await begun(mark)
             group.cancel_scope.cancel()
         with anyio.move_on_after(0.2) as scope:
-            await run_apart(time.sleep, 60)
+            await await_in_process(time.sleep, 60)
         return scope.cancelled_caught
 
     assert anyio.run(main, backend="asyncio")
@@ -349,7 +349,7 @@ def test_a_cancelled_scope_of_anyio_waits_in_peace(word, mark, monkeypatch):
 def test_the_loop_may_run_in_any_thread(word, mark):
     """A signal would only be heard in the main one."""
     thread = threading.Thread(
-        target=cancelled, args=(partial(run_apart, sleep_with_litter, word, mark), mark)
+        target=cancelled, args=(partial(await_in_process, sleep_with_litter, word, mark), mark)
     )
     thread.start()
     thread.join()
@@ -360,7 +360,7 @@ def test_the_loop_may_run_in_any_thread(word, mark):
 def test_a_coroutine_that_is_dropped_takes_its_process_along(word, mark):
     """As that of a loop which is closed while tasks wait."""
     loop = asyncio.new_event_loop()
-    task = loop.create_task(run_apart(sleep_with_litter, word, mark))
+    task = loop.create_task(await_in_process(sleep_with_litter, word, mark))
     loop.run_until_complete(begun(mark))
     loop.close()
     task._log_destroy_pending = False
@@ -371,9 +371,9 @@ def test_a_coroutine_that_is_dropped_takes_its_process_along(word, mark):
 
 def test_a_loop_that_is_closed_takes_its_processes_along(word, mark, temporary, monkeypatch):
     """Though nobody cancels the tasks that wait, and they are kept alive."""
-    monkeypatch.setattr(child, "_WAKE_MILLISECONDS", 50)
+    monkeypatch.setattr(supervision, "_WAKE_SECONDS", 0.05)
     loop = asyncio.new_event_loop()
-    task = loop.create_task(run_apart(sleep_with_litter, word, mark))
+    task = loop.create_task(await_in_process(sleep_with_litter, word, mark))
     loop.run_until_complete(begun(mark))
     task._log_destroy_pending = False
 
@@ -387,7 +387,7 @@ def test_a_loop_that_is_closed_takes_its_processes_along(word, mark, temporary, 
 def test_without_a_loop_of_asyncio_there_is_a_clear_error():
     """As under trio, which runs coroutines in its own way."""
     with pytest.raises(WorkerError, match="asyncio event loop, and none runs here"):
-        run_apart(os.getpid).send(None)
+        await_in_process(os.getpid).send(None)
 
 
 def test_the_host_is_left_as_it_was():
@@ -405,13 +405,13 @@ def test_the_host_is_left_as_it_was():
         )
 
     async def main():
-        await run_apart(os.getpid)  # what is imported for it may open something
+        await await_in_process(os.getpid)  # what is imported for it may open something
         assert until(lambda: threading.active_count() == threads)
         before = state()
-        await run_apart(os.getpid)
+        await await_in_process(os.getpid)
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(0.2):
-                await run_apart(time.sleep, 60)
+                await await_in_process(time.sleep, 60)
         assert until(lambda: threading.active_count() == threads)
         return before, state()
 
@@ -425,13 +425,13 @@ def test_a_guardian_that_is_killed_takes_all_along(word, mark):
     """The error says so, and what can be recognised of the call is killed."""
 
     async def main():
-        task = asyncio.create_task(run_apart(sleep_with_litter, word, mark))
+        task = asyncio.create_task(await_in_process(sleep_with_litter, word, mark))
         await begun(mark)
         [guardian] = children()
         os.kill(guardian, signal.SIGKILL)
         await task
 
-    with pytest.raises(WorkerError, match="watches over it was killed by signal 9") as caught:
+    with pytest.raises(WorkerError, match="supervises it was killed by signal 9") as caught:
         asyncio.run(main())
 
     assert caught.value.exit_code == -9
@@ -442,7 +442,7 @@ def test_a_guardian_that_is_told_to_stop_stops_in_peace(word, mark):
     """As whoever ends a whole service tells every process of it."""
 
     async def main():
-        task = asyncio.create_task(run_apart(sleep_with_litter, word, mark))
+        task = asyncio.create_task(await_in_process(sleep_with_litter, word, mark))
         await begun(mark)
         [guardian] = children()
         os.kill(guardian, signal.SIGTERM)
@@ -458,11 +458,11 @@ def test_a_guardian_that_is_told_to_stop_stops_in_peace(word, mark):
 HOST = """
 import asyncio, signal, sys, threading
 sys.path[:0] = [{folder!r}]
-from apartparts import sleep_with_litter
-from cooperbench_eval.apart.run import run_apart
+from processparts import sleep_with_litter
+from cooperbench_eval.processes.awaiting import await_in_process
 
 {before}
-asyncio.run(run_apart(sleep_with_litter, {word!r}, {mark!r}))
+asyncio.run(await_in_process(sleep_with_litter, {word!r}, {mark!r}))
 """
 
 
@@ -535,7 +535,7 @@ def test_signals_that_the_host_blocks_or_ignores_reach_the_work(start_host, word
 
 SCRIPT = """
 import asyncio
-from cooperbench_eval.apart.run import run_apart
+from cooperbench_eval.processes.awaiting import await_in_process
 
 class Own(Exception):
     pass
@@ -544,7 +544,7 @@ def work():
     raise Own("of the script")
 
 try:
-    asyncio.run(run_apart(work))
+    asyncio.run(await_in_process(work))
 except Own as exc:
     print(exc)
 """

@@ -1,0 +1,40 @@
+"""Removes folders, whatever is in them; run as a script, it removes the one that is named."""
+
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+__all__ = ["remove", "temporary_folder"]
+
+
+@contextmanager
+def temporary_folder() -> Iterator[Path]:
+    """Make a folder, and remove it afterwards."""
+    folder = Path(tempfile.mkdtemp(prefix="cooperbench-")).resolve()
+    try:
+        yield folder
+    finally:
+        remove(folder)
+
+
+def remove(directory: Path) -> None:
+    """Remove a tree, even one in which tests took away their own permissions."""
+    with suppress(OSError, RecursionError):
+        shutil.rmtree(directory)
+        return
+    folders = [directory]
+    for folder in folders:
+        with suppress(OSError):
+            folder.chmod(0o700)
+            folders += (f for f in folder.iterdir() if f.is_dir() and not f.is_symlink())
+    # Folders may nest more deeply than Python's stack, or have paths that are too long.
+    with suppress(OSError):
+        subprocess.run(["rm", "-rf", "--", directory], check=False, capture_output=True)  # noqa: S603, S607
+
+
+if __name__ == "__main__":
+    remove(Path(sys.argv[1]))
