@@ -45,7 +45,7 @@ def summarize(
     gold: FactsSource | None = None,
     confidence: float = 0.95,
 ) -> Summary:
-    """Sum up many reports.
+    """Summarize many reports.
 
     They are read once and not kept, so an iterator over a folder will do. Their order
     does not matter.
