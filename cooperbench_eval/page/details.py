@@ -7,18 +7,7 @@ from cooperbench_eval.models import LedgerRow, TestCase, TestCaseStatus, TestRes
 from cooperbench_eval.page.embedding import shown_bytes
 from cooperbench_eval.reporting import Attempt, FeatureReport, MergeReport
 from cooperbench_eval.reporting.resolutions import ConflictResolution, NaiveMerge
-from cooperbench_eval.views.wording import (
-    blame_text,
-    conflicts_text,
-    counted,
-    failure_text,
-    patch_text,
-    run_counts,
-    run_notes,
-    spoken,
-    title_text,
-    usage_text,
-)
+from cooperbench_eval.views import wording
 
 __all__ = ["MOST_NAMES", "details_of"]
 
@@ -38,41 +27,35 @@ def details_of(report: MergeReport, answers: Mapping[str, str], text_limit: int)
 
     Args:
         report: Its report.
-        answers: What each strategy made of it, as a summary counts.
+        answers: How the pair ended under each strategy, as a summary counts it.
         text_limit: How many bytes of a text are kept.
     """
     texts = _Texts(text_limit)
-    features = (report.feature1, report.feature2)
     return {
-        "title": title_text(_cut(report.repo_name), report),
-        "facts": {name: _cut(value) for name, value in _facts(report)},
-        "features": [_feature(each) for each in features],
-        "attempts": [
-            _attempt(report, each, answers.get(each.strategy, "")) for each in report.attempts
-        ],
+        "title": wording.title_text(_cut(report.repo_name), report),
+        "facts": {name: _cut(value) for name, value in _facts(report).items() if value},
+        "features": [_feature(each) for each in (report.feature1, report.feature2)],
+        "attempts": [_attempt(report, each, answers[each.strategy]) for each in report.attempts],
         "conflicts": list(_conflicts(report, texts)),
         "more_conflicts": max(len(report.conflicts) - MOST_NAMES, 0),
         "texts": texts.kept,
     }
 
 
-def _facts(report: MergeReport) -> Iterator[tuple[str, str]]:
-    status = spoken(report.merge_status)
-    yield "merge", f"{status}, {failure_text(report.failure)}" if report.failure else status
-    if report.conflict_details is not None:
-        yield "conflicts", conflicts_text(report.conflict_details)
-    if report.model is not None:
-        yield "model", report.model
-    if report.setting is not None:
-        yield "setting", report.setting
-    yield "try", str(report.k)
-    yield "evaluated", report.timestamp.isoformat(" ", "seconds")
-    if report.base_commit:
-        yield "base commit", report.base_commit
-    if report.base_tree_id:
-        yield "base tree", report.base_tree_id
-    if report.versions:
-        yield "versions", ", ".join(f"{name} {value}" for name, value in report.versions.items())
+def _facts(report: MergeReport) -> dict[str, str | None]:
+    failure, details = report.failure, report.conflict_details
+    status = wording.spoken(report.merge_status)
+    return {
+        "merge": f"{status}, {wording.failure_text(failure)}" if failure else status,
+        "conflicts": wording.conflicts_text(details) if details else None,
+        "model": report.model,
+        "setting": report.setting,
+        "try": str(report.k),
+        "evaluated": report.timestamp.isoformat(" ", "seconds"),
+        "base commit": report.base_commit,
+        "base tree": report.base_tree_id,
+        "versions": ", ".join(f"{name} {value}" for name, value in report.versions.items()),
+    }
 
 
 # --- features and strategies -------------------------------------------------
@@ -82,7 +65,7 @@ def _feature(feature: FeatureReport) -> _Json:
     patch = feature.patch
     return {
         "number": feature.number,
-        "patch": _cut(patch_text(patch)),
+        "patch": _cut(wording.patch_text(patch)),
         "usable": patch.is_usable,
         "files": {
             words: _some(names)
@@ -100,14 +83,14 @@ def _feature(feature: FeatureReport) -> _Json:
 
 
 def _run(run: TestResult | None) -> _Json:
-    """Say how a run ended, and which cases did not pass; what it printed is left out."""
+    """Return how a run ended and which cases did not pass, without its output."""
     if run is None:
         return {"text": "not run", "passed": None}
     failed = [case for case in run.cases if case.status not in _FINE]
     return {
-        "text": run_counts(run),
+        "text": wording.run_counts(run),
         "passed": run.passed if run.was_run else None,
-        "beside": [_cut(note) for note in run_notes(run, _listed)],
+        "beside": [_cut(note) for note in wording.run_notes(run, _listed)],
         "failed": [_case(case, i) for i, case in enumerate(failed[:MOST_NAMES])],
         "more": max(len(failed) - MOST_NAMES, 0),
     }
@@ -118,32 +101,33 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _case(case: TestCase, place: int) -> list[str]:
-    """Say how a case ended, and why if it is one of the first: one cause breaks many."""
+    """Return how a case ended, with its message if it is one of the first few.
+
+    Many cases often fail for the same reason.
+    """
     message = _cut(case.message, _MOST_MESSAGE) if place < _MOST_MESSAGES else ""
-    return [_cut(case.id), spoken(case.status), message]
+    return [_cut(case.id), wording.spoken(case.status), message]
 
 
 def _attempt(report: MergeReport, attempt: Attempt, answer: str) -> _Json:
     blame = report.blame(attempt.strategy)
     left = attempt.conflict_details
     ledger = [row for row in attempt.ledger if _said(row)]
-    numbers = (report.feature1.number, report.feature2.number)
     return {
         "strategy": _cut(attempt.strategy),
         "implementation": _cut(attempt.implementation),
-        "status": spoken(attempt.status),
+        "status": wording.spoken(attempt.status),
         "answer": answer,
-        "blame": blame_text(blame, attempt),
+        "blame": wording.blame_text(blame, attempt),
         "failure": _cut(attempt.failure),
         "service_failed": attempt.service_failed,
         "met": attempt.conflicts_met,
         "left": None if left is None else left.conflict_sections,
         "seconds": round(attempt.duration_seconds, 3),
-        "usage": [usage_text(usage, _cut(usage.model)) for usage in attempt.usage],
+        "usage": [wording.usage_text(usage, _cut(usage.model)) for usage in attempt.usage],
         "lost": [
-            {"feature": number, **_some(names)}
-            for number, names in zip(numbers, (blame.lost_tests1, blame.lost_tests2), strict=True)
-            if names
+            {"feature": feature.number, **_some(names)}
+            for feature, names in wording.lost_tests(report, blame)
         ],
         "runs": [_run(attempt.feature1_tests), _run(attempt.feature2_tests)],
         "ledger": [_row(row) for row in ledger[:MOST_NAMES]],
@@ -152,15 +136,16 @@ def _attempt(report: MergeReport, attempt: Attempt, answer: str) -> _Json:
 
 
 def _row(row: LedgerRow) -> list[str]:
-    """Say what became of a conflict: path, line, what either side did, what the strategy did."""
+    """Return a conflict's path and line, what either side did, and what the strategy did."""
     line = "" if row.line is None else str(row.line)
     return [_cut(row.path), line, _cut(row.shape), _cut(_said(row))]
 
 
 def _said(row: LedgerRow) -> str:
-    """Return the strategy's words on a conflict.
+    """Return what the strategy reported about a conflict.
 
-    What any function over conflicts has for a rule says nothing of this one.
+    The rule `answer` is what `resolve_conflicts` writes for any function, so it says
+    nothing about this conflict.
     """
     if row.rule == "answer" and not row.strategy:
         return ""
@@ -171,9 +156,9 @@ def _said(row: LedgerRow) -> str:
     if kept:
         words.append(f"keeps {' and '.join(kept)}")
     if row.attempts is not None:
-        words.append(f"asked {counted(row.attempts, 'time')}")
+        words.append(f"asked {wording.counted(row.attempts, 'time')}")
     if row.invented_lines:
-        words.append(f"{counted(row.invented_lines, 'line')} of no version")
+        words.append(f"{wording.counted(row.invented_lines, 'line')} of no version")
     if row.conflicts > 1:
         words.append(f"{row.conflicts} conflicts in one")
     return ", ".join(words)
@@ -183,13 +168,14 @@ def _said(row: LedgerRow) -> str:
 
 
 class _Texts:
-    """The texts of a pair, each once: strategies often agree.
+    """The texts of a pair. Each is kept once, since strategies often agree.
 
     Args:
-        limit: How many bytes of one text are kept; of all together so many times that.
+        limit: How many bytes of one text are kept. All texts together may take
+            `_MOST_TEXTS` times as many.
 
     Attributes:
-        kept: Each text with how many bytes of it are left out.
+        kept: Each text, and how many of its bytes are left out.
     """
 
     def __init__(self, limit: int) -> None:
@@ -199,7 +185,7 @@ class _Texts:
         self._numbers: dict[bytes, int] = {}
 
     def add(self, text: bytes | None) -> int | None:
-        """Return the number of *text*; `None` of none."""
+        """Return the place of *text* in `kept`; `None` if there is no text."""
         if text is None:
             return None
         if text not in self._numbers:
@@ -211,7 +197,7 @@ class _Texts:
 
 
 def _whole_characters(text: bytes, limit: int) -> int:
-    """Return how many bytes up to *limit* cut no character of UTF-8 in two."""
+    """Return at most *limit*, reduced so that no UTF-8 character is cut in two."""
     if len(text) <= limit:
         return len(text)
     size = limit

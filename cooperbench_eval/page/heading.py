@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from cooperbench_eval.analysis import StrategySummary, Summary
 from cooperbench_eval.display.visible import visible
 from cooperbench_eval.reporting import MergeReport
-from cooperbench_eval.views.wording import ANSWERS, answer_counts, correct_texts, counted, spoken
+from cooperbench_eval.views import wording
 
 __all__ = ["Origins", "heading_html"]
 
@@ -59,14 +59,14 @@ def _text(text: str) -> str:
 
 def _about(summary: Summary, origins: Origins) -> Iterator[str]:
     statuses = [
-        f"{count:,} {_link(spoken(status), {'status': spoken(status)})}"
+        f"{count:,} {_link(wording.spoken(status), {'status': wording.spoken(status)})}"
         for status, count in summary.statuses.items()
     ]
-    pairs = f"<strong>{counted(summary.pairs, 'pair')}</strong>"
+    pairs = f"<strong>{wording.counted(summary.pairs, 'pair')}</strong>"
     yield f"{pairs}: {', '.join(statuses)}" if statuses else pairs
     if summary.failures:
-        reasons = ", ".join(f"{count:,} {spoken(kind)}" for kind, count in summary.failures.items())
-        yield f"Not evaluated: {_text(reasons)}"
+        reasons = [f"{count:,} {wording.spoken(kind)}" for kind, count in summary.failures.items()]
+        yield f"Not evaluated: {_text(', '.join(reasons))}"
     if summary.repeated:
         yield f"{summary.repeated:,} of them repeat a try at a pair that another report has"
     if origins.first and origins.last:
@@ -102,7 +102,7 @@ def _strategies(summary: Summary) -> Iterator[str]:
     )
     yield '<div class="wide" role="region" aria-label="Strategies" tabindex="0">'
     yield '<table aria-label="How the pairs ended under each strategy">'
-    names = ["strategy", "rate", "interval", *ANSWERS.values()]
+    names = ["strategy", "rate", "interval", *wording.ANSWERS.values()]
     heads = "".join(f'<th scope="col">{name}</th>' for name in names)
     yield f'<thead><tr>{heads}<td class="bar"></td></tr></thead><tbody>'
     for strategy in summary.strategies.values():
@@ -111,8 +111,8 @@ def _strategies(summary: Summary) -> Iterator[str]:
 
 
 def _row(strategy: StrategySummary) -> str:
-    counts = answer_counts(strategy.verdicts)
-    cells = [_text(text) for text in correct_texts(strategy)]
+    counts = wording.answer_counts(strategy.verdicts)
+    cells = [_text(text) for text in wording.correct_texts(strategy)]
     cells += [_count(count, strategy.name, answer) for answer, count in counts.items()]
     numbers = "".join(f'<td class="number">{cell}</td>' for cell in cells)
     return (
@@ -124,7 +124,7 @@ def _row(strategy: StrategySummary) -> str:
 def _count(count: int, strategy: str, answer: str) -> str:
     if not count:
         return "0"
-    label = f"{counted(count, 'pair')} {ANSWERS[answer]} under {strategy}"
+    label = f"{wording.counted(count, 'pair')} {wording.ANSWERS[answer]} under {strategy}"
     return _link(f"{count:,}", {"strategy": strategy, "verdict": answer}, label)
 
 

@@ -5,13 +5,7 @@ from typing import Any
 
 from cooperbench_eval.page.embedding import embed
 from cooperbench_eval.reporting import Attempt, FeatureReport, MergeReport
-from cooperbench_eval.views.wording import (
-    ANSWERS,
-    blame_text,
-    failure_text,
-    run_counts,
-    spoken,
-)
+from cooperbench_eval.views import wording
 
 __all__ = ["MOST_LISTED", "Index"]
 
@@ -46,10 +40,10 @@ class Index:
             "model": self._name(report.model or ""),
             "setting": self._name(report.setting or ""),
             "k": report.k,
-            "status": self._name(spoken(report.merge_status)),
+            "status": self._name(wording.spoken(report.merge_status)),
             "score": report.conflict_score,
             "paths": [self._name(_short(path)) for path in paths[:MOST_LISTED]],
-            "note": "" if report.failure is None else _short(failure_text(report.failure)),
+            "note": "" if report.failure is None else _short(wording.failure_text(report.failure)),
             "rows": {
                 self._name(each.strategy): self._row(report, each, answers)
                 for each in report.attempts
@@ -60,11 +54,10 @@ class Index:
     def _row(self, report: MergeReport, attempt: Attempt, answers: Mapping[str, str]) -> list[Any]:
         """Say what a strategy made of the pair: answer, to blame, lost tests, and why."""
         blame = report.blame(attempt.strategy)
-        sides = ((report.feature1, blame.lost_tests1), (report.feature2, blame.lost_tests2))
         return [
             self._name(answers[attempt.strategy]),
-            self._name("" if report.failure is not None else blame_text(blame, attempt)),
-            [self._lost(feature, names) for feature, names in sides if names],
+            self._name("" if report.failure is not None else wording.blame_text(blame, attempt)),
+            [self._lost(*each) for each in wording.lost_tests(report, blame)],
             self._name(_why(report, attempt)),
         ]
 
@@ -84,8 +77,8 @@ class Index:
             strategies: All strategies, in the order in which they are shown.
         """
         order = [self._name(name) for name in strategies]
-        names = embed(list(self._names))
-        yield f'{{"answers":{embed(ANSWERS)},"names":{names},"strategies":{embed(order)},"rows":['
+        head = {"answers": wording.ANSWERS, "names": list(self._names), "strategies": order}
+        yield f'{embed(head).removesuffix("}")},"rows":['
         for i, row in enumerate(self._rows):
             yield f",{row}" if i else row
         yield "]}"
@@ -100,7 +93,7 @@ def _why(report: MergeReport, attempt: Attempt) -> str:
         (report.feature2.number, attempt.feature2_tests),
     )
     return "; ".join(
-        f"tests of feature {number}: {run_counts(run)}"
+        f"tests of feature {number}: {wording.run_counts(run)}"
         for number, run in runs
         if run is not None and not run.passed
     )

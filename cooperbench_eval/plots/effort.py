@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from cooperbench_eval.analysis.summary import Summary
 from cooperbench_eval.analysis.verdicts import Verdicts
 from cooperbench_eval.errors import AnalysisError
+from cooperbench_eval.views.summaries import named_rows
 
 if TYPE_CHECKING:
     from cooperbench_eval.plots.canvas import Axes, Figure
@@ -75,8 +76,7 @@ def plot_effort(summary: Summary, *, up_to: float = 10.0, ax: "Axes | None" = No
 
 def _known(summary: Summary) -> dict[Verdicts, list[str]]:
     """Return what was merged and tested, with the names of those that come to the same."""
-    judged = [(name, each.verdicts) for name, each in summary.strategies.items()]
-    judged += [(f"[{name}]", each.verdicts) for name, each in summary.policies.items()]
+    judged = [(name, each.verdicts) for name, each in named_rows(summary)]
     known: dict[Verdicts, list[str]] = {}
     for name, found in judged:
         if not found.is_untested and _merges(found):

@@ -8,7 +8,7 @@ from attrs import frozen
 from cooperbench_eval.analysis.summary import Summary
 from cooperbench_eval.analysis.verdicts import PolicySummary, StrategySummary
 from cooperbench_eval.errors import AnalysisError
-from cooperbench_eval.views.summaries import key_text
+from cooperbench_eval.views.summaries import groups_of, named_rows
 
 if TYPE_CHECKING:
     from cooperbench_eval.plots.canvas import Axes, Figure, Look
@@ -66,20 +66,11 @@ def plot_verdicts(summary: Summary, *, ax: "Axes | None" = None) -> "Figure":
 
 
 def _bars(summary: Summary) -> Iterator[_Bar]:
-    if not summary.by:
-        yield from _bars_of(summary)
-        return
-    groups = [(f"{key_text(key)} ({each.pairs})", each) for key, each in summary.groups.items()]
-    for title, group in [*groups, (f"all ({summary.pairs})", summary)]:
-        yield _Bar(title)
-        yield from _bars_of(group)
-
-
-def _bars_of(summary: Summary) -> Iterator[_Bar]:
-    for name, strategy in summary.strategies.items():
-        yield _Bar(name, strategy)
-    for name, policy in summary.policies.items():
-        yield _Bar(f"[{name}]", policy)
+    for title, group in groups_of(summary):
+        if title:
+            yield _Bar(title)
+        for name, one in named_rows(group):
+            yield _Bar(name, one)
 
 
 # --- drawing -----------------------------------------------------------------

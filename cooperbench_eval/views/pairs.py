@@ -23,20 +23,7 @@ from cooperbench_eval.reporting import (
     PatchReport,
     Verdict,
 )
-from cooperbench_eval.views.wording import (
-    blame_text,
-    conflicts_text,
-    counted,
-    failure_text,
-    more,
-    patch_text,
-    run_counts,
-    run_notes,
-    run_text,
-    spoken,
-    title_text,
-    usage_text,
-)
+from cooperbench_eval.views import wording
 
 __all__ = ["attempt_view", "blame_view", "details_view", "report_view", "run_view"]
 
@@ -66,13 +53,13 @@ def report_view(report: MergeReport) -> View:
     shown = report.attempts[:_MOST_STRATEGIES]
     notes = [note for attempt in shown for note in _notes(report, attempt)]
     return View(
-        title=title_text(visible(report.repo_name, _NAME), report),
+        title=wording.title_text(visible(report.repo_name, _NAME), report),
         lines=[_origin(report), _merge(report)],
         tables=[_features_table(report), *_strategies_table(report, shown)],
         notes=[
             *(visible(note, _NOTE) for note in notes[:_MOST_NOTES]),
-            *more(len(notes) - _MOST_NOTES, "such note"),
-            *more(len(report.attempts) - _MOST_STRATEGIES, "strategy row"),
+            *wording.and_more(len(notes) - _MOST_NOTES, "such note"),
+            *wording.and_more(len(report.attempts) - _MOST_STRATEGIES, "strategy row"),
         ],
     )
 
@@ -88,7 +75,7 @@ def _origin(report: MergeReport) -> str:
 
 def _merge(report: MergeReport) -> str:
     if report.failure is not None:
-        return visible(f"not evaluated, {failure_text(report.failure)}", _NOTE)
+        return visible(f"not evaluated, {wording.failure_text(report.failure)}", _NOTE)
     details = report.conflict_details
     if details is None:
         return "missing input: a patch is empty or does not apply, so there was nothing to merge"
@@ -96,7 +83,7 @@ def _merge(report: MergeReport) -> str:
         return "git merges the two without a conflict, score 0"
     worst = [f"{visible(each.path, _NAME)} ({each.score:,})" for each in _worst_first(details)]
     files = f" in {cut_list(worst, _FEW_FILES, 2 * _NAME)}" if worst else ""
-    return f"git leaves {conflicts_text(details)}{files}"
+    return f"git leaves {wording.conflicts_text(details)}{files}"
 
 
 def _features_table(report: MergeReport) -> Table:
@@ -119,14 +106,16 @@ def _feature_row(feature: FeatureReport) -> tuple[Cell, ...]:
 
 
 def _patch_cell(patch: PatchReport) -> Cell:
-    return Cell(visible(patch_text(patch), _REASON), Tone.PLAIN if patch.is_usable else Tone.BAD)
+    return Cell(
+        visible(wording.patch_text(patch), _REASON), Tone.PLAIN if patch.is_usable else Tone.BAD
+    )
 
 
 def _run_cell(run: TestResult | None) -> Cell:
     if run is None:
         return Cell("")
     tone = Tone.GOOD if run.passed else Tone.BAD if run.was_run else Tone.PLAIN
-    return Cell(run_text(run), tone)
+    return Cell(wording.run_text(run), tone)
 
 
 def _strategies_table(report: MergeReport, shown: Sequence[Attempt]) -> list[Table]:
@@ -134,9 +123,9 @@ def _strategies_table(report: MergeReport, shown: Sequence[Attempt]) -> list[Tab
     rows = [
         (
             visible(attempt.strategy, _NAME),
-            spoken(attempt.status),
-            Cell(spoken(attempt.verdict), _VERDICTS.get(attempt.verdict, Tone.BAD)),
-            blame_text(report.blame(attempt.strategy), attempt),
+            wording.spoken(attempt.status),
+            Cell(wording.spoken(attempt.verdict), _VERDICTS.get(attempt.verdict, Tone.BAD)),
+            wording.blame_text(report.blame(attempt.strategy), attempt),
             _run_cell(attempt.feature1_tests),
             _run_cell(attempt.feature2_tests),
         )
@@ -150,14 +139,9 @@ def _notes(report: MergeReport, attempt: Attempt) -> Iterator[str]:
     name = visible(attempt.strategy, _NAME)
     if attempt.failure:
         yield f"{name} failed: {visible(attempt.failure, _REASON)}"
-    blame = report.blame(attempt.strategy)
-    for feature, tests in (
-        (report.feature1, blame.lost_tests1),
-        (report.feature2, blame.lost_tests2),
-    ):
-        if tests:
-            lost = f"{name} lost {counted(len(tests), 'test')} of feature {feature.number}"
-            yield f"{lost}: {cut_list(tests, _FEW_LOST, _NAME)}"
+    for feature, tests in wording.lost_tests(report, report.blame(attempt.strategy)):
+        lost = f"{name} lost {wording.counted(len(tests), 'test')} of feature {feature.number}"
+        yield f"{lost}: {cut_list(tests, _FEW_LOST, _NAME)}"
 
 
 # --- a strategy's row, and what is to blame for it ---------------------------
@@ -166,7 +150,10 @@ def _notes(report: MergeReport, attempt: Attempt) -> Iterator[str]:
 def attempt_view(attempt: Attempt) -> View:
     """Describe what a strategy did, and both features' tests on it."""
     asked = attempt.usage[:_MOST_STRATEGIES]
-    lines = [_work(attempt), *(usage_text(each, visible(each.model, _NAME)) for each in asked)]
+    lines = [
+        _work(attempt),
+        *(wording.usage_text(each, visible(each.model, _NAME)) for each in asked),
+    ]
     if attempt.failure:
         lines.append(f"it failed: {visible(attempt.failure, _REASON)}")
     runs = (attempt.feature1_tests, attempt.feature2_tests)
@@ -177,8 +164,8 @@ def attempt_view(attempt: Attempt) -> View:
     ]
     header = ("tests, in the order of the report", "result", "seconds")
     return View(
-        title=f"{visible(attempt.strategy, _NAME)}: {spoken(attempt.status)}, "
-        f"{spoken(attempt.verdict)}",
+        title=f"{visible(attempt.strategy, _NAME)}: {wording.spoken(attempt.status)}, "
+        f"{wording.spoken(attempt.verdict)}",
         lines=lines,
         tables=[rows_table(header, rows, numbers=1)] if rows else [],
     )
@@ -187,8 +174,8 @@ def attempt_view(attempt: Attempt) -> View:
 def _work(attempt: Attempt) -> str:
     left = attempt.conflict_details
     is_open = left is not None and left.conflict_sections > 0
-    rest = f", left {conflicts_text(left)}" if left is not None and is_open else ""
-    met = counted(attempt.conflicts_met, "conflict")
+    rest = f", left {wording.conflicts_text(left)}" if left is not None and is_open else ""
+    met = wording.counted(attempt.conflicts_met, "conflict")
     return f"met {met}{rest}, took {attempt.duration_seconds:.3g} seconds"
 
 
@@ -196,9 +183,11 @@ def blame_view(blame: Blame) -> View:
     """Describe what is to blame, and the tests that the merge lost."""
     lost = (("first", blame.lost_tests1), ("second", blame.lost_tests2))
     return View(
-        title=f"to blame: {blame_text(blame)}",
+        title=f"to blame: {wording.blame_text(blame)}",
         tables=[
-            _names_table(f"{counted(len(names), 'test')} of the {place} feature lost", names)
+            _names_table(
+                f"{wording.counted(len(names), 'test')} of the {place} feature lost", names
+            )
             for place, names in lost
             if names
         ],
@@ -206,7 +195,7 @@ def blame_view(blame: Blame) -> View:
 
 
 def _names_table(title: str, names: Sequence[str]) -> Table:
-    shown = [*names[:_MOST_LOST], *more(len(names) - _MOST_LOST)]
+    shown = [*names[:_MOST_LOST], *wording.and_more(len(names) - _MOST_LOST)]
     return rows_table([title], [[name] for name in shown])
 
 
@@ -217,8 +206,8 @@ def run_view(run: TestResult) -> View:
     """Describe how a run ended, why, and which cases did not pass."""
     where = f" in the sandbox {visible(run.sandbox, _NAME)}" if run.sandbox else ""
     return View(
-        title=run_counts(run),
-        lines=[f"{run.duration_seconds:.1f} seconds{where}", *run_notes(run, _listed)],
+        title=wording.run_counts(run),
+        lines=[f"{run.duration_seconds:.1f} seconds{where}", *wording.run_notes(run, _listed)],
         tables=_broken_table([case for case in run.cases if case.status in _BROKEN]),
     )
 
@@ -232,7 +221,7 @@ def _broken_table(broken: Sequence[TestCase]) -> list[Table]:
         (case.id, Cell(case.status.value, Tone.BAD), _first_line(case.message))
         for case in broken[:_MOST_CASES]
     ]
-    rows += [(rest, "", "") for rest in more(len(broken) - _MOST_CASES)]
+    rows += [(rest, "", "") for rest in wording.and_more(len(broken) - _MOST_CASES)]
     return [rows_table(("test", "status", "message"), rows)] if rows else []
 
 
@@ -251,9 +240,9 @@ def details_view(details: ConflictDetails) -> View:
     ]
     header = ("file", "sections", "lines", "score")
     return View(
-        title=conflicts_text(details),
+        title=wording.conflicts_text(details),
         tables=[rows_table(header, rows, numbers=3)] if rows else [],
-        notes=more(len(details.files) - _MOST_FILES, "file"),
+        notes=wording.and_more(len(details.files) - _MOST_FILES, "file"),
     )
 
 

@@ -8,27 +8,20 @@ from cooperbench_eval.analysis.summary import Summary
 from cooperbench_eval.analysis.tries import Tries
 from cooperbench_eval.analysis.verdicts import GoldSummary, PolicySummary, StrategySummary
 from cooperbench_eval.display.records import Section, Table, View, rows_table
-from cooperbench_eval.views.wording import (
-    ANSWERS,
-    answer_counts,
-    correct_texts,
-    counted,
-    more,
-    rate_texts,
-    spoken,
-)
+from cooperbench_eval.views import wording
 
 __all__ = [
     "agreement_view",
     "comparison_view",
+    "groups_of",
     "judged_view",
-    "key_text",
+    "named_rows",
     "rate_view",
     "summary_view",
     "tries_view",
 ]
 
-_CORRECT, *_OTHERS = ANSWERS.values()
+_CORRECT, *_OTHERS = wording.ANSWERS.values()
 _HEADER = ("", _CORRECT, "rate", "interval", *_OTHERS, "of all")
 _SHOWN_DISAGREEMENTS = 20
 _Row = tuple[str, ...]
@@ -45,29 +38,39 @@ def summary_view(summary: Summary) -> View:
     and the greatest share of all pairs that can be correct.
     """
     is_empty = not (summary.strategies or summary.policies)
+    sections = [
+        Section(title=title, rows=[_row(one, name) for name, one in named_rows(group)])
+        for title, group in groups_of(summary)
+    ]
     return View(
         title=_pairs_text(summary),
-        tables=[] if is_empty else [_verdicts_table(list(_sections(summary)))],
+        tables=[] if is_empty else [_verdicts_table(sections)],
     )
 
 
 def judged_view(one: StrategySummary | PolicySummary) -> View:
     """Describe how pairs end under a strategy or policy, and what gold reaches."""
     return View(
-        title=f"{one.name}: {counted(one.verdicts.pairs, 'pair')}",
+        title=f"{one.name}: {wording.counted(one.verdicts.pairs, 'pair')}",
         tables=[_verdicts_table([Section(rows=[_row(one, one.name)])])],
         notes=[] if one.gold is None else _gold_texts(one.gold),
     )
 
 
-def _sections(summary: Summary) -> Iterator[Section]:
-    """Give the rows by group, then those of all pairs."""
+def groups_of(summary: Summary) -> Iterator[tuple[str, Summary]]:
+    """Give each group with its title, then all pairs; a summary without groups has no title."""
     if not summary.by:
-        yield Section(rows=_rows(summary))
+        yield "", summary
         return
     for key, group in summary.groups.items():
-        yield Section(title=f"{key_text(key)} ({group.pairs:,})", rows=_rows(group))
-    yield Section(title=f"all ({summary.pairs:,})", rows=_rows(summary))
+        yield f"{_key_text(key)} ({group.pairs:,})", group
+    yield f"all ({summary.pairs:,})", summary
+
+
+def named_rows(summary: Summary) -> list[tuple[str, StrategySummary | PolicySummary]]:
+    """Return what a table or figure has a row for, each with the name to show."""
+    policies = [(f"[{name}]", one) for name, one in summary.policies.items()]
+    return [*summary.strategies.items(), *policies]
 
 
 def _verdicts_table(sections: Sequence[Section]) -> Table:
@@ -82,7 +85,7 @@ def _verdicts_table(sections: Sequence[Section]) -> Table:
 
 
 def _pairs_text(summary: Summary) -> str:
-    pairs = counted(summary.pairs, "pair")
+    pairs = wording.counted(summary.pairs, "pair")
     if not summary.pairs:
         return pairs
     counts = [
@@ -99,24 +102,18 @@ def _pairs_text(summary: Summary) -> str:
     return f"{pairs}: {', '.join(counts)}"
 
 
-def key_text(key: Hashable) -> str:
-    """Return a group's key as one text; what is not known is a dash."""
+def _key_text(key: Hashable) -> str:
+    """Return a group's key as one text, with a dash for an unknown part."""
     parts = key if isinstance(key, tuple) else (key,)
     return " ".join("-" if part in (None, "") else str(part) for part in parts)
 
 
-def _rows(summary: Summary) -> list[_Row]:
-    strategies = [_row(one, name) for name, one in summary.strategies.items()]
-    policies = [_row(one, f"[{name}]") for name, one in summary.policies.items()]
-    return strategies + policies
-
-
 def _row(one: StrategySummary | PolicySummary, name: str) -> _Row:
     verdicts = one.verdicts
-    others = list(answer_counts(verdicts).values())[1:]
+    others = list(wording.answer_counts(verdicts).values())[1:]
     bounds = f"{verdicts.at_least:.1%}-{verdicts.at_most:.1%}" if verdicts.unanswered else ""
     correct = f"{one.correct.count:,}/{one.correct.total:,}"
-    return (name, correct, *correct_texts(one), *(f"{n:,}" for n in others), bounds)
+    return (name, correct, *wording.correct_texts(one), *(f"{n:,}" for n in others), bounds)
 
 
 def _gold_texts(gold: GoldSummary) -> list[str]:
@@ -154,7 +151,7 @@ def _comparison_view(
         f"only {second} {comparison.only_second}, neither {comparison.neither}"
     )
     return View(
-        title=f"{first} and {second} on the same {counted(comparison.pairs, 'pair')}",
+        title=f"{first} and {second} on the same {wording.counted(comparison.pairs, 'pair')}",
         lines=lines,
         tables=[rows_table(("", "right", "rate", "interval"), rates, numbers=3), *tables],
         notes=[counts, _test_text(comparison), _left_out_text(comparison), *notes],
@@ -162,7 +159,7 @@ def _comparison_view(
 
 
 def _rate_row(name: str, rate: Rate) -> _Row:
-    return (name, f"{rate.count:,}/{rate.total:,}", *rate_texts(rate))
+    return (name, f"{rate.count:,}/{rate.total:,}", *wording.rate_texts(rate))
 
 
 def _test_text(comparison: Comparison) -> str:
@@ -183,12 +180,13 @@ def _left_out_text(comparison: Comparison) -> str:
 def tries_view(tries: Tries) -> View:
     """Describe how many pairs are solved within one try, two, and so on."""
     rows = [
-        _rate_row(counted(number, "try", "tries"), rate)
+        _rate_row(wording.counted(number, "try", "tries"), rate)
         for number, rate in enumerate(tries.within, start=1)
     ]
+    pairs = wording.counted(tries.within[0].total if rows else 0, "pair")
     beside = f", {tries.left_out} left out" if tries.left_out else ""
     return View(
-        title=f"{tries.decider}: {counted(tries.within[0].total if rows else 0, 'pair')}{beside}",
+        title=f"{tries.decider}: {pairs}{beside}",
         tables=[rows_table(("within", "solved", "rate", "interval"), rows, numbers=3)],
     )
 
@@ -201,7 +199,7 @@ def agreement_view(agreement: PeerAgreement) -> View:
             each.ours.task,
             " and ".join(map(str, each.ours.features)),
             "passes" if each.peer.both_passed else "fails",
-            spoken(each.judged.verdict),
+            wording.spoken(each.judged.verdict),
         )
         for each in agreement.disagreements[:_SHOWN_DISAGREEMENTS]
     ]
@@ -211,5 +209,5 @@ def agreement_view(agreement: PeerAgreement) -> View:
         comparison,
         lines=[f"{agreement.agreeing} of {comparison.pairs} agree"],
         tables=[rows_table(header, rows)] if rows else [],
-        notes=more(left_out, "disagreement"),
+        notes=wording.and_more(left_out, "disagreement"),
     )

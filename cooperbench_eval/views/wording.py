@@ -14,28 +14,10 @@ from cooperbench_eval.reporting import (
     Blame,
     BlameKind,
     Failure,
+    FeatureReport,
     MergeReport,
     PatchReport,
 )
-
-__all__ = [
-    "ANSWERS",
-    "answer_counts",
-    "blame_text",
-    "conflicts_text",
-    "correct_texts",
-    "counted",
-    "failure_text",
-    "more",
-    "patch_text",
-    "rate_texts",
-    "run_counts",
-    "run_notes",
-    "run_text",
-    "spoken",
-    "title_text",
-    "usage_text",
-]
 
 ANSWERS = {
     "correct": "correct",
@@ -68,7 +50,7 @@ def counted(number: int, noun: str, nouns: str = "") -> str:
     return f"{number:,} {noun if number == 1 else nouns or f'{noun}s'}"
 
 
-def more(left_out: int, noun: str = "") -> list[str]:
+def and_more(left_out: int, noun: str = "") -> list[str]:
     """Return `and 3 more files` in a list, which is empty if nothing is left out."""
     if left_out <= 0:
         return []
@@ -131,6 +113,12 @@ def blame_text(blame: Blame, attempt: Attempt | None = None) -> str:
     numbers = " and ".join(map(str, blame.features))
     features = f"feature {numbers}" if len(blame.features) == 1 else f"features {numbers}"
     return _BLAME[blame.kind].format(features=features)
+
+
+def lost_tests(report: MergeReport, blame: Blame) -> list[tuple[FeatureReport, tuple[str, ...]]]:
+    """Return the features that lost tests in the merge, each with the names of its tests."""
+    lost = ((report.feature1, blame.lost_tests1), (report.feature2, blame.lost_tests2))
+    return [(feature, names) for feature, names in lost if names]
 
 
 def conflicts_text(details: ConflictDetails) -> str:
