@@ -10,7 +10,6 @@ import operator
 import platform
 import time
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from attrs import evolve, field, frozen, validators
 
@@ -19,7 +18,7 @@ from cooperbench_eval.memo import Memo
 from cooperbench_eval.merging.linediff import DiffCache
 from cooperbench_eval.merging.result import Labels, ThreeWayMerge
 from cooperbench_eval.merging.tree import merge_changes
-from cooperbench_eval.models import MergeStatus, PatchStatus, TestResult
+from cooperbench_eval.models import MergeStatus, PairId, PatchStatus, TestResult
 from cooperbench_eval.patching import (
     ApplyPolicy,
     ApplyResult,
@@ -195,31 +194,30 @@ class Evaluator:
 
 
 def report_failure(
-    strategies: Iterable[MergeStrategy],
-    failure: Failure,
-    *,
-    numbers: tuple[int, int],
-    **identity: Any,
+    strategies: Iterable[MergeStrategy], failure: Failure, pair: PairId
 ) -> MergeReport:
-    """Make the report of a pair that could not be evaluated.
+    """Return the report of a pair that could not be evaluated.
 
     Args:
-        strategies: Each gets a row, not tried.
-        failure: Why there is no answer.
-        numbers: The features.
-        identity: What else is known of the pair, as `MergeReport` names it.
+        strategies: Each gets a row that says it was not tried.
+        failure: Why there is no result.
+        pair: The identity of the pair.
     """
-    nobody_looked = PatchReport(status=PatchStatus.NOT_TRIED)
-    feature1, feature2 = (FeatureReport(number=number, patch=nobody_looked) for number in numbers)
+    not_tried = PatchReport(status=PatchStatus.NOT_TRIED)
+    feature1, feature2 = (FeatureReport(number=number, patch=not_tried) for number in pair.features)
     return MergeReport(
+        repo_name=pair.repo_name,
+        task_id=pair.task_id,
         timestamp=dt.datetime.now(dt.UTC),
         feature1=feature1,
         feature2=feature2,
         conflict_details=None,
         attempts=tuple(map(_not_tried, strategies)),
+        model=pair.model,
+        setting=pair.setting,
+        k=pair.k,
         versions=_versions(),
         failure=failure,
-        **identity,
     )
 
 

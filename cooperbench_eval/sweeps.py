@@ -1,7 +1,7 @@
 """Batches of the benchmark: all pairs of a task's own solutions, and all pairs of a run."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import suppress
 from functools import lru_cache, partial
@@ -18,6 +18,7 @@ from cooperbench_eval.benchmark import PairBuilder
 from cooperbench_eval.dataset import Dataset, Task
 from cooperbench_eval.errors import CooperBenchEvalError, DatasetError
 from cooperbench_eval.evaluator import Evaluator, FeaturePair, report_failure
+from cooperbench_eval.models import PairId, PairKey
 from cooperbench_eval.reporting import MergeReport
 from cooperbench_eval.runlogs import RunPair, Setting, discover_run
 from cooperbench_eval.running import TestRunner, TestSuite
@@ -137,7 +138,7 @@ def evaluate_run(
         pair
         for pair in discover_run(logs_dir, run_name)
         if all(value in {None, getattr(pair, name)} for name, value in wanted.items())
-        and (listed is None or _unordered(pair.repo_name, pair.task_id, pair.numbers) in listed)
+        and (listed is None or _id(pair).key in listed)
     ]
     if not found:
         raise DatasetError("holds no such pair", run_name)
@@ -154,17 +155,19 @@ def _with_tests() -> Evaluator:
     return Evaluator(runner=TestRunner())
 
 
-_Unordered = tuple[str, int, frozenset[int]]
+def _id(found: RunPair) -> PairId:
+    return PairId(
+        repo_name=found.repo_name,
+        task_id=found.task_id,
+        features=found.numbers,
+        model=found.model,
+        setting=found.setting.value,
+    )
 
 
-def _unordered(repo_name: str, task_id: int, numbers: Iterable[int]) -> _Unordered:
-    """Identify a pair regardless of the order of its features."""
-    return repo_name, task_id, frozenset(numbers)
-
-
-def _listed(dataset: Dataset, subset: str) -> Iterator[_Unordered]:
+def _listed(dataset: Dataset, subset: str) -> Iterator[PairKey]:
     for task, numbers in dataset.subset(subset):
-        yield _unordered(task.repo_name, task.task_id, numbers)
+        yield task.repo_name, task.task_id, frozenset(numbers)
 
 
 @frozen
@@ -207,15 +210,7 @@ class _Run:
                 setting=found.setting.value,
             )
         except (CooperBenchEvalError, OSError, ValueError) as exc:
-            return report_failure(
-                builder.evaluator.strategies,
-                failure_of(exc),
-                repo_name=found.repo_name,
-                task_id=found.task_id,
-                numbers=found.numbers,
-                model=found.model,
-                setting=found.setting.value,
-            )
+            return report_failure(builder.evaluator.strategies, failure_of(exc), _id(found))
 
     def _base(self, builder: PairBuilder, task: Task) -> Snapshot:
         given = self.repo_dirs

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sized
 from concurrent.futures import Executor
 from functools import partial
-from typing import Final, Literal, TypedDict
+from typing import Final, Literal
 
 from cooperbench_eval.batch.dispatch import Dispatcher, Outcome, QueuedPair
 from cooperbench_eval.batch.keys import PairKeys
@@ -17,6 +17,7 @@ from cooperbench_eval.batch.store import ReportStore
 from cooperbench_eval.batch.store_view import Claim, StoreView
 from cooperbench_eval.errors import BatchError, ReportError, RepositoryError
 from cooperbench_eval.evaluator import Evaluator, FeaturePair, report_failure
+from cooperbench_eval.models import PairId
 from cooperbench_eval.reporting import Failure, FailureKind, MergeReport
 
 __all__ = ["evaluate_many"]
@@ -184,7 +185,7 @@ class _Batch:
         if not isinstance(pair, FeaturePair):
             self._fault = BatchError(f"{pair!r:.80} is not a FeaturePair", "pairs")
             return
-        identity = _identity(pair)
+        identity = PairId.of(pair)
         try:
             key = self._keys.key(pair)
         except RepositoryError as exc:
@@ -213,7 +214,7 @@ class _Batch:
             case Claim.BUSY:
                 self._waiting.append(queued)
             case Claim.STORED:
-                self._ready.append(partial(self._load, queued.key, _identity(queued.pair)))
+                self._ready.append(partial(self._load, queued.key, PairId.of(queued.pair)))
             case Claim.TAKEN:
                 self._send(queued)
         return claim is not Claim.BUSY
@@ -252,10 +253,10 @@ class _Batch:
         # A plug-in put values into the report that JSON cannot hold.
         except Exception as exc:  # noqa: BLE001
             failure = failure_of(exc)
-        report = report_failure(self._strategies, failure, **_identity(pair))
+        report = report_failure(self._strategies, failure, PairId.of(pair))
         return report, pack(report)
 
-    def _load(self, key: str, identity: "_Identity") -> MergeReport:
+    def _load(self, key: str, identity: PairId) -> MergeReport:
         """Return a stored report."""
         try:
             report = self._store.load(key)
@@ -264,8 +265,8 @@ class _Batch:
             return self._failed(identity, failure)
         return self._checked(report, EventKind.STORED)
 
-    def _failed(self, identity: "_Identity", failure: Failure) -> MergeReport:
-        report = report_failure(self._strategies, failure, **identity)
+    def _failed(self, identity: PairId, failure: Failure) -> MergeReport:
+        report = report_failure(self._strategies, failure, identity)
         return self._checked(report, EventKind.FAILED)
 
     def _checked(self, report: MergeReport, kind: EventKind) -> MergeReport:
@@ -285,25 +286,3 @@ class _Batch:
 
 
 _DUPLICATE: Final = Failure(kind=FailureKind.DUPLICATE, problem="the same pair was given before")
-
-
-class _Identity(TypedDict):
-    """What identifies a pair, without its patches, which may be large."""
-
-    repo_name: str
-    task_id: int
-    numbers: tuple[int, int]
-    model: str | None
-    setting: str | None
-    k: int
-
-
-def _identity(pair: FeaturePair) -> _Identity:
-    return _Identity(
-        repo_name=pair.repo_name,
-        task_id=pair.task_id,
-        numbers=(pair.feature1.number, pair.feature2.number),
-        model=pair.model,
-        setting=pair.setting,
-        k=pair.k,
-    )
