@@ -1,4 +1,4 @@
-"""Prints one entry's change as git's diff does."""
+"""Renders the change of one entry as `git diff` does."""
 
 import base64
 import zlib
@@ -10,7 +10,7 @@ __all__ = ["binary_block", "quote_path", "render_change"]
 
 
 def quote_path(prefix: str, path: str) -> bytes:
-    """Quote a path as git does in diff headers."""
+    """Return a path with its prefix, quoted as in git's diff headers."""
     raw = prefix.encode() + encode_path(path)
     if all(0x20 <= byte < 0x7F and byte not in b'"\\' for byte in raw):  # noqa: PLR2004
         return raw
@@ -58,7 +58,7 @@ def _render(path: str, old: Entry | None, new: Entry | None) -> bytes:
 
 
 def _tab(path: str) -> bytes:
-    # git ends a name that holds a space with a tab, so that dates cannot be meant.
+    # Git ends a name that contains a space with a tab, so that it cannot be read as a date.
     return b"\t" if " " in path else b""
 
 
@@ -88,17 +88,13 @@ def binary_block(kind: str, data: bytes) -> bytes:
 
 
 def render_change(path: str, old: Entry | None, new: Entry | None) -> bytes:
-    """Return the git diff that turns *old* into *new*, empty where they are equal.
+    """Return the git diff from *old* to *new*; empty if they are equal.
 
-    Full object ids and full binary contents, so that `git apply` takes it. A
-    change of kind is a deletion and a creation, as in git.
+    It has full object ids and full binary contents, so `git apply` accepts it. As in git,
+    a change of kind is a deletion and a creation.
     """
     if old == new:
         return b""
-    if old and new and old.mode != new.mode and not _both_regular(old, new):
+    if old and new and old.mode != new.mode and not (old.mode.is_regular and new.mode.is_regular):
         return _render(path, old, None) + _render(path, None, new)
     return _render(path, old, new)
-
-
-def _both_regular(old: Entry, new: Entry) -> bool:
-    return old.mode.is_regular and new.mode.is_regular

@@ -1,4 +1,4 @@
-"""A bounded memory of answers, for questions that come again."""
+"""A bounded cache of computed values."""
 
 from collections.abc import Callable, Hashable
 from threading import Lock
@@ -6,15 +6,15 @@ from typing import Generic, TypeVar
 
 __all__ = ["Memo"]
 
-_Question = TypeVar("_Question", bound=Hashable)
-_Answer = TypeVar("_Answer")
+_Key = TypeVar("_Key", bound=Hashable)
+_Value = TypeVar("_Value")
 
 
-class Memo(Generic[_Question, _Answer]):
-    """Remembers the last answers that were worked out.
+class Memo(Generic[_Key, _Value]):
+    """Remembers the values that were computed last.
 
-    Threads may share one: at worst two of them work out the same answer. A pickled
-    one comes back empty.
+    Threads may share one: at worst, two of them compute the same value. It is empty
+    after unpickling.
 
     Example:
         >>> lengths = Memo[str, int](size=2)
@@ -23,28 +23,28 @@ class Memo(Generic[_Question, _Answer]):
     """
 
     def __init__(self, size: int) -> None:
-        """Start with nothing remembered.
+        """Start empty.
 
         Args:
-            size: How many answers to keep; the oldest one goes first.
+            size: How many values to keep; the oldest one is dropped first.
         """
         self._size = size
-        self._answers: dict[_Question, _Answer] = {}
+        self._values: dict[_Key, _Value] = {}
         self._lock = Lock()
 
-    def __reduce__(self) -> tuple[type["Memo[_Question, _Answer]"], tuple[int]]:
+    def __reduce__(self) -> tuple[type["Memo[_Key, _Value]"], tuple[int]]:
         return Memo, (self._size,)
 
-    def recall(self, question: _Question, work_out: Callable[[], _Answer]) -> _Answer:
-        """Return the answer to *question*, worked out unless it is remembered.
+    def recall(self, key: _Key, compute: Callable[[], _Value]) -> _Value:
+        """Return the value of *key*; compute it if it is not remembered.
 
-        `None` is no answer to remember, nor is what *work_out* raises.
+        `None` is never remembered, and neither is an exception that *compute* raises.
         """
-        answer = self._answers.get(question)
-        if answer is None:
-            answer = work_out()
+        value = self._values.get(key)
+        if value is None:
+            value = compute()
             with self._lock:
-                self._answers[question] = answer
-                if len(self._answers) > self._size:
-                    del self._answers[next(iter(self._answers))]
-        return answer
+                self._values[key] = value
+                if len(self._values) > self._size:
+                    del self._values[next(iter(self._values))]
+        return value

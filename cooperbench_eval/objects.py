@@ -1,7 +1,7 @@
-"""Git's objects as far as a tree needs them: nodes, ids, and where they are read.
+"""The git objects that a tree consists of: nodes, ids, and the stores they are read from.
 
-Reading goes through a store: of a commit, which asks the repository, or of edits
-that lie over another store. Nothing is ever written.
+A store reads a commit from its repository, or lays edits over another store. Nothing is
+ever written.
 """
 
 import hashlib
@@ -41,52 +41,51 @@ class Node:
 
 
 class Store(Protocol):
-    """Where a tree's nodes and contents come from."""
+    """The source of a tree's nodes and contents."""
 
     def node(self, path: str) -> Node | None:
-        """Return the node at *path*, a folder included, or `None`."""
+        """Return the node of a file or folder, or `None` if there is none."""
 
     def listing(self, path: str) -> Mapping[str, Node]:
-        """Return the nodes of the folder *path*, which is one; "" is the root."""
+        """Return the nodes of *path*, which must be a folder; "" is the root."""
 
     def read(self, path: str, node: Node) -> bytes:
-        """Return the contents of *node*, which stands at *path*."""
+        """Return the contents of *node*, which is at *path*."""
 
     def blob(self, prefix: str) -> bytes | None:
-        """Return the contents whose id starts with *prefix*; `None` if none or several do."""
+        """Return the contents whose id starts with *prefix*; `None` if no id or several do."""
 
     def root(self) -> str:
         """Return the tree id in hex."""
 
 
 def decode_path(raw: bytes) -> str:
-    """Return the path that git writes as *raw*; undecodable bytes are kept."""
+    """Return the path that git stores as *raw*; undecodable bytes are kept."""
     return raw.decode("utf-8", "surrogateescape")
 
 
 def encode_path(path: str) -> bytes:
-    """Return the bytes that stand for *path* in git."""
+    """Return the bytes as which git stores *path*."""
     return path.encode("utf-8", "surrogateescape")
 
 
 def _tree_id(listing: Mapping[str, Node]) -> str:
     """Hash a directory as git does: directories sort as if they ended in '/'."""
-    rows = sorted(
-        (encode_path(name) + b"/" * node.is_directory, encode_path(name), node)
+    rows = {
+        encode_path(f"{name}/" if node.is_directory else name): b"%o %s\0%s"
+        % (node.mode, encode_path(name), bytes.fromhex(node.id))
         for name, node in listing.items()
-    )
-    body = b"".join(
-        b"%o %s\0%s" % (node.mode, name, bytes.fromhex(node.id)) for _, name, node in rows
-    )
+    }
+    body = b"".join(rows[name] for name in sorted(rows))
     header = b"tree %d\0" % len(body)
     return hashlib.sha1(header + body, usedforsecurity=False).hexdigest()
 
 
 class OverlayStore:
-    """Edits laid over another store; rebuilds only the folders they touch.
+    """Edits laid over another store; rebuilds only the folders that they touch.
 
-    An entry replaces whatever stood at its path, a folder included, and brings
-    the folders above it into being.
+    An entry replaces anything at its path, even a folder. Missing folders above it are
+    created.
     """
 
     def __init__(self, below: Store | None, entries: Mapping[str, Entry | None]) -> None:
@@ -97,12 +96,12 @@ class OverlayStore:
         self._blobs: list[tuple[str, bytes]] | None = None
 
     def _touched(self) -> dict[str, dict[str, Entry | None]]:
-        """Group the edits by folder, every folder above an edit included."""
+        """Group the edits by folder; every folder above an edit is a key too."""
         folders: dict[str, dict[str, Entry | None]] = {"": {}}
         for path, entry in self._entries.items():
             above = list(folders_above(path))
             if any(self._entries.get(folder) is not None for folder in above):
-                continue  # a deletion below an entry that replaced the folder
+                continue  # a deletion inside a folder that an entry replaces
             for folder in above:
                 folders.setdefault(folder, {})
             folder, _, name = path.rpartition("/")
@@ -156,7 +155,7 @@ class OverlayStore:
         entry = self._entries.get(path)
         if entry is not None:
             return entry.data
-        if self._below is None:  # pragma: no cover - a node comes from one of the two
+        if self._below is None:  # pragma: no cover - every node is from one of the two
             raise RepositoryError(path, "no such entry")
         return self._below.read(path, node)
 
@@ -187,7 +186,7 @@ def folders_above(path: str) -> Iterator[str]:
 
 
 def listing_of(store: Store | None, folder: str) -> Mapping[str, Node]:
-    """Return the nodes of *folder*, none where it is no folder."""
+    """Return the nodes of *folder*; none if it is not a folder."""
     if store is None:
         return {}
     if folder:

@@ -1,7 +1,7 @@
-"""The only door to pygit2: reads a git repository, never writes to it.
+"""The only adapter to pygit2. It reads git repositories and never writes to them.
 
-Loading libgit2 takes longer than the rest of this library, so this module is
-imported when a repository is first asked for.
+Loading libgit2 takes longer than the rest of this library, so this module is imported
+only when a repository is opened.
 """
 
 from collections.abc import Mapping
@@ -14,12 +14,12 @@ from cooperbench_eval.objects import Node, decode_path
 
 __all__ = ["CommitStore", "open_revision", "unified_hunks"]
 
-_LISTINGS = 256  # folders kept as they were read: edits of a task meet in a few
+_LISTINGS = 256  # folders kept in memory: the edits of a task touch only a few
 _CONTEXT = 3  # unchanged lines around a change in a diff, as git shows by default
 
 
 class CommitStore:
-    """Reads a tree of a git repository; never writes to it."""
+    """Reads a tree of a git repository."""
 
     def __init__(self, location: str, tree_id: str) -> None:
         self._location = location
@@ -64,11 +64,11 @@ class CommitStore:
             raise RepositoryError(self._location, f"the contents of {path} are absent") from exc
 
     def blob(self, prefix: str) -> bytes | None:
-        """See `Store.blob`; the whole repository is looked through."""
+        """See `Store.blob`; this searches the whole repository."""
         try:
             found = self._repository[prefix]
         except (KeyError, ValueError, pygit2.GitError):
-            return None  # absent, or several objects start so
+            return None  # no object starts with the prefix, or several do
         return found.data if isinstance(found, pygit2.Blob) else None
 
     def root(self) -> str:
@@ -80,7 +80,7 @@ def open_revision(location: str, revision: str) -> tuple[CommitStore, str | None
     """Find a commit, tag or tree; return its store and its commit id, if any.
 
     Raises:
-        RepositoryError: *location* is no repository, or has no such revision.
+        RepositoryError: *location* is not a repository, or it has no such revision.
     """
     repository = _opened(location)
     try:
@@ -103,7 +103,7 @@ def _opened(location: str) -> pygit2.Repository:
 
 
 def unified_hunks(before: bytes, after: bytes) -> bytes:
-    """Return the hunks of a unified diff, without its headers; both sides as text."""
+    """Return the hunks of a unified diff without its headers; both sides are read as text."""
     flags = pygit2.enums.DiffOption.FORCE_TEXT
     patch = pygit2.Patch.create_from(
         before, after, old_as_path="a", new_as_path="b", flag=flags, context_lines=_CONTEXT

@@ -1,9 +1,8 @@
-"""A base tree, read-only, and overlays over it.
+"""Read-only trees, and overlays with changes to them.
 
-`Snapshot` reads a commit, a directory, or files in memory. `Changes` is a set
-of edits over a snapshot. A snapshot with changes laid over it is a snapshot
-again, so that one kind of object answers every question about a tree, and cost
-follows what is touched.
+A `Snapshot` is the tree of a commit, a directory, or files in memory. `Changes` is a set
+of edits to a snapshot. A snapshot with changes is a snapshot again, so one class answers
+every question about a tree. The cost depends on what the changes touch.
 """
 
 import functools
@@ -29,9 +28,9 @@ from cooperbench_eval.objects import (
 
 __all__ = ["Changes", "Snapshot", "entry_problem", "path_problem", "write_entry"]
 
-# NTFS and HFS+ take other spellings for the same name; git refuses these too.
+# NTFS and HFS+ accept other spellings of the same name. Git refuses these too.
 _HFS_IGNORED = re.compile("[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]")
-_LONGEST_PATH = 1024  # bytes; leaves room for the folder that a tree is written to
+_LONGEST_PATH = 1024  # bytes; this leaves space for the folder that a tree is written to
 _LONGEST_NAME = 255
 _DOT_GIT = re.compile(r"(?:\.git|git~1)[ .]*(?::.*)?", re.IGNORECASE | re.DOTALL)
 _DOT_GITMODULES = re.compile(
@@ -41,19 +40,19 @@ _DOT_GITMODULES = re.compile(
 
 @functools.lru_cache(maxsize=4096)
 def path_problem(path: str) -> str | None:
-    """Say why *path* may not stand in a tree, or `None` if it may.
+    """Return why a tree must not contain *path*, or `None` if it may.
 
-    A path is relative, has no empty, `.` or `..` part, no NUL, no part that some
-    file system takes for `.git`, and is no longer than a file system takes.
+    A path must be relative. It must not have an empty, `.` or `..` part, a NUL, or a part
+    that some file system reads as `.git`. It must be short enough for every file system.
     """
     if not path or "\0" in path:
-        return f"the path {path!r} is empty or holds a NUL"
+        return f"the path {path!r} is empty or contains a NUL"
     if path.startswith("/") or re.match(r"[A-Za-z]:[\\/]", path):
         return f"the path {path!r} is absolute"
     try:
         raw = path.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
-        return f"the path {path!r} stands for no bytes"
+        return f"the path {path!r} cannot be encoded"
     if len(raw) > _LONGEST_PATH or max(map(len, raw.split(b"/"))) > _LONGEST_NAME:
         return f"the path {path[:60]!r}… is too long"
     problems = (_part_problem(part) for part in path.split("/"))
@@ -72,9 +71,9 @@ def _part_problem(part: str) -> str | None:
 
 
 def entry_problem(path: str, mode: FileMode) -> str | None:
-    """Say why an entry of this *mode* may not stand at *path*, or `None` if it may.
+    """Return why a tree must not have an entry of this *mode* at *path*, or `None`.
 
-    Git refuses a list of submodules that is a link: reading it would follow the link.
+    Git refuses a `.gitmodules` that is a link, since reading it would follow the link.
     """
     name = _HFS_IGNORED.sub("", path.rpartition("/")[2])
     if mode is FileMode.SYMLINK and _DOT_GITMODULES.fullmatch(name):
@@ -85,9 +84,9 @@ def entry_problem(path: str, mode: FileMode) -> str | None:
 class Snapshot:
     r"""The files of a tree at one moment, read-only.
 
-    Make one with `from_repo`, `from_dir` or `from_files`, or lay changes over
-    one with `overlay`. Contents are read when asked for. A snapshot of a commit
-    pickles as the repository's path and the tree's id.
+    Make one with `from_repo`, `from_dir` or `from_files`, or apply changes to another one
+    with `overlay`. Contents are read when they are needed. A snapshot of a commit pickles
+    as the repository's path and the tree's id.
 
     Example:
         >>> base = Snapshot.from_files({"a.txt": b"one\n"})
@@ -104,11 +103,10 @@ class Snapshot:
     ) -> None:
         """Wrap a store; use one of the `from_…` constructors instead."""
         self._store = store
-        # What was asked for once is asked for again: every pair of a task looks at
-        # the same few files of the base.
+        # Kept, because all pairs of a task read the same few files of the base.
         self._nodes: dict[str, Node | None] = {}
         self._entries: dict[str, Entry | None] = {}
-        # What was merged is asked for its id, its diff and its files in turn.
+        # Kept, because a merged tree is asked for its id, its diff and its files in turn.
         self._overlays: Memo[Changes, Snapshot] = Memo(16)
         self.location = location
         self.commit_id = commit_id
@@ -118,12 +116,12 @@ class Snapshot:
         """Read the tree of a commit.
 
         Args:
-            path: A work tree with its `.git`, or a bare repository.
+            path: A working tree with its `.git`, or a bare repository.
             revision: A commit, tag or tree, in any form that `git rev-parse`
-                takes.
+                accepts.
 
         Raises:
-            RepositoryError: *path* is no repository, or has no such revision.
+            RepositoryError: *path* is not a repository, or it has no such revision.
         """
         from cooperbench_eval.repository import open_revision  # noqa: PLC0415 - loads libgit2
 
@@ -133,16 +131,17 @@ class Snapshot:
 
     @classmethod
     def from_dir(cls, path: str | os.PathLike[str]) -> Self:
-        """Read every file below a directory, now; `.git` is left out.
+        """Read every file below a directory at once, except `.git`.
 
-        So is what git has no entry for: empty folders, pipes, sockets, devices.
+        Empty folders, pipes, sockets and devices are left out, since git has no entries
+        for them.
 
         Raises:
-            RepositoryError: *path* is no directory, or a file cannot be read.
+            RepositoryError: *path* is not a directory, or a file cannot be read.
         """
         root = Path(os.path.abspath(path))  # noqa: PTH100 - links are kept as given
         if not root.is_dir():
-            raise RepositoryError(str(root), "is no directory")
+            raise RepositoryError(str(root), "is not a directory")
         entries: dict[str, Entry] = {}
         try:
             for file in _files_below(root):
@@ -153,10 +152,10 @@ class Snapshot:
 
     @classmethod
     def from_files(cls, files: Mapping[str, bytes | Entry]) -> Self:
-        """Make a tree of *files*: contents, or entries with their mode, by path.
+        """Make a tree of *files*, which are contents, or entries with a mode, by path.
 
         Raises:
-            ValueError: A path may not stand in a tree, or two paths clash.
+            ValueError: A tree must not contain one of the paths, or two paths clash.
         """
         entries = {p: e if isinstance(e, Entry) else Entry(e) for p, e in files.items()}
         return cls(OverlayStore(None, Changes(entries)))
@@ -167,10 +166,10 @@ class Snapshot:
         return self._store.root()
 
     def get(self, path: str) -> Entry | None:
-        """Return the entry at *path*, or `None` where there is none.
+        """Return the entry at *path*, or `None` if there is none.
 
         Raises:
-            RepositoryError: The entry is listed and its contents are absent.
+            RepositoryError: The tree lists the entry, but its contents are absent.
         """
         if path not in self._entries:
             self._entries[path] = self._load(path)
@@ -202,9 +201,10 @@ class Snapshot:
         return entry.data
 
     def find_blob(self, prefix: str) -> bytes | None:
-        """Return the contents whose git blob id starts with *prefix*, if they are at hand.
+        """Return the contents whose git blob id starts with *prefix*, or `None`.
 
-        A tree of a repository has the repository's other contents at hand too.
+        The tree's own entries are searched and, for a tree of a repository, the rest of
+        the repository too.
         """
         return self._store.blob(prefix)
 
@@ -218,7 +218,7 @@ class Snapshot:
         return tuple(sorted(path for path, _ in self._walk(below)))
 
     def _walk(self, folder: str = "") -> Iterator[tuple[str, Node]]:
-        folders = [folder]  # no recursion: they may nest deeper than Python's stack
+        folders = [folder]  # no recursion: folders may be nested too deeply for Python's stack
         while folders:
             folder = folders.pop()
             for name, node in listing_of(self._store, folder).items():
@@ -229,7 +229,7 @@ class Snapshot:
                     yield path, node
 
     def overlay(self, changes: "Changes") -> "Snapshot":
-        """Return this tree with *changes* made to it."""
+        """Return this tree with *changes* applied."""
         return self._overlays.recall(
             changes, lambda: Snapshot(OverlayStore(self._store, changes), location=self.location)
         )
@@ -237,18 +237,18 @@ class Snapshot:
     def write_to(self, directory: str | os.PathLike[str]) -> None:
         """Write every file below *directory*, which must be empty or absent.
 
-        Submodules become empty folders, as in a fresh clone. Links are made
-        last, and no file is written through one.
+        Submodules become empty folders, as in a fresh clone. Links are made last, so no
+        file is written through a link.
 
         Raises:
-            RepositoryError: *directory* holds something, a path leaves it, two
-                paths collide there, or writing fails.
+            RepositoryError: *directory* is not empty, a path leaves it, two paths collide
+                there, or writing fails.
         """
         root = os.fspath(directory)
         links: list[tuple[str, bytes]] = []
         made: set[str] = set()
         try:
-            os.makedirs(root, exist_ok=True)  # noqa: PTH103 - one call a file counts here
+            os.makedirs(root, exist_ok=True)  # noqa: PTH103 - fast, for many files
             if os.listdir(root):  # noqa: PTH208
                 raise RepositoryError(root, "is not empty")
             for path, node in self._walk():
@@ -267,7 +267,7 @@ class Snapshot:
                     write_entry(target, mode, data)
             for target, data in links:
                 write_entry(target, FileMode.SYMLINK, data)
-        except (OSError, ValueError) as exc:  # a link's target may hold a NUL
+        except (OSError, ValueError) as exc:  # a link's target may contain a NUL
             raise RepositoryError(root, f"cannot be written ({exc})") from exc
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -322,10 +322,10 @@ def _entry_of(file: Path) -> Entry:
 
 @frozen(init=False, repr=False)
 class Changes(Mapping[str, Entry | None]):
-    r"""Edits over a snapshot: for each touched path its new entry, or a deletion.
+    r"""Edits to a snapshot: for each touched path its new entry, or `None` to delete it.
 
-    A mapping in path order, immutable and comparable by value. Entries equal to
-    what the snapshot has are allowed and change nothing.
+    A mapping in the order of paths, immutable and comparable by value. Entries that equal
+    those of the snapshot are allowed and change nothing.
 
     Example:
         >>> edit = Changes({"a.txt": Entry(b"two\n"), "gone.txt": None})
@@ -336,11 +336,11 @@ class Changes(Mapping[str, Entry | None]):
     _entries: dict[str, Entry | None]
 
     def __init__(self, entries: Mapping[str, Entry | None] | None = None) -> None:
-        """Take the touched paths; `None` as an entry deletes.
+        """Make changes from the touched paths; `None` deletes an entry.
 
         Raises:
-            ValueError: A path may not stand in a tree, or a file is to stand
-                where another entry needs a folder.
+            ValueError: A tree must not contain one of the paths, or a file has the path
+                of a folder that another entry needs.
         """
         ordered = dict(sorted((entries or {}).items()))
         for path, entry in ordered.items():
@@ -356,7 +356,7 @@ class Changes(Mapping[str, Entry | None]):
 
     @classmethod
     def between(cls, old: Snapshot, new: Snapshot) -> Self:
-        """Return the changes that turn *old* into *new*; equal folders are skipped."""
+        """Return the changes from *old* to *new*; equal folders are skipped."""
         return cls(dict(_differences(old, new)))
 
     def __getitem__(self, path: str) -> Entry | None:
@@ -382,18 +382,18 @@ class Changes(Mapping[str, Entry | None]):
     def diff(self, base: Snapshot) -> bytes:
         """Render as a git diff against *base*.
 
-        Full object ids, binary contents in full: `git apply` gives the same
-        tree back. What an entry displaces is shown as deleted.
+        It has full object ids and full binary contents, so `git apply` reproduces the
+        tree. Files that an entry displaces are shown as deleted.
         """
         real = Changes.between(base, base.overlay(self))
         return b"".join(render_change(path, base.get(path), new) for path, new in real.items())
 
 
 def _differences(old: Snapshot, new: Snapshot) -> Iterator[tuple[str, Entry | None]]:
-    folders = [""]  # no recursion: they may nest deeper than Python's stack
+    folders = [""]  # no recursion: folders may be nested too deeply for Python's stack
     while folders:
         folder = folders.pop()
-        before = listing_of(old._store, folder)  # noqa: SLF001 - the two classes are one room
+        before = listing_of(old._store, folder)  # noqa: SLF001 - both classes are in this module
         after = listing_of(new._store, folder)  # noqa: SLF001
         for name in before.keys() | after.keys():
             was, now = before.get(name), after.get(name)

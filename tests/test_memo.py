@@ -42,7 +42,7 @@ def test_it_keeps_no_more_than_it_may_and_answers_right(size, questions):
         assert (answer[1] is not fresh) == (question in kept)
         kept = (kept if question in kept else [*kept, question])[-size:]
 
-    assert list(memo._answers) == kept
+    assert list(memo._values) == kept
 
 
 def test_it_pickles_empty():
@@ -52,7 +52,7 @@ def test_it_pickles_empty():
 
     copy = pickle.loads(pickle.dumps(memo))  # noqa: S301 - made just above
 
-    assert (copy._size, copy._answers) == (3, {})
+    assert (copy._size, copy._values) == (3, {})
     assert copy.recall("a", lambda: 1) == 1
 
 
@@ -65,4 +65,4 @@ def test_it_serves_threads():
         answers = list(pool.map(lambda q: memo.recall(q, lambda: q * q), questions))
 
     assert answers == [q * q for q in questions]
-    assert len(memo._answers) <= 3
+    assert len(memo._values) <= 3

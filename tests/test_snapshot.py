@@ -216,7 +216,7 @@ def test_a_missing_directory_is_an_error(tmp_path):
     (tmp_path / "file").write_bytes(b"")
 
     for path in (tmp_path / "missing", tmp_path / "file"):
-        with pytest.raises(RepositoryError, match="is no directory"):
+        with pytest.raises(RepositoryError, match="is not a directory"):
             Snapshot.from_dir(path)
 
 
@@ -598,7 +598,7 @@ def test_what_the_file_system_refuses_is_an_error_of_ours(tmp_path, files):
         ("x" * 256, "too long"),
         ("é" * 128, "too long"),
         ("x/" * 512 + "x", "too long"),
-        ("\ud800", "no bytes"),
+        ("\ud800", "cannot be encoded"),
     ],
 )
 def test_bad_paths_are_told(path, words):

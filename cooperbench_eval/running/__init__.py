@@ -1,8 +1,8 @@
-"""Runs tests on a merged tree and reads what they showed.
+"""Runs tests on a merged tree and reads their results.
 
-`TestRunner` writes the tree out, has a `Sandbox` run a `TestSuite`'s command
-on it, and reads the framework's own result file. Nothing is read out of the
-output, which any code can write, where a framework writes a file.
+`TestRunner` writes the tree to disk, has a `Sandbox` run a `TestSuite`'s command on it,
+and reads the framework's own result file. The command's output, which any code can
+write to, is read only if the framework writes no file.
 """
 
 from cooperbench_eval.running.cache import ResultCache

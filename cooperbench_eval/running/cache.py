@@ -1,4 +1,4 @@
-"""Keeps results of test runs by what went into them, so that nothing is run twice."""
+"""Keeps results of test runs by what they depend on, so that nothing runs twice."""
 
 import hashlib
 import json
@@ -22,30 +22,30 @@ from cooperbench_eval.models import TestCase, TestResult
 __all__ = ["ResultCache", "key_of"]
 
 _VERSION = 2
-"""Counts the meanings of a key and of a row; rows of another one are not found."""
-_PATIENCE_SECONDS = 60.0
+"""Raised when a key or a row gets a new meaning; rows of other versions are not found."""
+_BUSY_SECONDS = 60.0
 _PAUSE_SECONDS = 0.01
 _MEMORY_LIMIT = 256 << 20
 _TABLE = "CREATE TABLE IF NOT EXISTS results (key TEXT PRIMARY KEY, result BLOB NOT NULL)"
 
 
 def key_of(*facts: object) -> str:
-    """Return a digest of everything a result depends on.
+    """Return a digest of all *facts* that a result depends on.
 
-    Facts are strings, numbers, `None`, and sequences of them.
+    A fact is a string, a number, `None`, or a sequence of facts.
     """
     text = json.dumps((_VERSION, facts), ensure_ascii=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 class _Memory:
-    """What a process keeps for itself: packed results, the last used, and who makes what."""
+    """The packed results that a process used last, and a lock for each key in use."""
 
     def __init__(self) -> None:
         self.start()
 
     def start(self) -> None:
-        """Begin with nothing; also after a fork, where nobody holds the lock any more."""
+        """Start empty; also after a fork, since the thread that held the lock is gone."""
         self.owner = os.getpid()
         self.lock = threading.Lock()
         self.rows: OrderedDict[str, bytes] = OrderedDict()
@@ -53,8 +53,8 @@ class _Memory:
         self.makers: dict[str, list[Any]] = {}
 
     @contextmanager
-    def alone(self, key: str) -> Iterator[None]:
-        """Let one thread at a time look *key* up and make what is missing."""
+    def lock_key(self, key: str) -> Iterator[None]:
+        """Let one thread at a time look up *key* and make its result."""
         if self.owner != os.getpid():
             self.start()
         with self.lock:
@@ -87,15 +87,15 @@ class _Memory:
 class ResultCache:
     """Results of test runs by content.
 
-    On disk it is an SQLite file in WAL mode: many threads and processes of one
-    machine may share it (a network file system will not do), and a crash while a
-    row is written loses that row alone. What cannot be read counts as absent.
-    Nothing is ever taken out of a file; remove it to start anew.
+    On disk it is an SQLite file in WAL mode. Threads and processes of one machine may
+    share it, but not over a network file system. A crash while a row is written loses
+    only that row. A row that cannot be read counts as absent. Nothing is ever removed
+    from the file; delete it to start again.
 
     Attributes:
-        path: The file, made with its folder when first used; `None` to keep
-            results in memory, packed, for as long as this object lives, the last
-            used 256 MiB of them. Pickled, a cache in memory arrives empty.
+        path: The file, made with its folder when first used. `None` keeps the results in
+            memory, packed, as long as this object lives: the 256 MiB that were used
+            last. A cache in memory is empty after unpickling.
 
     Example:
         >>> cache = ResultCache()
@@ -111,7 +111,7 @@ class ResultCache:
         """Return the result kept under *key*, if there is one.
 
         Raises:
-            TestRunError: The file cannot be opened, or is no cache.
+            TestRunError: The file cannot be opened, or is not a cache.
         """
         if self.path is None:
             row = self._memory.get(key)
@@ -122,10 +122,10 @@ class ResultCache:
         return None if row is None else _unpack(row)
 
     def put(self, key: str, result: TestResult) -> None:
-        """Keep *result* under *key*, in place of what may be there.
+        """Keep *result* under *key*, in place of an older one.
 
         Raises:
-            TestRunError: The file cannot be opened or written, or is no cache.
+            TestRunError: The file cannot be opened or written, or is not a cache.
         """
         row = zlib.compress(json.dumps(attrs.asdict(result)).encode(), 1)
         if self.path is None:
@@ -137,15 +137,15 @@ class ResultCache:
     def get_or_make(
         self, key: str, make: Callable[[], TestResult], keeps: Callable[[TestResult], bool]
     ) -> TestResult:
-        """Return the result kept under *key*, or make it, and keep it if *keeps* says so.
+        """Return the result kept under *key*; make it if there is none.
 
-        Threads that ask for one key at a time wait for the first of them; processes
-        do not wait for each other.
+        A new result is kept if *keeps* returns true. If several threads ask for one key,
+        the others wait for the first; processes do not wait for each other.
 
         Raises:
-            TestRunError: The file cannot be opened or written, or is no cache.
+            TestRunError: The file cannot be opened or written, or is not a cache.
         """
-        with self._memory.alone(key):
+        with self._memory.lock_key(key):
             result = self.get(key)
             if result is None:
                 result = make()
@@ -155,12 +155,12 @@ class ResultCache:
 
     @contextmanager
     def _connection(self) -> Iterator[sqlite3.Connection]:
-        # One for each use: it costs little beside a test run, and a connection
-        # neither crosses threads nor survives a fork.
+        # Each use opens one: this takes little time compared with a test run, and a
+        # connection cannot be shared between threads or survive a fork.
         assert self.path is not None  # noqa: S101 - for mypy
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            with closing(sqlite3.connect(self.path, timeout=_PATIENCE_SECONDS)) as connection:
+            with closing(sqlite3.connect(self.path, timeout=_BUSY_SECONDS)) as connection:
                 _prepare(connection)
                 yield connection
         except (OSError, sqlite3.Error) as exc:
@@ -174,19 +174,20 @@ class ResultCache:
 
 
 def _prepare(connection: sqlite3.Connection) -> None:
-    """Make a new file a cache; who does so at the same time is waited for.
+    """Make a new file a cache.
 
-    SQLite does not wait by itself where two change the mode of a new file at once.
+    If two processes change the mode of a new file at once, SQLite fails instead of
+    waiting, so this retries.
     """
-    enough = time.monotonic() + _PATIENCE_SECONDS
+    deadline = time.monotonic() + _BUSY_SECONDS
     while True:
         try:
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = NORMAL")
             connection.execute(_TABLE)
         except sqlite3.OperationalError as exc:
-            is_busy = exc.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY  # whatever the reason
-            if not is_busy or time.monotonic() > enough:
+            is_busy = exc.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY  # in any of its forms
+            if not is_busy or time.monotonic() > deadline:
                 raise
             time.sleep(_PAUSE_SECONDS)
         else:
@@ -194,7 +195,7 @@ def _prepare(connection: sqlite3.Connection) -> None:
 
 
 def _unpack(row: object) -> TestResult | None:
-    """Read a row; `None` if it is not one of ours, or damaged."""
+    """Read a row; `None` if it is damaged or was not written by this module."""
     try:
         data = json.loads(zlib.decompress(row))  # type: ignore[arg-type] # or a TypeError
         cases = tuple(TestCase(**case) for case in data.pop("cases"))

@@ -1,7 +1,7 @@
-"""Files that steer a test run: which of a change they are, and how they are put back.
+"""Finds changed files that control a test run, and restores the base's version of them.
 
-Whoever writes `conftest.py` writes the verdict. The benchmark's tests patch may,
-since it is laid on afterwards; what an agent wrote may not.
+The author of `conftest.py` decides the verdict. The benchmark's tests patch may do so,
+since it is applied afterwards; an agent may not.
 """
 
 import configparser
@@ -27,12 +27,12 @@ __all__ = ["ControlFiles", "files_that_name_a_framework", "put_back"]
 
 
 class ControlFiles(StrEnum):
-    """What to do with changed files that steer test runs."""
+    """What to do with changed files that control test runs."""
 
     RESTORE = "restore"
     """Run with the base's version of them."""
     KEEP = "keep"
-    """Run with them as they are, and trust whoever wrote them."""
+    """Run with them as they are, and trust their authors."""
 
 
 def put_back(
@@ -43,23 +43,26 @@ def put_back(
     words: Sequence[str] = (),
     tests: Iterable[str] = (),
 ) -> tuple[Changes, tuple[str, ...]]:
-    """Take out of *changes* what steers a test run.
+    """Remove from *changes* every file that controls a test run.
 
-    That is what `classify_path` calls runner control; of files that also say other
-    things (`pyproject.toml`, `package.json`, `Cargo.toml` …) only where a part about
-    tests is changed; new modules that would be imported in place of the standard
-    library's, an installed package's or a test's; and scripts that *words* name,
-    themselves or through the scripts of `package.json`.
+    These are:
+
+    - the files that `classify_path` calls runner control;
+    - files with other contents too (`pyproject.toml`, `package.json`, `Cargo.toml` …), if
+      a part about tests is changed;
+    - new modules that would be imported in place of the standard library's, an installed
+      package's or a test's;
+    - scripts that *words* name, directly or through the scripts of `package.json`.
 
     Args:
-        base: The tree that *changes* lies over.
-        changes: What an agent, or a merge of agents, made of it.
+        base: The tree that was changed.
+        changes: What an agent, or a merge of agents, changed.
         roots: The folders that Python imports from, relative to the tree.
-        words: What the suite's commands are made of.
-        tests: The files that the suite's own patch brings.
+        words: The words of the suite's commands.
+        tests: The files that the suite's own patch adds or changes.
 
     Returns:
-        What is left of the changes, and the paths that were taken out, sorted.
+        The remaining changes, and the removed paths, sorted.
     """
     places = {PurePosixPath(root) for root in (".", *roots)}
     scripts = _scripts(base, words)
@@ -68,7 +71,7 @@ def put_back(
     taken = tuple(
         path
         for path, entry in changes.items()
-        if _steers(path, base.get(path), entry)
+        if _controls_a_run(path, base.get(path), entry)
         or _shadows(path, base, places)
         or (path in scripts and classify_path(path) is not PathKind.TESTS)
         or (path not in brought and _hides_a_test(path, stems))
@@ -79,7 +82,7 @@ def put_back(
 
 
 def _scripts(base: Snapshot, words: Sequence[str]) -> set[str]:
-    """Return the paths that *words* name; test files among them are the suite's own."""
+    """Return the paths that *words* name, directly or through `package.json`."""
     named = list(words)
     if _PACKAGE_RUNNERS.intersection(words):
         entry = base.get("package.json")
@@ -89,7 +92,7 @@ def _scripts(base: Snapshot, words: Sequence[str]) -> set[str]:
     return {str(PurePosixPath(word)) for word in named}
 
 
-def _steers(path: str, before: Entry | None, after: Entry | None) -> bool:
+def _controls_a_run(path: str, before: Entry | None, after: Entry | None) -> bool:
     part = _PARTS.get(PurePosixPath(path).name)
     if part is None:
         return classify_path(path) is PathKind.RUNNER_CONTROL
@@ -97,13 +100,13 @@ def _steers(path: str, before: Entry | None, after: Entry | None) -> bool:
         return True
     try:
         return part(_text(before)) != part(_text(after))
-    # What cannot be read, or not to its end, may say anything.
+    # A file that cannot be parsed may mean anything.
     except (ValueError, RecursionError, AttributeError, configparser.Error):
         return True
 
 
 def _hides_a_test(path: str, stems: tuple[str, ...]) -> bool:
-    """Whether *path* is of a module that would be imported in a test file's place."""
+    """Whether *path* belongs to a module that would be imported in place of a test file."""
     parts = (f"{stem}{end}" for stem in stems for end in ("/", "."))
     return PurePosixPath(path).suffix in _MODULE_SUFFIXES and path.startswith(tuple(parts))
 
@@ -150,7 +153,7 @@ def _cargo(text: str) -> object:
 
 
 def _go_mod(text: str) -> object:
-    # One a line, or in brackets after the word.
+    # One on each line, or in brackets after the word.
     return re.findall(r"^module\b.*|.*=>.*", text, re.MULTILINE)
 
 
@@ -176,7 +179,7 @@ _FRAMEWORKS = frozenset(
 
 
 def _shadows(path: str, base: Snapshot, roots: set[PurePosixPath]) -> bool:
-    """Whether *path* is of a module, new at a root, that hides one every run needs."""
+    """Whether *path* belongs to a new module that hides one which every run needs."""
     pure = PurePosixPath(path)
     if pure.suffix not in _MODULE_SUFFIXES:
         return False
@@ -191,7 +194,7 @@ def _shadows(path: str, base: Snapshot, roots: set[PurePosixPath]) -> bool:
 
 @cache
 def _installed() -> frozenset[str]:
-    """Return the names of the modules that are installed beside the running Python."""
+    """Return the names of the modules that are installed for the running Python."""
     found: set[str] = set()
     for kind in ("purelib", "platlib"):
         with suppress(OSError):
@@ -205,8 +208,8 @@ def _has_module(base: Snapshot, root: PurePosixPath, name: str) -> bool:
     return any(base.get(file) for file in (f"{module}.py", f"{module}/__init__.py"))
 
 
-# What code that is no test has little cause to name, and code that forges a verdict
-# from within the tested process needs.
+# Code under test has little reason to contain these words, and code that forges a verdict
+# from inside the tested process needs them.
 _FRAMEWORK_WORDS = re.compile(
     rb"\b_?pytest\b|PYTEST_|\bSkipTest\b|\bjunit_?xml\b|\bpytest_runtest|\bunittest\.(?:case|main|result|runner)"
     rb"|\bos\._exit\b|\blibtest\b|\btest2json\b|\b(?:jest|vitest)\b|COOPERBENCH"
@@ -214,18 +217,21 @@ _FRAMEWORK_WORDS = re.compile(
 
 
 def files_that_name_a_framework(base: Snapshot, changes: Changes) -> tuple[str, ...]:
-    """Return the files, no tests, that *changes* makes name a test framework, sorted.
+    """Return the changed files, except tests, in which a new line names a test framework.
 
     Code under test shares a process with the framework and can rewrite it; nothing
-    within that process could prevent it. This is a hint for whoever reads the
-    report, not a verdict: many an honest change names pytest.
+    inside that process could prevent it. This is a hint for the reader of the report,
+    not a verdict: many honest changes name pytest.
+
+    Returns:
+        The paths, sorted.
     """
     return tuple(
         path
         for path, entry in changes.items()
         if entry is not None
         and classify_path(path) in {PathKind.CODE, PathKind.DEPENDENCIES}
-        # Whole files take the pattern far longer than the lines that are new.
+        # Matching the new lines is much faster than matching the whole file.
         and _FRAMEWORK_WORDS.search(b"\n".join(_lines(entry) - _lines(base.get(path))))
     )
 

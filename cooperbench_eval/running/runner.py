@@ -1,4 +1,4 @@
-"""Runs a suite on a tree and says what it showed."""
+"""Runs a suite on a tree and returns the result."""
 
 import os
 import time
@@ -28,7 +28,7 @@ from cooperbench_eval.snapshot import Changes, Snapshot
 __all__ = ["TestRunner"]
 
 _PAUSE_SECONDS = 0.2
-_Answer = TypeVar("_Answer")
+_Value = TypeVar("_Value")
 
 
 def _as_cache(given: ResultCache | str | os.PathLike[str] | None) -> ResultCache | None:
@@ -40,16 +40,16 @@ class TestRunner:
     r"""Runs suites, each on a fresh work tree in a fresh sandbox.
 
     Attributes:
-        sandbox: Where the command runs, as an object or by name: by default in
-            bubblewrap where that works, else locally.
-        cache: Keeps results by what went into them, in memory by default; a path for
-            a file, `None` to run everything anew.
-        control_files: What to do with changed files that steer test runs.
+        sandbox: Where the command runs, as an object or by name. By default this is
+            bubblewrap if it works here, and the local sandbox if not.
+        cache: Keeps results by what they depend on: in memory by default, or in a file
+            if a path is given. `None` runs everything again.
+        control_files: What to do with changed files that control test runs.
         require_new_tests: Whether the tests that the suite's patch adds must be
             among those that ran.
         repeats: How often to run each suite.
         repeat_policy: How many of the repeats have to pass.
-        retries: How often to try again where the sandbox itself failed.
+        retries: How often to retry if the sandbox itself fails.
 
     Example:
         >>> from cooperbench_eval.models import Entry
@@ -75,15 +75,15 @@ class TestRunner:
     def run(self, base: Snapshot, changes: Changes, suite: TestSuite) -> TestResult:
         """Run *suite* on *base* with *changes* and with the suite's own patch.
 
-        A run is passed where a case passed, none failed, the exit status agrees, and
-        every required test ran. It is inconclusive, with a reason, where these
-        contradict each other or the result cannot be read: an early `os._exit(0)`
-        is no pass. Nothing is left behind, neither files nor processes, as far as
-        the sandbox can see to it. What was run before is taken from the cache.
+        A run passed if a case passed, none failed, the exit status agrees, and every
+        required test ran. It is inconclusive, with a reason, if these contradict each
+        other or the result cannot be read: an early `os._exit(0)` is not a pass. No files
+        are left over, and no processes if the sandbox can prevent it. A result that is in
+        the cache is returned without a run.
 
         Raises:
-            TestRunError: There is no such command, as far as the sandbox can tell
-                before it runs; or the cache cannot be used.
+            TestRunError: The command does not exist, if the sandbox can tell before it
+                runs; or the cache cannot be used.
             RepositoryError: The tree cannot be read.
         """
         restored: tuple[str, ...] = ()
@@ -113,9 +113,8 @@ class TestRunner:
         return attrs.evolve(result, restored_files=restored)
 
     def _result_of(self, trial: Trial) -> TestResult:
-        """Find the result in the cache, or run for it."""
         try:
-            identity = self._insist(self._identity)
+            identity = self._retry(self._identity)
             if self.cache is None:
                 result = self._repeat(trial)
             else:
@@ -132,9 +131,9 @@ class TestRunner:
             return self.sandbox.identity
 
     def _repeat(self, trial: Trial) -> TestResult:
-        """Run as often as asked for; the first run that ends as the whole does speaks for it."""
+        """Run the repeats; return the first one that agrees with the verdict on all of them."""
         results = [
-            self._insist(lambda: run_once(trial, self.sandbox, self._work_trees))
+            self._retry(lambda: run_once(trial, self.sandbox, self._work_trees))
             for _ in range(self.repeats)
         ]
         if len(results) == 1:
@@ -146,13 +145,13 @@ class TestRunner:
             repeat_policy=self.repeat_policy,
         )
 
-    def _insist(self, ask: Callable[[], _Answer]) -> _Answer:
-        """Ask the sandbox, and again where it fails; its last failure is raised."""
+    def _retry(self, call: Callable[[], _Value]) -> _Value:
+        """Call the sandbox, again if it fails; its last failure is raised."""
         for number in range(self.retries):
             with suppress(SandboxError):
-                return ask()
+                return call()
             time.sleep(_PAUSE_SECONDS * 2**number)
-        return ask()
+        return call()
 
     def _without_run(self, suite: TestSuite, status: TestStatus, reason: str) -> TestResult:
         return TestResult(
@@ -161,6 +160,6 @@ class TestRunner:
 
 
 def _is_lasting(result: TestResult) -> bool:
-    """Whether a result may be kept; a program that is missing may be installed."""
+    """Whether a result may be kept; a missing program may be installed later."""
     missing = result.status is TestStatus.SETUP_FAILED and result.exit_code in {None, NOT_FOUND}
     return not missing

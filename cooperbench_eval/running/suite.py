@@ -1,4 +1,4 @@
-"""What a feature's tests are and how to run them."""
+"""The tests of a feature, and how to run them."""
 
 import math
 import os
@@ -24,8 +24,8 @@ class Delivery(StrEnum):
     TREE = "tree"
     """It starts in the finished tree."""
     PATCHES = "patches"
-    """It has the base already, as a benchmark's image does, and starts beside
-    `feature.patch` and `tests.patch`, which it applies itself."""
+    """It has the base already, as in a benchmark's image. It starts in a folder with
+    `feature.patch` and `tests.patch`, and applies these itself."""
 
 
 def _as_command(parts: Iterable[str]) -> tuple[str, ...]:
@@ -48,31 +48,32 @@ def _as_pairs(env: Mapping[str, str] | Iterable[tuple[str, str]]) -> tuple[tuple
 
 @frozen(kw_only=True)
 class TestSuite:
-    """A feature's tests: a patch that brings them, and the command that runs them.
+    """A feature's tests: the patch that adds them, and the command that runs them.
 
-    The command starts in the root of the tree and is run as it is given; what a
-    framework needs to write its result comes through the environment.
+    The command starts in the root of the tree. The framework is asked for its result
+    through the environment or through additional arguments.
 
     Attributes:
         command: The program and its arguments. No shell is involved.
-        patch: The tests patch, laid on the tree before the run; bytes and text
-            are parsed. Empty where the tree has its tests.
-        framework: Who writes the result: `"pytest"`, `"unittest"`, `"go"`, `"cargo"`,
-            `"nextest"`, `"jest"`, `"vitest"`, `"node"`, or `"exit"` to go by the
-            command's exit status alone.
-        timeout_seconds: When to give up and kill the run, set-up included.
-        setup: Commands that make the tree ready, run before in the same place; one
+        patch: The tests patch, applied to the tree before the run; bytes and text are
+            parsed. Empty if the tree has the tests already.
+        framework: The framework that writes the result: `"pytest"`, `"unittest"`, `"go"`,
+            `"cargo"`, `"nextest"`, `"jest"`, `"vitest"`, `"node"`, or `"exit"` to judge
+            by the command's exit status only.
+        timeout_seconds: The time after which the run is killed, including its set-up; 600
+            by default.
+        setup: Commands that prepare the tree. They run first, in the same sandbox; one
             that fails ends the run.
         delivery: How the command gets the files.
-        required: Ids of test cases that must be among those that ran, as the
-            framework's reader gives them; a parametrised test is named without its
+        required: Ids of the test cases that must be among those that ran, as the
+            framework's reader returns them; a parametrised test is named without its
             parameters. `None` to find them in what the tests patch adds.
-        env: Variables for the command. Where a name ends with `PATH`, each
-            relative part of the value is taken from the root of the tree and
-            empty parts are dropped.
+        env: Variables for the command. If a name ends with `PATH`, each relative part of
+            the value is resolved against the root of the tree, and empty parts are
+            dropped.
 
     Raises:
-        PatchError: *patch* is no patch.
+        PatchError: *patch* cannot be parsed.
 
     Example:
         >>> suite = TestSuite(command=("python", "-m", "pytest"), env={"PYTHONPATH": "src"})
@@ -91,7 +92,7 @@ class TestSuite:
     required: tuple[str, ...] | None = field(
         default=None, converter=converters.optional(_as_command), repr=False
     )
-    # Kept as pairs, so that a suite can be hashed and pickled.
+    # Kept as pairs, because a suite is hashed and pickled.
     _env: tuple[tuple[str, str], ...] = field(default=(), converter=_as_pairs, repr=False)
 
     @command.validator
@@ -100,7 +101,7 @@ class TestSuite:
             raise ValueError("the command is empty")
         for part in command:
             if not isinstance(part, str):
-                raise TypeError(f"the argument {part!r} is no string")
+                raise TypeError(f"the argument {part!r} is not a string")
             if "\0" in part:
                 raise ValueError(f"the argument {part!r} holds a NUL")
 
@@ -113,7 +114,9 @@ class TestSuite:
     def _check_framework(self, _: "Attribute[Any]", framework: str) -> None:
         if framework not in FRAMEWORKS:
             known = ", ".join(FRAMEWORKS)
-            raise ValueError(f"no test framework is called {framework!r}; known: {known}")
+            raise ValueError(
+                f"no test framework is called {framework!r}; the known ones are {known}"
+            )
 
     @timeout_seconds.validator
     def _check_timeout(self, _: "Attribute[Any]", seconds: float) -> None:
@@ -124,7 +127,9 @@ class TestSuite:
     def _check_env(self, _: "Attribute[Any]", env: tuple[tuple[str, str], ...]) -> None:
         for name, value in env:
             if not name or "=" in name or "\0" in name + value:
-                raise ValueError(f"{name!r} is no variable, or its value holds a NUL")
+                raise ValueError(
+                    f"{name!r} is not a valid name of a variable, or its value holds a NUL"
+                )
 
     @property
     def env(self) -> Mapping[str, str]:
@@ -133,28 +138,28 @@ class TestSuite:
 
     @property
     def import_roots(self) -> tuple[str, ...]:
-        """The folders of the tree that its variables put on a search path."""
+        """The folders of the tree that the variables put on a search path."""
         values = [value for name, value in self._env if name.endswith("PATH")]
         parts = (part for value in values for part in value.split(os.pathsep))
         return tuple(part for part in parts if part and not Path(part).is_absolute())
 
     @property
     def script_words(self) -> tuple[str, ...]:
-        """The words of its commands, among which are the scripts that run its tests.
+        """The words of the commands, some of which name the scripts that run the tests.
 
-        None for `"exit"`, whose command may well be the product itself.
+        Empty for `"exit"`, whose command may be the tested program itself.
         """
         if self.framework == "exit":
             return ()
         return tuple(word for command in (*self.setup, self.command) for word in command)
 
     def environment_at(self, tree: str | os.PathLike[str]) -> dict[str, str]:
-        """Return the variables for a run on the tree at that absolute path."""
+        """Return the variables for a run on the tree at an absolute path."""
         return {
             name: _at(tree, value) if name.endswith("PATH") else value for name, value in self._env
         }
 
 
 def _at(tree: str | os.PathLike[str], value: str) -> str:
-    # Joining leaves absolute parts as they are.
+    # Joining leaves an absolute part unchanged.
     return os.pathsep.join(str(Path(tree) / part) for part in value.split(os.pathsep) if part)

@@ -1,4 +1,4 @@
-"""One run of one suite on one tree: written out, run in a sandbox, judged."""
+"""Runs one suite on one tree: writes the tree, runs the command, judges the result."""
 
 import re
 import shlex
@@ -37,7 +37,7 @@ _SHOWN = 1 << 20
 
 @frozen(kw_only=True)
 class Trial:
-    """What is to be run.
+    """A suite and the tree to run it on.
 
     Attributes:
         base: The tree before any change.
@@ -45,7 +45,7 @@ class Trial:
         untested: The base with these changes.
         tree: The untested tree with the suite's own patch, which is tested.
         suite: The suite.
-        require_new_tests: Whether the tests of the suite's patch must have run.
+        require_new_tests: Whether the tests that the suite's patch adds must run.
     """
 
     base: Snapshot
@@ -56,7 +56,7 @@ class Trial:
     require_new_tests: bool
 
     def facts(self) -> tuple[object, ...]:
-        """Return all that the verdict depends on beside the sandbox."""
+        """Return everything that the verdict depends on, except the sandbox."""
         suite = self.suite
         return (
             _version(),
@@ -100,7 +100,7 @@ class Trial:
 
 @cache
 def _version() -> str:
-    # Imported here because it is a good part of what importing the library costs.
+    # Imported here because it takes much of the time that importing the library takes.
     from importlib.metadata import version  # noqa: PLC0415
 
     return version("cooperbench-eval")
@@ -110,7 +110,7 @@ def run_once(trial: Trial, sandbox: Sandbox, work_trees: WorkTrees) -> TestResul
     """Run *trial* in *sandbox*, on a tree of *work_trees*.
 
     Raises:
-        TestRunError: There is no such command.
+        TestRunError: The command does not exist.
         SandboxError: The sandbox itself, or the disk, failed.
         RepositoryError: The tree cannot be read.
     """
@@ -130,15 +130,15 @@ def run_once(trial: Trial, sandbox: Sandbox, work_trees: WorkTrees) -> TestResul
                     timeout_seconds=suite.timeout_seconds,
                 )
             if not isinstance(execution, Execution):
-                raise SandboxError(f"the sandbox returned {execution!r:.80}, no Execution")
+                raise SandboxError(f"the sandbox returned {execution!r:.80}, not an Execution")
             finding = _finding(execution, trial, scratch)
             if finding.status is TestStatus.PASSED and in_tree:
                 finding = _unless_rewritten(finding, trial, place)
         except TestRunError as exc:
             if isinstance(exc, SandboxError):
                 raise
-            # A program that is missing is the caller's mistake; a script that a
-            # patch took away is the patch's.
+            # A missing program is the caller's mistake; a script that a patch removed
+            # is the patch's.
             if not _has_new_program(trial):
                 raise
             finding = Finding(status=TestStatus.SETUP_FAILED, reason=str(exc))
@@ -158,12 +158,12 @@ def run_once(trial: Trial, sandbox: Sandbox, work_trees: WorkTrees) -> TestResul
 
 @contextmanager
 def guarded() -> Iterator[None]:
-    """Make whatever a sandbox raises against its protocol the sandbox's failure."""
+    """Turn any exception that a sandbox should not raise into a `SandboxError`."""
     try:
         yield
     except CooperBenchEvalError:
         raise
-    # A plug-in may raise anything; that is a fact about the plug-in.
+    # A plug-in may raise anything; the error then names the plug-in's fault.
     except Exception as exc:
         raise SandboxError(f"the sandbox raised {exc!r}") from exc
 
@@ -177,7 +177,7 @@ def _place(trial: Trial, work_trees: WorkTrees) -> AbstractContextManager[Path]:
 
 @contextmanager
 def _patches(trial: Trial, work_trees: WorkTrees) -> Iterator[Path]:
-    """Lend a directory with what the command is to apply, each part as a git diff."""
+    """Lend a directory with the two patches that the command applies."""
     parts = {
         "feature.patch": (trial.base, trial.changes),
         "tests.patch": (trial.untested, trial.brought),
@@ -195,14 +195,14 @@ def _patches(trial: Trial, work_trees: WorkTrees) -> Iterator[Path]:
 def _idle_patch(tree: Snapshot) -> bytes:
     """Return a patch that changes nothing, since `git apply` refuses an empty one.
 
-    It takes a file's first line out and puts it in again; empty where no file of the
-    tree will do.
+    It removes the first line of a file and adds it again. It is empty if the tree has no
+    suitable file.
     """
     for path in filter(_PLAIN_PATH.fullmatch, tree.paths()):
         entry = tree.get(path)
         if entry is None or not entry.mode.is_regular or b"\0" in entry.data:
             continue
-        # With three lines of context git does not look for the file's end.
+        # With three lines of context, git does not require the end of the file here.
         lines = entry.data.splitlines(keepends=True)[:4]
         if lines and all(line.endswith(b"\n") for line in lines):
             hunk = b"-" + lines[0] + b"+" + b" ".join(lines)
@@ -215,7 +215,7 @@ def _idle_patch(tree: Snapshot) -> bytes:
 
 
 def _with_setup(launch: Launch, suite: TestSuite, scratch: Path) -> Launch:
-    """Put the set-up's commands before the launch; the first that fails leaves a mark."""
+    """Run the set-up's commands before the launch; the first that fails writes a mark."""
     if not suite.setup:
         return launch
     steps = (
@@ -228,18 +228,18 @@ def _with_setup(launch: Launch, suite: TestSuite, scratch: Path) -> Launch:
 
 
 def _setup_failure(suite: TestSuite, scratch: Path) -> str:
-    """Say which command of the set-up failed; empty if none did."""
+    """Return which command of the set-up failed; empty if none did."""
     try:
         number, status = map(int, read_result_file(scratch / _SETUP_MARK).split())
         command = shlex.join(suite.setup[number])
-    # No mark, or one that was not made by us.
+    # There is no mark, or we did not write it.
     except (UnreadableResultError, ValueError, IndexError):
         return ""
     return f"the set-up's {command} ended with exit status {status}"
 
 
 def _has_new_program(trial: Trial) -> bool:
-    """Whether the command's program is a file of the tree that is not as the base has it."""
+    """Whether the command's program is a file of the tree that differs from the base."""
     program = trial.suite.command[0]
     if "/" not in program or Path(program).is_absolute():
         return False
@@ -247,7 +247,7 @@ def _has_new_program(trial: Trial) -> bool:
     return trial.tree.get(path) != trial.base.get(path)
 
 
-# --- what the run showed -----------------------------------------------------
+# --- the verdict -------------------------------------------------------------
 
 
 def _finding(execution: Execution, trial: Trial, scratch: Path) -> Finding:
@@ -257,10 +257,10 @@ def _finding(execution: Execution, trial: Trial, scratch: Path) -> Finding:
         return Finding(status=TestStatus.TIMED_OUT, reason=reason)
     if execution.out_of_memory:
         return Finding(
-            status=TestStatus.OUT_OF_MEMORY, reason="a process was killed for want of memory"
+            status=TestStatus.OUT_OF_MEMORY, reason="a process was killed because memory ran out"
         )
     if execution.exit_code is None:
-        reason = execution.reason or "the command brought its sandbox down"
+        reason = execution.reason or "the command brought down its sandbox"
         return Finding(status=TestStatus.INCONCLUSIVE, reason=reason)
     if failure := suite.setup and _setup_failure(suite, scratch):
         return Finding(status=TestStatus.SETUP_FAILED, reason=failure)
@@ -279,21 +279,21 @@ def _finding(execution: Execution, trial: Trial, scratch: Path) -> Finding:
 
 
 def _unless_rewritten(finding: Finding, trial: Trial, place: Path) -> Finding:
-    """Believe a pass only if the benchmark's tests still stand as they were brought.
+    """Believe a pass only if the run left the benchmark's own tests unchanged.
 
-    A sandbox that works on a copy leaves them alone.
+    They never change if the sandbox works on a copy.
     """
     for path, entry in trial.brought.items():
         if entry is None or not entry.mode.is_regular or Path(path).suffix not in SOURCES:
             continue
         if read_ends(place / path, len(entry.data)) != entry.data:
-            reason = f"the run rewrote {path}, which the tests patch brings"
+            reason = f"the run rewrote {path}, which belongs to the tests patch"
             return Finding(status=TestStatus.INCONCLUSIVE, reason=reason, cases=finding.cases)
     return finding
 
 
 def _output(execution: Execution, launch: Launch) -> bytes:
-    """Return what the command printed, also where a reader took its standard output."""
+    """Return what the command printed, including redirected standard output."""
     if launch.stdout is None:
         return execution.output
     return read_ends(launch.stdout, _SHOWN) + execution.output

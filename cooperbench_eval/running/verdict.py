@@ -1,4 +1,4 @@
-"""From how a command ended, and what its framework wrote, to a verdict."""
+"""Judges a run by its exit status and by what its framework wrote."""
 
 import re
 from collections import Counter
@@ -18,12 +18,12 @@ from cooperbench_eval.running.readers.protocol import (
 __all__ = ["NOT_FOUND", "SOURCES", "Finding", "judge", "require_tests"]
 
 NOT_FOUND = 127
-"""A shell's exit status where the program that it was to run is missing."""
+"""A shell's exit status if the program that it should run is missing."""
 SOURCES = frozenset(
     {".py", ".go", ".rs", ".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts"}
 )
 """Suffixes of files that may hold tests."""
-# What a test says of itself where it may end so without having run to its end.
+# What a test's file contains if the test may end this way.
 _EXCUSES = {
     TestCaseStatus.SKIPPED: re.compile(rb"skip", re.IGNORECASE),
     TestCaseStatus.XFAILED: re.compile(rb"xfail|expected_?failure|todo", re.IGNORECASE),
@@ -32,13 +32,13 @@ _EXCUSES = {
 
 @frozen(kw_only=True)
 class Finding:
-    """What a run that came to its end shows.
+    """The verdict on a run.
 
     Attributes:
         status: The verdict.
-        reason: Why it is not simply passed or failed; else empty.
-        cases: What the framework reported.
-        missing: Tests that had to run and did not.
+        reason: Why the run neither passed nor failed; empty if it did.
+        cases: The cases that the framework reported.
+        missing: The required tests that did not run.
     """
 
     status: TestStatus
@@ -120,10 +120,10 @@ def _missing(
 
 
 def _counts(case: TestCase, name: str, new: NewTests) -> bool:
-    """Whether a case that covers a required test may stand for it.
+    """Whether a case that covers a required test shows that the test ran.
 
-    One that was skipped, or failed as expected, does only where the benchmark's own
-    files say so: the test's file, or a `conftest.py` above it.
+    A case that was skipped, or that failed as expected, does so only if the benchmark's
+    own files provide for it: the test's file, or a `conftest.py` above it.
     """
     excuse = _EXCUSES.get(case.status)
     if excuse is None:
@@ -141,14 +141,14 @@ def _is_source(path: str) -> bool:
 
 
 def _last_words(output: bytes) -> str:
-    """Return the last line that was printed, which often says what is missing."""
+    """Return the last printed line, which often says what is missing."""
     lines = output.decode(errors="backslashreplace").split("\n")[-20:]
     last = next((line.strip() for line in reversed(lines) if line.strip()), "")
-    return f"; it printed last: {last[:200]}" if last else ""
+    return f"; its last line of output was: {last[:200]}" if last else ""
 
 
 def _ending(exit_code: int) -> str:
     if exit_code < 0:
         return f"the command was killed by signal {-exit_code}"
-    hint = ", as where a program is missing" if exit_code == NOT_FOUND else ""
+    hint = ", which means that a program is missing" if exit_code == NOT_FOUND else ""
     return f"the command ended with exit status {exit_code}{hint}"

@@ -1,8 +1,8 @@
-"""Work trees on disk, prepared at the cost of what differs from their base.
+"""Working trees on disk. To prepare one costs only what differs from its base.
 
-A base is written out once and kept. A run gets it with its changes made to it;
-afterwards whatever the run did is undone, as a look at every file's stamp shows
-it. No run sees what another one left, and no file is copied for a second time.
+A base is written to disk once and kept. A run gets it with the run's changes applied.
+Afterwards everything that the run did is undone, which the stamp of each file shows.
+So no run sees what another one left, and no file is written twice.
 """
 
 import os
@@ -24,47 +24,47 @@ __all__ = ["WorkTrees"]
 
 _KEPT = 4
 _Stamp = tuple[int, int, int, int]
-"""Inode, time of the last change to it, size, mode.
+"""Inode, time of its last change, size, mode.
 
-No program can set the second one back without setting the clock, which a sandbox
-forbids, so that a file which was written to and dressed up again is found out.
+A program cannot set that time back without setting the clock, which a sandbox forbids.
+So a file that was changed, and then given its old times again, is still detected.
 """
 
 
 class WorkTrees:
-    """Lends work trees, one to each run at a time.
+    """Lends working trees, each to one run at a time.
 
-    The directories are removed when this object goes, or at the interpreter's end.
-    Threads may share it; a forked or unpickled copy starts with none.
+    The directories are removed when this object is collected, or when the interpreter
+    exits. Threads may share it; a forked or unpickled copy starts without directories.
     """
 
     def __init__(self) -> None:
         """Start with no directory."""
         self.start()
         if hasattr(os, "register_at_fork"):
-            # In a child the lock may be held by a thread that does not exist there.
+            # In a child, a thread that does not exist there may hold the lock.
             os.register_at_fork(after_in_child=partial(_start_anew, weakref.ref(self)))
 
     def start(self) -> None:
-        """Forget every directory; a child of the process may not use its parent's."""
+        """Forget every directory; a forked child may not use those of its parent."""
         self._lock = threading.Lock()
         self._home: Path | None = None
-        self._idle: list[_WorkTree] = []
+        self._idle: list[_KeptTree] = []
 
     def __reduce__(self) -> tuple[type["WorkTrees"], tuple[()]]:
         return (WorkTrees, ())
 
     @contextmanager
     def lend(self, base: Snapshot, tree: Snapshot) -> Iterator[Path]:
-        """Write *tree* out and lend its directory, for as long as the context lasts.
+        """Write *tree* to a directory and lend that while the context lasts.
 
         Args:
-            base: A tree that most of *tree* is like, kept on disk.
-            tree: What is to stand in the directory.
+            base: A tree from which *tree* differs little; it is kept on disk.
+            tree: The tree that the directory holds.
 
         Raises:
             RepositoryError: A tree cannot be read.
-            SandboxError: The disk does not take it.
+            SandboxError: The directory cannot be written.
         """
         work = self._take(base)
         try:
@@ -76,10 +76,10 @@ class WorkTrees:
 
     @contextmanager
     def scratch(self) -> Iterator[Path]:
-        """Lend a fresh, empty directory, and remove it afterwards.
+        """Lend a new, empty directory, and remove it afterwards.
 
         Raises:
-            SandboxError: The disk does not take it.
+            SandboxError: The directory cannot be made.
         """
         with _disk_errors():
             folder = Path(tempfile.mkdtemp(prefix="run-", dir=self._directory()))
@@ -90,15 +90,15 @@ class WorkTrees:
 
     def _directory(self) -> Path:
         with self._lock:
-            # A cleaner of old temporary files may have taken it.
+            # A program that cleans up temporary files may have removed it.
             if self._home is None or not self._home.is_dir():
-                # Resolved: behind a link, things have two names.
+                # Resolved, because below a link every path has two names.
                 self._home = Path(tempfile.mkdtemp(prefix="cooperbench-")).resolve()
                 self._idle = []
                 weakref.finalize(self, _remove_own, self._home, os.getpid())
             return self._home
 
-    def _take(self, base: Snapshot) -> "_WorkTree":
+    def _take(self, base: Snapshot) -> "_KeptTree":
         with _disk_errors():
             home = self._directory()
             tree_id = base.tree_id
@@ -109,15 +109,15 @@ class WorkTrees:
                         return work
             root = Path(tempfile.mkdtemp(prefix="tree-", dir=home))
             try:
-                return _WorkTree(root, base)
+                return _KeptTree(root, base)
             except BaseException:
                 remove(root)
                 raise
 
-    def _give_back(self, work: "_WorkTree") -> None:
+    def _give_back(self, work: "_KeptTree") -> None:
         try:
             work.undo()
-        # Whatever a run made of its tree that cannot be undone file by file.
+        # The run did something that cannot be undone file by file.
         except (OSError, RepositoryError):
             remove(work.root)
             return
@@ -129,8 +129,8 @@ class WorkTrees:
             remove(each.root)
 
 
-class _WorkTree:
-    """A base written out, and what its files looked like then."""
+class _KeptTree:
+    """A base written to disk, with the stamps that its files had then."""
 
     def __init__(self, root: Path, base: Snapshot) -> None:
         self.root = root
@@ -174,7 +174,7 @@ class _WorkTree:
                 break
 
     def undo(self) -> None:
-        """Make the directory hold the base again, whatever was done to it."""
+        """Restore the base, whatever was done to the directory."""
         root = str(self.root)
         self.root.chmod(0o700)
         _forget_attributes(self.root)
@@ -206,7 +206,7 @@ class _WorkTree:
 
 
 def _forget_attributes(folder: Path) -> None:
-    """Take extended attributes off; some give rights to whatever is made in a folder."""
+    """Remove extended attributes, some of which set the rights of new files in a folder."""
     if hasattr(os, "listxattr"):
         for name in os.listxattr(folder):
             os.removexattr(folder, name)
@@ -219,9 +219,9 @@ def _stamp(found: os.stat_result) -> _Stamp:
 def _walk(
     root: str, known: dict[str, int] | None = None
 ) -> Iterator[tuple[str, "os.DirEntry[str]"]]:
-    """Yield what is below *root*, folders first, with paths relative to it.
+    """Yield every entry below *root* with its relative path, each folder before its entries.
 
-    Only folders in *known* are looked into, if it is given, with the right to.
+    If *known* is given, only the folders in it are searched.
     """
     folders = [""]
     while folders:
@@ -236,7 +236,7 @@ def _walk(
 
 def _write(file: Path, entry: Entry) -> None:
     if file.is_dir() and not file.is_symlink():
-        file.rmdir()  # emptied before, or a submodule's
+        file.rmdir()  # it was emptied before, or is a submodule's
     else:
         file.unlink(missing_ok=True)
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -245,14 +245,14 @@ def _write(file: Path, entry: Entry) -> None:
 
 @contextmanager
 def _disk_errors() -> Iterator[None]:
-    """Make a disk that is full, or gone, the sandbox's failure and not the tree's."""
+    """Report a full or missing disk as a failure of the sandbox, not of the tree."""
     try:
         yield
     except OSError as exc:
-        raise SandboxError(f"the work tree cannot be written ({exc})") from exc
+        raise SandboxError(f"the working tree cannot be written ({exc})") from exc
     except RepositoryError as exc:
         if isinstance(exc.__cause__, OSError):
-            raise SandboxError(f"the work tree cannot be written ({exc.problem})") from exc
+            raise SandboxError(f"the working tree cannot be written ({exc.problem})") from exc
         raise
 
 

@@ -158,7 +158,7 @@ def test_a_plug_in_that_breaks_the_protocol_is_a_sandbox_that_fails(monkeypatch)
 
     assert {each.status for each in results} == {TestStatus.INFRASTRUCTURE_ERROR}
     assert "raised KeyError('x')" in results[0].reason
-    assert "no Execution" in results[1].reason
+    assert "not an Execution" in results[1].reason
     assert "raised KeyError('y')" in results[2].reason
 
 

@@ -40,9 +40,9 @@ def test_garbage_is_no_patch():
     [
         ({"command": ()}, ValueError, "empty"),
         ({"command": "pytest -q"}, TypeError, "not the string"),
-        ({"command": ("pytest", 1)}, TypeError, "no string"),
+        ({"command": ("pytest", 1)}, TypeError, "not a string"),
         ({"command": ("a\0b",)}, ValueError, "NUL"),
-        ({"framework": "nose"}, ValueError, "'nose'; known: exit, pytest"),
+        ({"framework": "nose"}, ValueError, "'nose'; the known ones are exit, pytest"),
         ({"timeout_seconds": 0}, ValueError, "positive"),
         ({"timeout_seconds": float("inf")}, ValueError, "finite"),
         ({"timeout_seconds": float("nan")}, ValueError, "finite"),

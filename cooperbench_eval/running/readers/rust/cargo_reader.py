@@ -15,10 +15,11 @@ believed if its lines agree with each other.
 """
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 from pathlib import Path, PurePosixPath
 
 from cooperbench_eval.models import TestCase
-from cooperbench_eval.running.readers.protocol import FinishedRun, Launch, NewTests, Reader
+from cooperbench_eval.running.readers.protocol import FinishedRun, Launch, Reader
 from cooperbench_eval.running.readers.rust.cargo_output import read_cargo_output
 from cooperbench_eval.running.readers.rust.rust_tests import added_rust_tests
 
@@ -32,10 +33,6 @@ def _launch(command: tuple[str, ...], env: Mapping[str, str], scratch: Path) -> 
 
 def _read(run: FinishedRun) -> Iterable[TestCase]:
     return read_cargo_output(run.output, run.exit_code)
-
-
-def _required(new: NewTests) -> tuple[str, ...]:
-    return added_rust_tests(new, _program)
 
 
 def _covers(case: TestCase, name: str) -> bool:
@@ -52,4 +49,6 @@ def _program(path: str, package: str) -> str:
     return f"{name.replace('-', '_')} {path}::"
 
 
-CARGO_READER = Reader(launch=_launch, read=_read, required=_required, covers=_covers)
+CARGO_READER = Reader(
+    launch=_launch, read=_read, required=partial(added_rust_tests, program=_program), covers=_covers
+)

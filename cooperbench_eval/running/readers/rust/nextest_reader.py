@@ -11,6 +11,7 @@ package that does not compile is one `error`.
 
 import json
 from collections.abc import Iterable, Mapping
+from functools import partial
 from pathlib import Path, PurePosixPath
 
 from cooperbench_eval.models import TestCase
@@ -19,7 +20,6 @@ from cooperbench_eval.running.readers.junit import parse_junit
 from cooperbench_eval.running.readers.protocol import (
     FinishedRun,
     Launch,
-    NewTests,
     Reader,
     UnreadableResultError,
     read_result_file,
@@ -70,10 +70,6 @@ def _read(run: FinishedRun) -> Iterable[TestCase]:
     )
 
 
-def _required(new: NewTests) -> tuple[str, ...]:
-    return added_rust_tests(new, _program)
-
-
 def _program(path: str, package: str) -> str:
     """Return nextest's id of the program that a file is compiled into."""
     if path.startswith("tests/"):
@@ -103,6 +99,6 @@ def _profile(words: tuple[str, ...]) -> str:
 NEXTEST_READER = Reader(
     launch=_launch,
     read=_read,
-    required=_required,
+    required=partial(added_rust_tests, program=_program),
     no_test_codes=frozenset({0, _NO_TESTS}),
 )
