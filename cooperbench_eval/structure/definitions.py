@@ -1,32 +1,26 @@
-"""Finds what a file defines, where a second definition of a name would be a fault."""
+"""Finds the names that a file defines and must not define twice."""
 
 from collections.abc import Iterator
 
-from cooperbench_eval.structure.grammars import SyntaxNode
+from cooperbench_eval.structure.grammars import SyntaxNode, rule_names
 
 __all__ = ["definitions"]
 
-_TRANSPARENT = frozenset(
-    {
-        *("export_statement", "ambient_declaration", "expression_statement"),
-        *("lexical_declaration", "const_declaration", "var_declaration", "var_spec_list"),
-        *("type_declaration", "field_declaration_list"),
-    }
+_TRANSPARENT = rule_names(
+    """const_declaration export_statement ambient_declaration expression_statement
+    field_declaration_list lexical_declaration type_declaration var_declaration
+    var_spec_list"""
 )
-"""What holds definitions and is no scope of its own."""
-_WITH_BODY = frozenset(
-    {
-        *("function_declaration", "generator_function_declaration", "method_definition"),
-        *("class_declaration", "abstract_class_declaration", "method_declaration"),
-        *("function_item", "enum_item", "trait_item"),
-    }
+"""Rules that contain definitions but are not a scope."""
+_WITH_BODY = rule_names(
+    """abstract_class_declaration class_declaration enum_item function_declaration
+    function_item generator_function_declaration method_declaration method_definition
+    trait_item"""
 )
-_NAMED = frozenset(
-    {
-        *("public_field_definition", "field_definition", "type_spec", "type_alias"),
-        *("const_spec", "var_spec", "struct_item", "union_item", "const_item", "static_item"),
-        *("type_item", "associated_type", "variable_declarator"),
-    }
+_NAMED = rule_names(
+    """associated_type const_item const_spec field_definition public_field_definition
+    static_item struct_item type_alias type_item type_spec union_item var_spec
+    variable_declarator"""
 )
 _SCOPES = _WITH_BODY | _NAMED | {"module", "internal_module", "mod_item", "impl_item"}
 _PATTERNS = {
@@ -34,20 +28,18 @@ _PATTERNS = {
     **dict.fromkeys(("field_declaration", "enum_variant"), "{scope}{{{name}}}"),
     "type_alias_declaration": "type {scope}{name}",
 }
-_BODIES = frozenset(
-    {
-        *("statement_block", "class_body", "declaration_list", "field_declaration_list"),
-        *("enum_variant_list", "struct_type"),
-    }
+_BODIES = rule_names(
+    """block class_body declaration_list enum_variant_list field_declaration_list
+    statement_block struct_type"""
 )
 _FUNCTIONS = frozenset({"arrow_function", "function_expression", "generator_function"})
 _ACCESSORS = frozenset({"get", "set", "static"})
 _REPEATABLE = frozenset({"", "_", "init"})
-"""What Go, and Rust for constants, lets a file define more than once."""
+"""Names that Go, and Rust for constants, let a file define more than once."""
 
 
 def definitions(root: SyntaxNode, source: bytes) -> Iterator[str]:
-    """Yield the qualified names of what a file defines, each as often as it does."""
+    """Yield the qualified name of each definition in a file; a name may repeat."""
     stack = [(root, "")]
     while stack:
         parent, scope = stack.pop()
@@ -60,7 +52,7 @@ def definitions(root: SyntaxNode, source: bytes) -> Iterator[str]:
 
 
 def _qualified(node: SyntaxNode, scope: str, source: bytes) -> Iterator[str]:
-    """Yield the names that a node defines; none if it has no body, but should."""
+    """Yield the names that a node defines; a declaration without its body defines none."""
     if node.type in _WITH_BODY and _body(node) is None:
         return
     pattern = _PATTERNS.get(node.type)
@@ -72,14 +64,14 @@ def _qualified(node: SyntaxNode, scope: str, source: bytes) -> Iterator[str]:
 
 
 def _body(node: SyntaxNode) -> SyntaxNode | None:
-    """Return what a definition holds others in; for Go the block, which holds none."""
+    """Return the body of a definition."""
     for role in ("body", "value", "type"):
         found = node.child_by_field_name(role)
         if found is None:
             continue
         if found.type in _FUNCTIONS:
             found = found.child_by_field_name("body") or found
-        if found.type in _BODIES or found.type == "block":
+        if found.type in _BODIES:
             return found
     return None
 
@@ -92,7 +84,7 @@ def _names(node: SyntaxNode, source: bytes) -> list[str]:
 
 
 def _name(node: SyntaxNode, source: bytes) -> str:
-    """Return the name of a definition; empty if it is computed, or are several."""
+    """Return the name of a definition; empty if it is computed or a pattern of several."""
     if node.type == "impl_item":
         trait = node.child_by_field_name("trait")
         kind = _text(node.child_by_field_name("type"), source)

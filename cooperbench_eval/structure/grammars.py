@@ -1,20 +1,22 @@
-"""The door to tree-sitter, whose grammars parse the languages other than Python.
+"""The adapter to tree-sitter, whose grammars parse the languages other than Python.
 
-The packages are optional. Nothing of them is imported until a file is parsed.
+Its packages are optional, so they are imported only when a file is parsed.
 """
 
 import re
-from collections.abc import Callable, Sequence
 from enum import StrEnum
 from functools import lru_cache
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from cooperbench_eval.structure.tree import StructureError
 
 if TYPE_CHECKING:
-    import tree_sitter
+    from tree_sitter import Node as SyntaxNode
+    from tree_sitter import Parser, Tree
+else:
+    SyntaxNode = object  # tree-sitter is optional, so only type checkers need its class
 
-__all__ = ["Grammar", "SyntaxFaultError", "SyntaxNode", "parse_soundly"]
+__all__ = ["Grammar", "SyntaxFaultError", "SyntaxNode", "parse_soundly", "rule_names"]
 
 
 class Grammar(StrEnum):
@@ -28,52 +30,19 @@ class Grammar(StrEnum):
 
 
 class SyntaxFaultError(StructureError):
-    """A file has errors; the message is where the first is."""
+    """A file has syntax errors; the message is where the first one is."""
 
 
-class SyntaxNode(Protocol):
-    """What is used of a node of tree-sitter's."""
-
-    @property
-    def id(self) -> int:
-        """A number that no other node of the tree has."""
-
-    @property
-    def type(self) -> str:
-        """The rule of the grammar, or the token itself."""
-
-    @property
-    def start_byte(self) -> int:
-        """Where it begins."""
-
-    @property
-    def end_byte(self) -> int:
-        """Where it ends."""
-
-    @property
-    def is_named(self) -> bool:
-        """Whether it is more than a word or sign of the grammar."""
-
-    @property
-    def children(self) -> Sequence["SyntaxNode"]:
-        """All nodes directly below it."""
-
-    @property
-    def parent(self) -> "SyntaxNode | None":
-        """The node above."""
-
-    def child_by_field_name(self, name: str, /) -> "SyntaxNode | None":
-        """Return the first child in a role."""
-
-    def children_by_field_name(self, name: str, /) -> Sequence["SyntaxNode"]:
-        """Return all children in a role."""
+def rule_names(names: str) -> frozenset[str]:
+    """Return the names of grammar rules, written with white space between them."""
+    return frozenset(names.split())
 
 
 def parse_soundly(grammar: Grammar, source: bytes) -> SyntaxNode:
-    """Parse a file that has no errors.
+    """Parse a file that has no syntax errors.
 
     Raises:
-        SyntaxFaultError: There is one.
+        SyntaxFaultError: It has one.
         StructureError: The packages are not installed.
     """
     root = _tree(grammar, source).root_node
@@ -83,8 +52,8 @@ def parse_soundly(grammar: Grammar, source: bytes) -> SyntaxNode:
 
 
 @lru_cache(maxsize=32)
-def _tree(grammar: Grammar, source: bytes) -> "tree_sitter.Tree":
-    """Parse a file; versions come back for every order and every block."""
+def _tree(grammar: Grammar, source: bytes) -> "Tree":
+    """Parse a file; merges parse each version again for both orders and each block."""
     parser = _parser(grammar)
     if grammar is not Grammar.RUST:
         return parser.parse(source)
@@ -100,67 +69,46 @@ def _as_comment(attribute: re.Match[bytes]) -> bytes:
 
 
 _DEFAULT = re.compile(rb"\bdefault\b(?!\s+(?:async|const|extern|fn|impl|type|unsafe)\b)")
-"""A name of Rust's that its grammar takes for a word of specialization's."""
+"""`default` as a name in Rust, which the grammar mistakes for the keyword."""
 _ATTRIBUTE = re.compile(
     rb"#\[[\w:]+(?:\((?:[^()\n]|\((?:[^()\n]|\([^()\n]*\))*\))*\))?\](?=(?:\s|//[^\n]*\n)*#\[)"
 )
-"""An attribute before another one: the grammar knows one only before a parameter."""
+"""A Rust attribute before another one: the grammar allows only one before a parameter."""
 
 
 @lru_cache(maxsize=len(Grammar))
-def _parser(grammar: Grammar) -> "tree_sitter.Parser":
+def _parser(grammar: Grammar) -> "Parser":
     try:
         from tree_sitter import Language, Parser  # noqa: PLC0415 - optional
 
-        return Parser(Language(_LANGUAGES[grammar]()))
+        return Parser(Language(_language(grammar)))
     except ImportError as exc:
         raise StructureError(
-            f"{grammar} is known with the extra `languages` only:"
-            " pip install 'cooperbench-eval[languages]'"
+            f"{grammar} needs the extra `languages`: pip install 'cooperbench-eval[languages]'"
         ) from exc
 
 
-def _javascript() -> object:
-    from tree_sitter_javascript import language  # noqa: PLC0415 - optional
-
+def _language(grammar: Grammar) -> object:
+    match grammar:
+        case Grammar.JAVASCRIPT:
+            from tree_sitter_javascript import language  # noqa: PLC0415 - optional
+        case Grammar.TYPESCRIPT:
+            from tree_sitter_typescript import (  # noqa: PLC0415 - optional
+                language_typescript as language,
+            )
+        case Grammar.TSX:
+            from tree_sitter_typescript import (  # noqa: PLC0415 - optional
+                language_tsx as language,
+            )
+        case Grammar.GO:
+            from tree_sitter_go import language  # noqa: PLC0415 - optional
+        case Grammar.RUST:
+            from tree_sitter_rust import language  # noqa: PLC0415 - optional
     return language()
 
 
-def _typescript() -> object:
-    from tree_sitter_typescript import language_typescript  # noqa: PLC0415 - optional
-
-    return language_typescript()
-
-
-def _tsx() -> object:
-    from tree_sitter_typescript import language_tsx  # noqa: PLC0415 - optional
-
-    return language_tsx()
-
-
-def _go() -> object:
-    from tree_sitter_go import language  # noqa: PLC0415 - optional
-
-    return language()
-
-
-def _rust() -> object:
-    from tree_sitter_rust import language  # noqa: PLC0415 - optional
-
-    return language()
-
-
-_LANGUAGES: dict[Grammar, Callable[[], object]] = {
-    Grammar.JAVASCRIPT: _javascript,
-    Grammar.TYPESCRIPT: _typescript,
-    Grammar.TSX: _tsx,
-    Grammar.GO: _go,
-    Grammar.RUST: _rust,
-}
-
-
-def _line_of_fault(root: "tree_sitter.Node") -> int:
-    """Return the line of the first thing that the grammar does not allow, or misses."""
+def _line_of_fault(root: SyntaxNode) -> int:
+    """Return the line of the first unexpected or missing text."""
     node = root
     while not (node.is_error or node.is_missing):
         inner = next((child for child in node.children if child.has_error), None)

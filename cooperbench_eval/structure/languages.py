@@ -1,4 +1,4 @@
-"""Which languages can be read, and by what."""
+"""Chooses the reader for a file by its name."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -28,10 +28,10 @@ _GRAMMARS: dict[str, Grammar] = {
 
 
 def read_versions(path: str, versions: Sequence[bytes]) -> list[Construct]:
-    """Read versions of a file in the language that its name tells.
+    """Read versions of a file in the language that its name implies.
 
     Raises:
-        StructureError: The language is not known, its grammar is not installed, or a
+        StructureError: The language is not supported, its grammar is not installed, or a
             version cannot be read.
     """
     suffix = PurePosixPath(path).suffix
@@ -39,18 +39,17 @@ def read_versions(path: str, versions: Sequence[bytes]) -> list[Construct]:
     if grammar is None and suffix not in _PYTHON:
         raise StructureError(f"the structure of {suffix or 'such'} files is not known")
     if not all(version.endswith(b"\n") for version in versions):
-        raise StructureError("a last line has no newline")
+        raise StructureError("the last line of a version has no newline")
     if grammar is None:
         return read_python(versions)
     return list(read_syntax(grammar, tuple(versions)))
 
 
 def find_syntax_fault(path: str, source: bytes) -> str:
-    """Say where a file that a grammar is for would not parse.
+    """Return where the syntax of a file in a language other than Python is wrong.
 
     Returns:
-        What is wrong; empty if nothing is, or if there is no grammar for such files or
-        it is not installed. Nothing is said of Python.
+        The fault; empty if there is none, or if no grammar for the file is installed.
     """
     grammar = _GRAMMARS.get(PurePosixPath(path).suffix)
     if grammar is None:
@@ -65,14 +64,13 @@ def find_syntax_fault(path: str, source: bytes) -> str:
 
 
 def count_definitions(path: str, source: bytes) -> Counter[str]:
-    """Count what a file defines, by qualified names.
+    """Count the definitions in a file by qualified name.
 
-    A name that may be defined twice is not counted: signatures without a body,
-    interfaces, what is local to a function without a name.
+    Names that may be defined twice are not counted: signatures without a body,
+    interfaces, and names that are local to an anonymous function.
 
     Returns:
-        The names with their numbers; none if the file would not parse, or if there is
-        no grammar for such files or it is not installed.
+        The counts; empty if the file does not parse or no grammar for it is installed.
     """
     grammar = _GRAMMARS.get(PurePosixPath(path).suffix)
     if grammar is None:

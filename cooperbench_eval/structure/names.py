@@ -1,30 +1,25 @@
-"""What the constructs of a syntax tree are called, and known by among their siblings."""
+"""Finds the kind and the name of each construct in a syntax tree."""
 
 from collections.abc import Callable, Mapping
 from typing import ClassVar, NamedTuple
 
-from cooperbench_eval.structure.grammars import SyntaxNode
+from cooperbench_eval.structure.grammars import SyntaxNode, rule_names
 from cooperbench_eval.structure.profiles import Profile
 
-__all__ = ["Description", "Namer"]
+__all__ = ["ConstructNamer", "Description"]
 
 
-_KEYED = frozenset(
-    {
-        *("arm", "class", "const", "def", "enum", "field", "interface", "macro", "signature"),
-        *("spec", "struct", "type", "var"),
-    }
-)
-"""The kinds of which there is one by each name."""
+_KEYED = rule_names("arm class const def enum field interface macro signature spec struct type var")
+"""The kinds whose names are unique among siblings."""
 
 
 class Description(NamedTuple):
-    """What a member is.
+    """The kind and name of a member.
 
     Attributes:
-        kind: What it is, in words that all languages share.
-        key: What it is known by; empty if by nothing.
-        body: The function that it is but a name for, if it is one.
+        kind: Its kind, in the vocabulary that all languages share.
+        key: Its name among its siblings; empty if it has none.
+        body: The anonymous function that it gives a name to, if it does.
     """
 
     kind: str
@@ -32,7 +27,7 @@ class Description(NamedTuple):
     body: SyntaxNode | None = None
 
 
-class Namer:
+class ConstructNamer:
     """Names the constructs of a file."""
 
     def __init__(self, profile: Profile, source: bytes) -> None:
@@ -40,7 +35,7 @@ class Namer:
         self._source = source
 
     def describe(self, node: SyntaxNode) -> Description:
-        """Say what a statement, a definition or a clause is."""
+        """Describe a statement, a definition or a clause."""
         inner = self.unwrap(node)
         if describe := self._DESCRIBED.get(inner.type):
             return describe(self, inner)
@@ -50,7 +45,7 @@ class Namer:
         return Description(kind, self._key(inner))
 
     def item(self, nodes: list[SyntaxNode]) -> bytes:
-        """Name an item of a list: what has a name by that, else all of it."""
+        """Return the name of a list's item, or its whole text if it has no name."""
         for node in nodes:
             if node.type in self._profile.comments or node.type in self._profile.prefixes:
                 continue
@@ -60,11 +55,11 @@ class Namer:
         return b" ".join(map(self.text, nodes))
 
     def unwrap(self, node: SyntaxNode) -> SyntaxNode:
-        """Return the statement that a statement stands for, such as what is exported."""
+        """Return the innermost statement that a statement wraps, such as an exported one."""
         return self.path(node)[-1]
 
     def path(self, node: SyntaxNode) -> list[SyntaxNode]:
-        """Return a statement, the one in it that it stands for, and so on."""
+        """Return a statement, the statement that it wraps, and so on inwards."""
         found = [node]
         while (inner := self._wrapped(found[-1])) is not None:
             found.append(inner)
@@ -78,7 +73,7 @@ class Namer:
         return next(iter(self._named(node)), None)
 
     def text(self, node: SyntaxNode) -> bytes:
-        """Return how a construct is written, each white space as one blank."""
+        """Return the source text of a construct, with single spaces."""
         return b" ".join(self._source[node.start_byte : node.end_byte].split())
 
     def _text(self, node: SyntaxNode, role: str) -> bytes:
@@ -106,7 +101,7 @@ class Namer:
         return (trait + b" for " if trait else b"") + self._text(node, "type")
 
     def _only(self, node: SyntaxNode) -> bytes:
-        """Name a declaration by what it declares, if that is one."""
+        """Name a declaration by the only thing that it declares."""
         specs = self._named(node)
         return self._key(specs[0]) if len(specs) == 1 else b""
 
@@ -117,12 +112,12 @@ class Namer:
         return self._text(node, "value") or self.text(node).partition(b":")[0]
 
     def _several(self, node: SyntaxNode) -> bytes:
-        """Name what may have more than one name."""
+        """Name a construct that may have several names, such as a field."""
         names = node.children_by_field_name("name")
         return b",".join(map(self.text, names)) or self._text(node, "type")
 
     def _method(self, node: SyntaxNode) -> bytes:
-        """Name a method; a property may have one that gets and one that sets."""
+        """Name a method; a getter and a setter of one property get different names."""
         words = [self.text(node.child_by_field_name("name") or node)]
         for child in node.children:
             if child.type in {"get", "set", "static"}:
@@ -158,7 +153,7 @@ class Namer:
         return Description("expression", self._title(node))
 
     def _title(self, node: SyntaxNode) -> bytes:
-        """Name a call that takes a string and a function, as test suites are made of them."""
+        """Name a call with a string and a function, as test suites consist of."""
         arguments = node.child_by_field_name("arguments")
         given = self._named(arguments) if arguments else []
         if len(given) < len(("name", "function")) or given[0].type not in self._profile.words:
@@ -168,7 +163,7 @@ class Namer:
         return self._text(node, "function") + b" " + self.text(given[0])
 
     def _export(self, node: SyntaxNode) -> Description:
-        """Name names that are exported; those from one module unite as imports do."""
+        """Describe an export; re-exports from one module merge like imports."""
         source = self._text(node, "source")
         clause = any(child.type == "export_clause" for child in node.children)
         if source and clause:
@@ -176,25 +171,25 @@ class Namer:
         return Description("export", source and self.text(node))
 
     def _import(self, node: SyntaxNode) -> Description:
-        """Name an import by its module; one of types is another one."""
+        """Name an import by its module; a type import gets a name of its own."""
         kinds = [child.type.encode() for child in node.children if child.type in {"type", "typeof"}]
         return Description("import", b" ".join([*kinds, self._text(node, "source")]))
 
     def _imports(self, node: SyntaxNode) -> Description:
-        """Name a block of imports all alike."""
+        """Give all blocks of imports the same name."""
         spec = next(iter(self._named(node)), node)
         is_block = spec.type == "import_spec_list"
         return Description("import", b"import" if is_block else self.text(spec))
 
     def _use(self, node: SyntaxNode) -> Description:
-        """Name a `use` by what it says outside of its braces."""
+        """Name a `use` by its text outside of the braces."""
         head, brace, rest = self.text(node).partition(b"{")
         return Description("import", head + brace + rest.rpartition(b"}")[2])
 
     def _outside(self, node: SyntaxNode, rule: str) -> bytes:
         return b" ".join(self.text(child) for child in node.children if child.type != rule)
 
-    _DESCRIBED: ClassVar[Mapping[str, Callable[["Namer", SyntaxNode], Description]]] = {
+    _DESCRIBED: ClassVar[Mapping[str, Callable[["ConstructNamer", SyntaxNode], Description]]] = {
         "assignment_expression": _assignment,
         "assignment_statement": _assignment,
         "call_expression": _call,
@@ -209,7 +204,7 @@ class Namer:
         "use_declaration": _use,
         "variable_declaration": _variables,
     }
-    _NAMES: ClassVar[Mapping[str, Callable[["Namer", SyntaxNode], bytes]]] = {
+    _NAMES: ClassVar[Mapping[str, Callable[["ConstructNamer", SyntaxNode], bytes]]] = {
         "attribute_item": text,
         "communication_case": _case,
         "const_declaration": _only,

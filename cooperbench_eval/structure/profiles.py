@@ -1,10 +1,10 @@
-"""What the constructs of each grammar are: bodies, lists, statements, names."""
+"""Roles of the rules of each grammar: bodies, lists, statements, names."""
 
 from collections.abc import Mapping
 
-from attrs import field, frozen
+from attrs import evolve, frozen
 
-from cooperbench_eval.structure.grammars import Grammar
+from cooperbench_eval.structure.grammars import Grammar, rule_names
 from cooperbench_eval.structure.tree import Mode
 
 __all__ = ["PROFILES", "Profile"]
@@ -12,196 +12,154 @@ __all__ = ["PROFILES", "Profile"]
 
 @frozen(kw_only=True)
 class Profile:
-    """How the syntax trees of a language are understood. All are names of rules.
+    """How the syntax trees of a language are read, by the names of grammar rules.
 
     Attributes:
-        modes: Constructs in brackets, with how what is between these stands together.
-        groups: Those of them that are a construct by themselves wherever they stand.
+        modes: Constructs in brackets, with how their contents stand together.
+        groups: Bracketed constructs that are separate constructs wherever they stand.
         words: Constructs that are one token, such as strings.
         comments: Comments.
-        kinds: Statements, definitions and clauses with what they are called here.
-        wrappers: Statements that are what the statement in them is.
-        functions: Functions without names, as in expressions.
-        chains: Statements of which the next may follow behind `else`.
-        clauses: Their further parts.
-        cases: Clauses with statements behind their colon.
-        prefixes: What stands before a member and belongs to it.
+        kinds: Statements, definitions and clauses, with their kinds in the vocabulary
+            that all languages share.
+        wrappers: Statements that only wrap another statement, such as an export.
+        functions: Anonymous functions and classes within expressions.
+        chains: Statements that continue with a statement of the same rule after `else`.
+        clauses: The further clauses of such statements.
+        cases: Clauses with statements after a colon.
+        prefixes: Decorators and attributes, which belong to the member after them.
         named: Items of lists that have names.
-        elements: Tags with what is between them.
+        elements: Tags with their contents.
         tags: Tags with attributes.
     """
 
     modes: Mapping[str, Mode]
-    groups: frozenset[str] = frozenset()
+    groups: frozenset[str]
     words: frozenset[str]
     comments: frozenset[str]
     kinds: Mapping[str, str]
-    wrappers: frozenset[str] = frozenset()
+    wrappers: frozenset[str]
     functions: frozenset[str]
     chains: frozenset[str]
-    clauses: frozenset[str] = frozenset()
-    cases: frozenset[str] = frozenset()
-    prefixes: frozenset[str] = frozenset()
-    named: frozenset[str] = field(factory=frozenset)
-    elements: frozenset[str] = frozenset()
-    tags: frozenset[str] = frozenset()
+    clauses: frozenset[str]
+    cases: frozenset[str]
+    prefixes: frozenset[str]
+    named: frozenset[str]
+    elements: frozenset[str]
+    tags: frozenset[str]
 
 
 def _modes(*, members: str, lists: str, sequences: str) -> dict[str, Mode]:
     names = {Mode.MEMBERS: members, Mode.LIST: lists, Mode.SEQUENCE: sequences}
-    return {rule: mode for mode, rules in names.items() for rule in rules.split()}
+    return {rule: mode for mode, text in names.items() for rule in text.split()}
 
 
-def _kinds(**rules: str) -> dict[str, str]:
+def _kinds(**names: str) -> dict[str, str]:
     """Turn kinds with their rules into rules with their kinds."""
-    return {rule: kind.rstrip("_") for kind, names in rules.items() for rule in names.split()}
+    return {rule: kind.rstrip("_") for kind, text in names.items() for rule in text.split()}
 
 
-def _set(names: str) -> frozenset[str]:
-    return frozenset(names.split())
-
-
-_JAVASCRIPT = Profile(
+# A rule that has the same name in several grammars has the same role in all of them; the
+# exceptions are in PROFILES.
+_COMMON = Profile(
     modes=_modes(
-        members="""statement_block class_body interface_body object_type switch_body
-            class_static_block""",
-        lists="""arguments formal_parameters type_parameters type_arguments array object
-            named_imports export_clause enum_body array_pattern object_pattern tuple_type
-            import_attribute""",
+        members="""block statement_block class_body class_static_block interface_body
+            interface_type object_type switch_body declaration_list match_block
+            import_spec_list var_spec_list const_declaration type_declaration
+            expression_switch_statement type_switch_statement select_statement""",
+        lists="""arguments argument_list array array_expression array_pattern
+            closure_parameters enum_body enum_variant_list export_clause
+            field_initializer_list for_lifetimes formal_parameters import_attribute
+            literal_value named_imports object object_pattern
+            ordered_field_declaration_list parameter_list parameters slice_pattern
+            struct_pattern token_tree tuple_expression tuple_pattern
+            tuple_struct_pattern tuple_type type_arguments type_parameter_list
+            type_parameters use_list""",
         sequences="parenthesized_expression parenthesized_type",
     ),
-    groups=_set("object_type"),
-    words=_set("string template_string template_literal_type regex hash_bang_line"),
-    comments=_set("comment html_comment"),
+    groups=rule_names("object_type import_spec_list"),
+    words=rule_names("""char_literal hash_bang_line interpreted_string_literal label lifetime
+        raw_string_literal regex rune_literal string string_literal
+        template_literal_type template_string"""),
+    comments=rule_names("comment html_comment line_comment block_comment"),
     kinds=_kinds(
-        def_="function_declaration generator_function_declaration method_definition",
-        class_="class_declaration abstract_class_declaration module internal_module",
-        signature="""function_signature method_signature abstract_method_signature
-            call_signature construct_signature""",
-        interface="interface_declaration",
-        enum="enum_declaration",
-        type="type_alias_declaration",
-        import_="import_statement import_alias",
-        declaration="lexical_declaration variable_declaration ambient_declaration",
-        field="public_field_definition field_definition property_signature index_signature",
-        export="export_statement",
-        expression="expression_statement",
-        return_="return_statement",
-        raise_="throw_statement",
-        break_="break_statement",
-        continue_="continue_statement",
-        if_="if_statement",
-        for_="for_statement for_in_statement",
-        while_="while_statement",
-        do="do_statement",
-        try_="try_statement",
-        switch="switch_statement",
-        case="switch_case switch_default",
-        labeled="labeled_statement",
-        with_="with_statement",
-        debugger="debugger_statement",
-    ),
-    wrappers=_set("export_statement ambient_declaration expression_statement"),
-    functions=_set("arrow_function function_expression generator_function class"),
-    chains=_set("if_statement try_statement"),
-    clauses=_set("else_clause catch_clause finally_clause"),
-    cases=_set("switch_case switch_default"),
-    prefixes=_set("decorator"),
-    named=_set("""pair method_definition required_parameter optional_parameter
-        enum_assignment type_parameter pair_pattern assignment_pattern
-        object_assignment_pattern"""),
-    elements=_set("jsx_element jsx_self_closing_element"),
-    tags=_set("jsx_opening_element jsx_self_closing_element"),
-)
-
-_GO = Profile(
-    modes=_modes(
-        members="""block field_declaration_list interface_type import_spec_list var_spec_list
-            const_declaration type_declaration expression_switch_statement
-            type_switch_statement select_statement""",
-        lists="""parameter_list argument_list literal_value type_parameter_list
-            type_arguments""",
-        sequences="parenthesized_expression parenthesized_type",
-    ),
-    groups=_set("import_spec_list"),
-    words=_set("interpreted_string_literal raw_string_literal rune_literal"),
-    comments=_set("comment"),
-    kinds=_kinds(
-        def_="function_declaration method_declaration",
-        import_="import_declaration",
-        package="package_clause",
-        type="type_declaration type_spec type_alias",
-        const="const_declaration",
-        var="var_declaration",
-        spec="const_spec var_spec import_spec",
-        field="field_declaration method_elem type_elem",
-        assignment="short_var_declaration assignment_statement",
-        expression="expression_statement inc_statement dec_statement send_statement",
-        return_="return_statement",
-        break_="break_statement",
-        continue_="continue_statement goto_statement",
-        go="go_statement",
-        defer="defer_statement",
-        if_="if_statement",
-        for_="for_statement",
-        switch="expression_switch_statement type_switch_statement select_statement",
-        case="expression_case default_case type_case communication_case",
-        labeled="labeled_statement",
-        fallthrough="fallthrough_statement",
-    ),
-    functions=_set("func_literal"),
-    chains=_set("if_statement"),
-    cases=_set("expression_case default_case type_case communication_case"),
-    named=_set("keyed_element parameter_declaration type_parameter_declaration"),
-)
-
-_RUST = Profile(
-    modes=_modes(
-        members="block declaration_list match_block",
-        lists="""arguments parameters type_parameters type_arguments use_list
-            field_declaration_list ordered_field_declaration_list enum_variant_list
-            field_initializer_list struct_pattern tuple_struct_pattern tuple_pattern
-            slice_pattern tuple_expression array_expression tuple_type
-            closure_parameters token_tree for_lifetimes""",
-        sequences="parenthesized_expression",
-    ),
-    words=_set("string_literal raw_string_literal char_literal lifetime label"),
-    comments=_set("line_comment block_comment"),
-    kinds=_kinds(
-        def_="function_item",
-        signature="function_signature_item",
-        class_="impl_item trait_item mod_item foreign_mod_item",
-        struct="struct_item union_item",
-        enum="enum_item",
-        type="type_item associated_type",
-        import_="use_declaration extern_crate_declaration",
-        const="const_item static_item",
-        macro="macro_definition",
-        declaration="let_declaration",
-        expression="expression_statement",
-        attribute="attribute_item inner_attribute_item",
-        return_="return_expression",
-        break_="break_expression",
-        continue_="continue_expression",
-        if_="if_expression",
-        for_="for_expression",
-        while_="while_expression",
-        loop="loop_expression",
-        match="match_expression",
         arm="match_arm",
+        assignment="short_var_declaration assignment_statement",
+        attribute="attribute_item inner_attribute_item",
+        break_="break_statement break_expression",
+        case="""switch_case switch_default expression_case default_case type_case
+            communication_case""",
+        class_="""class_declaration abstract_class_declaration module internal_module
+            impl_item trait_item mod_item foreign_mod_item""",
+        const="const_declaration const_item static_item",
+        continue_="continue_statement continue_expression goto_statement",
+        debugger="debugger_statement",
+        declaration="""lexical_declaration variable_declaration ambient_declaration
+            let_declaration""",
+        def_="""function_declaration generator_function_declaration method_definition
+            method_declaration function_item""",
+        defer="defer_statement",
+        do="do_statement",
+        enum="enum_declaration enum_item",
+        export="export_statement",
+        expression="expression_statement inc_statement dec_statement send_statement",
+        fallthrough="fallthrough_statement",
+        field="""public_field_definition field_definition property_signature
+            index_signature method_elem type_elem""",
+        for_="for_statement for_in_statement for_expression",
+        go="go_statement",
+        if_="if_statement if_expression",
+        import_="""import_statement import_alias import_declaration use_declaration
+            extern_crate_declaration""",
+        interface="interface_declaration",
+        labeled="labeled_statement",
+        loop="loop_expression",
+        macro="macro_definition",
+        match="match_expression",
+        package="package_clause",
+        raise_="throw_statement",
+        return_="return_statement return_expression",
+        signature="""function_signature method_signature abstract_method_signature
+            call_signature construct_signature function_signature_item""",
+        spec="const_spec var_spec import_spec",
+        struct="struct_item union_item",
+        switch="""switch_statement expression_switch_statement type_switch_statement
+            select_statement""",
+        try_="try_statement",
+        type="""type_alias_declaration type_declaration type_spec type_alias type_item
+            associated_type""",
+        var="var_declaration",
+        while_="while_statement while_expression",
+        with_="with_statement",
     ),
-    wrappers=_set("expression_statement"),
-    functions=_set("closure_expression"),
-    chains=_set("if_expression"),
-    clauses=_set("else_clause"),
-    prefixes=_set("attribute_item"),
-    named=_set("field_declaration enum_variant field_initializer parameter type_parameter"),
+    wrappers=rule_names("export_statement ambient_declaration expression_statement"),
+    functions=rule_names("""arrow_function class closure_expression func_literal
+        function_expression generator_function"""),
+    chains=rule_names("if_statement if_expression try_statement"),
+    clauses=rule_names("else_clause catch_clause finally_clause"),
+    cases=rule_names("""switch_case switch_default expression_case default_case type_case
+        communication_case"""),
+    prefixes=rule_names("decorator attribute_item"),
+    named=rule_names("""assignment_pattern enum_assignment enum_variant field_initializer
+        keyed_element method_definition object_assignment_pattern optional_parameter pair
+        pair_pattern parameter parameter_declaration required_parameter type_parameter
+        type_parameter_declaration"""),
+    elements=rule_names("jsx_element jsx_self_closing_element"),
+    tags=rule_names("jsx_opening_element jsx_self_closing_element"),
 )
 
 PROFILES: Mapping[Grammar, Profile] = {
-    Grammar.JAVASCRIPT: _JAVASCRIPT,
-    Grammar.TYPESCRIPT: _JAVASCRIPT,
-    Grammar.TSX: _JAVASCRIPT,
-    Grammar.GO: _GO,
-    Grammar.RUST: _RUST,
+    Grammar.JAVASCRIPT: _COMMON,
+    Grammar.TYPESCRIPT: _COMMON,
+    Grammar.TSX: _COMMON,
+    Grammar.GO: evolve(
+        _COMMON,
+        modes={**_COMMON.modes, "field_declaration_list": Mode.MEMBERS},
+        kinds={**_COMMON.kinds, "field_declaration": "field"},
+        wrappers=frozenset(),
+    ),
+    Grammar.RUST: evolve(
+        _COMMON,
+        modes={**_COMMON.modes, "field_declaration_list": Mode.LIST},
+        named=_COMMON.named | {"field_declaration"},
+    ),
 }

@@ -1,4 +1,4 @@
-"""Merges strings of several lines, such as docstrings."""
+"""Merges multi-line strings, such as docstrings."""
 
 from cooperbench_eval.merging.linediff import split_lines
 from cooperbench_eval.merging.regions import Refinement
@@ -12,10 +12,10 @@ _QUOTES = (b'"""', b"'''")
 
 
 def merge_strings(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
-    """Merge a string line by line; lines that both sides insert at one place are kept.
+    """Merge a multi-line string line by line; both sides' insertions at one place are kept.
 
     Returns:
-        The merged string; `None` if it is not one of several lines, or if both sides
+        The merged string; `None` if it does not have several lines, or if both sides
         changed the same lines.
     """
     if not all(word.endswith(_QUOTES) and b"\n" in word for word in (ours, theirs)):

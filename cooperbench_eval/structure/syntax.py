@@ -13,7 +13,7 @@ from typing import NamedTuple
 from attrs import evolve
 
 from cooperbench_eval.structure.grammars import Grammar, SyntaxFaultError, SyntaxNode, parse_soundly
-from cooperbench_eval.structure.names import Description, Namer
+from cooperbench_eval.structure.names import ConstructNamer, Description
 from cooperbench_eval.structure.profiles import PROFILES, Profile
 from cooperbench_eval.structure.tree import (
     RESERVED,
@@ -128,7 +128,7 @@ class _SyntaxReader:
             root = parse_soundly(grammar, source)
         except SyntaxFaultError as exc:
             raise StructureError(f"a version has a syntax error ({exc})") from exc
-        self._namer = Namer(self._profile, source)
+        self._namer = ConstructNamer(self._profile, source)
         self._pieces = list(self._cut(root.children))
         self._at = -1
         self._indent = b""

@@ -1,8 +1,8 @@
-"""Three-way merge of a few lines by their tokens: words, numbers, signs.
+"""Three-way merge of a few lines by their tokens: words, numbers and punctuation.
 
-White space before a token goes with it and is merged for itself, so that one side may
-reformat what the other extends. Where both sides insert at one point, both insertions
-are kept, with one separator between them. No language is known here.
+The white space before a token belongs to it but is merged separately, so that one side
+may reformat what the other extends. If both sides insert at one point, both insertions
+are kept, with one separator between them. The merge knows no programming language.
 """
 
 import re
@@ -12,7 +12,7 @@ from enum import StrEnum
 from itertools import pairwise
 from typing import NamedTuple
 
-from attrs import frozen
+from cooperbench_eval.structure.tree import Token
 
 __all__ = ["Order", "TokenMergeError", "count_tokens", "merge_tokens", "shares_kept"]
 
@@ -26,27 +26,19 @@ class TokenMergeError(Exception):
     """The texts cannot be merged by their tokens; the message is the reason."""
 
 
-@frozen
-class Token:
-    """A token and the white space before it; the last one of a text is empty."""
-
-    space: bytes
-    text: bytes
-
-
 class Order(StrEnum):
-    """Whose insertion comes first where both sides insert at one point."""
+    """Which insertion comes first where both sides insert at one point."""
 
     OURS_FIRST = "ours"
     """Ours, as in a union."""
     THEIRS_FIRST = "theirs"
     """Theirs."""
     CONTENT = "content"
-    """The lesser by its tokens, so that swapping the sides changes nothing."""
+    """The one that sorts first, so that swapping the sides changes nothing."""
 
 
-class Edit(NamedTuple):
-    """Tokens *start* to *end* of the base give way to *new*, which starts at *at*."""
+class TokenEdit(NamedTuple):
+    """Replaces the tokens *start* to *end* of the base by *new*, which a side has at *at*."""
 
     start: int
     end: int
@@ -70,15 +62,16 @@ def merge_tokens(
         ours: Our version.
         theirs: Their version.
         max_tokens: The most tokens that a version may have.
-        order: Whose comes first where both insert at one point.
-        coalesce: Take kept tokens that are fewer than the changed ones around them for
-            changed, as chance. Otherwise more edits are told apart, and more by chance.
+        order: Which insertion comes first where both insert at one point.
+        coalesce: Treat a few kept tokens between many changed ones as changed, because
+            they are probably equal by chance. Without it the merge finds more separate
+            edits, some of which are due to chance.
 
     Raises:
         TokenMergeError: The sides changed the same tokens, or there are too many.
     """
     if not all(text.endswith(b"\n") for text in (base, ours, theirs) if text):
-        raise TokenMergeError("a last line has no newline")
+        raise TokenMergeError("the last line of a version has no newline")
     if order is Order.CONTENT and theirs < ours:
         ours, theirs = theirs, ours
     ending = _ending((base, ours, theirs))
@@ -91,7 +84,7 @@ def merge_tokens(
     merged = _Merge(old, edits, spaces, order).run()
     if any(map(_are_glued, merged, merged[1:])):
         raise TokenMergeError("two words would become one word")
-    text = b"".join(token.space + token.text for token in merged)
+    text = b"".join(token.space + token.word for token in merged)
     return text.removeprefix(ending) + ending if text else b""
 
 
@@ -101,7 +94,7 @@ def count_tokens(text: bytes) -> Counter[bytes]:
 
 
 def shares_kept(versions: tuple[bytes, bytes, bytes], text: bytes) -> tuple[float, float]:
-    """Return the share of the tokens that either side added which *text* still has."""
+    """Return which share of each side's added tokens *text* contains."""
     base, ours, theirs = map(count_tokens, versions)
     there = count_tokens(text)
     return _share_kept(base, ours, there), _share_kept(base, theirs, there)
@@ -114,25 +107,25 @@ def _share_kept(base: Counter[bytes], side: Counter[bytes], there: Counter[bytes
 
 
 def _ending(texts: Sequence[bytes]) -> bytes:
-    r"""Return how the last lines end: `\r\n` if all of them do."""
+    r"""Return the line ending of the last lines: `\r\n` if all of them have it."""
     return b"\r\n" if all(text.endswith(b"\r\n") for text in texts if text) else b"\n"
 
 
 def _tokens(text: bytes, ending: bytes) -> list[Token]:
-    """Cut lines into tokens; the newline before a line goes with its first token."""
+    """Split lines into tokens; the newline before a line belongs to its first token."""
     moved = ending + text.removesuffix(ending) if text else b""
-    tokens = [Token(*found.groups()) for found in _TOKEN.finditer(moved)]
-    # Behind white space at the end, the end is found twice.
-    return tokens[:-1] if tokens[-2:-1] and not tokens[-2].text else tokens
+    tokens = [Token(found[1], found[2]) for found in _TOKEN.finditer(moved)]
+    # If white space precedes the end, the pattern matches the end twice.
+    return tokens[:-1] if tokens[-2:-1] and not tokens[-2].word else tokens
 
 
 class _Merge:
-    """One merge at work."""
+    """The state of one merge."""
 
     def __init__(
         self,
         base: Sequence[Token],
-        edits: Sequence[Sequence[Edit]],
+        edits: Sequence[Sequence[TokenEdit]],
         spaces: Sequence[dict[int, bytes]],
         order: Order,
     ) -> None:
@@ -168,7 +161,7 @@ class _Merge:
                 else:
                     raise TokenMergeError("both sides changed the same tokens")
             edit, rest = (mine, theirs) if mine else (other, ours)
-            if edit is None:  # pragma: no cover - one of the two starts here
+            if edit is None:  # pragma: no cover - one of the two edits starts here
                 break
             if rest and rest[-1].start < edit.end:
                 raise TokenMergeError("both sides changed the same tokens")
@@ -177,16 +170,16 @@ class _Merge:
         return out + self._kept(at, len(self._base))
 
     def _kept(self, start: int, end: int) -> list[Token]:
-        """Return base tokens, each with the white space that a side gave it."""
+        """Return base tokens, each with the white space that a side changed it to."""
         kept = []
         for i in range(start, end):
             token = self._base[i]
             ours = self._our_spaces.get(i, token.space)
             theirs = self._their_spaces.get(i, token.space)
-            kept.append(Token(theirs if ours == token.space else ours, token.text))
+            kept.append(Token(theirs if ours == token.space else ours, token.word))
         return kept
 
-    def _both(self, mine: Edit, other: Edit) -> list[Token]:
+    def _both(self, mine: TokenEdit, other: TokenEdit) -> list[Token]:
         """Keep two insertions at one point."""
         for one, longer in ((mine, other), (other, mine)):
             if _starts_or_ends(_texts(one.new), _texts(longer.new)):
@@ -197,16 +190,16 @@ class _Merge:
         second = _without_items_of(first, second)
         if not second:
             return first
-        if first[-1].text == second[0].text == b",":
+        if first[-1].word == second[0].word == b",":
             first.pop()
         elif (
-            b"," not in {first[-1].text, second[0].text}
+            b"," not in {first[-1].word, second[0].word}
             and b"\n" not in second[0].space
             and {b","} & {*_texts(first), *_texts(second)}
         ):
             first.append(Token(b"", b","))
-        elif b"," not in {first[-1].text, second[0].text} and b"\n" not in second[0].space:
-            raise TokenMergeError("both sides insert at one point, and nothing separates that")
+        elif b"," not in {first[-1].word, second[0].word} and b"\n" not in second[0].space:
+            raise TokenMergeError("both sides insert at one point without a separator")
         return first + second
 
 
@@ -215,31 +208,31 @@ def _are_glued(token: Token, following: Token) -> bool:
 
 
 def _is_word(token: Token) -> bool:
-    return bool(_WORD.match(token.text))
+    return bool(_WORD.match(token.word))
 
 
 _WORD = re.compile(rb"[A-Za-z0-9_\x80-\xff]")
 
 
-def _is_insertion(edit: Edit) -> bool:
+def _is_insertion(edit: TokenEdit) -> bool:
     return edit.start == edit.end
 
 
 def _starts_or_ends(one: Sequence[bytes], longer: Sequence[bytes]) -> bool:
-    """Whether an insertion is the start or the end of another one."""
+    """Whether an insertion is the start or the end of a longer one."""
     return one in (longer[: len(one)], longer[len(longer) - len(one) :])
 
 
-def _same(one: Edit, other: Edit) -> bool:
+def _same(one: TokenEdit, other: TokenEdit) -> bool:
     return one.end == other.end and _texts(one.new) == _texts(other.new)
 
 
 def _texts(tokens: Sequence[Token]) -> list[bytes]:
-    return [token.text for token in tokens]
+    return [token.word for token in tokens]
 
 
 def _without_items_of(first: Sequence[Token], second: Sequence[Token]) -> list[Token]:
-    """Drop the items of a comma-separated insertion that the other one inserts as well."""
+    """Return a comma-separated insertion without the items that the other one has too."""
     there = {tuple(_texts(item)) for item in _items(first)}
     items = _items(second)
     kept = [item for item in items if tuple(_texts(item)) not in there]
@@ -248,19 +241,23 @@ def _without_items_of(first: Sequence[Token], second: Sequence[Token]) -> list[T
     comma = Token(b"", b",")
     if not kept:
         return []
-    out: list[Token] = [comma] if second[0].text == b"," else []
+    out: list[Token] = [comma] if second[0].word == b"," else []
     for i, item in enumerate(kept):
-        out += [comma] * bool(i) + item
-    return out + ([comma] if second[-1].text == b"," else [])
+        if i:
+            out.append(comma)
+        out += item
+    if second[-1].word == b",":
+        out.append(comma)
+    return out
 
 
 def _items(tokens: Sequence[Token]) -> list[list[Token]]:
-    """Cut a list at its commas outside of brackets; nothing if it has none."""
+    """Split a list at its commas outside of brackets; empty if it has no comma."""
     items: list[list[Token]] = [[]]
     depth = 0
     for token in tokens:
-        depth += (token.text in _OPENERS) - (token.text in _CLOSERS)
-        if token.text == b"," and not depth:
+        depth += (token.word in _OPENERS) - (token.word in _CLOSERS)
+        if token.word == b"," and not depth:
             items.append([])
         else:
             items[-1].append(token)
@@ -272,8 +269,8 @@ _CLOSERS = frozenset({b")", b"]", b"}"})
 
 
 def _names(versions: Sequence[Sequence[Token]]) -> dict[bytes, str]:
-    """Give each distinct token a character."""
-    texts = dict.fromkeys(token.text for version in versions for token in version)
+    """Map each distinct token to a character."""
+    texts = dict.fromkeys(token.word for version in versions for token in version)
     if len(texts) > _LEAST_CHARACTERS:
         raise TokenMergeError("there are too many different tokens")
     return {text: chr(_FIRST_CHARACTER + i) for i, text in enumerate(texts)}
@@ -281,11 +278,11 @@ def _names(versions: Sequence[Sequence[Token]]) -> dict[bytes, str]:
 
 def _edits(
     base: Sequence[Token], side: Sequence[Token], names: dict[bytes, str], *, coalesce: bool
-) -> list[Edit]:
-    """Diff the tokens; insertions slide to the start of a line where they may."""
+) -> list[TokenEdit]:
+    """Diff the tokens; slide insertions to the start of a line where that is possible."""
     from cooperbench_eval.symbols import Step, diff_symbols  # noqa: PLC0415 - seldom needed
 
-    old, new = ("".join(names[token.text] for token in tokens) for tokens in (base, side))
+    old, new = ("".join(names[token.word] for token in tokens) for tokens in (base, side))
     raw: list[tuple[int, int, int, int]] = []
     i = j = 0
     for step, text in diff_symbols(old, new, coalesce=coalesce):
@@ -293,8 +290,8 @@ def _edits(
         if step is Step.KEEP:
             i, j = i + size, j + size
             continue
-        i_end = i + size * (step is Step.REMOVE)
-        j_end = j + size * (step is Step.ADD)
+        i_end = i + size if step is Step.REMOVE else i
+        j_end = j + size if step is Step.ADD else j
         if raw and (raw[-1][1], raw[-1][3]) == (i, j):
             start, _, at, _ = raw.pop()
             raw.append((start, i_end, at, j_end))
@@ -302,27 +299,27 @@ def _edits(
             raw.append((i, i_end, j, j_end))
         i, j = i_end, j_end
     limits = [*(edit[0] for edit in raw), len(base)][1:]
-    edits: list[Edit] = []
+    edits: list[TokenEdit] = []
     for (start, end, at, stop), limit in zip(raw, limits, strict=True):
         if start == end:
             room = start - (edits[-1].end if edits else 0), limit - start
             shift = _best_shift(side, at, stop, room)
             place, inserted = start + shift, tuple(side[at + shift : stop + shift])
-            edits.append(Edit(place, place, at + shift, inserted))
+            edits.append(TokenEdit(place, place, at + shift, inserted))
         else:
-            edits.append(Edit(start, end, at, tuple(side[at:stop])))
+            edits.append(TokenEdit(start, end, at, tuple(side[at:stop])))
     return edits
 
 
 def _best_shift(side: Sequence[Token], at: int, stop: int, room: tuple[int, int]) -> int:
-    """Say how far to slide an insertion: to the start of the least indented line, or left."""
+    """Return how far to slide an insertion: to the least indented line's start, or left."""
     shifts = [0]
     while (
-        -shifts[-1] < room[0] and side[at + shifts[-1] - 1].text == side[stop + shifts[-1] - 1].text
+        -shifts[-1] < room[0] and side[at + shifts[-1] - 1].word == side[stop + shifts[-1] - 1].word
     ):
         shifts.append(shifts[-1] - 1)
     right = 0
-    while right < room[1] and side[at + right].text == side[stop + right].text:
+    while right < room[1] and side[at + right].word == side[stop + right].word:
         right += 1
         shifts.append(right)
 
@@ -335,11 +332,11 @@ def _best_shift(side: Sequence[Token], at: int, stop: int, room: tuple[int, int]
 
 
 def _spaces(
-    base: Sequence[Token], side: Sequence[Token], edits: Sequence[Edit]
+    base: Sequence[Token], side: Sequence[Token], edits: Sequence[TokenEdit]
 ) -> dict[int, bytes]:
-    """Return the white space that *side* has before each base token it kept."""
+    """Return the white space that *side* has before each base token that it kept."""
     spaces = {}
-    ends = [Edit(0, 0, 0, ()), *edits, Edit(len(base), len(base), len(side), ())]
+    ends = [TokenEdit(0, 0, 0, ()), *edits, TokenEdit(len(base), len(base), len(side), ())]
     for edit, following in pairwise(ends):
         j = edit.at + len(edit.new)
         for i in range(edit.end, following.start):

@@ -101,7 +101,11 @@ REFUSED = {
     "both changed it": ("f.py", (b"a = 1\n", b"a = 2\n", b"a = 3\n"), "both sides changed '1'"),
     "another language": ("f.txt", (b"f(a)\n", b"f(a, b)\n", b"f(a, c)\n"), ".txt files"),
     "no name": ("f", (b"f(a)\n", b"f(a, b)\n", b"f(a, c)\n"), "such files"),
-    "no last newline": ("f.py", (b"f(a)", b"f(a, b)", b"f(a, c)"), "a last line has no newline"),
+    "no last newline": (
+        "f.py",
+        (b"f(a)", b"f(a, b)", b"f(a, c)"),
+        "has no newline",
+    ),
     "no Python": ("f.py", (b"it's a\n", b"it's b\n", b"it's c\n"), "a string is not closed"),
     "control characters": ("f.py", (b"f(a)\x1f\n", b"f(a, b)\n", b"f(a, c)\n"), "control"),
     "interference": (

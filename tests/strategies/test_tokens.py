@@ -77,7 +77,7 @@ def test_a_last_line_without_newline_stays_open():
     """One cannot tell whether what follows it belongs to it."""
     outcome = merge_file(b"f(a)", b"f(a, b)", b"f(a, c)")
 
-    assert [row.reason for row in outcome.ledger] == ["a last line has no newline"]
+    assert [row.reason for row in outcome.ledger] == ["the last line of a version has no newline"]
 
 
 def test_a_block_of_too_many_tokens_stays_open():

@@ -12,7 +12,7 @@ from cooperbench_eval.structure.tokenmerge import (
 )
 
 OVERLAP = "both sides changed the same tokens"
-UNSEPARATED = "nothing separates"
+UNSEPARATED = "without a separator"
 
 
 def merge(base, ours, theirs, *, order=Order.OURS_FIRST, max_tokens=4000):
