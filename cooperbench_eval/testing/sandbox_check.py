@@ -8,7 +8,7 @@ from typing import Any
 
 from cooperbench_eval.running.sandboxes.protocol import Sandbox
 from cooperbench_eval.running.sandboxes.registry import as_sandbox
-from cooperbench_eval.testing.apart import check_apart
+from cooperbench_eval.testing.forks import check_in_fork
 from cooperbench_eval.testing.records import (
     BrokenError,
     LawResult,
@@ -95,7 +95,7 @@ def _checked(
             bench.tell = tell
             return check_sandbox_law(bench, law)
 
-        return check_apart(law, check, patience_seconds=deadline_seconds, wanted="an Execution")
+        return check_in_fork(law, check, patience_seconds=deadline_seconds, wanted="an Execution")
 
 
 @contextmanager

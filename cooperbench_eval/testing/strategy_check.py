@@ -1,17 +1,20 @@
 """Checks a merge strategy against the laws of all strategies."""
 
 import inspect
+import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from cooperbench_eval.errors import StrategyLoadError
+from cooperbench_eval.errors import CooperBenchEvalError, StrategyLoadError
+from cooperbench_eval.processes.calls import call_in_process
 from cooperbench_eval.strategies.protocol import MergeStrategy
 from cooperbench_eval.strategies.registry import as_strategy
+from cooperbench_eval.strategies.run import run_strategy
 from cooperbench_eval.testing import generators
-from cooperbench_eval.testing.apart import check_apart
 from cooperbench_eval.testing.cases import MergeCase
-from cooperbench_eval.testing.elsewhere import answers_elsewhere
+from cooperbench_eval.testing.forks import check_in_fork
+from cooperbench_eval.testing.outcomes import Answer, answer_of
 from cooperbench_eval.testing.records import (
     BrokenError,
     Counterexample,
@@ -29,7 +32,7 @@ from cooperbench_eval.testing.strategy_trial import StrategyTrial
 
 __all__ = ["accept_strategy", "check_law", "check_strategy", "is_symmetric"]
 
-_ELSEWHERE_SECONDS = 60.0
+_OTHER_PROCESS_SECONDS = 60.0
 _WARM_EXAMPLES = 5
 _UNDECLARED = "it does not say `is_symmetric`"
 
@@ -156,7 +159,7 @@ def check_law(
         cases = getattr(generators, law.cases)(files)
         broken = find_broken(check, cases, effort, name=name or law.name)
         if broken is None and law.name == "determinism":
-            broken, reason = _differs_elsewhere(trial, tell)
+            broken, reason = _differs_in_other_process(trial, tell)
     except UncheckedError as exc:
         reason = str(exc)
         return LawResult(law=law, status=LawStatus.NOT_CHECKED, reason=reason)
@@ -195,17 +198,17 @@ def _checked(
     effort: Effort,
     deadline_seconds: float | None,
 ) -> LawResult:
-    """Check one law, apart from this process if there is a deadline."""
+    """Check one law, in a fork of this process if there is a deadline."""
     if deadline_seconds is None:
         return check_law(strategy, law, files=files, effort=effort)
 
     def check(tell: Callable[[Any], None]) -> LawResult:
         return check_law(strategy, law, files=files, effort=effort, tell=tell)
 
-    return check_apart(law, check, patience_seconds=deadline_seconds, wanted="an outcome")
+    return check_in_fork(law, check, patience_seconds=deadline_seconds, wanted="an outcome")
 
 
-def _differs_elsewhere(
+def _differs_in_other_process(
     trial: StrategyTrial, tell: Callable[[Any], None]
 ) -> tuple[Counterexample | None, str]:
     """Return how it answers differently in another process, or why that was not asked."""
@@ -213,11 +216,34 @@ def _differs_elsewhere(
         return None, ""
     cases = [case for case, _ in trial.remembered]
     tell("the same cases in another process")
-    answers = answers_elsewhere(trial.strategy, cases, timeout_seconds=_ELSEWHERE_SECONDS)
-    if isinstance(answers, str):
-        return None, f"in this process alone: {answers}"
+    # Its hashes of strings have another seed, so a result that depends on the order of a
+    # set shows.
+    seed = "1" if os.environ.get("PYTHONHASHSEED") != "1" else "2"
+    try:
+        answers = call_in_process(
+            _answers,
+            (trial.strategy, cases),
+            env={"PYTHONHASHSEED": seed},
+            timeout_seconds=_OTHER_PROCESS_SECONDS,
+            output_limit=0,
+        )
+    # A plug-in may raise anything where it is pickled or rebuilt.
+    except Exception as exc:  # noqa: BLE001
+        return None, f"in this process only: {exc}"
     for (case, here), there in zip(trial.remembered, answers, strict=True):
         if here != there:
             came = f"in this process\n{here.beside(there)}\nand in another\n{there.beside(here)}"
             return Counterexample(given=str(case), came=came, wanted="the same outcome"), ""
     return None, ""
+
+
+def _answers(strategy: MergeStrategy, cases: list[MergeCase]) -> list[Answer]:
+    """Ask *strategy* about each case, in the other process."""
+    answers = []
+    for case in cases:
+        try:
+            outcome = run_strategy(strategy, case.fresh_input())
+            answers.append(answer_of(outcome, case.base))
+        except CooperBenchEvalError as exc:
+            answers.append(Answer(str(exc), ""))
+    return answers

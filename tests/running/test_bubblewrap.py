@@ -1,11 +1,9 @@
 """Bubblewrap's sandbox: what it hides, what it opens, and whose failure is whose."""
 
 import os
-import pickle
 import signal
 import socket
 import stat
-import subprocess
 import sys
 import time
 import uuid
@@ -16,7 +14,7 @@ import pytest
 
 from cooperbench_eval.errors import SandboxError, TestRunError
 from cooperbench_eval.running.sandboxes import bubblewrap as module
-from cooperbench_eval.testing.sandbox_laws.callers import CALLER
+from cooperbench_eval.testing.sandbox_laws.callers import start_caller
 
 
 def test_a_program_may_be_named_with_a_detour(run):
@@ -415,9 +413,7 @@ def test_it_dies_with_its_supervisor(bubblewrap, survivors, tmp_path):
     """Also when the caller is in no state to look after it."""
     word = f"word-{uuid.uuid4()}"
     command = ("sh", "-c", "sleep 60; :", word)
-    caller = subprocess.Popen([sys.executable, "-c", CALLER], stdin=subprocess.PIPE)
-    with caller.stdin as stdin:
-        pickle.dump(((bubblewrap(), command, tmp_path, tmp_path, tmp_path / "result"), ()), stdin)
+    caller = start_caller(tmp_path, bubblewrap(), command, tree=tmp_path, scratch=tmp_path)
     # The monitor, the first process of the namespace, and the command.
     while len(survivors(word)) < 3:
         assert caller.poll() is None

@@ -13,7 +13,7 @@ from generators import odd_file_strategies
 
 import cooperbench_eval as ce
 from cooperbench_eval.testing import STRATEGY_LAWS, LawStatus, check_strategy
-from cooperbench_eval.testing.apart import check_apart
+from cooperbench_eval.testing.forks import check_in_fork
 from cooperbench_eval.testing.search import Effort
 from cooperbench_eval.testing.strategy_check import check_law
 from cooperbench_eval.testing.strategy_laws.settled_text import _occur_in_order
@@ -168,9 +168,9 @@ def test_whatever_a_strategy_does_instead_of_answering_is_a_result(kind, words):
         return check_law(kind(), LAWS["survival"], files={}, effort=Effort(), tell=tell)
 
     here = check(lambda _: None)
-    apart = check_apart(LAWS["survival"], check, patience_seconds=20, wanted="an outcome")
+    there = check_in_fork(LAWS["survival"], check, patience_seconds=20, wanted="an outcome")
 
-    assert here == apart
+    assert here == there
     assert here.status == "broken"
     assert words in str(here)
 
@@ -181,7 +181,7 @@ def test_a_strategy_that_ends_its_process_ends_that_of_no_one_else():
 
     assert statuses(results)["markers"] == "broken"
     told = {str(result) for result in results if not result.is_ok}
-    assert all("it ended the process (exit status 3)" in text for text in told)
+    assert all("its process ended with status 3" in text for text in told)
     assert all("theirs '" in text for text in told)
 
 
@@ -251,7 +251,9 @@ def test_one_that_does_not_pickle_is_compared_in_this_process_alone():
     result = check_law(Local(), LAWS["determinism"], files={}, effort=Effort(examples=20))
 
     assert result.status == "held"
-    assert result.reason == "in this process alone: it does not pickle (TypeError)"
+    assert re.match(
+        "in this process only: cannot be sent to a process of its own .*pickle", result.reason
+    )
 
 
 def test_one_that_a_script_defines_is_compared_with_another_process():
@@ -433,7 +435,7 @@ def test_what_the_check_itself_raises_accuses_nobody():
     def check(_tell):
         raise RuntimeError("a fault of the kit", threading.Lock())
 
-    result = check_apart(STRATEGY_LAWS[0], check, patience_seconds=20, wanted="an outcome")
+    result = check_in_fork(STRATEGY_LAWS[0], check, patience_seconds=20, wanted="an outcome")
 
     assert result.status == "not_checked"
     assert result.reason.startswith("the check failed: RuntimeError('a fault of the kit', <")
@@ -479,7 +481,7 @@ def test_who_changes_the_process_is_caught(kind, words):
     def check(tell):
         return check_law(kind(), law, files={}, effort=Effort(examples=2), tell=tell)
 
-    result = check_apart(law, check, patience_seconds=20, wanted="an outcome")
+    result = check_in_fork(law, check, patience_seconds=20, wanted="an outcome")
 
     assert words in str(result)
 

@@ -87,14 +87,14 @@ class BubblewrapSandbox(hosting.HostSandbox):
             everything that listens on its loopback interface or abstract sockets.
         readable: Further paths to show, read-only, such as a toolchain in a home.
         inherit: Variables of the caller's environment to pass on, by name.
-        output_limit: EndReason many bytes of output to keep at each end; the bytes in
+        output_limit: How many bytes of output to keep at each end; the bytes in
             between are counted and dropped. At least 256.
         memory_bytes: The most memory that all processes may hold together, as in
             `LocalSandbox`.
         shared_bytes: How much `/tmp` and `/dev/shm` may hold each. Both are in
             memory, which *memory_bytes* does not count; `TMPDIR` and `HOME` are not.
         file_bytes: Largest size of a file that the command may write.
-        processes: EndReason many processes may live at once, as in `LocalSandbox`.
+        processes: How many processes may live at once, as in `LocalSandbox`.
 
     Example:
         >>> from tempfile import TemporaryDirectory

@@ -31,7 +31,7 @@ class LocalSandbox(hosting.HostSandbox):
 
     Attributes:
         inherit: Variables of the caller's environment to pass on, by name.
-        output_limit: EndReason many bytes of output to keep at each end; what lies
+        output_limit: How many bytes of output to keep at each end; what lies
             between is counted and dropped.
         memory_bytes: How much memory all processes of the command together may
             hold resident, what they share counted once. They are looked at every
@@ -41,7 +41,7 @@ class LocalSandbox(hosting.HostSandbox):
             files in memory that none of them has mapped. Linux alone; it binds
             root too.
         file_bytes: Largest size of a file that it may write; the kernel sees to it.
-        processes: EndReason many processes of the command may live at once. Looked at as
+        processes: How many processes of the command may live at once. Looked at as
             the memory is, with the same effect, so that a fork bomb is stopped and
             not slowed down. Linux alone; it binds root too.
 
