@@ -15,13 +15,12 @@ from cooperbench_eval.analysis.tally import (
     CORRECT,
     Answer,
     Ends,
-    PairKey,
     answer_of_policy,
     has_answer,
-    pair_key,
 )
 from cooperbench_eval.display.shown import Shown
 from cooperbench_eval.errors import AnalysisError
+from cooperbench_eval.models import PairId, PairKey
 from cooperbench_eval.peer import PeerEval
 from cooperbench_eval.reporting.rows import Verdict
 
@@ -108,19 +107,18 @@ def _matched(
     """Pair the two sides up; return how many of each are left as well."""
     ours: _Index[PairFacts] = defaultdict(dict)
     for facts in reports:
-        key, setting = pair_key(facts), facts.setting
-        if setting in ours[key]:
-            raise AnalysisError(f"our reports have {_named(key, setting)} twice")
-        ours[key][setting] = facts
+        pair = PairId.of(facts)
+        if pair.setting in ours[pair.key]:
+            raise AnalysisError(f"our reports have {_named(pair)} twice")
+        ours[pair.key][pair.setting] = facts
     theirs: _Index[PeerEval] = defaultdict(dict)
     for peer in evals:
-        key = (peer.repo_name, peer.task_id, frozenset(peer.features[:2]))
-        setting = peer.setting and peer.setting.value
-        if setting in theirs[key]:
-            paths = f"{theirs[key][setting].path}, {peer.path}"
-            named = _named(key, setting)
-            raise AnalysisError(f"the benchmark's evaluations have {named} twice: {paths}")
-        theirs[key][setting] = peer
+        pair = _pair_of(peer)
+        known = theirs[pair.key]
+        if pair.setting in known:
+            paths = f"{known[pair.setting].path}, {peer.path}"
+            raise AnalysisError(f"the benchmark's evaluations have {_named(pair)} twice: {paths}")
+        known[pair.setting] = peer
     both = [
         (peer, report)
         for key, by_setting in theirs.items()
@@ -132,10 +130,18 @@ def _matched(
     return both, (only_theirs, sum(map(len, ours.values())) - len(met))
 
 
-def _named(key: PairKey, setting: str | None) -> str:
-    repo_name, task_id, features = key
-    numbers = " and ".join(map(str, sorted(features)))
-    return f"features {numbers} of {repo_name}/{task_id}" + f" ({setting})" * bool(setting)
+def _pair_of(peer: PeerEval) -> PairId:
+    first, second, *_ = peer.features
+    return PairId(
+        repo_name=peer.repo_name,
+        task_id=peer.task_id,
+        features=(first, second),
+        setting=peer.setting and peer.setting.value,
+    )
+
+
+def _named(pair: PairId) -> str:
+    return f"{pair} ({pair.setting})" if pair.setting else str(pair)
 
 
 def _found(by_setting: dict[str | None, PairFacts], setting: str | None) -> PairFacts | None:

@@ -12,12 +12,11 @@ from cooperbench_eval.analysis.tally import (
     CORRECT,
     Answer,
     Ends,
-    PairKey,
     answers_of,
     has_answer,
-    pair_key,
 )
 from cooperbench_eval.errors import AnalysisError
+from cooperbench_eval.models import PairId, PairKey
 
 __all__ = ["Comparisons", "compare", "comparison_of"]
 
@@ -71,10 +70,10 @@ def compare(
 def _answers(reports: FactsSource, decider: str | Policy, team: str) -> dict[PairKey, Answer]:
     found: dict[PairKey, Answer] = {}
     for facts in iterate_facts(reports):
-        key = pair_key(facts)
-        if key in found:
-            raise AnalysisError(f"{team} has features {facts.features} of {facts.task} twice")
-        found[key] = _answer(facts, decider)
+        pair = PairId.of(facts)
+        if pair.key in found:
+            raise AnalysisError(f"{team} has {pair} twice")
+        found[pair.key] = _answer(facts, decider)
     return found
 
 

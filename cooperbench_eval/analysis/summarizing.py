@@ -21,7 +21,6 @@ from cooperbench_eval.analysis.tally import (
     answers_of,
     gold_answers,
     has_answer,
-    pair_key,
 )
 from cooperbench_eval.analysis.verdicts import (
     GoldSummary,
@@ -29,6 +28,7 @@ from cooperbench_eval.analysis.verdicts import (
     StrategySummary,
     Verdicts,
 )
+from cooperbench_eval.models import PairId
 from cooperbench_eval.reporting.blame import BlameKind
 from cooperbench_eval.reporting.failure import FailureKind
 from cooperbench_eval.reporting.report import PairStatus
@@ -75,7 +75,7 @@ def summarize(
     key_of: Callable[[PairFacts], Hashable] = _no_key if by is None else make_key(by)
     tallies: defaultdict[Hashable, Tally] = defaultdict(Tally)
     for facts in iterate_facts(reports):
-        of_gold = None if reached is None else reached.get(pair_key(facts))
+        of_gold = None if reached is None else reached.get(PairId.of(facts).key)
         tallies[key_of(facts)].add(facts, answers_of(facts, judges), of_gold)
     build = _Builder(policies=judges, has_gold=gold is not None, confidence=confidence)
     groups = {key: build.summary(tallies[key]) for key in sorted_keys(tallies)} if names else {}

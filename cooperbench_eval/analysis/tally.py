@@ -28,7 +28,6 @@ __all__ = [
     "AttemptTally",
     "Ends",
     "PairAnswers",
-    "PairKey",
     "RunTally",
     "Tally",
     "answer_of",
@@ -36,7 +35,6 @@ __all__ = [
     "answers_of",
     "gold_answers",
     "has_answer",
-    "pair_key",
 ]
 
 CORRECT = Verdict.CORRECT.value
@@ -60,11 +58,6 @@ class PairAnswers(NamedTuple):
 def has_answer(answer: Answer) -> bool:
     """Whether *answer* says something of the pair; a missing side does."""
     return answer is not None and answer != Verdict.NOT_RUN.value
-
-
-def pair_key(facts: PairFacts) -> PairKey:
-    """Return what makes two reports be of one pair."""
-    return facts.repo_name, facts.task_id, frozenset(facts.features)
 
 
 def answer_of(attempt: AttemptFacts) -> str:
@@ -99,10 +92,10 @@ def gold_answers(
     """
     found: dict[PairKey, PairAnswers] = {}
     for facts in gold:
-        key = pair_key(facts)
-        if key in found:
-            raise AnalysisError(f"gold has features {facts.features} of {facts.task} twice")
-        found[key] = answers_of(facts, policies)
+        pair = PairId.of(facts)
+        if pair.key in found:
+            raise AnalysisError(f"gold has {pair} twice")
+        found[pair.key] = answers_of(facts, policies)
     return found
 
 

@@ -9,13 +9,12 @@ from cooperbench_eval.analysis.sources import FactsSource, iterate_facts
 from cooperbench_eval.analysis.tally import (
     CORRECT,
     Answer,
-    PairKey,
     answers_of,
     has_answer,
-    pair_key,
 )
 from cooperbench_eval.display.shown import Shown
 from cooperbench_eval.errors import AnalysisError
+from cooperbench_eval.models import PairId, PairKey
 
 __all__ = ["Tries", "solved_within"]
 
@@ -73,9 +72,10 @@ def solved_within(
     name = policy.name if policy is not None else str(decider)
     pairs: dict[_Whose, dict[int, Answer]] = {}
     for facts in iterate_facts(reports):
-        found = pairs.setdefault((pair_key(facts), facts.model, facts.setting), {})
-        if facts.k in found:
-            raise AnalysisError(f"try {facts.k} at features {facts.features} of {facts.task} twice")
+        pair = PairId.of(facts)
+        found = pairs.setdefault((pair.key, pair.model, pair.setting), {})
+        if pair.k in found:
+            raise AnalysisError(f"try {pair.k} at {pair} twice")
         found[facts.k] = _answer(facts, name, policy)
     if not pairs:
         raise AnalysisError("there is no pair, and so no try at one")

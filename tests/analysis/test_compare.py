@@ -45,7 +45,7 @@ def test_a_missing_side_is_a_failure_and_a_run_never_made_is_none():
 
 def test_a_pair_that_one_team_has_twice_is_an_error():
     """Which of the tries counts is for the caller to say."""
-    with pytest.raises(AnalysisError, match=r"second has features \(1, 2\) of click/0 twice"):
+    with pytest.raises(AnalysisError, match=r"second has features 1 and 2 of click/0 twice"):
         compare(team("clean ++"), [*team("clean ++"), *team("clean ++", k=2)], "naive")
 
 

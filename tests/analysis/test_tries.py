@@ -120,7 +120,7 @@ def test_what_cannot_be_counted_is_an_error(rows, options, problem):
 
 def test_the_same_try_twice_is_an_error():
     """As where the stores of two evaluators are given together."""
-    with pytest.raises(AnalysisError, match=r"try 1 at features \(1, 2\) of click/0 twice"):
+    with pytest.raises(AnalysisError, match=r"try 1 at features 1 and 2 of click/0 twice"):
         solved_within(tries_at("+") * 2, "naive")
 
 
