@@ -1,4 +1,4 @@
-"""Makes texts of others fit to be shown: nothing in them is hidden, obeyed or endless."""
+"""Makes a text from outside safe to show: on one line, nothing hidden, not too long."""
 
 import unicodedata
 from collections.abc import Sequence
@@ -6,11 +6,12 @@ from collections.abc import Sequence
 __all__ = ["LONGEST", "cut_list", "visible", "width_of"]
 
 LONGEST = 300
-"""How many characters are shown of a text."""
+"""How many characters of a text are shown by default."""
 
 _WIDE = frozenset({"F", "W"})
 _ON_TOP = frozenset({"Mn", "Me"})
-# Printable by their category, and drawn as nothing: blanks, joiners and variation selectors.
+# Unicode calls these printable, but they are drawn as nothing: blanks, joiners and
+# variation selectors.
 _BLANK = frozenset(
     {
         *"\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0",
@@ -21,13 +22,13 @@ _BLANK = frozenset(
 
 
 def visible(text: str, limit: int = LONGEST) -> str:
-    r"""Return *text* on one line, with what cannot be seen as escapes.
+    r"""Return *text* on one line, with an escape for each character that cannot be seen.
 
-    These are control characters, escape sequences, direction marks, soft hyphens, halves
-    of pairs, unassigned characters, every space but the plain one, and letters and marks
-    that are drawn as nothing, as variation selectors. What is longer than *limit* is cut,
-    and it is said how much is left out. However long *text* is, it takes no longer than
-    *limit* asks for.
+    Such characters are controls, escape sequences, direction marks, soft hyphens, lone
+    surrogates, unassigned characters, every space but the plain one, and letters and
+    marks that are drawn as nothing, such as variation selectors. A text longer than
+    *limit* characters is cut, and a note says how many are left out. The time depends on
+    *limit* and not on the length of *text*.
 
     Example:
         >>> visible("a\tb\x1b[31m\u202e")
@@ -54,7 +55,7 @@ def _escaped(character: str) -> str:
 
 
 def width_of(text: str) -> int:
-    """Return how many columns of a terminal *text* takes, to line up what has none left.
+    """Return how many columns of a terminal *text* takes; it must be visible already.
 
     Example:
         >>> width_of("abc"), width_of("\u6f22"), width_of("e\u0301")
@@ -70,12 +71,12 @@ def width_of(text: str) -> int:
 
 
 def cut_list(names: Sequence[str], shown: int, longest: int) -> str:
-    """Return the first few of *names* as one text, and how many there are besides.
+    """Return the first of *names* as one text, which also counts the others.
 
     Args:
         names: The names.
         shown: How many of them are named.
-        longest: How many characters of each.
+        longest: How many characters of each name are shown.
 
     Example:
         >>> cut_list(("a", "b", "c"), 2, 10)

@@ -1,4 +1,4 @@
-"""A report as plain values for the page: what is shown of a pair when it is opened."""
+"""The data that the page shows when a pair is opened."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -12,7 +12,7 @@ from cooperbench_eval.views import wording
 __all__ = ["MOST_NAMES", "details_of"]
 
 MOST_NAMES = 200
-"""How many conflicts, tests or files are listed at one place."""
+"""How many conflicts, tests or files a list has at most."""
 _MOST_TEXTS = 50
 _MOST_MESSAGES = 10
 _MOST_MESSAGE = 300

@@ -1,7 +1,7 @@
-"""Values of others as JSON within a page: nothing in them can end the script element.
+"""Writes values as JSON that cannot end the script element around it.
 
-Texts of others reach the page in these blocks only. What is in them is made visible
-when it is shown, by the page's script.
+The page gets the texts of a report only in this form. Its script makes hidden characters
+visible when it shows a text.
 """
 
 import json
@@ -16,15 +16,15 @@ _MAY_BE_MORE = re.compile(r"\d{16}")
 
 
 def embed(value: Any) -> str:
-    r"""Return *value* as JSON of plain ASCII that may stand in any script element.
+    r"""Return *value* as JSON in ASCII that is safe in any script element.
 
-    An integer that JavaScript would round is a text of its digits.
+    An integer that JavaScript would round becomes a string of its digits.
 
     Example:
         >>> embed("</script><!--\u2028\udce9")
         '"\\u003c/script\\u003e\\u003c!--\\u2028\\udce9"'
     """
-    # In JSON these characters stand in strings only, so they may be escaped anywhere.
+    # In JSON these characters occur only within strings, so each of them can be escaped.
     return _dumps(value).translate(_ESCAPED)
 
 
@@ -32,22 +32,22 @@ def _dumps(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=True, separators=(",", ":"))
     if not _MAY_BE_MORE.search(text):
         return text
-    return json.dumps(_held(value), ensure_ascii=True, separators=(",", ":"))
+    return json.dumps(_exact(value), ensure_ascii=True, separators=(",", ":"))
 
 
-def _held(value: Any) -> Any:
+def _exact(value: Any) -> Any:
     match value:
         case int() if abs(value) > _MOST:
             return str(value)
         case dict():
-            return {key: _held(each) for key, each in value.items()}
+            return {key: _exact(each) for key, each in value.items()}
         case list() | tuple():
-            return [_held(each) for each in value]
+            return [_exact(each) for each in value]
     return value
 
 
 def shown_bytes(data: bytes) -> str:
-    r"""Decode *data*; a byte that is no UTF-8 becomes a lone surrogate, as Python has it.
+    r"""Decode *data* as UTF-8; any other byte becomes a lone surrogate, as Python does it.
 
     Example:
         >>> shown_bytes(b"caf\xe9")

@@ -1,4 +1,4 @@
-"""The page without its pairs: markup, style, script, and what the browser may do."""
+"""The page around the data of its pairs: markup, style, script and security policy."""
 
 import base64
 import hashlib
@@ -15,15 +15,16 @@ _PAIRS = "<!-- pairs -->"
 
 
 class Frame:
-    """What stands around the pairs' data.
+    """The parts of the page before and after the data of its pairs.
 
     Args:
-        title: What the page is called.
-        heading: What is said before the table of pairs, as HTML.
+        title: The page's title.
+        heading: The HTML above the table of pairs.
 
     Attributes:
-        before: The text up to the data.
-        after: The text behind it, which first ends the script element of the index.
+        before: The page up to the data.
+        after: The page after the data. It begins with the end of the index's script
+            element.
     """
 
     def __init__(self, title: str, heading: str) -> None:
@@ -45,9 +46,9 @@ def _part(name: str) -> str:
 
 
 def _policy(style: str, script: str) -> str:
-    """Say what the browser may do: this style, this script, and nothing from anywhere.
+    """Return the policy: the browser may use this style and this script and load nothing.
 
-    `trusted-types` keeps the script itself from making markup of text.
+    `trusted-types` keeps the page's own script from turning text into markup.
     """
     return "; ".join(
         [

@@ -1,4 +1,4 @@
-"""What the page says without its script: what was run, and what strategies came to."""
+"""The part of the page that needs no script: what was run, and how strategies did."""
 
 import datetime as dt
 from collections.abc import Iterator
@@ -18,12 +18,12 @@ _BAR_WIDTH = 240
 
 
 class Origins:
-    """When and with what the reports were made.
+    """When the reports were made, and with which versions.
 
     Attributes:
-        first: When the first evaluation began; `None` of no report.
+        first: When the first evaluation began; `None` without a report.
         last: When the last one began.
-        versions: What took part in which version, each combination once.
+        versions: The versions of everything that took part, each combination once.
     """
 
     def __init__(self) -> None:
@@ -32,7 +32,7 @@ class Origins:
         self.versions: dict[str, None] = {}
 
     def add(self, report: MergeReport) -> None:
-        """Take in a report."""
+        """Add a report."""
         time = report.timestamp
         self.first = time if self.first is None else min(self.first, time)
         self.last = time if self.last is None else max(self.last, time)
@@ -68,7 +68,7 @@ def _about(summary: Summary, origins: Origins) -> Iterator[str]:
         reasons = [f"{count:,} {wording.spoken(kind)}" for kind, count in summary.failures.items()]
         yield f"Not evaluated: {_text(', '.join(reasons))}"
     if summary.repeated:
-        yield f"{summary.repeated:,} of them repeat a try at a pair that another report has"
+        yield f"{summary.repeated:,} of them repeat the same try at the same pair"
     if origins.first and origins.last:
         times = [each.isoformat(" ", "minutes") for each in (origins.first, origins.last)]
         when = times[0] if times[0] == times[1] else f"from {times[0]} to {times[1]}"
@@ -82,8 +82,8 @@ def _about(summary: Summary, origins: Origins) -> Iterator[str]:
 
 def _left_out(text_limit: int) -> str:
     return (
-        f"Written by cooperbench_eval {version('cooperbench-eval')}. What test runs printed is "
-        f"left out. Of each version of a conflict up to {text_limit:,} bytes are shown."
+        f"Written by cooperbench_eval {version('cooperbench-eval')}. The output of test runs is "
+        f"left out. At most {text_limit:,} bytes of each version of a conflict are shown."
     )
 
 
@@ -130,7 +130,7 @@ def _count(count: int, strategy: str, answer: str) -> str:
 
 def _link(text: str, filters: dict[str, str], label: str = "") -> str:
     """Return a link that sets the filters of the table of pairs."""
-    # As the page's script has it: half of a pair stands there as its code.
+    # An address cannot hold a lone surrogate. As in the page's script, it is escaped.
     values = {name: value.replace("\\", "\\\\") for name, value in filters.items()}
     target = urlencode(values, errors="backslashreplace")
     said = f' aria-label="{_text(label)}"' if label else ""
@@ -138,7 +138,7 @@ def _link(text: str, filters: dict[str, str], label: str = "") -> str:
 
 
 def _bar(counts: dict[str, int]) -> str:
-    """Draw how the pairs divide; the numbers beside it say the same."""
+    """Draw how the pairs divide. The numbers in the row say the same."""
     total = sum(counts.values())
     drawn = [f'<svg viewBox="0 0 {_BAR_WIDTH} 12" aria-hidden="true">']
     before = 0

@@ -1,4 +1,4 @@
-"""The table of pairs: one small row each, names that repeat kept once."""
+"""The data of the table of pairs: a small row for each, with every name kept once."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -10,12 +10,12 @@ from cooperbench_eval.views import wording
 __all__ = ["MOST_LISTED", "Index"]
 
 MOST_LISTED = 100
-"""How many lost tests of a feature, and how many files, stand in a row of the table."""
+"""How many lost tests of a feature, and how many files, a row of the table lists."""
 _MOST_NOTE = 200
 
 
 class Index:
-    """Collects the rows, as text: that is all that is kept of a pair."""
+    """Collects the rows as text, which is all that is kept of a pair."""
 
     def __init__(self) -> None:
         self._rows: list[str] = []
@@ -30,7 +30,7 @@ class Index:
 
         Args:
             report: Its report.
-            answers: What each strategy made of it, as a summary counts.
+            answers: How the pair ended under each strategy, as a summary counts it.
         """
         paths = list(dict.fromkeys(conflict.path for conflict in report.conflicts))
         row = {
@@ -52,7 +52,7 @@ class Index:
         self._rows.append(embed(row))
 
     def _row(self, report: MergeReport, attempt: Attempt, answers: Mapping[str, str]) -> list[Any]:
-        """Say what a strategy made of the pair: answer, to blame, lost tests, and why."""
+        """Return a strategy's answer, what is to blame, lost tests, and why it went wrong."""
         blame = report.blame(attempt.strategy)
         return [
             self._name(answers[attempt.strategy]),
@@ -62,7 +62,7 @@ class Index:
         ]
 
     def _lost(self, feature: FeatureReport, names: Sequence[str]) -> list[Any]:
-        """Say which of a feature's tests were lost: how many, of how many, by name."""
+        """Return how many of a feature's tests were lost, of how many, and their names."""
         passed = feature.tests.passed_tests if feature.tests else len(names)
         listed = [self._name(_short(name)) for name in names[:MOST_LISTED]]
         return [feature.number, len(names), passed, listed]
@@ -74,7 +74,7 @@ class Index:
         """Give the table as JSON for a script element, piece by piece.
 
         Args:
-            strategies: All strategies, in the order in which they are shown.
+            strategies: All strategies, in the order to show them in.
         """
         order = [self._name(name) for name in strategies]
         head = {"answers": wording.ANSWERS, "names": list(self._names), "strategies": order}
@@ -85,7 +85,7 @@ class Index:
 
 
 def _why(report: MergeReport, attempt: Attempt) -> str:
-    """Say how it went wrong, where it did."""
+    """Return how a strategy or its tests failed; empty if neither did."""
     if attempt.failure:
         return _short(attempt.failure)
     runs = (

@@ -1,6 +1,6 @@
 "use strict";
-/* Shows the pairs: a table that is filtered by what stands behind the # of the address,
-   and one pair when it is opened. Texts of others are put into the page as text only. */
+/* Shows the table of pairs, filtered as the part of the address after the # says, or one
+   pair in detail. Texts from reports are only ever inserted as text, never as markup. */
 (() => {
   const SIGNS = { correct: "✓", incorrect: "✗", unhandled: "≠", missing_input: "∅", not_run: "–" };
   const ROWS_AT_A_TIME = 200;
@@ -10,15 +10,15 @@
 
   // --- texts ---
 
-  // What cannot be seen, or makes text look different from what it is: control, format,
-  // unassigned and private characters, halves of pairs, odd spaces, and what is drawn as
-  // nothing, as variation selectors.
+  // Characters that cannot be seen or that disguise a text: control, format, unassigned and
+  // private characters, lone surrogates, odd spaces, and characters that are drawn as
+  // nothing, such as variation selectors.
   const ODD = /[\p{C}\p{DI}\p{Zl}\p{Zp}\u00a0\u1680\u2000-\u200a\u202f\u205f\u2800\u3000]/gu;
   const SHORT = { 0: "NUL", 9: "TAB", 10: "LF", 13: "CR", 27: "ESC", 127: "DEL" };
 
   function nameOf(character) {
     const code = character.codePointAt(0);
-    // Python's way to keep a byte that is no UTF-8.
+    // Python keeps a byte that is not UTF-8 as one of these surrogates.
     if (code >= 0xdc80 && code <= 0xdcff) return (code - 0xdc00).toString(16).toUpperCase();
     return SHORT[code] ?? `U+${code.toString(16).toUpperCase().padStart(4, "0")}`;
   }
@@ -110,26 +110,26 @@
     one.number - two.number;
   pairs.sort(inOrder);
 
-  /* The words by which a pair is found. Made when they are first asked for. */
+  /* The words that find a pair; computed when first needed. */
   function wordsOf(pair) {
     if (pair.words === undefined) {
       const [first, second] = pair.features;
       const own = [pair.taskName, `feature ${first}`, `feature ${second}`, pair.model];
-      const told = [...pair.rows.values()].flatMap((row) => [
+      const rowWords = [...pair.rows.values()].flatMap((row) => [
         row.blame,
         row.note,
         ...row.lost.flatMap((lost) => lost.names),
       ]);
       const others = [pair.setting, `k${pair.k}`, pair.status, pair.note, ...pair.paths];
-      pair.words = [...own, ...others, ...told].join("\n").toLowerCase();
+      pair.words = [...own, ...others, ...rowWords].join("\n").toLowerCase();
     }
     return pair.words;
   }
 
-  // --- what is asked for ---
+  // --- what the address asks for ---
 
   const ASKED = ["strategy", "verdict", "repo", "task", "status", "words", "sort", "pair"];
-  // An address cannot hold half of a pair: it stands there as its code.
+  // An address cannot hold a lone surrogate, so it is escaped there.
   const inAddress = (text) =>
     text.replace(/[\\\p{Cs}]/gu, (half) =>
       half === "\\" ? "\\\\" : `\\u${half.charCodeAt(0).toString(16)}`,
@@ -193,7 +193,8 @@
 
   const code = (name) => make("li", {}, make("code", {}, name));
 
-  /* Names of tests: cases of one parametrized test together, all names below. */
+  /* Lists test names: first by test, with the cases of a parametrized test as one entry, then
+     all names, folded. */
   function names(list, count = list.length) {
     const groups = new Map();
     for (const name of list) {
@@ -215,7 +216,7 @@
     return [short, folded(label, () => make("ul", { class: "names" }, list.map(code), rest))];
   }
 
-  /* What is folded is made when it is first opened. */
+  /* Folded content is built when it is first opened. */
   function folded(summary, content) {
     const made = make("details", {}, make("summary", {}, summary));
     made.addEventListener("toggle", () => made.children.length > 1 || made.append(content()));
@@ -412,7 +413,7 @@
     byId("pairs").hidden = !found.length;
     const of = found.length === pairs.length ? "" : ` of ${pairs.length}`;
     const word = pairs.length === 1 ? "pair" : "pairs";
-    byId("count").textContent = pairs.length ? `${found.length}${of} ${word}` : "There is no pair.";
+    byId("count").textContent = pairs.length ? `${found.length}${of} ${word}` : "There are no pairs.";
   }
 
   // --- one pair ---
@@ -475,7 +476,7 @@
     const merge = [attempt.left ? `${attempt.left} of ${attempt.met} left open` : attempt.status];
     if (attempt.failure) merge.push(make("div", { class: "beside" }, attempt.failure));
     if (attempt.service_failed) {
-      merge.push(make("div", { class: "beside" }, "a service it needs failed it"));
+      merge.push(make("div", { class: "beside" }, "a service that it needs failed"));
     }
     for (const usage of attempt.usage) merge.push(make("div", { class: "beside" }, usage));
     return [
@@ -497,7 +498,7 @@
         const rows = attempt.ledger.map((row) => row.map((cell) => [cell]));
         const more = attempt.more_ledger ? ` (${attempt.more_ledger} more are left out)` : "";
         return folded(
-          `What ${attempt.strategy} says of its work`,
+          `What ${attempt.strategy} reports`,
           () => tableOf(`Its ledger${more}`, ["File", "Line", "Both sides", "What it did"], rows),
         );
       });
@@ -505,11 +506,11 @@
 
   // --- conflicts ---
 
-  /* Says of each line in which version it stands, in the margin beside it. */
-  function marker(data, conflict, told) {
+  /* Returns a function that says which versions have a line, for the margin beside it. */
+  function marker(data, conflict, resolved) {
     const [first, second] = data.features.map((feature) => String(feature.number));
-    const among = told.together.length
-      ? told.together.map((place) => data.conflicts[place - 1]).filter(Boolean)
+    const among = resolved.together.length
+      ? resolved.together.map((place) => data.conflicts[place - 1]).filter(Boolean)
       : [conflict];
     const lines = (name) => {
       const texts = among.map((each) => data.texts[each[name]] ?? ["", 0]);
@@ -518,7 +519,7 @@
     };
     const [ours, theirs] = [lines("ours"), lines("theirs")];
     if (!ours || !theirs) return () => ["", ""];
-    const isWhole = !told.together.length && told.exact;
+    const isWhole = !resolved.together.length && resolved.exact;
     return (line) => {
       if (!line.trim()) return ["", ""];
       const [isOurs, isTheirs] = [ours.has(line), theirs.has(line)];
@@ -549,42 +550,42 @@
 
   function version(data, title, number, kind) {
     const box = make("figure", { class: `version ${kind}` }, make("figcaption", {}, title));
-    if (number === null) box.append(make("p", { class: "beside" }, "nothing there"));
+    if (number === null) box.append(make("p", { class: "beside" }, "no such file"));
     else if (!data.texts[number][0] && !data.texts[number][1]) {
       box.append(make("p", { class: "beside" }, "no lines"));
     } else box.append(codeOf(data.texts[number], title));
     return box;
   }
 
-  function notesOn(told) {
+  function notesOn(resolved) {
     const notes = [];
-    if (told.together.length) {
-      notes.push(`Stands for conflicts ${told.together.join(", ")} in one piece.`);
+    if (resolved.together.length) {
+      notes.push(`Resolves conflicts ${resolved.together.join(", ")} together.`);
     }
     const around = [
-      told.before ? `${told.before} before` : "",
-      told.after ? `${told.after} behind` : "",
+      resolved.before ? `${resolved.before} before` : "",
+      resolved.after ? `${resolved.after} after` : "",
     ].filter(Boolean);
-    if (around.length) notes.push(`Settled lines seem to be changed too: ${around.join(", ")}.`);
-    if (!told.exact) {
-      notes.push("Settled lines of the file seem to be changed too, so the place is uncertain.");
+    if (around.length) notes.push(`Lines around the conflict seem to be changed too: ${around.join(", ")}.`);
+    if (!resolved.exact) {
+      notes.push("Lines outside the conflicts seem to be changed too, so this place is uncertain.");
     }
     return notes;
   }
 
   const KINDS = {
     open: "left open",
-    deleted: "the file is gone",
-    unknown: "cannot be told",
+    deleted: "the file is deleted",
+    unknown: "not known",
   };
 
-  /* Strategies that made the same of a conflict stand together. */
+  /* Groups the strategies that resolved a conflict in the same way. */
   function grouped(data, conflict) {
     const groups = new Map();
-    conflict.answers.forEach((told, place) => {
-      const { said, ...rest } = told;
+    conflict.answers.forEach((resolved, place) => {
+      const { said, ...rest } = resolved;
       const key = JSON.stringify(rest);
-      const group = groups.get(key) ?? { told, attempts: [], said: new Map() };
+      const group = groups.get(key) ?? { resolved, attempts: [], said: new Map() };
       const { strategy } = data.attempts[place];
       group.attempts.push(data.attempts[place]);
       if (said) group.said.set(said, [...(group.said.get(said) ?? []), strategy]);
@@ -607,29 +608,29 @@
     });
   }
 
-  /* What stands for several conflicts is shown at the first of them. */
-  const isShown = ({ told }, place) =>
-    told.kind === "text" && (!told.together.length || told.together[0] === place + 1);
+  /* A resolution of several conflicts is shown at the first of them. */
+  const isShown = ({ resolved }, place) =>
+    resolved.kind === "text" && (!resolved.together.length || resolved.together[0] === place + 1);
 
   function untexted(group) {
-    const { told } = group;
-    const why = told.reason ? `: ${told.reason}` : "";
-    const words = KINDS[told.kind] ?? `in one piece with conflict ${told.together[0]}, shown there`;
+    const { resolved } = group;
+    const why = resolved.reason ? `: ${resolved.reason}` : "";
+    const words = KINDS[resolved.kind] ?? `resolved together with conflict ${resolved.together[0]}, shown there`;
     return make("p", { class: "untexted" }, strategyNames(group.attempts), ` ${words}${why}`);
   }
 
   function resolution(data, conflict, group) {
-    const { told, attempts } = group;
+    const { resolved, attempts } = group;
     const label = attempts.map((attempt) => attempt.strategy).join(", ");
-    const text = data.texts[told.text];
+    const text = data.texts[resolved.text];
     return make(
       "figure",
       { class: "resolution" },
       make("figcaption", {}, strategyNames(attempts)),
       text[0] || text[1]
-        ? codeOf(text, label, marker(data, conflict, told))
-        : make("p", { class: "beside" }, "no lines: nothing took its place"),
-      notesOn(told).map((note) => make("p", { class: "beside" }, note)),
+        ? codeOf(text, label, marker(data, conflict, resolved))
+        : make("p", { class: "beside" }, "no lines: the conflict is resolved to nothing"),
+      notesOn(resolved).map((note) => make("p", { class: "beside" }, note)),
       saidBy(group),
     );
   }
@@ -664,7 +665,7 @@
     );
   }
 
-  // --- the whole of it ---
+  // --- the page of a pair ---
 
   function facts(data) {
     const list = make("dl", { class: "facts" });
@@ -694,8 +695,8 @@
     const data = parsed(`pair-${pair.number}`);
     const [first, second] = pair.features;
     const showsOther = data.features.some((feature) => feature.other.passed !== null);
-    const columns = ["Feature", "Its patch", "Its tests on it alone", "Its tests on the base"];
-    if (showsOther) columns.push("The other's tests on it alone");
+    const columns = ["Feature", "Patch", "Its tests alone", "Its tests on the base"];
+    if (showsOther) columns.push("The other's tests alone");
     const content = [
       walk(asked, pair.number),
       heading(2, data.title, { id: "pair-heading", tabindex: "-1" }),
@@ -711,7 +712,7 @@
     if (data.attempts.length) {
       content.push(
         tableOf(
-          "What each strategy made of the pair",
+          "How the pair ended under each strategy",
           [
             ...["Strategy", "Merge", "Result", "To blame", "Tests lost"],
             ...[first, second].map((number) => `Tests of feature ${number}`),
@@ -728,11 +729,11 @@
         make(
           "p",
           { class: "beside" },
-          `In the margin of a resolution: ${first} or ${second} is a line of that feature's ` +
-            "version, = of both, + of neither.",
+          `In the margin of a resolution, ${first} or ${second} marks a line from that feature's ` +
+            "version, = a line from both, and + a line from neither.",
         ),
       );
-    } else content.push(make("p", {}, "There are none."));
+    } else content.push(make("p", {}, "There are no conflicts."));
     data.conflicts.forEach((conflict, place) =>
       content.push(conflictSection(data, conflict, place)),
     );
@@ -743,7 +744,7 @@
     return data.title;
   }
 
-  // --- what happens when ---
+  // --- events ---
 
   const pageTitle = document.title;
   let opened = "";

@@ -1,4 +1,4 @@
-"""`write_page`: reports in, one HTML file out, pair by pair."""
+"""`write_page` writes reports as one HTML file, pair by pair."""
 
 import errno
 import os
@@ -32,31 +32,31 @@ def write_page(
     title: str = "Merged pairs",
     text_limit: int = 20_000,
 ) -> Path:
-    """Write a run as one HTML file that a browser opens without a network.
+    """Write a run as one HTML file that a browser can open offline.
 
-    It has what strategies came to, a table of all pairs that can be filtered and
-    sorted, and for each pair its features, strategies, lost tests by name, and every
-    conflict with base, both sides and what each strategy made of it. What test runs
-    printed is left out.
+    The page shows how the pairs ended under each strategy, and a table of all pairs that
+    can be filtered and sorted. A pair opens to its features, its strategies, the names of
+    lost tests, and every conflict: base, both sides, and what each strategy put in its
+    place. The output of test runs is left out.
 
-    Reports are read once and not kept: a pair's details are written as it comes, and a
-    small row of it is held until the end. The file appears whole or not at all.
+    Each report is read once and not kept. Its details are written at once, and only a
+    small row stays in memory until the end. The file appears whole or not at all.
 
     Args:
         reports: The reports, such as a list or a store of them.
-        path: The file to write; a file that stands there is replaced. Its folder is made
-            where it is missing.
-        title: What to call the run.
-        text_limit: How many bytes are shown of one version of a conflict. All of a pair
-            together are given fifty times that.
+        path: The file to write. An existing file is replaced, and a missing folder is
+            created.
+        title: The title of the page.
+        text_limit: How many bytes of one version of a conflict are shown. All versions of
+            a pair together may take fifty times as many.
 
     Returns:
         The path of the file.
 
     Raises:
         ReportError: The file cannot be written, or a store's report cannot be read.
-        AnalysisError: Facts were given, which do not hold what is shown.
-        TypeError: These are no reports.
+        AnalysisError: *reports* holds facts, which lack most of what the page shows.
+        TypeError: *reports* holds something other than reports.
         ValueError: *text_limit* is negative.
 
     Example:
@@ -96,17 +96,17 @@ def _named(path: str | os.PathLike[str]) -> Path:
     except UnicodeEncodeError:
         is_name = False
     if not is_name:
-        raise ReportError("cannot be written (no file has such a name)", visible(str(path)))
+        raise ReportError("cannot be written (no file can have this name)", visible(str(path)))
     return Path(path)
 
 
 class _Pairs:
-    """Writes the details of pairs, and collects what is said of all of them.
+    """Writes the details of pairs, and collects what the rest of the page needs.
 
     Args:
-        spool: Where the details go, each in a script element that is no script, and
-            then the start of the element of the index.
-        target: The page they are for.
+        spool: Where each pair's details go, as a script element that holds data, and then
+            the start of the index's element.
+        target: The page, which errors name.
         text_limit: How many bytes of a text are kept.
     """
 
@@ -118,7 +118,7 @@ class _Pairs:
         self._text_limit = text_limit
 
     def written(self, reports: Iterator[MergeReport]) -> Iterator[PairFacts]:
-        """Write each of *reports* and give its facts."""
+        """Write each report and yield its facts."""
         for report in reports:
             facts = facts_of(report)
             answers = dict(answers_of(facts, ()).strategies)
@@ -144,10 +144,10 @@ def _errors_of(target: Path) -> Iterator[None]:
 
 @contextmanager
 def _whole(target: Path) -> Iterator[IO[str]]:
-    """Open a file that takes its place when it is finished, and else goes away."""
+    """Open a temporary file that replaces *target* at the end, unless an error is raised."""
     part = target.absolute().with_name(f".{secrets.token_hex(8)}.part")
     try:
-        # Unlike a temporary file, it has the mode that the user's new files have.
+        # A file of the tempfile module would not have the mode of the user's new files.
         with part.open("x", encoding="utf-8", newline="\n") as file:
             yield file
         part.replace(target)

