@@ -1,6 +1,7 @@
 """Renders the change of one entry as `git diff` does."""
 
 import base64
+import re
 import zlib
 
 from cooperbench_eval.models import Entry, FileMode
@@ -9,23 +10,20 @@ from cooperbench_eval.objects import encode_path
 __all__ = ["binary_block", "quote_path", "render_change"]
 
 
+_SPECIAL = re.compile(rb'[\x00-\x1f"\\\x7f-\xff]')
+_NAMED = dict(zip(b'\a\b\t\n\v\f\r"\\', b'abtnvfr"\\', strict=True))
+
+
 def quote_path(prefix: str, path: str) -> bytes:
     """Return a path with its prefix, quoted as in git's diff headers."""
     raw = prefix.encode() + encode_path(path)
-    if all(0x20 <= byte < 0x7F and byte not in b'"\\' for byte in raw):  # noqa: PLR2004
-        return raw
-    escapes = {0x07: b"a", 0x08: b"b", 0x09: b"t", 0x0A: b"n", 0x0B: b"v", 0x0C: b"f", 0x0D: b"r"}
-    out = bytearray(b'"')
-    for byte in raw:
-        if byte in escapes:
-            out += b"\\" + escapes[byte]
-        elif byte in b'"\\':
-            out += b"\\" + bytes([byte])
-        elif 0x20 <= byte < 0x7F:  # noqa: PLR2004
-            out.append(byte)
-        else:
-            out += b"\\%03o" % byte
-    return bytes(out + b'"')
+    quoted = _SPECIAL.sub(_escape, raw)
+    return raw if quoted == raw else b'"%s"' % quoted
+
+
+def _escape(found: re.Match[bytes]) -> bytes:
+    byte = found[0][0]
+    return b"\\%c" % _NAMED[byte] if byte in _NAMED else b"\\%03o" % byte
 
 
 def _render(path: str, old: Entry | None, new: Entry | None) -> bytes:

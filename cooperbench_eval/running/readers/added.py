@@ -1,11 +1,11 @@
-"""Finds the tests of a file that a patch adds or changes."""
+"""Finds the tests that a patch adds or changes."""
 
 from collections.abc import Callable, Iterable, Iterator
 
 from cooperbench_eval.models import Entry
 from cooperbench_eval.running.readers.protocol import NewTests
 
-__all__ = ["added_or_changed", "contents_of"]
+__all__ = ["added_or_changed", "added_tests", "contents_of"]
 
 
 def contents_of(entry: Entry | None) -> bytes:
@@ -28,3 +28,25 @@ def added_or_changed(
     for name, text in dict(functions(contents_of(new.after.get(path)))).items():
         if known.get(name) != text:
             yield name
+
+
+def added_tests(
+    new: NewTests,
+    functions: Callable[[bytes], Iterable[tuple[str, str]]],
+    prefix: Callable[[str], str],
+) -> tuple[str, ...]:
+    """Return the ids of the tests that are new or changed, in the order of the files.
+
+    Args:
+        new: The tree before and after the tests patch.
+        functions: As in `added_or_changed`.
+        prefix: Returns the part of an id before a test's name, for a file; empty if the
+            file's tests may not have run.
+    """
+    prefixes = {path: prefix(path) for path in new.paths}
+    return tuple(
+        f"{start}{name}"
+        for path, start in prefixes.items()
+        if start
+        for name in added_or_changed(path, new, functions)
+    )

@@ -5,7 +5,7 @@ from types import MappingProxyType
 
 from cooperbench_eval.running.readers.exit_reader import EXIT_READER
 from cooperbench_eval.running.readers.go.go_reader import GO_READER
-from cooperbench_eval.running.readers.javascript.javascript_reader import javascript_reader
+from cooperbench_eval.running.readers.javascript.javascript_reader import JEST_READER, VITEST_READER
 from cooperbench_eval.running.readers.javascript.node_reader import NODE_READER
 from cooperbench_eval.running.readers.protocol import Reader
 from cooperbench_eval.running.readers.python.pytest_reader import PYTEST_READER
@@ -23,8 +23,8 @@ FRAMEWORKS: Mapping[str, Reader] = MappingProxyType(
         "go": GO_READER,
         "cargo": CARGO_READER,
         "nextest": NEXTEST_READER,
-        "jest": javascript_reader("jest"),
-        "vitest": javascript_reader("vitest"),
+        "jest": JEST_READER,
+        "vitest": VITEST_READER,
         "node": NODE_READER,
     }
 )

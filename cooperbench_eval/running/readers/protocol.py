@@ -52,12 +52,6 @@ class Launch:
     env: Mapping[str, str] = field(factory=dict)
     stdout: Path | None = None
 
-    @classmethod
-    def redirected(cls, command: tuple[str, ...], env: Mapping[str, str], stdout: Path) -> "Launch":
-        """Send the standard output of *command* straight to a file."""
-        wrapped = ("sh", "-c", 'exec "$@" >"$0"', str(stdout), *command)
-        return cls(command=wrapped, env=env, stdout=stdout)
-
 
 @frozen(kw_only=True)
 class FinishedRun:

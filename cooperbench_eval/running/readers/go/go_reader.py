@@ -62,7 +62,9 @@ def _launch(command: tuple[str, ...], env: Mapping[str, str], scratch: Path) -> 
         env = {**env, "GOFLAGS": flags}
     elif not _ASKED.intersection(command):
         command = (*command[: at + 1], "-json", *command[at + 1 :])
-    return Launch.redirected(command, env, scratch / _RESULT)
+    stdout = scratch / _RESULT
+    redirected = ("sh", "-c", 'exec "$@" >"$0"', str(stdout), *command)
+    return Launch(command=redirected, env=env, stdout=stdout)
 
 
 def _read(run: FinishedRun) -> Iterator[TestCase]:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 
-from cooperbench_eval.running.readers.added import added_or_changed, contents_of
+from cooperbench_eval.running.readers.added import added_tests, contents_of
 from cooperbench_eval.running.readers.command_line import (
     arguments_in_script,
     arguments_of,
@@ -52,15 +52,16 @@ def added_go_tests(new: NewTests) -> tuple[str, ...]:
         _packages(text.split()) is None for text in arguments_in_script(r"go\s+test", new)
     ):
         return ()
-    names = []
-    for path in new.paths:
+
+    def prefix(path: str) -> str:
         folder = PurePosixPath(path).parent
         package = _import_path(folder, new.after)
-        if package and _is_surely_built(path, new.after):
-            has_run = _ran(package, new) if arguments is None else _is_named(folder, arguments)
-            if has_run:
-                names += [f"{package}.{name}" for name in added_or_changed(path, new, _functions)]
-    return tuple(names)
+        if not package or not _is_surely_built(path, new.after):
+            return ""
+        has_run = _ran(package, new) if arguments is None else _is_named(folder, arguments)
+        return f"{package}." if has_run else ""
+
+    return added_tests(new, _functions, prefix)
 
 
 def _ran(package: str, new: NewTests) -> bool:

@@ -21,14 +21,12 @@ from pathlib import Path
 from cooperbench_eval.models import TestCase, TestCaseStatus
 from cooperbench_eval.running.readers.javascript.javascript_tests import (
     NAME_SEPARATOR,
-    added_javascript_tests,
-    covers_title,
+    reader_in_node,
 )
 from cooperbench_eval.running.readers.javascript.node_options import with_node_options
 from cooperbench_eval.running.readers.protocol import (
     FinishedRun,
     Launch,
-    Reader,
     UnreadableResultError,
 )
 from cooperbench_eval.running.readers.results import (
@@ -43,7 +41,7 @@ from cooperbench_eval.running.readers.results import (
 )
 from cooperbench_eval.snapshot import Snapshot
 
-__all__ = ["javascript_reader"]
+__all__ = ["JEST_READER", "VITEST_READER"]
 
 _PRELOAD = Path(__file__).with_name("javascript_results.cjs")
 _STATUSES = {
@@ -77,16 +75,8 @@ def _read(framework: str, run: FinishedRun) -> Iterator[TestCase]:
         yield from _cases(data, run.tree)
 
 
-def javascript_reader(framework: str) -> Reader:
-    """Return the reader of `"jest"` or `"vitest"`."""
-    return Reader(
-        launch=_launch,
-        read=partial(_read, framework),
-        required=added_javascript_tests,
-        covers=covers_title,
-        # Both end with 1 if they find no file of tests.
-        no_test_codes=frozenset({0, 1}),
-    )
+JEST_READER = reader_in_node(launch=_launch, read=partial(_read, "jest"))
+VITEST_READER = reader_in_node(launch=_launch, read=partial(_read, "vitest"))
 
 
 def _cases(data: bytes, tree: Snapshot) -> list[TestCase]:

@@ -2,14 +2,15 @@
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from pathlib import PurePosixPath
 
 from cooperbench_eval.models import TestCase, TestCaseStatus
-from cooperbench_eval.running.readers.added import added_or_changed
+from cooperbench_eval.running.readers.added import added_tests
 from cooperbench_eval.running.readers.masking import JAVASCRIPT, block_headers, pieces
-from cooperbench_eval.running.readers.protocol import NewTests
+from cooperbench_eval.running.readers.protocol import NewTests, Reader
 
-__all__ = ["NAME_SEPARATOR", "added_javascript_tests", "calls_tests", "covers_title"]
+__all__ = ["NAME_SEPARATOR", "calls_tests", "reader_in_node"]
 
 NAME_SEPARATOR = " > "
 """Separates the file, the groups and the title in an id."""
@@ -34,22 +35,22 @@ _FILTER = re.compile(
 _TEST_FILE = re.compile(r"[^.].*\.(?:test|spec)\.[cm]?[jt]sx?")
 
 
-def added_javascript_tests(new: NewTests) -> tuple[str, ...]:
+def _added_tests(new: NewTests) -> tuple[str, ...]:
     """Name the tests `<file> > <title>`, in the order of the files.
 
     A test is named if it is new or changed, has a literal title, and is inside nothing
     but groups of tests. Its file must be a test file that the command names, or one of
     which something ran and nothing was skipped.
     """
-    return tuple(
-        f"{path}{NAME_SEPARATOR}{title}"
-        for path in new.paths
-        if _TEST_FILE.fullmatch(PurePosixPath(path).name) and _is_run(path, new)
-        for title in added_or_changed(path, new, _tests)
-    )
+
+    def prefix(path: str) -> str:
+        is_test = _TEST_FILE.fullmatch(PurePosixPath(path).name) and _is_run(path, new)
+        return f"{path}{NAME_SEPARATOR}" if is_test else ""
+
+    return added_tests(new, _tests, prefix)
 
 
-def covers_title(case: TestCase, name: str) -> bool:
+def _covers(case: TestCase, name: str) -> bool:
     """Whether *case* has the file and the title of *name*, in any groups."""
     file, separator, title = name.partition(NAME_SEPARATOR)
     tail = separator + title
@@ -89,3 +90,13 @@ def _tests(data: bytes) -> Iterator[tuple[str, str]]:
         is_code = not masked[start].isspace()
         if is_code and block_headers(masked, start, _GROUP) is not None:
             yield each["title"], piece
+
+
+reader_in_node = partial(
+    Reader,
+    required=_added_tests,
+    covers=_covers,
+    # The frameworks end with 1 if they find no file of tests.
+    no_test_codes=frozenset({0, 1}),
+)
+"""Makes the reader of a framework that runs in Node from its `launch` and its `read`."""

@@ -20,15 +20,13 @@ from attrs import frozen
 from cooperbench_eval.models import TestCase, TestCaseStatus
 from cooperbench_eval.running.readers.javascript.javascript_tests import (
     NAME_SEPARATOR,
-    added_javascript_tests,
     calls_tests,
-    covers_title,
+    reader_in_node,
 )
 from cooperbench_eval.running.readers.javascript.node_options import with_node_options
 from cooperbench_eval.running.readers.protocol import (
     FinishedRun,
     Launch,
-    Reader,
     UnreadableResultError,
 )
 from cooperbench_eval.running.readers.results import (
@@ -68,14 +66,7 @@ def _read(run: FinishedRun) -> Iterator[TestCase]:
         yield from _cases(data, run.tree)
 
 
-NODE_READER = Reader(
-    launch=_launch,
-    read=_read,
-    required=added_javascript_tests,
-    covers=covers_title,
-    # Newer versions of Node end with 1 if they find no file of tests.
-    no_test_codes=frozenset({0, 1}),
-)
+NODE_READER = reader_in_node(launch=_launch, read=_read)
 
 
 @frozen(kw_only=True)

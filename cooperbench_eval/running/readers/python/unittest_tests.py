@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 
 from attrs import frozen
 
-from cooperbench_eval.running.readers.added import added_or_changed, contents_of
+from cooperbench_eval.running.readers.added import added_tests, contents_of
 from cooperbench_eval.running.readers.command_line import option_and_value
 from cooperbench_eval.running.readers.protocol import NewTests
 from cooperbench_eval.running.readers.python.python_source import statements_of
@@ -54,17 +54,15 @@ def added_unittest_tests(new: NewTests, arguments: Sequence[str]) -> tuple[str, 
     discovery = _discovery(words[1:]) if discovers else None
     if discovery is None and any(word.startswith("-") or word == "discover" for word in words):
         return ()
-    names = []
-    for path in new.paths:
+
+    def prefix(path: str) -> str:
         if discovery is not None:
             module = _found(path, discovery, new.after)
         else:
-            module = _module(path)
-            if module not in words and path not in words:
-                module = ""
-        if module:
-            names += [f"{module}.{name}" for name in added_or_changed(path, new, _methods)]
-    return tuple(names)
+            module = _module(path) if path in words or _module(path) in words else ""
+        return f"{module}." if module else ""
+
+    return added_tests(new, _methods, prefix)
 
 
 def _discovery(words: Sequence[str]) -> _Discovery | None:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterator
 
-from cooperbench_eval.running.readers.added import added_or_changed
+from cooperbench_eval.running.readers.added import added_tests
 from cooperbench_eval.running.readers.command_line import arguments_in_script, arguments_of
 from cooperbench_eval.running.readers.masking import RUST, block_headers, pieces
 from cooperbench_eval.running.readers.protocol import NewTests
@@ -51,12 +51,13 @@ def added_rust_tests(new: NewTests, program: Callable[[str, str], str]) -> tuple
         arguments = arguments_of(new.command, "cargo", "nextest", "run")
     if not package or not _runs_everything(arguments, new):
         return ()
-    names: list[str] = []
-    for path in filter(_SURELY_BUILT.fullmatch, new.paths):
-        start = program(path, package)
-        if arguments is not None or any(case.id.startswith(start) for case in new.cases):
-            names += [f"{start}{name}" for name in added_or_changed(path, new, _functions)]
-    return tuple(names)
+
+    def prefix(path: str) -> str:
+        start = program(path, package) if _SURELY_BUILT.fullmatch(path) else ""
+        has_run = arguments is not None or any(case.id.startswith(start) for case in new.cases)
+        return start if has_run else ""
+
+    return added_tests(new, _functions, prefix)
 
 
 def _runs_everything(arguments: tuple[str, ...] | None, new: NewTests) -> bool:
