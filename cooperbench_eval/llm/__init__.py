@@ -1,1 +1,1 @@
-"""Questions to a language model, its answers, and what is asked of these."""
+"""Questions to a language model: prompts, requests, answers and their checks."""

@@ -1,4 +1,4 @@
-"""Takes data out of an answer, strictly: prose is not code."""
+"""Extracts texts from a model's answer and checks them strictly: prose is not code."""
 
 import json
 import re
@@ -20,23 +20,26 @@ __all__ = [
 _OPENING = re.compile(r"^(?P<fence>`{3,}|~{3,})(?P<info>[^`\n]*)$")
 _NAME = re.compile(r"conflict[-_ ]?([0-9]{1,6})\b", re.IGNORECASE)
 _MARKER = re.compile(r"^\s*(?:<{7}|>{7}|\|{7})|^\s*={7}\s*$")
-
-
 _CONTROLS = re.compile(rb"[\x00-\x09\x0b-\x1f\x7f]")
 
 
 class AnswerError(Exception):
-    """An answer cannot be used; the message is the reason."""
+    """An answer cannot be used; the message is the reason.
+
+    The model reads the message when it is asked again. Changed wording would change the
+    digests of these requests, and recorded cassettes would no longer match.
+    """
 
 
 def extract(answer: str, count: int) -> list[str]:
     """Return the text for each of *count* conflicts.
 
-    Taken is one fenced block a conflict, by the number in its info string (a single
-    conflict's block needs none), or a JSON object of such names, fenced or not.
+    The answer must have one fenced block for each conflict, with the conflict's number in
+    the info string (not needed if there is only one conflict). Or it must be a JSON object
+    from such names to texts, fenced or not.
 
     Raises:
-        AnswerError: There is not exactly one text for each.
+        AnswerError: The answer does not have exactly one text for each conflict.
     """
     if not answer.strip():
         raise AnswerError("it is empty")
@@ -58,10 +61,10 @@ def extract(answer: str, count: int) -> list[str]:
 
 
 def extract_choice(answer: str) -> str:
-    """Return which side is to be taken, `A` or `B`.
+    """Return the chosen side, `A` or `B`.
 
     Raises:
-        AnswerError: It does not say.
+        AnswerError: The answer names neither.
     """
     (text,) = extract(answer, 1)
     if (word := text.strip().upper()) not in {"A", "B"}:
@@ -70,12 +73,12 @@ def extract_choice(answer: str) -> str:
 
 
 _Block = tuple[int | None, str]
-"""The number of a conflict, if one is named, and a text for it."""
+"""The number of a conflict, if the answer gives one, and the text for it."""
 
 
 def _named_in_json(answer: str) -> list[_Block]:
     try:
-        data = json.loads(answer, object_pairs_hook=_without_twins)
+        data = json.loads(answer, object_pairs_hook=_with_unique_names)
     except (ValueError, RecursionError):
         return []
     if not isinstance(data, dict):
@@ -90,8 +93,7 @@ def _named_in_json(answer: str) -> list[_Block]:
     ]
 
 
-def _without_twins(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """Make an object of its members; of two with one name neither can be told to be meant."""
+def _with_unique_names(pairs: list[tuple[str, object]]) -> dict[str, object]:
     members = dict(pairs)
     if len(members) < len(pairs):
         raise AnswerError("a name stands twice in its object")
@@ -104,7 +106,7 @@ def _ended(text: str) -> str:
 
 
 def _fenced_blocks(answer: str) -> list[_Block]:
-    """List the fenced blocks; one that is shorter fenced may stand in a longer one."""
+    """List the fenced blocks; a block may contain shorter fences."""
     blocks: list[_Block] = []
     fence, number = "", None
     lines: list[str] = []
@@ -130,10 +132,11 @@ def _closes(line: str, fence: str) -> bool:
 
 
 def fitted(conflict: Conflict, text: str) -> bytes:
-    """Write a text with the line ends of a conflict, and without a last one if it has none.
+    """Encode *text* with the conflict's kind of line ends, and a last one only if it has one.
 
     Raises:
-        AnswerError: It is no text, or has control characters that no version has.
+        AnswerError: The text cannot be encoded, or has control characters that no version
+            of the conflict has.
     """
     known = b"".join(_sides(conflict)).replace(b"\r\n", b"\n") + b"\t"
     try:
@@ -153,15 +156,15 @@ def fitted(conflict: Conflict, text: str) -> bytes:
 
 
 def _are_crlf(sides: Sequence[bytes]) -> bool:
-    r"""Whether all lines end in CR LF; where git marks what both sides add, it cannot tell."""
+    r"""Whether all lines of *sides* end in CR LF; git does not report this for added files."""
     return 0 < sum(side.count(b"\n") for side in sides) == sum(s.count(b"\r\n") for s in sides)
 
 
 def check_lines(conflict: Conflict, text: bytes) -> None:
-    """Refuse a text with markers of its own, or without lines that all versions have.
+    """Check that *text* adds no conflict markers and keeps the lines that all versions have.
 
     Raises:
-        AnswerError: It has, or lacks, them.
+        AnswerError: It has such a marker, or lacks such a line.
     """
     base, ours, theirs = (_count_lines(side) for side in _sides(conflict))
     there = _count_lines(text)
@@ -175,7 +178,7 @@ def check_lines(conflict: Conflict, text: bytes) -> None:
 
 
 def invented_lines(conflict: Conflict, text: bytes) -> int:
-    """Count the lines that occur in no version, indentation and blank lines aside."""
+    """Count the lines that occur in no version, ignoring indentation and blank lines."""
     known = {line.strip() for side in _sides(conflict) for line in _count_lines(side)}
     return sum(n for line, n in _count_lines(text).items() if line.strip() not in known)
 
@@ -185,6 +188,6 @@ def _sides(conflict: Conflict) -> tuple[bytes, bytes, bytes]:
 
 
 def _count_lines(text: bytes) -> Counter[str]:
-    """Count the lines that say something."""
+    """Count how often each line occurs, except blank lines."""
     lines = text.decode("utf-8-sig", "backslashreplace").splitlines()
     return Counter(line for line in lines if line.strip())

@@ -1,9 +1,8 @@
-"""Asks a model one question until an answer can be used, within limits."""
+"""Asks a model one question until an answer can be used, within limits of tries and cost."""
 
 import math
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from typing import TypeVar
+from collections.abc import Callable, Sequence
 
 from attrs import evolve, field, frozen
 
@@ -27,28 +26,26 @@ from cooperbench_eval.llm.prompts import Prompts
 from cooperbench_eval.llm.questions import Question
 from cooperbench_eval.models import ModelUsage
 
-__all__ = ["Asker", "Check", "Exchange", "Tally", "in_threads"]
+__all__ = ["Asker", "Check", "Exchange", "UsageMeter"]
 
-_MOST_CHARACTERS = 1_000_000
-"""Of an answer, whoever gave it."""
 _FIRST_WAIT_SECONDS = 0.5
 
 Check = Callable[[Sequence[bytes]], str]
-"""Says what is wrong with the texts for a question's conflicts, empty if nothing is."""
+"""Returns what is wrong with the texts for a question's conflicts, empty if nothing is."""
 
 
 @frozen(kw_only=True)
 class Exchange:
-    """What came of a question.
+    """The result of a question.
 
     Attributes:
-        texts: What is to stand for each conflict; empty if no answer was accepted.
-        side: Which side was chosen, `A` or `B`, where that was the question.
-        reason: Why the last answer was refused, or why there was none; else empty.
+        texts: The text for each conflict; empty if no answer was accepted.
+        side: The chosen side, `A` or `B`, if the question was a choice.
+        reason: Why the last answer was rejected, or why there was none; else empty.
         attempts: How often the model was asked.
-        invented: Lines of each text that no version has.
-        answered: Whether the model said anything at all.
-        service_failed: Whether it was the provider that failed in the end.
+        invented: For each text, how many of its lines no version has.
+        answered: Whether the model answered at all.
+        service_failed: Whether the last attempt failed at the provider.
     """
 
     texts: tuple[bytes, ...] = field(default=(), repr=False)
@@ -60,11 +57,10 @@ class Exchange:
     service_failed: bool = False
 
 
-class Tally:
-    """Adds up what the questions of a merge cost, in whatever order their threads end."""
+class UsageMeter:
+    """Adds up the cost of the questions of one merge, which several threads ask."""
 
     def __init__(self, prompt_version: str, budget_usd: float | None) -> None:
-        """Start at nothing."""
         self._lock = threading.Lock()
         self._prompt_version = prompt_version
         self._budget_usd = budget_usd
@@ -73,7 +69,7 @@ class Tally:
 
     @property
     def usage(self) -> ModelUsage:
-        """What it came to so far."""
+        """The use of the model so far."""
         with self._lock:
             replies = tuple(self._replies)
         costs = [reply.cost_usd for reply in replies if reply.cost_usd is not None]
@@ -90,7 +86,7 @@ class Tally:
 
     @property
     def is_spent(self) -> bool:
-        """Whether the budget is reached."""
+        """Whether the budget is spent."""
         return self._budget_usd is not None and (self.usage.cost_usd or 0.0) >= self._budget_usd
 
     def add(self, reply: ChatReply | None) -> None:
@@ -103,19 +99,19 @@ class Tally:
 
 @frozen(kw_only=True)
 class Asker:
-    """Asks questions.
+    """Asks questions, and retries until an answer can be used.
 
     Attributes:
-        client: Who answers.
-        request: The request without its turns.
+        client: Answers the requests.
+        request: The request without its messages.
         prompts: The texts to ask with.
-        features: What is known of the features.
+        features: A description of the features.
         context_lines: How many lines around a conflict are shown.
         max_attempts: How often a question is asked.
-        max_wait_seconds: How long to wait at most before asking again.
-        max_invented_lines: How many lines of a text no version may have.
-        tally: Where costs are added up.
-        stopped: Set where nobody waits for an answer any more.
+        max_wait_seconds: The longest wait before a retry.
+        max_invented_lines: How many lines of a text may be in no version.
+        meter: Adds up the cost.
+        stopped: Set when the answers are no longer needed.
     """
 
     client: ChatClient
@@ -126,37 +122,38 @@ class Asker:
     max_attempts: int
     max_wait_seconds: float
     max_invented_lines: int | None
-    tally: Tally
+    meter: UsageMeter
     stopped: threading.Event = field(factory=threading.Event)
 
     def ask(self, question: Question, check: Check) -> Exchange:
-        """Ask until an answer passes, or the attempts or the budget are spent."""
+        """Ask until an answer is accepted, or the attempts or the budget are used up."""
         text = question.text(self.prompts, self.features, self.context_lines)
         turns = [
             Message(role="system", text=self.prompts.system),
             Message(role="user", text=text),
         ]
         exchange = Exchange()
-        waits = self._waits()
+        backoff = _FIRST_WAIT_SECONDS
         for attempt in range(1, self.max_attempts + 1):
             if self.stopped.is_set():
                 return evolve(exchange, reason="it was interrupted")
-            if self.tally.is_spent:
+            if self.meter.is_spent:
                 return evolve(exchange, reason="the budget is spent")
             exchange = evolve(exchange, attempts=attempt)
             try:
                 reply = self._complete(evolve(self.request, messages=turns))
             except ChatError as exc:
-                self.tally.add(None)
+                self.meter.add(None)
                 exchange = evolve(exchange, reason=str(exc), service_failed=True)
-                if not exc.fault.passes:
+                if not exc.fault.is_transient:
                     return exchange
                 if attempt < self.max_attempts:
-                    after, usual = exc.retry_after_seconds, next(waits)
-                    seconds = usual if after is None else after
+                    after = exc.retry_after_seconds
+                    seconds = backoff if after is None else after
                     self.stopped.wait(min(seconds, self.max_wait_seconds))
+                    backoff *= 2
                 continue
-            self.tally.add(reply)
+            self.meter.add(reply)
             try:
                 return evolve(self._accepted(question, reply, check), attempts=attempt)
             except AnswerError as exc:
@@ -168,49 +165,33 @@ class Asker:
             ]
         return exchange
 
-    def _waits(self) -> Iterator[float]:
-        """Yield how long to wait where nobody says it, each twice as long as the last."""
-        seconds = _FIRST_WAIT_SECONDS
-        while True:
-            yield seconds
-            seconds = min(2 * seconds, self.max_wait_seconds)
-
     def _complete(self, request: ChatRequest) -> ChatReply:
-        """Ask the client; whatever it raises but an interrupt is a fault of the exchange.
-
-        Raises:
-            ChatError: There is no answer.
-        """
+        """Ask the client; turn every exception but an interrupt into a `ChatError`."""
         try:
             return self.client.complete(request)
         except (ChatError, KeyboardInterrupt):
             raise
-        # A client is anybody's code, and event loops cancel by what is no Exception.
+        # A third-party client may raise anything; event loops cancel with a BaseException.
         except BaseException as exc:
             raise ChatError(ChatFault.MALFORMED, type(exc).__qualname__) from exc
 
     def _accepted(self, question: Question, reply: ChatReply, check: Check) -> Exchange:
-        """Take the data out of an answer and check it.
-
-        Raises:
-            AnswerError: It cannot be used.
-        """
+        """Extract the texts from an answer and check them."""
         if problem := _UNFINISHED.get(reply.finish_reason):
             raise AnswerError(problem)
         if question.is_choice:
             return Exchange(side=extract_choice(reply.text), answered=True)
         conflicts = [place.conflict for place in question.places]
         texts = extract(reply.text, len(conflicts))
-        data = [fitted(conflict, text) for conflict, text in zip(conflicts, texts, strict=True)]
-        invented = []
+        data = tuple(map(fitted, conflicts, texts))
         for conflict, each in zip(conflicts, data, strict=True):
             check_lines(conflict, each)
-            invented.append(invented_lines(conflict, each))
+        invented = tuple(map(invented_lines, conflicts, data))
         if self.max_invented_lines is not None and max(invented) > self.max_invented_lines:
             raise AnswerError(f"{max(invented)} of its lines occur in no version")
         if problem := check(data):
             raise AnswerError(problem)
-        return Exchange(texts=tuple(data), invented=tuple(invented), answered=True)
+        return Exchange(texts=data, invented=invented, answered=True)
 
 
 _UNFINISHED = {
@@ -218,47 +199,3 @@ _UNFINISHED = {
     "content_filter": "the provider withheld it",
     "refusal": "the model refused to answer",
 }
-
-_Item = TypeVar("_Item")
-_Found = TypeVar("_Found")
-
-
-def in_threads(
-    function: Callable[[_Item], _Found],
-    items: Sequence[_Item],
-    *,
-    threads: int,
-    stopped: threading.Event,
-) -> list[_Found]:
-    """Call *function* with each item, in some threads at a time; return what they gave.
-
-    *stopped* is set when this ends, so that *function* can tell that nobody waits any
-    more if the caller is interrupted. The threads do not hold up the end of the program.
-    """
-    todo = iter(range(len(items)))  # next() of it is atomic
-    found: dict[int, _Found] = {}
-    failed: dict[int, BaseException] = {}
-
-    def work() -> None:
-        for i in todo:
-            try:
-                found[i] = function(items[i])
-            # Handed over to the thread that waits.
-            except BaseException as exc:  # noqa: BLE001
-                failed[i] = exc
-                stopped.set()
-
-    started = [
-        threading.Thread(target=work, name="cooperbench-eval-llm", daemon=True)
-        for _ in range(min(threads, len(items)))
-    ]
-    try:
-        for thread in started:
-            thread.start()
-        for thread in started:
-            thread.join()
-    finally:
-        stopped.set()
-    if failed:
-        raise failed[min(failed)]
-    return [found[i] for i in range(len(items))]

@@ -1,4 +1,4 @@
-"""Keeps exchanges with a model, so that a run can be repeated without one."""
+"""Records exchanges with a model, so that a run can be repeated without the model."""
 
 import json
 import secrets
@@ -19,29 +19,29 @@ _FORMAT = 1
 
 
 class Replay(StrEnum):
-    """Where answers come from."""
+    """Where answers come from, and whether they are recorded."""
 
     LIVE = "live"
-    """From the model; nothing is kept."""
+    """From the model; not recorded."""
     RECORD = "record"
-    """From the model; the exchange is kept."""
+    """From the model, and recorded."""
     REPLAY = "replay"
-    """From the cassette, faults included; what is not there is a fault."""
+    """From the cassette, including recorded faults; a missing exchange is a fault."""
     AUTO = "auto"
-    """From the cassette, or else from the model, and kept."""
+    """From the cassette, or else from the model and recorded."""
 
 
 @frozen(kw_only=True)
 class Cassette:
     """A directory of exchanges, by the digest of the request.
 
-    What came of asking again after a fault is kept behind the fault, so a cassette
-    counts how often it is asked; it serves one merge.
+    A retry after a fault is recorded after that fault. To replay them in order, a cassette
+    counts how often each request is made, so use a new one for each merge.
 
     Attributes:
-        directory: Where they are kept.
+        directory: The directory.
         mode: Where answers come from.
-        client: Who is asked.
+        client: Asks the model.
     """
 
     directory: Path = field(converter=Path)
@@ -50,10 +50,10 @@ class Cassette:
     _asked: Counter[str] = field(factory=Counter, init=False, eq=False, repr=False)
 
     def complete(self, request: ChatRequest) -> ChatReply:
-        """Return the model's turn, kept or fresh.
+        """Return a recorded or new reply of the model.
 
         Raises:
-            ChatError: There is none.
+            ChatError: There is no reply.
         """
         if self.mode is Replay.LIVE:
             return self.client.complete(request)
@@ -68,7 +68,7 @@ class Cassette:
 
     def _replayed(self, request: ChatRequest, kept: Sequence[ChatReply | ChatError]) -> ChatReply:
         if not kept:
-            problem = f"{self._file(request).name} is not there, or torn"
+            problem = f"{self._file(request).name} is missing or incomplete"
             raise ChatError(ChatFault.NOT_RECORDED, problem)
         if isinstance(kept[0], ChatError):
             raise kept[0]
@@ -88,7 +88,7 @@ class Cassette:
         return self.directory / key[:2] / f"{key}.json"
 
     def _kept(self, request: ChatRequest) -> list[ChatReply | ChatError]:
-        """Read what is kept; a file that is torn or of another format counts as not there."""
+        """Read the recorded answers; an incomplete file, or one of another format, has none."""
         try:
             data = json.loads(self._file(request).read_text(encoding="utf-8"))
             return [_load(each) for each in data["answers"]] if data["format"] == _FORMAT else []
@@ -96,11 +96,7 @@ class Cassette:
             return []
 
     def _keep(self, request: ChatRequest, answers: Sequence[ChatReply | ChatError]) -> None:
-        """Write an exchange whole or not at all.
-
-        Raises:
-            ChatError: It cannot be written.
-        """
+        """Write an exchange completely or not at all."""
         file = self._file(request)
         data = {
             "format": _FORMAT,
@@ -110,7 +106,7 @@ class Cassette:
         part = file.with_name(f".{secrets.token_hex(8)}.part")
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
-            # Unlike a temporary file, it has the mode that the user's new files have.
+            # Unlike a file of `tempfile`, it has the usual permissions of the user's files.
             with part.open("x", encoding="utf-8", errors="backslashreplace") as out:
                 json.dump(data, out, ensure_ascii=False, indent=1)
             part.replace(file)
@@ -129,6 +125,6 @@ def _dump(answer: ChatReply | ChatError) -> dict[str, Any]:
 
 
 def _load(data: dict[str, Any]) -> ChatReply | ChatError:
-    if "fault" in data:  # there is nothing to wait for when it is met again
+    if "fault" in data:  # without a wait when it is replayed
         return ChatError(ChatFault(data["fault"]), str(data["problem"]), 0.0)
     return ChatReply(**data)

@@ -1,4 +1,4 @@
-"""What is sent to a model and what comes back, as records; no library is known here."""
+"""Records of requests to a model and of its replies, independent of any library."""
 
 import hashlib
 import json
@@ -22,31 +22,36 @@ class ChatFault(StrEnum):
     """Why there is no answer."""
 
     RATE_LIMITED = "rate limited"
-    """The provider asked to come back later."""
+    """The provider asked for a later retry."""
     UNAVAILABLE = "unavailable"
-    """The provider failed, or was not reached."""
+    """The provider failed or could not be reached."""
     TIMED_OUT = "timed out"
-    """No whole answer came in time."""
+    """No complete answer came in time."""
     REJECTED = "rejected"
-    """The provider will not take the request, now or later: a key, a name, a length."""
+    """The provider will never accept the request, because of its key, model or length."""
     MALFORMED = "malformed"
-    """What came back is no chat completion."""
+    """The response was not a chat completion."""
     NOT_RECORDED = "not recorded"
-    """The exchange was to be replayed or kept, and the cassette does not have it."""
+    """The cassette does not have the exchange to replay, or could not store it."""
+
+    @property
+    def is_transient(self) -> bool:
+        """Whether a retry may help."""
+        return self in {self.RATE_LIMITED, self.UNAVAILABLE, self.TIMED_OUT, self.MALFORMED}
 
     @property
     def passes(self) -> bool:
-        """Whether trying again may help."""
-        return self in {self.RATE_LIMITED, self.UNAVAILABLE, self.TIMED_OUT, self.MALFORMED}
+        """The former name of `is_transient`."""
+        return self.is_transient
 
 
 class ChatError(Exception):
-    """There is no answer.
+    """A request got no answer.
 
     Attributes:
         fault: Why.
-        problem: What the provider or the connection said, without secrets.
-        retry_after_seconds: When to come back, if the provider said it.
+        problem: The message of the provider or the connection, without secrets.
+        retry_after_seconds: When to retry, if the provider gave a time.
     """
 
     def __init__(
@@ -67,11 +72,11 @@ def _as_text(text: str) -> str:
 
 @frozen(kw_only=True)
 class Message:
-    """A turn of a conversation.
+    """One message of a conversation.
 
     Attributes:
         role: `system`, `user` or `assistant`.
-        text: What is said; what UTF-8 cannot write, as in some paths, is escaped.
+        text: The text. Characters that UTF-8 cannot encode, as in some paths, are escaped.
     """
 
     role: str
@@ -84,13 +89,13 @@ def _as_options(options: Mapping[str, Any]) -> dict[str, Any]:
 
 @frozen(kw_only=True)
 class ChatRequest:
-    """A conversation that waits for the model's turn.
+    """A conversation that the model is to continue.
 
     Attributes:
         model: The model, as litellm names it.
-        messages: The turns so far.
-        options: What else shapes the answer, such as `temperature`; never a key or
-            a header.
+        messages: The messages so far.
+        options: Other options that influence the answer, such as `temperature`; never a
+            key or a header.
     """
 
     model: str
@@ -99,11 +104,11 @@ class ChatRequest:
 
     @property
     def key(self) -> str:
-        """A digest of everything that shapes the answer, as hex."""
+        """A hexadecimal digest of everything that influences the answer."""
         return hashlib.sha256(self.canonical().encode()).hexdigest()
 
     def canonical(self) -> str:
-        """Write the request as JSON, always in the same way."""
+        """Return the request as JSON; equal requests give equal text."""
         data = {
             "model": self.model,
             "messages": [{"role": each.role, "content": each.text} for each in self.messages],
@@ -114,17 +119,18 @@ class ChatRequest:
 
 @frozen(kw_only=True)
 class ChatReply:
-    """The model's turn.
+    """The model's reply.
 
     Attributes:
-        text: What it said.
-        finish_reason: Why it stopped: `stop`, `length`, `content_filter`, `refusal` …
+        text: The text.
+        finish_reason: Why the model stopped: `stop`, `length`, `content_filter`,
+            `refusal` …
         model: The model, as the provider names it.
-        prompt_tokens: Tokens read, cached ones included.
+        prompt_tokens: Tokens read, including cached ones.
         completion_tokens: Tokens written.
         cached_tokens: Tokens read that the provider had in its cache.
-        cost_usd: What it cost; `None` where no price is known.
-        latency_seconds: How long it took.
+        cost_usd: The cost; `None` if no price is known.
+        latency_seconds: How long the request took.
     """
 
     text: str = field(repr=False, validator=validators.instance_of(str))
@@ -141,9 +147,9 @@ class ChatClient(Protocol):
     """Answers requests."""
 
     def complete(self, request: ChatRequest) -> ChatReply:
-        """Return the model's turn.
+        """Return the model's reply.
 
         Raises:
-            ChatError: There is none.
+            ChatError: There is no reply.
         """
         ...

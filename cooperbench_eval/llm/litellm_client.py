@@ -1,4 +1,4 @@
-"""The only door to litellm."""
+"""The adapter to litellm: one request, one deadline, no retries."""
 
 import datetime as dt
 import logging
@@ -7,6 +7,7 @@ import os
 import threading
 import time
 from collections.abc import Iterator, Mapping
+from concurrent.futures import wait
 from contextlib import contextmanager
 from email.utils import parsedate_to_datetime
 from functools import cache
@@ -17,27 +18,27 @@ from attrs import field, frozen
 
 from cooperbench_eval.llm.chat import ChatError, ChatFault, ChatReply, ChatRequest
 from cooperbench_eval.llm.redaction import is_secret, redact, secrets_in
+from cooperbench_eval.llm.threads import in_daemon_thread
 
 __all__ = ["LitellmClient"]
 
 _MOST_CHARACTERS = 1_000_000
-"""Of an answer; a longer one is none."""
+"""The longest answer that is accepted."""
 _MOST_SAID = 500
-"""Characters of what a provider says of a fault."""
-
+"""The longest message of a provider that is kept."""
 _SHORTEST_KEY = 12
-"""Characters of a variable; a shorter one is a word that texts may have of their own."""
+"""The least length of a secret in a variable; a shorter value may be an ordinary word."""
 
 
 @frozen(kw_only=True)
 class LitellmClient:
-    """Asks any model that litellm reaches.
+    """Asks any model that litellm supports.
 
     Attributes:
-        api_base: Where the provider is, if not where litellm looks.
-        api_key: The key, if not in the environment.
-        timeout_seconds: How long a whole answer may take.
-        options: What else is passed to litellm beside the request's own, such as headers.
+        api_base: The address of the provider, if not litellm's default.
+        api_key: The key, if it is not in the environment.
+        timeout_seconds: The deadline of a complete answer.
+        options: Further options for litellm, such as headers.
     """
 
     api_base: str | None = None
@@ -46,47 +47,34 @@ class LitellmClient:
     options: Mapping[str, Any] = field(factory=dict, repr=False)
 
     def complete(self, request: ChatRequest) -> ChatReply:
-        """Return the model's turn.
+        """Return the model's reply.
 
-        The deadline holds for the whole answer: a provider that sends a byte now and
-        then does not put it off. A request that is past it is left to itself.
+        The deadline is that of the complete answer, so a provider cannot extend it by
+        sending a byte now and then. A request that misses it is abandoned.
 
         Raises:
-            ChatError: There is none.
+            ChatError: There is no reply.
         """
-        _litellm()  # takes seconds at first, which are not the answer's
+        _litellm()  # the first import takes seconds, which do not count as latency
         began = time.monotonic()
         response = self._within_deadline(request)
         seconds = time.monotonic() - began
         try:
             return self._reply(response, seconds)
-        # Whatever a provider sends in place of a completion is its mistake.
+        # The provider sent something other than a completion.
         except (AttributeError, IndexError, KeyError, TypeError, ValueError) as exc:
             raise ChatError(ChatFault.MALFORMED, type(exc).__name__) from None
 
     def _within_deadline(self, request: ChatRequest) -> Any:
-        """Ask in a thread of its own, which a stalled answer cannot hold up."""
-        done: list[Any] = []
-        failed: list[BaseException] = []
-
-        def ask() -> None:
-            try:
-                done.append(self._ask(request))
-            # Handed over to the thread that waits.
-            except BaseException as exc:  # noqa: BLE001
-                failed.append(exc)
-
-        thread = threading.Thread(target=ask, name="cooperbench-eval-ask", daemon=True)
-        thread.start()
-        thread.join(self.timeout_seconds)
-        if done:
-            return done[0]
-        if failed:
-            error = failed[0]
-            if isinstance(error, Exception):
-                raise self._fault(error) from None
-            raise error
-        raise ChatError(ChatFault.TIMED_OUT, f"no whole answer in {self.timeout_seconds:g} s")
+        """Ask in a daemon thread, so that a stalled answer does not block this one."""
+        asked = in_daemon_thread(self._ask, request)
+        wait([asked], self.timeout_seconds)
+        if not asked.done():
+            raise ChatError(ChatFault.TIMED_OUT, f"no whole answer in {self.timeout_seconds:g} s")
+        try:
+            return asked.result()
+        except Exception as exc:  # noqa: BLE001 - litellm raises errors of many libraries
+            raise self._fault(exc) from None
 
     def _ask(self, request: ChatRequest) -> Any:
         return _litellm().completion(
@@ -123,7 +111,7 @@ class LitellmClient:
         )
 
     def _fault(self, error: Exception) -> ChatError:
-        """Say what an exception of litellm means."""
+        """Return the fault that an exception of litellm stands for."""
         status = getattr(error, "status_code", None)
         names = {kind.__name__ for kind in type(error).__mro__}
         if names & {"Timeout", "APITimeoutError"}:
@@ -148,7 +136,7 @@ class LitellmClient:
 
 
 def _retry_after(error: Exception) -> float | None:
-    """Return the seconds to wait, of a header that has them or a date."""
+    """Return the wait that a header asks for, as seconds or as a date."""
     response = getattr(error, "response", None)
     headers = getattr(error, "litellm_response_headers", None) or getattr(response, "headers", {})
     try:
@@ -175,12 +163,12 @@ def _litellm() -> ModuleType:
 
 
 _IMPORTING = threading.Lock()
-"""Or else a thread would find the variable set by another one, and restore that."""
+"""Without it, a thread could find the variable that another thread set, and restore it."""
 
 
 @cache
 def _import() -> ModuleType:
-    """Import litellm without its fetch of prices and without its printing."""
+    """Import litellm; it must neither download prices nor print."""
     with _environment("LITELLM_LOCAL_MODEL_COST_MAP", "True"):
         import litellm  # noqa: PLC0415 - takes seconds
     litellm.suppress_debug_info = True
@@ -191,7 +179,7 @@ def _import() -> ModuleType:
 
 
 def _quieten() -> None:
-    """Have nothing printed, and no header in a log of what is sent."""
+    """Keep litellm from printing, and from logging the headers of requests."""
     for name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy", "openai"):
         logger = logging.getLogger(name)
         if logger.level == logging.NOTSET:
@@ -199,12 +187,12 @@ def _quieten() -> None:
         for handler in tuple(logger.handlers):
             if type(handler).__module__.startswith("litellm"):
                 logger.removeHandler(handler)
-        logger.addHandler(logging.NullHandler())  # or else warnings go to the error stream
+        logger.addHandler(logging.NullHandler())  # otherwise warnings go to standard error
 
 
 @contextmanager
 def _environment(name: str, value: str) -> Iterator[None]:
-    """Set a variable for a moment."""
+    """Set a variable while the context is open."""
     before = os.environ.get(name)
     os.environ[name] = value
     try:

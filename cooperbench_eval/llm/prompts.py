@@ -1,4 +1,4 @@
-"""Prompts: templates in files, with a version."""
+"""Prompt templates, which are read from files and have a version."""
 
 import hashlib
 from functools import cache
@@ -24,12 +24,12 @@ class Prompts:
     """The texts that a model is asked with, as `string.Template` templates.
 
     Attributes:
-        version: What reports call them: a name and a digest of the texts.
-        system: What the model is told first.
-        question: Asks for the conflicts of a file.
+        version: A name and a digest of the texts, for reports.
+        system: The system message.
+        question: Asks about conflicts of a file.
         excerpt: Shows one conflict in a question.
-        choice: Asks which side to take where there are no lines.
-        retry: Says why an answer was refused.
+        choice: Asks which side to take in a conflict without lines.
+        retry: Says why the last answer was rejected.
     """
 
     version: str
@@ -40,7 +40,7 @@ class Prompts:
     retry: str = field(repr=False)
 
     def __attrs_post_init__(self) -> None:
-        """Refuse templates that would not show what is asked about."""
+        """Reject templates that do not show the conflict."""
         for name, needed in _NEEDED.items():
             if missing := needed - set(Template(getattr(self, name)).get_identifiers()):
                 raise ValueError(f"the prompt {name!r} has no ${min(missing)}")
@@ -48,18 +48,18 @@ class Prompts:
     @classmethod
     @cache
     def built_in(cls) -> "Prompts":
-        """Return the library's own."""
+        """Return the library's own prompts."""
         folder = resources.files(__package__) / "prompts" / _BUILT_IN
         texts = {name: (folder / f"{name}.txt").read_text(encoding="utf-8") for name in _NAMES}
         return cls(version=_version(_BUILT_IN, texts), **texts)
 
     @classmethod
     def read(cls, directory: str | Path) -> "Prompts":
-        """Read those of a directory; what it lacks is taken from the library's own.
+        """Read the prompts of a directory; missing ones are the library's own.
 
         Raises:
-            OSError: It has none, or one cannot be read.
-            ValueError: One does not show what is asked about.
+            OSError: The directory has no prompt, or a prompt cannot be read.
+            ValueError: A prompt does not show the conflict.
         """
         own = cls.built_in()
         folder = Path(directory)
@@ -72,7 +72,7 @@ class Prompts:
         return cls(version=_version(folder.resolve().name, texts), **texts)
 
     def fill(self, name: str, **values: object) -> str:
-        """Fill the template called *name*; other dollar signs stay."""
+        """Fill the template called *name*; unknown placeholders stay as they are."""
         return Template(getattr(self, name)).safe_substitute(values)
 
 

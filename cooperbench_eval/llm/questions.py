@@ -1,4 +1,4 @@
-"""Makes questions of open conflicts."""
+"""Groups open conflicts into questions, and writes them with the prompts."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -32,18 +32,18 @@ _LANGUAGES = {
     ".yaml": "YAML",
 }
 _MOST_SHOWN = 2000
-"""Characters of a whole file that a choice shows of either side."""
+"""How many characters of each side's file a choice shows."""
 
 
 @frozen(kw_only=True)
 class Place:
-    """A conflict where it stands.
+    """A conflict and its position in the file.
 
     Attributes:
         conflict: The conflict.
-        lines: The file, settled lines and ours of every conflict.
-        start: Where ours of this one begins.
-        end: Where it ends.
+        lines: The file's lines; for each conflict, those of ours.
+        start: The index of this conflict's first line.
+        end: The index after its last line.
     """
 
     conflict: Conflict
@@ -52,7 +52,7 @@ class Place:
     end: int = 0
 
     def around(self, number: int) -> tuple[Sequence[str], Sequence[str]]:
-        """Return up to *number* lines before it, and behind it."""
+        """Return up to *number* lines before the conflict, and after it."""
         return (
             self.lines[max(self.start - number, 0) : self.start],
             self.lines[self.end : self.end + number],
@@ -65,11 +65,11 @@ class Place:
 
     @property
     def definition(self) -> int | None:
-        """The line at which the innermost definition begins that it stands in."""
+        """The index of the line that begins the innermost enclosing definition."""
         return next((at for at in self._above() if _DEFINITION.match(self.lines[at])), None)
 
     def _above(self) -> Iterator[int]:
-        """Yield where the lines stand that the conflict is indented under, innermost first."""
+        """Yield the indices of the lines that the conflict is indented under, innermost first."""
         depth = _indent_of(self.conflict)
         for at in range(self.start - 1, -1, -1):
             if not depth:
@@ -87,7 +87,7 @@ class Question:
     Attributes:
         path: The file.
         places: The conflicts, in order.
-        is_choice: Whether a side is to be chosen, for want of lines.
+        is_choice: Whether the model is to choose a side, since the conflict has no lines.
     """
 
     path: str
@@ -115,12 +115,12 @@ class Question:
 
 
 def ask_about(path: str, places: Sequence[Place], *, whole_lines: int) -> Iterator[Question]:
-    """Group the conflicts of a file: those of a small file, or of one definition.
+    """Group the conflicts of a file by definition; those of a small file are one group.
 
     Args:
         path: The file.
         places: Its open conflicts, in order.
-        whole_lines: Up to how many lines a file is asked about in one question.
+        whole_lines: A file with at most so many lines is small.
     """
     is_small = bool(places) and len(places[0].lines) <= whole_lines
     groups: dict[tuple[str, int], list[Place]] = {}
@@ -153,14 +153,14 @@ def _excerpt(prompts: Prompts, number: int, place: Place, context_lines: int) ->
 
 
 def lines_of(text: bytes | None) -> tuple[str, ...]:
-    """Return the lines of a text, their ends left out."""
+    """Return the lines of a text without their line ends."""
     if not text:
         return ()
     return tuple(text.decode("utf-8").replace("\r\n", "\n").removesuffix("\n").split("\n"))
 
 
 def fenced(lines: Iterable[str]) -> str:
-    """Put lines into a fence that none of them closes."""
+    """Put lines into a fence that is longer than any run of backticks in them."""
     shown = list(lines)
     longest = max((len(run) for line in shown for run in re.findall("`+", line)), default=0)
     fence = "`" * max(3, longest + 1)

@@ -1,4 +1,4 @@
-"""Keeps secrets out of what is written down."""
+"""Removes secrets from text that is written to files or shown."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -10,19 +10,19 @@ _SECRET_NAME = re.compile(
     r"(?i)key|secret|passw|credential|header|auth(?!or(?!i[sz]ation))|cookie|token(?!s)"
 )
 _SHORTEST = 6
-"""Characters of a secret; a shorter one is a word of its own in other texts."""
+"""The least length of a secret; a shorter one may occur as a word in any text."""
 _HIDDEN = "***"
 _TOKEN = re.compile(r"(?i)\b(bearer\s+|sk-)[A-Za-z0-9._~+/=*-]{6,}")
 _USER = re.compile(r"(?<=://)[^/\s@]+@")
 
 
 def is_secret(name: str) -> bool:
-    """Whether what goes by this name, an option or a variable, may be a secret."""
+    """Whether an option or variable of this name may hold a secret."""
     return bool(_SECRET_NAME.search(name))
 
 
 def without_secrets(value: Any) -> Any:
-    """Return JSON values without those that go by a secret's name."""
+    """Return a JSON value without the members that may hold secrets."""
     if isinstance(value, Mapping):
         return {
             name: without_secrets(each) for name, each in value.items() if not is_secret(str(name))
@@ -33,7 +33,7 @@ def without_secrets(value: Any) -> Any:
 
 
 def secrets_in(value: Any, *, named: bool = False) -> Iterator[str]:
-    """Yield the texts in JSON values that go by a secret's name, and the words of them."""
+    """Yield the strings in a JSON value that may be secrets, and each of their words."""
     if isinstance(value, Mapping):
         for name, each in value.items():
             yield from secrets_in(each, named=named or is_secret(str(name)))
@@ -45,7 +45,7 @@ def secrets_in(value: Any, *, named: bool = False) -> Iterator[str]:
 
 
 def redact(text: str, secrets: Iterable[str]) -> str:
-    """Take secrets out of a text, and what looks like a bearer's token or a login."""
+    """Replace *secrets* in a text, and whatever looks like a bearer token or a login."""
     for secret in sorted(set(secrets), key=len, reverse=True):
         if len(secret) >= _SHORTEST:
             text = re.sub(re.escape(secret), _HIDDEN, text, flags=re.IGNORECASE)

@@ -7,13 +7,14 @@ from typing import Any
 
 from attrs import Attribute, evolve, field, fields, frozen, validators
 
-from cooperbench_eval.llm.asking import Asker, Exchange, Tally, in_threads
+from cooperbench_eval.llm.asking import Asker, Exchange, UsageMeter
 from cooperbench_eval.llm.cassette import Cassette, Replay
 from cooperbench_eval.llm.chat import ChatClient, ChatRequest
 from cooperbench_eval.llm.litellm_client import LitellmClient
 from cooperbench_eval.llm.prompts import Prompts
 from cooperbench_eval.llm.questions import Place, Question, ask_about, lines_of
 from cooperbench_eval.llm.redaction import redact, secrets_in, without_secrets
+from cooperbench_eval.llm.threads import in_threads
 from cooperbench_eval.merging.result import Gone, ThreeWayMerge
 from cooperbench_eval.models import Conflict, LedgerRow
 from cooperbench_eval.strategies.judge import find_parse_fault
@@ -150,7 +151,7 @@ class LLMStrategy:
         return _Conversation(self, merge_input).outcome()
 
 
-def _asker(strategy: LLMStrategy, merge_input: MergeInput, tally: Tally) -> Asker:
+def _asker(strategy: LLMStrategy, merge_input: MergeInput, meter: UsageMeter) -> Asker:
     return Asker(
         client=_client(strategy),
         request=_request(strategy),
@@ -160,7 +161,7 @@ def _asker(strategy: LLMStrategy, merge_input: MergeInput, tally: Tally) -> Aske
         max_attempts=strategy.max_attempts,
         max_wait_seconds=strategy.timeout_seconds,
         max_invented_lines=strategy.max_invented_lines,
-        tally=tally,
+        meter=meter,
     )
 
 
@@ -193,8 +194,8 @@ class _Conversation:
     def __init__(self, strategy: LLMStrategy, merge_input: MergeInput) -> None:
         self._strategy = strategy
         self._merge = merge_input.merge
-        self._tally = Tally(strategy.prompts.version, strategy.budget_usd)
-        self._asker = _asker(strategy, merge_input, self._tally)
+        self._meter = UsageMeter(strategy.prompts.version, strategy.budget_usd)
+        self._asker = _asker(strategy, merge_input, self._meter)
         self._files = {file.path: file for file in _files(merge_input.merge)}
 
     def outcome(self) -> MergeOutcome:
@@ -219,7 +220,7 @@ class _Conversation:
             ledger=tuple(rows.values()),
             merge=resolved,
             service_failed=any(each.service_failed for each in exchanges),
-            usage=(self._tally.usage,),
+            usage=(self._meter.usage,),
         )
 
     def _questions(self) -> Iterator[Question]:

@@ -231,6 +231,8 @@ class ChatFault(StrEnum):
     TIMED_OUT = 'timed out'
     UNAVAILABLE = 'unavailable'
     @property
+    def is_transient(self) -> bool: ...
+    @property
     def passes(self) -> bool: ...
 
 class ChatReply:

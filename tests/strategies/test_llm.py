@@ -727,7 +727,9 @@ def test_a_missing_exchange_is_told(merge, tmp_path, model_server):
     outcome = merge(IMPORTS, cassette=tmp_path, replay="replay")
 
     assert outcome.status == "failed"
-    assert re.fullmatch(r"not recorded: [0-9a-f]{64}\.json is not there, or torn", outcome.failure)
+    assert re.fullmatch(
+        r"not recorded: [0-9a-f]{64}\.json is missing or incomplete", outcome.failure
+    )
     assert outcome.ledger[0].attempts == 1
     assert model_server.requests == []
 
