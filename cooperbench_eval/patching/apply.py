@@ -1,11 +1,11 @@
-"""Places a patch on a snapshot, in memory, and says how each hunk was placed.
+"""Applies a patch to a snapshot, in memory, and reports how each hunk was placed.
 
-A ladder of passes over the whole patch, each more lenient than the one before, as far
-as the policy allows: the stated line or the nearest other place with the same lines
-(as `git apply` does); runs of white space taken as equal (`--ignore-whitespace`);
-files merged with what they were when the patch was made (`--3way`); lines counted anew;
-similar lines. All or nothing, unless the policy says otherwise: if one hunk finds no
-place, no change is made.
+The whole patch is applied at one rung after another, from strict to lenient, until it
+fits or the policy allows no further rung: at the stated line or the nearest place with
+the same lines (as `git apply` does); with runs of white space taken as equal
+(`--ignore-whitespace`); by a merge with the file that the patch was made from
+(`--3way`); with recounted lines; at similar lines. By default, if one hunk has no place,
+no change is made.
 """
 
 import re
@@ -18,13 +18,13 @@ from attrs import evolve, field, frozen
 from cooperbench_eval.models import Entry, FileMode, HunkPlacement, PatchStatus, Rung
 from cooperbench_eval.objects import folders_above
 from cooperbench_eval.patching.contents import (
+    FileRefusedError,
     MergeConflictError,
     Patched,
-    RefusedError,
-    merge_contents,
     patch_contents,
+    patch_three_way,
 )
-from cooperbench_eval.patching.fuzzy import Effort
+from cooperbench_eval.patching.fuzzy import SearchBudget
 from cooperbench_eval.patching.patch import Patch
 from cooperbench_eval.patching.policy import ApplyPolicy
 from cooperbench_eval.patching.records import FileChange, FilePatch
@@ -33,16 +33,16 @@ from cooperbench_eval.snapshot import Changes, Snapshot
 __all__ = ["ApplyResult", "apply_patch"]
 
 _LATER = (Rung.WHITESPACE, Rung.THREE_WAY, Rung.RECOUNT, Rung.FUZZY)
-"""The rungs that are tried only if the patch has no place without them."""
+"""The rungs that are tried only if the patch does not apply without them."""
 
 
 @frozen(kw_only=True)
 class ApplyResult:
-    """A patch laid on a snapshot.
+    """The result of applying a patch to a snapshot.
 
     Attributes:
         status: Whether it applied.
-        changes: The edits it makes; none unless it applied.
+        changes: The edits it makes; empty unless it applied.
         hunks: How each change was placed, in the order of the patch.
     """
 
@@ -52,7 +52,7 @@ class ApplyResult:
 
     @property
     def reason(self) -> str:
-        """Why the patch failed: its first refusal, with the file; else empty."""
+        """Why the patch failed: its first refusal, with the file; empty if nothing failed."""
         for placement in self.hunks:
             if placement.reason:
                 number = f" hunk {placement.hunk}" if placement.hunk else ""
@@ -69,9 +69,9 @@ def apply_patch(
     r"""Apply *patch* to *base*.
 
     Args:
-        base: The tree the patch is laid on.
+        base: The tree that the patch is applied to.
         patch: The patch.
-        policy: How lenient to be.
+        policy: Which ways of placing a hunk are allowed.
 
     Example:
         >>> base = Snapshot.from_files({"x": b"zero\nold\n"})
@@ -87,15 +87,15 @@ def apply_patch(
         refusal = HunkPlacement(path="", reason=patch.problem)
         return ApplyResult(status=PatchStatus.FAILED, hunks=(refusal,))
     result = ApplyResult(status=PatchStatus.EMPTY)
-    for lenience in _passes(policy):
-        result = _attempt(base, patch, lenience)
+    for each in _ladder(policy):
+        result = _apply(base, patch, each)
         if result.status is not PatchStatus.FAILED:
             break
     return result
 
 
-def _passes(policy: ApplyPolicy) -> Iterator[ApplyPolicy]:
-    """Yield the policy from strict to lenient; only the last may be partial."""
+def _ladder(policy: ApplyPolicy) -> Iterator[ApplyPolicy]:
+    """Yield policies from strict to lenient; only the last one may be partial."""
     rungs = policy.rungs.difference(_LATER)
     allowed = [rungs]
     for rung in filter(policy.allows, _LATER):
@@ -105,8 +105,8 @@ def _passes(policy: ApplyPolicy) -> Iterator[ApplyPolicy]:
         yield evolve(policy, rungs=step, partial=policy.partial and step is allowed[-1])
 
 
-def _attempt(base: Snapshot, patch: Patch, policy: ApplyPolicy) -> ApplyResult:
-    work = _WorkTree(base, patch, policy)
+def _apply(base: Snapshot, patch: Patch, policy: ApplyPolicy) -> ApplyResult:
+    work = _PatchedTree(base, patch, policy)
     for file in patch.files:
         work.apply(file)
     hunks = tuple(work.placements)
@@ -121,8 +121,8 @@ def _attempt(base: Snapshot, patch: Patch, policy: ApplyPolicy) -> ApplyResult:
     return ApplyResult(status=status, changes=changes, hunks=hunks)
 
 
-class _Away(Enum):
-    """Why a path of the snapshot may be taken by another entry."""
+class _Freed(Enum):
+    """Why another entry may take a path of the snapshot."""
 
     LEAVING = auto()
     """A later change removes it."""
@@ -130,21 +130,22 @@ class _Away(Enum):
     """An earlier change removed it."""
 
 
-class _WorkTree:
+class _PatchedTree:
     """The snapshot as the patch leaves it, by the order rules of `git apply`.
 
-    One file may come several times: a change starts from what the change before
-    it left, a rename or copy from the snapshot. In the end all removals are made
-    before all writes, so that two files may swap their names, and a file that is
-    created and then deleted stays.
+    A patch may change one file several times. A change starts from the result of the
+    change before it; a rename or copy starts from the snapshot. All removals come before
+    all writes, so that two files can swap names. As a consequence, a file that the patch
+    creates and then deletes stays.
     """
 
     def __init__(self, base: Snapshot, patch: Patch, policy: ApplyPolicy) -> None:
         self._base = base
         self._policy = policy
-        self._effort = Effort()
+        self._budget = SearchBudget()
         self._leaving = {file.old_path for file in patch.files if _removes(file)}
-        self._latest: dict[str | None, Entry | _Away] = dict.fromkeys(self._leaving, _Away.LEAVING)
+        self._latest: dict[str | None, Entry | _Freed]
+        self._latest = dict.fromkeys(self._leaving, _Freed.LEAVING)
         self._removed: list[str] = []
         self._written: dict[str, Entry] = {}
         self._folders: set[str] = set()
@@ -156,22 +157,22 @@ class _WorkTree:
 
     def apply(self, file: FilePatch) -> None:
         try:
-            new = self._added_alike(file) or self._new_entry(file, self._old_entry(file))
+            new = self._merged_addition(file) or self._new_entry(file, self._old_entry(file))
             if file.new_path and new:
                 self._write(file.new_path, new)
-        except RefusedError as exc:
+        except FileRefusedError as exc:
             self.placements.append(HunkPlacement(path=file.path, reason=str(exc)))
             return
         if _removes(file) and file.old_path:
             self._removed.append(file.old_path)
-            self._latest[file.old_path] = _Away.GONE
+            self._latest[file.old_path] = _Freed.GONE
 
     def _write(self, path: str, entry: Entry) -> None:
         above = set(folders_above(path))
         if not above.isdisjoint(self._written):
-            raise RefusedError("a file stands where its folder should be")
+            raise FileRefusedError("a file stands where its folder should be")
         if path in self._folders:
-            raise RefusedError("a folder stands at its path")
+            raise FileRefusedError("a folder stands at its path")
         self._written[path] = self._latest[path] = entry
         self._folders |= above
 
@@ -182,29 +183,29 @@ class _WorkTree:
             return None
         moves = file.change in {FileChange.RENAME, FileChange.COPY}
         latest = None if moves else self._latest.get(file.old_path)
-        if latest is _Away.GONE:
-            raise RefusedError("an earlier change of the patch removes the file")
+        if latest is _Freed.GONE:
+            raise FileRefusedError("an earlier change of the patch removes the file")
         old = latest if isinstance(latest, Entry) else self._base.get(file.old_path)
         if old is None and file.change is FileChange.ADD:
             self._require_free(file.old_path)
             return None
         if old is None:
-            raise RefusedError("there is no such file")
+            raise FileRefusedError("there is no such file")
         if file.old_mode and stat.S_IFMT(file.old_mode) != stat.S_IFMT(old.mode):
-            raise RefusedError("the file is of another kind")
+            raise FileRefusedError("the file is of another kind")
         return old
 
     def _require_free(self, path: str) -> None:
         """Refuse to create *path* where the snapshot has something that stays."""
         for folder in folders_above(path):
             if folder in self._written or self._stays(folder):
-                raise RefusedError("a file stands where its folder should be")
-        away = isinstance(self._latest.get(path), _Away)
-        if not away and self._base.get(path) is not None:
-            raise RefusedError("the file already exists")
+                raise FileRefusedError("a file stands where its folder should be")
+        is_freed = isinstance(self._latest.get(path), _Freed)
+        if not is_freed and self._base.get(path) is not None:
+            raise FileRefusedError("the file already exists")
         below = self._base.paths(path) if self._base.is_directory(path) else ()
         if path in self._folders or any(map(self._stays, below)):
-            raise RefusedError("a folder stands at its path")
+            raise FileRefusedError("a folder stands at its path")
 
     def _stays(self, path: str) -> bool:
         return path not in self._leaving and self._base.get(path) is not None
@@ -212,27 +213,27 @@ class _WorkTree:
     def _new_entry(self, file: FilePatch, old: Entry | None) -> Entry | None:
         mode = file.new_mode or (old.mode if old else FileMode.FILE)
         if old and file.new_path and stat.S_IFMT(mode) != stat.S_IFMT(old.mode):
-            raise RefusedError("the file is of another kind")
+            raise FileRefusedError("the file is of another kind")
         before = _patchable(old)
         patched = self._merged(file, before) or patch_contents(
-            file, before, self._policy, self._effort
+            file, before, self._policy, self._budget
         )
         self.placements += patched.placements
         after = patched.data
         if file.change in {FileChange.ADD, FileChange.COPY} and patched.is_void:
-            return None  # not even an empty file
+            return None  # without any hunk the patch creates nothing, not even an empty file
         if file.change is FileChange.DELETE:
             if after:
-                raise RefusedError("the deleted file holds more lines")
+                raise FileRefusedError("the deleted file has more lines than the patch removes")
             return None
         if mode is FileMode.SUBMODULE:
             return Entry(_submodule_id(after), mode)
         return Entry(after, mode)
 
-    # --- what the file was when the patch was made ---
+    # --- three-way merges ---
 
-    def _added_alike(self, file: FilePatch) -> Entry | None:
-        """Merge an added file with one that is there already; `None` if they differ."""
+    def _merged_addition(self, file: FilePatch) -> Entry | None:
+        """Merge an added file with an existing one; `None` if that is not possible."""
         path = file.new_path
         if not self._policy.allows(Rung.THREE_WAY) or file.change is not FileChange.ADD:
             return None
@@ -243,14 +244,14 @@ class _WorkTree:
         if FileMode.SUBMODULE in {mode, there.mode}:
             return None
         try:
-            merged = merge_contents(file, b"", there.data, self._policy)
-        except RefusedError:
+            merged = patch_three_way(file, b"", there.data, self._policy)
+        except FileRefusedError:
             return None
         self.placements += merged.placements
         return Entry(merged.data, mode)
 
     def _merged(self, file: FilePatch, before: bytes) -> Patched | None:
-        """Merge what the patch makes of the old file; `None` where that is not at hand."""
+        """Merge the patched old file into this one; `None` if the old file is not available."""
         changes_lines = file.change is not FileChange.DELETE and (file.hunks or file.binary)
         if not (changes_lines and file.old_id and file.old_path):
             return None
@@ -260,11 +261,11 @@ class _WorkTree:
         if old is None:
             return None
         try:
-            return merge_contents(file, old, before, self._policy)
+            return patch_three_way(file, old, before, self._policy)
         except MergeConflictError:
             raise
-        except RefusedError:
-            return None  # the old file is not what the patch was made from
+        except FileRefusedError:
+            return None  # the patch was made from another file
 
 
 def _removes(file: FilePatch) -> bool:
@@ -282,5 +283,5 @@ def _patchable(entry: Entry | None) -> bytes:
 def _submodule_id(text: bytes) -> bytes:
     found = re.fullmatch(rb"Subproject commit ([0-9a-f]{40})\n?", text)
     if not found:
-        raise RefusedError("the submodule's commit is no object id")
+        raise FileRefusedError("the submodule's commit is not an object id")
     return found.group(1)

@@ -1,7 +1,7 @@
 """Binary patches: git's base-85 lines, whole contents or a delta.
 
-The encoding is described in git's `gitformat-pack` (deltas) and RFC 1924
-(alphabet). Sizes come from the patch, so each is checked before it is believed.
+Git's `gitformat-pack` describes the deltas and RFC 1924 the alphabet. Sizes come from
+the patch, which is untrusted, so each is checked before use.
 """
 
 import base64
@@ -20,12 +20,12 @@ _BLOCK = re.compile(rb"(literal|delta) (\d{1,12})\r?\n")
 
 
 class BinaryKind(StrEnum):
-    """How a binary patch gives the new contents."""
+    """The format in which a binary patch holds the new contents."""
 
     LITERAL = "literal"
-    """In full."""
+    """The whole contents."""
     DELTA = "delta"
-    """As copies from the old contents and insertions."""
+    """Copies from the old contents, and insertions."""
 
 
 @frozen(kw_only=True)
@@ -33,8 +33,8 @@ class BinaryChange:
     """The new side of a binary file.
 
     Attributes:
-        kind: Whether *data* is the contents or a delta against the old ones.
-        data: Contents or delta, decompressed.
+        kind: Whether *data* is the contents or a delta against the old contents.
+        data: The contents or the delta, decompressed.
     """
 
     kind: BinaryKind
@@ -42,18 +42,18 @@ class BinaryChange:
 
 
 def read_change(lines: list[bytes], at: int, room: int = MOST_BYTES) -> tuple[BinaryChange, int]:
-    """Read the forward block at line index *at* and pass over the backward one.
+    """Read the forward block at line index *at* and skip the reverse block after it.
 
     Args:
         lines: The patch's lines.
-        at: Where the block starts.
-        room: How many bytes it may hold.
+        at: The index of the block's first line.
+        room: The most bytes that the block may contain.
 
     Returns:
-        The change, and the index of the first line behind it.
+        The change, and the index of the first line after it.
 
     Raises:
-        PatchError: The block is broken, or inflates beyond its stated size.
+        PatchError: The block is malformed, or inflates beyond its stated size.
     """
     change, at = _read_block(lines, at, room)
     if at < len(lines) and _BLOCK.fullmatch(lines[at]):
@@ -79,7 +79,7 @@ def _read_block(lines: list[bytes], at: int, room: int) -> tuple[BinaryChange, i
     except zlib.error as exc:
         raise PatchError(f"the binary patch does not inflate ({exc})", None, at) from exc
     if len(data) != size or not inflater.eof:
-        raise PatchError("the binary patch is not as long as it says", None, at)
+        raise PatchError("the binary patch does not have its stated length", None, at)
     kind = BinaryKind(header.group(1).decode("ascii"))
     return BinaryChange(kind=kind, data=data), at + 1
 
@@ -91,7 +91,7 @@ def _decode_line(line: bytes, at: int) -> bytes:
     elif b"a" <= letter <= b"z":
         size = ord(letter) - ord("a") + 27
     else:
-        raise PatchError("the binary patch holds a line of no known length", None, at + 1)
+        raise PatchError("a line of the binary patch states no valid length", None, at + 1)
     try:
         chunk = base64.b85decode(digits)
     except ValueError as exc:
@@ -131,7 +131,7 @@ class _Delta:
             if len(new) > size:
                 break
         if len(new) != size:
-            raise PatchError("the binary delta does not give what it says")
+            raise PatchError("the binary delta does not give its stated length")
         return bytes(new)
 
     def _byte(self) -> int:
@@ -152,7 +152,7 @@ class _Delta:
     def _instruction(self, old: bytes) -> bytes:
         code = self._byte()
         if code == 0:
-            raise PatchError("the binary delta holds a reserved instruction")
+            raise PatchError("the binary delta has a reserved instruction")
         if not code & 0x80:
             chunk = self._data[self._at : self._at + code]
             self._at += code
@@ -160,5 +160,5 @@ class _Delta:
         offset = sum(self._byte() << (8 * i) for i in range(4) if code & (1 << i))
         size = sum(self._byte() << (8 * i) for i in range(3) if code & (0x10 << i)) or 0x10000
         if offset + size > len(old):
-            raise PatchError("the binary delta copies from beyond its source")
+            raise PatchError("the binary delta copies from beyond the end of the old contents")
         return old[offset : offset + size]

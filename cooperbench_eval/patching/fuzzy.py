@@ -1,11 +1,15 @@
-"""Finds a place for a hunk of which only most lines stand in the file.
+"""Finds a place for a hunk if the file contains most of its lines, but not all.
 
-diff-match-patch proposes the place (Bitap, by N. Fraser after S. Wu and U. Manber)
-and nothing more: its own patching edits the wrong function and reports success. A
-proposal is taken only if every line to be removed stands there, enough of the other
-old lines do, and so do those that a change is indented under; if it lies under the line
-that the hunk's header names, each change has a definite place, no second place would do,
-and undoing the change by the same rules gives the file back.
+diff-match-patch only proposes the place (Bitap, by N. Fraser after S. Wu and U. Manber),
+because its own patching can edit the wrong function and report success. A proposal must
+meet all of these conditions:
+
+- The place has every line that the hunk removes, enough of its other old lines, and the
+  lines that a change is indented under.
+- The place is below the line that the hunk's header names.
+- Each change has one definite position there.
+- No second place qualifies.
+- Undoing the change by the same rules restores the file.
 """
 
 import math
@@ -15,39 +19,38 @@ from attrs import evolve, frozen
 
 from cooperbench_eval.patching.records import Hunk
 
-__all__ = ["Edit", "Effort", "NoPlaceError", "apply_edits", "find_fuzzily"]
+__all__ = ["LineEdit", "NoPlaceError", "SearchBudget", "apply_edits", "find_fuzzily"]
 
 _MOST_WORK = 12_000_000
-"""Lines of the hunks times lines of the files that are searched for a patch: some seconds."""
+"""The limit for one patch, as hunk lines times file lines; this takes a few seconds."""
 _OTHER = "\0"
-"""Stands for every line of the file that is none of the hunk's, or that it must not use."""
+"""Stands for each line of the file that the hunk does not have or may not use."""
 
 
 class NoPlaceError(Exception):
-    """A hunk has no place by these rules; the message is the reason."""
+    """A hunk has no place; the message is the reason."""
 
 
 @frozen
-class Edit:
-    """Lines *start* to *end* of the file give way to lines *added* of the hunk."""
+class LineEdit:
+    """Replaces the lines *start* to *end* of the file by the lines *added* of the hunk."""
 
     start: int
     end: int
     added: tuple[int, ...]
 
 
-class Effort:
-    """What the searches for a patch may still cost."""
+class SearchBudget:
+    """How much the remaining searches for one patch may cost."""
 
     def __init__(self) -> None:
-        """Start with all of it."""
         self._left = _MOST_WORK
 
     def spend(self, work: int) -> None:
-        """Take off the cost of one search.
+        """Subtract the cost of one search.
 
         Raises:
-            NoPlaceError: There is not so much left.
+            NoPlaceError: The budget is too small for it.
         """
         if work > self._left:
             raise NoPlaceError("searching for a similar place would take too long")
@@ -62,25 +65,25 @@ def find_fuzzily(
     least_similarity: float,
     *,
     key: Callable[[bytes], bytes] = bytes,
-    effort: Effort | None = None,
-) -> tuple[Edit, ...]:
-    """Find where a hunk's changes belong.
+    budget: SearchBudget | None = None,
+) -> tuple[LineEdit, ...]:
+    """Find the only place where a hunk's changes fit.
 
     Args:
-        keys: The file's lines, as they are compared.
-        claimed: For each line whether an earlier hunk has it.
+        keys: The file's lines in the form in which they are compared.
+        claimed: For each line whether an earlier hunk has claimed it.
         hunk: The hunk.
-        near: The line where it claims to stand, counted from 0.
-        least_similarity: The share of its old lines that must be there.
-        key: What makes the hunk's lines comparable.
-        effort: What the search may cost.
+        near: The line that the header states, counted from 0.
+        least_similarity: The share of the hunk's old lines that must be there.
+        key: Turns the hunk's lines into the form in which they are compared.
+        budget: How much the search may cost.
 
     Raises:
         NoPlaceError: There is no such place, or more than one.
     """
-    effort = effort or Effort()
-    effort.spend(len(keys))
-    search = _Search(keys, claimed, hunk, key, effort)
+    budget = budget or SearchBudget()
+    budget.spend(len(keys))
+    search = _HunkSearch.of(keys, claimed, hunk, key, budget)
     found = search.align(near, least_similarity)
     edits = search.edits(found)
     _require_section(keys, hunk, key, min(place for place in found if place is not None))
@@ -90,7 +93,7 @@ def find_fuzzily(
         raise NoPlaceError("its lines are similar to those of several places")
     keyed = evolve(hunk, lines=(line[:1] + key(line[1:]) for line in hunk.lines))
     after = apply_edits(keys, edits, keyed)
-    undo = _Search(after, bytes(len(after)), hunk.reversed, key, effort)
+    undo = _HunkSearch.of(after, bytes(len(after)), hunk.reversed, key, budget)
     try:
         changes = undo.edits(undo.align(edits[0].start, least_similarity))
     except NoPlaceError:
@@ -100,8 +103,8 @@ def find_fuzzily(
     return edits
 
 
-def apply_edits(lines: Sequence[bytes], edits: Iterable[Edit], hunk: Hunk) -> list[bytes]:
-    """Return *lines* with the *edits* of *hunk* made; they are in order."""
+def apply_edits(lines: Sequence[bytes], edits: Iterable[LineEdit], hunk: Hunk) -> list[bytes]:
+    """Return *lines* after the *edits* of *hunk*, which are in order."""
     out: list[bytes] = []
     done = 0
     for edit in edits:
@@ -112,42 +115,51 @@ def apply_edits(lines: Sequence[bytes], edits: Iterable[Edit], hunk: Hunk) -> li
     return out
 
 
-class _Search:
-    """A hunk and a file whose lines are characters."""
+@frozen
+class _HunkSearch:
+    """The search for a hunk in a file, with one character for each line.
 
-    def __init__(
-        self,
+    Attributes:
+        hunk: The hunk.
+        old: Its old lines.
+        pattern: The characters of its old lines.
+        text: The characters of the file's lines.
+        budget: How much the search may cost.
+    """
+
+    hunk: Hunk
+    old: list[bytes]
+    pattern: str
+    text: str
+    budget: SearchBudget
+
+    @classmethod
+    def of(
+        cls,
         keys: Sequence[bytes],
         claimed: Sequence[int],
         hunk: Hunk,
         key: Callable[[bytes], bytes],
-        effort: Effort,
-    ) -> None:
-        self._hunk = hunk
-        self._old = hunk.old
-        self._effort = effort
-        old = list(map(key, self._old))
-        # Above the surrogates, which are no characters.
+        budget: SearchBudget,
+    ) -> "_HunkSearch":
+        old = list(map(key, hunk.old))
+        # Surrogates are not characters, so numbering starts after them.
         names = {line: chr(0x10000 + i) for i, line in enumerate(dict.fromkeys(old))}
-        self._pattern = "".join(map(names.__getitem__, old))
-        self._text = "".join(
+        pattern = "".join(map(names.__getitem__, old))
+        text = "".join(
             _OTHER if taken else names.get(key, _OTHER)
             for key, taken in zip(keys, claimed, strict=True)
         )
+        return cls(hunk, hunk.old, pattern, text, budget)
 
-    def without(self, places: Sequence[int | None]) -> "_Search":
-        """Return the search of the other lines."""
-        other = object.__new__(_Search)
-        other._hunk, other._old, other._pattern = self._hunk, self._old, self._pattern
-        other._effort = self._effort
+    def without(self, places: Sequence[int | None]) -> "_HunkSearch":
+        """Return the search in all other lines."""
         used = set(places)
-        other._text = "".join(
-            _OTHER if i in used else character for i, character in enumerate(self._text)
-        )
-        return other
+        left = (_OTHER if i in used else character for i, character in enumerate(self.text))
+        return evolve(self, text="".join(left))
 
     def has_place(self, near: int, least: float) -> bool:
-        """Whether the hunk could stand among these lines."""
+        """Whether the hunk fits among these lines."""
         try:
             self.edits(self.align(near, least))
         except NoPlaceError:
@@ -155,19 +167,19 @@ class _Search:
         return True
 
     def align(self, near: int, least: float) -> list[int | None]:
-        """Say for each old line of the hunk which line of the file it is, if any."""
+        """Return for each old line of the hunk the file's line that it matches, if any."""
         from cooperbench_eval.symbols import Step, diff_symbols, find_similar  # noqa: PLC0415
 
-        self._effort.spend(len(self._text) * len(self._pattern))
-        at = find_similar(self._text, self._pattern, near, least)
+        self.budget.spend(len(self.text) * len(self.pattern))
+        at = find_similar(self.text, self.pattern, near, least)
         if at < 0:
             raise NoPlaceError("its lines are not there, nor similar ones")
-        size = len(self._pattern)
+        size = len(self.pattern)
         slack = math.ceil(size * (1 - least)) + 1
         start = max(at - slack, 0)
-        window = self._text[start : at + size + slack]
+        window = self.text[start : at + size + slack]
         found: list[int | None] = []
-        for step, characters in diff_symbols(self._pattern, window):
+        for step, characters in diff_symbols(self.pattern, window):
             if step is Step.KEEP:
                 found += range(start, start + len(characters))
             elif step is Step.REMOVE:
@@ -182,21 +194,21 @@ class _Search:
         return found
 
     def _similarity(self, found: Sequence[int | None]) -> float:
-        """Return the share of the old lines' characters, white space apart, that is there."""
-        sizes = [len(b"".join(line.split())) for line in self._old]
+        """Return the share of the old lines' characters that was found, without white space."""
+        sizes = [len(b"".join(line.split())) for line in self.old]
         there = sum(size for size, place in zip(sizes, found, strict=True) if place is not None)
         return there / sum(sizes) if any(sizes) else 0.0
 
     def fits_beside(self, found: Sequence[int | None], least: float) -> bool:
-        """Whether the hunk would also do a few lines up or down, over the same lines."""
+        """Whether the hunk also fits a few lines up or down, overlapping this place."""
         size = len(found)
-        self._effort.spend(size * size)
+        self.budget.spend(size * size)
         for shift in filter(None, range(-size, size + 1)):
             moved = [
                 place + shift
                 if place is not None
-                and 0 <= place + shift < len(self._text)
-                and self._text[place + shift] == self._pattern[i]
+                and 0 <= place + shift < len(self.text)
+                and self.text[place + shift] == self.pattern[i]
                 else None
                 for i, place in enumerate(found)
             ]
@@ -204,13 +216,13 @@ class _Search:
                 return True
         return False
 
-    def edits(self, found: Sequence[int | None]) -> tuple[Edit, ...]:
-        """Turn the hunk's changes into edits of the lines found."""
-        edits: list[Edit] = []
+    def edits(self, found: Sequence[int | None]) -> tuple[LineEdit, ...]:
+        """Turn the hunk's changes into edits of the lines that were found."""
+        edits: list[LineEdit] = []
         removed: list[int | None] = []
         added: list[int] = []
         seen = 0
-        for i, line in enumerate((*self._hunk.lines, b" ")):
+        for i, line in enumerate((*self.hunk.lines, b" ")):
             if line[:1] == b"+":
                 added.append(i)
             elif line[:1] == b"-":
@@ -218,33 +230,34 @@ class _Search:
                 seen += 1
             else:
                 if removed or added:
-                    before, behind = seen - len(removed) - 1, seen
+                    before, after = seen - len(removed) - 1, seen
                     self._require_scope(i, before + 1, found)
-                    start, end = _span(removed, _at(found, before), _at(found, behind))
-                    edits.append(Edit(start, end, tuple(added)))
+                    start, end = _span(removed, _at(found, before), _at(found, after))
+                    edits.append(LineEdit(start, end, tuple(added)))
                     removed, added = [], []
                 seen += 1
         return tuple(edits)
 
     def _require_scope(self, end: int, above: int, found: Sequence[int | None]) -> None:
-        """Require the lines that the change before line *end* is indented under.
+        """Require the lines under which the change before line *end* is indented.
 
-        Of the *above* old lines before it, the nearest with less indentation, such as
-        the head of a loop, and so on outwards to that of a function. A hunk may begin
-        below it; then the hunk does not say.
+        These are among the *above* old lines before the change: the nearest one with
+        less indentation, such as the head of a loop, then the next one outwards, up to
+        the head of the function. A hunk that begins below such a line does not show it,
+        so the line is not required.
         """
-        depth = min(_indents(line[1:] for line in _changes_before(self._hunk, end)), default=0)
+        depth = min(_indents(line[1:] for line in _changes_before(self.hunk, end)), default=0)
         for i in reversed(range(above)):
-            if self._old[i].strip() and _indent(self._old[i]) < depth:
+            if self.old[i].strip() and _indent(self.old[i]) < depth:
                 if found[i] is None:
                     raise NoPlaceError("a line that it is indented under is not there")
-                depth = _indent(self._old[i])
+                depth = _indent(self.old[i])
 
 
 def _require_section(
     keys: Sequence[bytes], hunk: Hunk, key: Callable[[bytes], bytes], start: int
 ) -> None:
-    """Require that a hunk stands under the line that its header names, if it names one.
+    """Require that a hunk's place is below the line that its header names, if any.
 
     Git names the nearest line above that looks like the head of a function or class.
     """
@@ -279,8 +292,8 @@ def _at(found: Sequence[int | None], index: int) -> int | None:
     return found[index] if 0 <= index < len(found) else None
 
 
-def _span(removed: Sequence[int | None], before: int | None, behind: int | None) -> tuple[int, int]:
-    """Say which lines a change replaces, from the lines it removes or stands between."""
+def _span(removed: Sequence[int | None], before: int | None, after: int | None) -> tuple[int, int]:
+    """Return the lines that a change replaces, from those it removes or stands between."""
     places = [place for place in removed if place is not None]
     if len(places) < len(removed):
         raise NoPlaceError("a line that it removes is not there")
@@ -288,9 +301,9 @@ def _span(removed: Sequence[int | None], before: int | None, behind: int | None)
         if places[-1] - places[0] != len(places) - 1:
             raise NoPlaceError("other lines stand between those that it removes")
         return places[0], places[-1] + 1
-    if before is None and behind is None:
+    if before is None and after is None:
         raise NoPlaceError("neither of the lines around an addition is there")
-    if before is not None and behind is not None and behind != before + 1:
+    if before is not None and after is not None and after != before + 1:
         raise NoPlaceError("other lines stand where it adds some")
-    place = before + 1 if before is not None else behind or 0
+    place = before + 1 if before is not None else after or 0
     return place, place

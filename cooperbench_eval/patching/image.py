@@ -1,17 +1,17 @@
-"""One file being patched: its lines, and where a hunk's lines stand among them."""
+"""One file while it is patched: its lines, and the places of hunks among them."""
 
 import re
 from io import BytesIO
 
-from attrs import evolve, frozen
+from attrs import evolve
 
-from cooperbench_eval.models import Rung
-from cooperbench_eval.patching.fuzzy import Effort, NoPlaceError, apply_edits, find_fuzzily
+from cooperbench_eval.models import HunkPlacement, Rung
+from cooperbench_eval.patching.fuzzy import NoPlaceError, SearchBudget, apply_edits, find_fuzzily
 from cooperbench_eval.patching.policy import ApplyPolicy
 from cooperbench_eval.patching.records import Hunk
 from cooperbench_eval.patching.search import LineSearch
 
-__all__ = ["Image", "Placed", "Refused", "laxer"]
+__all__ = ["FileImage", "laxer"]
 
 _LAXITY = {rung: i for i, rung in enumerate(Rung)}
 
@@ -21,29 +21,13 @@ def laxer(one: Rung, other: Rung) -> Rung:
     return max(one, other, key=_LAXITY.__getitem__)
 
 
-@frozen
-class Placed:
-    """How a hunk was placed."""
+class FileImage:
+    """The lines of a file while it is patched, and which of them a hunk has claimed."""
 
-    rung: Rung
-    offset: int
-    uncounted_lines: int = 0
-
-
-@frozen
-class Refused:
-    """Why a hunk was not placed."""
-
-    reason: str
-
-
-class Image:
-    """A file being patched: its lines, and which of them a hunk already claimed."""
-
-    def __init__(self, data: bytes, policy: ApplyPolicy, effort: Effort) -> None:
-        """Cut *data* into lines; the *policy* says how hunks may be placed."""
+    def __init__(self, path: str, data: bytes, policy: ApplyPolicy, budget: SearchBudget) -> None:
+        self._path = path
         self._policy = policy
-        self._effort = effort
+        self._budget = budget
         self._squeezes = policy.allows(Rung.WHITESPACE)
         self._lines = BytesIO(data).readlines()  # ends lines at b"\n" and nowhere else
         self._keys = self._as_keys(self._lines)
@@ -51,67 +35,78 @@ class Image:
         self._search: LineSearch | None = None
 
     def _as_keys(self, lines: list[bytes]) -> list[bytes]:
-        """Return *lines* as they are compared: the same list where that is as they are."""
+        """Return *lines* in the form in which they are compared."""
         return list(map(_squeeze, lines)) if self._squeezes else lines
 
     def data(self) -> bytes:
-        """The file as it is now."""
+        """Return the file as it is now."""
         return b"".join(self._lines)
 
-    def place(self, hunk: Hunk) -> Placed | Refused:
-        """Put the hunk's new lines in place; say how, or why not."""
+    def place(self, number: int, hunk: Hunk) -> HunkPlacement:
+        """Apply the *number*-th hunk; the result says how it was placed, or why it was not."""
+        try:
+            return evolve(self._place(hunk), hunk=number)
+        except NoPlaceError as exc:
+            return HunkPlacement(path=self._path, hunk=number, reason=str(exc))
+
+    def _place(self, hunk: Hunk) -> HunkPlacement:
         recounts = self._policy.allows(Rung.RECOUNT)
+        if hunk.stated and recounts:
+            return self._place_recounted(hunk)
         if hunk.stated:
-            if recounts:
-                return self._place_recounted(hunk)
             old, new = hunk.stated
-            return Refused(
+            raise NoPlaceError(
                 f"its header counts {old} old and {new} new lines, "
                 f"and it has {len(hunk.old)} and {len(hunk.new)}"
             )
-        placed = self._place(hunk)
-        if not hunk.uncounted:
-            return placed
-        if isinstance(placed, Placed):
+        try:
+            placed = self._place_lines(hunk)
+        except NoPlaceError:
+            if recounts and hunk.uncounted:
+                return self._place_recounted(hunk)
+            raise
+        if hunk.uncounted:
             dropped = sum(line[:1] != b" " for line in hunk.uncounted)
-            return evolve(placed, uncounted_lines=dropped)
-        return self._place_recounted(hunk) if recounts else placed
-
-    def _place_recounted(self, hunk: Hunk) -> Placed | Refused:
-        # A wrong header is not believed about the file's ends either.
-        for guess in dict.fromkeys((hunk.whole, hunk.whole.without_blank_end)):
-            placed = self._place(guess, is_pinned=not guess.old)
-            if isinstance(placed, Placed):
-                return evolve(placed, rung=laxer(placed.rung, Rung.RECOUNT))
+            placed = evolve(placed, uncounted_lines=dropped)
         return placed
 
-    def _place(self, hunk: Hunk, *, is_pinned: bool = True) -> Placed | Refused:
+    def _place_recounted(self, hunk: Hunk) -> HunkPlacement:
+        """Place a hunk by its lines; its wrong header says nothing about the file's ends."""
+        whole = hunk.whole
+        shorter = whole.without_blank_end
+        try:
+            placed = self._place_lines(whole, is_pinned=not whole.old)
+        except NoPlaceError:
+            if shorter == whole:
+                raise
+            placed = self._place_lines(shorter, is_pinned=not shorter.old)
+        return evolve(placed, rung=laxer(placed.rung or Rung.EXACT, Rung.RECOUNT))
+
+    def _place_lines(self, hunk: Hunk, *, is_pinned: bool = True) -> HunkPlacement:
         old = hunk.old
         stated = max(hunk.new_start - 1, 0)
         at = self._find(hunk, self._as_keys(old), stated, is_pinned=is_pinned)
         if at is None or (at != stated and not self._policy.allows(Rung.OFFSET)):
             return self._place_fuzzily(hunk, stated)
-        is_same = self._lines[at : at + len(old)] == old
-        self._replace(at, hunk)
         rung = Rung.EXACT if at == stated else Rung.OFFSET
-        return Placed(rung if is_same else Rung.WHITESPACE, at - stated)
+        if self._lines[at : at + len(old)] != old:
+            rung = Rung.WHITESPACE
+        self._replace(at, hunk)
+        return HunkPlacement(path=self._path, rung=rung, offset=at - stated)
 
-    def _place_fuzzily(self, hunk: Hunk, stated: int) -> Placed | Refused:
+    def _place_fuzzily(self, hunk: Hunk, stated: int) -> HunkPlacement:
         if not self._policy.allows(Rung.FUZZY):
-            return Refused("its lines are not there")
+            raise NoPlaceError("its lines are not there")
         key = _keep_indent if self._squeezes else bytes
-        try:
-            edits = find_fuzzily(
-                list(map(key, self._lines)),
-                self._claimed,
-                hunk,
-                stated,
-                self._policy.least_similarity,
-                key=key,
-                effort=self._effort,
-            )
-        except NoPlaceError as exc:
-            return Refused(str(exc))
+        edits = find_fuzzily(
+            list(map(key, self._lines)),
+            self._claimed,
+            hunk,
+            stated,
+            self._policy.least_similarity,
+            key=key,
+            budget=self._budget,
+        )
         self._lines = apply_edits(self._lines, edits, hunk)
         self._keys = self._as_keys(self._lines)
         self._search = None
@@ -121,13 +116,15 @@ class Image:
             self._claimed[start : edit.end + grown] = b"\1" * size
             grown += size - (edit.end - edit.start)
         first = next(i for i, line in enumerate(hunk.lines) if line[:1] != b" ")
-        return Placed(Rung.FUZZY, edits[0].start - first - stated)
+        offset = edits[0].start - first - stated
+        return HunkPlacement(path=self._path, rung=Rung.FUZZY, offset=offset)
 
     def _find(self, hunk: Hunk, old: list[bytes], stated: int, *, is_pinned: bool) -> int | None:
-        """Find the keys *old*, nearest to *stated* first, later before earlier.
+        """Find the place of the keys *old* that is nearest to *stated*.
 
-        As in `git apply`, a hunk that starts at the top of the file is pinned there,
-        and one without context behind its changes at the end.
+        Of two equally near places the later one wins. As in `git apply`, a hunk that
+        starts at the top of the file must match there, and a hunk without context after
+        its changes must match at the end.
         """
         last = len(self._lines) - len(old)
         if last < 0:
@@ -150,7 +147,7 @@ class Image:
         return self._keys[place:end] == old and not any(self._claimed[place:end])
 
     def _replace(self, at: int, hunk: Hunk) -> None:
-        """Swap the lines; context keeps the file's own white space."""
+        """Replace the lines; context keeps the file's own white space."""
         new: list[bytes] = []
         taken = at
         for line in hunk.lines:
@@ -176,11 +173,11 @@ _SPACE = re.compile(rb"[ \t\r\n]+")
 
 
 def _squeeze(line: bytes) -> bytes:
-    """Take every run of white space as one space, and the line's ending as none."""
+    """Return the line without its ending, each run of white space as one space."""
     return _SPACE.sub(b" ", line.rstrip(b"\r\n"))
 
 
 def _keep_indent(line: bytes) -> bytes:
-    """Squeeze white space but for the indentation, which tells one block from another."""
+    """Squeeze the white space after the indentation, which tells one block from another."""
     body = line.lstrip(b" \t")
     return line[: len(line) - len(body)] + _squeeze(body).rstrip(b" ")

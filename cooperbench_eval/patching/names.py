@@ -1,6 +1,6 @@
-"""File names as diffs write them: quoted, prefixed, dated.
+"""Reads file names as diffs write them: quoted, with prefixes and dates.
 
-Undecodable bytes are kept as surrogate escapes.
+Bytes that cannot be decoded become surrogate escapes.
 """
 
 import re
@@ -12,7 +12,7 @@ __all__ = ["is_of_epoch", "read_name", "split_names", "unquote"]
 _QUOTED = rb'"(?:[^"\\]|\\.)*"'
 _TWO_NAMES = re.compile(rb"(%s) (.+)|([^\"]*) (%s)" % (_QUOTED, _QUOTED))
 _EPOCH = re.compile(rb"(19(?:69-12-31|70-01-01)) (\d\d):(\d\d):00(?:\.0+)? ([-+]\d\d):?(\d\d)\s*")
-_PREFIX = re.compile(r"[abciwo12]/")  # those of git's default and mnemonic prefixes
+_PREFIX = re.compile(r"[abciwo12]/")  # git's default and mnemonic prefixes
 _ESCAPES = {
     "a": 0x07,
     "b": 0x08,
@@ -36,7 +36,7 @@ def read_name(line: bytes) -> str | None:
 
 
 def split_names(rest: bytes) -> tuple[str | None, str | None]:
-    """Split `a/x b/x`; the names are equal but for the prefix, or given again below."""
+    """Split `a/x b/x`; names that differ after the prefix are given again below."""
     if rest.startswith(b'"') or rest.endswith(b'"'):
         quoted = _TWO_NAMES.fullmatch(rest)
         if not quoted:
@@ -51,7 +51,7 @@ def split_names(rest: bytes) -> tuple[str | None, str | None]:
 
 
 def is_of_epoch(line: bytes) -> bool:
-    """Whether a name is dated as `diff -N` dates a file that is not there."""
+    """Whether a name has the date that `diff -N` gives a missing file."""
     found = _EPOCH.fullmatch(line.partition(b"\t")[2])
     if not found:
         return False
@@ -78,7 +78,7 @@ def unquote(text: bytes) -> str:
         if len(code) > 1:
             return chr(int(code, 8))
         if code not in _ESCAPES:
-            raise PatchError(f"a quoted name holds \\{code}, which stands for nothing")
+            raise PatchError(f"a quoted name has the unknown escape \\{code}")
         return chr(_ESCAPES[code])
 
     inner = text[1:-1].decode("latin-1")

@@ -1,4 +1,4 @@
-"""A patch: bytes in, records, and bytes out again."""
+"""A patch: read from bytes, held as records, written as bytes."""
 
 import os
 from pathlib import Path
@@ -18,12 +18,12 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 @frozen(kw_only=True)
 class Patch:
-    r"""What an agent wants changed, file by file.
+    r"""The changes that an agent wants to make, file by file.
 
     Attributes:
-        files: The changes in the order of the text; one file may come twice.
-        data: The text they were read from.
-        problem: Why the text is no patch; see `unreadable`. Else empty.
+        files: The changes in the order of the text; a file may occur twice.
+        data: The text that they were read from.
+        problem: Why the text is not a patch, see `unreadable`; empty if it is one.
 
     Example:
         >>> patch = Patch.parse("--- a/x\n+++ b/x\n@@ -1 +1 @@\n-old\n+new\n")
@@ -45,16 +45,16 @@ class Patch:
 
         Args:
             data: The text. A `str` is encoded as UTF-8, surrogate escapes kept.
-            origin: The file it came from, for error messages.
+            origin: The file that the text came from, for error messages.
 
         Raises:
-            PatchError: The text holds no diff, a broken one, or a path that
-                leaves the tree.
+            PatchError: The text has no diff, a malformed one, or a path that leads out
+                of the tree.
         """
         if isinstance(data, Patch):
             return data
         if not isinstance(data, (str, bytes, bytearray, memoryview)):
-            raise TypeError(f"a patch is bytes or str, not {type(data).__qualname__}")
+            raise TypeError(f"a patch must be bytes or str, not {type(data).__qualname__}")
         try:
             raw = data.encode("utf-8", "surrogateescape") if isinstance(data, str) else bytes(data)
         except UnicodeEncodeError as exc:
@@ -73,7 +73,7 @@ class Patch:
         """Read a patch from a file.
 
         Raises:
-            PatchError: The file cannot be read, or holds no good patch.
+            PatchError: The file cannot be read, or it is not a valid patch.
         """
         try:
             data = Path(path).read_bytes()
@@ -83,21 +83,21 @@ class Patch:
 
     @classmethod
     def unreadable(cls, error: PatchError) -> Self:
-        """Make a patch of text that is none: it has no files, and applying it fails.
+        """Make a patch for text that cannot be parsed; it has no files and fails to apply.
 
-        So that what an agent wrote is a result, whatever it wrote.
+        With it, an evaluation can report such a patch like any other.
         """
         return cls(files=(), problem=str(error))
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """Every path the patch names, sorted."""
+        """Every path that the patch names, sorted."""
         return tuple(sorted({path for file in self.files for path in file.paths}))
 
     def __bytes__(self) -> bytes:
-        """Write the patch as a diff without prose; reading it gives an equal patch."""
+        """Return the patch as a diff without prose; reading that gives an equal patch."""
         return b"".join(map(print_file, self.files))
 
     def select(self, files: "tuple[FilePatch, ...]") -> Self:
-        """Return the patch with only *files*, some of its own."""
+        """Return the patch with only *files*, which must be some of its own."""
         return evolve(self, files=files, data=b"")

@@ -1,7 +1,8 @@
-"""What a path holds, judged by its parts, never by a substring.
+"""Classifies files by their paths: tests, documentation, dependencies and so on.
 
-Conventions of the languages and runners that the benchmark's repositories use:
-pytest, unittest, go, cargo, jest, vitest, RSpec, XCTest.
+The rules look at whole parts of a path, never at substrings. They follow the conventions
+of the test frameworks that the benchmark's repositories use: pytest, unittest, go, cargo,
+jest, vitest, RSpec and XCTest.
 """
 
 import re
@@ -19,18 +20,18 @@ __all__ = ["PathKind", "TestFileFilter", "classify_path", "is_test_path"]
 
 
 class PathKind(StrEnum):
-    """What a file is for."""
+    """The purpose of a file."""
 
     CODE = "code"
     """Part of the product."""
     TESTS = "tests"
     """Tests, their data and helpers."""
     DOCS = "docs"
-    """Text for people."""
+    """Documentation."""
     DEPENDENCIES = "dependencies"
-    """Names or locks what the product is built with."""
+    """Lists or locks the dependencies of the product."""
     RUNNER_CONTROL = "runner_control"
-    """Steers how tests are found and run."""
+    """Controls how tests are found and run."""
 
 
 _TEST_FOLDERS = frozenset({"tests", "__tests__", "testdata"})
@@ -40,7 +41,7 @@ _TEST_NAME = re.compile(
     r"(?:test_.+\.pyi?|.+_tests?\.(?:pyi?|go|rs|rb|cc|cpp)|.+_spec\.rb|conftest\.py|tests\.rs"
     r"|.+\.(?:test|spec)\.[cm]?[jt]sx?|.+Tests?\.(?:swift|java|kt|cs))",
 )
-# Modules that products ship for their users' tests.
+# Modules of the product that help its users to write tests.
 _TEST_HELPERS = re.compile(r"test_(?:utils?|helpers?|tools?|support|runner|case)\.pyi?")
 _RUNNER_NAME = re.compile(
     r"(?:conftest\.py|\.?pytest\.(?:ini|toml)|tox\.(?:ini|toml)|setup\.cfg|pyproject\.toml"
@@ -59,11 +60,11 @@ _DOC_FOLDERS = frozenset({"doc", "docs"})
 
 
 def is_test_path(path: str) -> bool:
-    """Whether *path* is a test file by its name or by the folder it stands in.
+    """Whether *path* is a test file by its name or its folder.
 
-    `tests`, `Tests`, `__tests__` and `testdata` hold tests wherever they stand;
-    `test` and `spec` only at the top, because packages have modules of that
-    name. A module called `tests.py` is part of the product.
+    Folders named `tests`, `Tests`, `__tests__` and `testdata` contain tests at any
+    depth. Folders named `test` and `spec` do so only at the top, because packages have
+    modules with these names. A module named `tests.py` is part of the product.
     """
     pure = PurePosixPath(path)
     folders = [folder.lower() for folder in pure.parts[:-1]]
@@ -75,7 +76,7 @@ def is_test_path(path: str) -> bool:
 
 
 def classify_path(path: str) -> PathKind:
-    """Say what a file is for; what steers a test run wins over everything.
+    """Return the purpose of a file; controlling a test run takes precedence.
 
     Example:
         >>> classify_path("src/jinja2/tests.py").value
@@ -84,7 +85,7 @@ def classify_path(path: str) -> PathKind:
         'tests'
     """
     pure = PurePosixPath(path)
-    # Folders too: metadata of a package, or a folder put where such a file was.
+    # Folders as well: package metadata, or a folder in the place of such a file.
     if any(map(_RUNNER_NAME.fullmatch, pure.parts)):
         return PathKind.RUNNER_CONTROL
     if is_test_path(path):
@@ -98,16 +99,16 @@ def classify_path(path: str) -> PathKind:
 
 @frozen(kw_only=True)
 class TestFileFilter:
-    """Takes test files out of a feature patch.
+    """Removes test files from a feature patch.
 
-    Agents write tests of their own; the benchmark brings its tests itself. A
-    change is dropped only if every path it names is a test path, so that moving
-    a source file among the tests still removes it from its old place; then the
-    other changes of that file stay as well.
+    Agents write their own tests, but the benchmark judges with its own. A change is
+    dropped only if every path that it names is a test path. So moving a source file
+    into a test folder still removes it from its old place; the other changes of that
+    file then stay as well.
 
     Attributes:
-        conventions: Drop what is a test file by convention.
-        touched: Drop what the benchmark's own tests patches touch.
+        conventions: Drop files that are tests by convention.
+        touched: Drop files that the benchmark's own tests patches touch.
         keep: Paths that are never dropped.
     """
 
@@ -118,7 +119,7 @@ class TestFileFilter:
     keep: frozenset[str] = field(default=frozenset(), converter=frozenset)
 
     def split(self, patch: Patch, tests: Iterable[Patch] = ()) -> tuple[Patch, tuple[str, ...]]:
-        """Part a feature patch from its test files.
+        """Separate a feature patch from its test files.
 
         Args:
             patch: The feature patch.

@@ -1,4 +1,4 @@
-"""How lenient the placing of a patch may be."""
+"""Which ways of placing a patch's hunks are allowed."""
 
 from collections.abc import Iterable
 
@@ -18,16 +18,16 @@ def _as_rungs(rungs: str | Iterable[str]) -> frozenset[Rung]:
 class ApplyPolicy:
     """Which ways of placing a hunk are allowed.
 
-    The default is that of the benchmark's own scripts: `git apply
+    The default is what the benchmark's own scripts do: `git apply
     --ignore-whitespace`, and if that fails `git apply --ignore-whitespace --3way`.
 
     Attributes:
-        rungs: The allowed ways; `EXACT` always is.
-        partial: Keep what found its place and leave out the rest, instead of
+        rungs: The allowed ways; `EXACT` is always allowed.
+        partial: Apply the hunks that have a place and leave out the others, instead of
             refusing the whole patch.
-        least_similarity: How much of a hunk's old lines must stand where it is
-            placed by `FUZZY`, as a share of their characters. Lines that the hunk
-            removes must all stand there, whatever this says.
+        least_similarity: The share of a hunk's old lines, by characters, that must exist
+            where `FUZZY` places it. All lines that the hunk removes must exist there in
+            any case.
 
     Example:
         >>> ApplyPolicy(rungs=["offset", "recount"]).allows(Rung.RECOUNT)
@@ -43,5 +43,5 @@ class ApplyPolicy:
     )
 
     def allows(self, rung: Rung) -> bool:
-        """Whether a hunk may be placed that way."""
+        """Whether a hunk may be placed in that way."""
         return rung in self.rungs

@@ -1,4 +1,4 @@
-"""Writes one file's part of a patch as a diff that means the same."""
+"""Writes one file's part of a patch as a diff with the same meaning."""
 
 from collections.abc import Iterator
 
@@ -9,17 +9,18 @@ __all__ = ["print_file"]
 
 
 def print_file(file: FilePatch) -> bytes:
-    """Write a file's change; reading it gives the same record."""
+    """Return a file's change as a diff; reading the diff gives the same record."""
     return b"".join(_parts(file))
 
 
 def _parts(file: FilePatch) -> Iterator[bytes]:
-    fills = file.change is FileChange.ADD and file.old_path is not None
-    if not fills:  # what fills a file that may be there has no header of git's
-        yield from _header(file)
+    if file.change is FileChange.ADD and file.old_path is not None:
+        # Git's header cannot express an addition that may fill an existing empty file. This
+        # line separates the names below from the diff above.
+        yield b"diff\n"
     else:
-        yield b"diff\n"  # lest its names seem to belong to what stands above
-    # Without a mode, only the names tell an added or deleted file from another.
+        yield from _header(file)
+    # Without a mode, only the names show that a file is added or deleted.
     mode = file.old_mode if file.change is FileChange.DELETE else file.new_mode
     if file.hunks or (file.change in {FileChange.ADD, FileChange.DELETE} and mode is None):
         yield b"--- " + _named(b"a/", file.old_path)
@@ -57,7 +58,7 @@ def _header(file: FilePatch) -> Iterator[bytes]:
 def _named(prefix: bytes, path: str | None) -> bytes:
     if path is None:
         return b"/dev/null\n"
-    # A tab ends a name, so that nothing behind it can be meant.
+    # A tab ends the name, so that trailing spaces belong to it.
     return quote_path(prefix.decode(), path) + b"\t\n"
 
 

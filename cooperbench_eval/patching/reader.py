@@ -1,7 +1,7 @@
 """Reads the text of a patch, line by line.
 
-Text between diffs is prose. A hunk is as long as its header says; where the header
-is wrong, as long as its lines look like a hunk's.
+Text between diffs is prose. A hunk has as many lines as its header states; if the header
+is wrong, the hunk ends at the first line that cannot be part of one.
 """
 
 import re
@@ -31,10 +31,10 @@ _NO_NEWLINE = b"\\ "
 
 _SIGNS = frozenset({b" ", b"+", b"-"})
 _BLANK = frozenset({b"\n", b"\r\n"})
-_ENDS = frozenset({b"--", b"```"})  # of a patch: a signature's line, a code block's
+_ENDS = frozenset({b"--", b"```"})  # lines after a patch: of a signature or a code block
 _HEADERS = (b"diff ", b"@@ -", b"--- ", b"Index: ")
 _NO_DIFF = (b"*** Begin Patch", b"*** Update File: ", b"*** Add File: ", b"*** Delete File: ")
-_SIGNATURE = b"-- "  # what mailers and `git format-patch` put below a patch
+_SIGNATURE = b"-- "  # `git format-patch` and mail programs append this to a patch
 _BODIES = (b"--- ", b"+++ ", b"GIT binary patch", b"Binary files ", b"Files ")
 
 
@@ -42,10 +42,10 @@ class PatchReader:
     """Reads one patch, line by line."""
 
     def __init__(self, data: bytes) -> None:
-        # Whoever strips a patch takes its last newline; git would call it corrupt.
+        # Stripping a patch removes its last newline. Git calls the rest corrupt; we do not.
         self._is_cut = not data.endswith(b"\n")
-        whole = data + b"\n" * self._is_cut
-        self._lines = BytesIO(whole).readlines()  # ends lines at b"\n" and nowhere else
+        whole = data + b"\n" if self._is_cut else data
+        self._lines = BytesIO(whole).readlines()  # b"\n" is the only line ending
         self._at = 0
         self._room = MOST_BYTES
 
@@ -64,41 +64,34 @@ class PatchReader:
             return b""
 
     def files(self) -> Iterator[FilePatch]:
-        """Yield what the patch does to one file after another."""
+        """Yield the patch of each file in order."""
         while self._at < len(self._lines):
             line = self._peek()
             if line.startswith(b"diff --git "):
                 file = self._git_file()
                 if file is not None:
                     yield file
-            elif self._at_plain_header():
+            elif self._at_names() and self._peek(2).startswith(b"@@ -"):
                 yield self._plain_file()
             elif _HUNK.match(line) or line.strip() == b"@@":
                 raise self._fail("a hunk stands outside of any file, or has no numbers")
             elif self._names_without_hunk():
-                raise self._fail("a file is named, and no hunk of it can be read")
+                raise self._fail("a file is named, but it has no hunk that can be read")
             elif line.startswith(_NO_DIFF):
-                raise self._fail("it is written in a format that is no diff")
+                raise self._fail("its format is not a diff")
             elif line.startswith((b"diff --cc ", b"diff --combined ")):
                 raise self._fail("a diff of a merge cannot be applied")
             else:
                 self._at += 1
 
     def _names_without_hunk(self) -> bool:
-        """Whether a file is named here above something like a hunk, or above nothing."""
+        """Whether file names precede a malformed hunk or the end of the patch."""
         third = self._peek(2)
-        return (
-            self._peek().startswith(b"--- ")
-            and self._peek(1).startswith(b"+++ ")
-            and (not third or third[:1] in _SIGNS or third.startswith(b"@@"))
-        )
+        is_hunk = not third or third[:1] in _SIGNS or third.startswith(b"@@")
+        return self._at_names() and is_hunk
 
-    def _at_plain_header(self) -> bool:
-        return (
-            self._peek().startswith(b"--- ")
-            and self._peek(1).startswith(b"+++ ")
-            and self._peek(2).startswith(b"@@ -")
-        )
+    def _at_names(self) -> bool:
+        return self._peek().startswith(b"--- ") and self._peek(1).startswith(b"+++ ")
 
     # --- one file ---
 
@@ -106,13 +99,13 @@ class PatchReader:
         old_line, new_line = self._peek(), self._peek(1)
         old, new = self._names()
         if old and new and old != new and old.partition("/")[2] == new.partition("/")[2] != "":
-            old = new = old.partition("/")[2]  # of two folders, as `diff -r` compares them
+            old = new = old.partition("/")[2]  # `diff -r` names two folders
         hunks = self._hunks()
         change = FileChange.MODIFY
         if old is None or (new is not None and is_of_epoch(old_line)):
             change, old = FileChange.ADD, None
         elif new is None or is_of_epoch(new_line):
-            # as `diff -u old new` names two files that are one
+            # `diff -u old new` names a file and its changed copy
             change, old, new = FileChange.DELETE, new or old, None
         else:
             change = FileChange.ADD if _may_create(hunks) else FileChange.MODIFY
@@ -120,10 +113,10 @@ class PatchReader:
         return self._checked(FilePatch(change=change, old_path=old, new_path=new, hunks=hunks))
 
     def _git_file(self) -> FilePatch | None:
-        """Read one file of a git diff; `None` if the line was but prose."""
+        """Read one file of a git diff; `None` if the line was prose."""
         start = self._at
         header = file = self._git_header()
-        if self._peek().startswith(b"--- ") and self._peek(1).startswith(b"+++ "):
+        if self._at_names():
             file = self._named_again(file)
         elif self._at == start + 1 and not self._peek().startswith(_BODIES):
             return None
@@ -145,7 +138,7 @@ class PatchReader:
         return self._checked(file)
 
     def _named_again(self, header: FilePatch) -> FilePatch:
-        """Read the names above the hunks; they say what the header left unsaid."""
+        """Read the names above the hunks, which complete the header."""
         old, new = self._names()
         change = header.change
         named_old = change in {FileChange.RENAME, FileChange.COPY, FileChange.DELETE}
@@ -181,7 +174,7 @@ class PatchReader:
     def _extended(  # noqa: PLR0911 - one return for each kind of header line
         self, header: FilePatch, line: bytes
     ) -> FilePatch | None:
-        """Add what one of git's extended header lines says; `None` if it is none."""
+        """Add one of git's extended header lines; `None` if the line is not one."""
         if renamed := _RENAMED.fullmatch(line):
             change = FileChange(renamed.group(1).decode())
             name = unquote(renamed.group(3))
@@ -202,7 +195,7 @@ class PatchReader:
             old_id, new_id = index.group(1).decode(), index.group(2).decode()
             header = evolve(header, old_id=old_id, new_id=new_id)
             if index.group(3):
-                # Says what the file was, not what it shall be: its mode may have changed.
+                # This is the mode of the old file; the new file's may differ.
                 header = evolve(header, old_mode=self._mode(index.group(3)))
             return header
         return header if _SIMILARITY.match(line) else None
@@ -210,7 +203,7 @@ class PatchReader:
     def _mode(self, text: bytes) -> FileMode:
         try:
             mode = int(text, 8)
-            if stat.S_ISREG(mode):  # git knows two kinds of files: with x and without
+            if stat.S_ISREG(mode):  # git has two modes for files: executable or not
                 return FileMode.EXECUTABLE if mode & stat.S_IXUSR else FileMode.FILE
             return FileMode(mode)
         except (ValueError, OverflowError):
@@ -278,7 +271,7 @@ class PatchReader:
         )
 
     def _counted_lines(self, old_left: int, new_left: int) -> list[bytes] | None:
-        """Read as many lines as the header says; `None` if there are others."""
+        """Read as many lines as the header states; `None` if another line comes first."""
         lines: list[bytes] = []
         while old_left > 0 or new_left > 0:
             line = self._peek()
@@ -291,20 +284,20 @@ class PatchReader:
                 old_left -= 1
                 new_left -= 1
                 if sign != b" ":
-                    line = b" " + line  # mailers strip the space of a blank context line
+                    line = b" " + line  # mail programs strip the space of a blank context line
             elif self._ends_without_newline(lines):
                 continue
             else:
                 return None
             lines.append(line)
             self._at += 1
-        if old_left or new_left:  # a line was counted that is not the hunk's
+        if old_left or new_left:  # the count includes a line that is not the hunk's
             return None
         self._ends_without_newline(lines)
         return lines
 
     def _hunk_like_lines(self) -> list[bytes]:
-        """Read what looks like a hunk's lines; blank ones only if more of a patch follows."""
+        """Read lines that look like a hunk's; trailing blank ones only if a hunk follows."""
         lines: list[bytes] = []
         kept = self._at
         while not self._at_end_of_hunk():
@@ -322,7 +315,7 @@ class PatchReader:
         return lines
 
     def _require_end(self, lines: list[bytes]) -> None:
-        """Refuse a miscounted hunk if more of it may be missing or may follow."""
+        """Refuse a miscounted hunk if it may be incomplete."""
         if self._at == len(self._lines):
             if self._is_cut and lines and _is_change(lines[-1]):
                 raise self._fail("the patch is cut off in a hunk")
@@ -331,18 +324,18 @@ class PatchReader:
             if line.startswith(_HEADERS) or line.rstrip() in _ENDS:
                 return
             if line[:1] in {b"+", b"-"}:
-                raise self._fail("the hunk holds a line that is none of a hunk's")
+                raise self._fail("the hunk has a line that cannot be part of a hunk")
 
     def _at_end_of_hunk(self) -> bool:
         line = self._peek()
         return (
             (line[:1] not in _SIGNS and line not in _BLANK and not line.startswith(_NO_NEWLINE))
             or line.rstrip(b"\r\n") == _SIGNATURE
-            or (line.startswith(b"--- ") and self._peek(1).startswith(b"+++ "))
+            or self._at_names()
         )
 
     def _ends_without_newline(self, lines: list[bytes]) -> bool:
-        """Read the note that the last of *lines* has no newline, if it is here."""
+        """Read the note that the last of *lines* has no newline, if it comes next."""
         if not (lines and self._peek().startswith(_NO_NEWLINE)):
             return False
         lines[-1] = lines[-1].removesuffix(b"\n")

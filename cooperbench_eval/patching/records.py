@@ -1,4 +1,4 @@
-"""What a patch says of one file, as records."""
+"""The parts of a patch as records: files and hunks."""
 
 from enum import StrEnum
 
@@ -11,7 +11,7 @@ __all__ = ["FileChange", "FilePatch", "Hunk"]
 
 
 class FileChange(StrEnum):
-    """What a patch does to one file."""
+    """How a patch changes one file."""
 
     MODIFY = "modify"
     """Changes contents or mode in place."""
@@ -20,9 +20,9 @@ class FileChange(StrEnum):
     DELETE = "delete"
     """Removes the file."""
     RENAME = "rename"
-    """Moves the file, perhaps changing it."""
+    """Moves the file; its contents may change as well."""
     COPY = "copy"
-    """Creates the file from another one, perhaps changing it."""
+    """Creates the file as a copy of another one; its contents may differ."""
 
 
 @frozen(kw_only=True)
@@ -32,13 +32,13 @@ class Hunk:
     Attributes:
         old_start: First line in the old file, counted from 1.
         new_start: First line in the new file, counted from 1.
-        lines: Each with its sign (a space, `+` or `-`) and its newline, which
-            only a last line may lack.
-        section: What follows the header's second `@@`, newline included.
-        stated: How many old and new lines the header claims, if not those of
-            *lines*.
-        uncounted: Lines that stand behind *lines* and look like more of the
-            hunk, where the header does not count them.
+        lines: The lines with their sign (a space, `+` or `-`) and their newline, which
+            only a file's last line may lack.
+        section: The text after the header's second `@@`, newline included.
+        stated: The numbers of old and new lines in the header; `None` if they agree
+            with *lines*.
+        uncounted: Lines after *lines* that look like part of the hunk, although the
+            header does not count them.
     """
 
     old_start: int
@@ -50,22 +50,22 @@ class Hunk:
 
     @property
     def old(self) -> list[bytes]:
-        """The lines the hunk expects to find, context included."""
+        """The lines that the hunk expects to find, with context."""
         return [line[1:] for line in self.lines if line[:1] != b"+"]
 
     @property
     def new(self) -> list[bytes]:
-        """The lines the hunk leaves, context included."""
+        """The lines that the hunk leaves, with context."""
         return [line[1:] for line in self.lines if line[:1] != b"-"]
 
     @property
     def whole(self) -> "Hunk":
-        """The hunk as its lines have it, uncounted ones included."""
+        """The hunk with its uncounted lines, whatever its header states."""
         return evolve(self, lines=self.lines + self.uncounted, stated=None, uncounted=())
 
     @property
     def without_blank_end(self) -> "Hunk":
-        """The hunk without blank context at its end, which may be no part of it."""
+        """The hunk without blank context at its end, which may not belong to it."""
         lines = list(self.lines)
         while lines[-1:] in ([b" \n"], [b" \r\n"]):
             lines.pop()
@@ -81,21 +81,21 @@ class Hunk:
 
 @frozen(kw_only=True)
 class FilePatch:
-    """What a patch does to one file.
+    """The changes of one file in a patch.
 
     Attributes:
         change: The kind of change.
-        old_path: The file it starts from; `None` for a new one. An addition
-            that names one fills that file if it is there and empty: a header
-            without git's own words leaves it open.
-        new_path: The file it leaves; `None` for a deleted one.
-        old_mode: The mode it expects, where the patch says so.
-        new_mode: The mode it leaves, where the patch says so.
-        old_id: The blob it was made from, as far as the patch abbreviates it.
-        new_id: The blob it leaves, likewise.
+        old_path: The file before the change; `None` for a new one. An addition that has
+            one may also fill that file if it exists and is empty, because a header
+            that is not git's does not distinguish the two.
+        new_path: The file after the change; `None` for a deleted one.
+        old_mode: The mode before the change, if the patch states it.
+        new_mode: The mode after the change, if the patch states it.
+        old_id: The id of the blob before the change, possibly abbreviated.
+        new_id: The id of the blob after the change, possibly abbreviated.
         hunks: The changed lines of a text file.
-        binary: The new contents of a binary file, or how to derive them.
-        lacks_contents: The patch only says that two binary files differ.
+        binary: The new contents of a binary file, or a delta that gives them.
+        lacks_contents: The patch only states that two binary files differ.
     """
 
     change: FileChange
@@ -111,12 +111,12 @@ class FilePatch:
 
     @property
     def path(self) -> str:
-        """The file it leaves, or the one it deletes."""
+        """The file after the change, or the deleted file."""
         path = self.new_path if self.new_path is not None else self.old_path
         return path or ""
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """Every path it names, old before new, each once."""
+        """Every path that it names, old before new, without repetition."""
         both = (self.old_path, self.new_path)
         return tuple(dict.fromkeys(path for path in both if path is not None))

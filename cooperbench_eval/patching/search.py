@@ -1,4 +1,4 @@
-"""Finds lines in a file, in time that grows with the file and not with its square."""
+"""Finds a run of lines in a file in linear time."""
 
 from collections.abc import Sequence
 
@@ -6,19 +6,19 @@ __all__ = ["LineSearch"]
 
 
 class LineSearch:
-    """A file as a text in which every line is a code of one length.
+    """A file as one text in which each line is a code of fixed length.
 
-    Bytes are then searched instead of lists of lines, and no file is slow.
+    Searching bytes is fast for every file; comparing lists of lines is not.
     """
 
     _SIZE = 8
     _CLAIMED = b"-" * _SIZE
     _REACH = 64  # lines around the stated place that are searched first
-    _GROWTH = 8  # how many times as many next
+    _GROWTH = 8  # factor by which the next search reaches further
 
     def __init__(self, keys: Sequence[bytes], claimed: Sequence[int]) -> None:
-        """Take lines as they are compared, and which of them a hunk claimed."""
-        # Blanks, then digits: so no code stands astride two others.
+        """Take the lines in comparable form, and for each whether a hunk has claimed it."""
+        # A code is spaces and then digits, so it cannot match across two codes.
         self._codes = {key: b"%8x" % code for code, key in enumerate(dict.fromkeys(keys))}
         codes = map(self._codes.__getitem__, keys)
         self._text = bytearray().join(
@@ -26,20 +26,20 @@ class LineSearch:
         )
 
     def find(self, keys: Sequence[bytes], near: int) -> int | None:
-        """Find lines that no hunk claimed, nearest to *near* first, later before earlier."""
+        """Find unclaimed lines nearest to *near*; of two places alike near the later wins."""
         if not self._codes.keys() >= set(keys):
             return None
         pattern = b"".join(map(self._codes.__getitem__, keys))
         start, size, reach = near * self._SIZE, len(pattern), self._REACH * self._SIZE
         while True:
             low = max(start - reach, 0)
-            behind = self._text.find(pattern, start, start + reach + size)
-            if behind >= 0:
-                low = max(low, 2 * start - behind + 1)
+            later = self._text.find(pattern, start, start + reach + size)
+            if later >= 0:
+                low = max(low, 2 * start - later + 1)
             nearer = self._text[low : start + size - 1]
-            # Backwards by reversing: `rfind` may take the product of both lengths.
+            # Reversed, because `rfind` may take time proportional to the product of lengths.
             at = nearer[::-1].find(pattern[::-1])
-            place = behind if at < 0 else low + len(nearer) - at - size
+            place = later if at < 0 else low + len(nearer) - at - size
             if place >= 0:
                 return place // self._SIZE
             if reach > len(self._text):
@@ -47,5 +47,5 @@ class LineSearch:
             reach *= self._GROWTH
 
     def claim(self, start: int, end: int, size: int) -> None:
-        """Put *size* claimed lines in the place of those from *start* to *end*."""
+        """Replace the lines from *start* to *end* by *size* claimed ones."""
         self._text[start * self._SIZE : end * self._SIZE] = self._CLAIMED * size

@@ -155,18 +155,18 @@ def test_a_block_of_many_lines_is_read():
         ([b"literally 5\n"], "has no contents"),
         ([b"literal 1234567890123\n"], "has no contents"),
         ([b"literal 268435457\n", b"\n"], "claims 268435457 bytes"),
-        ([b"literal 5\n", b"\n"], "not as long as it says"),
-        ([b"literal 5\n", b"!cmZ\n"], "no known length"),
-        ([b"literal 5\n", "é\n".encode()], "no known length"),
+        ([b"literal 5\n", b"\n"], "does not have its stated length"),
+        ([b"literal 5\n", b"!cmZ\n"], "states no valid length"),
+        ([b"literal 5\n", "é\n".encode()], "states no valid length"),
         ([b"literal 5\n", b'A"""""\n'], "not base 85"),
         ([b"literal 5\n", b"A~~~~~\n"], "not base 85"),
         ([b"literal 5\n", b"Z00000\n"], "wrong length"),
         ([b"literal 5\n", b"A0000000000\n"], "wrong length"),
         ([b"literal 5\n", b"D00000\n", b"\n"], "does not inflate"),
-        (packed(b"12345", size=4), "not as long as it says"),
-        (packed(b"12345", size=6), "not as long as it says"),
-        (packed(b"\0" * 10**6, size=10), "not as long as it says"),
-        ([*packed(NOISE)[:5], b"\n"], "not as long as it says"),
+        (packed(b"12345", size=4), "does not have its stated length"),
+        (packed(b"12345", size=6), "does not have its stated length"),
+        (packed(b"\0" * 10**6, size=10), "does not have its stated length"),
+        ([*packed(NOISE)[:5], b"\n"], "does not have its stated length"),
         ([*packed(b"12345")[:-1], b"literal 5\n"], "wrong length|known length|base 85"),
     ],
 )
@@ -183,7 +183,7 @@ def test_a_block_whose_check_sum_is_cut_off_is_refused():
     squeezed = zlib.compress(b"12345")[:-4]
     line = bytes([ord("A") - 1 + len(squeezed)]) + base64.b85encode(squeezed, pad=True)
 
-    with pytest.raises(PatchError, match="not as long"):
+    with pytest.raises(PatchError, match="stated length"):
         read_change([b"literal 5\n", line + b"\n", b"\n"], 0)
 
 
@@ -219,9 +219,9 @@ def test_a_copy_without_length_is_of_64_kilobytes():
         (b"\x03", "ends too early"),
         (b"\xff" * 20, "made from other contents"),
         (b"\x04\x00", "made from other contents"),
-        (b"\x03\x01", "does not give what it says"),
-        (b"\x03\x01\x02xy", "does not give what it says"),
-        (b"\x03\x05\x05xy", "does not give what it says"),
+        (b"\x03\x01", "does not give its stated length"),
+        (b"\x03\x01\x02xy", "does not give its stated length"),
+        (b"\x03\x05\x05xy", "does not give its stated length"),
         (b"\x03\x03\x00", "reserved instruction"),
         (b"\x03\x03\x90", "ends too early"),
         (b"\x03\x03\x90\x04", "copies from beyond"),
@@ -239,5 +239,5 @@ def test_a_delta_that_repeats_itself_stops_at_its_size():
     """A few bytes cannot ask for gigabytes."""
     greedy = b"\x03\x03" + b"\x90\x03" * 10**6
 
-    with pytest.raises(PatchError, match="does not give what it says"):
+    with pytest.raises(PatchError, match="does not give its stated length"):
         apply_change(BinaryChange(kind=BinaryKind.DELTA, data=greedy), b"abc")

@@ -224,7 +224,7 @@ def test_markers_of_a_failed_three_way_are_never_committed(tmp_path):
     files = ce.write_report(report, tmp_path)
 
     assert statuses(report) == ("failed", "applied", "missing_input")
-    assert "conflicts with changes made since" in report.feature1.patch.reason
+    assert "conflicts with changes made after" in report.feature1.patch.reason
     assert report.feature2.tests_passed
     assert not any(b"<<<<<<<" in file.read_bytes() for file in files)
 

@@ -10,7 +10,7 @@ from cooperbench_eval.patching import Patch
 @pytest.mark.parametrize("data", [None, 1, ["--- a/x"], object()])
 def test_what_is_no_text_is_a_wrong_type(data):
     """The caller's mistake, not the patch's."""
-    with pytest.raises(TypeError, match="a patch is bytes or str, not"):
+    with pytest.raises(TypeError, match="a patch must be bytes or str, not"):
         Patch.parse(data)
 
 

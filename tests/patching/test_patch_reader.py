@@ -360,10 +360,10 @@ def test_prose_around_is_passed_over(prose):
         (b"--- a/x\n+++ b/.GIT/config\n" + CHANGE, 6, "own files"),
         (git_diff(b'"a/\\056git/x"', b'"b/\\056git/x"'), 7, "own files"),
         (git_diff(b'"a/x\\000"', b'"b/x\\000"'), 7, "NUL"),
-        (git_diff(b'"a/\\8"', b'"b/\\8"'), 1, "stands for nothing"),
-        (git_diff(b'"a/\\400"', b'"b/\\400"'), 1, "stands for nothing"),
+        (git_diff(b'"a/\\8"', b'"b/\\8"'), 1, "unknown escape"),
+        (git_diff(b'"a/\\400"', b'"b/\\400"'), 1, "unknown escape"),
         ("--- a/x\n+++ b/\u00b2\n@@ -1 +1 @@\n-a\n+\ud800\n", None, "surrogate"),
-        (BINARY.replace(b"acm", b"!cm"), 5, "no known length"),
+        (BINARY.replace(b"acm", b"!cm"), 5, "states no valid length"),
         (BINARY[: BINARY.index(b"literal")], 4, "has no contents"),
     ],
 )
@@ -416,13 +416,13 @@ def test_a_damaged_patch_is_read_or_refused_and_so_is_its_application(damage):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        (b"@@\n line\n+new\n", "no hunk of it can be read"),
-        (b"", "no hunk of it can be read"),
-        (b" line\n+new\n", "no hunk of it can be read"),
+        (b"@@\n line\n+new\n", "no hunk that can be read"),
+        (b"", "no hunk that can be read"),
+        (b" line\n+new\n", "no hunk that can be read"),
         (b"@@ -1 +1 @@\n-old\n+new\n@@\n line\n+new\n", "has no numbers"),
-        (b"@@ -1 +1 @@\n-old\n+new\n*** Begin Patch\n*** Update File: y\n+2\n", "no diff"),
-        (b"@@ -1,9 +1,9 @@\n a\n-b\n+B\n...\n-d\n+D\n", "none of a hunk's"),
-        (b"@@ -1,9 +1,9 @@\n a\n-b\n+B\nd\n+D\n", "none of a hunk's"),
+        (b"@@ -1 +1 @@\n-old\n+new\n*** Begin Patch\n*** Update File: y\n+2\n", "not a diff"),
+        (b"@@ -1,9 +1,9 @@\n a\n-b\n+B\n...\n-d\n+D\n", "cannot be part of a hunk"),
+        (b"@@ -1,9 +1,9 @@\n a\n-b\n+B\nd\n+D\n", "cannot be part of a hunk"),
         (b"@@ -1,3 +1,4 @@\n a\n-b\n+    with open(pa", "cut off"),
     ],
 )

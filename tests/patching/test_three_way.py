@@ -111,7 +111,7 @@ def test_a_conflict_is_refused_with_its_reason():
     result, after = apply({"x": CLASHING, "copy": LINES}, patch)
 
     assert result.status is PatchStatus.FAILED
-    assert result.reason == "x: it conflicts with changes made since the patch was"
+    assert result.reason == "x: it conflicts with changes made after the patch"
     assert after["x"] == CLASHING
 
 
@@ -170,7 +170,7 @@ def test_one_conflict_refuses_the_files_that_merge_as_well():
 
     result, after = apply({"x": MOVED_ON, "y": CLASHING, "copy": LINES}, patch)
 
-    assert result.reason == "y: it conflicts with changes made since the patch was"
+    assert result.reason == "y: it conflicts with changes made after the patch"
     assert after == {"x": MOVED_ON, "y": CLASHING, "copy": LINES}
 
 
