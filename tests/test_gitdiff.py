@@ -1,4 +1,4 @@
-"""How one entry's change is printed: as git prints it."""
+"""The change of one entry is rendered as git renders it."""
 
 import hashlib
 
@@ -96,14 +96,14 @@ def test_a_change_is_printed_as_git_prints_it(old, new, expected):
 
 @pytest.mark.parametrize(("old", "new"), [(OLD, LINK), (LINK, MODULE), (MODULE, OLD)])
 def test_a_change_of_kind_is_a_deletion_and_an_addition(old, new):
-    """No hunk leads from a file to a link."""
+    """A hunk cannot turn a file into a link."""
     printed = render_change("x", old, new)
 
     assert printed == render_change("x", old, None) + render_change("x", None, new)
 
 
 def test_changes_far_apart_are_hunks_of_their_own():
-    """With three lines of context each, and what stands above them as section."""
+    """Each hunk has three lines of context, and a preceding line as its section."""
     lines = [b"def f():\n", *(b"    %d\n" % number for number in range(30))]
     old = Entry(b"".join(lines))
     lines[5], lines[25] = b"    five\n", b"    twenty-five\n"
@@ -126,7 +126,7 @@ def test_changes_far_apart_are_hunks_of_their_own():
     ],
 )
 def test_odd_names_are_quoted(path, old, new):
-    """As C quotes them; a name with a space ends in a tab, lest a date be meant."""
+    """As in C; a name with a space ends with a tab, so that it cannot be read as a date."""
     printed = render_change(path, OLD, NEW)
 
     old = new.replace(b"b/", b"a/") if old is None else old
@@ -137,7 +137,7 @@ def test_odd_names_are_quoted(path, old, new):
 
 @pytest.mark.parametrize("size", [0, 1, *range(10, 20), *range(36, 46), 5000])
 def test_binary_contents_are_printed_in_full(size):
-    """Both sides, in lines of at most 52 bytes, each led by its length."""
+    """Both sides are printed in lines of at most 52 bytes, each with its length in front."""
     noise = b"".join(hashlib.sha256(b"%d" % number).digest() for number in range(160))
     old, new = Entry(b"\0"), Entry(b"\0" + noise[:size])
 
@@ -153,7 +153,7 @@ def test_binary_contents_are_printed_in_full(size):
 
 
 def test_a_mode_is_printed_with_binary_contents():
-    """The id line then leaves it out."""
+    """The id line then has no mode."""
     printed = render_change("x", Entry(b"\0"), Entry(b"\0\0", FileMode.EXECUTABLE))
 
     assert printed.startswith(b"diff --git a/x b/x\nold mode 100644\nnew mode 100755\nindex ")

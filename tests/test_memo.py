@@ -1,4 +1,4 @@
-"""What a memory of answers keeps, and what it forgets."""
+"""Which values a memo keeps, and which it forgets."""
 
 import pickle
 from concurrent.futures import ThreadPoolExecutor
@@ -11,7 +11,7 @@ from cooperbench_eval.memo import Memo
 
 
 def test_an_answer_is_worked_out_once():
-    """Even an empty one."""
+    """Even an empty value is computed only once."""
     memo = Memo(2)
     asked = []
 
@@ -21,7 +21,7 @@ def test_an_answer_is_worked_out_once():
 
 
 def test_nothing_is_remembered_of_an_error():
-    """Whoever asks again has it worked out again."""
+    """The next call computes the value again."""
     memo = Memo(2)
 
     with pytest.raises(ZeroDivisionError):
@@ -32,7 +32,7 @@ def test_nothing_is_remembered_of_an_error():
 
 @given(st.integers(1, 4), st.lists(st.integers(0, 6)))
 def test_it_keeps_no_more_than_it_may_and_answers_right(size, questions):
-    """The last answers that were worked out are there, the older ones gone."""
+    """The values that were computed last are kept; older ones are dropped."""
     memo, kept = Memo(size), []
 
     for question in questions:
@@ -46,7 +46,7 @@ def test_it_keeps_no_more_than_it_may_and_answers_right(size, questions):
 
 
 def test_it_pickles_empty():
-    """It may travel to another process, without its contents."""
+    """It can be sent to another process, without its contents."""
     memo = Memo(3)
     memo.recall("a", object)
 
@@ -57,7 +57,7 @@ def test_it_pickles_empty():
 
 
 def test_it_serves_threads():
-    """Threads that share a small one get right answers."""
+    """Threads that share a small memo get correct values."""
     memo = Memo(3)
     questions = [i % 7 for i in range(4000)]
 

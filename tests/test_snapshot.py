@@ -1,4 +1,4 @@
-"""Trees read-only, overlays over them, and what may not stand in a tree."""
+"""Read-only trees, overlays, and paths that a tree must not contain."""
 
 import hashlib
 import os
@@ -33,7 +33,7 @@ FILES = {
 
 @pytest.fixture
 def repository(tmp_path):
-    """Return a work tree with one commit of `FILES`, tagged, and an unborn change."""
+    """Return a working tree with one tagged commit of `FILES`, and an uncommitted change."""
     folder = tmp_path / "work"
     made = pygit2.init_repository(str(folder))
     index = pygit2.Index()
@@ -89,14 +89,14 @@ def test_a_revision_may_have_any_form(repository, form):
 
 
 def test_a_bare_repository_serves_as_well(repository, tmp_path):
-    """No work tree is needed."""
+    """A working tree is not needed."""
     bare = pygit2.clone_repository(repository.workdir, str(tmp_path / "bare.git"), bare=True)
 
     assert entries(Snapshot.from_repo(bare.path, "HEAD")) == FILES
 
 
 def test_the_work_tree_plays_no_part(repository):
-    """What is not committed is not seen."""
+    """Files that are not committed are not seen."""
     base = Snapshot.from_repo(repository.workdir, "HEAD")
 
     assert base.read("a.txt") == b"one\n"
@@ -112,14 +112,14 @@ def test_a_revision_that_is_no_tree_is_missing(repository, revision):
 
 
 def test_a_folder_without_repository_is_none(tmp_path):
-    """Neither a plain folder nor a missing one is a repository, nor a NUL a path."""
+    """A plain folder, a missing one and a path with a NUL are all refused."""
     for folder in (tmp_path, tmp_path / "missing", "a\0b"):
         with pytest.raises(RepositoryError, match="git repository"):
             Snapshot.from_repo(folder, "HEAD")
 
 
 def test_an_absent_object_is_an_error_of_ours(repository):
-    """A repository that lost an object says which path it held."""
+    """If a repository lost an object, the error names the path that it was at."""
     base = Snapshot.from_repo(repository.workdir, "HEAD")
     lost = TEXT.id
     Path(repository.path, "objects", lost[:2], lost[2:]).unlink()
@@ -129,7 +129,7 @@ def test_an_absent_object_is_an_error_of_ours(repository):
 
 
 def test_an_absent_folder_is_an_error_of_ours(repository):
-    """So does one that lost a folder."""
+    """The same holds for a lost folder."""
     base = Snapshot.from_repo(repository.workdir, "HEAD")
     lost = str(repository.revparse_single("HEAD:deep").id)
     Path(repository.path, "objects", lost[:2], lost[2:]).unlink()
@@ -141,7 +141,7 @@ def test_an_absent_folder_is_an_error_of_ours(repository):
 
 
 def test_the_repository_is_not_touched(repository, tmp_path):
-    """Reading, overlaying, diffing and writing out change no file of it."""
+    """Reading, overlaying, diffing and writing a tree change no file of the repository."""
     before = state_of(repository.workdir)
     base = Snapshot.from_repo(repository.workdir, "HEAD")
     changes = Changes({"a.txt": Entry(b"two\n"), "deep/er/empty": None, "new": SCRIPT})
@@ -155,7 +155,7 @@ def test_the_repository_is_not_touched(repository, tmp_path):
 
 
 def test_group_writable_files_of_old_histories_are_plain(repository):
-    """Git once stored mode 100664 and reads it as 100644 since."""
+    """Git once stored mode 100664, and now reads it as 100644."""
     blob = repository.create_blob(b"old\n")
     tree = repository.TreeBuilder()
     tree.insert("old", blob, pygit2.enums.FileMode.BLOB)
@@ -169,7 +169,7 @@ def test_group_writable_files_of_old_histories_are_plain(repository):
 
 
 def test_a_directory_is_read_with_links_and_modes(tmp_path):
-    """Links are kept as links, even broken ones, and executable files as such."""
+    """Links stay links, even broken ones, and executable files stay executable."""
     (tmp_path / "sub").mkdir()
     (tmp_path / "a.txt").write_bytes(b"one\n")
     (tmp_path / "sub" / "run").write_bytes(b"#!/bin/sh\n")
@@ -189,7 +189,7 @@ def test_a_directory_is_read_with_links_and_modes(tmp_path):
 
 
 def test_what_git_has_no_entry_for_is_left_out(tmp_path):
-    """`.git`, folder or file, empty folders and pipes are no part of a tree."""
+    """`.git`, as a folder or a file, empty folders and pipes are left out."""
     (tmp_path / ".git").mkdir()
     (tmp_path / ".git" / "config").write_bytes(b"")
     (tmp_path / "sub").mkdir()
@@ -221,7 +221,7 @@ def test_a_missing_directory_is_an_error(tmp_path):
 
 
 def test_a_file_that_cannot_be_read_is_an_error(tmp_path, monkeypatch):
-    """What the system says is part of the message."""
+    """The message contains the system's reason."""
     (tmp_path / "a.txt").write_bytes(b"")
 
     def refuse(_):
@@ -245,7 +245,7 @@ def test_files_in_memory_may_be_bytes_or_entries():
 
 @pytest.mark.parametrize("files", [{"../a": b""}, {"a": b"", "a/b": b""}, {".git/config": b""}])
 def test_files_that_make_no_tree_are_refused(files):
-    """Paths that leave the tree and files below files are nonsense."""
+    """Paths that leave the tree, and files below files, are refused."""
     with pytest.raises(ValueError, match=r"path|folder"):
         Snapshot.from_files(files)
 
@@ -272,13 +272,13 @@ def test_questions_have_one_answer_wherever_a_tree_is_kept(repository, where):
 
 @pytest.mark.parametrize("path", ["none", "bin", "a.txt/b"])
 def test_reading_what_is_no_file_is_an_error(path):
-    """`read` wants an entry, where `get` answers with `None`."""
+    """`read` raises where `get` returns `None`."""
     with pytest.raises(RepositoryError, match=f"snapshot: has no file {path}"):
         Snapshot.from_files(FILES).read(path)
 
 
 def test_an_empty_tree_has_gits_empty_id():
-    """The empty tree is a tree too."""
+    """The empty tree has the id that git gives it."""
     base = Snapshot.from_files({})
 
     assert base.tree_id == "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
@@ -286,7 +286,7 @@ def test_an_empty_tree_has_gits_empty_id():
 
 
 def test_the_repr_says_where_it_is_from(repository):
-    """Path and commit, or the tree in memory."""
+    """It shows the path and the commit, or the id of a tree in memory."""
     commit = str(repository.revparse_single("HEAD").id)
     location = str(Path(repository.workdir))
 
@@ -325,7 +325,7 @@ def test_the_repr_says_where_it_is_from(repository):
     ],
 )
 def test_an_overlay_is_a_tree_again(changes, expected):
-    """Changes replace and delete entries; folders follow from what stands in them."""
+    """Changes replace and delete entries; folders exist if an entry is in them."""
     base = Snapshot.from_files({"a": b"1", "d/x": b"1", "d/y": b"1"})
 
     laid = base.overlay(Changes(changes))
@@ -338,7 +338,7 @@ def test_an_overlay_is_a_tree_again(changes, expected):
 
 
 def test_overlays_stack():
-    """Changes over changes: the last word counts, on every question."""
+    """With changes over changes, the last one counts everywhere."""
     base = Snapshot.from_files({"a": b"1", "d/x": b"1"})
 
     top = base.overlay(Changes({"a": None, "d/y": TEXT})).overlay(Changes({"a": TEXT, "d/x": None}))
@@ -360,7 +360,7 @@ def test_an_overlay_shows_what_it_does_not_touch(repository):
 
 
 def test_changes_are_a_mapping_in_path_order():
-    """Immutable, hashable, equal by value."""
+    """They are immutable, hashable and compared by value."""
     changes = Changes({"b": None, "a": TEXT})
 
     assert (list(changes), changes["a"], len(changes), "c" in changes) == (
@@ -377,7 +377,7 @@ def test_changes_are_a_mapping_in_path_order():
 
 
 def test_changes_with_a_file_below_a_file_are_refused():
-    """They could not both stand; a deletion below a file may."""
+    """A tree cannot hold both; a deletion below a file is allowed."""
     with pytest.raises(ValueError, match="'a' is a file and the folder of 'a/b/c'"):
         Changes({"a": TEXT, "a/b/c": TEXT})
 
@@ -386,7 +386,7 @@ def test_changes_with_a_file_below_a_file_are_refused():
 
 @given(forks())
 def test_changes_between_two_trees_lead_from_one_to_the_other(fork):
-    """And hold no path that is the same in both."""
+    """They contain no path that is the same in both trees."""
     old, new = Snapshot.from_files(fork[0]), Snapshot.from_files(fork[1])
 
     changes = Changes.between(old, new)
@@ -397,7 +397,7 @@ def test_changes_between_two_trees_lead_from_one_to_the_other(fork):
 
 
 def test_differences_of_equal_folders_are_not_looked_for(repository, monkeypatch):
-    """Cost follows what differs: only folders whose ids differ are opened."""
+    """Only folders with different ids are opened, so the cost follows the difference."""
     base = Snapshot.from_repo(repository.workdir, "HEAD")
     other = base.overlay(Changes({"bin/new": TEXT}))
     opened = []
@@ -413,7 +413,7 @@ def test_differences_of_equal_folders_are_not_looked_for(repository, monkeypatch
 
 
 def test_equal_overlays_are_one():
-    """So what was worked out of a merged tree is there when the next question comes."""
+    """So what was computed for a merged tree is available later."""
     base = Snapshot.from_files(FILES)
 
     first, again, other = (base.overlay(Changes({"new": e})) for e in (TEXT, TEXT, SCRIPT))
@@ -424,7 +424,7 @@ def test_equal_overlays_are_one():
 
 
 def test_a_folder_of_a_commit_is_read_once(repository, monkeypatch):
-    """Overlays of one base meet in the same folders."""
+    """Overlays of one base share the folders that were read."""
     base = Snapshot.from_repo(repository.workdir, "HEAD")
     read = []
     listing = type(base._store)._listing
@@ -443,7 +443,7 @@ def test_a_folder_of_a_commit_is_read_once(repository, monkeypatch):
 
 @pytest.mark.parametrize("where", ["memory", "repository", "overlay"])
 def test_snapshots_and_changes_survive_pickling(repository, where):
-    """They cross process pools; a commit travels as path and tree id."""
+    """They can be sent to other processes; a commit is sent as its path and tree id."""
     stored = Snapshot.from_repo(repository.workdir, "HEAD")
     changes = Changes({"a.txt": None, "new": SCRIPT})
     base = {
@@ -489,7 +489,7 @@ def test_submodules_become_empty_folders(tmp_path):
 
 
 def test_a_directory_with_something_in_it_is_not_written_to(tmp_path):
-    """So nothing is overwritten, and no link that lies there is followed."""
+    """So no file is overwritten, and no link in the directory is followed."""
     outside, inside = tmp_path / "outside", tmp_path / "inside"
     outside.mkdir()
     inside.mkdir()
@@ -520,7 +520,7 @@ def test_links_are_made_last(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("path", ["../out", ".git/hooks/x", "a\\..\\..\\x"])
 def test_a_path_that_escapes_is_not_written(repository, tmp_path, path):
-    """A hostile tree in a repository cannot write outside of the directory."""
+    """A hostile tree in a repository cannot write outside the directory."""
     blob = repository.create_blob(b"evil\n")
     tree_id = blob
     for name in reversed(path.split("/")):
@@ -547,7 +547,7 @@ def _write_raw_tree(repository, raw):
     ids=["link to a NUL", "link to nothing"],
 )
 def test_what_the_file_system_refuses_is_an_error_of_ours(tmp_path, files):
-    """The cause is kept."""
+    """The cause is chained."""
     with pytest.raises(RepositoryError, match="cannot be written") as caught:
         Snapshot.from_files(files).write_to(tmp_path / "out")
 
@@ -602,7 +602,7 @@ def test_what_the_file_system_refuses_is_an_error_of_ours(tmp_path, files):
     ],
 )
 def test_bad_paths_are_told(path, words):
-    """Nothing leaves the tree or reaches a repository's own files, on any system."""
+    """No path leaves the tree or reaches a repository's own files, on any system."""
     problem = path_problem(path)
 
     assert problem
@@ -644,7 +644,7 @@ def test_bad_paths_are_told(path, words):
     ],
 )
 def test_good_paths_pass(path):
-    """Odd names that are only odd are let through."""
+    """Strange names that do no harm are accepted."""
     assert path_problem(path) is None
 
 

@@ -1,4 +1,4 @@
-"""Results are found again by what went into them, by many and after crashes."""
+"""Results are found by what they depend on, by many processes and after crashes."""
 
 import multiprocessing
 import os
@@ -29,7 +29,7 @@ def cache(request, tmp_path):
 
 
 def test_what_was_kept_is_found(cache):
-    """Under its own key, also after another one was kept, and in its newest version."""
+    """A result is found under its own key, after others were added, and in its newest version."""
     cache.put("one", RESULT)
     cache.put("two", ce.TestResult(status="passed"))
     cache.put("two", ce.TestResult(status="timed_out"))
@@ -41,7 +41,7 @@ def test_what_was_kept_is_found(cache):
 
 @given(result=run_results())
 def test_every_result_comes_back_equal(result, tmp_path_factory):
-    """Repeats, policies, cases and all."""
+    """With its repeats, policies and cases."""
     for cache in (ce.ResultCache(), ce.ResultCache(tmp_path_factory.mktemp("c") / "cache")):
         cache.put("key", result)
 
@@ -49,7 +49,7 @@ def test_every_result_comes_back_equal(result, tmp_path_factory):
 
 
 def test_a_key_tells_all_that_differs():
-    """Neither order, nor nesting, nor kind of value is lost."""
+    """Order, nesting and the kind of each value make a difference."""
     facts = [
         (),
         ("a",),
@@ -69,7 +69,7 @@ def test_a_key_tells_all_that_differs():
 
 
 def test_a_cache_in_memory_arrives_empty_and_one_on_disk_is_shared(tmp_path):
-    """Pickled for another process."""
+    """When it is pickled for another process."""
     memory, disk = ce.ResultCache(), ce.ResultCache(tmp_path / "cache")
     for each in (memory, disk):
         each.put("key", RESULT)
@@ -87,7 +87,7 @@ def _fill(job):
 
 
 def test_many_processes_and_threads_share_one_file(tmp_path):
-    """Nobody waits in vain, and nothing is lost."""
+    """Each of them succeeds, and no result is lost."""
     cache = ce.ResultCache(tmp_path / "cache")
     context = multiprocessing.get_context("spawn")
 
@@ -100,7 +100,7 @@ def test_many_processes_and_threads_share_one_file(tmp_path):
 
 
 def test_a_writer_that_is_killed_harms_no_other_row(tmp_path):
-    """Whenever it dies, the rows before are there and the file is sound."""
+    """Whenever it is killed, the earlier rows remain and the file is intact."""
     script = """
 import sys, cooperbench_eval as ce
 cache = ce.ResultCache(sys.argv[1])
@@ -134,7 +134,7 @@ BAD_ROWS = [
 @pytest.mark.parametrize("packed", [True, False])
 @pytest.mark.parametrize("text", BAD_ROWS, ids=lambda text: repr(text[:50]))
 def test_a_row_that_cannot_be_read_counts_as_absent(tmp_path, text, packed):
-    """Say, of a later version."""
+    """A later version of this library may have written it."""
     cache = ce.ResultCache(tmp_path / "cache")
     cache.put("key", RESULT)
     with sqlite3.connect(cache.path) as connection:
@@ -147,7 +147,7 @@ def test_a_row_that_cannot_be_read_counts_as_absent(tmp_path, text, packed):
 
 
 def test_a_new_file_is_made_by_all_who_ask_at_once(tmp_path):
-    """Each of many caches on one new file can be used, whoever makes the file."""
+    """Each of many caches on one new file works, whichever creates the file."""
     everybody = threading.Barrier(8)
 
     def ask(path):
@@ -160,7 +160,7 @@ def test_a_new_file_is_made_by_all_who_ask_at_once(tmp_path):
 
 
 def test_threads_that_ask_at_once_make_it_once(cache):
-    """The others wait for the first, and for no other key."""
+    """The others wait for the first; threads that ask for another key do not."""
     made = []
 
     def make():
@@ -179,7 +179,7 @@ def test_threads_that_ask_at_once_make_it_once(cache):
 
 
 def test_what_is_not_to_be_kept_is_made_again(cache):
-    """A failure in making leaves the key free."""
+    """An error while a result is made releases the key."""
 
     def fail():
         raise ce.SandboxError("gone")
@@ -192,7 +192,7 @@ def test_what_is_not_to_be_kept_is_made_again(cache):
 
 
 def test_memory_is_bounded(monkeypatch):
-    """The results that were last used stay."""
+    """The results that were used last are kept."""
     monkeypatch.setattr("cooperbench_eval.running.cache._MEMORY_LIMIT", 2000)
     cache = ce.ResultCache()
     for number in range(50):
@@ -208,7 +208,7 @@ def test_memory_is_bounded(monkeypatch):
 
 @pytest.mark.parametrize("kind", ["no database", "folder"])
 def test_what_is_no_cache_is_an_error(tmp_path, kind):
-    """It is named, and left alone."""
+    """The error names the file, which is not changed."""
     file = tmp_path / "cache"
     if kind == "folder":
         file.mkdir()

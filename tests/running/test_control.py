@@ -1,4 +1,4 @@
-"""Which files of a change steer a test run, and what is left without them."""
+"""Which changed files control a test run, and which changes remain without them."""
 
 import pytest
 from hypothesis import example, given
@@ -40,7 +40,7 @@ BASE = Snapshot.from_files(
 
 
 def taken(files, roots=(), words=(), tests=()):
-    """Return the paths that are taken out of changes to files; `None` deletes."""
+    """Return the paths that are removed from changes to files; `None` deletes."""
     changes = Changes({p: t if t is None else Entry(t.encode()) for p, t in files.items()})
     left, paths = put_back(BASE, changes, roots=roots, words=words, tests=tests)
     assert {p: left[p] for p in left} == {p: changes[p] for p in changes if p not in paths}
@@ -81,7 +81,7 @@ def taken(files, roots=(), words=(), tests=()):
     ],
 )
 def test_what_steers_a_run_is_taken_out(path):
-    """Added, changed, or put where such a file was."""
+    """Whether the file is new, changed, or replaces another one."""
     assert taken({path: "evil\n", "src/p/__init__.py": "new\n"}) == (path,)
 
 
@@ -107,7 +107,7 @@ def test_a_deletion_steers_too():
     ],
 )
 def test_what_does_not_steer_stays(path, text):
-    """A dependency that a feature adds is none of our business."""
+    """A dependency that a feature adds is allowed."""
     assert taken({path: text}, roots=("src",)) == ()
 
 
@@ -139,7 +139,7 @@ def test_what_does_not_steer_stays(path, text):
     ],
 )
 def test_the_part_of_a_file_that_steers_decides(path, text):
-    """So does one that cannot be read."""
+    """A file that cannot be parsed is removed too."""
     assert taken({path: text}) == (path,)
 
 
@@ -155,12 +155,12 @@ def test_the_part_of_a_file_that_steers_decides(path, text):
     ],
 )
 def test_a_module_that_hides_one_the_run_needs_is_taken_out(path):
-    """It would be imported in its place, from any root of imports."""
+    """It would be imported in place of the other, from any import root."""
     assert taken({path: "evil\n"}, roots=("src",)) == (path,)
 
 
 def test_a_link_in_place_of_settings_steers():
-    """Whatever it points at."""
+    """Whatever the link points at."""
     changes = Changes({"setup.cfg": Entry(b"elsewhere", 0o120000)})
 
     assert put_back(BASE, changes) == (Changes(), ("setup.cfg",))
@@ -178,7 +178,7 @@ def test_a_link_in_place_of_settings_steers():
     ],
 )
 def test_code_that_names_a_framework_is_told(path, text, named):
-    """A trace for the reader, not a verdict; tests and texts may."""
+    """This is a hint for the reader, not a verdict; tests and texts may name frameworks."""
     changes = Changes({path: Entry(text.encode())})
 
     assert files_that_name_a_framework(BASE, changes) == ((path,) if named else ())
@@ -205,7 +205,7 @@ _FILES = st.none() | st.builds(
 
 
 def lines_that_name_a_framework(entry):
-    """Find them in the plainest way: by looking through the file whole."""
+    """Find them in the simplest way: search the whole file."""
     if entry is None or not entry.mode.is_regular:
         return set()
     found = _FRAMEWORK_WORDS.finditer(entry.data)
@@ -221,7 +221,7 @@ def lines_that_name_a_framework(entry):
 @example(None, Entry(b"one\npytest\ntwo\n"))
 @given(_FILES, _FILES)
 def test_looking_at_new_lines_alone_finds_the_same(before, after):
-    """As looking through both files, and taking what the old one has from the new one's."""
+    """As a search of both files, minus the lines that the old file has."""
     base = Snapshot.from_files({"a.py": before} if before else {})
 
     named = files_that_name_a_framework(base, Changes({"a.py": after}))
@@ -242,7 +242,7 @@ def test_looking_at_new_lines_alone_finds_the_same(before, after):
     ],
 )
 def test_scripts_that_run_the_tests_are_the_bases(path, words, named):
-    """Named by a command, or through package.json; test files are the suite's own."""
+    """Scripts named by a command or through package.json; test files belong to the suite."""
     assert taken({path: "exit 0\n"}, words=words) == ((path,) if named else ())
 
 
@@ -257,7 +257,7 @@ def test_scripts_that_run_the_tests_are_the_bases(path, words, named):
     ],
 )
 def test_a_module_that_hides_a_test_is_taken_out(path, hides):
-    """It would be imported where the benchmark's file should be."""
+    """It would be imported in place of the benchmark's file."""
     assert taken({path: "def test_new(): pass\n"}, tests=["t/test_new.py"]) == (
         (path,) if hides else ()
     )

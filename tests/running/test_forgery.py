@@ -126,13 +126,13 @@ def run(files, suite=SUITE, runner=None):
 
 @pytest.fixture(scope="module")
 def one_runner():
-    """Return a runner that knows a tree again: where nothing of a patch is left, it is the base."""
+    """Return a shared runner; a patch that has no effect leaves the base, which runs only once."""
     return TestRunner()
 
 
 @pytest.mark.parametrize("name", IN_STEERING_FILES)
 def test_files_that_steer_the_run_have_no_say(name, one_runner):
-    """They are the base's again, and the report names them."""
+    """The base's version of them is restored, and the report names them."""
     result = run(IN_STEERING_FILES[name], runner=one_runner)
 
     assert result.status is TestStatus.FAILED
@@ -157,7 +157,7 @@ def test_files_that_steer_the_run_have_no_say(name, one_runner):
     ],
 )
 def test_these_would_pass_if_nobody_looked(name):
-    """With the patch's own files, and no test required, the forgery holds."""
+    """With the patch's own files, and without required tests, the forgery succeeds."""
     runner = TestRunner(control_files="keep", require_new_tests=False)
 
     assert run(IN_STEERING_FILES[name], runner=runner).status is TestStatus.PASSED
@@ -165,7 +165,7 @@ def test_these_would_pass_if_nobody_looked(name):
 
 @pytest.mark.parametrize("name", IN_THE_PRODUCT)
 def test_code_under_test_cannot_pass_by_itself(name):
-    """It shares a process with pytest, but not the list of tests that must have run."""
+    """It can change pytest, in whose process it runs, but not the list of required tests."""
     product = "def answer(): return 0\n" + IN_THE_PRODUCT[name]
 
     result = run({"src/product.py": product})
@@ -175,7 +175,7 @@ def test_code_under_test_cannot_pass_by_itself(name):
 
 
 def test_the_runners_script_is_the_bases_for_the_next_run():
-    """What a run overwrites is gone with it."""
+    """A file that a run overwrites is restored after the run."""
     script = ("sh", "run_tests.sh")
     suite = TestSuite(command=script, patch=TESTS, env=dict(SUITE.env), timeout_seconds=30)
     runner = TestRunner(cache=None)
@@ -189,7 +189,7 @@ def test_the_runners_script_is_the_bases_for_the_next_run():
 
 
 def test_a_script_that_runs_the_tests_is_the_bases():
-    """A patch to it is taken out, as of any file that steers."""
+    """A patch to the script is removed, like a patch to any file that controls the run."""
     suite = TestSuite(
         command=("sh", "run_tests.sh"), patch=TESTS, env=dict(SUITE.env), timeout_seconds=30
     )
@@ -200,7 +200,7 @@ def test_a_script_that_runs_the_tests_is_the_bases():
 
 
 def test_a_tree_that_hides_a_test_from_its_framework_is_found_out():
-    """What must run is asked of the base too, where the agent wrote nothing."""
+    """The required tests are also looked up in the base, where the agent changed nothing."""
     base = Snapshot.from_files(
         {
             "pkg/__init__.py": b"",
@@ -227,7 +227,7 @@ def test_a_tree_that_hides_a_test_from_its_framework_is_found_out():
 
 
 def test_a_word_in_data_excuses_no_skip():
-    """Only the test's own file, and what steers it, may speak of skipping."""
+    """Only the test's own file, and files that control it, may provide for a skip."""
     data = Changes.between(
         BASE, BASE.overlay(Changes({"tests/data.txt": Entry(b"never skip a test\n")}))
     )
@@ -239,7 +239,7 @@ def test_a_word_in_data_excuses_no_skip():
 
 
 def test_a_test_that_asks_to_be_skipped_or_to_fail_may():
-    """It is the benchmark's own word."""
+    """The benchmark's own file says so."""
     text = b"""\
 import pytest
 @pytest.mark.skip
@@ -254,7 +254,7 @@ def test_bug(): assert 0
 
 
 def test_a_process_left_behind_does_not_edit_the_next_run():
-    """It is killed with the run that started it."""
+    """It is killed together with the run that started it."""
     evil = """
 import os, time
 if os.fork() == 0:
@@ -273,7 +273,7 @@ def answer(): return 0
 
 
 def test_an_honest_patch_passes():
-    """With a steering file or without; what the tests patch itself brings stays."""
+    """With or without a controlling file; files of the tests patch itself stay."""
     good = {"src/product.py": "def answer(): return 42\n"}
 
     assert run(good).status is TestStatus.PASSED
@@ -281,7 +281,7 @@ def test_an_honest_patch_passes():
 
 
 def test_required_tests_can_be_named_or_waived():
-    """By whoever knows better than the patch tells."""
+    """The caller may know better than the patch shows."""
     good = {"src/product.py": "def answer(): return 42\n"}
     named = TestSuite(
         command=SUITE.command,
@@ -300,7 +300,7 @@ def test_required_tests_can_be_named_or_waived():
 
 
 def test_what_nothing_in_the_process_can_prevent_leaves_a_trace():
-    """Code that knows the new test's name writes a whole result; the report points at it."""
+    """Code that knows the new test's name can write a whole result; the report hints at it."""
     forged = FORGE_RESULT.replace("test_old", "test_new")
     changes = Changes({"src/product.py": Entry(forged.encode())})
 

@@ -1,4 +1,4 @@
-"""Results that anybody may have written, fed to every reader."""
+"""Hostile results, fed to every reader."""
 
 import time
 from functools import partial
@@ -65,7 +65,7 @@ def read_any(tmp_path_factory):
 
 
 def believed(read, data):
-    """Return the cases of a result; none where it is not believed."""
+    """Return the cases of a result; none if it is not believed."""
     try:
         cases = read(data)
     except UnreadableResultError:
@@ -85,14 +85,14 @@ def test_every_reader_is_tried():
 
 @EVERY
 def test_samples_are_believed(read_any, kind):
-    """What is damaged below is a result to begin with."""
+    """The samples that other tests damage are valid results."""
     assert all(believed(partial(read_any, kind), sample) for sample in SAMPLES[kind])
 
 
 @EVERY
 @given(splices())
 def test_a_damaged_result_is_read_or_refused(read_any, kind, splice):
-    """There is one kind of error, and cases are fit to be written and told apart."""
+    """Only one kind of error is raised, and cases have valid, distinct ids."""
     for sample in SAMPLES[kind]:
         believed(partial(read_any, kind), splice(sample))
 
@@ -100,7 +100,7 @@ def test_a_damaged_result_is_read_or_refused(read_any, kind, splice):
 @EVERY
 @given(random_bytes())
 def test_random_bytes_are_read_or_refused(read_any, kind, data):
-    """Whatever the exit status."""
+    """With any exit status."""
     for exit_code in (-9, 0, 1, 4, 5):
         believed(partial(read_any, kind, exit_code=exit_code), data)
 
@@ -125,7 +125,7 @@ LONG = {
 
 @pytest.mark.parametrize("data", LONG.values(), ids=LONG)
 def test_a_long_result_takes_no_long_time(read_any, data):
-    """A few megabytes are read or refused by every reader, each in a second or so."""
+    """Every reader reads or refuses a few megabytes in about a second."""
     for kind in SAMPLES:
         started = time.process_time()
         believed(partial(read_any, kind), data)
@@ -134,7 +134,7 @@ def test_a_long_result_takes_no_long_time(read_any, data):
 
 @pytest.mark.parametrize("seconds", ["-1", "1e999", "1e300", "true", '"1"', "null", "[]"])
 def test_a_senseless_time_is_none(read_any, seconds):
-    """A duration that is no number, or beyond all patience, counts as zero."""
+    """A duration that is not a number, or is far too large, counts as zero."""
     event = f'{{"Action":"pass","Package":"p","Test":"T","Elapsed":{seconds}}}'
 
     (case, _) = read_any("go", event.encode())
@@ -143,13 +143,13 @@ def test_a_senseless_time_is_none(read_any, seconds):
 
 
 def test_too_many_values_are_not_read():
-    """They would take far more memory than the text they stand in."""
+    """They would take far more memory than their text."""
     with pytest.raises(UnreadableResultError, match="too many values"):
         parse_json(b"[" + b"{}," * 3_000_000 + b"{}]")
 
 
 def test_results_of_sessions_are_bounded_together(tmp_path):
-    """As each file of them is."""
+    """The size limit applies to all the files together."""
     for number in range(3):
         with (tmp_path / f"a-{number}.json").open("wb") as file:
             file.truncate(30 << 20)
@@ -163,7 +163,7 @@ def test_results_of_sessions_are_bounded_together(tmp_path):
 
 
 def test_a_file_that_the_tree_does_not_hold_goes_by_its_name():
-    """So that ids do not depend on where a run took place."""
+    """So ids do not depend on where a run took place."""
     tree = toys.tree({"a/b.js": ""})
 
     paths = ("/any/where/a/b.js", "a/b.js", "/any/dist/b.js", "/", "")

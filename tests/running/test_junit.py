@@ -1,4 +1,4 @@
-"""JUnit XML that means no good."""
+"""Malicious JUnit XML."""
 
 import pytest
 
@@ -12,7 +12,7 @@ BOMB = b"""<?xml version="1.0"?>
 
 
 def test_cases_and_their_outcomes_are_read_in_order():
-    """A case without outcome passed; one may have several outcomes."""
+    """A case without an outcome passed; a case may have several outcomes."""
     cases = parse_junit(
         b"<testsuites><testsuite>"
         b'<testcase classname="a.b" name="one" file="a/b.py" time="0.25"/>'
@@ -50,21 +50,21 @@ def test_cases_and_their_outcomes_are_read_in_order():
     ids=range(11),
 )
 def test_what_is_no_plain_junit_is_unreadable(data):
-    """Broken, foreign, bomb-like and bottomless XML ends in one kind of error."""
+    """Broken, foreign, bomb-like and very deep XML raises one kind of error."""
     with pytest.raises(UnreadableResultError):
         parse_junit(data)
 
 
 @pytest.mark.parametrize("time", ["nan", "inf", "-1", "soon", ""])
 def test_a_senseless_time_is_none(time):
-    """A duration that is no number, or below zero, counts as zero."""
+    """A duration that is not a number, or is below zero, counts as zero."""
     (case,) = parse_junit(f'<testsuite><testcase name="x" time="{time}"/></testsuite>'.encode())
 
     assert case.duration_seconds == 0.0
 
 
 def test_long_messages_are_cut():
-    """A message of a megabyte comes out as two thousand characters."""
+    """A message of a megabyte is cut to two thousand characters."""
     text = b"<testsuite><testcase><error message='m'>" + b"x\n" * 500_000
     (case,) = parse_junit(text + b"</error></testcase></testsuite>")
 

@@ -1,4 +1,4 @@
-"""Reading a file that hostile code may have put there."""
+"""Result files that hostile code may have written."""
 
 import os
 
@@ -16,13 +16,13 @@ def test_a_plain_file_is_read(tmp_path):
 
 
 def test_a_missing_file_says_so(tmp_path):
-    """That nothing was written is a reason of its own."""
+    """The error says that nothing was written."""
     with pytest.raises(UnreadableResultError, match="no result file was written"):
         read_result_file(tmp_path / "result")
 
 
 def test_a_link_is_not_followed(tmp_path):
-    """What the link points at is none of ours, were it the finest result."""
+    """The file that a link points at is not read, even if it is a good result."""
     (tmp_path / "other").write_text("<testsuites/>")
     (tmp_path / "result").symlink_to("other")
 
@@ -39,7 +39,7 @@ def test_a_pipe_is_not_waited_for(tmp_path):
 
 
 def test_a_giant_is_not_read(tmp_path):
-    """Beyond 64 MiB a file is no result."""
+    """A file larger than 64 MiB is refused."""
     with (tmp_path / "result").open("wb") as file:
         file.truncate((64 << 20) + 1)
 

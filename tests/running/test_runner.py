@@ -1,4 +1,4 @@
-"""Verdicts, from real commands on real trees."""
+"""Verdicts of real commands on real trees."""
 
 import pickle
 import re
@@ -37,7 +37,7 @@ def shell(script):
 
 
 def test_changes_and_tests_patch_are_laid_on_the_base():
-    """The command sees base, changes and tests patch, and the base stays as it is."""
+    """The command sees the base, the changes and the tests patch; the base does not change."""
     base = Snapshot.from_files({"code_under_test.py": b"answer = 41\n"})
     changes = Changes({"code_under_test.py": Entry(b"answer = 42\n")})
     env = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
@@ -53,7 +53,7 @@ def test_changes_and_tests_patch_are_laid_on_the_base():
 
 
 def test_a_tests_patch_that_does_not_apply_is_a_result(run_suite):
-    """Nothing is run then, and the reason names the file."""
+    """Nothing is run, and the reason names the file."""
     patch = b"--- a/test_x.py\n+++ b/test_x.py\n@@ -1 +1 @@\n-not there\n+new\n"
 
     result = run_suite({"test_x.py": GOOD}, ("no-such-command",), patch=patch)
@@ -64,7 +64,7 @@ def test_a_tests_patch_that_does_not_apply_is_a_result(run_suite):
 
 
 def test_a_result_says_how_it_came_about(run_suite):
-    """Command, sandbox, exit status, output and time stand in the result, which pickles."""
+    """The result holds the command, sandbox, exit status, output and time, and it pickles."""
     result = run_suite({"test_x.py": GOOD + BAD})
 
     assert result.command == PYTEST
@@ -89,7 +89,7 @@ def test_relative_path_variables_point_into_the_tree(run_suite):
 
 
 def test_modes_and_links_are_in_the_tree():
-    """An executable can be run and a link be followed."""
+    """An executable can be run and a link can be followed."""
     base = Snapshot.from_files(
         {
             "run.sh": Entry(b"#!/bin/sh\nread x < link && echo $x\n", 0o100755),
@@ -104,14 +104,14 @@ def test_modes_and_links_are_in_the_tree():
 
 
 def test_undecodable_output_is_shown_as_escapes(run_suite):
-    """Bytes that are no UTF-8 do not stop a run."""
+    """Bytes that are not UTF-8 do not stop a run."""
     result = run_suite({}, shell(r"printf 'ok \303\251 \377'"), framework="exit")
 
     assert result.output == "ok é \\xff"
 
 
 def test_a_missing_command_is_an_error(run_suite, own_temporary_directory):
-    """It says nothing about the code, so it is raised; the tree is removed all the same."""
+    """The error says nothing about the code, so it is raised; the tree is still removed."""
     with pytest.raises(TestRunError):
         run_suite({"f": ""}, ("no-such-command",))
 
@@ -145,7 +145,7 @@ def test_a_missing_command_is_an_error(run_suite, own_temporary_directory):
     ],
 )
 def test_verdict_needs_result_and_exit_status_to_agree(run_suite, text, command, status, words):
-    """Whatever the two disagree on, or leave open, is not called passed or failed."""
+    """If the two disagree or leave something open, the run neither passed nor failed."""
     result = run_suite({"test_x.py": text}, command)
 
     assert result.status == status
@@ -167,7 +167,7 @@ def test_printed_success_counts_for_nothing(run_suite):
 
 
 def test_printed_failure_counts_for_nothing(run_suite):
-    """Nor does what a passing test prints about failures."""
+    """What a passing test prints about failures is ignored."""
     printed = "0 passed, 7 failed; Tests: 5 failed; 500 error"
 
     result = run_suite({"test_x.py": f"def test(): print({printed!r})\n"}, (*PYTEST, "-s"))
@@ -177,7 +177,7 @@ def test_printed_failure_counts_for_nothing(run_suite):
 
 
 def test_an_interrupted_case_is_no_case(run_suite):
-    """What a stop of the session cut off is not counted; what ran before it is."""
+    """A case that a stop of the session cut off is not counted; those before it are."""
     result = run_suite({"test_x.py": GOOD + "def test_stop(): raise KeyboardInterrupt\n"})
 
     assert [case.id for case in result.cases] == ["test_x.py::test_good"]
@@ -185,7 +185,7 @@ def test_an_interrupted_case_is_no_case(run_suite):
 
 
 def test_a_broken_conftest_is_inconclusive(run_suite):
-    """Then pytest gives up before it writes a result; its exit status is told."""
+    """Pytest stops before it writes a result; the reason names its exit status."""
     result = run_suite({"conftest.py": "import no_such_module\n", "test_x.py": GOOD})
 
     assert result.status is TestStatus.INCONCLUSIVE
@@ -214,7 +214,7 @@ def test_an_internal_error_of_pytest_is_inconclusive(run_suite):
     ],
 )
 def test_a_planted_result_file_harms_nothing(run_suite, plant):
-    """Bombs, pipes, folders, links and giants in its place end in a verdict, soon."""
+    """Bombs, pipes, folders, links and giant files in its place soon end in a verdict."""
     script = f"""
 import os, re
 path = re.search("--junitxml=(.*?) -o", os.environ["PYTEST_ADDOPTS"])[1]
@@ -230,7 +230,7 @@ with open(path, "w") as f: {plant}
 
 
 def test_the_deadline_is_a_verdict(run_suite):
-    """A run that hangs is timed out, with what it printed so far."""
+    """A run that hangs is timed out; what it printed until then is kept."""
     text = "import time\ndef test(): print('begun', flush=True); time.sleep(60)\n"
 
     result = run_suite({"test_x.py": text}, (*PYTEST, "-s"), timeout_seconds=2)
@@ -242,7 +242,7 @@ def test_the_deadline_is_a_verdict(run_suite):
 
 
 def test_bringing_the_sandbox_down_is_no_pass(run_suite):
-    """A test that kills what supervises it leaves the run inconclusive."""
+    """A test that kills its supervisor makes the run inconclusive."""
     result = run_suite({}, shell("kill -9 $PPID; sleep 60"), framework="exit")
 
     assert result.status is TestStatus.INCONCLUSIVE
@@ -258,7 +258,7 @@ def test_bringing_the_sandbox_down_is_no_pass(run_suite):
     ],
 )
 def test_exit_framework_goes_by_the_exit_status(run_suite, script, status, case_status, message):
-    """One case, named after the command."""
+    """There is one case, named after the command."""
     result = run_suite({}, shell(script), framework="exit")
 
     assert result.status == status
@@ -271,7 +271,7 @@ def test_exit_framework_goes_by_the_exit_status(run_suite, script, status, case_
 
 
 def test_nothing_is_left_in_the_temporary_directory(run_suite, own_temporary_directory):
-    """Also where tests made folders that nobody may enter."""
+    """Folders that tests made unreadable are removed too."""
     script = "mkdir -p a/b $TMPDIR/c $HOME/d; touch a/b/f; chmod 0 a/b a $TMPDIR/c $HOME/d ."
 
     result = run_suite({"f": ""}, shell(script), framework="exit")
@@ -281,7 +281,7 @@ def test_nothing_is_left_in_the_temporary_directory(run_suite, own_temporary_dir
 
 
 def test_links_out_of_the_tree_are_not_followed_when_it_is_removed(run_suite, tmp_path):
-    """What a link of the tree points at stays, rights and all."""
+    """The target of a link keeps its contents and its rights."""
     outside = tmp_path / "outside"
     outside.mkdir(mode=0o755)
     (outside / "f").write_text("mine")
@@ -297,7 +297,7 @@ def test_links_out_of_the_tree_are_not_followed_when_it_is_removed(run_suite, tm
 
 
 def test_runs_in_threads_do_not_meet(run_suite):
-    """Two runs at once have trees, results and outputs of their own."""
+    """Two runs at once have separate trees, results and outputs."""
     trees = [{"test_x.py": GOOD}, {"test_x.py": BAD}]
 
     with ThreadPoolExecutor(2) as pool:
@@ -308,7 +308,7 @@ def test_runs_in_threads_do_not_meet(run_suite):
 
 
 def test_runner_and_sandbox_are_values():
-    """Both compare and pickle by their options, so that they reach worker processes."""
+    """Both compare and pickle by their options, so they can be sent to worker processes."""
     runner = TestRunner(sandbox=LocalSandbox(inherit=["A"], output_limit=5))
 
     assert pickle.loads(pickle.dumps(runner)) == runner  # noqa: S301 - our own bytes

@@ -23,7 +23,7 @@ def shell(script, **options):
 
 
 def test_24_ignored_files_of_a_run_do_not_reach_the_next():
-    """Nothing of it does, whatever `.gitignore` says."""
+    """No file of a run does, whatever `.gitignore` says."""
     runner = ce.TestRunner(cache=None)
     suite = shell("test ! -e build && mkdir build && touch build/x && ls -a | tr '\\n' ' '")
 
@@ -34,7 +34,7 @@ def test_24_ignored_files_of_a_run_do_not_reach_the_next():
 
 @pytest.mark.parametrize("sandbox", SANDBOXES, ids=lambda each: each.name)
 def test_25_a_deadline_ends_the_run_when_it_passes(sandbox, survivors):
-    """Not when the command feels like it; and the command is gone."""
+    """The run ends at once, and the command is killed."""
     runner = ce.TestRunner(sandbox=sandbox)
     started = time.monotonic()
 
@@ -46,7 +46,7 @@ def test_25_a_deadline_ends_the_run_when_it_passes(sandbox, survivors):
 
 
 def test_26_a_patch_larger_than_an_argument_may_be_is_run():
-    """Nothing travels on a command line."""
+    """No patch is passed on a command line."""
     big = ce.Changes({"big": ce.Entry(b"x" * 99 + b"\n")})
     text = b"".join(b"%07d\n" % n for n in range(60_000))
     tests = ce.Changes({"tests": ce.Entry(text)}).diff(BASE)
@@ -57,7 +57,7 @@ def test_26_a_patch_larger_than_an_argument_may_be_is_run():
 
 
 def test_28_a_deadline_means_one_run_in_every_sandbox():
-    """Set-up included; the time that the merge or another run took does not count."""
+    """It includes the set-up, but not the merge or another run."""
     suite = shell("sleep 0.1", setup=[("sleep", "0.1")], timeout_seconds=20)
 
     for sandbox in SANDBOXES:
@@ -68,7 +68,7 @@ def test_28_a_deadline_means_one_run_in_every_sandbox():
 
 
 def test_29_a_lost_patch_is_never_graded_as_another():
-    """Nothing was submitted, so nothing was merged, and no test result is made up."""
+    """No patch was submitted, so nothing is merged and no test result is invented."""
     solved = ce.Changes({"f": ce.Entry(b"2\n")}).diff(BASE)
     features = [
         ce.Feature(number=n, patch=patch, tests=shell("grep 2 f"))
@@ -87,7 +87,7 @@ def test_29_a_lost_patch_is_never_graded_as_another():
 
 
 def test_32_an_engine_that_was_down_once_is_asked_again(tmp_path, monkeypatch):
-    """Its error is a result, and not kept; a result that was kept is whole or absent."""
+    """Its error is a result that is not kept; a kept result is complete or absent."""
     monkeypatch.setattr("time.sleep", lambda _: None)
     cache = ce.ResultCache(tmp_path / "results.sqlite")
     down = ce.ContainerSandbox(image="any", base_url=f"unix://{tmp_path}/no-engine", pull=False)
@@ -102,7 +102,7 @@ def test_32_an_engine_that_was_down_once_is_asked_again(tmp_path, monkeypatch):
 
 
 def test_40_no_name_of_ours_is_collected_as_a_test(tmp_path):
-    """A module may import all of them and hold a test of its own."""
+    """A module may import all public names and define a test of its own."""
     (tmp_path / "test_theirs.py").write_text(
         "from cooperbench_eval import *\nfrom cooperbench_eval.models import *\n"
         "def test_theirs(): assert TestRunner and TestSuite and TestCase\n"

@@ -1,4 +1,4 @@
-"""What a runner does around a run: set-up, repeats, retries, what it has run before."""
+"""What a runner adds to a run: set-up, repeats, retries, and results it already has."""
 
 import pickle
 
@@ -19,7 +19,7 @@ BASE = Snapshot.from_files({"f": b"1\n"})
 
 
 class Scripted:
-    """A sandbox that fails or answers as told, and counts."""
+    """A sandbox that fails or answers from a script, and counts its runs."""
 
     name = "scripted"
     identity = "scripted"
@@ -66,7 +66,7 @@ def shell(script, **options):
     ],
 )
 def test_what_was_run_before_is_not_run_again(tmp_path, suite, changes, options, runs):
-    """Unless something differs that a verdict may depend on."""
+    """A run is repeated only if something differs that its verdict may depend on."""
     sandbox, cache = Scripted(0), ResultCache(tmp_path / "cache")
 
     first = TestRunner(sandbox=sandbox, cache=cache).run(BASE, Changes(), shell("true"))
@@ -77,7 +77,7 @@ def test_what_was_run_before_is_not_run_again(tmp_path, suite, changes, options,
 
 
 def test_the_tests_patch_counts_apart_from_what_it_is_laid_on():
-    """Equal trees in the end, but other tests are required."""
+    """Two equal final trees may require different tests."""
     sandbox = Scripted(0)
     runner = TestRunner(sandbox=sandbox)
     patch = Changes({"f": Entry(b"2\n")})
@@ -89,7 +89,7 @@ def test_the_tests_patch_counts_apart_from_what_it_is_laid_on():
 
 
 def test_another_sandbox_is_another_run():
-    """As its identity says, which stands in the result."""
+    """The sandbox's identity is part of the key and of the result."""
     cache = ResultCache()
     one, other = Scripted(0), Scripted(0)
     other.identity = "scripted, other limits"
@@ -104,7 +104,7 @@ def test_another_sandbox_is_another_run():
 
 
 def test_without_a_cache_everything_is_run():
-    """For whoever measures time, say."""
+    """Without a cache each run takes place, for example to measure its time."""
     sandbox = Scripted(0)
     runner = TestRunner(sandbox=sandbox, cache=None)
 
@@ -115,7 +115,7 @@ def test_without_a_cache_everything_is_run():
 
 
 def test_what_was_put_back_is_told_of_a_kept_result_too():
-    """It is of the change, not of the run."""
+    """Restored files are a fact about the change, not about the run."""
     sandbox = Scripted(0)
     runner = TestRunner(sandbox=sandbox)
 
@@ -127,7 +127,7 @@ def test_what_was_put_back_is_told_of_a_kept_result_too():
 
 
 def test_a_program_that_is_missing_may_be_there_the_next_time():
-    """It is a result, but of this moment."""
+    """A missing program gives a result, but that result is not kept."""
     sandbox = Scripted(127)
     runner = TestRunner(sandbox=sandbox)
     suite = TestSuite(command=("sh", "-c", "pytest"))
@@ -139,7 +139,7 @@ def test_a_program_that_is_missing_may_be_there_the_next_time():
 
 
 def test_a_plug_in_that_breaks_the_protocol_is_a_sandbox_that_fails(monkeypatch):
-    """Whatever it raises or returns."""
+    """Whatever the sandbox raises or returns."""
     monkeypatch.setattr("time.sleep", lambda _: None)
 
     class Odd(Scripted):
@@ -164,7 +164,7 @@ def test_a_plug_in_that_breaks_the_protocol_is_a_sandbox_that_fails(monkeypatch)
 
 @pytest.mark.parametrize("cache", [ResultCache(), None])
 def test_a_sandbox_is_asked_once_who_it_is(cache):
-    """It may have to look an image up for it; the answer stands in the result."""
+    """It may have to look up an image to know its identity, which is stored in the result."""
     asked = []
 
     class Asked(Scripted):
@@ -179,7 +179,7 @@ def test_a_sandbox_is_asked_once_who_it_is(cache):
 
 
 def test_a_sandbox_and_a_cache_can_be_named(tmp_path):
-    """What is neither a name nor a sandbox is refused at once."""
+    """A value that is neither a name nor a sandbox is refused at once."""
     runner = TestRunner(sandbox="local", cache=tmp_path / "cache")
 
     assert runner.sandbox == LocalSandbox()
@@ -190,7 +190,7 @@ def test_a_sandbox_and_a_cache_can_be_named(tmp_path):
 
 
 def test_repeats_that_were_done_are_not_done_again(monkeypatch):
-    """Where the sandbox fails once among them."""
+    """If the sandbox fails during the repeats, only the failed one is run again."""
     monkeypatch.setattr("time.sleep", lambda _: None)
     sandbox = Scripted(0, GONE, 0, 0)
 
@@ -200,7 +200,7 @@ def test_repeats_that_were_done_are_not_done_again(monkeypatch):
 
 
 def test_a_suites_own_options_may_leave_new_tests_out():
-    """What its variables deselect was not meant to run."""
+    """Tests that the suite's variables deselect are not required."""
     text = b"def test_a(): pass\ndef test_b(): assert 0\n"
     tests = Changes({"test_x.py": Entry(text)}).diff(BASE)
     env = {"PYTEST_ADDOPTS": "-k test_a", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
@@ -217,7 +217,7 @@ GONE = SandboxError("the engine does not answer")
 
 
 def test_a_sandbox_that_recovers_is_tried_again(monkeypatch):
-    """Nothing of it is left in the result."""
+    """The result does not show the failures before."""
     monkeypatch.setattr("time.sleep", lambda _: None)
     sandbox = Scripted(GONE, GONE, 0)
 
@@ -228,7 +228,7 @@ def test_a_sandbox_that_recovers_is_tried_again(monkeypatch):
 
 @pytest.mark.parametrize("retries", [0, 1, 2])
 def test_a_sandbox_that_stays_broken_is_a_result_that_is_not_kept(monkeypatch, retries):
-    """It says nothing about the code, so the next evaluation tries again."""
+    """Such a result says nothing about the code, so the next evaluation tries again."""
     monkeypatch.setattr("time.sleep", lambda _: None)
     sandbox = Scripted(*[GONE] * (retries + 1), 0)
     runner = TestRunner(sandbox=sandbox, retries=retries)
@@ -243,7 +243,7 @@ def test_a_sandbox_that_stays_broken_is_a_result_that_is_not_kept(monkeypatch, r
 
 
 def test_a_sandbox_that_cannot_even_say_what_it_is_is_a_result(monkeypatch):
-    """As when its engine is down."""
+    """For example because its container engine is down."""
     monkeypatch.setattr("time.sleep", lambda _: None)
 
     class Down(Scripted):
@@ -257,7 +257,7 @@ def test_a_sandbox_that_cannot_even_say_what_it_is_is_a_result(monkeypatch):
 
 
 def test_a_full_disk_is_no_verdict(monkeypatch, tmp_path):
-    """The work tree could not be written."""
+    """If the working tree cannot be written, that is an infrastructure error."""
     monkeypatch.setattr("time.sleep", lambda _: None)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "missing"))
 
@@ -268,7 +268,7 @@ def test_a_full_disk_is_no_verdict(monkeypatch, tmp_path):
 
 
 def test_want_of_memory_is_a_status():
-    """It is a fact about the run, and kept."""
+    """That memory ran out is a fact about the run, so the result is kept."""
     sandbox = Scripted(Execution(exit_code=-9, out_of_memory=True))
     runner = TestRunner(sandbox=sandbox)
 
@@ -294,7 +294,7 @@ def test_want_of_memory_is_a_status():
     ],
 )
 def test_a_flaky_suite_is_judged_by_the_policy(codes, policy, status):
-    """Which stands in the result with how each run ended; the rest is a run's that agrees."""
+    """The result holds the policy and the status of each run; the rest is of one that agrees."""
     runner = TestRunner(sandbox=Scripted(*codes), repeats=len(codes), repeat_policy=policy)
 
     result = runner.run(BASE, Changes(), shell("true"))
@@ -306,7 +306,7 @@ def test_a_flaky_suite_is_judged_by_the_policy(codes, policy, status):
 
 
 def test_one_run_has_no_policy():
-    """Nothing was repeated."""
+    """A single run is not repeated, so there is nothing to judge by a policy."""
     result = TestRunner(sandbox=Scripted(0)).run(BASE, Changes(), shell("true"))
 
     assert (result.repeats, result.repeat_policy) == ((), None)
@@ -314,7 +314,7 @@ def test_one_run_has_no_policy():
 
 @pytest.mark.parametrize("options", [{"repeats": 0}, {"retries": -1}, {"repeat_policy": "most"}])
 def test_options_that_make_no_sense_are_refused(options):
-    """At once."""
+    """They are refused when the runner is made."""
     with pytest.raises(ValueError, match=r"repeats|retries|most"):
         TestRunner(**options)
 
@@ -323,7 +323,7 @@ def test_options_that_make_no_sense_are_refused(options):
 
 
 def test_set_up_runs_first_and_in_the_same_place():
-    """In order, with the same variables."""
+    """The set-up's commands run in order, with the same variables."""
     suite = shell(
         "cat made && test $A = 1",
         setup=[("sh", "-c", "echo $A > made"), ("test", "-f", "made")],
@@ -344,7 +344,7 @@ def test_set_up_runs_first_and_in_the_same_place():
     ],
 )
 def test_a_set_up_that_fails_ends_the_run(setup, reason):
-    """With a status of its own; the tests are not run."""
+    """The run has a status of its own, and the tests are not run."""
     suite = shell("touch ran; false", setup=setup)
 
     result = TestRunner(sandbox=LocalSandbox()).run(BASE, Changes(), suite)
@@ -355,7 +355,7 @@ def test_a_set_up_that_fails_ends_the_run(setup, reason):
 
 
 def test_a_mark_that_a_test_forges_is_no_pass():
-    """Whatever stands in it."""
+    """Whatever the mark contains."""
     evil = "for f in $HOME/../setup-failed; do echo 0 0 > $f; done; exit 0"
     results = [
         TestRunner(sandbox=LocalSandbox()).run(BASE, Changes(), shell(evil, setup=setup))
@@ -366,7 +366,7 @@ def test_a_mark_that_a_test_forges_is_no_pass():
 
 
 def test_a_script_that_a_patch_took_away_is_the_patchs_fault():
-    """A program that is missing is the caller's mistake, and raised."""
+    """A program that is missing for another reason is the caller's mistake, and is raised."""
     base = Snapshot.from_files({"run.sh": Entry(b"#!/bin/sh\n", 0o100755)})
     suite = TestSuite(command=("./run.sh",), framework="exit")
     runner = TestRunner(sandbox=LocalSandbox())
@@ -381,7 +381,7 @@ def test_a_script_that_a_patch_took_away_is_the_patchs_fault():
 
 
 def test_a_script_whose_program_is_missing_has_failed_in_its_set_up():
-    """The shell's own status says so, and no result was written."""
+    """The shell's exit status shows it, and no result was written."""
     suite = TestSuite(command=("sh", "-c", "no-such-program"))
 
     result = TestRunner(sandbox=LocalSandbox()).run(BASE, Changes(), suite)
@@ -394,7 +394,7 @@ def test_a_script_whose_program_is_missing_has_failed_in_its_set_up():
 
 
 def test_a_command_can_apply_the_patches_itself(git, tmp_path):
-    """As the benchmark's images do: feature first, tests on top, both as git diffs."""
+    """A benchmark's image does so: first the feature, then the tests, both as git diffs."""
     base = Snapshot.from_files({"f": b"1\n2\n3\n", "bin": bytes(range(256))})
     changes = Changes(
         {"f": Entry(b"0\n2\n3\n"), "bin": Entry(bytes(300)), "x": Entry(b"#!", 0o100755)}
@@ -426,7 +426,7 @@ git apply --index ../feature.patch && git apply --index ../tests.patch && git wr
     ],
 )
 def test_a_patch_that_changes_nothing_is_one_that_git_takes(git, files):
-    """An empty file would be refused; this is how the base is tested."""
+    """Git refuses an empty patch, and the base is tested with one that changes nothing."""
     base = Snapshot.from_files(files)
     seen = {}
 
@@ -445,7 +445,7 @@ def test_a_patch_that_changes_nothing_is_one_that_git_takes(git, files):
 
 
 def test_a_runner_pickles_with_what_it_keeps_on_disk(tmp_path):
-    """And starts work trees of its own where it arrives."""
+    """The copy has working trees of its own."""
     sandbox = LocalSandbox()
     runner = TestRunner(sandbox=sandbox, cache=ResultCache(tmp_path / "cache"), repeats=2)
     runner.run(BASE, Changes(), shell("true"))

@@ -1,4 +1,4 @@
-"""What a suite takes, and what it refuses."""
+"""The options that a suite accepts, and those that it refuses."""
 
 import pickle
 
@@ -13,7 +13,7 @@ PATCH = b"--- /dev/null\n+++ b/test_x.py\n@@ -0,0 +1 @@\n+def test(): pass\n"
 
 
 def test_defaults_are_pytest_no_patch_and_ten_minutes():
-    """Only the command has to be given."""
+    """Only the command is required."""
     suite = TestSuite(command=["pytest"])
 
     assert suite.command == ("pytest",)
@@ -23,14 +23,14 @@ def test_defaults_are_pytest_no_patch_and_ten_minutes():
 
 @pytest.mark.parametrize("patch", [PATCH, PATCH.decode(), Patch.parse(PATCH)])
 def test_patch_may_be_bytes_text_or_parsed(patch):
-    """All three are the same suite."""
+    """All three give the same suite."""
     suite = TestSuite(command=("pytest",), patch=patch)
 
     assert suite.patch == Patch.parse(PATCH)
 
 
 def test_garbage_is_no_patch():
-    """A patch that cannot be read is refused when the suite is made."""
+    """A patch that cannot be parsed is refused when the suite is made."""
     with pytest.raises(PatchError):
         TestSuite(command=("pytest",), patch=b"--- a/x\n+++ b/x\n@@ nonsense @@\n")
 
@@ -52,7 +52,7 @@ def test_garbage_is_no_patch():
     ],
 )
 def test_nonsense_is_refused_at_once(options, error, words):
-    """What could not be run is refused when the suite is made, and named."""
+    """An option that could not work is refused when the suite is made, and the error names it."""
     with pytest.raises(error, match=words):
         TestSuite(**({"command": ("pytest",)} | options))
 
@@ -69,7 +69,7 @@ def test_suites_are_values():
 
 
 def test_later_changes_to_the_mapping_do_not_reach_the_suite():
-    """A suite keeps what it was given, and hands out nothing to write to."""
+    """A suite keeps its own variables, and returns them as a mapping that cannot be changed."""
     env = {"A": "1"}
     suite = TestSuite(command=("pytest",), env=env)
 
@@ -94,7 +94,7 @@ def test_later_changes_to_the_mapping_do_not_reach_the_suite():
     ],
 )
 def test_relative_parts_of_path_variables_are_taken_from_the_tree(name, value, expected):
-    """Names that end with PATH are lists of paths; others stay as they are."""
+    """Variables that end with PATH are lists of paths; others stay unchanged."""
     suite = TestSuite(command=("pytest",), env={name: value})
 
     assert suite.environment_at("/t") == {name: expected}

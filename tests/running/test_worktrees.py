@@ -1,4 +1,4 @@
-"""Work trees hold what they should, whatever the run before did to them."""
+"""Working trees hold the right files, whatever the run before did to them."""
 
 import gc
 import os
@@ -42,7 +42,7 @@ def folders(root):
 
 
 def test_a_tree_is_lent_as_it_is_and_its_directory_lent_again():
-    """The second time nothing but what differs is written."""
+    """The second time, only the files that differ are written."""
     work_trees = WorkTrees()
     other = BASE.overlay(Changes({"a": None, "d/e/c": None, "new/f": Entry(b"f\n")}))
 
@@ -62,7 +62,7 @@ def test_a_tree_is_lent_as_it_is_and_its_directory_lent_again():
 
 
 def dress_up(file):
-    """Write into a file and give it its old times back."""
+    """Write into a file and restore its old times."""
     before = file.stat()
     time.sleep(0.01)
     file.write_bytes(b"x" * before.st_size)
@@ -70,7 +70,7 @@ def dress_up(file):
 
 
 def give_to_nobody(folder):
-    """Let nobody read or write whatever is made in a folder from now on."""
+    """Make every future file in a folder unreadable and unwritable."""
     rights = [struct.pack("<HHI", tag, 0, 0xFFFFFFFF) for tag in (1, 4, 32)]
     os.setxattr(folder, "system.posix_acl_default", struct.pack("<I", 2) + b"".join(rights))
 
@@ -101,7 +101,7 @@ DEEDS = {
 
 @pytest.mark.parametrize("deed", DEEDS)
 def test_what_a_run_did_is_undone(deed):
-    """Also where it covered its tracks."""
+    """Even if the run tried to hide it."""
     work_trees = WorkTrees()
     with work_trees.lend(BASE, BASE) as root:
         DEEDS[deed](root)
@@ -116,7 +116,7 @@ def test_what_a_run_did_is_undone(deed):
 
 
 def test_nothing_outside_is_touched(tmp_path):
-    """A link that a run left is removed, not followed."""
+    """A link that a run left is removed and not followed."""
     (tmp_path / "precious").write_text("x")
     work_trees = WorkTrees()
 
@@ -135,7 +135,7 @@ def test_nothing_outside_is_touched(tmp_path):
 @settings(max_examples=30)
 @given(base=trees(), one=trees(), other=trees(), data=st.data())
 def test_any_tree_after_any_tree(base, one, other, data):
-    """Files become folders and back; what is lent is what was asked for."""
+    """Files may become folders and back; each loan holds the tree that was asked for."""
     work_trees = WorkTrees()
     snapshots = [Snapshot.from_files({}).overlay(Changes(each)) for each in (base, one, other)]
     for tree in (*snapshots, data.draw(st.sampled_from(snapshots))):
@@ -150,7 +150,7 @@ def _no_submodules(tree):
 
 
 def test_two_runs_at_a_time_have_a_tree_each():
-    """And few directories are kept."""
+    """Only a few directories are kept afterwards."""
     work_trees = WorkTrees()
     with work_trees.lend(BASE, BASE) as one, work_trees.lend(BASE, BASE) as other:
         assert one != other
@@ -163,7 +163,7 @@ def test_two_runs_at_a_time_have_a_tree_each():
 
 
 def test_the_directories_go_with_their_owner(own_temporary_directory):
-    """A copy that arrives in another process starts anew."""
+    """A copy in another process starts without directories."""
     work_trees = WorkTrees()
     with work_trees.lend(BASE, BASE), work_trees.scratch() as scratch:
         assert list(scratch.iterdir()) == []
@@ -178,7 +178,7 @@ def test_the_directories_go_with_their_owner(own_temporary_directory):
 
 
 def test_a_forked_child_shares_no_tree(own_temporary_directory):
-    """It would be written to by two, and removed by the first that ends."""
+    """A shared tree would be written by two processes, and removed by the first that exits."""
     work_trees = WorkTrees()
     with work_trees.lend(BASE, BASE) as root:
         pass
@@ -193,7 +193,7 @@ def test_a_forked_child_shares_no_tree(own_temporary_directory):
 
 
 def test_folders_deeper_than_a_path_is_long_are_removed():
-    """What a hostile run may well leave."""
+    """A hostile run may leave such folders."""
     work_trees = WorkTrees()
     with work_trees.lend(BASE, BASE) as root:
         here = os.open(root, os.O_RDONLY)
@@ -208,7 +208,7 @@ def test_folders_deeper_than_a_path_is_long_are_removed():
 
 
 def test_a_disk_that_does_not_take_it_is_the_sandboxs_failure(monkeypatch, tmp_path):
-    """Trying again may help; the tree is not to blame."""
+    """A retry may help, and the tree is not at fault."""
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "missing"))
 
     with pytest.raises(SandboxError, match="cannot be written"), WorkTrees().scratch():
@@ -218,7 +218,7 @@ def test_a_disk_that_does_not_take_it_is_the_sandboxs_failure(monkeypatch, tmp_p
 
 
 def test_a_file_is_written_whole_or_not_at_all(tmp_path):
-    """A disk that is nearly full takes a part of it and says nothing."""
+    """A disk that is nearly full may write only a part, without an error."""
     small = tmp_path / "small"
     small.mkdir()
     mounted = subprocess.run(
@@ -243,7 +243,7 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path):
 
 
 def test_a_home_that_a_cleaner_took_is_made_again():
-    """And nothing is lent of what was in it."""
+    """The trees that were kept in it are forgotten."""
     work_trees = WorkTrees()
     with work_trees.lend(BASE, BASE) as root:
         pass
