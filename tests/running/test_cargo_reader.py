@@ -1,4 +1,4 @@
-"""What cargo and libtest print, live and recorded, read back."""
+"""Output of cargo and libtest, live and recorded."""
 
 import pytest
 import toys
@@ -42,7 +42,7 @@ def read(tmp_path):
 
 
 def test_every_way_to_end_has_its_status(run_suite):
-    """Every test of every program, by its source; programs that end early are errors."""
+    """Every test of every program, by its source; a program that ends early is an error."""
     command = (*CARGO_TEST, "--no-fail-fast")
 
     found = run_suite(toys.RUST, command, framework="cargo", env=toys.rust_environment())
@@ -52,7 +52,7 @@ def test_every_way_to_end_has_its_status(run_suite):
 
 
 def test_library_and_integration_tests_add_up(run_suite):
-    """Each program has a summary of its own; the last one's is not the whole."""
+    """Each program has its own summary; the last one is not the total."""
     found = run_suite(GOOD, CARGO_TEST, framework="cargo", env=toys.rust_environment())
 
     assert found.status is TestStatus.PASSED
@@ -73,7 +73,7 @@ def test_what_does_not_compile_failed(run_suite):
 
 
 def test_code_that_ends_the_tests_early_is_no_pass(run_suite):
-    """A test that exits with 0 takes the others with it, and cargo does not mind."""
+    """A test that exits with 0 stops the others, and cargo accepts it."""
     files = GOOD | {"tests/quit.rs": toys.RUST["tests/quit.rs"]}
 
     found = run_suite(files, CARGO_TEST, framework="cargo", env=toys.rust_environment())
@@ -83,7 +83,7 @@ def test_code_that_ends_the_tests_early_is_no_pass(run_suite):
 
 
 def test_dots_are_not_believed(run_suite):
-    """With `-q` no test is named, and a number alone is soon said."""
+    """With `-q` no test is named, and a number is easily forged."""
     command = (*CARGO_TEST, "--lib", "-q")
 
     found = run_suite(GOOD, command, framework="cargo", env=toys.rust_environment())
@@ -96,14 +96,14 @@ def test_dots_are_not_believed(run_suite):
 
 @pytest.mark.parametrize("ending", ["\n", "\r\n"])
 def test_a_recorded_output_is_read(read, ending):
-    """Summaries that a failed test printed do not count, nor do its tests."""
+    """Summaries and tests that a failed test printed do not count."""
     lines = RECORDED.read_text(encoding="utf-8").split("\n")
 
     assert toys.statuses(read(*ending.join(lines).split("\n"), exit_code=101)) == toys.RUST_CASES
 
 
 def test_colours_are_looked_through(read):
-    """`--color always` changes nothing."""
+    """`--color always` makes no difference."""
     ok = "\x1b[32mok\x1b(B\x1b[m"
     lines = ("running 1 test", f"test a ... {ok}", result(1).replace("ok", ok, 1))
 
@@ -111,7 +111,7 @@ def test_colours_are_looked_through(read):
 
 
 def test_two_runs_in_one_log_add_up(read):
-    """A harness that only counts gives cases by number, through all of its runs."""
+    """Cases of a harness that only counts are numbered across all its runs."""
     typst = header("tests", "tests/src/tests.rs")
     lines = (typst, "2 passed, 0 failed, 7 skipped", typst, "x", "3 passed, 1 failed, 0 skipped")
 
@@ -126,7 +126,7 @@ def test_two_runs_in_one_log_add_up(read):
 
 
 def test_a_count_of_anybody_else_is_no_result(read):
-    """That line counts only as the last of a program that is no libtest."""
+    """Such a line counts only if it is the last line of a program without libtest."""
     libtest = (header(), "running 1 test", "9 passed, 0 failed", "test a ... ok", result(1))
 
     assert toys.statuses(read(*libtest, "9 passed, 0 failed")) == {"toy src/lib.rs::a": "passed"}
@@ -135,7 +135,7 @@ def test_a_count_of_anybody_else_is_no_result(read):
 
 
 def test_what_a_failed_test_printed_is_no_program(read):
-    """Nor are the lines in it that look like one's."""
+    """Lines in its output that look like a program's are ignored."""
     found = read(
         "running 1 test",
         "test a ... FAILED",
@@ -150,7 +150,7 @@ def test_what_a_failed_test_printed_is_no_program(read):
 
 
 def test_each_kind_of_line_is_known(read):
-    """Panics, reasons, benchmarks, times and long runs."""
+    """Panics, reasons, benchmarks, times and long runs are all read."""
     found = read(
         header(),
         "running 5 tests",
@@ -174,7 +174,7 @@ def test_each_kind_of_line_is_known(read):
 
 
 def test_tests_of_one_name_in_two_programs_are_two(read):
-    """The program and its source stand in the id, the hash does not."""
+    """The id contains the program and its source, but not the hash."""
     one = ("running 1 test", "test a ... ok", result(1))
     found = read(header(), *one, header("toy", "unittests src/main.rs"), *one, header("it"), *one)
 
@@ -182,7 +182,7 @@ def test_tests_of_one_name_in_two_programs_are_two(read):
 
 
 def test_compile_errors_in_a_run_that_ended_well_are_somebodys_words(read):
-    """Only what cargo ended badly for is its own."""
+    """Cargo prints such a line itself only if it fails."""
     error = "error: could not compile `x` (lib test) due to 1 previous error; 2 warnings emitted"
     good = ("running 1 test", error, "test a ... ok", result(1))
 
@@ -210,6 +210,6 @@ def test_compile_errors_in_a_run_that_ended_well_are_somebodys_words(read):
     ids=range(13),
 )
 def test_what_contradicts_itself_is_unreadable(read, lines):
-    """Summaries without lines, lines without summaries, sums that do not add up."""
+    """Summaries without lines, lines without summaries, and wrong totals are refused."""
     with pytest.raises(UnreadableResultError):
         read(*lines)

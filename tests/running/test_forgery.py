@@ -1,7 +1,7 @@
 """Patches that forge a verdict end as failed or inconclusive, never as passed.
 
-Each stands in the place of an agent's patch: the code under test returns the wrong
-answer, and what comes with it tries to make the benchmark's test pass all the same.
+Each takes the place of an agent's patch: the code under test returns the wrong answer,
+and other files or code of the patch try to make the benchmark's test pass anyway.
 """
 
 import pytest

@@ -1,4 +1,4 @@
-"""What `go test -json` writes, live and recorded, read back."""
+"""Results of `go test -json`, live and recorded."""
 
 import json
 
@@ -32,7 +32,7 @@ def read(tmp_path):
 
 @pytest.mark.parametrize("command", [GO_TEST, ("sh", "-c", "echo begun; go test ./...")])
 def test_every_way_to_end_has_its_status(run_suite, command):
-    """Subtests count and parents do not; what does not build or panics is told apart."""
+    """Subtests count and their parents do not; build failures and panics are errors."""
     result = run_suite(toys.GO, command, framework="go", env=toys.go_environment())
 
     assert toys.statuses(result.cases) == toys.GO_CASES
@@ -45,7 +45,7 @@ def test_every_way_to_end_has_its_status(run_suite, command):
 
 
 def test_results_that_go_kept_count(run_suite):
-    """A cached package is as good as one that ran; what it logged counts nothing."""
+    """A cached package counts like one that ran; its log is ignored."""
     twice = ("sh", "-c", "go test ./... >first && go test ./...")
 
     result = run_suite(GOOD, twice, framework="go", env=toys.go_environment())
@@ -57,7 +57,7 @@ def test_results_that_go_kept_count(run_suite):
 
 
 def test_no_tests_to_run_is_no_pass(run_suite):
-    """A package whose test files hold no test is well, and shows nothing."""
+    """A package whose test files contain no test succeeds, and shows nothing."""
     result = run_suite(EMPTY, GO_TEST, framework="go", env=toys.go_environment())
 
     assert result.status is TestStatus.NO_TESTS
@@ -65,7 +65,7 @@ def test_no_tests_to_run_is_no_pass(run_suite):
 
 
 def test_code_that_ends_the_tests_early_is_no_pass(run_suite):
-    """`TestMain` that exits with 0 leaves a test that the patch brought without a run."""
+    """A `TestMain` that exits with 0 keeps a test of the patch from running."""
     files = {path: text for path, text in toys.GO.items() if path.startswith(("go.", "mainexit"))}
 
     result = run_suite(files, GO_TEST, framework="go", env=toys.go_environment())
@@ -78,14 +78,14 @@ def test_code_that_ends_the_tests_early_is_no_pass(run_suite):
 
 @pytest.mark.parametrize("version", ["1.19", "1.27"])
 def test_recorded_results_are_read(read, version):
-    """Older versions name what does not build in plain text, newer ones in events."""
+    """Older versions report a failed build in plain text, newer ones in events."""
     cases = read((toys.RECORDED / f"go-{version}.jsonl").read_bytes())
 
     assert toys.statuses(cases) == toys.GO_CASES
 
 
 def test_what_did_not_end_is_an_error(read):
-    """A test that began, and a package, without a word about their end."""
+    """A test that began without an event for its end, and a package."""
     cases = read(
         events(("p", "start"), ("p", "run", "TestA"), ("p", "pass", "TestB"), ("q", "start"))
     )
@@ -94,7 +94,7 @@ def test_what_did_not_end_is_an_error(read):
 
 
 def test_a_test_that_ran_twice_is_one_case(read):
-    """With `-count=2` a failure of either run stands."""
+    """With `-count=2`, the case failed if either run failed."""
     ends = ["fail", "pass"]
     lines = [("p", action, "TestA") for end in ends for action in ("run", end)]
     cases = read(events(*lines, ("p", "fail")))
@@ -103,14 +103,14 @@ def test_a_test_that_ran_twice_is_one_case(read):
 
 
 def test_a_second_run_that_did_not_end_is_an_error(read):
-    """Though the first one passed."""
+    """Even if the first run passed."""
     cases = read(events(("p", "run", "T"), ("p", "pass", "T"), ("p", "run", "T"), ("p", "fail")))
 
     assert toys.statuses(cases) == {"p.T": "error"}
 
 
 def test_what_is_no_event_is_left_aside(read):
-    """A script may print what it likes, also JSON, around the events."""
+    """A script may print anything around the events, even JSON."""
     noise = b'FAIL\nok  \tp\t0.1s\n{"Path": "p"}\n404 error\nTests: 999 passed\n[1]\n'
     cases = read(noise + events(("p", "pass", "TestA"), ("p", "pass")) + b"\n" + noise)
 
@@ -135,7 +135,7 @@ def test_what_is_no_event_is_left_aside(read):
     ids=range(11),
 )
 def test_what_is_no_result_is_unreadable(read, data):
-    """Cut, mistyped, measureless and bottomless events end in one kind of error."""
+    """Cut, mistyped, very long and very deep events raise one kind of error."""
     with pytest.raises(UnreadableResultError):
         read(data)
 
@@ -155,7 +155,7 @@ def test_what_is_no_result_is_unreadable(read, data):
     ],
 )
 def test_events_are_asked_for_once(tmp_path, command, env, asked, flags):
-    """By a flag where the command is `go test`, through the environment elsewhere."""
+    """With a flag if the command is `go test`, through the environment if not."""
     launch = GO_READER.launch(command, env, tmp_path)
 
     assert launch.command[-len(asked) :] == asked
@@ -191,7 +191,7 @@ MODULE = {"go.mod": "module example.com/toy\n\ngo 1.18\n"}
 
 
 def test_added_tests_are_required():
-    """Functions that go runs by their name and signature, wherever the package is."""
+    """Functions with the name and signature of a test, in whatever package."""
     files = MODULE | {"a/b/x_test.go": TESTS, "x_test.go": TESTS, "x.go": TESTS}
 
     names = toys.required("go", GO_TEST, files)
@@ -201,7 +201,7 @@ def test_added_tests_are_required():
 
 
 def test_only_what_changed_is_required():
-    """A test that the file already held is not among those that the patch brings."""
+    """A test that was in the file before is not required."""
     before = MODULE | {"x_test.go": TESTS}
     after = MODULE | {"x_test.go": TESTS.replace("tt *testing.T) {}", "tt *testing.T) { }")}
 
@@ -223,7 +223,7 @@ def test_only_what_changed_is_required():
     ],
 )
 def test_nothing_is_required_of_a_command_that_selects(command):
-    """Nor of one that is not understood."""
+    """The same holds for a command that is not understood."""
     assert toys.required("go", command, MODULE | {"a/x_test.go": TESTS}) == ()
 
 
@@ -238,7 +238,7 @@ def test_nothing_is_required_of_a_command_that_selects(command):
     ],
 )
 def test_a_folder_that_is_named_is_run(command):
-    """By its path, or with all the others."""
+    """By its own path, or together with all others."""
     assert toys.required("go", command, MODULE | {"a/x_test.go": TESTS}) != ()
 
 
@@ -254,7 +254,7 @@ def test_a_folder_that_is_named_is_run(command):
     ],
 )
 def test_of_a_script_the_result_says_which_packages_it_ran(script, case, found):
-    """Unless its text selects among tests."""
+    """Unless the script's text selects among the tests."""
     files = MODULE | {"a/x_test.go": TESTS, "run.sh": script + "\n"}
     cases = [TestCase(id=case, status=TestCaseStatus.PASSED)]
     commands = [("./run.sh",), ("sh", "-c", script), ("timeout", "9", *script.split())]
@@ -279,12 +279,12 @@ def test_of_a_script_the_result_says_which_packages_it_ran(script, case, found):
     ],
 )
 def test_nothing_is_required_of_a_file_that_may_be_left_out(files):
-    """For another system, behind a tag, hidden, or of another module."""
+    """Files for another system, with a build tag, hidden, or of another module."""
     assert toys.required("go", GO_TEST, MODULE | files) == ()
 
 
 def test_subtests_cover_their_function():
-    """The function itself does not count where it has subtests."""
+    """A function that has subtests does not count itself."""
     covers = GO_READER.covers
     cases = [TestCase(id=f"p.{n}", status=TestCaseStatus.PASSED) for n in ("T", "T/a", "Ta", "U/T")]
 

@@ -1,4 +1,4 @@
-"""What jest and vitest write, recorded and, where they are installed, live."""
+"""Results of jest and vitest: recorded and, if they are installed, live."""
 
 import json
 import os
@@ -63,7 +63,7 @@ def read(tmp_path):
 @BOTH
 @pytest.mark.parametrize("start", ["program", "npm"])
 def test_every_way_to_end_has_its_status(run_suite, framework, start):
-    """Started by itself or by npm; what its tests print counts nothing."""
+    """Started directly or by npm; output of the tests is ignored."""
     command = PROGRAMS[framework] if start == "program" else ("npm", "run", framework)
     setup = (("ln", "-s", str(Path(TOOLS).absolute()), "node_modules"),)
 
@@ -76,7 +76,7 @@ def test_every_way_to_end_has_its_status(run_suite, framework, start):
 @live
 @BOTH
 def test_an_early_end_and_an_empty_one_are_told_apart(run_suite, framework):
-    """Code that exits with 0 is inconclusive; no file of tests is no tests."""
+    """Code that exits with 0 is inconclusive; a run without test files has no tests."""
     setup = (("ln", "-s", str(Path(TOOLS).absolute()), "node_modules"),)
     tools = {"framework": framework, "setup": setup}
     quits = PACKAGE | {"a.test.js": "process.exit(0)\n"}
@@ -93,7 +93,7 @@ def test_an_early_end_and_an_empty_one_are_told_apart(run_suite, framework):
 
 @pytest.mark.parametrize("recorded", ["jest-29", "jest-30", "vitest-2", "vitest-3"])
 def test_recorded_results_are_read(tmp_path, recorded):
-    """Tests are counted, not files; namesakes in a file are one."""
+    """Tests are counted, not files; tests of one file with the same id are one case."""
     framework = recorded.partition("-")[0]
     data = (toys.RECORDED / f"{recorded}.json").read_bytes()
 
@@ -111,7 +111,7 @@ def test_recorded_results_are_read(tmp_path, recorded):
 
 
 def test_sessions_add_up(read):
-    """As where one script runs two of them."""
+    """For example if one script runs two of them."""
     second = report("failed")
     second["testResults"][0]["name"] = "/tree/e2e/b.test.js"
 
@@ -126,13 +126,13 @@ def test_sessions_add_up(read):
 
 
 def test_a_session_without_result_is_no_result(read):
-    """Though another session wrote one: a program that ends early leaves its file empty."""
+    """Even if another session wrote one: a program that ends early leaves its file empty."""
     with pytest.raises(UnreadableResultError, match="a session of jest wrote no result"):
         read(report("passed"), b"")
 
 
 def test_no_file_of_tests_is_no_broken_session(read):
-    """Jest says so in a line of its own and writes nothing."""
+    """Jest then prints a line of its own and writes nothing."""
     said = b"x\nNo tests found, exiting with code 1\n"
 
     assert read(b"", exit_code=1, output=said) == ()
@@ -142,7 +142,7 @@ def test_no_file_of_tests_is_no_broken_session(read):
 
 
 def test_a_file_that_failed_without_a_test_is_an_error(read):
-    """Such as one of vitest whose hook failed, all of its tests skipped."""
+    """For example in vitest, if a hook failed and all tests were skipped."""
     failed = report("skipped")
     failed["testResults"][0] |= {"status": "failed", "message": "\x1b[31mno\x1b[0m \ud800"}
 
@@ -182,13 +182,13 @@ BAD_TESTS = [{"ancestorTitles": [], "title": "t", "status": each} for each in ("
     ids=range(19),
 )
 def test_what_is_no_result_is_unreadable(read, data):
-    """Foreign, mistyped, bottomless, endless and lying results end in one kind of error."""
+    """Foreign, mistyped, deep, endless and contradictory results raise one kind of error."""
     with pytest.raises(UnreadableResultError):
         read(data)
 
 
 def test_too_many_sessions_are_no_result(tmp_path):
-    """As code might write them to keep us busy."""
+    """Hostile code could write them to keep the reader busy."""
     sessions = {f"jest-{n}.json": json.dumps(report()).encode() for n in range(101)}
 
     with pytest.raises(UnreadableResultError, match="too many result files"):
@@ -200,7 +200,7 @@ def test_too_many_sessions_are_no_result(tmp_path):
 
 @pytest.fixture
 def asked(run_suite, tmp_path):
-    """Return a function that says what a stand-in for a framework was asked."""
+    """Return a function that returns the arguments which a stand-in for a framework got."""
     toys.need("node")
 
     def ask(framework, *words, env=None):
@@ -220,7 +220,7 @@ def asked(run_suite, tmp_path):
 
 @BOTH
 def test_the_program_is_asked_for_its_json(asked, framework):
-    """In front of what is not an option; each session in a file of its own."""
+    """Before the words that are not options; each session has its own file."""
     words = asked(framework, "a.test.js", "--", "--json")
 
     assert words[-2:] == ["--", "--json"]
@@ -232,7 +232,7 @@ def test_the_program_is_asked_for_its_json(asked, framework):
 @BOTH
 @pytest.mark.parametrize("own", [("--outputFile=own.json",), ("--outputFile", "own.json")])
 def test_an_output_file_of_the_suites_own_is_replaced(asked, framework, own):
-    """Neither program takes two."""
+    """Neither program accepts two."""
     words = asked(framework, "--json", *own, "last")
 
     assert not any("own.json" in word for word in words)
@@ -241,13 +241,13 @@ def test_an_output_file_of_the_suites_own_is_replaced(asked, framework, own):
 
 
 def test_a_reporter_of_the_suites_own_is_kept(asked):
-    """The default one is named only where naming ours would take it away."""
+    """The default reporter is named only if naming ours would disable it."""
     assert "--reporter=default" in asked("vitest")
     assert "--reporter=default" not in asked("vitest", "--reporter=verbose")
 
 
 def test_options_of_the_suites_own_for_node_are_kept(asked, tmp_path):
-    """And the result's path survives Node's splitting."""
+    """The result's path is still one word after Node splits the variable."""
     env = {"NODE_OPTIONS": "--no-warnings"}
 
     assert asked("jest", env=env)

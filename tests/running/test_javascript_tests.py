@@ -1,4 +1,4 @@
-"""Which tests of JavaScript a patch is found to bring."""
+"""Which JavaScript tests a patch is found to add."""
 
 import pytest
 import toys
@@ -44,7 +44,7 @@ NAMED = ("npx", "jest", "src/a.test.tsx")
 
 
 def test_added_tests_are_required():
-    """Literal titles in groups and nowhere else."""
+    """Tests with literal titles, inside groups only."""
     names = toys.required("jest", NAMED, {"src/a.test.tsx": TESTS, "src/b.test.tsx": TESTS})
 
     assert names == (
@@ -56,7 +56,7 @@ def test_added_tests_are_required():
 
 
 def test_only_what_changed_is_required():
-    """A test that the file already held is not among those that the patch brings."""
+    """A test that was in the file before is not required."""
     after = {"src/a.test.tsx": TESTS.replace('toBe("{")', 'toBe("}")')}
 
     names = toys.required("jest", NAMED, after, {"src/a.test.tsx": TESTS})
@@ -79,12 +79,12 @@ def test_only_what_changed_is_required():
     ids=range(8),
 )
 def test_nothing_is_required_where_it_may_be_left_out(command, text):
-    """By the command or by the file."""
+    """Because of the command or the file."""
     assert toys.required("jest", command, {"src/a.test.tsx": text}) == ()
 
 
 def test_of_a_script_the_result_says_which_files_it_ran():
-    """Where nothing of a file was skipped, all of it should have run."""
+    """If nothing of a file was skipped, all of it should have run."""
     text = "test('top', () => {});\n"
     ran, skipped = (
         TestCase(id=f"src/a.test.tsx > {title}", status=status)
@@ -99,7 +99,7 @@ def test_of_a_script_the_result_says_which_files_it_ran():
 
 
 def test_a_case_covers_the_title_in_any_group():
-    """Of its own file."""
+    """If the file is the same."""
     covers = toys.FRAMEWORKS["vitest"].covers
     names = ("a.js > t", "a.js > g > t", "b.js > t", "a.js > t > u", "a.js > x t", "a.js")
     cases = [TestCase(id=name, status=TestCaseStatus.PASSED) for name in names]

@@ -1,4 +1,4 @@
-"""What cargo-nextest writes, recorded and, where it is installed, live."""
+"""Results of cargo-nextest: recorded and, if it is installed, live."""
 
 import os
 import shutil
@@ -32,7 +32,7 @@ def read(tmp_path):
 @live
 @pytest.mark.parametrize("options", [(), ("-P", "ci")])
 def test_every_way_to_end_has_its_status(run_suite, options):
-    """Whatever profile the suite names, and wherever the tree wants its own file."""
+    """With any profile, and if the tree's settings write the file elsewhere."""
     env = toys.rust_environment()
 
     result = run_suite(toys.RUST | ELSEWHERE, (*RUN, *options), framework="nextest", env=env)
@@ -42,7 +42,7 @@ def test_every_way_to_end_has_its_status(run_suite, options):
 
 
 def test_a_recorded_result_is_read(read):
-    """Ids are nextest's own: the program's and the test's."""
+    """Ids are nextest's own: those of the program and of the test."""
     cases = read((toys.RECORDED / "nextest-0.9.148.xml").read_bytes(), exit_code=100)
 
     assert toys.statuses(cases) == toys.NEXTEST_CASES
@@ -52,7 +52,7 @@ def test_a_recorded_result_is_read(read):
 
 
 def test_a_flaky_test_passed(read):
-    """What failed at first and passed when tried again is no failure of the run."""
+    """A test that failed first and passed on a retry did not fail."""
     cases = read(
         b'<testsuites><testsuite name="toy"><testcase name="t" classname="toy">'
         b'<flakyFailure type="test failure"/></testcase></testsuite></testsuites>'
@@ -62,14 +62,14 @@ def test_a_flaky_test_passed(read):
 
 
 def test_a_run_without_tests_is_known_by_its_code(read):
-    """Nextest writes nothing then; with any other code something went wrong."""
+    """Nextest then writes nothing; any other exit status is a failure of the run."""
     assert read(exit_code=4) == ()
     with pytest.raises(UnreadableResultError):
         read(exit_code=0)
 
 
 def test_what_does_not_compile_is_an_error(read):
-    """Nextest writes nothing then either; cargo says it."""
+    """Nextest then writes nothing either; cargo's output says so."""
     cases = read(
         output=b"error: could not compile `toy` (lib) due to 1 previous error\n", exit_code=101
     )
@@ -88,7 +88,7 @@ def test_what_does_not_compile_is_an_error(read):
     ],
 )
 def test_the_file_is_asked_for_in_the_profile_that_is_used(tmp_path, command, env, profile, asked):
-    """The suite's, if it names one; else one of ours, which nothing overrides."""
+    """The suite's profile if it names one; if not, one of ours, which nothing overrides."""
     launch = NEXTEST_READER.launch((*command, "--", "--skip", "x"), env, tmp_path)
 
     settings = (tmp_path / "nextest.toml").read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""What Node's own test runner reports, live and recorded, read back."""
+"""Results of Node's own test runner, live and recorded."""
 
 import json
 
@@ -16,7 +16,7 @@ QUITS = {"test/quit.test.js": toys.NODE["test/quit.test.js"]}
 
 
 def line(name, nesting=0, **fields):
-    """Return a line of a result: of a test that passed, unless told otherwise."""
+    """Return a line of a result, by default of a test that passed."""
     flags = dict.fromkeys(("whole", "suite", "skip", "todo"), False)
     rest = {"file": "/tree/a.test.js", "seconds": 0.1, "failure": "", "message": ""}
     entry = {"passed": True, "name": name, "nesting": nesting, **flags, **rest, **fields}
@@ -50,7 +50,7 @@ def read(tmp_path):
 
 @pytest.mark.parametrize("command", [NODE_TEST, ("sh", "-c", "node --test")])
 def test_every_way_to_end_has_its_status(run_node, command):
-    """Subtests count; suites and parents only for what is their own."""
+    """Subtests count; suites and parents count only for failures of their own."""
     result = run_node(toys.NODE, command)
 
     assert toys.statuses(result.cases) == toys.NODE_CASES
@@ -62,7 +62,7 @@ def test_every_way_to_end_has_its_status(run_node, command):
 
 
 def test_a_reporter_of_the_suites_own_is_kept(run_node):
-    """Node wants as many places as reporters."""
+    """Node requires a destination for each reporter."""
     alone = run_node(GOOD, ("node", "--test-reporter", "tap", "--test"))
     flags = ("--test-reporter=tap", "--test-reporter-destination=stdout")
     both = run_node(GOOD, ("node", *flags, "--test"))
@@ -73,7 +73,7 @@ def test_a_reporter_of_the_suites_own_is_kept(run_node):
 
 
 def test_sessions_add_up(run_node):
-    """Each writes a file of its own."""
+    """Each session writes its own file."""
     files = GOOD | {"more/b.test.js": GOOD["test/a.test.js"]}
 
     result = run_node(
@@ -85,7 +85,7 @@ def test_sessions_add_up(run_node):
 
 
 def test_code_that_ends_the_tests_early_is_no_pass(run_node):
-    """A file whose tests did not run is an error, though it ended well."""
+    """A file whose tests did not run is an error, even if it exits with 0."""
     result = run_node(GOOD | QUITS)
 
     assert result.exit_code == 0
@@ -93,7 +93,7 @@ def test_code_that_ends_the_tests_early_is_no_pass(run_node):
 
 
 def test_no_tests_is_no_pass(run_node):
-    """Node ends well where it finds no file."""
+    """Node succeeds if it finds no file."""
     result = run_node({"x.js": ""}, ("node", "--test"))
 
     assert result.status is TestStatus.NO_TESTS
@@ -104,14 +104,14 @@ def test_no_tests_is_no_pass(run_node):
 
 @pytest.mark.parametrize("version", [18, 20, 24])
 def test_a_recorded_result_is_read(read, version):
-    """Newer versions say more of each test, and the same."""
+    """Newer versions report more about each test, with the same result."""
     cases = read((toys.RECORDED / f"node-{version}.jsonl").read_bytes(), files=toys.NODE)
 
     assert toys.statuses(cases) == toys.NODE_CASES
 
 
 def test_newer_versions_mark_tests_as_such(read):
-    """What is no suite is a test; a parent's failure for its subtests' sake is theirs."""
+    """All but suites are tests; a parent that fails because of its subtests does not count."""
     failed = {"passed": False, "failure": "subtestsFailed"}
     cases = read(
         line("a", 2)
@@ -133,7 +133,7 @@ def test_newer_versions_mark_tests_as_such(read):
 
 
 def test_a_hook_that_fails_alone_is_an_error(read):
-    """A suite is a case where nothing in it is to blame."""
+    """A suite is a case if it failed and nothing in it did."""
     hook = {"passed": False, "suite": True, "failure": "hookFailed", "message": "hook"}
 
     cases = read(line("a", 1) + line("s", **hook) + END)
@@ -142,7 +142,7 @@ def test_a_hook_that_fails_alone_is_an_error(read):
 
 
 def test_a_known_failure_does_not_excuse_its_parent(read):
-    """A subtest that failed as expected is not why the parent failed."""
+    """A subtest that failed as expected is not the reason why its parent failed."""
     todo = {"passed": False, "todo": True, "failure": "testCodeFailure"}
 
     cases = read(line("a", 1, **todo) + line("p", passed=False, failure="testCodeFailure") + END)
@@ -151,7 +151,7 @@ def test_a_known_failure_does_not_excuse_its_parent(read):
 
 
 def test_a_test_that_is_called_as_its_file_is_a_test(run_node):
-    """Only what Node reports of a file as such is that file."""
+    """Only Node's own report about a file stands for the whole file."""
     files = {"a.test.js": "\nrequire('node:test').test('a.test.js', () => {});\n"}
 
     result = run_node(files, ("node", "--test"))
@@ -160,7 +160,7 @@ def test_a_test_that_is_called_as_its_file_is_a_test(run_node):
 
 
 def test_what_was_left_open_counts(read):
-    """Tests whose suite never reported itself."""
+    """Tests count even if their suite never reported its end."""
     assert toys.statuses(read(line("a", 3) + END)) == {"a.test.js > a": "passed"}
 
 
@@ -184,19 +184,19 @@ def test_what_was_left_open_counts(read):
     ids=range(13),
 )
 def test_what_is_no_result_is_unreadable(read, data):
-    """Cut, mistyped and bottomless results end in one kind of error."""
+    """Cut, mistyped and very deep results raise one kind of error."""
     with pytest.raises(UnreadableResultError):
         read(data)
 
 
 def test_a_session_without_end_is_no_result(read):
-    """Though another session came to its own."""
+    """Even if another session ended."""
     with pytest.raises(UnreadableResultError, match="did not end"):
         read(line("a") + END, line("b"))
 
 
 def test_tests_are_required_as_of_the_other_frameworks(tmp_path):
-    """By the titles in the files that the command names."""
+    """By their titles, in the files that the command names."""
     files = {"a.test.mjs": "import test from 'node:test';\ntest('new', () => {});\n"}
 
     assert toys.required("node", ("node", "--test", "./a.test.mjs"), files) == ("a.test.mjs > new",)
@@ -204,7 +204,7 @@ def test_tests_are_required_as_of_the_other_frameworks(tmp_path):
 
 
 def test_a_place_with_spaces_is_no_trouble(run_node, tmp_path):
-    """The reporter is named by an address."""
+    """The reporter is passed as a URL."""
     folder = tmp_path / "a b"
     folder.mkdir()
 
@@ -229,7 +229,7 @@ def test_a_place_with_spaces_is_no_trouble(run_node, tmp_path):
     ids=range(8),
 )
 def test_a_whole_file_passes_only_without_tests(read, text, status):
-    """However it comes by the function that defines them."""
+    """However the file gets the function that defines them."""
     event = line("a.test.js", whole=True) + END
 
     assert toys.statuses(read(event, files={"a.test.js": text})) == {"a.test.js": status}

@@ -1,4 +1,4 @@
-"""What real pytest sessions write, read back."""
+"""Results of real pytest sessions."""
 
 import shlex
 from pathlib import Path
@@ -79,7 +79,7 @@ STRANGE = {
 
 
 def test_every_way_to_end_has_its_status(run_suite):
-    """Each case comes once, by the name one would ask pytest for, with its status."""
+    """Each case is reported once, with its status, under the name that selects it in pytest."""
     files = {
         "tests/test_many.py": MANY,
         "tests/base.py": "class Inherited:\n    def test_inherited(self): pass\n",
@@ -141,7 +141,7 @@ def test_strange_parameters_keep_their_ids(run_suite):
 
 
 def test_what_cannot_be_collected_is_an_error(run_suite):
-    """A file that does not import is one case, named after the file, with the reason."""
+    """A file that cannot be imported is one case, named after the file, with the reason."""
     files = {"tests/test_z.py": "import no_such_module\n", "tests/test_a.py": "def test(): pass\n"}
 
     result = run_suite(files)
@@ -153,7 +153,7 @@ def test_what_cannot_be_collected_is_an_error(run_suite):
 
 
 def test_doctests_and_files_have_ids_too(run_suite):
-    """Doctests in modules and in text files are cases like others."""
+    """Doctests in modules and in text files are cases."""
     files = {"pkg/mod.py": '"""\n>>> 1\n1\n"""\n', "docs/test_it.txt": ">>> 2\n2\n"}
 
     result = run_suite(files, (*PYTEST, "--doctest-modules", "--doctest-glob=*.txt"))
@@ -165,7 +165,7 @@ def test_doctests_and_files_have_ids_too(run_suite):
 
 
 def test_ids_are_relative_to_pytests_root_directory(run_suite):
-    """Where pytest takes a sub-folder for its root, ids start there, as in its output."""
+    """If pytest's root is a sub-folder, ids start there, as in its output."""
     files = {"sub/pytest.ini": "[pytest]\n", "sub/t/test_x.py": "def test(): pass\n"}
 
     result = run_suite(files, (*PYTEST, "sub"))
@@ -174,7 +174,7 @@ def test_ids_are_relative_to_pytests_root_directory(run_suite):
 
 
 def test_inherited_tests_find_their_file_in_the_tree(run_suite):
-    """An inherited test is named after the file of its class, wherever it is written."""
+    """An inherited test is named after the file of its class, not the file it is written in."""
     files = {
         "base.py": "class Base:\n    def test_it(self): pass\n",
         "a.b/test_x.py": "from base import Base\nclass TestX(Base): pass\n",
@@ -206,7 +206,7 @@ def test_the_suites_own_options_are_kept(run_suite):
 
 
 def test_a_result_path_with_spaces_is_quoted():
-    """The option survives pytest's splitting, whatever the path."""
+    """The path is still one word after pytest splits the variable."""
     scratch = Path("/it's a place")
 
     launch = PYTEST_READER.launch(("pytest", "a"), {"PYTEST_ADDOPTS": "-x"}, scratch)
@@ -217,7 +217,7 @@ def test_a_result_path_with_spaces_is_quoted():
 
 
 def test_options_stand_before_what_are_no_options():
-    """Behind two hyphens everything is a place."""
+    """After two hyphens every word is a path."""
     launch = PYTEST_READER.launch(("pytest", "-q", "--", "a"), {}, Path("/s"))
 
     assert launch.command[:3] == ("pytest", "-q", "--junitxml=/s/junit.xml")
@@ -225,7 +225,7 @@ def test_options_stand_before_what_are_no_options():
 
 
 def test_settings_of_the_tree_do_not_hide_the_result(run_suite):
-    """A tree that asks for another JUnit family and for logs is read all the same."""
+    """Even if the tree's settings choose another JUnit family and log to the file."""
     files = {
         "sub/pytest.ini": "[pytest]\njunit_family = xunit2\njunit_logging = all\n",
         "sub/t/test_x.py": "class TestA:\n    def test(self): print('x' * (65 << 20))\n",
@@ -244,7 +244,7 @@ TWO = {
 
 @pytest.mark.parametrize("separator", [";", "&", "; cd b; unset PYTHONPATH;"])
 def test_every_session_of_a_script_counts(run_suite, separator):
-    """A failure in the first is not lost to the second."""
+    """A failure in the first session is not hidden by the second."""
     script = f"python -m pytest -q a/test_a.py {separator} python -m pytest -q --rootdir=."
 
     result = run_suite(TWO, ("sh", "-c", f"{script}; wait; true"), env={"PYTHONPATH": "."})
@@ -256,7 +256,7 @@ def test_every_session_of_a_script_counts(run_suite, separator):
 
 
 def test_a_session_within_a_test_is_none_of_the_suites(run_suite):
-    """A plug-in's tests start pytest, with the variables of the run."""
+    """The tests of a plug-in start pytest with the variables of the run."""
     text = (
         "import subprocess, sys\ndef test_outer(tmp_path):\n"
         "    file = tmp_path / 'test_in.py'\n"
@@ -272,7 +272,7 @@ def test_a_session_within_a_test_is_none_of_the_suites(run_suite):
 
 
 def test_a_result_file_of_the_commands_own_takes_nothing_away(run_suite):
-    """Ours is asked for last."""
+    """The last option counts, which is ours."""
     result = run_suite({"test_x.py": "def test(): pass\n"}, (*PYTEST, "--junitxml=r.xml"))
 
     assert result.status is TestStatus.PASSED
@@ -280,7 +280,7 @@ def test_a_result_file_of_the_commands_own_takes_nothing_away(run_suite):
 
 @pytest.mark.parametrize("script", ["exit 3", "kill -9 $$", "no_such_program"])
 def test_a_script_without_a_session_has_no_result(run_suite, script):
-    """And its exit status is its own."""
+    """The script's own exit status is kept."""
     result = run_suite(TWO, ("sh", "-c", script))
 
     assert not result.cases

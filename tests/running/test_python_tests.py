@@ -1,4 +1,4 @@
-"""Which tests a patch brings, as its text shows them."""
+"""Which Python tests a patch is found to add."""
 
 import pytest
 
@@ -49,7 +49,7 @@ PYTEST = ("python", "-m", "pytest")
 
 
 def required(after, command=PYTEST, path="t/test_a.py", before=None, cases=(), **more):
-    """Return what a patch that changes one file requires."""
+    """Return the tests that a patch to one file requires."""
     files = {} if before is None else {path: before}
     files |= more.pop("files", {})
     old = Snapshot.from_files({name: text.encode() for name, text in files.items()})
@@ -60,7 +60,7 @@ def required(after, command=PYTEST, path="t/test_a.py", before=None, cases=(), *
 
 
 def test_new_and_changed_functions_are_named():
-    """Where pytest looks by default, and nothing that may not be collected."""
+    """In files that pytest collects by default; functions that it may not collect are left out."""
     assert required(AFTER, before=BEFORE) == (
         "t/test_a.py::TestOld::test_changed",
         "t/test_a.py::TestNew::test_one",
@@ -76,7 +76,7 @@ def test_new_and_changed_functions_are_named():
     ["", "x = '\\d'", "def test_(:", b"\xff\0", "x = " + "(" * 3000, "def test_a" + "()" * 3],
 )
 def test_a_file_that_cannot_be_read_names_nothing(text):
-    """Pytest will say what is wrong with it."""
+    """Pytest itself will report what is wrong with it."""
     assert required(text) == ()
 
 
@@ -125,7 +125,7 @@ def test_only_what_the_command_surely_runs_is_required(command, found):
 
 
 def test_of_a_script_that_hides_its_command_the_run_tells_the_files():
-    """What runs of a file runs all of its new tests."""
+    """If some of a file ran, all of its new tests should have run."""
     script = ("bash", "run.sh")
     other = TestCase(id="t/test_b.py::test", status="passed")
     same = TestCase(id="t/test_a.py::test_b", status="passed")
@@ -149,14 +149,14 @@ def test_of_a_script_that_hides_its_command_the_run_tells_the_files():
     ],
 )
 def test_a_case_covers_the_function_it_is_of(case, covered):
-    """Whatever its parameters; a namesake in another folder does not."""
+    """With any parameters; a function of the same name in another folder does not count."""
     found = PYTEST_READER.covers(TestCase(id=case, status="passed"), "t/test_a.py::test_a")
 
     assert found is covered
 
 
 def test_a_folder_with_a_bracket_in_its_name_is_no_parameter():
-    """Parameters stand behind the function."""
+    """Parameters come after the function."""
     case = TestCase(id="a[b]/test_a.py::test_a[1]", status="passed")
 
     assert PYTEST_READER.covers(case, "a[b]/test_a.py::test_a")
@@ -164,7 +164,7 @@ def test_a_folder_with_a_bracket_in_its_name_is_no_parameter():
 
 @pytest.mark.parametrize(("status", "covered"), [("skipped", True), ("error", False)])
 def test_a_file_that_skips_itself_covers_its_functions(status, covered):
-    """As `pytest.importorskip` has it: the one case is the file's."""
+    """With `pytest.importorskip`, the only case is the file."""
     case = TestCase(id="t/test_a.py", status=status)
 
     assert PYTEST_READER.covers(case, "t/test_a.py::test_a") is covered
@@ -172,7 +172,7 @@ def test_a_file_that_skips_itself_covers_its_functions(status, covered):
 
 
 def test_ids_begin_at_pytests_root_directory():
-    """Which may be a folder of the tree, as the cases tell; a namesake does not."""
+    """The cases show which folder that is; another file of the same name does not count."""
     text = "def test_a(): pass\n"
     case = TestCase(id="test_a.py::test_b", status="passed")
 
@@ -205,12 +205,12 @@ def test_ids_begin_at_pytests_root_directory():
     ],
 )
 def test_settings_of_the_tree_may_leave_tests_out(files, found):
-    """What they select, rename or ignore is not required."""
+    """Tests that they deselect, rename or ignore are not required."""
     assert bool(required("def test_a(): pass\n", files=files)) is found
 
 
 def test_settings_may_leave_out_classes():
-    """But for those of unittest, whose names are their own."""
+    """Except unittest's classes, which pytest collects whatever their name."""
     text = (
         "class TestA:\n    def test_a(self): pass\n"
         "class TestB(unittest.TestCase):\n    def test_b(self): pass\n"
@@ -221,7 +221,7 @@ def test_settings_may_leave_out_classes():
 
 
 def test_testpaths_do_not_hold_where_the_command_names_a_place():
-    """As pytest has it."""
+    """Pytest ignores the setting then."""
     files = {"pytest.ini": "[pytest]\ntestpaths = other\n"}
 
     assert required("def test_a(): pass\n", (*PYTEST, "t"), files=files) != ()
@@ -229,7 +229,7 @@ def test_testpaths_do_not_hold_where_the_command_names_a_place():
 
 @pytest.mark.parametrize("options", ["-k a", "-q -m slow", "'"])
 def test_options_of_the_environment_select_too(options):
-    """As if they stood in the command."""
+    """As if they were part of the command."""
     assert required("def test_a(): pass\n", env={"PYTEST_ADDOPTS": options}) == ()
     assert required("def test_a(): pass\n", env={"PYTEST_ADDOPTS": "-q"}) != ()
 
@@ -264,7 +264,7 @@ def test_folders_that_pytest_leaves_out_are_left_out(folder):
     ],
 )
 def test_what_may_not_be_collected_is_not_required(text):
-    """Renamed, removed, hidden, without parameters, or of an unknown base."""
+    """Functions that are renamed, removed, hidden or without parameters, or of an unknown base."""
     assert required(text) == ()
 
 
@@ -280,7 +280,7 @@ def test_what_may_not_be_collected_is_not_required(text):
     ],
 )
 def test_known_decorators_and_bases_keep_a_test(text):
-    """They neither rename nor remove it."""
+    """They do not rename or remove it."""
     assert len(required(text)) == 1
 
 
@@ -295,7 +295,7 @@ def test_known_decorators_and_bases_keep_a_test(text):
     ],
 )
 def test_a_script_that_selects_requires_nothing(script, found):
-    """As far as its text shows, in the tree or in the command."""
+    """As far as the text of the tree's scripts and of the command shows."""
     case = TestCase(id="t/test_a.py::test_b", status="passed")
     text, files = "def test_a(): pass\n", {"run.sh": script}
 

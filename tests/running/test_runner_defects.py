@@ -1,8 +1,7 @@
-"""What the harness that this library replaces gets wrong in running tests, got right.
+"""Defects of the harness that this library replaces, which this library does not have.
 
-The numbers are those of our list of its defects. Those of reading results are with
-each framework's reader, those of forging in `test_forgery.py`, those of containers
-in `test_container.py`.
+The numbers are those of our list of these defects. Defects in reading results are tested
+with each reader, forged results in `test_forgery.py`, containers in `test_container.py`.
 """
 
 import subprocess

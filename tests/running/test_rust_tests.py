@@ -1,4 +1,4 @@
-"""Which tests of Rust a patch is found to bring."""
+"""Which Rust tests a patch is found to add."""
 
 import pytest
 import toys
@@ -38,7 +38,7 @@ MANIFEST = {"Cargo.toml": toys.RUST["Cargo.toml"]}
 
 
 def test_added_tests_are_required():
-    """Functions that stand in modules alone, without a condition."""
+    """Functions that are inside modules only, without a condition."""
     files = MANIFEST | {"src/lib.rs": TESTS, "src/other.rs": TESTS, "tests/it.rs": TESTS}
 
     names = toys.required("cargo", ("cargo", "test"), files)
@@ -58,7 +58,7 @@ def test_added_tests_are_required():
 
 
 def test_only_what_changed_is_required():
-    """A test that the file already held is not among those that the patch brings."""
+    """A test that was in the file before is not required."""
     before = MANIFEST | {"src/lib.rs": TESTS}
     after = MANIFEST | {"src/lib.rs": TESTS.replace("fn plain() {}", "fn plain() { }")}
 
@@ -83,12 +83,12 @@ def test_only_what_changed_is_required():
     ids=range(11),
 )
 def test_nothing_is_required_where_it_may_be_left_out(command, files):
-    """By the command, by the manifest or by the file."""
+    """Because of the command, the manifest or the file."""
     assert toys.required("cargo", command, MANIFEST | {"tests/it.rs": TESTS} | files) == ()
 
 
 def test_programs_are_called_as_cargo_and_nextest_do():
-    """Files of programs have underscores, ids of nextest have not."""
+    """Program files have underscores; nextest's ids do not."""
     test = "#[test]\nfn a() {}\n"
     manifest = '[package]\nversion = "1.0.0"\nname = "my-toy"\n[badges]\nname = "other"\n'
     files = {"Cargo.toml": manifest, "src/main.rs": test, "tests/my-it.rs": test}
@@ -114,7 +114,7 @@ def test_programs_are_called_as_cargo_and_nextest_do():
     ],
 )
 def test_of_a_script_the_result_says_which_programs_it_ran(script, found):
-    """Unless its text selects among tests."""
+    """Unless the script's text selects among the tests."""
     files = MANIFEST | {"src/lib.rs": TESTS, "tests/it.rs": TESTS, "run.sh": f"{script}\n"}
     case = TestCase(id="it tests/it.rs::old", status=TestCaseStatus.PASSED)
     expected = ("it tests/it.rs::plain", "it tests/it.rs::tests::panics") if found else ()
@@ -125,7 +125,7 @@ def test_of_a_script_the_result_says_which_programs_it_ran(script, found):
 
 
 def test_a_script_may_run_nextest():
-    """Its programs are known by their own ids."""
+    """Its programs are recognised by nextest's own ids."""
     files = MANIFEST | {"src/lib.rs": TESTS, "tests/it.rs": TESTS}
     case = TestCase(id="toy old", status=TestCaseStatus.PASSED)
     command = ("sh", "-c", "cargo nextest run")
@@ -148,7 +148,7 @@ def test_a_script_may_run_nextest():
     ],
 )
 def test_a_case_covers_the_function_of_its_program_and_modules(case, covered):
-    """A namesake elsewhere does not stand in."""
+    """A function of the same name elsewhere does not count."""
     covers = toys.FRAMEWORKS["cargo"].covers
     case = TestCase(id=case, status=TestCaseStatus.PASSED)
 
@@ -156,14 +156,14 @@ def test_a_case_covers_the_function_of_its_program_and_modules(case, covered):
 
 
 def test_without_its_program_a_name_is_good_enough():
-    """Where somebody writes it by hand."""
+    """A person who lists required tests may leave out the program."""
     case = TestCase(id="toy src/lib.rs::tests::plain", status=TestCaseStatus.PASSED)
 
     assert toys.FRAMEWORKS["cargo"].covers(case, "src/lib.rs::tests::plain")
 
 
 def test_nextest_names_a_test_exactly():
-    """By program and modules."""
+    """By its program and its modules."""
     covers = toys.FRAMEWORKS["nextest"].covers
     case = TestCase(id="toy::it tests::plain", status=TestCaseStatus.PASSED)
 

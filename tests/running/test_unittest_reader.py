@@ -1,4 +1,4 @@
-"""What unittest did, through a script of ours or in its own words."""
+"""Results of unittest, written by our script or read from its output."""
 
 import sys
 from collections import Counter
@@ -49,7 +49,7 @@ def count(tmp_path):
 
 
 def test_every_way_to_end_has_its_status(run_unittest):
-    """Each test once, by unittest's own name, and what failed around the tests."""
+    """Each test once, by unittest's own name, and each failure outside of the tests."""
     result = run_unittest(toys.UNITTEST)
 
     assert toys.statuses(result.cases) == toys.UNITTEST_CASES
@@ -83,7 +83,7 @@ def test_arguments_mean_what_they_mean_to_unittest(run_unittest, command):
 
 
 def test_modules_of_the_tree_are_found_and_hide_none_of_ours(run_unittest):
-    """As with `-m`, the tree is the first place; not before unittest itself is there."""
+    """As with `-m`, the tree is searched first, but only after unittest was loaded."""
     files = GOOD | {
         "unittest_script.py": "value = 1\n",
         "xml/__init__.py": "raise ValueError\n",
@@ -98,7 +98,7 @@ def test_modules_of_the_tree_are_found_and_hide_none_of_ours(run_unittest):
 
 @pytest.mark.parametrize("code", ["os._exit(0)", "sys.exit(0)"])
 def test_code_that_ends_the_run_early_is_no_pass(run_unittest, code):
-    """Nothing is written then, or what unittest made of it."""
+    """Either nothing is written, or the result of unittest itself."""
     text = f"    def test_quits(self):\n        import os, sys; {code}\n"
 
     result = run_unittest({"test_x.py": GOOD["test_x.py"] + text})
@@ -108,7 +108,7 @@ def test_code_that_ends_the_run_early_is_no_pass(run_unittest, code):
 
 
 def test_the_script_does_what_unittest_does(tmp_path, monkeypatch, capsys):
-    """In this very process: it reads its arguments, ends as unittest ends, and writes."""
+    """In this process: it parses its arguments, exits as unittest does, and writes the file."""
     # Pytest's own stand-in for standard error takes no lone surrogates.
     text = toys.UNITTEST["tests/test_many.py"].replace(r"\ud800", "")
     (tmp_path / "many_of_unittest.py").write_text(text, encoding="utf-8")
@@ -133,14 +133,14 @@ def test_the_script_does_what_unittest_does(tmp_path, monkeypatch, capsys):
 
 
 def test_no_tests_is_no_pass(run_unittest):
-    """Whatever code this Python's unittest has for it."""
+    """With whatever exit status this version of Python uses for it."""
     result = run_unittest({"x.py": ""})
 
     assert result.status is TestStatus.NO_TESTS
 
 
 def test_a_script_is_counted_by_its_closing_lines(run_unittest):
-    """Several sessions add up; what tests print on the way does not count."""
+    """Several sessions add up; what tests print in between is ignored."""
     text = GOOD["test_x.py"][:-5] + "print('Ran 999 tests in 1.000s\\n\\nOK')\n"
     files = {"run.sh": "python -m unittest test_x\npython -m unittest test_y test_x\n"}
 
@@ -154,7 +154,7 @@ def test_a_script_is_counted_by_its_closing_lines(run_unittest):
 
 
 def test_closing_lines_are_read(count):
-    """Every count that they may hold."""
+    """With every kind of count that they may contain."""
     many = "failures=1, errors=2, skipped=3, expected failures=4, unexpected successes=5"
 
     assert count(closing(1, "OK")) == {"passed": 1}
@@ -175,7 +175,7 @@ def test_closing_lines_are_read(count):
 
 
 def test_sessions_add_up(count):
-    """Of one log."""
+    """Several sessions in one log."""
     two = closing(2, "OK") + "x\n" + closing(3, "FAILED (errors=1)")
 
     assert count(two) == {"passed": 4, "error": 1}
@@ -202,13 +202,13 @@ def test_sessions_add_up(count):
     ids=range(13),
 )
 def test_what_contradicts_itself_is_unreadable(count, text):
-    """Unknown, incomplete and impossible counts, and none at all."""
+    """Unknown, incomplete, impossible or missing counts are refused."""
     with pytest.raises(UnreadableResultError):
         count(text)
 
 
 def test_of_unittest_itself_no_line_is_believed(tmp_path):
-    """Where a file was asked for, a printed summary does not stand in for it."""
+    """If a file was requested, a printed summary does not replace it."""
     output = closing(5, "OK").encode()
 
     with pytest.raises(UnreadableResultError, match="no result file"):
@@ -256,14 +256,14 @@ def test_function(): pass
     ],
 )
 def test_added_tests_are_required(command, path, module):
-    """Methods of plain test cases, in modules that are named or found."""
+    """Methods of plain test cases, in modules that are named or discovered."""
     names = toys.required("unittest", command, {path: TESTS, "pkg/__init__.py": ""})
 
     assert names == (f"{module}.Plain.test_one", f"{module}.Plain.test_two")
 
 
 def test_only_what_changed_is_required():
-    """A test that the file already held is not among those that the patch brings."""
+    """A test that was in the file before is not required."""
     after = {"test_a.py": TESTS.replace("test_one(self): pass", "test_one(self): return")}
 
     names = toys.required("unittest", UNITTEST, after, {"test_a.py": TESTS})
@@ -295,12 +295,12 @@ def test_only_what_changed_is_required():
     ids=range(17),
 )
 def test_nothing_is_required_where_it_may_be_left_out(command, files):
-    """By the command, by where the file is, or by the module."""
+    """Because of the command, the file's location, or the module."""
     assert toys.required("unittest", command, {"test_a.py": TESTS} | files) == ()
 
 
 def test_a_case_covers_the_method_of_its_name():
-    """Its own and no other."""
+    """And no other method."""
     case = TestCase(id="test_a.C.test", status=TestCaseStatus.PASSED)
 
     assert UNITTEST_READER.covers(case, "test_a.C.test")

@@ -1,4 +1,4 @@
-"""Reads results of small projects, and says what it takes to run these."""
+"""Reads results of small projects, and finds the programs that run them."""
 
 import os
 import shutil
@@ -56,7 +56,7 @@ def tree(files):
 
 
 def read(framework, scratch, results=(), *, files=(), command=("command",), **run):
-    """Return what a reader makes of result files, by name, or of an output."""
+    """Return the cases that a reader finds in result files, by name, or in an output."""
     scratch.mkdir(exist_ok=True)
     for name, data in dict(results).items():
         # Some file systems wait for the disk where a file is cut short and written again.
@@ -95,7 +95,7 @@ def statuses(cases):
 
 
 def need(program):
-    """Return where a program is; skip without it, but fail where CI should have it."""
+    """Return where a program is; skip the test without it, but fail in CI."""
     found = shutil.which(program)
     if found is None and os.environ.get("CI"):
         pytest.fail(f"{program} is not installed")
@@ -105,7 +105,7 @@ def need(program):
 
 
 def go_environment():
-    """Return variables by which Go finds what it built before, and asks no network."""
+    """Return variables with which Go finds earlier builds and does not use the network."""
     cache = subprocess.run(
         (need("go"), "env", "GOCACHE"), capture_output=True, text=True, check=True
     )
@@ -113,7 +113,7 @@ def go_environment():
 
 
 def rust_environment():
-    """Return variables by which a toolchain is found that is managed in the home."""
+    """Return variables with which a toolchain in the home directory is found."""
     need("cargo")
     home = Path.home()
     folders = {"RUSTUP_HOME": home / ".rustup", "CARGO_HOME": home / ".cargo"}

@@ -1,4 +1,4 @@
-"""Small projects in Go and Rust, and what becomes of each of their tests."""
+"""Small projects in Go and Rust, and the status of each of their tests."""
 
 GO = {
     "go.mod": "module example.com/toy\n\ngo 1.18\n",

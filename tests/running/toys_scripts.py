@@ -1,4 +1,4 @@
-"""Small projects in JavaScript and Python, and what becomes of each of their tests."""
+"""Small projects in JavaScript and Python, and the status of each of their tests."""
 
 _GROUPS = """\
 test('top', () => {});
