@@ -1,4 +1,4 @@
-"""What a strategy is asked in a check, and how that is told to a person."""
+"""The input of a strategy in a check, its outcome, and how both are shown to a person."""
 
 from collections.abc import Iterator
 
@@ -7,9 +7,20 @@ from attrs import evolve, frozen
 from cooperbench_eval.merging.tree import merge_changes
 from cooperbench_eval.models import Entry, FileMode
 from cooperbench_eval.snapshot import Changes, Snapshot
-from cooperbench_eval.strategies.protocol import FeatureContext, MergeInput
+from cooperbench_eval.strategies.protocol import FeatureContext, MergeInput, MergeOutcome
+from cooperbench_eval.testing.records import BrokenError, Counterexample
 
-__all__ = ["MergeCase", "has_line_conflicts", "shown_bytes", "shown_changes"]
+__all__ = [
+    "Fingerprint",
+    "MergeCase",
+    "broken",
+    "difference",
+    "fingerprint",
+    "has_line_conflicts",
+    "shown_bytes",
+    "shown_changes",
+    "shown_outcome",
+]
 
 _SHOWN_BYTES = 300
 _SHOWN_PATHS = 12
@@ -18,13 +29,13 @@ _FEATURES = (FeatureContext(number=2, description="Add b."), FeatureContext(numb
 
 @frozen(kw_only=True)
 class MergeCase:
-    """One question to a strategy: a base tree and two sides.
+    """One input of a strategy: a base tree and two sides.
 
     Attributes:
         base: The common ancestor.
         ours: The side that is merged into.
         theirs: The side that is merged.
-        is_described: Whether the strategy is told of the sides' features.
+        is_described: Whether the strategy gets the descriptions of the sides' features.
     """
 
     base: Snapshot
@@ -34,11 +45,11 @@ class MergeCase:
 
     @property
     def swapped(self) -> "MergeCase":
-        """The same with the sides in each other's place."""
+        """The same case with the sides swapped."""
         return evolve(self, ours=self.theirs, theirs=self.ours)
 
     def fresh_input(self) -> MergeInput:
-        """Make what a strategy is given, of which nothing was used before."""
+        """Return an input for a strategy that shares nothing with earlier ones."""
         base = Snapshot.from_files(_entries_of(self.base))
         ours, theirs = Changes(dict(self.ours)), Changes(dict(self.theirs))
         return MergeInput(
@@ -51,7 +62,6 @@ class MergeCase:
         )
 
     def __str__(self) -> str:
-        """Tell each version of each file."""
         base = Changes(_entries_of(self.base))
         parts = (("base", base), ("ours", self.ours), ("theirs", self.theirs))
         return "\n".join(f"{name:<6} {line}" for name, side in parts for line in _rows(side))
@@ -62,13 +72,46 @@ def has_line_conflicts(given: MergeInput, path: str) -> bool:
     return any(conflict.has_lines for conflict in given.conflicts if conflict.path == path)
 
 
+def broken(case: MergeCase, *, came: str | MergeOutcome, wanted: str) -> BrokenError:
+    """Return the error for a law that is broken in *case*."""
+    shown = came if isinstance(came, str) else shown_outcome(came, case.base)
+    return BrokenError(Counterexample(given=str(case), came=shown, wanted=wanted))
+
+
+# What must be the same each time: first the outcome as shown to a person, then what that
+# does not show, the tree's id and the ledger.
+Fingerprint = tuple[str, str]
+
+
+def fingerprint(outcome: MergeOutcome, base: Snapshot) -> Fingerprint:
+    """Return everything about *outcome* that must not differ from one time to the next."""
+    details = [outcome.tree_id(base), *map(str, outcome.ledger)]
+    return shown_outcome(outcome, base), "\n".join(details)
+
+
+def difference(one: Fingerprint, other: Fingerprint) -> tuple[str, str] | None:
+    """Return the first part of each that differs, if any."""
+    return next((pair for pair in zip(one, other, strict=True) if pair[0] != pair[1]), None)
+
+
+def shown_outcome(outcome: MergeOutcome, base: Snapshot) -> str:
+    """Show the merged tree and the open conflicts."""
+    lines = [shown_changes(outcome.changes, base)]
+    for conflict in outcome.conflicts:
+        place = f"{conflict.path!r}" + (f", line {conflict.line}" if conflict.has_lines else "")
+        lines.append(f"an open conflict ({conflict.kind.value}) in {place}")
+    if outcome.conflicts_met and not outcome.conflicts:
+        lines.append("no open conflict")
+    return "\n".join(lines)
+
+
 def shown_changes(changes: Changes, base: Snapshot) -> str:
-    """Tell what a base tree becomes with *changes*, file by file."""
+    """Show the tree that *changes* make of the base, file by file."""
     return "\n".join(_rows(Changes(_entries_of(base.overlay(changes)))))
 
 
 def shown_bytes(data: bytes) -> str:
-    """Tell *data*, without the middle if it is long."""
+    """Show *data*, without the middle if it is long."""
     if len(data) <= _SHOWN_BYTES:
         return repr(data)
     half = _SHOWN_BYTES // 2

@@ -8,8 +8,8 @@ from cooperbench_eval.running.sandboxes.protocol import Sandbox
 from cooperbench_eval.running.sandboxes.registry import as_sandbox
 from cooperbench_eval.strategies.protocol import MergeStrategy
 from cooperbench_eval.testing.records import Law, LawResult, check_opt_out
-from cooperbench_eval.testing.sandbox_bench import Allowance
-from cooperbench_eval.testing.sandbox_check import check_sandbox_law, sandbox_bench
+from cooperbench_eval.testing.sandbox_bench import sandbox_bench
+from cooperbench_eval.testing.sandbox_check import check_sandbox_law
 from cooperbench_eval.testing.sandbox_laws import SANDBOX_LAWS, SandboxLaw
 from cooperbench_eval.testing.search import Effort
 from cooperbench_eval.testing.strategy_check import accept_strategy, check_law, is_symmetric
@@ -25,19 +25,51 @@ PluginT = TypeVar("PluginT")
 __all__ = ["SandboxLaws", "StrategyLaws"]
 
 
-class StrategyLaws:
+class _LawTests:
+    """A test for each law; subclasses say of what."""
+
+    __test__: ClassVar[bool] = False
+    opt_out: ClassVar[Mapping[str, str]] = {}
+    _laws: ClassVar[Sequence[Law]] = ()
+    _maker: ClassVar[str]
+
+    def __init_subclass__(cls) -> None:
+        """Have the subclass collected if it makes a plug-in, and check its opt-outs."""
+        super().__init_subclass__()
+        check_opt_out(cls.opt_out, cls._laws)
+        if "__test__" not in cls.__dict__:
+            cls.__test__ = getattr(getattr(cls, cls._maker), "__module__", "") != __name__
+
+    def pytest_generate_tests(self, metafunc: "pytest.Metafunc") -> None:
+        """Make a test of each law."""
+        import pytest  # noqa: PLC0415 - pytest is installed wherever it collects this
+
+        if metafunc.function.__name__ != "test_law":
+            return
+        rows = []
+        for law in self._applicable():
+            reason = self.opt_out.get(law.name)
+            marks = () if reason is None else pytest.mark.xfail(reason=reason, strict=False)
+            rows.append(pytest.param(law, id=law.name, marks=marks))
+        metafunc.parametrize("law", rows)
+
+    def _applicable(self) -> Sequence[Law]:
+        return self._laws
+
+
+class StrategyLaws(_LawTests):
     """A test for each law of strategies; subclass it in a test module.
 
-    The laws run with Hypothesis's current profile: its number of examples, its seed, its
-    database of failures. Whatever the subclass is called, pytest collects it as soon as
-    it says how to make a strategy.
+    The laws use Hypothesis's current profile: its number of examples, its seed, its
+    database of failures. Pytest collects each subclass that defines `make_strategy`,
+    whatever its name.
 
     Attributes:
-        opt_out: The laws that the strategy need not keep, by name, each with its reason.
-            They are run and expected to fail: pytest lists them as `xfailed` with the
-            reason, or as `xpassed` if nothing breaks them.
+        opt_out: The laws that the strategy does not have to keep, by name, each with its
+            reason. They run and are expected to fail: pytest lists them as `xfailed` with
+            the reason, or as `xpassed` if nothing breaks them.
         files: As in `check_strategy`.
-        examples: How many cases to try for each law; `None` leaves it to the profile.
+        examples: The number of cases for each law; `None` leaves it to the profile.
 
     Example:
         >>> from cooperbench_eval import get_strategy
@@ -46,58 +78,40 @@ class StrategyLaws:
         ...         return get_strategy("union")
     """
 
-    __test__: ClassVar[bool] = False
-    opt_out: ClassVar[Mapping[str, str]] = {}
     files: ClassVar["Files"] = {}
     examples: ClassVar[int | None] = None
-
-    def __init_subclass__(cls) -> None:
-        """Have the subclass collected, and refuse an opt-out that says nothing."""
-        super().__init_subclass__()
-        check_opt_out(cls.opt_out, STRATEGY_LAWS)
-        if "__test__" not in cls.__dict__:
-            cls.__test__ = cls.make_strategy is not StrategyLaws.make_strategy
+    _laws = STRATEGY_LAWS
+    _maker = "make_strategy"
 
     def make_strategy(self) -> MergeStrategy:
-        """Return the strategy, made anew."""
+        """Return a new instance of the strategy."""
         raise NotImplementedError
-
-    def pytest_generate_tests(self, metafunc: "pytest.Metafunc") -> None:
-        """Make a test of each law."""
-        _parametrize(metafunc, STRATEGY_LAWS, self.opt_out)
 
     def test_law(self, law: StrategyLaw) -> None:
         """The strategy keeps the law."""
         strategy = _accepted(accept_strategy, self.make_strategy())
         if law.name == "symmetry" and not is_symmetric(strategy):
-            return  # the law asks something of those alone that say so
+            return  # the law applies only to strategies that declare it
         name = f"{type(self).__module__}_{type(self).__qualname__}_{law.name}"
-        result = check_law(
-            strategy,
-            law,
-            files=self.files,
-            effort=Effort(examples=self.examples, seed=None, uses_profile=True),
-            name="".join(each if each.isalnum() else "_" for each in name),
-        )
-        _require(result)
+        effort = Effort(examples=self.examples, seed=None, uses_profile=True)
+        _require(check_law(strategy, law, files=self.files, effort=effort, name=name))
 
 
-class SandboxLaws:
+class SandboxLaws(_LawTests):
     """A test for each law of sandboxes; subclass it in a test module.
 
-    Whatever the subclass is called, pytest collects it as soon as it says how to make a
-    sandbox.
+    Pytest collects each subclass that defines `make_sandbox`, whatever its name.
 
     Attributes:
-        opt_out: The laws that the sandbox need not keep, by name, each with its reason.
-            They are run and expected to fail, as those of `StrategyLaws`.
-        isolates: Whether it claims to keep its command from the machine; the laws of
-            isolation are asked of no other.
+        opt_out: The laws that the sandbox does not have to keep, by name, each with its
+            reason. They run and are expected to fail, as those of `StrategyLaws`.
+        isolates: Whether it claims to keep its command from the machine. The laws of
+            isolation apply only if it does.
         slack_seconds: How much longer than its command, or than its deadline, a run may
             take.
-        patience_seconds: How long after a killed caller something may still run.
-        parallel_runs: How many runs the law of many at once makes.
-        parallel_width: How many of these at a time.
+        patience_seconds: How long processes may still run after their caller was killed.
+        parallel_runs: The number of runs for the law of parallel runs.
+        parallel_width: How many of these run at a time.
 
     Example:
         >>> from cooperbench_eval import LocalSandbox
@@ -106,58 +120,36 @@ class SandboxLaws:
         ...         return LocalSandbox()
     """
 
-    __test__: ClassVar[bool] = False
-    opt_out: ClassVar[Mapping[str, str]] = {}
     isolates: ClassVar[bool] = False
     slack_seconds: ClassVar[float] = 5.0
     patience_seconds: ClassVar[float] = 5.0
     parallel_runs: ClassVar[int] = 24
     parallel_width: ClassVar[int] = 8
-
-    def __init_subclass__(cls) -> None:
-        """Have the subclass collected, and refuse an opt-out that says nothing."""
-        super().__init_subclass__()
-        check_opt_out(cls.opt_out, SANDBOX_LAWS)
-        if "__test__" not in cls.__dict__:
-            cls.__test__ = cls.make_sandbox is not SandboxLaws.make_sandbox
+    _laws = SANDBOX_LAWS
+    _maker = "make_sandbox"
 
     def make_sandbox(self) -> Sandbox:
         """Return the sandbox."""
         raise NotImplementedError
 
     def leftovers(self) -> Sequence[object]:
-        """List what is left of runs beside processes and temporary files."""
+        """List what runs left behind other than processes and temporary files."""
         return ()
 
-    def pytest_generate_tests(self, metafunc: "pytest.Metafunc") -> None:
-        """Make a test of each law."""
-        laws = [law for law in SANDBOX_LAWS if self.isolates or not law.isolates]
-        _parametrize(metafunc, laws, self.opt_out)
+    def _applicable(self) -> Sequence[Law]:
+        return [law for law in SANDBOX_LAWS if self.isolates or not law.isolates]
 
     def test_law(self, law: SandboxLaw) -> None:
         """The sandbox keeps the law."""
-        allowance = Allowance(
+        with sandbox_bench(
+            _accepted(as_sandbox, self.make_sandbox()),
             slack_seconds=self.slack_seconds,
             patience_seconds=self.patience_seconds,
             parallel_runs=self.parallel_runs,
             parallel_width=self.parallel_width,
             leftovers=self.leftovers,
-        )
-        sandbox = _accepted(as_sandbox, self.make_sandbox())
-        with sandbox_bench(sandbox, allowance) as bench:
+        ) as bench:
             _require(check_sandbox_law(bench, law))
-
-
-def _parametrize(
-    metafunc: "pytest.Metafunc", laws: Sequence[Law], opt_out: Mapping[str, str]
-) -> None:
-    import pytest  # noqa: PLC0415 - where there are tests there is pytest
-
-    if metafunc.function.__name__ != "test_law":
-        return
-    marks = {name: [pytest.mark.xfail(reason=why, strict=False)] for name, why in opt_out.items()}
-    rows = [pytest.param(law, id=law.name, marks=marks.get(law.name, ())) for law in laws]
-    metafunc.parametrize("law", rows)
 
 
 def _accepted(accept: Callable[[PluginT], PluginT], given: PluginT) -> PluginT:

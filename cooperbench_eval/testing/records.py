@@ -1,9 +1,9 @@
-"""What a check finds: a record for each law."""
+"""The result of a check: a record for each law."""
 
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
 
-from attrs import evolve, field, frozen
+from attrs import field, frozen
 
 __all__ = [
     "BrokenError",
@@ -14,25 +14,20 @@ __all__ = [
     "UncheckedError",
     "check_opt_out",
     "check_positive",
-    "excused",
-    "failed",
 ]
-
-_MOST_SAID = 400
-_NEEDLESS = "; it was not broken in any case tried"
 
 
 class LawStatus(StrEnum):
-    """What became of a law."""
+    """Whether a plug-in keeps a law."""
 
     HELD = "held"
-    """It was kept in every case that was tried. That proves nothing of the others."""
+    """It kept the law in every case that was tried. Other cases may still break it."""
     BROKEN = "broken"
-    """It was broken; the counterexample says how."""
+    """It broke the law; the counterexample says how."""
     OPTED_OUT = "opted_out"
-    """It need not be kept, for the reason given."""
+    """It does not have to keep the law, for the given reason."""
     NOT_CHECKED = "not_checked"
-    """It could not be checked; the reason says why."""
+    """The law could not be checked; the reason says why."""
 
 
 @frozen(kw_only=True)
@@ -40,8 +35,8 @@ class Law:
     """A promise that every plug-in of a kind keeps.
 
     Attributes:
-        name: What it is called in results and where somebody opts out.
-        asks: What it asks, as a sentence.
+        name: Its name in results and in opt-outs.
+        asks: The law, as a sentence.
     """
 
     name: str
@@ -50,11 +45,11 @@ class Law:
 
 @frozen(kw_only=True)
 class Counterexample:
-    """One case in which a law was broken.
+    """A case in which a plug-in broke a law.
 
     Attributes:
-        given: What the plug-in was asked.
-        came: What it did.
+        given: The input of the plug-in.
+        came: What the plug-in did.
         wanted: What it should have done.
     """
 
@@ -73,18 +68,18 @@ def _indented(text: str) -> str:
 
 @frozen(kw_only=True)
 class LawResult:
-    """What became of one law in a check.
+    """The result of checking one law.
 
     Attributes:
         law: The law.
-        status: Whether it held.
-        reason: Why it need not be kept, or could not be checked; what is worth knowing
-            of a law that held; empty otherwise.
-        counterexample: How it was broken, as small as could be found; also of a law
-            that somebody opted out of and that was broken.
-        cases: How many cases were tried.
-        answered: In how many of them a strategy resolved a conflict. Where that is 0
-            the law was kept by doing nothing.
+        status: Whether the plug-in keeps it.
+        reason: Why the plug-in does not have to keep the law, or why the law could not be
+            checked. For a law that held, a caveat. Otherwise empty.
+        counterexample: The smallest case found that breaks the law. A law that was opted
+            out of and broken has one too.
+        cases: The number of cases tried.
+        answered: The number of cases in which a strategy resolved a conflict. If it is 0,
+            the strategy kept the law by doing nothing.
     """
 
     law: Law
@@ -96,13 +91,13 @@ class LawResult:
 
     @property
     def is_ok(self) -> bool:
-        """Whether it held, or need not."""
+        """Whether the law held, or was opted out of."""
         return self.status in {LawStatus.HELD, LawStatus.OPTED_OUT}
 
     def __str__(self) -> str:
         head = f"{self.law.name}: {self.status.value.replace('_', ' ')}"
         if self.status is LawStatus.HELD:
-            head += f" in {self.cases:,} case{'s' * (self.cases != 1)}"
+            head += f" in {self.cases:,} " + ("case" if self.cases == 1 else "cases")
             if self.answered is not None:
                 head += f", {self.answered:,} with a conflict resolved"
         if self.status is LawStatus.BROKEN:
@@ -115,7 +110,7 @@ class LawResult:
 
 
 def check_opt_out(opt_out: Mapping[str, str], laws: Iterable[Law]) -> None:
-    """Refuse reasons for laws that are none, and laws without a reason.
+    """Refuse an opt-out of an unknown law, or without a reason.
 
     Raises:
         ValueError: No law has that name, or its reason is empty.
@@ -132,30 +127,15 @@ def check_positive(**arguments: float) -> None:
     """Refuse arguments that are 0 or less.
 
     Raises:
-        ValueError: One is.
+        ValueError: An argument is not positive.
     """
     for name, value in arguments.items():
         if not value > 0:
             raise ValueError(f"{name} must be more than 0, not {value!r}")
 
 
-def excused(result: LawResult, reason: str | None) -> LawResult:
-    """Return *result* as that of a law that somebody opted out of with *reason*, if any."""
-    if reason is None:
-        return result
-    if result.status is LawStatus.HELD:
-        reason += _NEEDLESS
-    return evolve(result, status=LawStatus.OPTED_OUT, reason=reason)
-
-
-def failed(law: Law, problem: str) -> LawResult:
-    """Return the result of a law whose check failed with *problem*, not the plug-in."""
-    reason = f"the check failed: {problem:.{_MOST_SAID}}"
-    return LawResult(law=law, status=LawStatus.NOT_CHECKED, reason=reason)
-
-
 class BrokenError(Exception):
-    """A law is broken in the case that is being tried; never leaves a check."""
+    """The current case breaks the law; never leaves a check."""
 
     def __init__(self, counterexample: Counterexample) -> None:
         super().__init__(counterexample)
@@ -163,4 +143,4 @@ class BrokenError(Exception):
 
 
 class UncheckedError(Exception):
-    """A law cannot be checked, through no fault of the plug-in; never leaves a check."""
+    """The law cannot be checked, through no fault of the plug-in; never leaves a check."""

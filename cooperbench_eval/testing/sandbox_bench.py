@@ -1,84 +1,77 @@
-"""What the laws of sandboxes have in hand: places, runs, and what is left of them."""
+"""Runs scripts in a sandbox for one law, and looks for what the runs left behind."""
 
 import os
 import signal
 import tempfile
 import time
 import uuid
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
-from attrs import field, frozen
+from attrs import define, field
 
 from cooperbench_eval.errors import TestRunError
 from cooperbench_eval.running.sandboxes.protocol import Execution, Sandbox
 from cooperbench_eval.testing.cases import shown_bytes
 from cooperbench_eval.testing.records import BrokenError, Counterexample, UncheckedError
 
-__all__ = ["Allowance", "SandboxBench"]
+__all__ = ["SandboxBench", "sandbox_bench"]
 
 _MOST_SHOWN = 600
 _SECONDS_TO_DIE = 5.0
 
 
-def _nothing() -> list[str]:
-    return []
+def _ignore(_: Any) -> None:
+    pass
 
 
-@frozen(kw_only=True)
-class Allowance:
-    """What a sandbox may take, and what is asked of it.
+def _new_word() -> str:
+    return f"word-{uuid.uuid4()}"
+
+
+@define(kw_only=True)
+class SandboxBench:
+    """A sandbox under one law.
+
+    The methods `run` and `expect...` raise `BrokenError` if the sandbox breaks the law.
 
     Attributes:
+        sandbox: The sandbox.
+        folder: The folder for trees and scratch directories.
         slack_seconds: How much longer than its command, or than its deadline, a run may
             take.
-        patience_seconds: How long after a killed caller something may still run.
-        parallel_runs: How many runs the law of many at once makes.
-        parallel_width: How many of these at a time.
-        isolates: Whether it claims to keep its command from the machine.
-        leftovers: Lists what is left of runs beside processes and temporary files, such
-            as containers.
+        patience_seconds: How long processes may still run after their caller was killed.
+        parallel_runs: The number of runs for the law of parallel runs.
+        parallel_width: How many of these run at a time.
+        leftovers: Lists what runs left behind other than processes and temporary files,
+            such as containers.
+        report: Called with a description of each run before it starts.
+        word: An argument of every command, which identifies its processes.
+        runs: The number of runs so far.
     """
 
+    sandbox: Sandbox
+    folder: Path
     slack_seconds: float = 5.0
     patience_seconds: float = 5.0
     parallel_runs: int = 24
     parallel_width: int = 8
-    isolates: bool = False
-    leftovers: Callable[[], Sequence[object]] = field(default=_nothing, repr=False)
+    leftovers: Callable[[], Sequence[object]] = list
+    report: Callable[[str], None] = field(default=_ignore, init=False)
+    word: str = field(factory=_new_word, init=False)
+    runs: int = field(default=0, init=False)
+    _given: str = field(default="the sandbox", init=False)
 
-
-class SandboxBench:
-    """A sandbox under one law.
-
-    Attributes:
-        sandbox: The sandbox.
-        allowance: What it may take.
-        folder: Where trees and scratch directories are made.
-        temporary: The temporary directory of whoever runs the sandbox; nobody else's.
-        word: An argument of every command, by which its processes are known.
-        runs: How often something was run.
-        tell: Called with what is asked before each run.
-    """
-
-    def __init__(
-        self,
-        sandbox: Sandbox,
-        allowance: Allowance,
-        folder: Path,
-    ) -> None:
-        """Take the sandbox and an empty folder."""
-        self.sandbox = sandbox
-        self.allowance = allowance
-        self.folder = folder
-        self.temporary = folder / "temporary"
+    def __attrs_post_init__(self) -> None:
+        """Make the temporary directory."""
         self.temporary.mkdir()
-        self.word = f"word-{uuid.uuid4()}"
-        self.runs = 0
-        self.tell: Callable[[str], None] = lambda _: None
-        self._given = "the sandbox"
+
+    @property
+    def temporary(self) -> Path:
+        """A temporary directory that only the caller of the sandbox uses."""
+        return self.folder / "temporary"
 
     def places(self) -> tuple[Path, Path]:
         """Make a fresh tree and scratch directory."""
@@ -88,7 +81,7 @@ class SandboxBench:
         return parent / "tree", parent / "scratch"
 
     def command(self, script: str, scratch: Path, *arguments: str) -> tuple[str, ...]:
-        """Return the command for a shell script, `$1` being its scratch directory."""
+        """Return the command for a shell script; its `$1` is the scratch directory."""
         return ("sh", "-c", script, self.word, str(scratch), *arguments)
 
     def run(
@@ -102,7 +95,7 @@ class SandboxBench:
         """Run a shell script.
 
         Raises:
-            BrokenError: The sandbox raised what it must not, or returned no execution.
+            BrokenError: The sandbox raised an unexpected error, or returned no `Execution`.
             UncheckedError: The sandbox failed, or has no shell.
         """
         tree, scratch = where or self.places()
@@ -117,7 +110,7 @@ class SandboxBench:
             )
         except TestRunError as exc:
             raise UncheckedError(str(exc)) from exc
-        # Whatever else it raises is against the protocol.
+        # The protocol allows no other error.
         except Exception as exc:  # noqa: BLE001
             self.fail(came=f"it raised {exc!r}", wanted="an Execution", cause=exc)
         if not isinstance(execution, Execution) or not isinstance(execution.output, bytes):
@@ -125,15 +118,11 @@ class SandboxBench:
         return execution
 
     def run_to_the_deadline(self, script: str, *, timeout_seconds: float) -> Execution:
-        """Run what does not end by itself, and go on if it is ended in time.
-
-        Raises:
-            BrokenError: It is not, or that is told wrongly.
-        """
+        """Run a script that does not end by itself; the sandbox has to end it in time."""
         started = time.monotonic()
         execution = self.run(script, timeout_seconds=timeout_seconds)
         took = time.monotonic() - started
-        most = timeout_seconds + self.allowance.slack_seconds
+        most = timeout_seconds + self.slack_seconds
         self.expect(took < most, came=f"it took {took:.1f} seconds", wanted=f"at most {most:g}")
         is_right = execution.timed_out and execution.exit_code is None
         is_right &= timeout_seconds <= execution.duration_seconds < most
@@ -150,7 +139,7 @@ class SandboxBench:
         env: Mapping[str, str] | None = None,
         timeout_seconds: float | None = None,
     ) -> None:
-        """Remember what is asked, for telling it where a law is broken; it counts as a run."""
+        """Count a run, and describe it for counterexamples."""
         self.runs += 1
         parts = [f"the script {script.strip()!r}"]
         if arguments:
@@ -161,35 +150,28 @@ class SandboxBench:
         if timeout_seconds is not None:
             parts.append(f"a deadline of {timeout_seconds:g} seconds")
         self._given = "\n".join(parts)
-        self.tell(self._given)
+        self.report(self._given)
 
     def expect(self, is_right: bool, *, came: object, wanted: str) -> None:
-        """Go on if all is right.
-
-        Raises:
-            BrokenError: It is not.
-        """
+        """Continue if *is_right*."""
         if not is_right:
             self.fail(came=came, wanted=wanted)
 
     def expect_output(self, execution: Execution, output: bytes) -> None:
-        """Go on if a command printed just that, and ended well.
-
-        Raises:
-            BrokenError: It did not.
-        """
+        """Continue if a command printed exactly this and succeeded."""
         is_right = execution.output == output and execution.exit_code == 0
         wanted = f"exit status 0 and {shown_bytes(output)}"
         self.expect(is_right, came=execution, wanted=wanted)
 
-    def fail(self, *, came: object, wanted: str, cause: BaseException | None = None) -> NoReturn:
-        """Say that the law is broken.
+    def expect_exit(self, execution: Execution, exit_code: int, output: bytes) -> None:
+        """Continue if a command ended with this status and printed exactly this."""
+        is_right = (execution.exit_code, execution.output) == (exit_code, output)
+        self.expect(is_right, came=execution, wanted=f"exit status {exit_code} and {output!r}")
 
-        Raises:
-            BrokenError: Always.
-        """
-        told = _told(came) if isinstance(came, Execution) else str(came)
-        found = Counterexample(given=self._given, came=told[:_MOST_SHOWN], wanted=wanted)
+    def fail(self, *, came: object, wanted: str, cause: BaseException | None = None) -> NoReturn:
+        """Report that the law is broken."""
+        shown = _shown(came) if isinstance(came, Execution) else str(came)
+        found = Counterexample(given=self._given, came=shown[:_MOST_SHOWN], wanted=wanted)
         raise BrokenError(found) from cause
 
     def processes(self) -> list[int]:
@@ -202,33 +184,22 @@ class SandboxBench:
                     found.append(int(folder.name))
         return found
 
-    def survivors(self, within_seconds: float = 0.0) -> list[int]:
-        """List them once they are gone, or the time has passed."""
+    def expect_nothing_left(self, within_seconds: float = 0.0, *, files: bool = True) -> None:
+        """Continue if the runs left no process, no temporary file and nothing else.
+
+        Args:
+            within_seconds: How long processes may still run.
+            files: Whether temporary files count.
+        """
         deadline = time.monotonic() + within_seconds
-        while (found := self.processes()) and time.monotonic() < deadline:
+        while (left := self.processes()) and time.monotonic() < deadline:
             time.sleep(0.02)
-        return found
-
-    def expect_nothing_left(self, within_seconds: float = 0.0) -> None:
-        """Go on if no process and nothing else is left of the runs.
-
-        Raises:
-            BrokenError: Something is.
-        """
-        left = self.survivors(within_seconds)
         self.expect(not left, came=f"{len(left)} processes of the command are left", wanted="none")
-        more = list(self.allowance.leftovers())
+        more = list(self.leftovers())
         self.expect(not more, came=f"left behind: {more}", wanted="nothing")
-
-    def expect_no_files(self) -> None:
-        """Go on if nothing is left in the temporary directory.
-
-        Raises:
-            BrokenError: Something is.
-        """
-        left = sorted(map(str, self.temporary.iterdir()))
-        came = f"left in the temporary directory: {', '.join(left[:5])}"
-        self.expect(not left, came=came, wanted="nothing")
+        names = sorted(map(str, self.temporary.iterdir())) if files else []
+        came = f"left in the temporary directory: {', '.join(names[:5])}"
+        self.expect(not names, came=came, wanted="nothing")
 
     def clear(self) -> None:
         """Kill what a broken sandbox left running."""
@@ -240,8 +211,23 @@ class SandboxBench:
             time.sleep(0.01)
 
 
-def _told(execution: Execution) -> str:
+@contextmanager
+def sandbox_bench(sandbox: Sandbox, **options: Any) -> Iterator[SandboxBench]:
+    """Yield a bench with *options*, and finally kill what a broken sandbox left running."""
+    with tempfile.TemporaryDirectory() as folder:
+        bench = SandboxBench(sandbox=sandbox, folder=Path(folder), **options)
+        try:
+            yield bench
+        finally:
+            bench.clear()
+
+
+def _shown(execution: Execution) -> str:
     parts = [f"exit status {execution.exit_code}"]
-    parts += ["timed out"] * execution.timed_out + ["out of memory"] * execution.out_of_memory
-    parts += [execution.reason] if execution.reason else []
+    if execution.timed_out:
+        parts.append("timed out")
+    if execution.out_of_memory:
+        parts.append("out of memory")
+    if execution.reason:
+        parts.append(execution.reason)
     return f"{', '.join(parts)}; output {shown_bytes(execution.output)}"

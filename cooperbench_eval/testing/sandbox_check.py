@@ -1,29 +1,26 @@
 """Checks a sandbox against the laws of all sandboxes."""
 
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
 
 from cooperbench_eval.running.sandboxes.protocol import Sandbox
 from cooperbench_eval.running.sandboxes.registry import as_sandbox
-from cooperbench_eval.testing.forks import check_in_fork
+from cooperbench_eval.testing.checking import check_in_fork, check_laws
 from cooperbench_eval.testing.records import (
     BrokenError,
+    Counterexample,
     LawResult,
     LawStatus,
     UncheckedError,
     check_opt_out,
     check_positive,
-    excused,
 )
-from cooperbench_eval.testing.sandbox_bench import Allowance, SandboxBench
+from cooperbench_eval.testing.sandbox_bench import SandboxBench, sandbox_bench
 from cooperbench_eval.testing.sandbox_laws import SANDBOX_LAWS, SandboxLaw
 
-__all__ = ["check_sandbox", "check_sandbox_law", "sandbox_bench"]
+__all__ = ["check_sandbox", "check_sandbox_law"]
 
-_UNCLAIMED = "it is not said that it isolates"
+_UNCLAIMED = "the sandbox does not claim to isolate"
 
 
 def check_sandbox(
@@ -37,27 +34,27 @@ def check_sandbox(
     parallel_runs: int = 24,
     deadline_seconds: float = 120.0,
 ) -> tuple[LawResult, ...]:
-    """Check a sandbox against each law, and say what became of it.
+    """Check a sandbox against each law, and return the results.
 
-    The sandbox runs real commands, in trees of its own below the temporary directory; it
-    needs `sh` and what busybox has. Linux alone: processes are looked for in `/proc`.
+    The sandbox runs real commands, in trees below the temporary directory. It needs `sh`
+    and the tools of busybox. The check needs Linux, because it finds processes in `/proc`.
     Each law is checked in a fork of this process.
 
     Args:
         sandbox: An object, or a registered name.
         isolates: Whether it claims to keep its command from the machine. If not, the
             laws of isolation are opted out of.
-        opt_out: The laws that it need not keep, by name, each with its reason.
-        leftovers: Lists what is left of runs beside processes and temporary files, such
-            as containers; to be empty whenever a run is over.
+        opt_out: The laws that it does not have to keep, by name, each with its reason.
+        leftovers: Lists what runs left behind other than processes and temporary files,
+            such as containers. The list must be empty whenever a run is over.
         slack_seconds: How much longer than its command, or than its deadline, a run may
             take.
-        parallel_runs: How many runs the law of many at once makes, eight at a time.
-        deadline_seconds: How long a run may take that has a deadline far below.
+        parallel_runs: The number of runs for the law of parallel runs; eight run at a time.
+        deadline_seconds: How long a run may take whose own deadline is much shorter.
 
     Raises:
-        PluginError: It is not to be had, or no sandbox at all.
-        ValueError: An opt-out names no law or no reason; *deadline_seconds* or
+        PluginError: The sandbox cannot be loaded, or the object is not a sandbox.
+        ValueError: An opt-out has an unknown law or no reason; *deadline_seconds* or
             *parallel_runs* is not positive.
 
     Example:
@@ -69,48 +66,26 @@ def check_sandbox(
     found, reasons = as_sandbox(sandbox), dict(opt_out or {})
     check_opt_out(reasons, SANDBOX_LAWS)
     check_positive(deadline_seconds=deadline_seconds, parallel_runs=parallel_runs)
-    allowance = Allowance(
-        slack_seconds=slack_seconds,
-        parallel_runs=parallel_runs,
-        isolates=isolates,
-        leftovers=leftovers,
-    )
-    results = []
-    for law in SANDBOX_LAWS:
-        if law.isolates and not isolates:
-            reason = reasons.get(law.name, _UNCLAIMED)
-            results.append(LawResult(law=law, status=LawStatus.OPTED_OUT, reason=reason))
-            continue
-        result = _checked(found, law, allowance, deadline_seconds)
-        results.append(excused(result, reasons.get(law.name)))
-    return tuple(results)
 
+    def check(law: SandboxLaw) -> LawResult:
+        with sandbox_bench(
+            found, slack_seconds=slack_seconds, parallel_runs=parallel_runs, leftovers=leftovers
+        ) as bench:
 
-def _checked(
-    sandbox: Sandbox, law: SandboxLaw, allowance: Allowance, deadline_seconds: float
-) -> LawResult:
-    with sandbox_bench(sandbox, allowance) as bench:
+            def check_here(report: Callable[[str | Counterexample], None]) -> LawResult:
+                bench.report = report
+                return check_sandbox_law(bench, law)
 
-        def check(tell: Callable[[Any], None]) -> LawResult:
-            bench.tell = tell
-            return check_sandbox_law(bench, law)
+            return check_in_fork(
+                law, check_here, patience_seconds=deadline_seconds, wanted="an Execution"
+            )
 
-        return check_in_fork(law, check, patience_seconds=deadline_seconds, wanted="an Execution")
-
-
-@contextmanager
-def sandbox_bench(sandbox: Sandbox, allowance: Allowance) -> Iterator[SandboxBench]:
-    """Yield a bench, and kill afterwards what a broken sandbox left running."""
-    with tempfile.TemporaryDirectory() as folder:
-        bench = SandboxBench(sandbox, allowance, Path(folder))
-        try:
-            yield bench
-        finally:
-            bench.clear()
+    unclaimed = {law.name: _UNCLAIMED for law in SANDBOX_LAWS if law.isolates and not isolates}
+    return check_laws(SANDBOX_LAWS, check, opt_out=reasons, inapplicable=unclaimed)
 
 
 def check_sandbox_law(bench: SandboxBench, law: SandboxLaw) -> LawResult:
-    """Check one law in this process, which has another temporary directory meanwhile."""
+    """Check one law in this process, which uses the bench's temporary directory meanwhile."""
     status, reason, broken = LawStatus.HELD, "", None
     before, tempfile.tempdir = tempfile.tempdir, str(bench.temporary)
     try:

@@ -6,15 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from cooperbench_eval.errors import CooperBenchEvalError, StrategyLoadError
+from cooperbench_eval.errors import StrategyLoadError
 from cooperbench_eval.processes.calls import call_in_process
 from cooperbench_eval.strategies.protocol import MergeStrategy
 from cooperbench_eval.strategies.registry import as_strategy
-from cooperbench_eval.strategies.run import run_strategy
 from cooperbench_eval.testing import generators
-from cooperbench_eval.testing.cases import MergeCase
-from cooperbench_eval.testing.forks import check_in_fork
-from cooperbench_eval.testing.outcomes import Answer, answer_of
+from cooperbench_eval.testing.cases import MergeCase, broken, difference
+from cooperbench_eval.testing.checking import check_failed, check_in_fork, check_laws
 from cooperbench_eval.testing.records import (
     BrokenError,
     Counterexample,
@@ -23,18 +21,16 @@ from cooperbench_eval.testing.records import (
     UncheckedError,
     check_opt_out,
     check_positive,
-    excused,
-    failed,
 )
 from cooperbench_eval.testing.search import Effort, find_broken
 from cooperbench_eval.testing.strategy_laws import STRATEGY_LAWS, StrategyLaw
-from cooperbench_eval.testing.strategy_trial import StrategyTrial
+from cooperbench_eval.testing.strategy_trial import WANTED, StrategyTrial, fingerprints
 
 __all__ = ["accept_strategy", "check_law", "check_strategy", "is_symmetric"]
 
-_OTHER_PROCESS_SECONDS = 60.0
+_ELSEWHERE_SECONDS = 60.0
 _WARM_EXAMPLES = 5
-_UNDECLARED = "it does not say `is_symmetric`"
+_UNDECLARED = "the strategy does not declare `is_symmetric`"
 
 
 def check_strategy(
@@ -47,30 +43,29 @@ def check_strategy(
     seed: int | None = 0,
     deadline_seconds: float | None = 30.0,
 ) -> tuple[LawResult, ...]:
-    r"""Check a strategy against each law, and say what became of it.
+    r"""Check a strategy against each law, and return the results.
 
-    Whatever the strategy does is a result: raising, looping, leaving the process,
-    changing what it was given.
+    Whatever the strategy does becomes a result, even if it raises, loops, ends the
+    process or changes its input.
 
     Args:
         strategy: An object, or a registered name.
-        opt_out: The laws that it need not keep, by name, each with its reason.
-        files: What it looks at beside Python and plain text: for a path, lines to make
-            files of, or a Hypothesis strategy of base, ours and theirs.
-        examples: How many cases to try for each law, 1 at least. A law may have fewer:
-            those of which it does not speak do not count.
-        seed: What the cases are drawn from; `None` for others each time. Hypothesis
-            draws constants of the modules that are loaded as well: another program
-            may be given other cases.
-        deadline_seconds: How long one merge of a few lines may take. Each law is
-            checked in a fork of this process, which is killed then. `None` checks in
-            this process, without a deadline: for debuggers, and where a fork would lack
-            threads that the strategy started before.
+        opt_out: The laws that it does not have to keep, by name, each with its reason.
+        files: The files that it merges besides Python and plain text: for each path, lines
+            to make files of, or a Hypothesis strategy of base, ours and theirs.
+        examples: The number of cases for each law, at least 1. Cases to which a law does
+            not apply are not counted, so a law may have fewer.
+        seed: The seed of the cases; `None` for different cases each time. Hypothesis also
+            uses constants of the loaded modules, so another program may get other cases.
+        deadline_seconds: How long one merge of a few lines may take. Each law is checked in
+            a fork of this process, which is killed at this deadline. With `None`, laws are
+            checked in this process, without a deadline. This helps in a debugger, and if
+            the strategy needs threads that it started earlier, which a fork lacks.
 
     Raises:
-        StrategyError: It is not to be had, or no strategy at all.
-        ValueError: An opt-out names no law or no reason; *files* are none; *examples* or
-            *deadline_seconds* is not positive.
+        StrategyError: The strategy cannot be loaded, or the object is not a strategy.
+        ValueError: An opt-out has an unknown law or no reason; *files* is invalid;
+            *examples* or *deadline_seconds* is not positive.
         ImportError: Hypothesis is not installed.
 
     Example:
@@ -87,22 +82,24 @@ def check_strategy(
         check_positive(deadline_seconds=deadline_seconds)
         _warm_up()
     known = generators.checked_files(files or {})
-    results = []
-    for law in STRATEGY_LAWS:
-        if law.name == "symmetry" and not is_symmetric(found):
-            reason = reasons.get(law.name, _UNDECLARED)
-            results.append(LawResult(law=law, status=LawStatus.OPTED_OUT, reason=reason))
-            continue
-        result = _checked(found, law, known, effort, deadline_seconds)
-        results.append(excused(result, reasons.get(law.name)))
-    return tuple(results)
+
+    def check(law: StrategyLaw) -> LawResult:
+        def check_here(report: Callable[[Any], None] = lambda _: None) -> LawResult:
+            return check_law(found, law, files=known, effort=effort, report=report)
+
+        if deadline_seconds is None:
+            return check_here()
+        return check_in_fork(law, check_here, patience_seconds=deadline_seconds, wanted=WANTED)
+
+    undeclared = {} if is_symmetric(found) else {"symmetry": _UNDECLARED}
+    return check_laws(STRATEGY_LAWS, check, opt_out=reasons, inapplicable=undeclared)
 
 
 def accept_strategy(strategy: str | MergeStrategy) -> MergeStrategy:
     """Return *strategy* itself, or the one registered under that name.
 
     Raises:
-        StrategyError: It is not to be had, is no strategy, or is asynchronous.
+        StrategyError: It cannot be loaded, is not a strategy, or is asynchronous.
     """
     found = as_strategy(strategy)
     if inspect.iscoroutinefunction(found.merge):
@@ -113,17 +110,17 @@ def accept_strategy(strategy: str | MergeStrategy) -> MergeStrategy:
 
 @cache
 def _warm_up() -> None:
-    """Do once what each fork would do anew: imports, and tables that Hypothesis makes."""
+    """Do once what each fork would repeat: imports, and tables that Hypothesis makes."""
 
     def make(case: MergeCase) -> None:
         case.fresh_input()
 
-    cases = generators.merge_cases({})  # of none of the caller's files, which may do anything
+    cases = generators.merge_cases({})  # without the caller's files, which may do anything
     find_broken(make, cases, Effort(examples=_WARM_EXAMPLES), name="warm_up")
 
 
 def is_symmetric(strategy: MergeStrategy) -> bool:
-    """Whether *strategy* says that swapping the sides does not matter to it."""
+    """Whether *strategy* declares that swapped sides give the same outcome."""
     return getattr(strategy, "is_symmetric", False) is True
 
 
@@ -134,116 +131,80 @@ def check_law(
     files: generators.Files,
     effort: Effort,
     name: str = "",
-    tell: Callable[[Any], None] = lambda _: None,
+    report: Callable[[Any], None] = lambda _: None,
 ) -> LawResult:
-    """Check one law in this process; *tell* hears of each case and of what breaks it."""
-    trial = StrategyTrial(strategy, tell=lambda case: tell(str(case)))
+    """Check one law in this process; *report* gets each case, and what breaks the law."""
+    trial = StrategyTrial(strategy, report=report)
 
     def check(case: MergeCase) -> None:
         trial.begin()
         try:
             law.check(trial, case)
         except BrokenError as exc:
-            tell(exc.counterexample)
+            report(exc.counterexample)
             raise
         except UncheckedError:
             raise
-        # An outcome may be such that looking at it raises, whatever that is.
+        # The attributes of an outcome may be computed, and raise anything.
         except Exception as exc:
-            came = f"looking at its outcome raised {exc!r}"
-            broken = Counterexample(given=str(case), came=came, wanted="an outcome")
-            raise BrokenError(broken) from exc
+            came = f"inspecting its outcome raised {exc!r}"
+            raise broken(case, came=came, wanted=WANTED) from exc
 
     reason = ""
     try:
         cases = getattr(generators, law.cases)(files)
-        broken = find_broken(check, cases, effort, name=name or law.name)
-        if broken is None and law.name == "determinism":
-            broken, reason = _differs_in_other_process(trial, tell)
+        found = find_broken(check, cases, effort, name=name or law.name)
+        if found is None and trial.remembered:
+            report("the same cases in another process")
+            found, reason = _differs_elsewhere(trial)
     except UncheckedError as exc:
-        reason = str(exc)
-        return LawResult(law=law, status=LawStatus.NOT_CHECKED, reason=reason)
-    # Files of the caller's may raise anything, and are no fault of the strategy.
+        return LawResult(law=law, status=LawStatus.NOT_CHECKED, reason=str(exc))
+    # The caller's files may raise anything, which is not the strategy's fault.
     except Exception as exc:  # noqa: BLE001
-        return failed(law, repr(exc))
+        return check_failed(law, exc)
     if not trial.cases:
-        reason = "no case that it speaks of was found"
+        reason = "no case was found to which it applies"
         return LawResult(law=law, status=LawStatus.NOT_CHECKED, reason=reason)
-    if files and broken is None and law.has_conflicts and not trial.answered:
+    if files and found is None and law.has_conflicts and not trial.answered:
         reason = "; ".join(filter(None, (reason, _untried(files))))
     return LawResult(
         law=law,
-        status=LawStatus.BROKEN if broken else LawStatus.HELD,
+        status=LawStatus.BROKEN if found else LawStatus.HELD,
         reason=reason,
-        counterexample=broken,
+        counterexample=found,
         cases=trial.cases,
         answered=trial.answered,
     )
 
 
 def _untried(files: generators.Files) -> str:
-    """Say of a law that held by doing nothing what would help."""
-    if all(not isinstance(what, Sequence) for what in files.values()):
-        return "nothing was tried: files have no conflict that it resolves"
+    """Return the caveat of a law that held only because no conflict was resolved."""
+    if all(not isinstance(source, Sequence) for source in files.values()):
+        return "nothing was tried: the files have no conflict that the strategy resolves"
     return (
-        "nothing was tried, for it resolved no conflict: "
+        "nothing was tried, because the strategy resolved no conflict: "
         "give files as a Hypothesis strategy of (base, ours, theirs)"
     )
 
 
-def _checked(
-    strategy: MergeStrategy,
-    law: StrategyLaw,
-    files: generators.Files,
-    effort: Effort,
-    deadline_seconds: float | None,
-) -> LawResult:
-    """Check one law, in a fork of this process if there is a deadline."""
-    if deadline_seconds is None:
-        return check_law(strategy, law, files=files, effort=effort)
-
-    def check(tell: Callable[[Any], None]) -> LawResult:
-        return check_law(strategy, law, files=files, effort=effort, tell=tell)
-
-    return check_in_fork(law, check, patience_seconds=deadline_seconds, wanted="an outcome")
-
-
-def _differs_in_other_process(
-    trial: StrategyTrial, tell: Callable[[Any], None]
-) -> tuple[Counterexample | None, str]:
-    """Return how it answers differently in another process, or why that was not asked."""
-    if not trial.remembered:
-        return None, ""
+def _differs_elsewhere(trial: StrategyTrial) -> tuple[Counterexample | None, str]:
+    """Return how the outcomes differ in another process, and why they were not compared."""
     cases = [case for case, _ in trial.remembered]
-    tell("the same cases in another process")
-    # Its hashes of strings have another seed, so a result that depends on the order of a
-    # set shows.
+    # Another seed for the hashes of strings shows a dependence on the order of a set.
     seed = "1" if os.environ.get("PYTHONHASHSEED") != "1" else "2"
     try:
-        answers = call_in_process(
-            _answers,
+        outcomes = call_in_process(
+            fingerprints,
             (trial.strategy, cases),
             env={"PYTHONHASHSEED": seed},
-            timeout_seconds=_OTHER_PROCESS_SECONDS,
+            timeout_seconds=_ELSEWHERE_SECONDS,
             output_limit=0,
         )
-    # A plug-in may raise anything where it is pickled or rebuilt.
+    # Pickling a plug-in, or loading it, may raise anything.
     except Exception as exc:  # noqa: BLE001
-        return None, f"in this process only: {exc}"
-    for (case, here), there in zip(trial.remembered, answers, strict=True):
-        if here != there:
-            came = f"in this process\n{here.beside(there)}\nand in another\n{there.beside(here)}"
-            return Counterexample(given=str(case), came=came, wanted="the same outcome"), ""
+        return None, f"only in this process: {exc}"
+    for (case, here), there in zip(trial.remembered, outcomes, strict=True):
+        if differs := difference(here, there):
+            came = "in this process\n{}\nand in another\n{}".format(*differs)
+            return broken(case, came=came, wanted="the same outcome").counterexample, ""
     return None, ""
-
-
-def _answers(strategy: MergeStrategy, cases: list[MergeCase]) -> list[Answer]:
-    """Ask *strategy* about each case, in the other process."""
-    answers = []
-    for case in cases:
-        try:
-            outcome = run_strategy(strategy, case.fresh_input())
-            answers.append(answer_of(outcome, case.base))
-        except CooperBenchEvalError as exc:
-            answers.append(Answer(str(exc), ""))
-    return answers

@@ -1,80 +1,91 @@
-"""One strategy under one law: it is asked, and held to the protocol."""
+"""Runs a strategy under one law, and checks that it follows the protocol."""
 
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from cooperbench_eval.errors import StrategyFailedError
+from cooperbench_eval.errors import CooperBenchEvalError, StrategyFailedError
 from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome, MergeStrategy
 from cooperbench_eval.strategies.run import run_strategy
-from cooperbench_eval.testing.cases import MergeCase
-from cooperbench_eval.testing.outcomes import Answer, broken
+from cooperbench_eval.testing.cases import Fingerprint, MergeCase, broken, fingerprint
 from cooperbench_eval.testing.records import UncheckedError
 
-__all__ = ["StrategyTrial"]
+__all__ = ["WANTED", "StrategyTrial", "fingerprints"]
 
-_WANTED = "an outcome"
+WANTED = "an outcome"
 
 
 class StrategyTrial:
-    """One strategy under one law, and what was seen of it.
+    """One strategy under one law.
 
     Attributes:
-        cases: How often it was asked about a case.
-        answered: In how many of these a conflict was resolved.
-        remembered: Some cases with what it made of them, for asking again elsewhere.
+        strategy: The strategy.
+        cases: The number of cases in which it merged anything.
+        answered: The number of those in which it resolved a conflict.
+        remembered: Some cases and their outcomes, to compare with another process.
     """
 
     def __init__(
-        self, strategy: MergeStrategy, tell: Callable[[MergeCase], None] = lambda _: None
+        self, strategy: MergeStrategy, report: Callable[[str], None] = lambda _: None
     ) -> None:
-        """Take the strategy, and whom to tell before it is asked."""
+        """Take the strategy, and a function to call with each case before it merges."""
         self.strategy = strategy
         self.cases = 0
         self.answered = 0
-        self.remembered: list[tuple[MergeCase, Answer]] = []
-        self._tell = tell
-        self._is_asked = self._is_answered = False
+        self.remembered: list[tuple[MergeCase, Fingerprint]] = []
+        self._report = report
+        self._has_merged = self._has_answered = False
 
     def begin(self) -> None:
-        """Begin another case; it counts if the strategy is asked."""
-        self._is_asked = self._is_answered = False
+        """Begin another case."""
+        self._has_merged = self._has_answered = False
 
     def merge(self, case: MergeCase, given: MergeInput | None = None) -> MergeOutcome:
-        """Ask the strategy, and hold it to the protocol.
+        """Run the strategy on *given*, or else on a fresh input.
 
         Raises:
-            BrokenError: It raised, broke the protocol, or said that it failed.
-            UncheckedError: A service that it needs failed it.
+            BrokenError: It raised, broke the protocol, or reported a failure.
+            UncheckedError: A service that it needs failed.
         """
-        self._tell(case)
-        self.cases += not self._is_asked
-        self._is_asked = True
+        self._report(str(case))
+        self.cases += not self._has_merged
+        self._has_merged = True
         try:
             outcome = run_strategy(self.strategy, given or case.fresh_input())
         except StrategyFailedError as exc:
             came = f"it failed: {exc.problem}{_place_of(exc.__cause__)}"
-            raise broken(case, came=came, wanted=_WANTED) from exc
+            raise broken(case, came=came, wanted=WANTED) from exc
         except KeyboardInterrupt:
             raise
-        # Nothing that a strategy raises ends the check: SystemExit is none of its business.
+        # Nothing else that a strategy raises may end the check, not even SystemExit.
         except BaseException as exc:
             came = f"it raised {type(exc).__qualname__}{_place_of(exc)}"
-            raise broken(case, came=came, wanted=_WANTED) from exc
+            raise broken(case, came=came, wanted=WANTED) from exc
         if outcome.service_failed:
-            raise UncheckedError(outcome.failure or "a service that the strategy needs failed it")
+            raise UncheckedError(outcome.failure or "a service that the strategy needs failed")
         if outcome.failure:
-            came = f"it said that it failed: {outcome.failure}"
-            raise broken(case, came=came, wanted=_WANTED)
-        if len(outcome.conflicts) < outcome.conflicts_met and not self._is_answered:
-            self._is_answered = True
+            raise broken(case, came=f"it reported a failure: {outcome.failure}", wanted=WANTED)
+        if len(outcome.conflicts) < outcome.conflicts_met and not self._has_answered:
+            self._has_answered = True
             self.answered += 1
         return outcome
 
 
+def fingerprints(strategy: MergeStrategy, cases: Sequence[MergeCase]) -> list[Fingerprint]:
+    """Merge the cases, and return what must be the same in every process."""
+    found = []
+    for case in cases:
+        try:
+            outcome = run_strategy(strategy, case.fresh_input())
+            found.append(fingerprint(outcome, case.base))
+        except CooperBenchEvalError as exc:
+            found.append((str(exc), ""))
+    return found
+
+
 def _place_of(exc: BaseException | None) -> str:
-    """Say where in its own code a strategy raised."""
+    """Return where in its own code a strategy raised."""
     frames: list[Any] = traceback.extract_tb(exc.__traceback__) if exc else []
     own = Path(__file__).parent.parent
     frames = [frame for frame in frames if own not in Path(frame.filename).parents] or frames

@@ -14,7 +14,7 @@ import pytest
 
 from cooperbench_eval.errors import SandboxError, TestRunError
 from cooperbench_eval.running.sandboxes import bubblewrap as module
-from cooperbench_eval.testing.sandbox_laws.callers import start_caller
+from cooperbench_eval.testing.sandbox_laws import start_caller
 
 
 def test_a_program_may_be_named_with_a_detour(run):

@@ -10,8 +10,8 @@ import pytest
 
 import cooperbench_eval as ce
 from cooperbench_eval.testing import SANDBOX_LAWS, SandboxLaws, check_sandbox
-from cooperbench_eval.testing.sandbox_bench import Allowance
-from cooperbench_eval.testing.sandbox_check import check_sandbox_law, sandbox_bench
+from cooperbench_eval.testing.sandbox_bench import sandbox_bench
+from cooperbench_eval.testing.sandbox_check import check_sandbox_law
 
 LAWS = {law.name: law for law in SANDBOX_LAWS}
 
@@ -45,9 +45,9 @@ CULPRITS = [
     ("many_at_once", broken.MixesRuns, "exit status 0 and b'"),
     ("many_at_once", broken.Plain, "processes of the command are left"),
     ("many_at_once", broken.LeavesAFile, "left in the temporary directory"),
-    ("network", broken.Wrapped, "lo alone"),
+    ("network", broken.Wrapped, "only lo"),
     ("other_files", broken.Wrapped, "a file beside the tree was read"),
-    ("other_processes", broken.Wrapped, "its own few alone"),
+    ("other_processes", broken.Wrapped, "only its own few"),
     ("other_processes", broken.HidesProcesses, "a process of the machine was killed"),
     ("clean_start", broken.Wrapped, "output b'/"),
 ]
@@ -59,13 +59,17 @@ SHARED = [Path(name) for name in ("/", "/tmp", "/var/tmp", "/dev/shm")]  # noqa:
 @pytest.fixture
 def check(monkeypatch):
     """Return a function that checks one law of a sandbox, and looks for what is left."""
-    monkeypatch.setattr("cooperbench_eval.testing.sandbox_laws.callers._CALLER_SECONDS", 2)
 
     def check(name, sandbox, *, slack_seconds=4.0):
-        allowed = Allowance(
-            slack_seconds=slack_seconds, patience_seconds=0.3, parallel_runs=6, parallel_width=6
-        )
-        with sandbox_bench(sandbox, allowed) as bench:
+        if isinstance(sandbox, broken.NeverReturns):
+            monkeypatch.setattr("cooperbench_eval.testing.sandbox_laws._CALLER_SECONDS", 2)
+        with sandbox_bench(
+            sandbox,
+            slack_seconds=slack_seconds,
+            patience_seconds=0.3,
+            parallel_runs=6,
+            parallel_width=6,
+        ) as bench:
             result = check_sandbox_law(bench, LAWS[name])
             word = bench.word
         assert not any(word.encode() in each for each in command_lines())
@@ -185,7 +189,7 @@ def test_who_keeps_the_laws_is_told_so(tmp_path, monkeypatch):
     results = check_sandbox("local")
 
     assert [result.status.value for result in results] == ["held", "held", "held", "opted_out"]
-    assert results[-1].reason == "it is not said that it isolates"
+    assert results[-1].reason == "the sandbox does not claim to isolate"
     assert str(results[0]) == "protocol: held in 1 case"
     assert list(tmp_path.iterdir()) == []
 
@@ -261,9 +265,7 @@ def test_the_page_lists_the_laws():
 
 def test_what_is_left_elsewhere_is_asked_for(check):
     """Containers, for example, are no processes of the word."""
-    allowed = Allowance(leftovers=lambda: ["container 1"])
-
-    with sandbox_bench(broken.Wrapped(), allowed) as bench:
+    with sandbox_bench(broken.Wrapped(), leftovers=lambda: ["container 1"]) as bench:
         result = check_sandbox_law(bench, LAWS["nothing_left"])
 
     assert result.counterexample.came == "left behind: ['container 1']"

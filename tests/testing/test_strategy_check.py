@@ -13,10 +13,10 @@ from generators import odd_file_strategies
 
 import cooperbench_eval as ce
 from cooperbench_eval.testing import STRATEGY_LAWS, LawStatus, check_strategy
-from cooperbench_eval.testing.forks import check_in_fork
+from cooperbench_eval.testing.checking import check_in_fork
 from cooperbench_eval.testing.search import Effort
 from cooperbench_eval.testing.strategy_check import check_law
-from cooperbench_eval.testing.strategy_laws.settled_text import _occur_in_order
+from cooperbench_eval.testing.strategy_laws import _occur_in_order
 
 LAWS = {law.name: law for law in STRATEGY_LAWS}
 NAMES = tuple(LAWS)
@@ -34,10 +34,10 @@ CULPRITS = {
     broken.Counts: ("determinism", "and then"),
     broken.ReadsTheClock: ("determinism", "and then"),
     broken.OrdersByHash: ("determinism", "and in another"),
-    broken.Pretends: ("markers", "with markers for 0 open conflicts alone"),
-    broken.Apologises: ("markers", "for that conflict is open"),
+    broken.Pretends: ("markers", "with markers for only 0 open conflicts"),
+    broken.Apologises: ("markers", "because that conflict is open"),
     broken.CallsItselfSymmetric: ("symmetry", "with the sides swapped"),
-    broken.KnowsUtf8Alone: ("survival", "that no version has"),
+    broken.KnowsUtf8Alone: ("survival", "which no version has"),
     broken.RaisesOnLatin1: ("survival", "UnicodeDecodeError"),
     broken.KnowsLinefeedAlone: ("survival", "at the end of lines"),
     broken.NamesFilesInAscii: ("survival", "UnicodeEncodeError"),
@@ -85,7 +85,7 @@ def test_who_changes_what_it_answered_is_caught():
     results = check_strategy(broken.ReusesItsTable(), examples=6, deadline_seconds=None)
 
     told = {result.law.name: str(result) for result in results}
-    assert "the first outcome changed when it was asked again" in told["no_mutation"]
+    assert "the first outcome changed during the second merge" in told["no_mutation"]
 
 
 def test_every_law_catches_somebody():
@@ -102,7 +102,7 @@ def test_who_keeps_the_laws_is_told_so():
     assert by_name["identity"].cases == 30
     assert by_name["identity"].answered == 0
     assert 1 <= by_name["untouched_bytes"].answered <= by_name["untouched_bytes"].cases <= 30
-    assert by_name["symmetry"].reason == "it does not say `is_symmetric`"
+    assert by_name["symmetry"].reason == "the strategy does not declare `is_symmetric`"
     assert str(by_name["identity"]) == "identity: held in 30 cases, 0 with a conflict resolved"
 
 
@@ -158,14 +158,14 @@ def test_whatever_a_strategy_raises_is_a_result(results_of_one_that_raises):
     ("kind", "words"),
     [
         (broken.Exits, "it raised SystemExit (broken_strategies.py, line"),
-        (broken.SaysThatItFailed, "it said that it failed: no key"),
+        (broken.SaysThatItFailed, "it reported a failure: no key"),
     ],
 )
 def test_whatever_a_strategy_does_instead_of_answering_is_a_result(kind, words):
     """Whether it is asked in this process or in a fork of it."""
 
-    def check(tell):
-        return check_law(kind(), LAWS["survival"], files={}, effort=Effort(), tell=tell)
+    def check(report):
+        return check_law(kind(), LAWS["survival"], files={}, effort=Effort(), report=report)
 
     here = check(lambda _: None)
     there = check_in_fork(LAWS["survival"], check, patience_seconds=20, wanted="an outcome")
@@ -236,7 +236,7 @@ def test_a_law_that_was_not_tried_is_not_held():
 
     found = statuses(results)
     assert (found["identity"], found["disjoint_files"]) == ("held", "not_checked")
-    assert "(no case that it speaks of was found)" in str(results[2])
+    assert "(no case was found to which it applies)" in str(results[2])
 
 
 def test_one_that_does_not_pickle_is_compared_in_this_process_alone():
@@ -252,7 +252,7 @@ def test_one_that_does_not_pickle_is_compared_in_this_process_alone():
 
     assert result.status == "held"
     assert re.match(
-        "in this process only: cannot be sent to a process of its own .*pickle", result.reason
+        "only in this process: cannot be sent to a process of its own .*pickle", result.reason
     )
 
 
@@ -432,7 +432,7 @@ def test_effort_that_is_none_is_refused(wrong):
 def test_what_the_check_itself_raises_accuses_nobody():
     """It comes out of the fork in words, for it need not pickle."""
 
-    def check(_tell):
+    def check(_report):
         raise RuntimeError("a fault of the kit", threading.Lock())
 
     result = check_in_fork(STRATEGY_LAWS[0], check, patience_seconds=20, wanted="an outcome")
@@ -460,26 +460,29 @@ def test_a_law_that_held_by_doing_nothing_says_so():
 
     assert reasons["identity"] == ""
     helps = "give files as a Hypothesis strategy of (base, ours, theirs)"
-    assert reasons["markers"] == f"nothing was tried, for it resolved no conflict: {helps}"
-    assert others == "nothing was tried: files have no conflict that it resolves"
+    assert (
+        reasons["markers"]
+        == f"nothing was tried, because the strategy resolved no conflict: {helps}"
+    )
+    assert others == "nothing was tried: the files have no conflict that the strategy resolves"
     assert tried == ""
 
 
 @pytest.mark.parametrize(
     ("kind", "words"),
     [
-        (broken.Shuffles, "to leave alone the state of the module `random`"),
-        (broken.HandlesSignals, "to leave alone the handler of SIGTERM"),
-        (broken.SetsUpLogging, "to leave alone the handlers and level of the root logger"),
-        (broken.LeavesAThread, "no thread left running, as busy"),
+        (broken.Shuffles, "no change of the state of the module `random`"),
+        (broken.HandlesSignals, "no change of the handler of SIGTERM"),
+        (broken.SetsUpLogging, "no change of the handlers and level of the root logger"),
+        (broken.LeavesAThread, "no thread left running, such as busy"),
     ],
 )
 def test_who_changes_the_process_is_caught(kind, words):
     """In what is looked at; in a fork, which is to change in no other way."""
     law = LAWS["no_mutation"]
 
-    def check(tell):
-        return check_law(kind(), law, files={}, effort=Effort(examples=2), tell=tell)
+    def check(report):
+        return check_law(kind(), law, files={}, effort=Effort(examples=2), report=report)
 
     result = check_in_fork(law, check, patience_seconds=20, wanted="an outcome")
 

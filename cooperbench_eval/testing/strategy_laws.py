@@ -1,0 +1,344 @@
+"""The laws of merge strategies, each with its check in one case."""
+
+import re
+from collections.abc import Callable
+from typing import Final
+
+from attrs import evolve, field, frozen
+
+from cooperbench_eval.merging.result import ThreeWayMerge
+from cooperbench_eval.models import Conflict, ConflictKind, Entry, MergeStatus
+from cooperbench_eval.snapshot import Changes
+from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome
+from cooperbench_eval.testing.cases import (
+    MergeCase,
+    broken,
+    difference,
+    fingerprint,
+    has_line_conflicts,
+    shown_bytes,
+    shown_changes,
+    shown_outcome,
+)
+from cooperbench_eval.testing.records import Law
+from cooperbench_eval.testing.side_effects import ProcessState, portrait
+from cooperbench_eval.testing.strategy_trial import StrategyTrial
+
+__all__ = ["STRATEGY_LAWS", "StrategyLaw"]
+
+_Check = Callable[[StrategyTrial, MergeCase], None]
+
+
+@frozen(kw_only=True)
+class StrategyLaw(Law):
+    """A law of strategies.
+
+    Attributes:
+        name: Its name in results and in opt-outs.
+        asks: The law, as a sentence.
+        cases: The function of `generators` that makes its cases.
+        has_conflicts: Whether any of its cases has a conflict.
+        check: Raises `BrokenError` if a case breaks the law.
+    """
+
+    cases: str = "merge_cases"
+    has_conflicts: bool = True
+    check: _Check = field(repr=False, eq=False)
+
+    def __reduce__(self) -> str:
+        return f"_{self.name}"  # pickled as the object of that name in this module
+
+
+def _law(
+    asks: str, *, cases: str = "merge_cases", has_conflicts: bool = True
+) -> Callable[[_Check], StrategyLaw]:
+    """Make a law of the check that follows; the function's name is the law's."""
+
+    def make(check: _Check) -> StrategyLaw:
+        name = check.__name__.removeprefix("_")
+        return StrategyLaw(
+            name=name, asks=asks, cases=cases, has_conflicts=has_conflicts, check=check
+        )
+
+    return make
+
+
+# --- clean merges -----------------------------------------------------------------------
+
+
+@_law(
+    "If one side changed nothing, the merged tree is the other side's, without a conflict.",
+    has_conflicts=False,
+)
+def _identity(trial: StrategyTrial, case: MergeCase) -> None:
+    nothing = Changes()
+    for ours, theirs in ((case.ours, nothing), (nothing, case.theirs), (nothing, nothing)):
+        _expect_clean(trial, evolve(case, ours=ours, theirs=theirs), ours or theirs)
+
+
+@_law(
+    "If both sides made the same change, the merged tree has it once, without a conflict.",
+    has_conflicts=False,
+)
+def _same_change(trial: StrategyTrial, case: MergeCase) -> None:
+    for side in (case.ours, case.theirs):
+        _expect_clean(trial, evolve(case, ours=side, theirs=side), side)
+
+
+@_law(
+    "If the sides changed different files, the merged tree has both changes, in either order.",
+    cases="disjoint_cases",
+    has_conflicts=False,
+)
+def _disjoint_files(trial: StrategyTrial, case: MergeCase) -> None:
+    if not case.ours or not case.theirs:
+        return  # the law of identity
+    for each in (case, case.swapped):
+        _expect_clean(trial, each, Changes({**case.ours, **case.theirs}))
+
+
+def _expect_clean(trial: StrategyTrial, case: MergeCase, wanted: Changes) -> None:
+    outcome = trial.merge(case)
+    is_right = outcome.tree_id(case.base) == wanted.tree_id(case.base)
+    if not is_right or outcome.status is not MergeStatus.CLEAN:
+        shown = f"no open conflict, and\n{shown_changes(wanted, case.base)}"
+        raise broken(case, came=outcome, wanted=shown)
+
+
+# --- text that did not conflict ---------------------------------------------------------
+
+
+@_law("Text outside the regions that both sides changed stays as it is.")
+def _untouched_bytes(trial: StrategyTrial, case: MergeCase) -> None:
+    if case.ours == case.theirs or case.ours.keys().isdisjoint(case.theirs):
+        return  # the laws of clean merges
+    given = case.fresh_input()
+    outcome = trial.merge(case, given)
+    before, after = (case.base.overlay(c) for c in (given.merge.changes, outcome.changes))
+    disputed = {c.path for c in given.conflicts if not c.has_lines}
+    stages = {stage.path for stage in given.merge.stages}
+    disputed |= {path for path in stages if not has_line_conflicts(given, path)}
+    for path, entry in Changes.between(before, after).items():
+        if path not in disputed and (wanted := _unkept(case, given, path, entry)):
+            raise broken(case, came=outcome, wanted=wanted)
+
+
+def _unkept(case: MergeCase, given: MergeInput, path: str, entry: Entry | None) -> str:
+    """Return what *path* should hold and does not; empty if all is right."""
+    if not has_line_conflicts(given, path):
+        there = shown_changes(given.merge.changes, case.base)
+        return f"{path!r} as the three-way merge has it, because it has no conflict:\n{there}"
+    runs = _settled_runs(given.merge, path)
+    if entry is None or not _occur_in_order(runs, entry.data):
+        shown = " … ".join(map(shown_bytes, runs))
+        return f"in {path!r}, outside of what both sides changed: {shown}"
+    if not _may_have_mode(entry, path, given):
+        return f"{path!r} with the mode that the three-way merge gives it"
+    return ""
+
+
+def _settled_runs(merge: ThreeWayMerge, path: str) -> list[bytes]:
+    """Return what stands around the regions that both sides changed."""
+    gap = b"\n<gap of the check>\n"
+    while any(gap in version for version in merge.versions_of(path)):
+        gap = b"\n<" + gap  # whoever writes this very line is no strategy's fault
+    entry = merge.resolve_blocks(lambda _: gap).changes[path]
+    return entry.data.split(gap) if entry else []
+
+
+def _occur_in_order(runs: list[bytes], data: bytes) -> bool:
+    first, *between = runs
+    if not data.startswith(first):
+        return False
+    at = len(first)
+    for run in between[:-1]:
+        at = data.find(run, at)
+        if at < 0:
+            return False
+        at += len(run)
+    last = between[-1] if between else b""
+    return len(data) - at >= len(last) and data.endswith(last)
+
+
+def _may_have_mode(entry: Entry, path: str, given: MergeInput) -> bool:
+    allowed = [given.merge.changes.get(path)]
+    if any(c.kind is ConflictKind.ADD_ADD for c in given.conflicts if c.path == path):
+        allowed += [given.ours.get(path), given.theirs.get(path)]
+    return entry.mode in {version.mode for version in allowed if version is not None}
+
+
+# --- side effects -----------------------------------------------------------------------
+
+
+@_law("The strategy changes neither its input, nor its earlier outcomes, nor the process.")
+def _no_mutation(trial: StrategyTrial, case: MergeCase) -> None:
+    given = case.fresh_input()
+    before, process = portrait(given), ProcessState()
+    outcome = trial.merge(case, given)
+    for was, now in zip(before, portrait(given), strict=True):
+        if was != now:
+            raise broken(case, came=now, wanted=was)
+    if wanted := process.change():
+        raise broken(case, came=outcome, wanted=wanted)
+    shown = shown_outcome(outcome, case.base)
+    trial.merge(case.swapped)
+    if (now := shown_outcome(outcome, case.base)) != shown:
+        came = f"the first outcome changed during the second merge:\n{now}"
+        raise broken(case, came=came, wanted=shown)
+
+
+# --- determinism ------------------------------------------------------------------------
+
+_MOST_REMEMBERED = 12
+
+
+@_law("The same input gives the same outcome, later and in another process.")
+def _determinism(trial: StrategyTrial, case: MergeCase) -> None:
+    outcome = trial.merge(case)
+    first = fingerprint(outcome, case.base)
+    trial.merge(case.swapped)
+    again = fingerprint(trial.merge(case), case.base)
+    if differs := difference(first, again):
+        came = "first\n{}\nand then\n{}".format(*differs)
+        raise broken(case, came=came, wanted="the same outcome")
+    if outcome.conflicts_met and len(trial.remembered) < _MOST_REMEMBERED:
+        trial.remembered.append((case, first))
+
+
+# --- conflict markers -------------------------------------------------------------------
+
+_MARKER_LINE = re.compile(rb"^(?:<{7}|>{7})(?: |\r?$)", re.MULTILINE)
+
+
+@_law("Conflict markers surround the conflicts that are left open, and stand nowhere else.")
+def _markers(trial: StrategyTrial, case: MergeCase) -> None:
+    given = case.fresh_input()
+    outcome = trial.merge(case, given)
+    wanted = _unmarked(given, outcome) or _marked_without_conflict(case, given, outcome)
+    if wanted:
+        raise broken(case, came=outcome, wanted=wanted)
+
+
+def _unmarked(given: MergeInput, outcome: MergeOutcome) -> str:
+    """Return which open conflict the tree does not show; empty if all is right."""
+    known = [_facts(conflict) for conflict in given.conflicts if not conflict.has_lines]
+    for conflict in outcome.conflicts:
+        path, entry = conflict.path, outcome.changes.get(conflict.path)
+        if not conflict.has_lines:
+            if _facts(conflict) not in known:
+                wanted = f"no conflict of kind {conflict.kind.value} at {path!r}, "
+                return wanted + "because the three-way merge has none"
+        elif entry is None or not _stands_in(entry.data, conflict):
+            wanted = f"{path!r} with markers around both sides in line {conflict.line}"
+            return f"{wanted}, because that conflict is open"
+    return ""
+
+
+def _marked_without_conflict(case: MergeCase, given: MergeInput, outcome: MergeOutcome) -> str:
+    """Return which file has markers without an open conflict; empty if none has."""
+    stages = {stage.path for stage in given.merge.stages}
+    for path, entry in outcome.changes.items():
+        texts = [version.get(path) for version in (case.base, case.ours, case.theirs)]
+        if any(text and _MARKER_LINE.search(text.data) for text in texts):
+            continue  # the versions contain markers of their own
+        left = [c for c in outcome.conflicts if c.path == path and c.has_lines]
+        marks = len(_MARKER_LINE.findall(entry.data)) if entry and entry.mode.is_regular else 0
+        is_renamed = path in stages and not has_line_conflicts(given, path)
+        if marks != 2 * len(left) and not is_renamed:
+            return f"{path!r} with markers for only {len(left)} open conflicts"
+    return ""
+
+
+def _facts(conflict: Conflict) -> tuple[object, ...]:
+    return conflict.path, conflict.kind, conflict.base, conflict.ours, conflict.theirs
+
+
+def _stands_in(data: bytes, conflict: Conflict) -> bool:
+    """Whether git's rendering of *conflict* stands in its line."""
+    lines = data.split(b"\n")[(conflict.line or 1) - 1 :]
+    ours, theirs = (_lines(side or b"") for side in (conflict.ours, conflict.theirs))
+    middle, end = 1 + len(ours), 2 + len(ours) + len(theirs)
+    if len(lines) <= end or (conflict.line or 0) < 1:
+        return False
+    marks = zip((b"<", b"=", b">"), (lines[0], lines[middle], lines[end]), strict=True)
+    if not all(line.startswith(7 * mark) for mark, line in marks):
+        return False
+    shown = [*lines[1:middle], *lines[middle + 1 : end]]
+    return [line.removesuffix(b"\r") for line in shown] == [
+        line.removesuffix(b"\r") for line in (*ours, *theirs)
+    ]
+
+
+def _lines(text: bytes) -> list[bytes]:
+    return text.removesuffix(b"\n").split(b"\n") if text else []
+
+
+# --- swapped sides ----------------------------------------------------------------------
+
+
+@_law(
+    "With `is_symmetric`, swapped sides leave the same files open and make all others equal.",
+    cases="edited_cases",
+)
+def _symmetry(trial: StrategyTrial, case: MergeCase) -> None:
+    one, other = trial.merge(case), trial.merge(case.swapped)
+    left, left_there = ({c.path for c in outcome.conflicts} for outcome in (one, other))
+    trees = (case.base.overlay(outcome.changes) for outcome in (one, other))
+    if left != left_there or Changes.between(*trees).keys() - left:
+        shown = shown_outcome(other, case.base)
+        raise broken(case, came=one, wanted=f"the outcome with the sides swapped:\n{shown}")
+
+
+# --- unusual files ----------------------------------------------------------------------
+
+_ASCII_END = 127
+
+
+@_law(
+    "Binary, CR LF, Latin-1 and empty files, unusual names and links are merged undamaged.",
+    cases="odd_cases",
+)
+def _survival(trial: StrategyTrial, case: MergeCase) -> None:
+    given = case.fresh_input()
+    outcome = trial.merge(case, given)
+    left = {conflict.path for conflict in outcome.conflicts}
+    asked_for_lf = {conflict.path for conflict in given.conflicts if conflict.newline == b"\n"}
+    for path, entry in outcome.changes.items():
+        versions = [v.data for v in _versions(case, path) if v and v.mode.is_regular]
+        if not entry or not entry.mode.is_regular or path in left or not versions:
+            continue
+        strange = {byte for byte in entry.data if byte > _ASCII_END} - set(b"".join(versions))
+        if strange:
+            wanted = f"{path!r} without {bytes(sorted(strange))!r}, which no version has"
+            raise broken(case, came=outcome, wanted=wanted)
+        wants_crlf = path not in asked_for_lf and all(map(_is_crlf, versions))
+        if wants_crlf and not _is_crlf(entry.data):
+            wanted = f"{path!r} with \\r\\n at the end of lines, as in all versions"
+            raise broken(case, came=outcome, wanted=wanted)
+
+
+def _versions(case: MergeCase, path: str) -> list[Entry | None]:
+    """Return a path's entries before and after; if files may have moved, all entries."""
+    old = case.base.get(path)
+    found = [old, case.ours.get(path, old), case.theirs.get(path, old)]
+    if None in (*case.ours.values(), *case.theirs.values()):
+        found += [case.base.get(other) for other in case.base.paths()]
+        found += [*case.ours.values(), *case.theirs.values()]
+    return found
+
+
+def _is_crlf(data: bytes) -> bool:
+    return b"\n" not in data.replace(b"\r\n", b"")
+
+
+STRATEGY_LAWS: Final[tuple[StrategyLaw, ...]] = (
+    _identity,
+    _same_change,
+    _disjoint_files,
+    _untouched_bytes,
+    _no_mutation,
+    _determinism,
+    _markers,
+    _symmetry,
+    _survival,
+)
