@@ -88,7 +88,7 @@ def _run(run: TestResult | None) -> _Json:
         return {"text": "not run", "passed": None}
     failed = [case for case in run.cases if case.status not in _FINE]
     return {
-        "text": wording.run_counts(run),
+        "text": wording.run_text(run, in_full=True),
         "passed": run.passed if run.was_run else None,
         "beside": [_cut(note) for note in wording.run_notes(run, _listed)],
         "failed": [_case(case, i) for i, case in enumerate(failed[:MOST_NAMES])],

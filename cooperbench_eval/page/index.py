@@ -93,7 +93,7 @@ def _why(report: MergeReport, attempt: Attempt) -> str:
         (report.feature2.number, attempt.feature2_tests),
     )
     return "; ".join(
-        f"tests of feature {number}: {wording.run_counts(run)}"
+        f"tests of feature {number}: {wording.run_text(run, in_full=True)}"
         for number, run in runs
         if run is not None and not run.passed
     )

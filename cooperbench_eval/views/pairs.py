@@ -206,7 +206,7 @@ def run_view(run: TestResult) -> View:
     """Describe how a run ended, why, and which cases did not pass."""
     where = f" in the sandbox {visible(run.sandbox, _NAME)}" if run.sandbox else ""
     return View(
-        title=wording.run_counts(run),
+        title=wording.run_text(run, in_full=True),
         lines=[f"{run.duration_seconds:.1f} seconds{where}", *wording.run_notes(run, _listed)],
         tables=_broken_table([case for case in run.cases if case.status in _BROKEN]),
     )

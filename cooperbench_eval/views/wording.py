@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from cooperbench_eval.analysis.rates import Rate
 from cooperbench_eval.analysis.verdicts import PolicySummary, StrategySummary, Verdicts
 from cooperbench_eval.models import ConflictDetails, MergeStatus, ModelUsage, TestResult
+from cooperbench_eval.models.runs import count_cases
 from cooperbench_eval.reporting import (
     Attempt,
     Blame,
@@ -140,20 +141,24 @@ def usage_text(usage: ModelUsage, model: str) -> str:
 # --- a test run --------------------------------------------------------------
 
 
-def run_text(run: TestResult) -> str:
-    """Return how a run ended, and how many of the cases that count passed."""
+def run_text(run: TestResult, *, in_full: bool = False) -> str:
+    """Return how a run ended, and how many of the cases that count passed.
+
+    *in_full* adds how many cases could not run, were skipped or failed as expected.
+    """
     status = spoken(run.status)
-    return f"{status} {run.passed_tests:,}/{run.total_tests:,}" if run.cases else status
-
-
-def run_counts(run: TestResult) -> str:
-    """Return `run_text` with the other cases counted as well."""
+    if not run.cases:
+        return status
+    counts = count_cases(run.cases)
+    parts = [f"{status} {counts.passed_tests:,}/{counts.total_tests:,}"]
     others = (
-        (run.error_tests, "could not run"),
-        (run.skipped_tests, "skipped"),
-        (run.xfailed_tests, "failed as expected"),
+        (counts.error_tests, "could not run"),
+        (counts.skipped_tests, "skipped"),
+        (counts.xfailed_tests, "failed as expected"),
     )
-    return ", ".join([run_text(run), *(f"{number:,} {word}" for number, word in others if number)])
+    if in_full:
+        parts += [f"{number:,} {words}" for number, words in others if number]
+    return ", ".join(parts)
 
 
 def run_notes(run: TestResult, listed: Callable[[Sequence[str]], str]) -> Iterator[str]:
