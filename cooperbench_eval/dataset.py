@@ -1,8 +1,4 @@
-"""CooperBench's dataset and run logs, read as they lie on disk.
-
-`Dataset` finds tasks, their features and pairs. Both layouts of run logs are
-known, the one of the paper's pipeline and the one of today's runner.
-"""
+"""CooperBench's dataset on disk: its tasks, their features, pairs, patches and tests."""
 
 import json
 import os
@@ -32,8 +28,8 @@ class Task:
 
     Attributes:
         repo_name: The folder's name, such as `pallets_click_task`.
-        task_id: The task's number; 0 is a task like any other.
-        directory: Where the task lies.
+        task_id: The task's number; 0 is a valid number.
+        directory: The task's folder.
         features: The numbers of its features, sorted.
     """
 
@@ -48,10 +44,10 @@ class Task:
         return tuple(combinations(self.features, 2))
 
     def require(self, *features: int) -> None:
-        """Make sure that the task has *features*, each named once.
+        """Check that the task has all *features*, and that none is given twice.
 
         Raises:
-            DatasetError: It lacks one, or one is named twice.
+            DatasetError: A feature is missing or given twice.
         """
         for feature in features:
             if feature not in self.features:
@@ -66,12 +62,12 @@ class Task:
         """Return the commit that the task's Dockerfile checks out.
 
         Raises:
-            DatasetError: There is no Dockerfile, or it names none.
+            DatasetError: There is no Dockerfile, or it checks out no commit.
         """
         file = self.directory / "Dockerfile"
         commit = checked_out_commit(_read_text(file))
         if commit is None:
-            raise DatasetError("names no commit to check out", str(file))
+            raise DatasetError("checks out no commit", str(file))
         return commit
 
     def gold_patch(self, feature: int) -> Patch:
@@ -79,29 +75,29 @@ class Task:
         return Patch.read(self._file(feature, "feature.patch"))
 
     def tests_patch(self, feature: int) -> Patch:
-        """Return the patch that brings a feature's tests."""
+        """Return the patch that adds a feature's tests."""
         return Patch.read(self._file(feature, "tests.patch"))
 
     def description(self, feature: int) -> str:
-        """Return the issue text its agent works from; empty where there is none."""
+        """Return the issue text for the feature's agent; empty if there is none."""
         file = self.directory / f"feature{feature}" / "feature.md"
         return _read_text(file) if file.is_file() else ""
 
     def test_command(self) -> tuple[str, ...]:
         """Find the pytest command in the task's own scripts.
 
-        Taken are plain words only: a line with variables, pipes or choices says
-        nothing that could be run as it stands. The scripts' `python` becomes the
-        interpreter that runs this library.
+        Only a line of plain words counts, because a line with variables, pipes or
+        alternatives cannot be run as it is. `python` in a script becomes the interpreter
+        that runs this library.
 
         Raises:
-            DatasetError: No script holds such a line; give `command`.
+            DatasetError: No script has such a line; pass *command* to `suite`.
         """
         for script in self._scripts():
             if command := plain_pytest_command(script):
                 return command
         raise DatasetError(
-            "holds no script with a plain pytest command; pass command=(...)", str(self.directory)
+            "has no script with a plain pytest command; pass command=(...)", str(self.directory)
         )
 
     def suite(
@@ -117,11 +113,11 @@ class Task:
 
         Args:
             feature: The feature's number.
-            command: What runs the tests; found in the task's scripts if absent.
-            framework: What reads the result.
+            command: Runs the tests; by default `test_command`.
+            framework: Reads the result.
             timeout_seconds: The deadline of one run.
-            env: Variables for the command. If absent, `PYTHONPATH` is `src` and
-                the tree's root, since the package is not installed there.
+            env: Variables for the command. By default, `PYTHONPATH` is `src` and the
+                tree's root, since the package under test is not installed.
         """
         return TestSuite(
             command=self.test_command() if command is None else command,
@@ -134,9 +130,9 @@ class Task:
     def image_suite(self, feature: int, *, timeout_seconds: float = 1800) -> TestSuite:
         """Return a feature's tests as the task's own image runs them.
 
-        For a `ContainerSandbox.for_task`: the image's script resets its repository,
-        applies the feature's patch and the tests patch, and runs what it runs. The
-        framework that reads the result is told by the task's scripts.
+        Run them in a `ContainerSandbox.for_task`. The image's script resets its
+        repository, applies the feature's patch and the tests patch, and runs the tests.
+        The framework that reads the result is found in the task's scripts.
 
         Args:
             feature: The feature's number.
@@ -176,13 +172,12 @@ class Dataset:
     directory: Path = field(converter=Path)
 
     def tasks(self) -> tuple[Task, ...]:
-        """Return every task with a feature, by repository and number.
+        """Return every task that has features, sorted by repository and number.
 
         Raises:
-            DatasetError: The folder is missing, or holds no task.
+            DatasetError: The folder is missing, or has no task.
         """
-        if not self.directory.is_dir():
-            raise DatasetError("is no directory", str(self.directory))
+        self._require_directory()
         found = [
             task
             for folder in sorted(self.directory.glob("*/task*"))
@@ -191,7 +186,7 @@ class Dataset:
             if task.features
         ]
         if not found:
-            raise DatasetError("holds no task<id> folder with features", str(self.directory))
+            raise DatasetError("has no task<id> folder with features", str(self.directory))
         return tuple(sorted(found, key=lambda task: (task.repo_name, task.task_id)))
 
     def task(self, repo_name: str, task_id: int) -> Task:
@@ -200,20 +195,21 @@ class Dataset:
         Raises:
             DatasetError: There is no such task.
         """
-        if not self.directory.is_dir():
-            raise DatasetError("is no directory", str(self.directory))
+        self._require_directory()
         if "/" in repo_name or repo_name in {"", ".", ".."}:
-            raise DatasetError("is no repository's folder", repr(repo_name))
+            raise DatasetError("is not the name of a repository's folder", repr(repo_name))
         folder = self.directory / repo_name / f"task{task_id}"
         if not folder.is_dir():
-            raise DatasetError("is no task of the dataset", str(folder))
+            known = sorted(each.name for each in folder.parent.glob("task[0-9]*"))
+            problem = f"is not a task of the dataset; {repo_name} has {', '.join(known) or 'none'}"
+            raise DatasetError(problem, str(folder))
         return _task(folder, task_id)
 
     def subset(self, name: str) -> tuple[tuple[Task, tuple[int, int]], ...]:
         """Return the pairs of `subsets/<name>.json`, each with its task.
 
         Raises:
-            DatasetError: There is no such subset, or it is not in that format.
+            DatasetError: The subset does not exist, or has another format.
         """
         file = self.directory / "subsets" / f"{name}.json"
         try:
@@ -224,7 +220,11 @@ class Dataset:
                 for first, second in row["pairs"]
             )
         except (KeyError, TypeError, ValueError) as exc:
-            raise DatasetError(f"is no subset of the dataset ({exc!r})", str(file)) from exc
+            raise DatasetError(f"is not a subset of the dataset ({exc!r})", str(file)) from exc
+
+    def _require_directory(self) -> None:
+        if not self.directory.is_dir():
+            raise DatasetError("is not a directory", str(self.directory))
 
 
 def _task(folder: Path, task_id: int) -> Task:

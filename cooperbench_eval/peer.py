@@ -15,7 +15,7 @@ from attrs import field, frozen
 
 from cooperbench_eval.errors import ReportError
 from cooperbench_eval.runlogs import Setting
-from cooperbench_eval.runlogs.discovery import run_folders, told_setting
+from cooperbench_eval.runlogs.discovery import run_folders, setting_of
 
 __all__ = ["PeerEval", "PeerRun", "read_eval", "read_evals"]
 
@@ -139,7 +139,7 @@ def read_eval(path: str | os.PathLike[str]) -> PeerEval:
             JSON, lacks what names the pair, or has values of other kinds.
     """
     file = Path(path)
-    return _read(file, told_setting(file.parent))
+    return _read(file, setting_of(file.parent))
 
 
 def _read(file: Path, told: Setting | None) -> PeerEval:

@@ -1,4 +1,4 @@
-"""What a task's own scripts say: its base commit, its test command, its framework."""
+"""Reads a task's Dockerfile and scripts: its base commit, test command and framework."""
 
 import re
 import shlex
@@ -9,7 +9,7 @@ __all__ = ["checked_out_commit", "framework_of", "plain_pytest_command"]
 _CHECKOUT = re.compile(r"git\s+(?:checkout|reset\s+--hard)\s+(?:--detach\s+)?([0-9a-f]{7,40})\b")
 _PYTHON = re.compile(r"(?:.*/)?python(?:3(?:\.\d+)?)?")
 _NOT_PLAIN = re.compile(r"[$`|&;<>(){}*?]")
-# The first that occurs in a line that runs something.
+# In this order: a script runs the first framework of which it has a command.
 _FRAMEWORKS = (
     ("nextest", r"cargo\s+nextest\s"),
     ("cargo", r"cargo\s+test\b"),
@@ -24,13 +24,13 @@ _PREFIX = r"\s*(?:timeout\s+\S+\s+)?(?:\w+=\S+\s+)*"
 
 
 def checked_out_commit(dockerfile: str) -> str | None:
-    """Return the commit that a Dockerfile checks out, if it names one."""
+    """Return the commit that a Dockerfile checks out, if any."""
     found = _CHECKOUT.search(dockerfile)
     return found.group(1) if found else None
 
 
 def framework_of(script: str) -> str:
-    """Return the test framework that a shell script runs; `exit` if none is seen."""
+    """Return the test framework that a shell script runs; `exit` if none is found."""
     for framework, pattern in _FRAMEWORKS:
         if re.search(rf"^{_PREFIX}{pattern}", script, re.MULTILINE):
             return framework
@@ -38,10 +38,10 @@ def framework_of(script: str) -> str:
 
 
 def plain_pytest_command(script: str) -> tuple[str, ...] | None:
-    """Return the first pytest command of plain words in a shell script, if there is one.
+    """Return the first pytest command of plain words in a shell script, if any.
 
-    A line with variables, pipes or choices says nothing that could be run as it
-    stands. The script's `python` becomes the interpreter that runs this library.
+    A line with variables, pipes or alternatives is skipped, because it cannot be run as it
+    is. `python` in the script becomes the interpreter that runs this library.
     """
     for line in script.splitlines():
         if command := _pytest_command(line):

@@ -80,7 +80,7 @@ def test_pairs_are_every_two_features(make_task):
 
 @pytest.mark.parametrize(
     ("content", "words"),
-    [(None, "is no directory"), ("file", "is no directory"), ("folder", "holds no task")],
+    [(None, "is not a directory"), ("file", "is not a directory"), ("folder", "has no task")],
 )
 def test_a_folder_without_tasks_is_an_error(tmp_path, content, words):
     """As is a missing one, or a file in its place."""
@@ -101,9 +101,9 @@ def test_an_unknown_task_is_an_error(make_task, dataset):
     """With the folder it would be in."""
     make_task()
 
-    with pytest.raises(ce.DatasetError, match="r_task/task2: is no task of the dataset"):
+    with pytest.raises(ce.DatasetError, match="r_task/task2: is not a task of the dataset"):
         dataset.task("r_task", 2)
-    with pytest.raises(ce.DatasetError, match="is no directory"):
+    with pytest.raises(ce.DatasetError, match="is not a directory"):
         ce.Dataset(dataset.directory / "nowhere").task("r_task", 1)
 
 
@@ -112,7 +112,7 @@ def test_a_repositorys_name_is_one_folder(make_task, dataset, name):
     """It leads nowhere else."""
     make_task()
 
-    with pytest.raises(ce.DatasetError, match="is no repository's folder"):
+    with pytest.raises(ce.DatasetError, match="is not the name of a repository's folder"):
         dataset.task(name, 1)
 
 
@@ -480,8 +480,8 @@ def test_both_features_are_tested_with_the_command_given(evaluate):
     [
         ({"setting": "duet"}, ce.DatasetError, "setting: 'duet' is unknown"),
         ({"patch_location": "disk"}, ce.DatasetError, "patch_location: 'disk' is unknown"),
-        ({"repo_name": "x_task"}, ce.DatasetError, "is no task"),
-        ({"task_id": 3}, ce.DatasetError, "is no task"),
+        ({"repo_name": "x_task"}, ce.DatasetError, "is not a task"),
+        ({"task_id": 3}, ce.DatasetError, "is not a task"),
         ({"feature2_id": 9}, ce.DatasetError, "has no feature 9"),
         ({"feature2_id": 1}, ce.DatasetError, "two different features"),
         (

@@ -138,7 +138,7 @@ ADAPTERS = {
     "polars": {"analysis.polars_frames"},
     "matplotlib": {"plots.canvas"},
     "rich": {"display.terminal"},
-    "huggingface_hub": {"runlogs.hub"},
+    "huggingface_hub": {"runlogs.paper"},
     "diff_match_patch": {"symbols"},
     "tree_sitter": {"structure.grammars"},
     "tree_sitter_go": {"structure.grammars"},

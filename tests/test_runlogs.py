@@ -254,7 +254,7 @@ def test_a_run_has_no_second_try(tmp_path):
     """Asking for one is an error, not the first try again."""
     write(tmp_path / "run" / "coop" / REPO / "0" / "f1_f2", agent1="one", agent2="two")
 
-    with pytest.raises(ce.DatasetError, match="k=2 was asked for"):
+    with pytest.raises(ce.DatasetError, match="so k=2 is unknown"):
         find(tmp_path, k=2)
 
 
@@ -373,7 +373,7 @@ def test_the_hub_holds_the_papers_layout(tmp_path, install_hub):
 @pytest.mark.parametrize(
     ("download", "words"),
     [
-        ("raise OSError('no network')", "cannot be had from the hub .*no network"),
+        ("raise OSError('no network')", "cannot be downloaded from the hub .*no network"),
         ("return str(Path(__file__).parent)", "is not among the public results"),
     ],
 )
@@ -558,7 +558,7 @@ def test_what_is_no_pairs_folder_is_passed_over(tmp_path, path):
     """And a run of nothing else holds no pair."""
     write(tmp_path / "run" / path, agent1="one", agent2="two", solo="both")
 
-    with pytest.raises(ce.DatasetError, match="holds nothing that a pair of agents wrote"):
+    with pytest.raises(ce.DatasetError, match="has no file that a pair of agents wrote"):
         discover(tmp_path)
 
     write(tmp_path / "run" / "coop" / REPO / "1" / "f1_f2", agent1="one")

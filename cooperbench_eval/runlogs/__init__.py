@@ -1,12 +1,14 @@
-"""Agents' patches in CooperBench's run logs, in all their layouts.
+"""Agents' patches in CooperBench's run logs.
+
+There are three layouts:
 
 - the paper's pipeline: `<setting>/<repo>/task<id>/feature<i>_feature<j>/` with
   `patch_<model>_k<k>_feature<n>.patch`;
 - today's runner: `<run>/<setting>/<repo>/<id>/f<i>_f<j>/` with `agent<n>.patch`
   or, for a solo agent, `solo.patch`;
-- the runner's first versions: the same without the level of the setting.
+- the runner's first versions: the same, but without `<setting>`.
 
-`find_patches` reads those of one pair, `discover_run` lists every pair of a run.
+`find_patches` reads the patches of one pair. `discover_run` lists every pair of a run.
 """
 
 from cooperbench_eval.runlogs.choices import PatchLocation, Setting

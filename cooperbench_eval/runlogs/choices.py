@@ -1,4 +1,4 @@
-"""The benchmark's words for how agents worked and where their patches are."""
+"""The benchmark's names for how agents worked, and for where their patches are."""
 
 from enum import StrEnum
 from typing import Self
@@ -9,14 +9,14 @@ __all__ = ["PatchLocation", "Setting"]
 
 
 class _Choice(StrEnum):
-    """Words of which an argument must be one."""
+    """The values that an argument may have."""
 
     @classmethod
     def of(cls, word: str) -> Self:
         """Return the member called *word*.
 
         Raises:
-            DatasetError: There is none.
+            DatasetError: There is no such member.
         """
         try:
             return cls(word)
@@ -30,19 +30,19 @@ class Setting(_Choice):
     """How the benchmark let its agents work."""
 
     SINGLE = "single"
-    """One agent, one feature; two such runs are paired."""
+    """One agent implements one feature; two such runs make a pair."""
     SOLO = "solo"
     """One agent implements both features in one patch."""
     COOP = "coop"
-    """Two agents that may talk."""
+    """Two agents that may talk to each other."""
     COOP_ABLATION = "coop_ablation"
-    """Two agents that may not."""
+    """Two agents that may not talk to each other."""
     TEAM = "team"
     """A lead and its members."""
 
 
 class PatchLocation(_Choice):
-    """Where the patches to evaluate are."""
+    """Where the patches are."""
 
     LOGS = "logs"
     """In a folder of run logs, `./logs` by default."""
@@ -51,4 +51,4 @@ class PatchLocation(_Choice):
     HF = "hf"
     """In the benchmark's public results on the Hugging Face hub."""
     GOLD = "gold"
-    """In the dataset itself: its own solutions."""
+    """In the dataset, as its own solutions."""

@@ -1,4 +1,4 @@
-"""Every pair of a run, found without knowing what the run was about."""
+"""Finds every pair of a run from the names of its folders."""
 
 import os
 import re
@@ -11,9 +11,9 @@ from attrs import field, frozen
 from cooperbench_eval.errors import DatasetError
 from cooperbench_eval.patching import Patch
 from cooperbench_eval.runlogs.choices import Setting
-from cooperbench_eval.runlogs.reading import model_of, read_patch, recorded
+from cooperbench_eval.runlogs.reading import model_of, patch_files, read_patch, recorded
 
-__all__ = ["RunFolder", "RunPair", "discover_run", "run_folders", "told_setting"]
+__all__ = ["RunFolder", "RunPair", "discover_run", "run_folders", "setting_of"]
 
 _SETTINGS = frozenset(setting.value for setting in Setting)
 
@@ -23,14 +23,14 @@ class RunPair:
     """Two features that the agents of one run worked on.
 
     Attributes:
-        directory: The folder with what the agents left. Where more than two
-            agents worked together, several pairs have the same.
-        setting: How they worked.
+        directory: The folder with the agents' files. If more than two agents worked
+            together, several pairs have the same folder.
+        setting: How the agents worked.
         repo_name: The repository's folder in the dataset.
-        task_id: The task's number; 0 is a task like any other.
-        numbers: The two features, in the folder's order: the first is the one
-            that the benchmark merges into the second.
-        model: The model that the run says it used, if it says so.
+        task_id: The task's number; 0 is a valid number.
+        numbers: The two features, in the folder's order: the benchmark merges the first
+            into the second.
+        model: The model, if the run's records name it.
     """
 
     directory: Path
@@ -41,25 +41,23 @@ class RunPair:
     model: str | None
 
     def patches(self) -> tuple[Patch, Patch]:
-        """Read what the agents handed in, in the order of `numbers`.
+        """Read the agents' patches, in the order of `numbers`.
 
-        A solo agent's one patch is both. An agent without a file handed in
-        nothing, and its patch is empty; a file that holds no patch gives one
-        that cannot be applied. Neither is an error.
+        A solo agent's patch is returned twice. If an agent handed in no file, its patch
+        is empty. A file that cannot be parsed gives a patch that fails to apply. Neither
+        is an error.
 
         Raises:
-            DatasetError: A file is there and cannot be read.
+            DatasetError: A file exists but cannot be read.
         """
-        if self.setting is Setting.SOLO:
-            patch = _handed_in(self.directory / "solo.patch")
-            return patch, patch
-        first, second = (self.directory / f"agent{number}.patch" for number in self.numbers)
-        return _handed_in(first), _handed_in(second)
+        first, second = patch_files(self.directory, self.setting, self.numbers)
+        patch = _handed_in(first)
+        return patch, patch if second == first else _handed_in(second)
 
 
 @frozen(kw_only=True)
 class RunFolder:
-    """A folder that is named after its features, whatever it holds.
+    """A folder that is named after its features, with any contents.
 
     Attributes:
         directory: The folder.
@@ -69,7 +67,7 @@ class RunFolder:
         task_id: The task's number.
         features: The features' numbers in the order of the name: two or more,
             all different.
-        names: What lies in the folder.
+        names: The names of the files in the folder.
     """
 
     directory: Path
@@ -82,7 +80,7 @@ class RunFolder:
 
     @property
     def was_written(self) -> bool:
-        """Whether the runner or an agent left something to evaluate."""
+        """Whether the runner or an agent wrote a record or a patch."""
         return any(name == "result.json" or name.endswith(".patch") for name in self.names)
 
     def pairs(self) -> Iterator[RunPair]:
@@ -103,12 +101,12 @@ class RunFolder:
 
 
 def discover_run(logs_dir: str | os.PathLike[str], run_name: str) -> Iterator[RunPair]:
-    """Find every pair of a run, in the layouts with and without a setting's level.
+    """Find every pair of a run, in the layouts with and without a folder for the setting.
 
-    Without that level the setting is what the agents' record says; failing that,
-    a `solo.patch` tells. Repositories may have any name. What is no pair's folder
-    is passed over, and so is one in which nothing was written: neither a record
-    nor a patch.
+    Without that folder, the setting comes from the agents' record. If the record is
+    missing, the setting is `solo` if there is a `solo.patch`, and `coop` otherwise.
+    Folders with other names than pairs have are skipped, and so are folders with neither
+    a record nor a patch.
 
     Args:
         logs_dir: The folder of all runs.
@@ -118,8 +116,8 @@ def discover_run(logs_dir: str | os.PathLike[str], run_name: str) -> Iterator[Ru
         The pairs by setting, repository, task and features, numbers as numbers.
 
     Raises:
-        DatasetError: There is no such run, it holds no pair, or a folder of it
-            cannot be read.
+        DatasetError: The run does not exist, has no pair, or has a folder that cannot be
+            read.
     """
     found = [
         pair
@@ -129,48 +127,48 @@ def discover_run(logs_dir: str | os.PathLike[str], run_name: str) -> Iterator[Ru
     ]
     if not found:
         run = Path(logs_dir, run_name)
-        raise DatasetError("holds nothing that a pair of agents wrote", str(run))
+        raise DatasetError("has no file that a pair of agents wrote", str(run))
     return iter(
         sorted(found, key=lambda pair: (pair.setting, pair.repo_name, pair.task_id, pair.numbers))
     )
 
 
 def run_folders(logs_dir: str | os.PathLike[str], run_name: str) -> tuple[RunFolder, ...]:
-    """Find every folder of a run that is named after two features or more.
+    """Find every folder of a run that is named after two or more features.
 
     Returns:
         The folders, sorted by their paths.
 
     Raises:
-        DatasetError: There is no such run, or a folder of it cannot be read.
+        DatasetError: The run does not exist, or a folder of it cannot be read.
     """
     run = Path(logs_dir, run_name)
     return tuple(
         folder
         for child in _folders(run)
         for folder in (
-            _below_level(run, child) if child.name in _SETTINGS else _of_repository(run, child)
+            _of_setting(run, child) if child.name in _SETTINGS else _of_repository(run, child)
         )
     )
 
 
-def told_setting(directory: Path) -> Setting | None:
-    """How the agents of a pair's folder worked, by the folders above it or their record.
+def setting_of(directory: Path) -> Setting | None:
+    """Return how the agents of a pair worked, from the folders above it or their record.
 
-    A level named after a setting is none where the run's own record lies in it: it
-    is a run of that name, without such a level.
+    A folder that is named after a setting but holds the run's own record is a run of that
+    name, not the folder of a setting.
     """
     above = directory.absolute().parents
     if len(above) > 2 and above[2].name in _SETTINGS:  # noqa: PLR2004 - task, repository, setting
-        level = above[2]
-        if not (level / "config.json").is_file():
-            return Setting(level.name)
+        folder = above[2]
+        if not (folder / "config.json").is_file():
+            return Setting(folder.name)
     return _recorded_setting(directory)
 
 
-def _below_level(run: Path, level: Path) -> Iterator[RunFolder]:
-    for repository in _folders(level):
-        yield from _of_repository(run, repository, Setting(level.name))
+def _of_setting(run: Path, folder: Path) -> Iterator[RunFolder]:
+    for repository in _folders(folder):
+        yield from _of_repository(run, repository, Setting(folder.name))
 
 
 def _of_repository(
@@ -199,7 +197,7 @@ def _recorded_setting(directory: Path) -> Setting | None:
 
 
 def _features(name: str) -> tuple[int, ...]:
-    """The numbers in a name like `f1_f2`; none if it is no such name."""
+    """Return the numbers in a name like `f1_f2`; none for other names."""
     if re.fullmatch(r"f(0|[1-9][0-9]*)(_f(0|[1-9][0-9]*))+", name) is None:
         return ()
     numbers = tuple(int(part[1:]) for part in name.split("_"))

@@ -1,16 +1,15 @@
-"""The patches of one pair, wherever they are."""
+"""Finds the patches of one pair, in run logs of both layouts or on the hub."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 from cooperbench_eval.errors import DatasetError
 from cooperbench_eval.patching import Patch
 from cooperbench_eval.runlogs.choices import PatchLocation, Setting
-from cooperbench_eval.runlogs.hub import hub_files
-from cooperbench_eval.runlogs.paper import paper_files
-from cooperbench_eval.runlogs.reading import read_patch
-from cooperbench_eval.runlogs.runs import run_files
-from cooperbench_eval.runlogs.wanted import Wanted
+from cooperbench_eval.runlogs.paper import hub_files, paper_files
+from cooperbench_eval.runlogs.reading import model_of, patch_files, read_patch
+from cooperbench_eval.runlogs.wanted import Wanted, letters
 
 __all__ = ["find_patches"]
 
@@ -29,11 +28,12 @@ def find_patches(
 ) -> tuple[Patch, Patch]:
     """Read the patches of a pair, in the order of *numbers*.
 
-    In `solo` both are the same patch. A file that holds no patch gives one that
-    cannot be applied.
+    In `solo` both are the same patch. A file that cannot be parsed gives a patch that
+    fails to apply.
 
     Raises:
-        DatasetError: No log holds them, several runs do, or a file cannot be read.
+        DatasetError: No log has the patches, several runs have them, or a file cannot be
+            read.
     """
     wanted = Wanted(
         setting=setting,
@@ -43,20 +43,73 @@ def find_patches(
         model=model,
         k=k,
     )
-    if location is PatchLocation.HF:
-        return _read(hub_files(wanted))
-    root = Path(logs_dir) if logs_dir is not None else _default_folder(location)
-    if not root.is_dir():
-        raise DatasetError("is no directory; pass logs_dir=...", str(root))
-    if run_name is None and (files := paper_files(root, wanted)):
-        return _read(files)
-    return _read(run_files(root, wanted, run_name))
-
-
-def _default_folder(location: PatchLocation) -> Path:
-    return Path("logs") if location is PatchLocation.LOGS else Path.home() / ".cooperbench_cache"
-
-
-def _read(files: tuple[Path, Path]) -> tuple[Patch, Patch]:
-    first, second = map(read_patch, files)
+    first, second = map(read_patch, _files(wanted, location, logs_dir, run_name))
     return first, second
+
+
+def _files(
+    wanted: Wanted,
+    location: PatchLocation,
+    logs_dir: str | os.PathLike[str] | None,
+    run_name: str | None,
+) -> tuple[Path, Path]:
+    if location is PatchLocation.HF:
+        return hub_files(wanted)
+    if logs_dir is not None:
+        root = Path(logs_dir)
+    elif location is PatchLocation.LOGS:
+        root = Path("logs")
+    else:
+        root = Path.home() / ".cooperbench_cache"
+    if not root.is_dir():
+        raise DatasetError("is not a directory; pass logs_dir=...", str(root))
+    if run_name is None and (files := paper_files(root, wanted)):
+        return files
+    return _run_files(root, wanted, run_name)
+
+
+def _run_files(root: Path, wanted: Wanted, run_name: str | None) -> tuple[Path, Path]:
+    """Find the two files in the layout of today's runner."""
+    folder = _run_folder(root, wanted, run_name)
+    recorded = _model_of(folder)
+    if recorded is not None and letters(recorded) != letters(wanted.model):
+        raise DatasetError(f"is a run of model {recorded!r}, not {wanted.model!r}", str(folder))
+    if wanted.k != 1:
+        raise DatasetError(f"is in a layout without k, so k={wanted.k} is unknown", str(folder))
+    files = patch_files(folder, wanted.setting, wanted.numbers)
+    for file in files:
+        if not file.is_file():
+            raise DatasetError("is missing", str(file))
+    return files
+
+
+def _run_folder(root: Path, wanted: Wanted, run_name: str | None) -> Path:
+    """Find the pair's folder, in the named run or else in the only run that fits."""
+    runs = [root / run_name] if run_name else sorted(root.iterdir())
+    found = [folder for run in runs for folder in _pair_folders(run, wanted)]
+    if len(found) > 1:
+        plain = letters(wanted.model)
+        found = [each for each in found if letters(_model_of(each) or "") == plain] or found
+    if len(found) > 1:
+        listed = ", ".join(sorted(folder.relative_to(root).parts[0] for folder in found))
+        raise DatasetError(f"several runs have the pair: {listed}; pass run_name=...", str(root))
+    if not found:
+        first, second = wanted.numbers
+        problem = (
+            f"holds no patches of model {wanted.model!r}, k{wanted.k}, features {first} and "
+            f"{second} of {wanted.setting.value}/{wanted.repo_name}, task {wanted.task_id}"
+        )
+        raise DatasetError(problem, str(root))
+    return found[0]
+
+
+def _pair_folders(run: Path, wanted: Wanted) -> Iterator[Path]:
+    task = run / wanted.setting.value / wanted.repo_name / str(wanted.task_id)
+    for i, j in wanted.orders:
+        if (task / f"f{i}_f{j}").is_dir():
+            yield task / f"f{i}_f{j}"
+            return
+
+
+def _model_of(folder: Path) -> str | None:
+    return model_of(folder, folder.parents[3])

@@ -1,4 +1,4 @@
-"""The layout of the paper's pipeline."""
+"""The layout of the paper's pipeline, in local logs and on the Hugging Face hub."""
 
 import re
 from collections.abc import Iterable
@@ -8,17 +8,46 @@ from cooperbench_eval.errors import DatasetError
 from cooperbench_eval.runlogs.choices import Setting
 from cooperbench_eval.runlogs.wanted import Wanted, letters
 
-__all__ = ["paper_files"]
+__all__ = ["hub_files", "paper_files"]
+
+_HUB_DATASET = "CodeConflict/experiments"
+
+
+def hub_files(wanted: Wanted) -> tuple[Path, Path]:
+    """Download a task's patches from the benchmark's public results and find the pair's files.
+
+    Raises:
+        DatasetError: The client is not installed, the download fails, or the results
+            do not have the pair.
+    """
+    try:
+        from huggingface_hub import snapshot_download  # noqa: PLC0415 - optional
+    except ImportError as exc:
+        raise DatasetError(
+            "needs huggingface-hub; install cooperbench-eval[hf]", "patch_location='hf'"
+        ) from exc
+    task = f"{wanted.setting.value}/{wanted.repo_name}/task{wanted.task_id}"
+    try:
+        root = snapshot_download(
+            _HUB_DATASET, repo_type="dataset", allow_patterns=[f"{task}/*/patch_*.patch"]
+        )
+    # The client raises its own errors, and those of requests and the operating system.
+    except Exception as exc:
+        raise DatasetError(f"cannot be downloaded from the hub ({exc!r})", task) from exc
+    files = paper_files(Path(root), wanted)
+    if files is None:
+        raise DatasetError("is not among the public results", task)
+    return files
 
 
 def paper_files(root: Path, wanted: Wanted) -> tuple[Path, Path] | None:
-    """Find the two files; `None` where the pair has no folder in this layout.
+    """Find the two files; `None` if the pair has no folder in this layout.
 
-    Both are of one model's name: of the asked one, or of the only family word
-    that fits it.
+    Both files have the same model name: that of the wanted model, or the only name of a
+    model family that fits it.
     """
     task = root / wanted.setting.value / wanted.repo_name / f"task{wanted.task_id}"
-    found = [_paper_models(task, wanted, number) for number in wanted.numbers]
+    found = [_files_by_model(task, wanted, number) for number in wanted.numbers]
     if not any(found):
         return None
     first, second = found
@@ -29,17 +58,17 @@ def paper_files(root: Path, wanted: Wanted) -> tuple[Path, Path] | None:
     return first[name], second[name]
 
 
-def _paper_models(task: Path, wanted: Wanted, number: int) -> dict[str, Path]:
-    """Return a feature's patch by the model's name in the file."""
-    folders = dict.fromkeys(f"feature{i}_feature{j}" for i, j in wanted.orders)
+def _files_by_model(task: Path, wanted: Wanted, number: int) -> dict[str, Path]:
+    """Return a feature's patches by the model's name in the file name."""
+    folders = [f"feature{i}_feature{j}" for i, j in wanted.orders]
     suffixes = [f"feature{number}"]
     if wanted.setting is Setting.SINGLE:
-        folders = dict.fromkeys([f"feature{number}", *folders])
+        folders = [f"feature{number}", *folders]
     elif wanted.setting is Setting.SOLO:
-        suffixes = [f"feature{i}_feature{j}" for i, j in wanted.orders] + suffixes
+        suffixes = folders + suffixes
     found: dict[str, Path] = {}
     for folder in folders:
-        for suffix in dict.fromkeys(suffixes):
+        for suffix in suffixes:
             name = re.compile(rf"patch_(.+)_k{wanted.k}_{suffix}\.patch")
             for file in sorted((task / folder).glob("patch_*.patch")):
                 if match := name.fullmatch(file.name):
@@ -48,13 +77,14 @@ def _paper_models(task: Path, wanted: Wanted, number: int) -> dict[str, Path]:
 
 
 def _one_model(names: Iterable[str], wanted: Wanted, task: Path) -> str:
-    """Choose the name in the files that means the asked model.
+    """Choose the name in the files that stands for the wanted model.
 
-    The peer writes a family's word for a model (`claude`, `qwen_coder`, `gpt5`),
-    others its own name without the characters that a file cannot have.
+    The benchmark's own files have the name of a model family (`claude`, `qwen_coder`,
+    `gpt5`). Other files have the model's name without the characters that a file name
+    cannot contain.
 
     Raises:
-        DatasetError: None does, or several do equally well.
+        DatasetError: No name fits, or several fit equally well.
     """
     known = sorted(names)
     plain = letters(wanted.model)
@@ -76,9 +106,9 @@ def _one_model(names: Iterable[str], wanted: Wanted, task: Path) -> str:
 
 
 def _is_family(name: str, plain: str) -> bool:
-    """Whether every word of *name* is in the model's name, and a version ends there.
+    """Whether a model's plain name has every word of *name*, and no letters after a version.
 
-    `gpt5` stands for `gpt-5-2025-08-07`, not for `gpt-5-mini`.
+    `gpt5` stands for `gpt-5-2025-08-07`, but not for `gpt-5-mini`.
     """
     words = [letters(word) for word in name.split("_") if letters(word)]
     return bool(words) and all(

@@ -1,16 +1,25 @@
-"""The files of a pair's folder, read one by one."""
+"""Reads the files in a pair's folder."""
 
 import json
 from pathlib import Path
 
 from cooperbench_eval.errors import DatasetError, PatchError
 from cooperbench_eval.patching import Patch
+from cooperbench_eval.runlogs.choices import Setting
 
-__all__ = ["model_of", "read_patch", "recorded"]
+__all__ = ["model_of", "patch_files", "read_patch", "recorded"]
+
+
+def patch_files(folder: Path, setting: Setting, numbers: tuple[int, int]) -> tuple[Path, Path]:
+    """Return where today's runner writes the patches of two features."""
+    if setting is Setting.SOLO:
+        return folder / "solo.patch", folder / "solo.patch"
+    first, second = numbers
+    return folder / f"agent{first}.patch", folder / f"agent{second}.patch"
 
 
 def read_patch(file: Path) -> Patch:
-    """Read a patch; a file that holds none gives one that cannot be applied.
+    """Read a patch; a file that cannot be parsed gives a patch that fails to apply.
 
     Raises:
         DatasetError: The file cannot be read.
@@ -26,16 +35,16 @@ def read_patch(file: Path) -> Patch:
 
 
 def model_of(folder: Path, run: Path) -> str | None:
-    """The model that a run says it used, from the pair's or the run's record."""
+    """Return the model that the record of the pair or of the run names."""
     model = recorded(folder / "result.json", "model")
     return recorded(run / "config.json", "model") if model is None else model
 
 
 def recorded(file: Path, key: str) -> str | None:
-    """The text that a JSON record has under *key*; a broken record has none."""
+    """Return the string under *key* in a JSON file; `None` if the file is broken."""
     try:
         value = json.loads(file.read_bytes()).get(key)
-    # Brackets nested without end exhaust the reader.
+    # Deeply nested brackets exceed the parser's recursion limit.
     except (OSError, ValueError, AttributeError, RecursionError):
         return None
     return value if isinstance(value, str) else None

@@ -1,4 +1,4 @@
-"""What is looked for, and how a model's name is compared."""
+"""What `find_patches` looks for, and how the names of models are compared."""
 
 import re
 
@@ -11,7 +11,7 @@ __all__ = ["Wanted", "letters"]
 
 @frozen(kw_only=True)
 class Wanted:
-    """What is looked for."""
+    """The pair whose patches are wanted, and whose they are."""
 
     setting: Setting
     repo_name: str
@@ -22,11 +22,11 @@ class Wanted:
 
     @property
     def orders(self) -> tuple[tuple[int, int], ...]:
-        """The pair as folders may name it; the peer sorts, its subsets do not."""
-        first, second = self.numbers
-        return ((min(self.numbers), max(self.numbers)), (first, second), (second, first))
+        """The orders of the features that folders may have; the benchmark sorts them."""
+        low, high = sorted(self.numbers)
+        return (low, high), (high, low)
 
 
 def letters(name: str) -> str:
-    """Return *name* without what writers of it disagree about: case and punctuation."""
+    """Return *name* in lower case and without punctuation, in which spellings differ."""
     return re.sub(r"[^a-z0-9]", "", name.lower())
