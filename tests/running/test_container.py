@@ -575,7 +575,7 @@ def test_a_process_that_ends_does_not_wait_for_its_watchdog(start_caller, word):
 @pytest.mark.parametrize("program", [sys.executable, "/no-such-python"])
 def test_without_a_watchdog_no_container_is_made(run, leftovers, monkeypatch, program):
     """Where none can be started, that is the sandbox's failure."""
-    monkeypatch.setattr(guard, "_guard", guard._Guard())
+    monkeypatch.setattr(container_run, "GUARD", guard.Guard())
     monkeypatch.setattr(guard, "_SCRIPT", Path("/no-such-script"))
     monkeypatch.setattr("sys.executable", program)
 

@@ -1,7 +1,7 @@
-"""Sees to it that a process's containers do not outlive it.
+"""Has a process's containers removed if the process dies first.
 
-The process tells a watchdog of its own, see `watchdog.py`, which containers it
-is about to make and which are gone.
+Each process starts a watchdog of its own, see `watchdog.py`, and tells it which containers
+exist or are about to exist.
 """
 
 import json
@@ -11,66 +11,79 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import Final
 
 from cooperbench_eval.errors import SandboxError
 from cooperbench_eval.processes.stopping import CLEANER
 
-__all__ = ["hold", "release"]
+__all__ = ["GUARD", "Guard"]
 
 _SCRIPT = Path(__file__).with_name("watchdog.py")
-# A watchdog that is gone or stuck is an error to handle: no signal, no waiting.
-_QUIET = getattr(socket, "MSG_NOSIGNAL", 0)
-_FLAGS = _QUIET | socket.MSG_DONTWAIT
+# Writing to a watchdog that has died must not raise SIGPIPE.
+_NO_SIGNAL = getattr(socket, "MSG_NOSIGNAL", 0)
 
 
-class _Guard:
-    """This process's watchdogs, one for each engine, and what they look after."""
+class Guard:
+    """This process's containers, and its watchdogs: one for each engine."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._held: dict[str, set[str]] = {}
+        self._names: dict[str, set[str]] = {}
         self._links: dict[str, socket.socket] = {}
 
     def hold(self, engine: str, name: str) -> None:
+        """Have a container removed if this process ends before it calls `release`.
+
+        Args:
+            engine: The engine's address.
+            name: The name that the container will get.
+
+        Raises:
+            SandboxError: No watchdog can be started.
+        """
         with self._lock:
-            self._held.setdefault(engine, set()).add(name)
-            self._tell(engine, f"+{name}\n")
+            self._names.setdefault(engine, set()).add(name)
+            self._tell(engine)
 
     def release(self, engine: str, name: str) -> None:
-        with self._lock:
-            self._held[engine].discard(name)
-            self._tell(engine, f"-{name}\n")
+        """Take note that a container is gone, and will not be created later.
 
-    def leave(self) -> None:
-        """Forget everything: in a forked child it is the parent's."""
+        Raises:
+            SandboxError: The watchdog has died, and no other can be started.
+        """
+        with self._lock:
+            self._names[engine].discard(name)
+            self._tell(engine)
+
+    def forget(self) -> None:
+        """Forget everything: in a forked child, it belongs to the parent."""
         for link in self._links.values():
             link.close()
-        # The lock may have been held by a thread that does not exist here.
-        self._lock, self._held, self._links = threading.Lock(), {}, {}
+        # The lock may be held by a thread that does not exist in the child.
+        self._lock, self._names, self._links = threading.Lock(), {}, {}
 
-    def _tell(self, engine: str, message: str) -> None:
-        data = message.encode()
+    def _tell(self, engine: str) -> None:
+        data = json.dumps([engine, sys.path, sorted(self._names[engine])]).encode() + b"\n"
         if link := self._links.get(engine):
+            # A watchdog that is stuck must not block this process.
             try:
-                if link.send(data, _FLAGS) == len(data):
+                if link.send(data, _NO_SIGNAL | socket.MSG_DONTWAIT) == len(data):
                     return
             except OSError:
                 pass
             self._links.pop(engine).close()
-        # None yet, or none any more: a new one hears of all.
-        self._links[engine] = link = _start()
-        held = "".join(f"+{name}\n" for name in self._held[engine])
+        self._links[engine] = link = _start_watchdog()
         try:
-            link.sendall(f"{json.dumps([engine, sys.path])}\n{held}".encode(), _QUIET)
+            link.sendall(data, _NO_SIGNAL)
         except OSError as exc:
             raise SandboxError(f"the watchdog does not listen ({exc})") from exc
 
 
-def _start() -> socket.socket:
+def _start_watchdog() -> socket.socket:
     ours, theirs = socket.socketpair()
     try:
         with theirs:
-            # What this waits for ends at once: the watchdog is its child.
+            # The process that is waited for here ends at once: the watchdog is its child.
             subprocess.run(  # noqa: S603 - our own script
                 [sys.executable, "-I", "-S", "-X", "utf8", str(_SCRIPT), CLEANER],
                 stdin=theirs.fileno(),
@@ -88,27 +101,5 @@ def _start() -> socket.socket:
     return ours
 
 
-_guard = _Guard()
-os.register_at_fork(after_in_child=_guard.leave)
-
-
-def hold(engine: str, name: str) -> None:
-    """Have a container removed if this process ends before it says `release`.
-
-    Args:
-        engine: The engine's address.
-        name: What the container will be called.
-
-    Raises:
-        SandboxError: No watchdog can be started.
-    """
-    _guard.hold(engine, name)
-
-
-def release(engine: str, name: str) -> None:
-    """Say that a container is gone, and will not come.
-
-    Raises:
-        SandboxError: The watchdog is gone, and no other can be started.
-    """
-    _guard.release(engine, name)
+GUARD: Final = Guard()
+os.register_at_fork(after_in_child=GUARD.forget)

@@ -15,7 +15,6 @@ from attrs import frozen
 
 from cooperbench_eval.errors import SandboxError, TestRunError
 from cooperbench_eval.processes.capture import Capture
-from cooperbench_eval.running.sandboxes.containers import guard
 from cooperbench_eval.running.sandboxes.containers.archives import (
     END_OF_ARCHIVE,
     Bounds,
@@ -33,6 +32,7 @@ from cooperbench_eval.running.sandboxes.containers.engine import (
     MissingError,
     RefusedError,
 )
+from cooperbench_eval.running.sandboxes.containers.guard import GUARD
 from cooperbench_eval.running.sandboxes.containers.memory import MemoryWatch
 from cooperbench_eval.running.sandboxes.containers.owners import OWNER_LABEL, owner_of
 from cooperbench_eval.running.sandboxes.protocol import Execution
@@ -158,7 +158,7 @@ def container(
         SandboxError: It cannot be made, or not removed.
     """
     name = f"cooperbench-{uuid.uuid4().hex}"
-    guard.hold(engine.address, name)
+    GUARD.hold(engine.address, name)
     labels = {OWNER_LABEL: owner_of(os.getpid())}
     try:
         yield name, engine.create(name, image, host=host, labels=labels, **config)
@@ -166,10 +166,10 @@ def container(
         with suppress(SandboxError):
             # One that is being made yet is left to the watchdog.
             if engine.remove(name) or isinstance(exc, MissingError | RefusedError):
-                guard.release(engine.address, name)
+                GUARD.release(engine.address, name)
         raise
     engine.remove(name)
-    guard.release(engine.address, name)
+    GUARD.release(engine.address, name)
 
 
 def _archive(job: ContainerJob, word: str) -> Iterator[bytes]:

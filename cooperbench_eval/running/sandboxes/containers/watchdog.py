@@ -1,51 +1,43 @@
 """Removes a process's containers when that process has ended.
 
-A script of its own, started once by each process that makes containers.
-Standard input is a socket to that process, whose end is the process's end. The
-first line is the engine's address and the path to import from, as JSON. After it
-come names of containers, with `+` before they are made and `-` when they are
-gone.
+A script of its own, started once by each process that creates containers. Standard input
+is a socket to that process, which ends with the process. Each line is a JSON list: the
+engine's address, the path to import from, and the names of the containers that exist or
+are about to exist. Only the last line counts.
 
-It sleeps, and imports nothing to speak of, until there is something to remove.
+It imports next to nothing until there is a container to remove.
 """
 
 import os
 import sys
 import time
-from collections.abc import Iterator
 
 _LOOK_SECONDS = 5.0
-"""How long a container may take to appear that was being made at the end."""
+"""How long a container that was being created at the end may take to appear."""
 _GIVE_UP_SECONDS = 60.0
 _PAUSE_SECONDS = 0.2
 _PIECE = 1 << 16
 
 
 def main() -> None:
-    """Watch, until the process has ended and its containers are gone."""
-    # No child of the process: it may count its own.
+    """Wait until the process has ended, and remove its containers."""
+    # Not a child of the process, which may count or wait for its children.
     if os.fork():
         os._exit(0)
-    held: set[str] = set()
-    lines = _lines()
-    settings = next(lines, "[]")
-    for line in lines:
-        (held.add if line.startswith("+") else held.discard)(line[1:])
-    if held:
-        _remove(held, settings)
-
-
-def _lines() -> Iterator[str]:
-    rest = b""
+    last, rest = b"", b""
     while piece := os.read(0, _PIECE):
         *lines, rest = (rest + piece).split(b"\n")
-        yield from (line.decode() for line in lines)
+        last = lines[-1] if lines else last
+    if last:
+        _remove(last)
 
 
-def _remove(names: set[str], settings: str) -> None:
-    import json  # noqa: PLC0415 - rarely needed, as all below
+def _remove(line: bytes) -> None:
+    import json  # noqa: PLC0415 - rarely needed, as are all imports below
 
-    engine_url, sys.path[:] = json.loads(settings)
+    engine_url, sys.path[:], names = json.loads(line)
+    if not names:
+        return
     from cooperbench_eval.errors import SandboxError  # noqa: PLC0415
     from cooperbench_eval.running.sandboxes.containers.engine import connect  # noqa: PLC0415
 
