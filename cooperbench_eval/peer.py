@@ -5,35 +5,29 @@ and without counts, for merged, identical and solo patches and for its errors, a
 the two JSON reports of the paper's pipeline. What a file cannot say is `None`.
 """
 
-import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
-from attrs import field, frozen
+from attrs import field, frozen, validators
 
 from cooperbench_eval.errors import ReportError
 from cooperbench_eval.runlogs import Setting
 from cooperbench_eval.runlogs.discovery import run_folders, setting_of
+from cooperbench_eval.structuring import Converter, make_converter, parse_json, structure
 
 __all__ = ["PeerEval", "PeerRun", "read_eval", "read_evals"]
 
-_UNSAID = "an error without a message"
-_PAPER_STRATEGIES = ("naive", "union", "llm")
+_UNFIT: Final = "is not an evaluation"
+_UNSAID: Final = "an error without a message"
+_PAPER_STRATEGIES: Final = ("naive", "union", "llm")
 
+_Shape = TypeVar("_Shape")
 _Value = TypeVar("_Value")
 
 
-def _words(values: Mapping[str, str]) -> dict[str, str]:
-    return dict(values)
-
-
-def _verdicts(values: Mapping[int, bool | None]) -> dict[int, bool | None]:
-    return dict(values)
-
-
-def _counts(values: Mapping[int, int | None]) -> dict[int, int | None]:
+def _own(values: Mapping[_Value, Any]) -> dict[_Value, Any]:
     return dict(values)
 
 
@@ -75,10 +69,10 @@ class PeerEval:
     setting: Setting | None
     merge_status: str | None
     merge_strategy: str | None
-    apply_status: Mapping[str, str] = field(converter=_words, hash=False)
-    passed: Mapping[int, bool | None] = field(converter=_verdicts, hash=False)
-    passed_tests: Mapping[int, int | None] = field(converter=_counts, hash=False)
-    failed_tests: Mapping[int, int | None] = field(converter=_counts, hash=False)
+    apply_status: Mapping[str, str] = field(converter=_own, hash=False)
+    passed: Mapping[int, bool | None] = field(converter=_own, hash=False)
+    passed_tests: Mapping[int, int | None] = field(converter=_own, hash=False)
+    failed_tests: Mapping[int, int | None] = field(converter=_own, hash=False)
     both_passed: bool | None
     error: str
     evaluated_at: str
@@ -144,238 +138,255 @@ def read_eval(path: str | os.PathLike[str]) -> PeerEval:
 
 def _read(file: Path, told: Setting | None) -> PeerEval:
     try:
-        data = json.loads(file.read_bytes())
+        text = file.read_bytes()
     except OSError as exc:
         raise ReportError(f"cannot be read ({exc.strerror})", str(file)) from exc
-    # Brackets nested without end exhaust the reader instead.
-    except (ValueError, RecursionError) as exc:
-        raise ReportError(f"is no JSON ({exc})", str(file)) from exc
+    data = parse_json(text, str(file))
     if not isinstance(data, dict):
-        raise ReportError("is no evaluation: no object", str(file))
-    record = _Record(data, file)
-    if record.has("merge_analysis"):
-        return _paper_merge(record, told)
-    if record.has("both_tests_passed"):
-        return _paper_solo(record)
-    return _of_runner(record, told)
+        raise ReportError(f"{_UNFIT}: it is not a JSON object", str(file))
+    if "merge_analysis" in data:
+        return _paper_merge(_Document(data, file), told)
+    if "both_tests_passed" in data:
+        return _paper_solo(_Document(data, file))
+    return _of_runner(_Document(data, file), told)
+
+
+# --- what the files hold --------------------------------------------------------------
+
+_is_count = validators.ge(0)
+
+
+def _unless_null(word: str | None) -> str | None:
+    """Return *word*; one of the benchmark's scripts writes `null` as text."""
+    return None if word == "null" else word
+
+
+@frozen(kw_only=True)
+class _Merge:
+    status: str | None = field(default=None, converter=_unless_null)
+    strategy: str | None = field(default=None, converter=_unless_null)
+
+
+@frozen(kw_only=True)
+class _Tests:
+    """One feature's tests. Without a tree to test, the exit status is `None`."""
+
+    feature_id: int | None = None
+    passed: bool | None = None
+    exit_code: int | None = 0
+    tests_passed: int | None = field(default=None, validator=validators.optional(_is_count))
+    tests_failed: int | None = field(default=None, validator=validators.optional(_is_count))
+
+
+@frozen(kw_only=True)
+class _RunnerFile:
+    """An `eval.json`; its features are read separately, because an error leaves them open."""
+
+    repo: str = field(validator=validators.min_len(1))
+    task_id: int = field(validator=_is_count)
+    features: tuple[int, ...]
+    merge: _Merge | None = None
+    apply_status: dict[str, str] | None = None
+    both_passed: bool | None
+    error: str | None = None
+    evaluated_at: str | None = None
+
+
+@frozen(kw_only=True)
+class _PaperHead:
+    repo_name: str = field(validator=validators.min_len(1))
+    task_id: int = field(validator=_is_count)
+    generated_at: str | None = None
+
+
+@frozen(kw_only=True)
+class _PaperFeature:
+    number: int
+    naive_merge_test_passed: bool | None = None
+    union_merge_test_passed: bool | None = None
+    llm_merge_test_passed: bool | None = None
+
+
+@frozen(kw_only=True)
+class _PaperFeatures:
+    feature1: _PaperFeature
+    feature2: _PaperFeature
+
+
+@frozen(kw_only=True)
+class _PaperError:
+    message: str | None = None
+
+
+@frozen(kw_only=True)
+class _PaperFile:
+    """A merge report of the paper's pipeline."""
+
+    metadata: _PaperHead
+    features: _PaperFeatures
+    merge_analysis: _Merge | None = None
+    error: _PaperError | None = None
+
+
+@frozen(kw_only=True)
+class _SoloFile:
+    """A solo agent's test result of the paper's pipeline."""
+
+    task_name: str = field(validator=validators.min_len(1))
+    task_id: int = field(validator=_is_count)
+    feature1_id: int
+    feature2_id: int
+    feature1_test_passed: bool | None = None
+    feature2_test_passed: bool | None = None
+    both_tests_passed: bool | None = None
+
+
+def _make_converter() -> Converter:
+    converter = make_converter()
+    converter.register_structure_hook(int, _whole_number)
+    return converter
+
+
+def _whole_number(value: object, _: object) -> int:
+    if type(value) is int:
+        return value
+    raise ValueError(f"expected a whole number, found {value!r:.100}")
+
+
+_CONVERTER: Final = _make_converter()
+
+
+@frozen
+class _Document:
+    """A JSON object and the file that it is from."""
+
+    values: dict[str, Any]
+    file: Path
+
+    def read(self, kind: type[_Shape], key: str = "") -> _Shape:
+        """Return the object, or the value under *key*, as a record."""
+        value = self.values.get(key) if key else self.values
+        path = f"$.{key}" if key else "$"
+        return structure(_CONVERTER, value, kind, _UNFIT, location=str(self.file), path=path)
+
+    def error(self, problem: str) -> ReportError:
+        """Return the error that says what is wrong with the file."""
+        return ReportError(f"{_UNFIT}: {problem}", str(self.file))
+
+    def features(self, *numbers: int) -> tuple[int, ...]:
+        """Return *numbers* if they can be the features that agents worked on."""
+        if len(set(numbers)) < max(2, len(numbers)) or min(numbers) < 0:
+            raise self.error(f"features are {numbers}, not two or more different numbers")
+        return numbers
+
+    def evaluation(self, features: tuple[int, ...], **facts: Any) -> PeerEval:
+        """Return an evaluation; what the file does not say is unknown."""
+        unknown: dict[str, Any] = {
+            "merge_status": None,
+            "merge_strategy": None,
+            "apply_status": {},
+            "passed_tests": dict.fromkeys(features),
+            "failed_tests": dict.fromkeys(features),
+            "error": "",
+            "evaluated_at": "",
+        }
+        return PeerEval(features=features, path=self.file, **unknown | facts)
 
 
 # --- the shapes -----------------------------------------------------------------------
 
 
-def _of_runner(record: "_Record", told: Setting | None) -> PeerEval:
+def _of_runner(document: _Document, told: Setting | None) -> PeerEval:
     """Read what every runner since the paper's pipeline writes: `eval.json`."""
-    merge = record.record("merge")
-    merge_status = _word(merge, "status")
-    error = record.text("error")
-    if merge_status == "error":
-        error = error or ""
-    features = _features(record, record.numbers("features"))
-    tests = {
-        number: _Tests() if error is not None else _tests(record.record(f"feature{place}"), number)
-        for place, number in enumerate(features, start=1)
-    }
-    if not record.has("both_passed"):
-        raise record.error("both_passed", "is missing")
-    return PeerEval(
-        repo_name=record.required_text("repo"),
-        task_id=record.required_number("task_id"),
-        features=features,
-        setting=_setting(record) if told is None else told,
-        merge_status=merge_status,
-        merge_strategy=_word(merge, "strategy"),
-        apply_status=record.texts("apply_status"),
+    found = document.read(_RunnerFile)
+    merge = found.merge or _Merge()
+    setting = told
+    if told is None and document.values.get("setting") is not None:
+        setting = document.read(Setting, "setting")
+    error = found.error
+    if error is None and merge.status == "error":
+        error = ""
+    features = document.features(*found.features)
+    tests = {number: _Tests() for number in features}
+    if error is None:
+        for place, number in enumerate(features, start=1):
+            tests[number] = _tests(document, f"feature{place}", number)
+    return document.evaluation(
+        features,
+        repo_name=found.repo,
+        task_id=found.task_id,
+        setting=setting,
+        merge_status=merge.status,
+        merge_strategy=merge.strategy,
+        apply_status=found.apply_status or {},
         passed={number: each.passed for number, each in tests.items()},
-        passed_tests={number: each.passed_tests for number, each in tests.items()},
-        failed_tests={number: each.failed_tests for number, each in tests.items()},
-        both_passed=record.flag("both_passed"),
+        passed_tests={number: each.tests_passed for number, each in tests.items()},
+        failed_tests={number: each.tests_failed for number, each in tests.items()},
+        both_passed=found.both_passed,
         error=_reason(error),
-        evaluated_at=record.text("evaluated_at") or "",
-        path=record.file,
+        evaluated_at=found.evaluated_at or "",
     )
 
 
-@frozen(kw_only=True)
-class _Tests:
-    """What one feature's tests showed; nothing where they were not run."""
-
-    passed: bool | None = None
-    passed_tests: int | None = None
-    failed_tests: int | None = None
-
-
-def _tests(feature: "_Record", number: int) -> _Tests:
-    if feature.number("feature_id") not in {None, number}:
-        raise feature.error("feature_id", f"is not {number}")
-    # Where there was no tree to test, it writes "failed" without an exit status.
-    if feature.has("exit_code") and feature.number("exit_code", least=None) is None:
+def _tests(document: _Document, key: str, number: int) -> _Tests:
+    if document.values.get(key) is None:
         return _Tests()
-    return _Tests(
-        passed=feature.flag("passed"),
-        passed_tests=feature.number("tests_passed"),
-        failed_tests=feature.number("tests_failed"),
-    )
+    tests = document.read(_Tests, key)
+    if tests.feature_id not in {None, number}:
+        raise document.error(f"{key}.feature_id is {tests.feature_id}, not {number}")
+    return _Tests() if tests.exit_code is None else tests
 
 
-def _paper_merge(record: "_Record", told: Setting | None) -> PeerEval:
+def _paper_merge(document: _Document, told: Setting | None) -> PeerEval:
     """Read a merge report of the paper's pipeline.
 
-    It tests naive first, then union, then the model's merge, each if the one before
-    did not do. What it shows here is the first that passed both, or the last tested.
+    The pipeline tests naive first, then union, then the model's merge, each if the one
+    before did not pass. The result here is the first that passed both, or the last tested.
     """
-    head = record.record("metadata")
-    sides = [record.record("features").record(name) for name in ("feature1", "feature2")]
-    features = _features(record, [side.required_number("number") for side in sides])
+    found = document.read(_PaperFile)
+    sides = (found.features.feature1, found.features.feature2)
+    features = document.features(sides[0].number, sides[1].number)
+    merge = found.merge_analysis or _Merge()
     merge_strategy: str | None = None
-    passed: list[bool | None] = [None, None]
+    passed: tuple[bool | None, ...] = (None, None)
     for strategy in _PAPER_STRATEGIES:
-        shown = [side.flag(f"{strategy}_merge_test_passed") for side in sides]
+        shown = tuple(getattr(side, f"{strategy}_merge_test_passed") for side in sides)
         if None not in shown:
             merge_strategy, passed = strategy, shown
             if all(shown):
                 break
-    error = record.record("error").text("message") or "" if record.has("error") else None
-    return PeerEval(
-        repo_name=head.required_text("repo_name"),
-        task_id=head.required_number("task_id"),
-        features=features,
+    error = None
+    if "error" in document.values:
+        error = (found.error and found.error.message) or ""
+    return document.evaluation(
+        features,
+        repo_name=found.metadata.repo_name,
+        task_id=found.metadata.task_id,
         setting=told,
-        merge_status=_word(record.record("merge_analysis"), "status"),
+        merge_status=merge.status,
         merge_strategy=merge_strategy,
-        apply_status={},
         passed=dict(zip(features, passed, strict=True)),
-        passed_tests=dict.fromkeys(features),
-        failed_tests=dict.fromkeys(features),
         both_passed=all(passed) if merge_strategy else None,
         error=_reason(error),
-        evaluated_at=head.text("generated_at") or "",
-        path=record.file,
+        evaluated_at=found.metadata.generated_at or "",
     )
 
 
-def _paper_solo(record: "_Record") -> PeerEval:
+def _paper_solo(document: _Document) -> PeerEval:
     """Read a solo agent's test result of the paper's pipeline."""
-    keys = ("feature1_id", "feature2_id")
-    features = _features(record, [record.required_number(key) for key in keys])
-    passed = [record.flag(f"feature{place}_test_passed") for place in (1, 2)]
-    return PeerEval(
-        repo_name=record.required_text("task_name"),
-        task_id=record.required_number("task_id"),
-        features=features,
+    found = document.read(_SoloFile)
+    features = document.features(found.feature1_id, found.feature2_id)
+    passed = (found.feature1_test_passed, found.feature2_test_passed)
+    return document.evaluation(
+        features,
+        repo_name=found.task_name,
+        task_id=found.task_id,
         setting=Setting.SOLO,
-        merge_status=None,
-        merge_strategy=None,
-        apply_status={},
         passed=dict(zip(features, passed, strict=True)),
-        passed_tests=dict.fromkeys(features),
-        failed_tests=dict.fromkeys(features),
-        both_passed=record.flag("both_tests_passed"),
-        error="",
-        evaluated_at="",
-        path=record.file,
+        both_passed=found.both_tests_passed,
     )
-
-
-def _features(record: "_Record", numbers: Iterable[int]) -> tuple[int, ...]:
-    features = tuple(numbers)
-    if len(features) < 2 or len(set(features)) < len(features):  # noqa: PLR2004 - a pair
-        raise record.error("features", "are not two or more different ones")
-    return features
-
-
-def _word(merge: "_Record", key: str) -> str | None:
-    """A word for the merge; one of its scripts writes `null` as text."""
-    word = merge.text(key)
-    return None if word == "null" else word
 
 
 def _reason(error: str | None) -> str:
-    """Why there is no answer: an exception without a message is an error all the same."""
+    """Say why there is no answer: an exception without a message is an error, too."""
     return "" if error is None else error.strip() or _UNSAID
-
-
-def _setting(record: "_Record") -> Setting | None:
-    word = record.text("setting")
-    if word is None:
-        return None
-    try:
-        return Setting(word)
-    except ValueError:
-        raise record.error("setting", f"is {word[:40]!r}, which is unknown") from None
-
-
-# --- values ---------------------------------------------------------------------------
-
-
-@frozen
-class _Record:
-    """A JSON object that is asked for values of one kind; `null` is as good as none.
-
-    Every question raises `ReportError` where the value is of another kind.
-    """
-
-    values: dict[str, Any]
-    file: Path
-    name: str = ""
-
-    def has(self, key: str) -> bool:
-        """Whether the key is there, be it with `null`."""
-        return key in self.values
-
-    def text(self, key: str) -> str | None:
-        """The text under *key*."""
-        return self._value(key, str, "text")
-
-    def flag(self, key: str) -> bool | None:
-        """The truth value under *key*."""
-        return self._value(key, bool, "truth value")
-
-    def number(self, key: str, *, least: int | None = 0) -> int | None:
-        """The whole number under *key*."""
-        value = self._value(key, int, "whole number")
-        if isinstance(value, bool) or (value is not None and least is not None and value < least):
-            raise self.error(key, "is no count")
-        return value
-
-    def record(self, key: str) -> "_Record":
-        """The object under *key*, or an empty one."""
-        values = self._value(key, dict, "object")
-        return _Record(values or {}, self.file, f"{self.name}{key}.")
-
-    def numbers(self, key: str) -> list[int]:
-        """The whole numbers of the list under *key*."""
-        values = self._value(key, list, "list") or []
-        if any(type(value) is not int or value < 0 for value in values):
-            raise self.error(key, "holds what is no count")
-        return values
-
-    def texts(self, key: str) -> dict[str, str]:
-        """The object of texts under *key*."""
-        values = self._value(key, dict, "object") or {}
-        if not all(isinstance(value, str) for value in values.values()):
-            raise self.error(key, "holds what is no text")
-        return values
-
-    def required_text(self, key: str) -> str:
-        """The text under *key*, which cannot be missing or empty."""
-        value = self.text(key)
-        if not value:
-            raise self.error(key, "is missing")
-        return value
-
-    def required_number(self, key: str) -> int:
-        """The count under *key*, which cannot be missing."""
-        value = self.number(key)
-        if value is None:
-            raise self.error(key, "is missing")
-        return value
-
-    def error(self, key: str, problem: str) -> ReportError:
-        """What to raise about *key*."""
-        return ReportError(f"is no evaluation: {self.name}{key} {problem}", str(self.file))
-
-    def _value(self, key: str, kind: type[_Value], named: str) -> _Value | None:
-        value = self.values.get(key)
-        if value is None or isinstance(value, kind):
-            return value
-        raise self.error(key, f"is no {named}")

@@ -38,7 +38,7 @@ from cooperbench_eval.reporting.rows import (
 )
 
 if TYPE_CHECKING:
-    from cooperbench_eval.reporting.serialization import Compact
+    from cooperbench_eval.structuring import Compact
 
 __all__ = [
     "AttemptFacts",
@@ -241,7 +241,7 @@ class PairFacts:
 
 @cache
 def _compact() -> "Compact[PairFacts]":
-    from cooperbench_eval.reporting.serialization import Compact  # noqa: PLC0415
+    from cooperbench_eval.structuring import Compact  # noqa: PLC0415
 
     return Compact(PairFacts)
 

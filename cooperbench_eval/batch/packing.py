@@ -18,6 +18,7 @@ from attrs import frozen
 from cooperbench_eval.analysis.facts import PairFacts, facts_of
 from cooperbench_eval.errors import ReportError
 from cooperbench_eval.reporting import MergeReport
+from cooperbench_eval.structuring import parse_json
 
 __all__ = ["Packed", "facts_in", "pack", "unpack"]
 
@@ -113,10 +114,7 @@ def _dumps(value: Any) -> bytes:
 
 
 def _loads(head: bytes) -> dict[str, Any]:
-    try:
-        data = json.loads(head)
-    except (ValueError, RecursionError) as exc:
-        raise ReportError(f"is not JSON ({exc})") from exc
+    data = parse_json(head)
     if not isinstance(data, dict):
         raise ReportError("is not a stored report")
     return data

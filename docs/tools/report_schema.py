@@ -30,7 +30,8 @@ from cooperbench_eval.models import (
 )
 from cooperbench_eval.reporting import Attempt, Blame, FeatureReport, MergeReport
 from cooperbench_eval.reporting.schema import SCHEMA_ID
-from cooperbench_eval.reporting.serialization import MOST, SCHEMA_VERSION
+from cooperbench_eval.reporting.serialization import SCHEMA_VERSION
+from cooperbench_eval.structuring import MOST
 
 __all__ = ["make_page", "make_schema", "print_schema"]
 

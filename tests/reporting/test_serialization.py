@@ -235,10 +235,10 @@ def test_unknown_keys_are_passed_over(report, index, value):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", "is no JSON"),
-        ("{", "is no JSON"),
-        (b"\xff\xfe\xff", "is no JSON"),
-        ("[" * 100_000, "is no JSON"),
+        ("", "is not JSON"),
+        ("{", "is not JSON"),
+        (b"\xff\xfe\xff", "is not JSON"),
+        ("[" * 100_000, "is not JSON"),
         ("null", "is no merge report"),
         ("[]", "is no merge report"),
         ("{}", "is no merge report"),
