@@ -35,8 +35,8 @@ from cooperbench_eval import (
     cascade,
     get_strategy,
 )
+from cooperbench_eval.merging.locating import find_between
 from cooperbench_eval.merging.tree import merge_changes
-from cooperbench_eval.strategies.blocks import find_between
 from cooperbench_eval.strategies.run import run_strategy
 
 DEFAULT = ("samuelcolvin_dirty_equals_task/43",)

@@ -85,6 +85,8 @@ from .models import MergeStatus as MergeStatus
 from .models import ModelUsage as ModelUsage
 from .models import PatchStatus as PatchStatus
 from .models import RepeatPolicy as RepeatPolicy
+from .models import Replacement as Replacement
+from .models import ResolutionKind as ResolutionKind
 from .models import Rung as Rung
 from .models import Severity as Severity
 from .models import TestCase as TestCase
@@ -120,7 +122,6 @@ from .reporting import PatchReport as PatchReport
 from .reporting import Verdict as Verdict
 from .reporting import write_report as write_report
 from .reporting.resolutions import ConflictResolution as ConflictResolution
-from .reporting.resolutions import ResolutionKind as ResolutionKind
 from .reporting.schema import report_schema as report_schema
 from .running import ControlFiles as ControlFiles
 from .running import Delivery as Delivery

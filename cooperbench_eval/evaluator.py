@@ -343,6 +343,9 @@ class _Evaluation:
             ledger=outcome.ledger,
             usage=outcome.usage,
             service_failed=outcome.service_failed,
+            replacements=merge_input.merge.replacements(
+                pair.base.overlay(outcome.changes), outcome.conflicts
+            ),
         )
 
     def _test(self, changes: Changes, feature: Feature) -> TestResult | None:

@@ -22,6 +22,8 @@ from cooperbench_eval.models import (
     ModelUsage,
     PatchStatus,
     RepeatPolicy,
+    Replacement,
+    ResolutionKind,
     Rung,
     Severity,
     TestCase,
@@ -287,6 +289,16 @@ _USAGES = st.builds(
     cost_usd=st.none() | _SECONDS,
     latency_seconds=_SECONDS,
 )
+_REPLACEMENTS = st.builds(
+    Replacement,
+    kind=st.sampled_from(ResolutionKind),
+    together=st.lists(_COUNTS, max_size=2),
+    text=st.none() | _CONTENTS,
+    lines_before=_COUNTS,
+    lines_after=_COUNTS,
+    is_exact=st.booleans(),
+    reason=_WORDS,
+)
 _ATTEMPTS = st.builds(
     Attempt,
     strategy=_WORDS,
@@ -303,6 +315,7 @@ _ATTEMPTS = st.builds(
     ledger=st.lists(_LEDGER_ROWS, max_size=1),
     usage=st.lists(_USAGES, max_size=1),
     service_failed=st.booleans(),
+    replacements=st.lists(_REPLACEMENTS, max_size=2),
 )
 
 

@@ -1,16 +1,25 @@
 """What a three-way merge came to, and how answers to its conflicts go into it."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 
 from attrs import evolve, field, frozen
 
 from cooperbench_eval.merging.contents import ContentMerge, render_text
 from cooperbench_eval.merging.linediff import DiffCache
+from cooperbench_eval.merging.locating import locate_conflicts
 from cooperbench_eval.merging.slots import Side
 from cooperbench_eval.merging.text import TextBlock, TextMerge, find_text_blocks
-from cooperbench_eval.models import Conflict, ConflictBlock, ConflictKind, Entry, FileMode
-from cooperbench_eval.snapshot import Changes
+from cooperbench_eval.models import (
+    Conflict,
+    ConflictBlock,
+    ConflictKind,
+    Entry,
+    FileMode,
+    Replacement,
+    ResolutionKind,
+)
+from cooperbench_eval.snapshot import Changes, Snapshot
 
 __all__ = ["Gone", "Labels", "OpenFile", "Stage", "ThreeWayMerge", "by_place"]
 
@@ -93,8 +102,43 @@ class OpenFile:
     @property
     def entry(self) -> Entry:
         """The file with its open conflicts as markers."""
-        data = render_text(self.text, self.merge.labels, self.merge.marker_size)
-        return Entry(data, self.merge.entry.mode)
+        return Entry(self.render(self.text), self.merge.entry.mode)
+
+    def render(self, text: TextMerge) -> bytes:
+        """Write a part of the file out, with its open conflicts as markers."""
+        return render_text(text, self.merge.labels, self.merge.marker_size)
+
+    def replacements(
+        self, entry: Entry | None, numbers: Sequence[int], *, may_be_open: bool
+    ) -> Iterator[Replacement]:
+        """Yield what stands in the place of the open conflicts.
+
+        Args:
+            entry: The file in the tree that a strategy made.
+            numbers: The conflicts' places among those of the whole merge.
+            may_be_open: Whether the strategy left conflicts of the file open. An answer
+                may look like a conflict between markers, so the text alone cannot tell.
+        """
+        if entry is None:
+            yield Replacement(kind=ResolutionKind.DELETED, together=numbers)
+            return
+        if not entry.mode.is_regular:
+            reason = f"the merged tree has a {entry.mode.name.lower()} there instead of a file"
+            yield Replacement(kind=ResolutionKind.UNKNOWN, together=numbers, reason=reason)
+            return
+        shown = [self.render(TextMerge(chunks=[each])) for each in self.text.conflicts]
+        for found in locate_conflicts(self.text.settled, shown, entry.data):
+            first, *others = found.conflicts
+            is_whole = not (others or found.lines_before or found.lines_after)
+            is_open = may_be_open and is_whole and found.text == shown[first]
+            yield Replacement(
+                kind=ResolutionKind.OPEN if is_open else ResolutionKind.TEXT,
+                together=[numbers[i] for i in found.conflicts],
+                text=None if is_open else found.text,
+                lines_before=found.lines_before,
+                lines_after=found.lines_after,
+                is_exact=found.is_exact,
+            )
 
 
 @frozen(kw_only=True)
@@ -123,14 +167,41 @@ class ThreeWayMerge:
         return self._files[path].merge.sources
 
     def settled_in(self, path: str) -> tuple[bytes, ...]:
-        """Return what stands before, between and behind the open conflicts of such a file."""
-        parts = [b""]
-        for chunk in self._files[path].text.chunks:
-            if isinstance(chunk, bytes):
-                parts[-1] = chunk
+        """Return the text before, between and after the open conflicts of such a file."""
+        return self._files[path].text.settled
+
+    def settled_around_blocks(self, path: str) -> tuple[bytes, ...]:
+        """Return the text before, between and after the `blocks` of such a file.
+
+        Open conflicts that are in none of its blocks stand in this text as markers.
+        """
+        file = self._files[path]
+        parts = file.text.around([place for _, place in self._blocks_of(file)])
+        return tuple(file.render(part) for part in parts)
+
+    def replacements(
+        self, merged: Snapshot, still_open: Iterable[Conflict]
+    ) -> tuple[Replacement, ...]:
+        """Find what a strategy put in the place of each open conflict, in their order.
+
+        Args:
+            merged: The tree that the strategy made of this merge.
+            still_open: The conflicts that it left open.
+        """
+        open_at = {(conflict.path, conflict.has_lines) for conflict in still_open}
+        by_file: dict[tuple[str, bool], list[int]] = {}
+        for i, conflict in enumerate(self.conflicts):
+            by_file.setdefault((conflict.path, conflict.has_lines), []).append(i)
+        found: list[Replacement] = []
+        for (path, has_lines), numbers in by_file.items():
+            entry, may_be_open = merged.get(path), (path, has_lines) in open_at
+            if has_lines:
+                found += self._files[path].replacements(entry, numbers, may_be_open=may_be_open)
+            elif may_be_open:
+                found += (Replacement(kind=ResolutionKind.OPEN, together=(i,)) for i in numbers)
             else:
-                parts.append(b"")
-        return tuple(parts)
+                found += (_replaced_file(entry, i) for i in numbers)
+        return tuple(sorted(found, key=lambda each: each.together))
 
     def lines_before(self, earlier: "ThreeWayMerge") -> Mapping[tuple[str, int], int]:
         """Say where the open conflicts between lines stood when more were open.
@@ -265,6 +336,13 @@ class ThreeWayMerge:
 def by_place(conflict: Conflict) -> tuple[str, int]:
     """Return what conflicts are ordered by."""
     return conflict.path, conflict.line or 0
+
+
+def _replaced_file(entry: Entry | None, number: int) -> Replacement:
+    """Say what stands in the place of a conflict about a file as a whole."""
+    if entry is None:
+        return Replacement(kind=ResolutionKind.DELETED, together=(number,))
+    return Replacement(kind=ResolutionKind.TEXT, together=(number,), text=entry.data)
 
 
 def _mode_at(entries: Mapping[str, Entry | None], path: str) -> FileMode:

@@ -212,24 +212,47 @@ class TextMerge:
             ),
         )
 
-    def replace(self, answers: Iterable[tuple[TextBlock, bytes]]) -> Self:
-        """Put text in the place of whole blocks, whose conflicts are all open.
+    @property
+    def settled(self) -> tuple[bytes, ...]:
+        """The text before, between and after the conflicts."""
+        runs = [b""]
+        for chunk in self.chunks:
+            if isinstance(chunk, bytes):
+                runs[-1] = chunk
+            else:
+                runs.append(b"")
+        return tuple(runs)
+
+    def around(self, blocks: Sequence[TextBlock]) -> list[Self]:
+        """Return the parts before, between and after whole blocks.
 
         Args:
-            answers: Blocks in order, each with its resolution; the places of their
+            blocks: Blocks in order, whose conflicts are all open; the places of their
                 conflicts are those among this merge's.
         """
-        pieces = list(self.chunks)
-        places = [i for i, chunk in enumerate(pieces) if not isinstance(chunk, bytes)]
-        for block, text in reversed(tuple(answers)):  # from the end, so that places hold
+        rest = list(self.chunks)
+        places = [i for i, chunk in enumerate(rest) if not isinstance(chunk, bytes)]
+        parts = []
+        for block in reversed(blocks):  # from the end, so that the places remain right
             first, last = places[block.conflicts.start], places[block.conflicts.stop - 1]
-            pieces[first : last + 1] = [text]
-            for at, start, end in (
-                (first + 1, len(block.tail), None),
-                (first - 1, 0, -len(block.lead) or None),
-            ):
-                if 0 <= at < len(pieces) and isinstance(settled := pieces[at], bytes):
-                    pieces[at] = settled[start:end]
+            after, rest = rest[last + 1 :], rest[:first]
+            after[:1] = [_cut_settled(chunk, len(block.tail), None) for chunk in after[:1]]
+            rest[-1:] = [_cut_settled(chunk, 0, -len(block.lead) or None) for chunk in rest[-1:]]
+            parts.append(evolve(self, chunks=_chunks(after)))
+        parts.append(evolve(self, chunks=_chunks(rest)))
+        return parts[::-1]
+
+    def replace(self, answers: Iterable[tuple[TextBlock, bytes]]) -> Self:
+        """Put text in the place of whole blocks.
+
+        Args:
+            answers: Blocks as for `around`, each with its resolution.
+        """
+        given = tuple(answers)
+        first, *others = self.around([block for block, _ in given])
+        pieces = list(first.chunks)
+        for (_, text), part in zip(given, others, strict=True):
+            pieces += [text, *part.chunks]
         return evolve(self, chunks=_chunks(pieces))
 
     def marker_lines(self, style: ConflictStyle = ConflictStyle.MERGE) -> tuple[int, ...]:
@@ -347,6 +370,10 @@ class _Cuts:
 
     def rest(self, start: int) -> bytes:
         return self._data[self._starts[start] :]
+
+
+def _cut_settled(chunk: bytes | TextConflict, start: int, end: int | None) -> bytes | TextConflict:
+    return chunk[start:end] if isinstance(chunk, bytes) else chunk
 
 
 def _label(text: bytes | str) -> bytes:

@@ -19,6 +19,8 @@ __all__ = [
     "LedgerRow",
     "MergeStatus",
     "ModelUsage",
+    "Replacement",
+    "ResolutionKind",
     "Severity",
     "UsageTotals",
     "total_usage",
@@ -137,6 +139,48 @@ class ConflictBlock:
     newline: bytes = field(default=b"\n", repr=False)
     conflicts: tuple[Conflict, ...] = field(repr=False)
     files: tuple[bytes, bytes, bytes] = field(repr=False)
+
+
+class ResolutionKind(StrEnum):
+    """What a strategy did about a conflict."""
+
+    TEXT = "text"
+    """It put a text in the conflict's place."""
+    DELETED = "deleted"
+    """It deleted the file."""
+    OPEN = "open"
+    """It left the conflict as the naive merge has it."""
+    UNKNOWN = "unknown"
+    """It is not known."""
+
+
+@frozen(kw_only=True)
+class Replacement:
+    """What stands in a merged tree in the place of one or several conflicts.
+
+    Attributes:
+        kind: What the strategy did about them.
+        together: The places of these conflicts among all conflicts of the naive merge,
+            counted from 0. There are several if the strategy replaced them in one
+            piece, or if the text could be divided between them in several ways.
+        text: The text that replaced them and the settled lines between them; the
+            contents of the whole file if the conflict has no lines of its own; `None`
+            unless *kind* is `TEXT`.
+        lines_before: How many settled lines before the first of them the text replaced
+            as well.
+        lines_after: How many settled lines after the last of them it replaced as well.
+        is_exact: Whether the strategy changed nothing in the file outside of its
+            conflicts. If it did, the place of the text is taken from a line diff.
+        reason: Why *kind* is `UNKNOWN`; empty otherwise.
+    """
+
+    kind: ResolutionKind = field(converter=ResolutionKind)
+    together: tuple[int, ...] = field(converter=tuple[int, ...])
+    text: bytes | None = field(default=None, repr=False)
+    lines_before: int = 0
+    lines_after: int = 0
+    is_exact: bool = True
+    reason: str = ""
 
 
 @frozen(kw_only=True)

@@ -6,7 +6,7 @@ from typing import Any
 from cooperbench_eval.models import LedgerRow, TestCase, TestCaseStatus, TestResult
 from cooperbench_eval.page.embedding import shown_bytes
 from cooperbench_eval.reporting import Attempt, FeatureReport, MergeReport
-from cooperbench_eval.reporting.resolutions import ConflictResolution, NaiveMerge
+from cooperbench_eval.reporting.resolutions import ConflictResolution
 from cooperbench_eval.views import wording
 
 __all__ = ["MOST_NAMES", "details_of"]
@@ -207,8 +207,7 @@ def _whole_characters(text: bytes, limit: int) -> int:
 
 
 def _conflicts(report: MergeReport, texts: _Texts) -> Iterator[_Json]:
-    naive = NaiveMerge(report.conflicts, report.diff)
-    told = [naive.resolutions(attempt) for attempt in report.attempts]
+    told = [report.resolutions(attempt.strategy) for attempt in report.attempts]
     for i, conflict in enumerate(report.conflicts[:MOST_NAMES]):
         yield {
             "path": _cut(conflict.path),

@@ -7,7 +7,7 @@ cattrs is a good part of what importing the library would cost.
 import datetime as dt
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from attrs import field, frozen
 
@@ -15,10 +15,8 @@ from cooperbench_eval.display.shown import Shown
 from cooperbench_eval.models import Conflict, ConflictDetails, TestStatus
 from cooperbench_eval.reporting.blame import Blame, BlameKind, cannot_run, find_blame
 from cooperbench_eval.reporting.failure import Failure, FailureKind
+from cooperbench_eval.reporting.resolutions import ConflictResolution, read_resolutions
 from cooperbench_eval.reporting.rows import Attempt, FeatureReport, has_time_zone, have_own_names
-
-if TYPE_CHECKING:
-    from cooperbench_eval.reporting.resolutions import ConflictResolution
 
 __all__ = ["MergeReport", "PairStatus"]
 
@@ -147,18 +145,16 @@ class MergeReport(Shown):
             return Blame(kind=BlameKind.UNKNOWN)
         return find_blame(self.feature1, self.feature2, self.attempt(strategy))
 
-    def resolutions(self, strategy: str) -> tuple["ConflictResolution", ...]:
-        """Say what *strategy* made of each of the `conflicts`, in their order.
+    def resolutions(self, strategy: str) -> tuple[ConflictResolution, ...]:
+        """Return what *strategy* made of each of the `conflicts`, in their order.
 
-        It is told from the diffs, which show what a strategy left and not how it came
-        to that; where they do not say it, neither does this.
+        The kind is `UNKNOWN` for every conflict if the strategy failed, or if an
+        earlier version of this library wrote the report.
 
         Raises:
-            KeyError: The report has no row of it.
+            KeyError: The report has no row for the strategy.
         """
-        from cooperbench_eval.reporting.resolutions import NaiveMerge  # noqa: PLC0415
-
-        return NaiveMerge(self.conflicts, self.diff).resolutions(self.attempt(strategy))
+        return read_resolutions(self.conflicts, self.attempt(strategy))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain JSON values, derived facts included.

@@ -1,11 +1,11 @@
 """The rows of a report: one for each feature, one for each strategy."""
 
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import Final, Protocol, TypeGuard
+from typing import Any, Final, Protocol, TypeGuard
 
-from attrs import field, frozen
+from attrs import field, fields, frozen
 
 from cooperbench_eval.display.shown import Shown
 from cooperbench_eval.models import (
@@ -15,6 +15,7 @@ from cooperbench_eval.models import (
     MergeStatus,
     ModelUsage,
     PatchStatus,
+    Replacement,
     TestResult,
 )
 
@@ -131,6 +132,9 @@ class Attempt(Shown):
         usage: What asking models came to, one record a model.
         service_failed: Whether a service it needs, such as a model's provider, failed
             it, so that trying again may end otherwise.
+        replacements: What stands in the merged tree in the place of the naive merge's
+            conflicts, each conflict in one of them. Empty if the strategy failed, or
+            if an earlier version of this library made the record.
     """
 
     _view = "cooperbench_eval.views.pairs:attempt_view"
@@ -149,6 +153,17 @@ class Attempt(Shown):
     ledger: tuple[LedgerRow, ...] = field(default=(), converter=tuple[LedgerRow, ...], repr=False)
     usage: tuple[ModelUsage, ...] = field(default=(), converter=tuple[ModelUsage, ...])
     service_failed: bool = False
+    replacements: tuple[Replacement, ...] = field(
+        default=(), converter=tuple[Replacement, ...], repr=False
+    )
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {each.name: getattr(self, each.name) for each in fields(type(self))}
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        # Earlier versions pickled attempts without this attribute.
+        for name, value in {"replacements": (), **state}.items():
+            object.__setattr__(self, name, value)
 
     @property
     def verdict(self) -> Verdict:

@@ -1,11 +1,13 @@
 """Resolves conflicts block by block, judges the files, and keeps the ledger."""
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain, count, islice, pairwise, zip_longest
+from itertools import chain, islice, pairwise, zip_longest
 
 from attrs import evolve, field, frozen
 
+from cooperbench_eval.merging.locating import find_between
 from cooperbench_eval.merging.result import ThreeWayMerge
 from cooperbench_eval.models import ConflictBlock, LedgerRow
 from cooperbench_eval.strategies.judge import find_fault
@@ -17,7 +19,6 @@ __all__ = [
     "FileMerge",
     "Proposal",
     "Resolution",
-    "find_between",
     "resolve_blocks",
     "resolve_files",
 ]
@@ -201,47 +202,14 @@ def _files(merge: ThreeWayMerge) -> Iterator[ConflictFile]:
     by_path: dict[str, list[ConflictBlock]] = {}
     for block in merge.blocks:
         by_path.setdefault(block.path, []).append(block)
-    gap = _unused(block.files for block in merge.blocks)
-    cut = merge.resolve_blocks(lambda _block: gap)
+    open_in = Counter(conflict.path for conflict in merge.conflicts if conflict.has_lines)
     for path, blocks in by_path.items():
-        entry = cut.changes[path]
-        settled = entry.data.split(gap) if entry else []
-        is_left = any(each.path == path and each.has_lines for each in cut.conflicts)
         yield ConflictFile(
-            path=path, blocks=tuple(blocks), settled=tuple(settled), is_complete=not is_left
+            path=path,
+            blocks=tuple(blocks),
+            settled=merge.settled_around_blocks(path),
+            is_complete=open_in[path] == sum(len(block.conflicts) for block in blocks),
         )
-
-
-def _unused(files: Iterable[Sequence[bytes]]) -> bytes:
-    """Find a text that no version of a file holds."""
-    versions = {version for versions in files for version in versions}
-    numbered = (b"<block %d>" % number for number in count())
-    return next(text for text in numbered if not any(text in version for version in versions))
-
-
-def find_between(text: bytes, settled: Sequence[bytes]) -> list[bytes] | None:
-    """Return what stands in *text* between the pieces that it consists of otherwise."""
-    first, *middle, last = settled
-    end = len(text) - len(last)
-    if not text.startswith(first) or not text.endswith(last) or end < len(first):
-        return None
-    found = []
-    at = len(first)
-    for piece in middle:
-        place = _find_lines(text, piece, at, end)
-        if place < 0:
-            return None
-        found.append(text[at:place])
-        at = place + len(piece)
-    return [*found, text[at:end]]
-
-
-def _find_lines(text: bytes, piece: bytes, start: int, end: int) -> int:
-    """Find a run of lines."""
-    place = text.find(piece, start, end)
-    while place > 0 and text[place - 1 : place] != b"\n":
-        place = text.find(piece, place + 1, end)
-    return place
 
 
 def _alternate(settled: Sequence[bytes], texts: Sequence[bytes]) -> bytes:

@@ -6,13 +6,13 @@ from functools import cached_property
 
 from attrs import field, frozen, validators
 
+from cooperbench_eval.merging.locating import find_between
 from cooperbench_eval.models import ConflictBlock
 from cooperbench_eval.strategies.blocks import (
     ConflictFile,
     FileMerge,
     Proposal,
     Resolution,
-    find_between,
     resolve_files,
 )
 from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome

@@ -6,7 +6,7 @@ from typing import Final
 
 from attrs import evolve, field, frozen
 
-from cooperbench_eval.merging.result import ThreeWayMerge
+from cooperbench_eval.merging.locating import find_between
 from cooperbench_eval.models import Conflict, ConflictKind, Entry, MergeStatus
 from cooperbench_eval.snapshot import Changes
 from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome
@@ -128,36 +128,13 @@ def _unkept(case: MergeCase, given: MergeInput, path: str, entry: Entry | None) 
     if not has_line_conflicts(given, path):
         there = shown_changes(given.merge.changes, case.base)
         return f"{path!r} as the three-way merge has it, because it has no conflict:\n{there}"
-    runs = _settled_runs(given.merge, path)
-    if entry is None or not _occur_in_order(runs, entry.data):
+    runs = given.merge.settled_around_blocks(path)
+    if entry is None or find_between(entry.data, runs, anywhere=True) is None:
         shown = " … ".join(map(shown_bytes, runs))
         return f"in {path!r}, outside of what both sides changed: {shown}"
     if not _may_have_mode(entry, path, given):
         return f"{path!r} with the mode that the three-way merge gives it"
     return ""
-
-
-def _settled_runs(merge: ThreeWayMerge, path: str) -> list[bytes]:
-    """Return what stands around the regions that both sides changed."""
-    gap = b"\n<gap of the check>\n"
-    while any(gap in version for version in merge.versions_of(path)):
-        gap = b"\n<" + gap  # whoever writes this very line is no strategy's fault
-    entry = merge.resolve_blocks(lambda _: gap).changes[path]
-    return entry.data.split(gap) if entry else []
-
-
-def _occur_in_order(runs: list[bytes], data: bytes) -> bool:
-    first, *between = runs
-    if not data.startswith(first):
-        return False
-    at = len(first)
-    for run in between[:-1]:
-        at = data.find(run, at)
-        if at < 0:
-            return False
-        at += len(run)
-    last = between[-1] if between else b""
-    return len(data) - at >= len(last) and data.endswith(last)
 
 
 def _may_have_mode(entry: Entry, path: str, given: MergeInput) -> bool:

@@ -51,8 +51,11 @@ class Attempt(ABC):
         ledger: tuple[LedgerRow, ...] = (),
         usage: tuple[ModelUsage, ...] = (),
         service_failed: bool = False,
+        replacements: tuple[Replacement, ...] = (),
     ) -> None: ...
+    def __getstate__(self) -> dict[str, Any]: ...
     def __rich__(self) -> Renderable: ...
+    def __setstate__(self, state: Mapping[str, Any]) -> None: ...
     def __str__(self) -> str: ...
     def _repr_html_(self) -> str: ...
     conflict_details: ConflictDetails | None
@@ -64,6 +67,7 @@ class Attempt(ABC):
     feature2_tests: TestResult | None
     implementation: str
     ledger: tuple[LedgerRow, ...]
+    replacements: tuple[Replacement, ...]
     service_failed: bool
     status: MergeStatus
     strategy: str
@@ -1335,6 +1339,26 @@ class RepeatPolicy(StrEnum):
     MAJORITY = 'majority'
     def is_met(self, passed: int, runs: int) -> bool: ...
 
+class Replacement:
+    def __init__(
+        self,
+        *,
+        kind: ResolutionKind,
+        together: tuple[int, ...],
+        text: bytes | None = None,
+        lines_before: int = 0,
+        lines_after: int = 0,
+        is_exact: bool = True,
+        reason: str = '',
+    ) -> None: ...
+    is_exact: bool
+    kind: ResolutionKind
+    lines_after: int
+    lines_before: int
+    reason: str
+    text: bytes | None
+    together: tuple[int, ...]
+
 class Replay(StrEnum):
     AUTO = 'auto'
     LIVE = 'live'
@@ -1802,9 +1826,15 @@ class ThreeWayMerge:
     conflicts: tuple[Conflict, ...]
     labels: Labels
     def lines_before(self, earlier: ThreeWayMerge) -> Mapping[tuple[str, int], int]: ...
+    def replacements(
+        self,
+        merged: Snapshot,
+        still_open: Iterable[Conflict],
+    ) -> tuple[Replacement, ...]: ...
     def resolve(self, answer: Callable[[Conflict], bytes | Gone | None]) -> ThreeWayMerge: ...
     def resolve_blocks(self, answer: Callable[[ConflictBlock], bytes | None]) -> ThreeWayMerge: ...
     def resolve_files(self, texts: Mapping[str, bytes]) -> ThreeWayMerge: ...
+    def settled_around_blocks(self, path: str) -> tuple[bytes, ...]: ...
     def settled_in(self, path: str) -> tuple[bytes, ...]: ...
     stages: tuple[Stage, ...]
     def takes_text(self, conflict: Conflict) -> bool: ...

@@ -112,6 +112,22 @@ def test_an_answer_takes_the_place_of_the_whole_block():
     assert (resolved.conflicts, resolved.blocks) == ((), ())
 
 
+@fewer
+@given(three_way_trees())
+def test_the_text_around_blocks_and_the_answers_make_the_file(trees):
+    """Also where some conflicts were answered before, so that their blocks are not whole."""
+    merge = merge_changes(*trees)
+    partly = merge.resolve(lambda conflict: b"x\n" if (conflict.line or 0) % 3 == 0 else None)
+
+    for each in (merge, partly):
+        resolved = each.resolve_blocks(lambda block: b"<" + block.ours)
+        for path in {conflict.path for conflict in each.conflicts if conflict.has_lines}:
+            first, *others = each.settled_around_blocks(path)
+            answers = [b"<" + block.ours for block in each.blocks if block.path == path]
+            pairs = zip(answers, others, strict=True)
+            assert resolved.changes[path].data == first + b"".join(a + s for a, s in pairs)
+
+
 def test_an_empty_answer_takes_the_block_away():
     """It is not the same as `None`."""
     resolved = merge_file(*SPLIT).resolve_blocks(lambda _: b"")

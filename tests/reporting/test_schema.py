@@ -84,6 +84,7 @@ def full_report():
         feature2_tests=run,
         ledger=[ce.LedgerRow(path="f", line=1, ours_kept=1.0, theirs_kept=0.5, attempts=1)],
         usage=[ce.ModelUsage(model="m", requests=1, cost_usd=0.25)],
+        replacements=[ce.Replacement(kind="text", together=[0], text=b"3\n")],
     )
     return ce.MergeReport(
         repo_name="calc",

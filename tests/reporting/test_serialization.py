@@ -123,6 +123,7 @@ def test_every_key_of_ours_is_known():
         "ledger",
         "usage",
         "service_failed",
+        "replacements",
         "verdict",
         "blame",
     ]

@@ -20,7 +20,7 @@ import pytest
 from server import answering, both, error, fenced, said, slowly, stalled, status
 
 import cooperbench_eval as ce
-from cooperbench_eval.strategies.blocks import find_between
+from cooperbench_eval.merging.locating import find_between
 
 SAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "sample"
 KEY = "planted-key-of-the-argument"

@@ -1,29 +1,10 @@
-"""What is told of one conflict, and the exception that says why it cannot be told."""
-
-from enum import StrEnum
+"""What a strategy made of one conflict."""
 
 from attrs import field, frozen
 
-from cooperbench_eval.models import Conflict, LedgerRow
+from cooperbench_eval.models import Conflict, LedgerRow, ResolutionKind
 
-__all__ = ["ConflictResolution", "ResolutionKind", "UndeterminedError"]
-
-
-class UndeterminedError(Exception):
-    """The diffs do not say it; the argument says why. It becomes an answer's reason."""
-
-
-class ResolutionKind(StrEnum):
-    """What became of one conflict under a strategy."""
-
-    TEXT = "text"
-    """A text took its place."""
-    DELETED = "deleted"
-    """The file it stood in is gone."""
-    OPEN = "open"
-    """It is as the naive merge left it."""
-    UNKNOWN = "unknown"
-    """It cannot be told."""
+__all__ = ["ConflictResolution", "ResolutionKind"]
 
 
 @frozen(kw_only=True)
@@ -32,22 +13,22 @@ class ConflictResolution:
 
     Attributes:
         conflict: The conflict.
-        kind: What became of it.
-        text: What stands in its place, or the whole file where the conflict has no
-            lines of its own; `None` unless *kind* is `TEXT`.
-        together: The places among the report's conflicts of all that *text* stands
-            for, this one included. More than one where the strategy resolved them in
-            one piece, or where it cannot be told which part is whose; the settled
-            lines between them are then in *text* as well.
-        lines_before: How many settled lines before the first of them the strategy
-            seems to have changed too, so that *text* stands for these as well.
-        lines_after: Likewise behind the last of them.
-        is_exact: Whether the file is the naive merge's but for its conflicts, as far as
-            the diffs tell. Else settled lines seem to be changed too, so the place is
-            uncertain: it is where lines of the base that were not changed say it is. In
-            a file that repeats itself this may be so where none was changed.
-        reason: Why it cannot be told; else empty.
-        ledger: The strategy's own words on it, if it says any and they can be matched.
+        kind: What the strategy did about it.
+        text: The text that replaced it; the contents of the whole file if the conflict
+            has no lines of its own; `None` unless *kind* is `TEXT`.
+        together: The places among the report's conflicts of all that *text* replaced,
+            this one included. There are several if the strategy replaced them in one
+            piece, or if the text could be divided between them in several ways; *text*
+            then also holds the settled lines between them.
+        lines_before: How many settled lines before the first of them *text* replaced
+            as well.
+        lines_after: How many settled lines after the last of them *text* replaced as
+            well.
+        is_exact: Whether the strategy changed nothing in the file outside of its
+            conflicts. If it did, the place of *text* is taken from a line diff.
+        reason: Why it is not known what the strategy did; empty otherwise.
+        ledger: The row of the strategy's ledger that is about this conflict; `None` if
+            there is none, or if the rows of the file do not match its conflicts.
     """
 
     conflict: Conflict

@@ -1,0 +1,172 @@
+"""Finds in a merged file the text that replaced each of its conflicts.
+
+The literature calls this localizing a resolution (DeepMerge, arXiv 2105.07569). The
+settled text before, between and after the conflicts is known. Where the merged file
+still holds all of it in order, the text between its runs replaced the conflicts.
+
+A run of settled text may stand at several places in the merged file. If the first
+places that the runs can have, searched from the front, are also the last ones,
+searched from the back, then there are no others, since every other choice lies between
+the two. Conflicts separated by a run that has more than one possible place are reported
+together.
+
+If the merged file lacks some of the settled text, a line diff shows where it was
+changed. The change that holds a conflict then replaced it, together with the settled
+lines in that change.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+
+from attrs import frozen
+
+from cooperbench_eval.merging.linediff import diff_lines, split_lines
+
+__all__ = ["Located", "find_between", "locate_conflicts"]
+
+
+@frozen
+class Located:
+    """The text that replaced one conflict, or several that follow one another.
+
+    Attributes:
+        conflicts: The places of these conflicts among those of the file.
+        text: The text.
+        lines_before: How many settled lines before the conflicts it replaced as well.
+        lines_after: How many settled lines after them it replaced as well.
+        is_exact: Whether the file holds all its settled text unchanged.
+    """
+
+    conflicts: range
+    text: bytes
+    lines_before: int = 0
+    lines_after: int = 0
+    is_exact: bool = True
+
+
+def locate_conflicts(
+    settled: Sequence[bytes], conflicts: Sequence[bytes], merged: bytes
+) -> list[Located]:
+    """Locate each conflict of a file in *merged*, in order.
+
+    Args:
+        settled: The text before, between and after the conflicts.
+        conflicts: The conflicts as they stand in the unresolved file.
+        merged: The file after some or all of them were resolved.
+    """
+    found = _locate_exactly(settled, merged)
+    return _locate_in_changes(settled, conflicts, merged) if found is None else found
+
+
+def find_between(
+    text: bytes, settled: Sequence[bytes], *, anywhere: bool = False
+) -> list[bytes] | None:
+    """Return what stands in *text* between runs of settled lines.
+
+    Each run after the first is taken at the first place where it fits. The result is
+    `None` if *text* does not hold all of them in order.
+
+    Args:
+        text: The text.
+        settled: The runs.
+        anywhere: Whether a run may begin within a line.
+    """
+    inner, runs = _inner(text, settled), settled[1:-1]
+    starts = None if inner is None else _first_starts(runs, inner, edge=b"" if anywhere else b"\n")
+    if inner is None or starts is None:
+        return None
+    ends = [0, *(start + len(run) for start, run in zip(starts, runs, strict=True))]
+    return [inner[end:start] for end, start in zip(ends, [*starts, len(inner)], strict=True)]
+
+
+def _inner(text: bytes, settled: Sequence[bytes]) -> bytes | None:
+    """Return *text* without its first and its last run; `None` if it lacks either."""
+    first, last = settled[0], settled[-1]
+    if not (text.startswith(first) and text.endswith(last, len(first))):
+        return None
+    return text[len(first) : len(text) - len(last)]
+
+
+def _locate_exactly(settled: Sequence[bytes], text: bytes) -> list[Located] | None:
+    """Locate conflicts by the settled text around them; `None` if that was changed."""
+    inner, runs = _inner(text, settled), settled[1:-1]
+    anywhere = None if inner is None else _first_starts(runs, inner, edge=b"")
+    if inner is None or anywhere is None:
+        return None
+    extremes = [anywhere, _last_starts(runs, inner, edge=b"")]
+    by_lines = _first_starts(runs, inner, edge=b"\n")
+    if by_lines is not None:
+        extremes = [by_lines, _last_starts(runs, inner, edge=b"\n"), *extremes]
+    located = []
+    conflict = end = 0
+    for i, (run, starts) in enumerate(zip(runs, zip(*extremes, strict=True), strict=True), 1):
+        start, last, *others = starts
+        # An answer may lack its last newline, and then the run starts within a line. After
+        # a blank it does not: there stands a line like its first, but indented.
+        if start == last and all(at == start or inner[at - 1 : at] in b" \t" for at in others):
+            located.append(Located(range(conflict, i), inner[end:start]))
+            conflict, end = i, start + len(run)
+    return [*located, Located(range(conflict, len(runs) + 1), inner[end:])]
+
+
+def _first_starts(runs: Iterable[bytes], text: bytes, *, edge: bytes) -> list[int] | None:
+    """Return the first place in order of each run, if all have one.
+
+    Args:
+        runs: What is searched for.
+        text: Where it is searched for.
+        edge: What must precede each run, unless *text* begins with the run.
+    """
+    return _search([edge + run for run in runs], edge + text, overlap=len(edge))
+
+
+def _last_starts(runs: Iterable[bytes], text: bytes, *, edge: bytes) -> list[int]:
+    """Return the last place in order of each run, where all are known to have one."""
+    # Reversed, because `bytes.rfind` can take quadratic time and `bytes.find` does not.
+    edged = [(edge + run)[::-1] for run in runs][::-1]
+    found = _search(edged, (edge + text)[::-1], overlap=len(edge)) or []
+    size = len(edge) + len(text)
+    return [size - at - len(run) for at, run in zip(found, edged, strict=True)][::-1]
+
+
+def _search(needles: Iterable[bytes], text: bytes, *, overlap: int) -> list[int] | None:
+    found = []
+    at = 0
+    for needle in needles:
+        at = text.find(needle, at)
+        if at < 0:
+            return None
+        found.append(at)
+        at += len(needle) - overlap
+    return found
+
+
+def _locate_in_changes(
+    settled: Sequence[bytes], conflicts: Sequence[bytes], merged: bytes
+) -> list[Located]:
+    """Locate conflicts by the changes that hold them."""
+    old = split_lines(settled[0])
+    places = []
+    for conflict, run in zip(conflicts, settled[1:], strict=True):
+        places.append(len(old))
+        # A conflict as one item of several lines equals no line of the merged file, so
+        # the diff always shows it as changed.
+        old += [conflict, *split_lines(run)]
+    new = split_lines(merged)
+    changes = diff_lines(old, new)
+    starts = [change.a_start for change in changes]
+    located = []
+    for i, group in groupby(range(len(places)), lambda n: bisect_right(starts, places[n]) - 1):
+        numbers, change = list(group), changes[i]
+        first, last = numbers[0], numbers[-1]
+        located.append(
+            Located(
+                range(first, last + 1),
+                b"".join(new[change.b_start : change.b_end]),
+                lines_before=places[first] - change.a_start,
+                lines_after=change.a_end - places[last] - 1,
+                is_exact=False,
+            )
+        )
+    return located
