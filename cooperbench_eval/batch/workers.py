@@ -30,7 +30,6 @@ from cooperbench_eval.errors import BatchError
 from cooperbench_eval.processes.stopping import (
     Stopped,
     describe_exit,
-    die_with_parent,
     ignore_signal,
     stop_on_sigterm,
 )
@@ -275,6 +274,8 @@ def _importable_main() -> Iterator[None]:
 
 def _serve(pipe: Connection) -> None:
     """Do jobs until the pipe is closed."""
+    from cooperbench_eval.processes.supervisor import die_with_parent  # noqa: PLC0415 - no Windows
+
     die_with_parent()
     # An interrupt from the terminal is for the caller, which then stops this process and its
     # tests. Tests would inherit SIG_IGN and a block, so there is a handler instead.

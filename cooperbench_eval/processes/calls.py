@@ -22,7 +22,6 @@ __all__ = ["call_in_process"]
 
 _GRACE_SECONDS: Final = 5.0
 """How long a process may clean up after it was stopped, or go on after its reply."""
-_CLEANER_SECONDS: Final = 30.0
 _NOTHING: Final[Mapping[str, str]] = {}
 
 
@@ -70,7 +69,6 @@ def call_in_process(
                     output_limit=output_limit,
                     marks=(folder,),
                     spared=CLEANER,
-                    spared_seconds=_CLEANER_SECONDS,
                     temporary=folder,
                     result=folder / REPLY,
                 )

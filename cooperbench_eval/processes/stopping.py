@@ -1,8 +1,6 @@
 """How processes are asked to stop, and how their end is described."""
 
-import ctypes
 import signal
-from contextlib import suppress
 from types import FrameType
 from typing import Final, NoReturn
 
@@ -10,24 +8,16 @@ __all__ = [
     "CLEANER",
     "Stopped",
     "describe_exit",
-    "die_with_parent",
     "ignore_signal",
     "stop_on_sigterm",
 ]
 
 CLEANER: Final = "cooperbench-cleaner"
 """An argument that marks a process which cleans up after its parent has ended."""
-_PR_SET_PDEATHSIG: Final = 1
 
 
 class Stopped(BaseException):
     """This process was asked to stop; raised so that it cleans up on its way out."""
-
-
-def die_with_parent() -> None:
-    """Have the kernel kill this process when the thread that started it ends."""
-    with suppress(OSError, AttributeError):  # only Linux has it
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def stop_on_sigterm() -> None:

@@ -64,8 +64,8 @@ class SupervisedCommand:
             write to the standard streams of this process.
         marks: Directories by which its processes are recognized if the supervisor dies.
         pass_fds: Descriptors of this process that it inherits.
-        spared: An argument that marks descendants which clean up after the command.
-        spared_seconds: How long those may go on after the command has ended.
+        spared: An argument that marks descendants which clean up after the command; they
+            are killed only if they take too long.
         temporary: A folder that the supervisor removes if this process dies.
         result: A file that appears when the command has done its work; if the command
             goes on after that, it is stopped.
@@ -83,7 +83,6 @@ class SupervisedCommand:
     marks: tuple[Path, ...]
     pass_fds: tuple[int, ...] = ()
     spared: str = ""
-    spared_seconds: float = 0.0
     temporary: Path | None = None
     result: Path | None = None
 
@@ -101,7 +100,6 @@ class SupervisedCommand:
                 "memory_bytes": self.memory_bytes,
                 "processes": self.processes,
                 "spared": self.spared.encode(),
-                "spared_seconds": self.spared_seconds,
                 "temporary": str(self.temporary or ""),
             }
         )
@@ -218,7 +216,9 @@ class Supervision:
                 self._connect(here, command)
                 return self._drain(process, report, command, capture)
             finally:
-                self._disconnect(here)
+                with self._lock:
+                    self._link = None
+                here.close()
                 self.exit_code = _end_supervisor(process, command.grace_seconds)
                 if process.stdout:
                     process.stdout.close()
@@ -232,11 +232,6 @@ class Supervision:
         if self.is_stopped:
             self.stop()
 
-    def _disconnect(self, link: socket.socket) -> None:
-        with self._lock:
-            self._link = None
-        link.close()
-
     def _drain(
         self,
         process: subprocess.Popen[bytes],
@@ -246,8 +241,8 @@ class Supervision:
     ) -> bytes:
         """Collect output until the supervisor has ended; return its report."""
         line = bytearray()
-        most_seconds = command.timeout_seconds + command.grace_seconds + command.spared_seconds
-        give_up = time.monotonic() + most_seconds + _PATIENCE_SECONDS
+        most_seconds = command.timeout_seconds + command.grace_seconds + _PATIENCE_SECONDS
+        give_up = time.monotonic() + most_seconds
         with selectors.DefaultSelector() as selector:
             selector.register(report, selectors.EVENT_READ)
             if process.stdout:

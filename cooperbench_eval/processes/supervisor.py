@@ -43,6 +43,8 @@ _SIG_SETMASK = 2 if sys.platform == "linux" else 3
 _SIGNAL_SET_BYTES = 128
 
 _GIVE_UP_SECONDS = 5.0
+_SPARED_SECONDS = 30.0
+"""How long processes that clean up after the command may take."""
 _WAKE_SECONDS = 1.0
 _POLL_SECONDS = 0.02
 _LOOK_SECONDS = 0.05
@@ -73,7 +75,6 @@ class Order:
     memory_bytes: int
     processes: int
     spared: bytes
-    spared_seconds: float
     temporary: str
 
     def __init__(self, fields: dict[str, object]) -> None:
@@ -197,7 +198,7 @@ def _become(order: Order, supervisor: int) -> None:
     """Turn this forked child into the command."""
     os.setsid()
     if sys.platform == "linux":
-        _libc.prctl(_PR_SET_PDEATHSIG, _SIGKILL, 0, 0, 0)
+        die_with_parent()
         if os.getppid() != supervisor:
             os._exit(127)
         _leave_keyring()
@@ -218,6 +219,12 @@ def _become(order: Order, supervisor: int) -> None:
             resource.setrlimit(resource.RLIMIT_NPROC, (most, most))
     os.chdir(order.folder)
     os.execvpe(order.command[0], order.command, order.env)  # noqa: S606 - the caller names it
+
+
+def die_with_parent() -> None:
+    """Have the kernel kill this process when the thread that started it ends; only on Linux."""
+    if sys.platform == "linux":
+        _libc.prctl(_PR_SET_PDEATHSIG, _SIGKILL, 0, 0, 0)
 
 
 def _leave_keyring() -> None:
@@ -360,7 +367,7 @@ def reap(child: int) -> tuple[int | None, bool]:
 
 def _end_descendants(child: int, order: Order) -> None:
     """Kill all descendants, after those that the order spares had their time."""
-    enough = time.monotonic() + order.spared_seconds
+    enough = time.monotonic() + _SPARED_SECONDS
     while order.spared:
         kill_descendants(child, order.spared)
         if not reap(child)[1] or time.monotonic() > enough:

@@ -1,4 +1,4 @@
-"""The sandbox to use where nobody chose one."""
+"""The sandbox that is used by default."""
 
 import os
 
@@ -12,12 +12,12 @@ _PROCESSES = 4096
 
 
 def default_sandbox() -> BubblewrapSandbox | LocalSandbox:
-    """Return a `BubblewrapSandbox` where it works, otherwise a `LocalSandbox`.
+    """Return a `BubblewrapSandbox` if it works here, otherwise a `LocalSandbox`.
 
-    The second isolates nothing. Every result names the sandbox that it comes from,
-    and `bubblewrap_problem` says why the first was not to be had. A run may hold
-    three quarters of the machine's memory and have 4,096 processes: a bomb ends
-    as a result, and suites that need much are not in the way.
+    A `LocalSandbox` isolates nothing. Every result names its sandbox, and
+    `bubblewrap_problem` says why bubblewrap does not work. A run may hold three
+    quarters of the machine's memory and have 4,096 processes, which stops a memory
+    or fork bomb but no ordinary suite.
 
     Example:
         >>> default_sandbox().name in ("bubblewrap", "local")
@@ -31,6 +31,6 @@ def _most_memory() -> int | None:
     """Return three quarters of the machine's memory, in whole gibibytes."""
     try:
         memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (ValueError, OSError):  # not told here
+    except (ValueError, OSError):  # unknown on this system
         return None
     return max(1, memory * 3 // 4 // _GIBIBYTE) * _GIBIBYTE

@@ -70,7 +70,7 @@ class HostSandbox:
         There is no exit status if the command exceeded its limit of memory or
         processes, or killed its own supervisor. The result also counts as out of
         memory if SIGKILL ended the command while the kernel killed a process of
-        this machine for want of memory: most likely it was this one.
+        this machine because memory ran out: most likely it was this one.
 
         Raises:
             TestRunError: The command does not exist, may not be run or is not visible
@@ -93,25 +93,25 @@ class HostSandbox:
         return self._execute(supervised)
 
     def _execute(self, supervised: SupervisedCommand) -> Execution:
-        """Run *supervised*, whose marks are the tree and the scratch directory."""
+        """Run *supervised*; its marks are the tree and the scratch directory."""
         raise NotImplementedError
 
 
 def check(command: Sequence[str], env: Mapping[str, str]) -> tuple[str, ...]:
-    """Return *command*, if it and *env* are what a process can be given at all.
+    """Return *command* if a process can be started with it and *env*.
 
     Raises:
-        TestRunError: There is no command, a NUL or half a character in it, or no name
-            that a variable can have.
+        TestRunError: The command is empty, a text contains a NUL or half a character, or
+            a variable has an invalid name.
     """
     checked = tuple(str(part) for part in command)
     if not checked:
         raise TestRunError("there is no command")
     try:
-        told = "".join((*checked, *env, *env.values())).encode("utf-8", "surrogateescape")
+        text = "".join((*checked, *env, *env.values())).encode("utf-8", "surrogateescape")
     except UnicodeEncodeError as exc:
         raise TestRunError(f"cannot be started ({exc})", checked) from exc
-    if b"\0" in told:
+    if b"\0" in text:
         raise TestRunError("cannot be started (embedded null byte)", checked)
     if any(not name or "=" in name for name in env):
         raise TestRunError("cannot be started (illegal environment variable name)", checked)
@@ -119,10 +119,10 @@ def check(command: Sequence[str], env: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _without_detours(program: str) -> str:
-    """Return a program's path without `..`, where that is the same file.
+    """Return a program's path without `..`, if that is the same file.
 
-    So does a Python call itself that was started so, and a sandbox shows the folder
-    that it is in, not the one that the detour goes through.
+    A Python that is started with such a path keeps it in `sys.executable`. A sandbox shows
+    the folder of the program, but not the folder that the path leads through.
     """
     plain = os.path.normpath(program)
     try:
@@ -133,21 +133,19 @@ def _without_detours(program: str) -> str:
 
 
 def _environment(scratch: Path, inherit: Sequence[str]) -> dict[str, str]:
-    """Return what a command sees before a suite's own variables are laid over it.
+    """Return the environment of a command, to which the suite's own variables are added.
 
-    The caller's `PATH` behind the folder of the running Python, so that `python`
-    is that one; a fresh `HOME` and `TMPDIR` in *scratch*; a UTF-8 locale; no byte
-    code written; a fixed hash seed; and what of the caller's is in *inherit*.
+    `LocalSandbox` documents it.
 
     Raises:
-        SandboxError: There is no room for the two folders.
+        SandboxError: The folders of `HOME` and `TMPDIR` cannot be created in *scratch*.
     """
     home, temporary = scratch / "home", scratch / "tmp"
     try:
         for folder in (home, temporary):
             folder.mkdir(exist_ok=True)
     except OSError as exc:
-        raise SandboxError(f"its folders cannot be made ({exc})") from exc
+        raise SandboxError(f"its folders cannot be created ({exc})") from exc
     own_python = os.path.dirname(sys.executable)  # noqa: PTH120 - a link is kept as it is
     base = {
         "PATH": os.pathsep.join((own_python, os.environ.get("PATH", os.defpath))),
@@ -162,12 +160,12 @@ def _environment(scratch: Path, inherit: Sequence[str]) -> dict[str, str]:
 
 
 def surroundings(inherit: Sequence[str], shown: Sequence[str] = ()) -> str:
-    """Return a digest of what of this machine a verdict may depend on.
+    """Return a digest of the facts about this machine that a verdict may depend on.
 
-    The running Python and when a package was last put beside it or taken away, the
-    caller's `PATH`, the values of *inherit*, which may be secret, and when the paths
-    in *shown* last changed. Neither a program that is replaced where it stands nor
-    what is deep in a folder is noticed.
+    These are the running Python, the last time that a package was installed or removed,
+    the caller's `PATH`, the values of *inherit*, which may be secret, and the last change
+    of each path in *shown*. The digest misses a program that is overwritten in place, and
+    changes deep inside a folder.
     """
     packages = [sysconfig.get_path(name) for name in ("purelib", "platlib")]
     states = [_state(path) for path in (*packages, *shown)]
@@ -177,16 +175,16 @@ def surroundings(inherit: Sequence[str], shown: Sequence[str] = ()) -> str:
 
 
 def _state(path: str) -> tuple[int, int] | None:
-    """Return which file or folder *path* is and when it changed, `None` if none."""
+    """Return the identity and the last change of *path*, `None` if it does not exist."""
     try:
-        status = os.stat(path)  # noqa: PTH116 - also one that is no text
+        status = os.stat(path)  # noqa: PTH116 - also paths that are not text
     except OSError:
         return None
     return status.st_mtime_ns, status.st_ino
 
 
 def _file_limit(file_bytes: int | None) -> tuple[tuple[int, int], ...]:
-    """Return the resource limits of a command."""
+    """Return the limit as `resource.setrlimit` takes it."""
     if file_bytes is None:
         return ()
     import resource  # noqa: PLC0415 - not everywhere

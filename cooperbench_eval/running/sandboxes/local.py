@@ -1,4 +1,4 @@
-"""The sandbox that is none: a plain process of this machine."""
+"""The sandbox without isolation: a plain process of this machine."""
 
 from attrs import field, frozen
 
@@ -14,36 +14,36 @@ __all__ = ["LocalSandbox"]
 class LocalSandbox(hosting.HostSandbox):
     r"""Runs commands as plain processes of this machine, without isolation.
 
-    The command can read and write whatever the caller can, and reach the
-    network. Use it for code you would run yourself.
+    The command can read and write everything that the caller can, and reach the
+    network. Use it for code that you would run yourself.
 
-    What it does promise, on Linux: nothing of the command is left running. At
-    the command's end and at its deadline every descendant is killed, also those
-    that left its session, ignore signals or hold its output open; and all of it
-    dies with the caller. Where a command kills its own supervisor, what can
-    still be recognised is killed, and the execution has no exit status.
-    Elsewhere (macOS) only the command's process group is killed.
+    On Linux, no process of the command is left running. When the command ends or
+    its deadline passes, every descendant is killed, even if it left the session,
+    ignores signals or holds the output open. All of them die with the caller. If a
+    command kills its own supervisor, the processes that can still be recognized are
+    killed, and the execution has no exit status. On other systems (macOS), only the
+    command's process group is killed.
 
-    The command sees a small environment of its own: the caller's `PATH` behind
-    the folder of the running Python, so that `python` is that one; a fresh
-    `HOME` and `TMPDIR`; a UTF-8 locale; no byte code written; a fixed hash seed.
-    Its standard input is empty.
+    The command gets a small environment of its own: the caller's `PATH` after the
+    folder of the running Python, so that `python` is that one; a fresh `HOME` and
+    `TMPDIR`; a UTF-8 locale; no byte code written; a fixed hash seed. Its standard
+    input is empty.
 
     Attributes:
         inherit: Variables of the caller's environment to pass on, by name.
-        output_limit: How many bytes of output to keep at each end; what lies
-            between is counted and dropped.
-        memory_bytes: How much memory all processes of the command together may
-            hold resident, what they share counted once. They are looked at every
-            50 milliseconds, on a crowded machine less often, and killed where it
-            is more: one that is fast may hold some hundred megabytes above for
-            that long. What is reserved and not touched does not count, nor do
-            files in memory that none of them has mapped. Linux alone; it binds
-            root too.
-        file_bytes: Largest size of a file that it may write; the kernel sees to it.
-        processes: How many processes of the command may live at once. Looked at as
-            the memory is, with the same effect, so that a fork bomb is stopped and
-            not slowed down. Linux alone; it binds root too.
+        output_limit: How many bytes of output to keep at each end; the bytes in
+            between are counted and dropped.
+        memory_bytes: How much resident memory all processes of the command together
+            may hold; memory that they share counts once. The supervisor looks every
+            50 milliseconds, less often on a busy machine, and kills the command if
+            it holds more. A fast command may exceed the limit by some hundred
+            megabytes for that long. Memory that is reserved but not touched does not
+            count, nor do files in memory that no process has mapped. Only on Linux,
+            where it binds root too.
+        file_bytes: The largest file that the command may write; the kernel enforces it.
+        processes: How many processes of the command may live at once. The supervisor
+            enforces it as it does the memory, so a fork bomb is stopped, not slowed
+            down. Only on Linux, where it binds root too.
 
     Example:
         >>> from pathlib import Path
@@ -64,7 +64,7 @@ class LocalSandbox(hosting.HostSandbox):
 
     @property
     def identity(self) -> str:
-        """The name with the limits that are set, and a digest of what is around it."""
+        """The name, the limits, and a digest of the machine's state."""
         limits = (self.memory_bytes, self.file_bytes, self.processes, self.output_limit)
         return f"{self.name} {limits} {hosting.surroundings(self.inherit)}"
 

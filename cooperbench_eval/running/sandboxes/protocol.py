@@ -11,17 +11,18 @@ __all__ = ["Execution", "Sandbox"]
 
 @frozen(kw_only=True)
 class Execution:
-    """What became of a command.
+    """How a command ended.
 
     Attributes:
-        exit_code: Its exit status, negative for a signal; `None` where it was
-            stopped or the sandbox itself was brought down from within.
+        exit_code: Its exit status, negative for a signal; `None` if it was stopped or
+            brought down the sandbox from within.
         timed_out: Whether it was stopped because the deadline passed.
-        out_of_memory: Whether it, or a process of it, was killed for want of memory.
-        duration_seconds: Wall time of the command alone.
-        output: Standard output and error as one, in order. A sandbox may cut the
-            middle of a long output, with a line that says how much.
-        reason: Why there is no exit status, if neither time nor memory is the reason.
+        out_of_memory: Whether it or one of its processes was killed because memory ran
+            out.
+        duration_seconds: Wall time of the command, without the sandbox's set-up.
+        output: Standard output and standard error together, in order. A sandbox may
+            cut the middle of a long output and insert a line that says how much.
+        reason: Why there is no exit status, unless time or memory is the reason.
     """
 
     exit_code: int | None
@@ -35,29 +36,30 @@ class Execution:
 class Sandbox(Protocol):
     """Runs a command on a tree and leaves nothing running behind.
 
-    A sandbox that shows the two directories elsewhere, as a container may,
-    replaces their paths wherever they occur in *command* and in the values of
-    *env*: both lie in a fresh directory whose name occurs nowhere else by chance.
-    It brings the plain files of *scratch* back before it returns; the tree is not
-    read again.
+    A sandbox may show the two directories at other paths, as a container does. It
+    then replaces their paths wherever they occur in *command* and in the values of
+    *env*; both are in a fresh directory whose name occurs nowhere else by chance. It
+    copies the plain files of *scratch* back before it returns. The tree is not read
+    again.
 
     Plug-ins are registered in the entry-point group `cooperbench_eval.sandboxes`.
     """
 
     @property
     def name(self) -> str:
-        """How reports call this sandbox."""
+        """The name of this sandbox in reports."""
         ...
 
     @property
     def identity(self) -> str:
-        """What a result depends on beside the files and the command.
+        """The facts that a result depends on, besides the files and the command.
 
-        The name, with whatever of this sandbox may change a verdict: an image's
-        digest, limits, the network. Results are kept under it.
+        It is the name, followed by everything about this sandbox that may change a
+        verdict: an image's digest, limits, the network. It is part of the key under
+        which results are cached.
 
         Raises:
-            SandboxError: It cannot be told, because the sandbox cannot be reached.
+            SandboxError: The sandbox cannot be reached, so its facts are unknown.
         """
         ...
 
@@ -70,17 +72,16 @@ class Sandbox(Protocol):
         env: Mapping[str, str],
         timeout_seconds: float,
     ) -> Execution:
-        """Run *command* and wait for its end or its deadline.
+        """Run *command*, and wait until it ends or its deadline passes.
 
         Args:
             command: The program and its arguments; no shell is involved.
-            tree: An absolute directory, where the command starts. It may write
-                there.
-            scratch: An absolute directory outside the tree, where the command may
-                write and the caller reads afterwards. It may hold files that help
-                a test framework to write its result.
-            env: Variables, laid over the sandbox's own small base. Nothing else
-                of the caller's environment reaches the command.
+            tree: An absolute directory. The command starts there, and may write there.
+            scratch: An absolute directory outside the tree. The command may write there,
+                and the caller reads it afterwards. It may contain files that help a
+                test framework to write its result.
+            env: Variables that are added to the small environment of the sandbox.
+                Nothing else of the caller's environment reaches the command.
             timeout_seconds: The deadline, counted from the command's start.
 
         Returns:
@@ -89,7 +90,7 @@ class Sandbox(Protocol):
 
         Raises:
             TestRunError: There is no such command, or it may not be run.
-            SandboxError: The sandbox itself failed, so that nothing is known of
-                the command.
+            SandboxError: The sandbox itself failed, so nothing is known about the
+                command.
         """
         ...
