@@ -1,14 +1,12 @@
 """One view as text, as HTML and by rich."""
 
-import io
 import subprocess
 import sys
 
 import pytest
-from fragments import read_fragment
+from fragments import by_rich, read_fragment
 from generators import lists_of, odd_texts
 from hypothesis import given
-from rich.console import Console
 
 from cooperbench_eval.display.html import ROWS, html_text
 from cooperbench_eval.display.plain import plain_text
@@ -37,14 +35,12 @@ def table(*rows, title=""):
 
 
 def printed(view, width=80, **options):
-    """What a terminal of that width gets from rich."""
-    file = io.StringIO()
-    Console(file=file, width=width, legacy_windows=False, **options).print(renderable(view))
-    return file.getvalue()
+    """What rich prints of a view on a terminal of that width."""
+    return by_rich(renderable(view), width, **options)
 
 
 def test_text_is_aligned():
-    """Names stand to the left and numbers to the right, wide characters counted as such."""
+    """Names are aligned left and numbers right, with wide characters counted as two columns."""
     view = View(
         title="Title",
         lines=["One."],
@@ -64,7 +60,7 @@ def test_text_is_aligned():
 
 
 def test_html_has_a_row_for_each_row():
-    """Header, headings and rows are those of a table, and a tone is told by a colour."""
+    """The header, section titles and rows are those of the table, and a tone is a colour."""
     view = View(title="T", tables=[table(["a", Cell("b", Tone.BAD), "1"], title="all")])
 
     found = read_fragment(html_text(view))
@@ -73,8 +69,8 @@ def test_html_has_a_row_for_each_row():
     assert any("color:" in style for style in found.styles)
 
 
-def test_rich_prints_a_table_where_there_is_room():
-    """Rows are lines, and numbers stand to the right."""
+def test_rich_prints_a_table_if_it_fits():
+    """Each row is a line, and numbers are aligned right."""
     view = View(title="T", tables=[table(["a", "b", "1"], ["a", "b", "12"])])
 
     lines = printed(view).splitlines()
@@ -88,8 +84,8 @@ def test_rich_prints_a_table_where_there_is_room():
     assert lines[2].rstrip().endswith(" 1")
 
 
-def test_rich_prints_a_list_where_there_is_none():
-    """No number is broken: what does not fit is told with its name, line by line."""
+def test_rich_prints_a_list_if_the_table_does_not_fit():
+    """No number is broken over two lines: each cell follows the name of its column."""
     numbers = [f"{number:,}" for number in (1_234_567, 2_345_678)]
     view = View(title="T", tables=[table(*([f"row-{n}", "b", n] for n in numbers), title="all")])
 
@@ -99,8 +95,8 @@ def test_rich_prints_a_list_where_there_is_none():
     assert all(text.split().count(number) == 1 for number in numbers)
 
 
-def test_tones_are_told_in_colour():
-    """A terminal with colours gets one for what holds and another for what does not."""
+def test_tones_are_colours():
+    """A terminal with colours shows good and bad texts in different ones."""
     row = [Cell("a"), Cell("good", Tone.GOOD), Cell("bad", Tone.BAD)]
 
     text = printed(View(title="T", tables=[table(row)]), color_system="standard", force_terminal=1)
@@ -111,7 +107,7 @@ def test_tones_are_told_in_colour():
 
 @given(lists_of(odd_texts()), odd_texts(), odd_texts())
 def test_texts_stay_texts_in_html(cells, title, line):
-    """Whatever a text is, its place in the fragment is a text and says what it says."""
+    """Any text appears as text, at its place in the fragment, and never as markup."""
     rows = [[cell, cell, cell] for cell in cells]
 
     found = read_fragment(html_text(View(title=title, lines=[line], tables=[table(*rows)])))
@@ -121,8 +117,8 @@ def test_texts_stay_texts_in_html(cells, title, line):
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_a_hostile_text_is_shown_and_not_obeyed(text):
-    """Markup of HTML and of rich, and escape sequences, stand there to be read."""
+def test_a_hostile_text_is_shown_and_has_no_effect(text):
+    """Markup of HTML and of rich, and escape sequences, appear as readable text."""
     view = View(title=text, lines=[text], tables=[table([text] * 3, title=text)], notes=[text])
 
     found = read_fragment(html_text(view))
@@ -149,8 +145,8 @@ def test_a_long_text_is_cut(render):
     assert " ".join(text.split()).count("999,700 more characters") == 2
 
 
-def test_html_is_small_whatever_it_is_of():
-    """Of many rows the first and the last are there, with how many are between them."""
+def test_html_of_a_long_table_is_small():
+    """The first and last rows are there, and a row between them counts the others."""
     rows = [[str(number), '"' * 10**4, "1"] for number in range(5_000)]
 
     html = html_text(View(title="T", tables=[table(*rows)]))
@@ -166,7 +162,7 @@ def test_html_is_small_whatever_it_is_of():
 
 
 def test_text_and_rich_have_every_row():
-    """Who prints a summary of a thousand tasks wants all of them."""
+    """A summary of a thousand tasks prints a thousand rows."""
     view = View(title="T", tables=[table(*([f"row{number}", "b", "1"] for number in range(1_000)))])
 
     assert "row999" in plain_text(view)
@@ -174,13 +170,13 @@ def test_text_and_rich_have_every_row():
 
 
 def test_a_row_has_a_cell_for_each_column():
-    """A description that does not fit its header is a slip, and told."""
+    """A row of another length than the header is an error."""
     with pytest.raises(ValueError, match="1 cells in 3 columns"):
         table(["a"])
 
 
 def test_an_empty_table_has_its_header():
-    """No rows are no error."""
+    """A table without rows is not an error."""
     view = View(title="T", tables=[table()])
 
     assert plain_text(view) == "T\nname  kind  count"
@@ -200,7 +196,7 @@ rate.__rich__()
 
 
 def test_only_rich_needs_rich():
-    """Text and HTML do without it, and where it is missing its extra is named."""
+    """Text and HTML work without rich; if it is missing, the error names the extra to install."""
     done = subprocess.run(
         [sys.executable, "-c", WITHOUT_RICH], capture_output=True, text=True, check=False
     )

@@ -1,4 +1,4 @@
-"""Texts of others, made fit to be shown."""
+"""Texts from outside, made safe to show."""
 
 import re
 
@@ -10,8 +10,8 @@ from cooperbench_eval.display.visible import LONGEST, cut_list, visible, width_o
 
 
 @given(odd_texts())
-def test_everything_shown_can_be_seen(text):
-    """What is shown is one line of printable characters and plain spaces, and is bounded."""
+def test_a_shown_text_is_one_line_of_visible_characters(text):
+    """Whatever the text, the result is printable and has a bounded length."""
     shown = visible(text)
 
     assert shown.isprintable()
@@ -19,8 +19,8 @@ def test_everything_shown_can_be_seen(text):
 
 
 @given(odd_texts())
-def test_what_can_be_seen_is_shown_as_it_is(text):
-    """A short text of characters that are drawn is not touched, markup and quotes included."""
+def test_visible_characters_are_not_changed(text):
+    """A short text of visible characters stays as it is, markup and quotes included."""
     is_drawn = re.compile(r"[^\u034f\u115f-\u1160\u17b4-\u17b5\u180b-\u180f\u2800\u3164\uffa0]")
     printable = "".join(each for each in filter(str.isprintable, text) if is_drawn.match(each))
     printable = re.sub("[\ufe00-\ufe0f\U000e0100-\U000e01ef]", "", printable)
@@ -29,8 +29,8 @@ def test_what_can_be_seen_is_shown_as_it_is(text):
 
 
 @given(odd_texts())
-def test_what_is_shown_is_shown_again_as_it_is(text):
-    """Escapes are printable themselves, so that nothing is escaped twice."""
+def test_showing_a_text_twice_changes_nothing(text):
+    """Escapes are printable themselves, so nothing is escaped twice."""
     assert visible(visible(text)) == visible(text)
 
 
@@ -48,33 +48,33 @@ def test_what_is_shown_is_shown_again_as_it_is(text):
         ("\ufe00\ufe0f\U000e01ef", r"\ufe00\ufe0f\U000e01ef"),
     ],
 )
-def test_what_cannot_be_seen_is_an_escape(hidden, shown):
-    """Escape sequences, direction marks, halves of pairs and tags are told by their codes."""
+def test_hidden_characters_become_escapes(hidden, shown):
+    """Escape sequences, direction marks, lone surrogates and tags appear as their codes."""
     assert visible(hidden) == shown
 
 
 @pytest.mark.parametrize("size", [11, 1_234, 1_000_000])
-def test_a_cut_text_tells_what_is_left_out(size):
-    """What is shown and what is said to be left out are the whole text."""
-    shown, _, told = visible("x" * size, 10).partition("… (")
+def test_a_cut_text_says_how_much_is_left_out(size):
+    """The characters shown and those counted add up to the whole text."""
+    shown, _, note = visible("x" * size, 10).partition("… (")
 
     assert shown == "x" * 10
-    assert told == f"{size - 10:,} more characters)"
+    assert note == f"{size - 10:,} more characters)"
 
 
 def test_no_escape_is_cut_in_two():
-    """A character that does not fit as a whole is left out as a whole."""
+    """A character whose escape does not fit is left out as a whole."""
     assert visible("ab\x1b", 4) == "ab… (1 more characters)"
     assert visible("\x1b", 4) == r"\x1b"
 
 
 def test_columns_are_counted_as_terminals_do():
-    """A wide character takes two columns, and a mark on another one none."""
+    """A wide character takes two columns, and a combining mark none."""
     assert [width_of(text) for text in ("ab", "漢a", "e\u0301")] == [2, 3, 1]
 
 
-def test_a_list_tells_how_many_are_left_out():
-    """A few names stand there, none of them long, and the number of the others."""
+def test_a_list_says_how_many_names_are_left_out():
+    """It names a few, cuts long names, and counts the others."""
     names = ("a", "\n" * 99, *map(str, range(10_000)))
 
     assert cut_list(names, 2, 4) == r"a, \n\n… (97 more characters) and 10,000 more"

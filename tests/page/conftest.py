@@ -1,4 +1,4 @@
-"""A real browser, and pages in it: what every test of this folder starts from."""
+"""A real browser, and a function that opens pages in it."""
 
 import itertools
 import os
@@ -8,18 +8,18 @@ import pytest
 
 import cooperbench_eval as ce
 
-# Nothing of Chromium's own reaches for the network, and it starts as root.
+# Chromium starts as root here and must not use the network for itself.
 FLAGS = (
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),
     *("--disable-background-networking", "--disable-component-update"),
 )
 
 
-# Of a file, for a folder's would be the session's: while Playwright runs, asyncio's other
-# users in this process would find its event loop running.
+# One browser for each file, not for the session: while Playwright runs, other users of
+# asyncio in this process would find its event loop running.
 @pytest.fixture(scope="module")
 def browser():
-    """Start Debian's Chromium; where it is missing skip, but fail in CI."""
+    """Start Chromium; without it, skip the test, or fail in CI."""
     chromium = shutil.which("chromium")
     if chromium is None and "CI" in os.environ:
         pytest.fail("chromium is not installed")
@@ -32,13 +32,13 @@ def browser():
 
 
 class Opened:
-    """A page in the browser, and what happened in it that should not.
+    """A page in the browser, and a record of what went wrong in it.
 
     Attributes:
         tab: The browser's tab.
         address: The page's address.
-        requests: What was asked for, the page itself included.
-        complaints: What the console was told, errors, dialogs and refusals among them.
+        requests: The addresses that were requested, the page itself included.
+        complaints: Console messages, errors and dialogs.
     """
 
     def __init__(self, tab):
@@ -46,7 +46,7 @@ class Opened:
         self.address = ""
         self.requests = []
         self.complaints = []
-        tab.set_default_timeout(20_000)  # seconds are scarce where many tests run at a time
+        tab.set_default_timeout(20_000)  # tests that run in parallel are slow
         tab.on("request", lambda request: self.requests.append(request.url))
         tab.on("console", lambda message: self.complaints.append(message.text))
         tab.on("pageerror", lambda error: self.complaints.append(str(error)))
@@ -62,12 +62,12 @@ class Opened:
         return self.visit(asked)
 
     def visit(self, asked=""):
-        """Go to the page with what stands behind the # of its address."""
+        """Go to the page, with *asked* as the part of the address after the #."""
         self.tab.goto(f"{self.address}{asked}")
         return self
 
     def settle(self):
-        """Wait until the page has answered what was done: a link acts a moment later."""
+        """Wait until the page has reacted, as a link acts a moment after the click."""
         self.tab.evaluate("new Promise((done) => setTimeout(() => requestAnimationFrame(done)))")
 
     def click(self, selector):
@@ -82,11 +82,11 @@ class Opened:
             self.settle()
 
     def text(self, selector):
-        """Return what a person reads in an element."""
+        """Return the visible text of an element."""
         return self.tab.locator(selector).inner_text()
 
     def texts(self, selector):
-        """Return what a person reads in each such element."""
+        """Return the visible text of each such element."""
         return self.tab.locator(selector).all_inner_texts()
 
     def column(self, number):
@@ -94,7 +94,7 @@ class Opened:
         return self.texts(f"#pairs tbody td:nth-child({number})")
 
     def check(self):
-        """Nothing was loaded and nothing went wrong."""
+        """Check that nothing but the page was loaded and nothing went wrong."""
         requests, complaints = set(self.requests), list(self.complaints)
         self.requests.clear()
         self.complaints.clear()
@@ -105,7 +105,7 @@ class Opened:
 
 @pytest.fixture(scope="module")
 def tab(browser):
-    """Return the tab that most tests open their pages in."""
+    """Return the tab that most tests share."""
     return Opened(browser.new_page())
 
 
@@ -113,7 +113,7 @@ def tab(browser):
 def open_page(browser, tab, tmp_path):
     """Return a function that writes reports as a page and opens it in the browser.
 
-    In one tab for all tests, unless another kind of browser is asked for.
+    All tests share one tab, but a test that gives *context* gets its own.
     """
     opened, count = [], itertools.count()
 

@@ -11,21 +11,21 @@ BASE = b"".join(b"%d\n" % n for n in range(12))
 
 
 def edited(line, new, text=BASE):
-    """The numbers from 0 to 11, each on a line, with one line changed."""
+    """Return *text* with one line changed; by default the numbers from 0 to 11."""
     lines = text.splitlines(keepends=True)
     lines[line] = new
     return b"".join(lines)
 
 
 def run(passed=(), failed=(), *, status=None, **facts):
-    """A test run with the cases that passed and those that failed."""
+    """A test run with these passed and failed cases."""
     cases = [ce.TestCase(id=name, status="passed") for name in passed]
     cases += [ce.TestCase(id=name, status="failed", message="broke") for name in failed]
     return ce.TestResult(status=status or ("failed" if failed else "passed"), cases=cases, **facts)
 
 
 def made(ours, theirs, *, base=BASE, path="f.py", strategies=("naive", "union"), numbers=(1, 2)):
-    """The report of a pair that changes one file, made by an evaluator without tests."""
+    """Evaluate a pair that changes one file, without tests."""
     tree = ce.Snapshot.from_files({path: base})
     first, second = (
         ce.Changes({path: None if side is None else ce.Entry(side)}).diff(tree)
@@ -52,11 +52,10 @@ def pair(task=7, *, of=CONFLICT, lost=None, alone=None, **facts):
 
     Args:
         task: Its task.
-        of: The report it is made of.
-        lost: By strategy the tests that each feature loses under it; other strategies
-            that merge lose none.
+        of: The report to start from.
+        lost: The tests that each feature loses, by strategy; other strategies lose none.
         alone: The tests of both features, which pass alone.
-        facts: What else is other than in the report it is made of.
+        facts: Other attributes to change.
     """
     own = alone or (("t::one", "t::two"), ("t::three",))
     features = [
@@ -76,5 +75,5 @@ def pair(task=7, *, of=CONFLICT, lost=None, alone=None, **facts):
 
 
 def broken(task=7, names=("t::one",), **facts):
-    """A pair of which union loses tests of the first feature."""
+    """A pair in which union loses tests of the first feature."""
     return pair(task, lost={"union": (names, ())}, **facts)

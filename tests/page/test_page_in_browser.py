@@ -13,8 +13,8 @@ import cooperbench_eval as ce
 # --- the table of pairs ---
 
 
-def test_it_says_which_pairs_union_broke_and_which_tests(open_page):
-    """A click on the number of incorrect pairs shows these, with the lost tests by name."""
+def test_a_click_on_a_number_shows_its_pairs(open_page):
+    """The number of incorrect pairs leads to these pairs, with the names of lost tests."""
     page = open_page([pair(1), broken(2), pair(3, of=CLEAN)])
 
     page.click("#summary a[aria-label='1 pair incorrect under union']")
@@ -27,8 +27,8 @@ def test_it_says_which_pairs_union_broke_and_which_tests(open_page):
     assert page.tab.evaluate("document.activeElement.innerText") == "Pairs"
 
 
-def test_cases_of_one_test_stand_together_and_all_names_below(open_page):
-    """Of many lost tests the first are seen, and each one when it is asked for."""
+def test_lost_cases_are_grouped_by_test(open_page):
+    """The first tests are shown at once, and all names after a click."""
     names = [f"t::many[{n}]" for n in range(7)] + [f"t::t{n}" for n in range(6)]
     page = open_page([broken(names=names, alone=(names, ("t::three",)))])
 
@@ -61,8 +61,8 @@ REPOS = [
         ({"task": "click/1", "repo": "jinja"}, ["jinja 2", "jinja 3", "jinja 4"]),
     ],
 )
-def test_pairs_are_filtered_and_the_address_keeps_it(open_page, choices, rows):
-    """By repository, task, merge, and result of a strategy; a link shows the same rows."""
+def test_filters_are_kept_in_the_address(open_page, choices, rows):
+    """By repository, task, merge and result of a strategy; a link shows the same rows."""
     page = open_page(REPOS)
 
     page.choose(**choices)
@@ -86,7 +86,7 @@ def test_pairs_are_filtered_and_the_address_keeps_it(open_page, choices, rows):
     ],
 )
 def test_pairs_are_found_by_words(open_page, words, rows):
-    """In names of tests, files, models and in reasons, whatever their case."""
+    """In names of tests, files and models and in reasons, whatever the case."""
     page = open_page(REPOS)
 
     page.tab.get_by_label("Words").fill(words)
@@ -95,8 +95,8 @@ def test_pairs_are_found_by_words(open_page, words, rows):
     assert page.column(2) == rows
 
 
-def test_all_pairs_are_one_click_away(open_page):
-    """The strategy stays as it was chosen."""
+def test_the_reset_button_shows_all_pairs(open_page):
+    """The chosen strategy stays."""
     page = open_page(REPOS, "#strategy=naive&repo=jinja&verdict=unhandled&words=1")
 
     page.click("button[type=reset]")
@@ -106,8 +106,8 @@ def test_all_pairs_are_one_click_away(open_page):
     assert page.tab.locator("[name=strategy]").input_value() == "naive"
 
 
-def test_columns_sort_either_way(open_page):
-    """Numbers as numbers, what is missing last, and who cannot see it is told."""
+def test_columns_sort_in_both_directions(open_page):
+    """Numbers sort as numbers, missing values last, and screen readers get the direction."""
     scores = {2: 100, 3: 20}
     details = CONFLICT.conflict_details
     given_reports = [
@@ -129,8 +129,8 @@ def test_columns_sort_either_way(open_page):
     assert page.tab.evaluate("document.activeElement.innerText") == "Score ↓"
 
 
-def test_a_strategys_columns_are_of_the_chosen_one(open_page):
-    """Which strategies get a pair right stands beside them."""
+def test_columns_of_results_follow_the_chosen_strategy(open_page):
+    """Another column lists the strategies that get the pair right."""
     attempts = [*broken().attempts, evolve(pair().attempt("union"), strategy="third")]
     page = open_page([broken(attempts=attempts)])
     before = page.column(6), page.column(9)
@@ -142,11 +142,11 @@ def test_a_strategys_columns_are_of_the_chosen_one(open_page):
     assert "Result under third" in page.text("#pairs thead")
 
 
-# --- what is not there ---
+# --- missing answers ---
 
 
 def test_a_run_without_pairs_says_so(open_page):
-    """The page of nothing is a page."""
+    """A page without reports is a valid page."""
     page = open_page([], title="Nothing yet")
 
     assert page.text("h1") == "Nothing yet"
@@ -185,7 +185,7 @@ def test_pairs_without_an_answer_say_why(open_page):
 
 
 def test_a_pair_shows_its_features_and_strategies(open_page):
-    """Patches, runs, what did not pass and why, blame, lost tests, failures and words."""
+    """Patches, test runs, failed cases with messages, blame, lost tests and failures."""
     attempt = CONFLICT.attempt("union")
     rows = [
         *pair(lost={"union": (("t::two",), ())}).attempts,
@@ -218,7 +218,7 @@ def test_a_pair_shows_its_features_and_strategies(open_page):
 
 
 def test_each_conflict_shows_all_versions_side_by_side(open_page):
-    """Base, both sides, and what each strategy made of it; who agrees shares a box."""
+    """Base, both sides and each resolution; strategies that agree share a box."""
     ours, theirs = edited(5, b"a = 1\n"), edited(5, b"b = 2\n")
     of = made(
         ours, theirs, strategies=["naive", "union", "tokens", ce.cascade("union", name="cascade")]
@@ -244,8 +244,8 @@ def test_each_conflict_shows_all_versions_side_by_side(open_page):
     assert margins == ["2", "1"]
 
 
-def test_what_stands_for_several_conflicts_is_shown_once(open_page):
-    """And the second one says where."""
+def test_a_resolution_of_several_conflicts_is_shown_once(open_page):
+    """The second conflict says where it is."""
     text = b"def f():\n    a\n    b\n    c\n    d\n    e\n    f\n"
     ours = text.replace(b"a", b"a1").replace(b"f\n", b"f1\n")
     theirs = text.replace(b"a", b"a2").replace(b"f\n", b"f2\n")
@@ -257,7 +257,7 @@ def test_what_stands_for_several_conflicts_is_shown_once(open_page):
 
 
 class Whole:
-    """A strategy that writes one line in the place of everything."""
+    """A strategy that replaces the whole file with one line."""
 
     name = "whole"
 
@@ -268,7 +268,7 @@ class Whole:
         )
 
 
-def test_files_as_a_whole_have_their_words(open_page):
+def test_conflicts_of_whole_files_are_described(open_page):
     """A side that deleted the file, and a strategy that failed."""
     of = made(None, edited(5, b"theirs\n"))
     failed = evolve(of.attempt("union"), strategy="down", status="failed", diff=None, failure="x")
@@ -280,7 +280,7 @@ def test_files_as_a_whole_have_their_words(open_page):
 
 
 def test_long_texts_are_cut_and_say_so(open_page):
-    """As many bytes as asked for are in the file, and no character is cut in two."""
+    """The file has at most the given number of bytes, and no character is cut in two."""
     of = made(edited(5, "é".encode() * 500 + b"\n"), edited(5, b"x" * 1_000_000 + b"\n"))
     page = open_page([of], "#pair=1", text_limit=101)
 
@@ -288,8 +288,8 @@ def test_long_texts_are_cut_and_say_so(open_page):
     assert page.text(".theirs pre").split("\n") == ["x" * 101, "… 999900 more bytes are left out"]
 
 
-def test_one_walks_from_pair_to_pair_and_back(open_page):
-    """Within what was found, with the keyboard too; the row one came from has the focus."""
+def test_links_lead_from_pair_to_pair_and_back(open_page):
+    """They follow the filtered order and work by keyboard; the row left has the focus again."""
     page = open_page([pair(1), broken(2), pair(10)], "#sort=-task")
 
     page.tab.locator("[data-pair='2']").focus()
@@ -308,7 +308,7 @@ def test_one_walks_from_pair_to_pair_and_back(open_page):
     assert page.column(2) == ["10", "2", "1"]
 
 
-# --- texts of others ---
+# --- texts from outside ---
 
 HOSTILE = [
     "<script>document.title='hacked'</script>",
@@ -325,7 +325,7 @@ HOSTILE = [
 
 
 def hostile(text):
-    """A report in which *text* stands wherever a text can."""
+    """A report with *text* in every place that can hold a text."""
     raw = text.encode("utf-8", "surrogatepass")
     path = "f.py"
     of = made(edited(5, raw + b"\n"), edited(5, b"x\n"), path=path)
@@ -349,8 +349,8 @@ def hostile(text):
     )
 
 
-def test_hostile_texts_are_texts(open_page):
-    """Markup, entities and scripts are shown as they are; nothing of them runs or loads."""
+def test_hostile_texts_appear_as_text(open_page):
+    """Markup, entities and scripts are shown literally; nothing runs or loads."""
     page = open_page([hostile(text) for text in HOSTILE], title=HOSTILE[0])
     shown = {page.tab.locator("#pairs tbody td").first.inner_text()}
 
@@ -377,15 +377,15 @@ def test_hostile_texts_are_texts(open_page):
         ("ab\tc é 漢 😀".encode(), "ab\tc é 漢 😀"),
     ],
 )
-def test_what_cannot_be_seen_is_named(open_page, raw, shown):
-    """Direction marks, controls, odd spaces, and bytes that are no text."""
+def test_hidden_characters_are_named(open_page, raw, shown):
+    """Direction marks, controls, odd spaces, and bytes that are not UTF-8."""
     page = open_page([made(edited(5, raw + b"\n"), edited(5, b"x\n"))], "#pair=1")
 
     assert page.text(".version.ours pre") == shown
 
 
-def test_halves_of_pairs_in_names_do_no_harm(open_page):
-    """Neither do names of many lines, without end, or of nothing."""
+def test_odd_names_do_no_harm(open_page):
+    """Names with lone surrogates, with several lines, very long ones and empty ones."""
     names = ("half \ud800", "byte \udce9", "two\nlines", "long" * 1000, "")
     page = open_page([broken(names=names, alone=(names, ("t::three",)))])
 
@@ -398,8 +398,8 @@ def test_halves_of_pairs_in_names_do_no_harm(open_page):
     assert "half U+D800" in page.visit("#pair=1").text("#pair")
 
 
-def test_a_name_with_half_of_a_pair_is_filtered_and_linked(open_page):
-    """An address cannot hold it; a name that looks like its code there is another one."""
+def test_a_name_with_a_lone_surrogate_is_filtered_and_linked(open_page):
+    """An address cannot hold one, and a name that looks like its escape stays different."""
     halves = ["x\udcff", r"x\udcff", r"x\\udcff"]
     attempts = [*broken().attempts, evolve(broken().attempt("union"), strategy=halves[0])]
     many = [broken(n, repo_name=each, attempts=attempts) for n, each in enumerate(halves)]
@@ -420,7 +420,7 @@ def test_a_name_with_half_of_a_pair_is_filtered_and_linked(open_page):
     assert "Result under xFF" in page.text("#pairs thead")
 
 
-def test_numbers_that_look_the_same_to_javascript_are_told_apart(open_page):
+def test_numbers_that_javascript_rounds_stay_different(open_page):
     """It rounds integers from 2**53 on."""
     page = open_page([pair(2**53), pair(2**53 + 1), pair(7)])
 
@@ -433,8 +433,8 @@ def test_numbers_that_look_the_same_to_javascript_are_told_apart(open_page):
 
 
 @pytest.mark.parametrize("verdict", ["toString", "__proto__", "won"])
-def test_a_result_that_is_none_is_not_asked_for(open_page, verdict):
-    """Whatever stands in the address."""
+def test_an_unknown_result_in_the_address_is_ignored(open_page, verdict):
+    """All pairs are shown."""
     page = open_page([pair(), broken()], f"#verdict={verdict}")
 
     assert page.text("#count") == "2 pairs"
@@ -476,11 +476,11 @@ def test_the_page_may_load_and_run_nothing_else(open_page):
     page.complaints.clear()
 
 
-# --- who reads it, and how ---
+# --- accessibility and size ---
 
 
-def test_without_scripts_the_summary_reads(open_page):
-    """And it is said what is missing."""
+def test_the_summary_needs_no_script(open_page):
+    """The page says that scripts are turned off."""
     page = open_page([broken()], context={"java_script_enabled": False})
 
     assert "scripts" in page.text("noscript")
@@ -488,8 +488,8 @@ def test_without_scripts_the_summary_reads(open_page):
     assert not page.tab.locator("#list").is_visible()
 
 
-def test_everything_has_a_name(open_page):
-    """Controls have labels, tables have headers, and headings follow each other."""
+def test_every_control_has_a_label(open_page):
+    """Tables have headers, and no level of heading is left out."""
     page = open_page(REPOS)
     nameless = """() => [...document.querySelectorAll(
         "input, select, button, a, table, [role=region], [tabindex='0']")]
@@ -509,8 +509,8 @@ def test_everything_has_a_name(open_page):
     assert page.tab.locator("html").get_attribute("lang") == "en"
 
 
-def test_it_follows_the_readers_colours_and_prints(open_page):
-    """Dark where the reader has it dark; on paper without the controls."""
+def test_the_page_follows_the_colour_scheme_and_prints(open_page):
+    """It is dark if the reader prefers that, and has no controls on paper."""
     page = open_page([pair()], context={})
     colour = "getComputedStyle(document.body).backgroundColor"
 
@@ -541,7 +541,7 @@ LOST = broken(of=CLEAN)
 
 @pytest.mark.long
 def test_five_thousand_pairs_open_and_filter(open_page):
-    """The first of them are shown, and more when they are asked for."""
+    """The first rows are shown at once, and more on request."""
     page = open_page(evolve(LOST if n % 5 == 0 else CLEAN, task_id=n) for n in range(5_000))
 
     count, rows = page.text("#count"), page.tab.locator("#pairs tbody tr")

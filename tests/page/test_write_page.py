@@ -1,4 +1,4 @@
-"""The file of a page: whole, small in memory, and with nothing in it that acts."""
+"""The file of a page: written whole, with little memory, and safe to open."""
 
 import json
 import os
@@ -32,13 +32,13 @@ class Elements(HTMLParser):
 
 
 def as_held(digits):
-    """Read an integer as JavaScript does, and as a text where it would be another one."""
+    """Read an integer as JavaScript does, or as a string if JavaScript would round it."""
     return int(digits) if float(digits) == int(digits) and abs(int(digits)) < 2**53 else digits
 
 
 @pytest.mark.parametrize("number", [2**53, 2**53 + 1, -(2**53) - 1, 2**200])
-def test_an_integer_that_javascript_rounds_is_a_text(number):
-    """Wherever it stands; two of them would look the same."""
+def test_an_integer_that_javascript_rounds_becomes_a_string(number):
+    """Rounded, two different integers would look the same."""
     assert embed({"a": [(number, True, 2**53 - 1)]}) == (
         f'{{"a":[["{number}",true,9007199254740991]]}}'
     )
@@ -46,7 +46,7 @@ def test_an_integer_that_javascript_rounds_is_a_text(number):
 
 @given(json_values())
 def test_values_come_back_from_a_script_element(value):
-    """Nothing in the text can end the element, hide, or be other than ASCII."""
+    """The JSON is ASCII without the characters that could end the element."""
     text = embed(value)
 
     assert json.loads(text) == json.loads(json.dumps(value), parse_int=as_held)
@@ -55,16 +55,16 @@ def test_values_come_back_from_a_script_element(value):
 
 
 @pytest.mark.parametrize("text", ["</script>", "<!--", "-->", "\u2028", "\ud800", "\0", "\u202e"])
-def test_what_ends_scripts_or_hides_is_escaped(text):
-    """Also in keys, and beside what looks escaped."""
+def test_texts_that_end_scripts_or_hide_are_escaped(text):
+    """In values and in keys, and beside text that looks escaped already."""
     embedded = embed({text: f"\\u003c{text}"})
 
     assert text not in embedded
     assert json.loads(embedded) == {text: f"\\u003c{text}"}
 
 
-def test_hostile_texts_make_no_element(tmp_path):
-    """The document has the elements that it has with harmless texts."""
+def test_hostile_texts_add_no_element(tmp_path):
+    """The document has the same elements as with harmless texts."""
     files = []
     for text in ("harmless", "</script><img src=x onerror=x>'\"<!--", "</title></style><b>&lt;"):
         report = evolve(broken(names=(text,)), repo_name=text, versions={text: text})
@@ -87,7 +87,7 @@ def copied(report, task):
 
 
 def test_reports_are_not_kept(tmp_path):
-    """Of a pair with long texts a row remains, so that many take no more memory than few."""
+    """Only a row of each pair is kept, so many pairs with long texts take little memory."""
     sides = [b"".join(b"%d " % n + c * 90 + b"\n" for n in range(400)) for c in (b"x", b"y")]
     big = made(*(edited(5, side) for side in sides))
     ce.write_page([big], tmp_path / "page.html")  # what is loaded once is no memory of pairs
@@ -106,8 +106,8 @@ def test_reports_are_not_kept(tmp_path):
     assert peaks[1] < peaks[0] + 300_000
 
 
-def test_a_store_is_a_source_as_well(tmp_path):
-    """Its reports are read from it one by one."""
+def test_a_store_can_be_the_source(tmp_path):
+    """Its reports are read one by one."""
     store = ce.ReportStore(tmp_path / "store")
     store.prepare()
     store.put("0" * 64, pair())
@@ -119,7 +119,7 @@ def test_a_store_is_a_source_as_well(tmp_path):
 
 @pytest.mark.parametrize("mask", [0o022, 0o027, 0o077])
 def test_a_page_has_the_mode_of_new_files(tmp_path, mask):
-    """Whoever keeps new files from others keeps pages from them."""
+    """The user's umask applies to pages too."""
     before = os.umask(mask)
     try:
         path = ce.write_page([], tmp_path / "page.html")
@@ -130,7 +130,7 @@ def test_a_page_has_the_mode_of_new_files(tmp_path, mask):
 
 
 def interrupted():
-    """Reports of which the second cannot be had."""
+    """Give a report, and fail at the second one."""
     yield CONFLICT
     raise ce.ReportError("is lost")
 
@@ -145,8 +145,8 @@ def interrupted():
         (CONFLICT, TypeError),
     ],
 )
-def test_a_page_is_whole_or_not_there(tmp_path, reports, error):
-    """What was there stays, and nothing unfinished lies about."""
+def test_a_page_is_written_whole_or_not_at_all(tmp_path, reports, error):
+    """After an error the old file is still there, and no unfinished file is left."""
     path = tmp_path / "page.html"
     path.write_text("before")
 
@@ -157,8 +157,8 @@ def test_a_page_is_whole_or_not_there(tmp_path, reports, error):
     assert path.read_text() == "before"
 
 
-def test_a_page_is_replaced_and_not_written_over(tmp_path):
-    """Whoever has the old one open goes on with it."""
+def test_a_page_is_replaced_and_not_overwritten(tmp_path):
+    """A process that has the old file open can still read it."""
     path = tmp_path / "page.html"
     path.write_text("before")
     (tmp_path / "kept").hardlink_to(path)
@@ -169,8 +169,8 @@ def test_a_page_is_replaced_and_not_written_over(tmp_path):
     assert path.read_text(encoding="utf-8").startswith("<!doctype html>")
 
 
-def test_a_full_disk_leaves_nothing(tmp_path):
-    """What the system refuses is told, and what was written so far is removed."""
+def test_a_full_disk_leaves_no_unfinished_file(tmp_path):
+    """The system's error is raised as ours, and what was written is removed."""
     path = tmp_path / "page.html"
     size = ce.write_page([CONFLICT] * 40, path).stat().st_size
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -186,8 +186,8 @@ def test_a_full_disk_leaves_nothing(tmp_path):
     assert path.stat().st_size == size
 
 
-def test_what_cannot_be_written_to_is_told(tmp_path):
-    """A folder, or a place below a file."""
+def test_a_path_that_cannot_be_written_is_an_error(tmp_path):
+    """Such as a folder, or a path below a file."""
     (tmp_path / "file").write_text("")
     for place in (tmp_path, tmp_path / "file" / "page.html"):
         with pytest.raises(ce.ReportError, match="cannot be written") as caught:
@@ -196,8 +196,8 @@ def test_what_cannot_be_written_to_is_told(tmp_path):
         assert caught.value.location == str(place)
 
 
-def test_what_is_no_file_is_not_replaced(tmp_path, monkeypatch):
-    """A pipe, a socket, a device: others hold its other end."""
+def test_only_regular_files_are_replaced(tmp_path, monkeypatch):
+    """Another process may use the other end of a pipe, socket or device."""
     os.mkfifo(tmp_path / "pipe")
     # Its name would be too long from elsewhere.
     monkeypatch.chdir(tmp_path)
@@ -212,16 +212,16 @@ def test_what_is_no_file_is_not_replaced(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["a\0b", "half \ud800", "\0/page.html"])
-def test_a_name_that_no_file_has_is_told(tmp_path, name):
-    """With what is odd about it."""
+def test_an_impossible_file_name_is_an_error(tmp_path, name):
+    """The error shows the odd characters of the name."""
     with pytest.raises(ce.ReportError, match="no file can have this name") as caught:
         ce.write_page([CONFLICT], f"{tmp_path}/{name}")
 
     assert caught.value.location.isprintable()
 
 
-def test_an_error_of_the_reports_is_not_the_files(tmp_path):
-    """An `OSError` of whatever gives the reports passes through as it is."""
+def test_an_error_of_the_source_passes_through(tmp_path):
+    """An `OSError` of the source of reports is not reported as an error of the page."""
 
     def many():
         yield CONFLICT
@@ -231,14 +231,14 @@ def test_an_error_of_the_reports_is_not_the_files(tmp_path):
         ce.write_page(many(), tmp_path / "page.html")
 
 
-def test_a_limit_below_nothing_is_refused(tmp_path):
-    """Before anything is read or written."""
+def test_a_negative_limit_is_refused(tmp_path):
+    """The error comes before anything is read or written."""
     with pytest.raises(ValueError, match="-1 bytes"):
         ce.write_page([], tmp_path / "page.html", text_limit=-1)
 
 
-def test_names_without_end_are_cut(tmp_path):
-    """Of whatever has a name: what stands for it elsewhere is cut as well."""
+def test_very_long_names_are_cut(tmp_path):
+    """This holds for every kind of name that the page shows."""
     name = "n" * 100_000
     report = broken(names=(name,), alone=((name,), (name,)), repo_name="r", model=name)
     attempts = [evolve(each, implementation=name, failure=name) for each in report.attempts]
@@ -252,8 +252,8 @@ def test_names_without_end_are_cut(tmp_path):
     assert len(data) < 60_000
 
 
-def test_no_more_than_so_much_of_a_pair_is_kept(tmp_path):
-    """However many conflicts it has and however long they are."""
+def test_the_data_of_a_pair_is_bounded(tmp_path):
+    """However many conflicts the pair has and however long they are."""
     lines = [b"%d\n" % n for n in range(12 * 300)]
     sides = [
         b"".join(

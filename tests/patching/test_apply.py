@@ -38,7 +38,11 @@ def test_one_hunk_without_place_refuses_everything():
         ({"x": b"other\n"}, NAMES + CHANGE, "x hunk 1: its lines are not there"),
         ({"x": b"other\n"}, add(b"x"), "x: the file already exists"),
         ({"x": b"other\n"}, delete(b"x"), "x hunk 1: its lines are not there"),
-        ({"x": b"old\n"}, delete(b"x")[:45], "x: the deleted file has more lines than the patch removes"),
+        (
+            {"x": b"old\n"},
+            delete(b"x")[:45],
+            "x: the deleted file has more lines than the patch removes",
+        ),
         ({"x": b"old\nmore\n"}, delete(b"x"), "x hunk 1: its lines are not there"),
         ({"x": b""}, add(b"x/y"), "x/y: a file stands where its folder should be"),
         ({"x/y": b""}, add(b"x"), "x: a folder stands at its path"),

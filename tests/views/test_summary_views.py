@@ -1,15 +1,13 @@
 """What is shown of summaries, rates and comparisons."""
 
-import io
 import re
 
 import pytest
-from fragments import read_fragment
+from fragments import by_rich, read_fragment
 from generators import lists_of, odd_texts, pair_facts
 from hypothesis import given, settings
 from IPython.core.formatters import DisplayFormatter
 from made_pairs import NOON, attempt, pair
-from rich.console import Console
 
 from cooperbench_eval.analysis import Comparison, Policy, Rate, compare, summarize
 from cooperbench_eval.analysis.agreement import PeerAgreement, PeerDisagreement
@@ -26,13 +24,6 @@ PAIRS = [
 ]
 
 
-def by_rich(result, width):
-    """What a terminal of that width gets."""
-    file = io.StringIO()
-    Console(file=file, width=width, legacy_windows=False).print(result)
-    return file.getvalue()
-
-
 def numbers_of(text):
     """Every number of a text, as often as it stands there."""
     return sorted(re.findall(r"[-\d.,/%]*\d[%]?", text))
@@ -41,7 +32,7 @@ def numbers_of(text):
 @pytest.mark.parametrize("width", [120, 80, 40])
 @pytest.mark.parametrize("by", [None, "repo_name"])
 def test_rich_has_every_number(width, by):
-    """A summary has the same numbers by rich as in text, whole ones, whatever the width."""
+    """Rich shows the numbers that text shows, unbroken, at any width."""
     summary = summarize(PAIRS, by=by)
 
     assert numbers_of(by_rich(summary, width)) == numbers_of(str(summary))
@@ -49,7 +40,7 @@ def test_rich_has_every_number(width, by):
 
 @pytest.mark.parametrize("by", [None, "repo_name"])
 def test_html_has_every_number(by):
-    """So has a notebook, row by row."""
+    """A notebook shows the numbers that text shows, row by row."""
     summary = summarize(PAIRS, by=by)
 
     found = read_fragment(summary._repr_html_())
@@ -63,7 +54,7 @@ def test_html_has_every_number(by):
 @settings(max_examples=30)
 @given(lists_of(pair_facts()))
 def test_any_summary_can_be_shown(facts):
-    """Whatever pairs come to, text, HTML and rich tell it."""
+    """Text, HTML and rich can show a summary of any pairs."""
     summary = summarize(facts, by=["repo_name", "model"], gold=[])
 
     for result in (summary, *summary.strategies.values(), *summary.comparisons.values()):
@@ -73,7 +64,7 @@ def test_any_summary_can_be_shown(facts):
 
 
 @given(odd_texts())
-def test_names_are_texts(name):
+def test_any_name_is_shown_as_text(name):
     """A strategy, a policy or a group may have any name."""
     facts = pair(facts={"repo_name": name, "attempts": [attempt(name, "clean ++")]})
     policy = Policy(name=f"p{name}", strategies=["naive"])
@@ -92,8 +83,8 @@ def test_a_summary_of_nothing_is_one_line():
     assert read_fragment(summary._repr_html_()).lines == ["0 pairs"]
 
 
-def test_a_strategy_tells_what_gold_reaches():
-    """Its row of the summary, and gold's shares if there is gold."""
+def test_a_strategy_shows_what_gold_reaches():
+    """Its row of the summary, and gold's shares if gold is given."""
     union = summarize(PAIRS[:2], gold=[PAIRS[0]]).strategies["union"]
 
     assert str(union).splitlines() == [
@@ -107,8 +98,8 @@ def test_a_strategy_tells_what_gold_reaches():
     ]
 
 
-def test_a_comparison_tells_both_ways():
-    """Rates with intervals, the pairs both ways, the test, and what was not compared."""
+def test_a_comparison_shows_both_ways():
+    """Rates with intervals, the pairs both ways, the test, and the pairs not compared."""
     teams = Comparison(
         first="a", second="b", both=30, only_first=9, only_second=1, neither=10, unanswered=2
     )
@@ -123,7 +114,7 @@ def test_a_comparison_tells_both_ways():
 
 
 def test_comparing_nothing_gives_no_p_value():
-    """No pair, no test, and no rate."""
+    """Without a pair there is no test and no rate."""
     text = by_rich(compare([], [], "strict"), 80)
 
     assert "no pair is compared, so there is no p-value" in text
@@ -131,15 +122,15 @@ def test_comparing_nothing_gives_no_p_value():
 
 
 def test_a_rate_is_one_line():
-    """It is the line that print gives."""
+    """It is the line that `print` shows."""
     rate = Rate(8, 10)
 
     assert read_fragment(rate._repr_html_()).texts == [str(rate)]
     assert by_rich(rate, 80) == f"{rate}\n"
 
 
-def test_tries_are_told_one_by_one():
-    """How many pairs are solved within each number of tries, of how many."""
+def test_each_number_of_tries_has_a_row():
+    """It shows how many pairs are solved within that many tries, and of how many."""
     facts = [
         pair(naive=word, facts={"k": k, "task_id": task})
         for task, words in enumerate([["clean +-", "clean ++"], ["conflicts"]])
@@ -157,8 +148,8 @@ def test_tries_are_told_one_by_one():
     assert numbers_of(by_rich(found, 30)) == numbers_of(str(found))
 
 
-def test_disagreements_with_the_peer_are_told():
-    """Where the benchmark's evaluation and ours differ, each pair has a row; twenty of them."""
+def test_disagreements_with_the_peer_have_rows():
+    """It lists twenty pairs that the benchmark judges otherwise, and counts the others."""
     peer = PeerEval(
         repo_name="click",
         task_id=1,
@@ -191,7 +182,7 @@ def test_disagreements_with_the_peer_are_told():
 
 
 def test_a_notebook_shows_the_html():
-    """IPython's own formatters find it."""
+    """IPython's own formatter finds it."""
     summary = summarize(PAIRS)
 
     shown, _ = DisplayFormatter().format(summary)

@@ -1,18 +1,16 @@
-"""What is shown of a report and of what is in it."""
+"""What is shown of a report and of what it holds."""
 
 import datetime as dt
-import io
 import re
 from collections.abc import Mapping
 from enum import Enum
 
 import attrs
 import pytest
-from fragments import read_fragment
+from fragments import by_rich, read_fragment
 from generators import odd_texts, reports
 from hypothesis import given, settings
 from IPython.core.formatters import DisplayFormatter
-from rich.console import Console
 
 from cooperbench_eval.display.visible import visible
 from cooperbench_eval.models import (
@@ -100,20 +98,13 @@ def a_report(**facts):
     return MergeReport(**plain | facts)
 
 
-def by_rich(result, width=80):
-    """What a terminal of that width gets."""
-    file = io.StringIO()
-    Console(file=file, width=width, legacy_windows=False).print(result)
-    return file.getvalue()
-
-
 def words_of(text):
     """The words and numbers of a text, wherever its lines break."""
     return set(re.findall(r"[\w.%/]+", text))
 
 
 def with_texts(value, text):
-    """Put *text* into every text of a record, however deep it lies; names stay different."""
+    """Put *text* into every text of a record at any depth; strategy names stay different."""
     if isinstance(value, str) and not isinstance(value, Enum):
         return text
     if isinstance(value, tuple):
@@ -133,8 +124,8 @@ def with_texts(value, text):
     return value
 
 
-def test_a_report_is_told_in_a_dozen_lines():
-    """Who merged what, how bad it is, each feature alone, each strategy, and what is lost."""
+def test_a_report_is_shown_in_a_dozen_lines():
+    """The pair, its conflicts, each feature alone, each strategy, and the lost tests."""
     assert str(a_report()).splitlines() == [
         "click/2068: feature 4 merged into feature 7",
         "gpt-5, coop, try 1, evaluated 2026-01-31 12:30+00:00, base commit 555555555555",
@@ -170,13 +161,13 @@ def test_a_report_is_told_in_a_dozen_lines():
     ],
     ids=["failure", "missing", "clean"],
 )
-def test_a_report_tells_how_its_sides_stand(facts, line):
-    """A pair without an answer, one with nothing to merge and a clean one are told apart."""
+def test_the_third_line_says_how_the_sides_merge(facts, line):
+    """A pair that was not evaluated, one with a missing side and a clean one all differ."""
     assert str(a_report(**facts)).splitlines()[2].startswith(line)
 
 
-def test_the_other_features_tests_are_told_where_they_were_run():
-    """They have a column only then."""
+def test_the_other_features_tests_have_a_column_if_they_ran():
+    """Without such a run the table has no column for it."""
     lead = attrs.evolve(a_report().feature1, other_tests=a_run(1, 1))
 
     text = str(a_report(feature1=lead))
@@ -186,15 +177,15 @@ def test_the_other_features_tests_are_told_where_they_were_run():
 
 
 @pytest.mark.parametrize("width", [80, 40])
-def test_rich_tells_what_text_tells(width):
-    """Every word and number is there, also where there is little room."""
+def test_rich_shows_all_that_text_shows(width):
+    """Every word and number is there, even on a narrow terminal."""
     report = a_report()
 
     for result in (report, report.attempt("union"), report.blame("union"), DETAILS, a_run(3, 9)):
         assert words_of(str(result)) <= words_of(by_rich(result, width))
 
 
-def test_html_tells_what_text_tells():
+def test_html_shows_all_that_text_shows():
     """Every word and number is there."""
     report = a_report()
 
@@ -206,7 +197,7 @@ def test_html_tells_what_text_tells():
 @settings(max_examples=40)
 @given(reports())
 def test_any_report_can_be_shown(report):
-    """Whatever a report holds, each rendering of it and of its rows is sound and small."""
+    """Whatever a report holds, each rendering of it and of its rows is valid and small."""
     for result in (report, *report.attempts, report.feature1.tests, report.conflict_details):
         if result is not None:
             html = result._repr_html_()
@@ -217,8 +208,8 @@ def test_any_report_can_be_shown(report):
 
 
 @given(odd_texts())
-def test_every_text_of_a_report_is_a_text(text):
-    """Whatever stands in its texts, nothing of it is markup, and the names are told."""
+def test_no_text_of_a_report_becomes_markup(text):
+    """Any text can be anywhere in a report, and names stay recognisable."""
     report = with_texts(a_report(failure=Failure(kind="error", problem="p")), text)
 
     found = read_fragment(report._repr_html_())
@@ -230,7 +221,7 @@ def test_every_text_of_a_report_is_a_text(text):
 
 @pytest.mark.parametrize("text", ["x" * 10**6, '"' * 10**6, "\x1b" * 10**6, "漢" * 10**6])
 def test_a_report_is_small_whatever_it_holds(text):
-    """Long texts, ten thousand lost tests and a hundred strategies take 20 kB at most."""
+    """Long texts, ten thousand lost tests and a hundred strategies take at most 20 kB."""
     one = with_texts(a_report(), text)
     cases = [TestCase(id=f"{number}{text[:200]}", status="passed") for number in range(10_000)]
     lost = [attrs.evolve(case, status="failed") for case in cases]
@@ -250,8 +241,8 @@ def test_a_report_is_small_whatever_it_holds(text):
     assert "lost 10,000 tests of feature 4" in html
 
 
-def test_a_strategys_row_tells_its_work():
-    """Conflicts met and left, models asked and what that took, and both features' tests."""
+def test_an_attempt_shows_its_work():
+    """Conflicts met and left, models asked and their cost, and both features' tests."""
     report = a_report()
 
     assert str(report.attempt("naive")) == (
@@ -276,13 +267,13 @@ def test_a_strategys_row_tells_its_work():
         ("nobody", [], "nobody"),
     ],
 )
-def test_blame_is_told_in_words(kind, features, words):
-    """Each kind of blame has its words, with the features it concerns."""
+def test_each_kind_of_blame_has_words(kind, features, words):
+    """They name the features concerned."""
     assert str(Blame(kind=kind, features=features)) == f"to blame: {words}"
 
 
-def test_lost_tests_are_told_by_name():
-    """A blame by itself names twenty of them, a line each, and counts the others."""
+def test_a_blame_lists_lost_tests():
+    """It names the first twenty, one on each line, and counts the others."""
     blame = Blame(kind="merge_broke_feature2", features=[7], lost_tests2=map(str, range(25)))
 
     lines = str(blame).splitlines()
@@ -291,8 +282,8 @@ def test_lost_tests_are_told_by_name():
     assert lines[2:] == [f"  {number}" for number in range(20)] + ["  and 5 more"]
 
 
-def test_a_run_tells_what_did_not_pass():
-    """Ten cases with the first line of their message, the number of others, and why."""
+def test_a_run_lists_what_did_not_pass():
+    """Ten cases with the first line of their message, the number of others, and the reason."""
     run = a_run(
         2,
         12,
@@ -320,8 +311,8 @@ def test_a_run_tells_what_did_not_pass():
     assert lines[-1] == "  and 2 more"
 
 
-def test_conflicts_tell_the_worst_file_first():
-    """A measured merge is told file by file."""
+def test_conflicts_list_the_worst_file_first():
+    """Measured conflicts are shown file by file."""
     assert str(DETAILS).splitlines()[2:] == [
         "  b.py         1     10     40",
         "  a.py         1      1     22",
@@ -329,7 +320,7 @@ def test_conflicts_tell_the_worst_file_first():
 
 
 def test_a_notebook_shows_the_html():
-    """IPython's own formatters find it, and the text beside it stays the record's."""
+    """IPython's own formatter finds it, and its plain text is still the record's `repr`."""
     report = a_report()
 
     shown, _ = DisplayFormatter().format(report)
