@@ -27,17 +27,14 @@ class PluginGroup(Generic[PluginT]):
         group: The entry-point group.
         is_plugin: Whether an object is a plug-in of this kind; it may raise anything.
         needs: The attributes of such an object, for error messages.
-        unknown: The error for a name that no distribution registers.
-        duplicate: The error for a name that several distributions register.
-        broken: The error for an object that cannot be loaded, or is of another kind.
+        errors: The errors for a name that no distribution registers, for one that several
+            register, and for an object that cannot be loaded or is of another kind.
     """
 
     group: str
     is_plugin: Callable[[object], TypeGuard[PluginT]] = field(repr=False)
     needs: str
-    unknown: type[UnknownPluginError]
-    duplicate: type[DuplicatePluginError]
-    broken: type[PluginLoadError]
+    errors: tuple[type[UnknownPluginError], type[DuplicatePluginError], type[PluginLoadError]]
 
     def names(self) -> tuple[str, ...]:
         """Return the registered names, sorted; imports no plug-in."""
@@ -57,11 +54,11 @@ class PluginGroup(Generic[PluginT]):
             factory = point.load()
         # The plug-in's module may raise anything while it is imported.
         except Exception as exc:
-            raise self.broken(name, origin, f"cannot be imported: {exc!r}") from exc
+            raise self._broken(name, origin, f"cannot be imported: {exc!r}") from exc
         try:
             plugin = factory(**options)
         except Exception as exc:
-            raise self.broken(name, origin, f"cannot be built: {exc!r}") from exc
+            raise self._broken(name, origin, f"cannot be built: {exc!r}") from exc
         return self._checked(plugin, name, origin)
 
     def accept(self, given: object) -> PluginT:
@@ -77,17 +74,21 @@ class PluginGroup(Generic[PluginT]):
         name, origin = f"{given!r:.80}", type(given).__qualname__
         if isinstance(given, type):
             problem = f"is a class; pass an instance, as {given.__name__}()"
-            raise self.broken(name, origin, problem)
+            raise self._broken(name, origin, problem)
         return self._checked(given, name, origin, advice="; pass an instance or a name")
 
     def _checked(self, candidate: object, name: str, origin: str, advice: str = "") -> PluginT:
         try:
-            if self.is_plugin(candidate):
+            if not isinstance(candidate, type) and self.is_plugin(candidate):
                 return candidate
         except Exception as exc:
-            raise self.broken(name, origin, f"cannot be inspected: {exc!r}") from exc
-        problem = f"is not a {self.broken.kind}: it needs {self.needs}{advice}"
-        raise self.broken(name, origin, problem)
+            raise self._broken(name, origin, f"cannot be inspected: {exc!r}") from exc
+        problem = f"is not a {self._broken.kind}: it needs {self.needs}{advice}"
+        raise self._broken(name, origin, problem)
+
+    @property
+    def _broken(self) -> type[PluginLoadError]:
+        return self.errors[2]
 
     def _points(self) -> Iterable["EntryPoint"]:
         # Imported late because it takes much of the time of importing the library.
@@ -96,14 +97,15 @@ class PluginGroup(Generic[PluginT]):
         return entry_points(group=self.group)
 
     def _find(self, name: str) -> "EntryPoint":
+        unknown, duplicate, _ = self.errors
         points = self._points()
         # A distribution may be found twice: in its checkout and where it is installed.
         found = {(_distribution(p), p.value): p for p in points if p.name == name}
         if not found:
             origins = tuple(sorted({_distribution(p) for p in points}))
-            raise self.unknown(name, self.names(), origins)
+            raise unknown(name, self.names(), origins)
         if len(found) > 1:
-            raise self.duplicate(name, tuple(sorted(origin for origin, _ in found)))
+            raise duplicate(name, tuple(sorted(origin for origin, _ in found)))
         return next(iter(found.values()))
 
 

@@ -36,8 +36,7 @@ def as_strategy(strategy: str | MergeStrategy) -> MergeStrategy:
 
 def _is_strategy(candidate: object) -> TypeGuard[MergeStrategy]:
     return (
-        not isinstance(candidate, type)
-        and isinstance(candidate, MergeStrategy)
+        isinstance(candidate, MergeStrategy)
         and isinstance(candidate.name, str)
         and callable(candidate.merge)
     )
@@ -47,7 +46,5 @@ _STRATEGIES = PluginGroup(
     group="cooperbench_eval.strategies",
     is_plugin=_is_strategy,
     needs="a name and a merge method",
-    unknown=UnknownStrategyError,
-    duplicate=DuplicateStrategyError,
-    broken=StrategyLoadError,
+    errors=(UnknownStrategyError, DuplicateStrategyError, StrategyLoadError),
 )

@@ -235,7 +235,8 @@ def _file_triples(files: Files, *, fewest: int = 1) -> st.SearchStrategy[dict[st
 _BOOLEANS = st.booleans()
 _FIFTHS = st.integers(0, 4)
 _TWELFTHS = st.integers(0, 11)
-_FATES = st.integers(0, 12 * 12 - 1)
+_NO_FATE = 12 * 12 - 1
+_FATES = st.integers(0, _NO_FATE)
 Tree = dict[str, Entry | None]
 
 
@@ -252,7 +253,9 @@ def _case(*versions: Mapping[str, Entry | None], is_described: bool = False) -> 
     )
 
 
-def merge_cases(files: Files) -> st.SearchStrategy[MergeCase]:
+def merge_cases(
+    files: Files, *, fates: st.SearchStrategy[int] = _FATES
+) -> st.SearchStrategy[MergeCase]:
     """One or two files that both sides edit; some are new, deleted or executable."""
     triples = _file_triples(files)
 
@@ -260,7 +263,7 @@ def merge_cases(files: Files) -> st.SearchStrategy[MergeCase]:
     def cases(draw: st.DrawFn) -> MergeCase:
         trees: list[Tree] = [{}, {}, {}]
         for path, versions in draw(triples).items():
-            gone, executable = divmod(draw(_FATES), 12)
+            gone, executable = divmod(draw(fates), 12)
             for side, data in enumerate(versions):
                 mode = FileMode.EXECUTABLE if side == executable else FileMode.FILE
                 trees[side][path] = None if side == gone else Entry(data, mode)
@@ -271,12 +274,7 @@ def merge_cases(files: Files) -> st.SearchStrategy[MergeCase]:
 
 def edited_cases(files: Files) -> st.SearchStrategy[MergeCase]:
     """One or two files that both sides edit, and no other change."""
-
-    def case(triples: dict[str, Triple], is_described: bool) -> MergeCase:
-        trees = ({path: Entry(each[i]) for path, each in triples.items()} for i in range(3))
-        return _case(*trees, is_described=is_described)
-
-    return st.builds(case, _file_triples(files), _BOOLEANS)
+    return merge_cases(files, fates=st.just(_NO_FATE))
 
 
 def disjoint_cases(files: Files) -> st.SearchStrategy[MergeCase]:

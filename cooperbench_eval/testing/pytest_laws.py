@@ -11,7 +11,6 @@ from cooperbench_eval.testing.records import Law, LawResult, check_opt_out
 from cooperbench_eval.testing.sandbox_bench import sandbox_bench
 from cooperbench_eval.testing.sandbox_check import check_sandbox_law
 from cooperbench_eval.testing.sandbox_laws import SANDBOX_LAWS, SandboxLaw
-from cooperbench_eval.testing.search import Effort
 from cooperbench_eval.testing.strategy_check import accept_strategy, check_law, is_symmetric
 from cooperbench_eval.testing.strategy_laws import STRATEGY_LAWS, StrategyLaw
 
@@ -92,9 +91,15 @@ class StrategyLaws(_LawTests):
         strategy = _accepted(accept_strategy, self.make_strategy())
         if law.name == "symmetry" and not is_symmetric(strategy):
             return  # the law applies only to strategies that declare it
-        name = f"{type(self).__module__}_{type(self).__qualname__}_{law.name}"
-        effort = Effort(examples=self.examples, seed=None, uses_profile=True)
-        _require(check_law(strategy, law, files=self.files, effort=effort, name=name))
+        result = check_law(
+            strategy,
+            law,
+            files=self.files,
+            examples=self.examples,
+            seed=None,
+            profile_key=f"{type(self).__module__}.{type(self).__qualname__}.{law.name}",
+        )
+        _require(result)
 
 
 class SandboxLaws(_LawTests):
@@ -107,8 +112,7 @@ class SandboxLaws(_LawTests):
             reason. They run and are expected to fail, as those of `StrategyLaws`.
         isolates: Whether it claims to keep its command from the machine. The laws of
             isolation apply only if it does.
-        slack_seconds: How much longer than its command, or than its deadline, a run may
-            take.
+        slack_seconds: As in `check_sandbox`.
         patience_seconds: How long processes may still run after their caller was killed.
         parallel_runs: The number of runs for the law of parallel runs.
         parallel_width: How many of these run at a time.

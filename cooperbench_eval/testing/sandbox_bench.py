@@ -36,17 +36,11 @@ class SandboxBench:
     """A sandbox under one law.
 
     The methods `run` and `expect...` raise `BrokenError` if the sandbox breaks the law.
+    The options are those of `SandboxLaws`.
 
     Attributes:
         sandbox: The sandbox.
         folder: The folder for trees and scratch directories.
-        slack_seconds: How much longer than its command, or than its deadline, a run may
-            take.
-        patience_seconds: How long processes may still run after their caller was killed.
-        parallel_runs: The number of runs for the law of parallel runs.
-        parallel_width: How many of these run at a time.
-        leftovers: Lists what runs left behind other than processes and temporary files,
-            such as containers.
         report: Called with a description of each run before it starts.
         word: An argument of every command, which identifies its processes.
         runs: The number of runs so far.

@@ -26,7 +26,7 @@ from cooperbench_eval.running.sandboxes.registry import as_sandbox
 from cooperbench_eval.testing.records import Law, UncheckedError
 from cooperbench_eval.testing.sandbox_bench import SandboxBench
 
-__all__ = ["SANDBOX_LAWS", "SandboxLaw", "start_caller"]
+__all__ = ["SANDBOX_LAWS", "SandboxLaw", "call_sandbox"]
 
 
 @frozen(kw_only=True)
@@ -34,8 +34,6 @@ class SandboxLaw(Law):
     """A law of sandboxes.
 
     Attributes:
-        name: Its name in results and in opt-outs.
-        asks: The law, as a sentence.
         isolates: Whether it applies only to sandboxes that claim to isolate.
         check: Raises `BrokenError` if a sandbox breaks the law.
     """
@@ -54,9 +52,13 @@ def _law(
 
     def make(check: Callable[[SandboxBench], None]) -> SandboxLaw:
         name = check.__name__.removeprefix("_")
-        return SandboxLaw(name=name, asks=asks, isolates=isolates, check=check)
+        _LAWS.append(SandboxLaw(name=name, asks=asks, isolates=isolates, check=check))
+        return _LAWS[-1]
 
     return make
+
+
+_LAWS: list[SandboxLaw] = []
 
 
 # --- the command ------------------------------------------------------------------------
@@ -278,59 +280,36 @@ def _nothing_left(bench: SandboxBench) -> None:
 _CALLER_SECONDS = 60.0
 
 
-def start_caller(
-    folder: Path,
-    sandbox: Sandbox,
-    command: Sequence[str],
-    *,
-    tree: Path,
-    scratch: Path,
-    closed: Sequence[int] = (),
-) -> "subprocess.Popen[bytes]":
-    """Start a process that runs *command* in *sandbox* and replies with the execution.
+def _start_caller(
+    bench: SandboxBench, script: str, *, closed: Sequence[int] = ()
+) -> tuple["subprocess.Popen[bytes]", Path]:
+    """Start a process that runs *script* without some descriptors.
 
-    Args:
-        folder: The folder for the call and the reply.
-        sandbox: The sandbox; it is pickled.
-        command: The command.
-        tree: The folder in which the command starts.
-        scratch: The command's scratch directory.
-        closed: The descriptors that the process closes first.
-
-    Raises:
-        WorkerError: The sandbox cannot be pickled.
+    Returns:
+        The process, and the folder of its reply.
     """
-    write_call(folder, _run, (sandbox, command, tree, scratch, closed), {})
-    return subprocess.Popen(worker_command(folder))  # noqa: S603 - this interpreter
+    tree, scratch = bench.places()
+    bench.ask(script)
+    command = bench.command(script, scratch)
+    try:
+        write_call(tree.parent, call_sandbox, (bench.sandbox, command, tree, scratch, closed), {})
+    except WorkerError as exc:
+        raise UncheckedError(str(exc)) from exc
+    return subprocess.Popen(worker_command(tree.parent)), tree.parent  # noqa: S603 - this interpreter
 
 
-def _run(
+def call_sandbox(
     sandbox: Sandbox, command: Sequence[str], tree: Path, scratch: Path, closed: Sequence[int]
 ) -> Execution:
+    """Close some descriptors, and run a command; another process does this."""
     for fd in closed:
         os.close(fd)
     return sandbox.run(command, tree=tree, scratch=scratch, env={}, timeout_seconds=_CALLER_SECONDS)
 
 
-def _start_script(
-    bench: SandboxBench, script: str, *, closed: Sequence[int] = ()
-) -> tuple["subprocess.Popen[bytes]", Path]:
-    """Start a caller that runs *script*; return it and the folder of its reply."""
-    tree, scratch = bench.places()
-    bench.ask(script)
-    command = bench.command(script, scratch)
-    try:
-        caller = start_caller(
-            tree.parent, bench.sandbox, command, tree=tree, scratch=scratch, closed=closed
-        )
-    except WorkerError as exc:
-        raise UncheckedError(str(exc)) from exc
-    return caller, tree.parent
-
-
 @_law("If the caller is killed, the command and all its descendants die.")
 def _killed_caller(bench: SandboxBench) -> None:
-    caller, _ = _start_script(bench, _DAEMONS + "sleep 30; exit")
+    caller, _ = _start_caller(bench, _DAEMONS + "sleep 30; exit")
     try:
         deadline = time.monotonic() + _CALLER_SECONDS
         while (seen := len(bench.processes())) < _PROCESSES:
@@ -349,7 +328,7 @@ def _killed_caller(bench: SandboxBench) -> None:
 @_law("A caller without standard streams, such as a daemon, gets the same results.")
 def _no_streams(bench: SandboxBench) -> None:
     script = "cat; echo out; echo err >&2; exit 3"
-    caller, folder = _start_script(bench, script, closed=(0, 1, 2))
+    caller, folder = _start_caller(bench, script, closed=(0, 1, 2))
     try:
         caller.wait(_CALLER_SECONDS)
     except subprocess.TimeoutExpired:
@@ -453,23 +432,4 @@ def _clean_start(bench: SandboxBench) -> None:
     bench.expect_output(second, b"")
 
 
-SANDBOX_LAWS: Final[tuple[SandboxLaw, ...]] = (
-    _protocol,
-    _arguments,
-    _environment,
-    _input,
-    _files,
-    _exit_status,
-    _cannot_start,
-    _output,
-    _large_output,
-    _deadline,
-    _nothing_left,
-    _killed_caller,
-    _no_streams,
-    _many_at_once,
-    _network,
-    _other_files,
-    _other_processes,
-    _clean_start,
-)
+SANDBOX_LAWS: Final[tuple[SandboxLaw, ...]] = tuple(_LAWS)

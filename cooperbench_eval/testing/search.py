@@ -5,59 +5,24 @@ from random import Random
 from typing import Any, TypeVar
 from unittest import SkipTest
 
-from attrs import frozen
 from hypothesis import Phase, Verbosity, find, settings
 from hypothesis.errors import NoSuchExample
 from hypothesis.strategies import SearchStrategy
 
-from cooperbench_eval.testing.records import (
-    BrokenError,
-    Counterexample,
-    UncheckedError,
-    check_positive,
-)
+from cooperbench_eval.testing.records import BrokenError, Counterexample, UncheckedError
 
-__all__ = ["Effort", "find_broken"]
+__all__ = ["find_broken"]
 
 CaseT = TypeVar("CaseT")
 
 
-@frozen(kw_only=True)
-class Effort:
-    """How many cases to try, and how they are drawn.
-
-    Attributes:
-        examples: The number of cases, at least 1; `None` leaves it to Hypothesis's profile.
-        seed: The seed of the cases; `None` leaves it to the profile.
-        uses_profile: Whether Hypothesis's current profile, its database of failures and
-            its verbosity apply. Its deadline never does: a merge may take its time.
-    """
-
-    examples: int | None = 100
-    seed: int | None = 0
-    uses_profile: bool = False
-
-    def __attrs_post_init__(self) -> None:
-        """Refuse to try nothing."""
-        if self.examples is not None:
-            check_positive(examples=self.examples)
-
-    def settings(self) -> settings:
-        """Return Hypothesis's settings."""
-        # The phase `explain` would explain the kit's own code.
-        phases = tuple(set(settings().phases) - {Phase.explain})
-        options: dict[str, Any] = {"deadline": None, "phases": phases}
-        if self.examples is not None:
-            options["max_examples"] = self.examples
-        if not self.uses_profile:
-            options["database"] = None
-            options["phases"] = (Phase.generate, Phase.shrink)
-            options["verbosity"] = Verbosity.quiet
-        return settings(**options)
-
-
 def find_broken(
-    check: Callable[[CaseT], None], cases: SearchStrategy[CaseT], effort: Effort, *, name: str
+    check: Callable[[CaseT], None],
+    cases: SearchStrategy[CaseT],
+    *,
+    examples: int | None,
+    seed: int | None,
+    profile_key: str = "",
 ) -> Counterexample | None:
     """Return how *check* breaks in the smallest case found, or `None` if it never does.
 
@@ -65,8 +30,11 @@ def find_broken(
         check: Raises `BrokenError` if a case breaks the law. The first `UncheckedError`
             that it raises ends the search.
         cases: The cases to try.
-        effort: How many, and how they are drawn.
-        name: The name under which Hypothesis remembers failures.
+        examples: The number of cases; `None` leaves it to Hypothesis's profile.
+        seed: The seed of the cases; `None` leaves it to the profile.
+        profile_key: If set, Hypothesis's current profile, its verbosity and its database
+            apply, and failures are stored under this key. The profile's deadline never
+            applies, because a merge may take its time.
 
     Raises:
         UncheckedError: *check* raised it before it found anything.
@@ -83,10 +51,14 @@ def find_broken(
             raise SkipTest(str(exc)) from exc  # Hypothesis looks for no smaller case of these
         return False
 
-    random = None if effort.seed is None else Random(effort.seed)  # noqa: S311 - not a secret
+    random = None if seed is None else Random(seed)  # noqa: S311 - not a secret
     try:
         find(
-            cases, is_broken, settings=effort.settings(), random=random, database_key=name.encode()
+            cases,
+            is_broken,
+            settings=_settings(examples, uses_profile=bool(profile_key)),
+            random=random,
+            database_key=profile_key.encode(),
         )
     except NoSuchExample:
         return None
@@ -99,3 +71,16 @@ def find_broken(
             raise exc.__cause__ from None
         raise
     return found[-1]  # Hypothesis ends with the smallest
+
+
+def _settings(examples: int | None, *, uses_profile: bool) -> settings:
+    # The phase `explain` would explain the kit's own code.
+    phases = tuple(set(settings().phases) - {Phase.explain})
+    options: dict[str, Any] = {"deadline": None, "phases": phases}
+    if examples is not None:
+        options["max_examples"] = examples
+    if not uses_profile:
+        options["database"] = None
+        options["phases"] = (Phase.generate, Phase.shrink)
+        options["verbosity"] = Verbosity.quiet
+    return settings(**options)

@@ -22,7 +22,7 @@ from cooperbench_eval.testing.records import (
     check_opt_out,
     check_positive,
 )
-from cooperbench_eval.testing.search import Effort, find_broken
+from cooperbench_eval.testing.search import find_broken
 from cooperbench_eval.testing.strategy_laws import STRATEGY_LAWS, StrategyLaw
 from cooperbench_eval.testing.strategy_trial import WANTED, StrategyTrial, fingerprints
 
@@ -77,7 +77,7 @@ def check_strategy(
     """
     found, reasons = accept_strategy(strategy), dict(opt_out or {})
     check_opt_out(reasons, STRATEGY_LAWS)
-    effort = Effort(examples=examples, seed=seed)
+    check_positive(examples=examples)
     if deadline_seconds is not None:
         check_positive(deadline_seconds=deadline_seconds)
         _warm_up()
@@ -85,7 +85,7 @@ def check_strategy(
 
     def check(law: StrategyLaw) -> LawResult:
         def check_here(report: Callable[[Any], None] = lambda _: None) -> LawResult:
-            return check_law(found, law, files=known, effort=effort, report=report)
+            return check_law(found, law, files=known, examples=examples, seed=seed, report=report)
 
         if deadline_seconds is None:
             return check_here()
@@ -116,7 +116,7 @@ def _warm_up() -> None:
         case.fresh_input()
 
     cases = generators.merge_cases({})  # without the caller's files, which may do anything
-    find_broken(make, cases, Effort(examples=_WARM_EXAMPLES), name="warm_up")
+    find_broken(make, cases, examples=_WARM_EXAMPLES, seed=0)
 
 
 def is_symmetric(strategy: MergeStrategy) -> bool:
@@ -129,11 +129,22 @@ def check_law(
     law: StrategyLaw,
     *,
     files: generators.Files,
-    effort: Effort,
-    name: str = "",
+    examples: int | None = 100,
+    seed: int | None = 0,
+    profile_key: str = "",
     report: Callable[[Any], None] = lambda _: None,
 ) -> LawResult:
-    """Check one law in this process; *report* gets each case, and what breaks the law."""
+    """Check one law in this process.
+
+    Args:
+        strategy: The strategy.
+        law: The law.
+        files: As in `check_strategy`.
+        examples: As in `find_broken`.
+        seed: As in `find_broken`.
+        profile_key: As in `find_broken`.
+        report: Called with each case, and with each counterexample.
+    """
     trial = StrategyTrial(strategy, report=report)
 
     def check(case: MergeCase) -> None:
@@ -153,7 +164,7 @@ def check_law(
     reason = ""
     try:
         cases = getattr(generators, law.cases)(files)
-        found = find_broken(check, cases, effort, name=name or law.name)
+        found = find_broken(check, cases, examples=examples, seed=seed, profile_key=profile_key)
         if found is None and trial.remembered:
             report("the same cases in another process")
             found, reason = _differs_elsewhere(trial)

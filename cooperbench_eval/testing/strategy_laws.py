@@ -34,8 +34,6 @@ class StrategyLaw(Law):
     """A law of strategies.
 
     Attributes:
-        name: Its name in results and in opt-outs.
-        asks: The law, as a sentence.
         cases: The function of `generators` that makes its cases.
         has_conflicts: Whether any of its cases has a conflict.
         check: Raises `BrokenError` if a case breaks the law.
@@ -56,11 +54,16 @@ def _law(
 
     def make(check: _Check) -> StrategyLaw:
         name = check.__name__.removeprefix("_")
-        return StrategyLaw(
+        law = StrategyLaw(
             name=name, asks=asks, cases=cases, has_conflicts=has_conflicts, check=check
         )
+        _LAWS.append(law)
+        return law
 
     return make
+
+
+_LAWS: list[StrategyLaw] = []
 
 
 # --- clean merges -----------------------------------------------------------------------
@@ -232,22 +235,25 @@ def _facts(conflict: Conflict) -> tuple[object, ...]:
 
 def _stands_in(data: bytes, conflict: Conflict) -> bool:
     """Whether git's rendering of *conflict* stands in its line."""
-    lines = data.split(b"\n")[(conflict.line or 1) - 1 :]
+    number = conflict.line or 0
     ours, theirs = (_lines(side or b"") for side in (conflict.ours, conflict.theirs))
-    middle, end = 1 + len(ours), 2 + len(ours) + len(theirs)
-    if len(lines) <= end or (conflict.line or 0) < 1:
-        return False
-    marks = zip((b"<", b"=", b">"), (lines[0], lines[middle], lines[end]), strict=True)
-    if not all(line.startswith(7 * mark) for mark, line in marks):
-        return False
-    shown = [*lines[1:middle], *lines[middle + 1 : end]]
-    return [line.removesuffix(b"\r") for line in shown] == [
-        line.removesuffix(b"\r") for line in (*ours, *theirs)
-    ]
+    wanted = [b"<<<<<<<", *ours, b"=======", *theirs, b">>>>>>>"]
+    marks = {0, 1 + len(ours), len(wanted) - 1}
+    found = _lines(data + b"\n")[max(0, number - 1) :][: len(wanted)]
+    return (
+        number > 0
+        and len(found) == len(wanted)
+        and all(
+            line.startswith(want) if i in marks else line == want
+            for i, (line, want) in enumerate(zip(found, wanted, strict=True))
+        )
+    )
 
 
 def _lines(text: bytes) -> list[bytes]:
-    return text.removesuffix(b"\n").split(b"\n") if text else []
+    """Split *text* into lines without their ends."""
+    lines = text.removesuffix(b"\n").split(b"\n") if text else []
+    return [line.removesuffix(b"\r") for line in lines]
 
 
 # --- swapped sides ----------------------------------------------------------------------
@@ -308,14 +314,4 @@ def _is_crlf(data: bytes) -> bool:
     return b"\n" not in data.replace(b"\r\n", b"")
 
 
-STRATEGY_LAWS: Final[tuple[StrategyLaw, ...]] = (
-    _identity,
-    _same_change,
-    _disjoint_files,
-    _untouched_bytes,
-    _no_mutation,
-    _determinism,
-    _markers,
-    _symmetry,
-    _survival,
-)
+STRATEGY_LAWS: Final[tuple[StrategyLaw, ...]] = tuple(_LAWS)

@@ -4,6 +4,7 @@ import os
 import signal
 import socket
 import stat
+import subprocess
 import sys
 import time
 import uuid
@@ -13,8 +14,9 @@ from pathlib import Path
 import pytest
 
 from cooperbench_eval.errors import SandboxError, TestRunError
+from cooperbench_eval.processes.worker import worker_command, write_call
 from cooperbench_eval.running.sandboxes import bubblewrap as module
-from cooperbench_eval.testing.sandbox_laws import start_caller
+from cooperbench_eval.testing.sandbox_laws import call_sandbox
 
 
 def test_a_program_may_be_named_with_a_detour(run):
@@ -413,7 +415,8 @@ def test_it_dies_with_its_supervisor(bubblewrap, survivors, tmp_path):
     """Also when the caller is in no state to look after it."""
     word = f"word-{uuid.uuid4()}"
     command = ("sh", "-c", "sleep 60; :", word)
-    caller = start_caller(tmp_path, bubblewrap(), command, tree=tmp_path, scratch=tmp_path)
+    write_call(tmp_path, call_sandbox, (bubblewrap(), command, tmp_path, tmp_path, ()), {})
+    caller = subprocess.Popen(worker_command(tmp_path))
     # The monitor, the first process of the namespace, and the command.
     while len(survivors(word)) < 3:
         assert caller.poll() is None

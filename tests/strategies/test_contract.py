@@ -8,7 +8,6 @@ from server import BothSides
 
 import cooperbench_eval as ce
 from cooperbench_eval.testing import STRATEGY_LAWS, StrategyLaws
-from cooperbench_eval.testing.search import Effort
 from cooperbench_eval.testing.strategy_check import check_law
 
 
@@ -88,7 +87,7 @@ def test_the_client_is_asked_and_its_answers_are_taken():
     strategy = ce.LLMStrategy("none", client=BothSides(), max_attempts=1)
 
     (law,) = (law for law in STRATEGY_LAWS if law.name == "untouched_bytes")
-    result = check_law(strategy, law, files={}, effort=Effort(examples=25))
+    result = check_law(strategy, law, files={}, examples=25)
 
     assert result.answered > 1
 

@@ -14,7 +14,6 @@ from generators import odd_file_strategies
 import cooperbench_eval as ce
 from cooperbench_eval.testing import STRATEGY_LAWS, LawStatus, check_strategy
 from cooperbench_eval.testing.checking import check_in_fork
-from cooperbench_eval.testing.search import Effort
 from cooperbench_eval.testing.strategy_check import check_law
 from cooperbench_eval.testing.strategy_laws import _occur_in_order
 
@@ -65,7 +64,7 @@ def test_who_breaks_one_law_is_caught_by_that_one_alone(kind):
             kind(),
             law,
             files={},
-            effort=Effort(examples=150 if law.name == name else 6),
+            examples=150 if law.name == name else 6,
         )
         for law in STRATEGY_LAWS
         if law.name == name or law.name not in {"symmetry", "determinism"}
@@ -165,7 +164,7 @@ def test_whatever_a_strategy_does_instead_of_answering_is_a_result(kind, words):
     """Whether it is asked in this process or in a fork of it."""
 
     def check(report):
-        return check_law(kind(), LAWS["survival"], files={}, effort=Effort(), report=report)
+        return check_law(kind(), LAWS["survival"], files={}, report=report)
 
     here = check(lambda _: None)
     there = check_in_fork(LAWS["survival"], check, patience_seconds=20, wanted="an outcome")
@@ -210,7 +209,7 @@ def test_what_is_no_outcome_is_a_result(answer):
 
     laws = STRATEGY_LAWS if answer is None else STRATEGY_LAWS[:1]
 
-    results = [check_law(Answers(), law, files={}, effort=Effort(examples=6)) for law in laws]
+    results = [check_law(Answers(), law, files={}, examples=6) for law in laws]
 
     assert {each.status.value for each in results} == {"broken"}
     assert f"returned {type(answer).__name__} instead of a MergeOutcome" in str(results[0])
@@ -248,7 +247,7 @@ def test_one_that_does_not_pickle_is_compared_in_this_process_alone():
         def __init__(self):
             self.lock = threading.Lock()
 
-    result = check_law(Local(), LAWS["determinism"], files={}, effort=Effort(examples=20))
+    result = check_law(Local(), LAWS["determinism"], files={}, examples=20)
 
     assert result.status == "held"
     assert re.match(
@@ -266,7 +265,7 @@ def test_one_that_a_script_defines_is_compared_with_another_process():
         """Nor of this one."""
 
     kept, caught = (
-        check_law(kind(), LAWS["determinism"], files={}, effort=Effort(examples=40))
+        check_law(kind(), LAWS["determinism"], files={}, examples=40)
         for kind in (Local, OrdersByHash)
     )
 
@@ -454,7 +453,7 @@ def test_a_law_that_held_by_doing_nothing_says_so():
         )
     }
     others, tried = (
-        check_law(kind(), LAWS["markers"], files=made, effort=Effort(examples=5)).reason
+        check_law(kind(), LAWS["markers"], files=made, examples=5).reason
         for kind in (broken.LeavesAllOpen, broken.Strategy)
     )
 
@@ -482,7 +481,7 @@ def test_who_changes_the_process_is_caught(kind, words):
     law = LAWS["no_mutation"]
 
     def check(report):
-        return check_law(kind(), law, files={}, effort=Effort(examples=2), report=report)
+        return check_law(kind(), law, files={}, examples=2, report=report)
 
     result = check_in_fork(law, check, patience_seconds=20, wanted="an outcome")
 

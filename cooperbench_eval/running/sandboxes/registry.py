@@ -40,8 +40,7 @@ def as_sandbox(sandbox: str | Sandbox) -> Sandbox:
 
 def _is_sandbox(candidate: object) -> TypeGuard[Sandbox]:
     return (
-        not isinstance(candidate, type)
-        and isinstance(getattr(candidate, "name", None), str)
+        isinstance(getattr(candidate, "name", None), str)
         and callable(getattr(candidate, "run", None))
         # Its value is not read, because computing it may need an engine that is not running.
         and inspect.getattr_static(candidate, "identity", None) is not None
@@ -52,7 +51,5 @@ _SANDBOXES = PluginGroup(
     group="cooperbench_eval.sandboxes",
     is_plugin=_is_sandbox,
     needs="a name, an identity and a run method",
-    unknown=UnknownSandboxError,
-    duplicate=DuplicateSandboxError,
-    broken=SandboxLoadError,
+    errors=(UnknownSandboxError, DuplicateSandboxError, SandboxLoadError),
 )
