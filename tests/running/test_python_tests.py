@@ -301,3 +301,10 @@ def test_a_script_that_selects_requires_nothing(script, found):
 
     assert bool(required(text, ("sh", "./run.sh"), cases=(case,), files=files)) is found
     assert bool(required(text, ("sh", "-c", script), cases=(case,))) is found
+
+
+def test_a_deep_expression_does_not_stop_the_search():
+    """Expressions too deep for Python's stack may be in the data of a test file."""
+    data = "DATA = " + "+".join(["1"] * 500) + "\n"
+
+    assert required(data + "def test_a(): pass\n") == ("t/test_a.py::test_a",)

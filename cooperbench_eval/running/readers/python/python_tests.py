@@ -32,6 +32,7 @@ _HARMLESS_DECORATOR = re.compile(
     r"|(?:freezegun\.)?freeze_time\(.*\)|responses\.activate",
     re.DOTALL,
 )
+_DEFINITION = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 _EMPTY_PARAMETERS = re.compile(r".*\bmark\.parametrize\([^\[(]*(?:\[\]|\(\))\)")
 
 
@@ -98,7 +99,8 @@ def _collected(path: str, new: NewTests, *, anywhere: bool) -> Iterator[str]:
     body = statements_of(contents_of(new.after.get(path)))
     # Pytest collects these whatever their name.
     cases = {each.name for each in body if isinstance(each, ast.ClassDef) and _is_test_case(each)}
-    for name in added_or_changed(path, new, _functions):
+    known = statements_of(contents_of(new.before.get(path)))
+    for name in added_or_changed(_functions(known), _functions(body)):
         owner, _, function = name.rpartition("::")
         if owner in cases or all(
             each.has_function(function) and (not owner or each.has_class(owner))
@@ -107,11 +109,10 @@ def _collected(path: str, new: NewTests, *, anywhere: bool) -> Iterator[str]:
             yield name
 
 
-def _functions(data: bytes) -> Iterator[tuple[str, str]]:
+def _functions(body: list[ast.stmt]) -> Iterator[tuple[str, str]]:
     """Yield each test function's name and text."""
-    body = statements_of(data)
     rebound = _rebound(body)
-    if any(ast.unparse(node).startswith("__test__") for node in body):
+    if _uses_test_flag(body):
         return
     for node in _last_of_each_name(body):
         if isinstance(node, ast.ClassDef) and node.name not in rebound and _is_collected(node):
@@ -132,13 +133,15 @@ def _rebound(body: list[ast.stmt]) -> frozenset[str]:
     return frozenset(names)
 
 
+def _uses_test_flag(body: list[ast.stmt]) -> bool:
+    """Whether a module or class uses `__test__`, with which it can hide its tests."""
+    statements = (each for each in body if not isinstance(each, _DEFINITION))
+    names = (node for each in statements for node in ast.walk(each) if isinstance(node, ast.Name))
+    return any(name.id == "__test__" for name in names)
+
+
 def _last_of_each_name(body: list[ast.stmt]) -> list[ast.stmt]:
-    last = {
-        node.name: node
-        for node in body
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
-    }
-    return list(last.values())
+    return list({node.name: node for node in body if isinstance(node, _DEFINITION)}.values())
 
 
 def _test_functions(body: list[ast.stmt], rebound: frozenset[str]) -> Iterator[tuple[str, str]]:
@@ -152,7 +155,7 @@ def _test_functions(body: list[ast.stmt], rebound: frozenset[str]) -> Iterator[t
             yield node.name, ast.dump(node)
 
 
-def _is_plain(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> bool:
+def _is_plain(node: _DEFINITION) -> bool:
     decorators = [ast.unparse(each) for each in node.decorator_list]
     return all(
         _HARMLESS_DECORATOR.fullmatch(each) and not _EMPTY_PARAMETERS.fullmatch(each)
@@ -166,15 +169,10 @@ def _is_test_case(node: ast.ClassDef) -> bool:
 
 def _is_collected(node: ast.ClassDef) -> bool:
     """Whether pytest surely collects a class; an unknown base class may prevent it."""
-    defined = {
-        each.name
-        if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
-        else ast.unparse(each)
-        for each in node.body
-    }
-    if not _is_plain(node) or any(text.startswith("__test__") for text in defined):
+    if not _is_plain(node) or _uses_test_flag(node.body):
         return False
     if _is_test_case(node):
         return len(node.bases) == 1 and not node.name.startswith("_")
     plain = not node.keywords and all(ast.unparse(base) == "object" for base in node.bases)
-    return plain and node.name.startswith("Test") and not {"__init__", "__new__"} & defined
+    functions = {each.name for each in node.body if isinstance(each, ast.FunctionDef)}
+    return plain and node.name.startswith("Test") and not {"__init__", "__new__"} & functions
