@@ -117,51 +117,11 @@ def _plain(thing: Any, inside: _Inside) -> Any:
     return [_class(thing.__class__), inside(held) if held else inside(_pickled(thing))]
 
 
-@_plain.register(bytes | bytearray)
-def _(thing: bytes, _: _Inside) -> Any:
-    return _sha256(thing)
-
-
-@_plain.register
-def _(thing: Patch, inside: _Inside) -> Any:
-    return [inside(thing.data or bytes(thing)), thing.problem]
-
-
-@_plain.register
-def _(_: ResultCache, __: _Inside) -> Any:
-    return None  # the cache does not change results
-
-
-@_plain.register
-def _(thing: PurePath, _: _Inside) -> Any:
-    return str(thing)
-
-
-@_plain.register
-def _(thing: Enum, inside: _Inside) -> Any:
-    return inside(thing.value)
-
-
 @_plain.register(Mapping)
 def _(thing: Mapping[Any, Any], inside: _Inside) -> Any:
     if all(isinstance(name, str) for name in thing):
         return {str(name): inside(value) for name, value in thing.items()}
     return _sorted([inside(name), inside(value)] for name, value in thing.items())
-
-
-@_plain.register(set | frozenset)
-def _(thing: Iterable[Any], inside: _Inside) -> Any:
-    return _sorted(map(inside, thing))
-
-
-@_plain.register(list | tuple)
-def _(thing: Iterable[Any], inside: _Inside) -> Any:
-    return list(map(inside, thing))
-
-
-@_plain.register
-def _(thing: type, _: _Inside) -> Any:
-    return _class(thing)
 
 
 @_plain.register
@@ -171,16 +131,6 @@ def _(thing: FunctionType, inside: _Inside) -> Any:
         _name_of(thing),
         *map(inside, (_source(thing), held, thing.__defaults__, thing.__kwdefaults__)),
     ]
-
-
-@_plain.register
-def _(thing: MethodType, inside: _Inside) -> Any:
-    return [inside(thing.__func__), inside(thing.__self__)]
-
-
-@_plain.register
-def _(thing: partial, inside: _Inside) -> Any:  # type: ignore[type-arg]
-    return list(map(inside, (thing.func, thing.args, thing.keywords)))
 
 
 def _sorted(values: Iterable[Any]) -> list[Any]:
@@ -213,6 +163,23 @@ def _compiled(code: CodeType) -> list[Any]:
         _compiled(each) if isinstance(each, CodeType) else repr(each) for each in code.co_consts
     ]
     return [code.co_code.hex(), code.co_names, constants]
+
+
+_plain.register(bytes, lambda thing, _: _sha256(thing))
+_plain.register(bytearray, lambda thing, _: _sha256(thing))
+_plain.register(Patch, lambda thing, inside: [inside(thing.data or bytes(thing)), thing.problem])
+_plain.register(ResultCache, lambda *_: None)  # the cache does not change results
+_plain.register(PurePath, lambda thing, _: str(thing))
+_plain.register(Enum, lambda thing, inside: inside(thing.value))
+_plain.register(set, lambda thing, inside: _sorted(map(inside, thing)))
+_plain.register(frozenset, lambda thing, inside: _sorted(map(inside, thing)))
+_plain.register(list, lambda thing, inside: list(map(inside, thing)))
+_plain.register(tuple, lambda thing, inside: list(map(inside, thing)))
+_plain.register(type, lambda thing, _: _class(thing))
+_plain.register(MethodType, lambda thing, inside: [inside(thing.__func__), inside(thing.__self__)])
+_plain.register(
+    partial, lambda thing, inside: list(map(inside, (thing.func, thing.args, thing.keywords)))
+)
 
 
 def _pickled(thing: object) -> bytes | None:

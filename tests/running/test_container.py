@@ -226,7 +226,7 @@ def test_without_a_shell_the_command_is_the_first_process(run):
 
 def test_without_a_shell_only_text_passes(run):
     """What the engine would change in silence is an error."""
-    with pytest.raises(TestRunError, match="only be told text"):
+    with pytest.raises(TestRunError, match="arguments must be valid text"):
         run("echo", "\udcff", shell=None)
 
 

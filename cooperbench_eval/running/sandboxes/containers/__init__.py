@@ -1,4 +1,4 @@
-"""Containers: the sandbox, the engine it asks, and who cleans up."""
+"""The container sandbox, its adapter to the engine, and the removal of containers."""
 
 from cooperbench_eval.running.sandboxes.containers.images import repository_from_image, task_image
 from cooperbench_eval.running.sandboxes.containers.sandbox import ContainerSandbox, reap_containers

@@ -1,4 +1,4 @@
-"""Tar archives on their way into a container and out of it, never held in memory."""
+"""Packs and unpacks the tar archives that containers exchange, as streams of pieces."""
 
 import io
 import os
@@ -22,7 +22,7 @@ __all__ = [
 ]
 
 END_OF_ARCHIVE = bytes(2 * tarfile.BLOCKSIZE)
-"""What closes an archive."""
+"""The blocks that close an archive."""
 
 _PIECE = 1 << 18
 _EXECUTABLE = 0o100
@@ -32,11 +32,11 @@ _FOR_ALL_TO_ENTER = 0o777
 
 @frozen(kw_only=True)
 class Owner:
-    """Whose the files of an archive are.
+    """The owner of the files in an archive.
 
     Attributes:
-        user: The user's number, or `None` where only a name is known: then
-            everybody may do everything with the files.
+        user: The user's number. `None` if only a name is known: then the files can be
+            read and written by all users.
         group: The group's number.
     """
 
@@ -46,11 +46,11 @@ class Owner:
 
 @frozen(kw_only=True)
 class Bounds:
-    """How much to take out of an archive before the rest of it is left.
+    """How much to read from an archive at most.
 
     Attributes:
-        files: How many plain files.
-        size: How many bytes altogether, those of unwanted files included.
+        files: The number of plain files.
+        size: The total number of bytes, including those of unwanted files.
     """
 
     files: int
@@ -61,34 +61,34 @@ class Unpacked(Enum):
     """How the reading of an archive ended."""
 
     COMPLETE = "complete"
-    """At its end."""
+    """At the end of the archive."""
     BOUNDED = "bounded"
-    """At a bound: there is more."""
+    """At a bound; the archive has more files."""
     DAMAGED = "damaged"
-    """In the middle of something, or before anything."""
+    """In the middle of a file, or without any file."""
 
 
 def pack_directory(path: str, owner: Owner) -> bytes:
-    """Return a directory as an archive's entry; *path* is absolute."""
+    """Return an archive's entry for a directory; *path* is absolute."""
     info = tarfile.TarInfo(path.lstrip("/"))
     info.type, info.mode = tarfile.DIRTYPE, 0o755
     return _header(info, owner)
 
 
 def pack_file(path: str, data: bytes, owner: Owner) -> bytes:
-    """Return a small file as an archive's entry; *path* is absolute."""
+    """Return an archive's entry for a small file; *path* is absolute."""
     info = tarfile.TarInfo(path.lstrip("/"))
     info.size = len(data)
     return _header(info, owner) + data + bytes(-info.size % tarfile.BLOCKSIZE)
 
 
 def pack(directory: Path, at: str, owner: Owner) -> Iterator[bytes]:
-    """Yield the entries of *directory* and all it holds, at the absolute path *at*.
+    """Yield the entries for *directory* and its contents, at the absolute path *at*.
 
     Links stay links; sockets, devices and pipes are left out.
 
     Raises:
-        OSError: Something cannot be read, or it changed meanwhile.
+        OSError: A file cannot be read, or changes while it is read.
     """
     yield pack_directory(at, owner)
     folders = [(str(directory), at)]
@@ -148,17 +148,16 @@ def unpack(
 ) -> Unpacked:
     """Write the plain files of an archived directory below *destination*.
 
-    The archive holds one directory, whose own name is dropped. Nothing in it is
-    trusted: links, devices and sparse files are left out, and so are names that
-    leave the directory or that the file system refuses. A file that is there
-    already is replaced, not written through. Of a file's owner, times and rights
-    only "executable" stays.
+    The archive has one directory, whose own name is dropped. Its contents are not trusted:
+    links, devices and sparse files are left out, and so are names that lead out of the
+    directory or that the file system rejects. An existing file is replaced; if it is a
+    link, its target does not change. Of a file's metadata only the executable bit is kept.
 
     Args:
-        archive: A tar archive in pieces; it is left where a bound is met.
-        destination: An existing directory that nobody else writes to.
-        bounds: How much to take.
-        wanted: Says by its path which file to take.
+        archive: A tar archive in pieces; reading stops at a bound.
+        destination: An existing directory that no other process writes to.
+        bounds: How much to read.
+        wanted: Says by its path whether to write a file.
 
     Raises:
         OSError: The disk is full, or fails.
@@ -176,7 +175,7 @@ def unpack(
                 return Unpacked.BOUNDED
     except (tarfile.TarError, EOFError):
         return Unpacked.DAMAGED
-    # To tarfile, an archive that stops between two files is whole.
+    # tarfile accepts an archive that stops between two files.
     return Unpacked.COMPLETE if pieces.end_in_zeros() else Unpacked.DAMAGED
 
 
@@ -188,7 +187,7 @@ def _unpack(
 ) -> bool:
     files_left, size_left = bounds.files, bounds.size
     for member in tar:
-        tar.members.clear()  # type: ignore[attr-defined]  # it would keep them all
+        tar.members.clear()  # type: ignore[attr-defined]  # or it would grow with every file
         size_left -= member.size
         path = _inside(member)
         files_left -= path is not None
@@ -201,7 +200,7 @@ def _unpack(
 
 
 def _inside(member: tarfile.TarInfo) -> PurePosixPath | None:
-    """Return where a plain file belongs below the archived directory."""
+    """Return the path of a plain file below the archived directory."""
     path = PurePosixPath(member.name)
     plain = member.isreg() and not member.issparse()
     if not plain or path.is_absolute() or ".." in path.parts:
@@ -216,10 +215,10 @@ def _write(destination: Path, path: PurePosixPath, source: IO[bytes], *, executa
         if not target.parent.resolve().is_relative_to(destination.resolve()):
             return
         target.unlink(missing_ok=True)
-        # "x": whatever else stands there is no place to write to.
+        # "x", so that a link that appears here is not followed.
         file = target.open("xb")
     except (OSError, ValueError):
-        return  # too long, or a file where a directory is needed
+        return  # the name is too long, or a file has the name of a directory
     with file:
         while data := source.read(_PIECE):
             file.write(data)
@@ -228,7 +227,7 @@ def _write(destination: Path, path: PurePosixPath, source: IO[bytes], *, executa
 
 
 class _Pieces(io.RawIOBase):
-    """Makes a file of pieces."""
+    """A file object over an iterable of pieces."""
 
     def __init__(self, pieces: Iterable[bytes]) -> None:
         self._pieces = iter(pieces)
@@ -246,7 +245,7 @@ class _Pieces(io.RawIOBase):
         return len(data)
 
     def end_in_zeros(self) -> bool:
-        """Whether the last block, once all pieces are taken, is one of zeros."""
+        """Read the remaining pieces; return whether the last block has only zeros."""
         while self._next():
             pass
         return len(self._last) == tarfile.BLOCKSIZE and not any(self._last)

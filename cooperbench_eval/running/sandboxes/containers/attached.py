@@ -1,4 +1,4 @@
-"""The output of a container, as an engine sends it."""
+"""Reads the output of a container from the engine's stream."""
 
 import socket
 from contextlib import suppress
@@ -11,17 +11,17 @@ _HEADER = 8
 
 
 class Attached:
-    """The output of a container, as it comes."""
+    """The output of a running container."""
 
     def __init__(self, stream: Any) -> None:
-        """Take what the SDK calls a socket: one, or a file over one."""
+        """Use what the SDK calls a socket: a socket, or a file object for one."""
         self._socket: socket.socket = getattr(stream, "_sock", stream)
         self._buffer = bytearray()
         self._left = 0
 
     def read(self, seconds: float) -> bytes | None:
-        """Return the next output, `b""` at its end; `None` if none comes in time."""
-        # On the socket, not by waiting for it: TLS keeps bytes of its own.
+        """Return the next output, `b""` at its end, or `None` if none comes in time."""
+        # A timeout of the socket, because TLS may hold bytes that `select` does not see.
         try:
             self._socket.settimeout(max(seconds, 0.001))
             data = self._socket.recv(_PIECE)
@@ -34,7 +34,7 @@ class Attached:
         return self._payload(data) or None
 
     def _payload(self, data: bytes) -> bytes:
-        """Take out the frames' headers, each a stream's number and a length."""
+        """Remove the headers of frames; each has a stream's number and a length."""
         output = bytearray()
         self._buffer += data
         start = 0
@@ -52,7 +52,7 @@ class Attached:
         return bytes(output)
 
     def close(self) -> None:
-        """Let go of the output; what still comes is lost."""
-        # Its descriptor is the SDK's, and closed with the connection.
+        """Stop reading; later output is lost."""
+        # The SDK closes the descriptor with the connection.
         with suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)

@@ -1,8 +1,7 @@
-"""The only door to the Docker SDK: a container engine, its images and containers.
+"""The adapter to the Docker SDK: a container engine, its images and containers.
 
-The engine is whoever serves Docker's API: Docker itself, or podman's service.
-Loading the SDK takes a while, and not everybody has it: it is imported when an
-engine is first asked for.
+The engine is any server of Docker's API: Docker itself, or podman's service. The SDK is
+optional and slow to load, so it is imported when an engine is first needed.
 """
 
 import re
@@ -25,7 +24,7 @@ __all__ = [
     "Attached",
     "ContainerState",
     "Engine",
-    "Image",
+    "ImageInfo",
     "MissingError",
     "RefusedError",
     "connect",
@@ -34,16 +33,16 @@ __all__ = [
 _STUMBLES = 3
 _PAUSE_SECONDS = 0.05
 _CALL_SECONDS = 60.0
-"""How long the engine may take for one answer."""
+"""How long the engine may take for one request."""
 _PIECE = 1 << 18
 _NO_SUCH_IMAGE = re.compile(
     "manifest unknown|name unknown|does not exist|access to the resource is denied"
     "|unauthorized|short-name"
 )
-"""What registries and engines say of an image that is not to be had, now or later."""
+"""Matches what registries and engines say if an image does not exist or is not public."""
 _PULL_AGAIN_SECONDS = 60.0
 _failed_pulls: dict[tuple[str, str], tuple[float, str]] = {}
-"""When an engine could not pull an image, and why: it tries for long before it says so."""
+"""When pulling an image failed, and why; engines try for a long time before they fail."""
 
 
 class MissingError(SandboxError):
@@ -51,16 +50,16 @@ class MissingError(SandboxError):
 
 
 class RefusedError(SandboxError):
-    """The engine answers, and refuses."""
+    """The engine refuses the request."""
 
 
 @frozen(kw_only=True)
-class Image:
-    """What an engine knows of an image.
+class ImageInfo:
+    """What an engine knows about an image.
 
     Attributes:
-        digest: Of its configuration, which names every layer: `sha256:` and hex.
-        user: Whom its commands run as; empty for root.
+        digest: The digest of its configuration, which lists every layer: `sha256:` and hex.
+        user: The user that its commands run as; empty for root.
     """
 
     digest: str
@@ -69,15 +68,15 @@ class Image:
 
 @frozen(kw_only=True)
 class ContainerState:
-    """What an engine says of a container.
+    """The state of a container.
 
     Attributes:
         is_over: Whether its command has ended.
-        is_settled: Whether the engine is done with that too. Before, podman gives
-            an empty archive for any of the container's files.
-        exit_code: The exit status, 128 and more for a signal.
-        out_of_memory: Whether the engine saw one of its processes killed for
-            want of memory. Podman 4.3 misses it.
+        is_settled: Whether the engine has finished its own work after that. Before,
+            podman returns an empty archive for any of the container's files.
+        exit_code: The exit status; 128 plus the signal's number for a signal.
+        out_of_memory: Whether the engine noticed that a process was killed for want of
+            memory. Podman 4.3 does not notice.
         process_id: Its first process, on the engine's machine; 0 if it has none.
     """
 
@@ -92,25 +91,25 @@ class Engine:
     """A connection to an engine, for one thread and one task.
 
     Attributes:
-        address: Where it is, as `connect` takes it.
+        address: The engine's address, as `connect` takes it.
 
-    Every method raises `SandboxError` where the engine cannot be reached or
-    fails, `MissingError` where there is no such thing, `RefusedError` where it
-    answers with a refusal.
+    Every method raises `SandboxError` if the engine cannot be reached or fails,
+    `MissingError` if the image, container or path does not exist, and `RefusedError` if
+    the engine refuses the request.
     """
 
     def __init__(self, client: "docker.APIClient", address: str) -> None:
         self._client = client
-        # Neither the SDK nor its session closes answers that are not read to the end.
+        # Neither the SDK nor its session closes responses that were not read completely.
         self._answers: list[Any] = []
         client.hooks["response"].append(lambda answer, **_: self._answers.append(answer))
         self.address = address
 
-    def image(self, name: str, *, pull: bool) -> Image:
-        """Find an image by name or digest, and fetch it if it is absent and may be.
+    def image(self, name: str, *, pull: bool) -> ImageInfo:
+        """Find an image by name or digest; with *pull*, fetch a missing one.
 
         Raises:
-            TestRunError: There is no such image, which no second try will change.
+            TestRunError: The image does not exist, so a retry is useless.
             SandboxError: The engine or the registry cannot be reached, or fails.
         """
         with suppress(MissingError):
@@ -122,14 +121,14 @@ class Engine:
         raise TestRunError(f"there is no image {name}")
 
     def _pull(self, name: str) -> None:
-        """Fetch an image, unless that failed a moment ago."""
+        """Fetch an image, unless that failed within the last minute."""
         failed, problem = _failed_pulls.get((self.address, name), (0.0, ""))
         if problem and time.monotonic() - failed < _PULL_AGAIN_SECONDS:
             raise SandboxError(problem)
         problem = f"the image {name} is absent and cannot be pulled"
         try:
             with _asking(problem):
-                _raise_told(problem, self._client.pull(name, stream=True, decode=True))
+                _raise_reported(problem, self._client.pull(name, stream=True, decode=True))
         except SandboxError as exc:
             said = exc.problem.removeprefix(problem)
             if isinstance(exc, MissingError) or _NO_SUCH_IMAGE.search(said):
@@ -137,14 +136,14 @@ class Engine:
             _failed_pulls[self.address, name] = time.monotonic(), exc.problem
             raise
 
-    def _image(self, name: str) -> Image:
+    def _image(self, name: str) -> ImageInfo:
         with _asking(f"there is no image {name}"):
             found = self._client.inspect_image(name)
-            return Image(digest=str(found["Id"]), user=str(found["Config"].get("User") or ""))
+            return ImageInfo(digest=str(found["Id"]), user=str(found["Config"].get("User") or ""))
 
     def create(self, name: str, image: str, *, host: Mapping[str, Any], **config: Any) -> str:
-        """Make a container, without starting it, and return its id; options are the SDK's."""
-        with _asking(f"no container of {image} can be made"):
+        """Create a container with the SDK's options, without starting it; return its id."""
+        with _asking(f"no container of {image} can be created"):
             host_config = self._client.create_host_config(**host)
             made = self._client.create_container(
                 image, name=name, host_config=host_config, **config
@@ -152,27 +151,27 @@ class Engine:
             return str(made["Id"])
 
     def put(self, name: str, archive: Iterable[bytes]) -> None:
-        """Lay a tar archive over a container's root."""
+        """Unpack a tar archive at a container's root."""
         with _asking("files cannot be put into the container"):
             self._client.put_archive(name, "/", archive)
 
     @contextmanager
     def get(self, name: str, path: str) -> Iterator[Iterator[bytes]]:
-        """Open a tar archive of a container's file or directory, in pieces."""
-        problem = f"{path} cannot be taken out of the container"
+        """Yield a tar archive of a container's file or directory, in pieces."""
+        problem = f"{path} cannot be copied out of the container"
         with _asking(problem):
             pieces, _ = self._client.get_archive(name, path, chunk_size=_PIECE)
             answer = self._answers[-1]
         try:
             yield _asking_for_each(problem, pieces)
         finally:
-            # Docker removes no container while it is reading one.
+            # Docker does not remove a container while it sends its files.
             answer.close()
 
     def attach(self, name: str) -> Attached:
-        """Open a container's output, from its first byte if it is not started yet."""
+        """Open a container's output, from the first byte if it was not started yet."""
         wanted = {"stdout": 1, "stderr": 1, "stream": 1}
-        with _asking("the container's output cannot be had"):
+        with _asking("the container's output cannot be read"):
             return Attached(self._client.attach_socket(name, params=wanted))
 
     def start(self, name: str) -> None:
@@ -194,9 +193,9 @@ class Engine:
             return True
 
     def state(self, name: str) -> ContainerState:
-        """Return what has become of a container.
+        """Return the state of a container.
 
-        Podman stumbles if the process ends while it looks; asked again, it knows.
+        Podman may fail if the process ends during the request; it succeeds on a retry.
         """
         for _ in range(_STUMBLES):
             try:
@@ -208,7 +207,7 @@ class Engine:
         return self._state(name)
 
     def _state(self, name: str) -> ContainerState:
-        with _asking("the container's state cannot be told"):
+        with _asking("the container's state is unknown"):
             state = self._client.inspect_container(name)["State"]
             is_settled = state["Status"] in {"exited", "dead"}
             return ContainerState(
@@ -220,7 +219,7 @@ class Engine:
             )
 
     def remove(self, name: str) -> bool:
-        """Kill and remove a container with its volumes; return whether there was one."""
+        """Kill and remove a container with its volumes; return whether it existed."""
         with suppress(MissingError), _asking("the container cannot be removed"):
             self._client.remove_container(name, force=True, v=True)
             return True
@@ -233,7 +232,7 @@ class Engine:
         self._client.close()
 
     def labelled(self, label: str) -> dict[str, str]:
-        """Return the value of *label* of every container that has one, by container."""
+        """Return the value of *label* for every container that has it, by container."""
         with _asking("containers cannot be listed"):
             found = self._client.containers(all=True, filters={"label": label})
             return {str(each["Id"]): str(each["Labels"].get(label, "")) for each in found}
@@ -241,10 +240,10 @@ class Engine:
 
 @contextmanager
 def connect(base_url: str | None) -> Iterator[Engine]:
-    """Open a connection to the engine at *base_url*, or to `DOCKER_HOST`'s.
+    """Open a connection to the engine at *base_url*, or else at `DOCKER_HOST`.
 
     Raises:
-        SandboxError: Nobody answers there, or the SDK is not installed.
+        SandboxError: No engine answers there, or the SDK is not installed.
     """
     try:
         from docker.constants import DEFAULT_UNIX_SOCKET  # noqa: PLC0415 - see above
@@ -269,7 +268,7 @@ def _client(settings: dict[str, Any]) -> "docker.APIClient":
     from docker.constants import DEFAULT_DOCKER_API_VERSION as OURS  # noqa: PLC0415
     from docker.utils import version_lt  # noqa: PLC0415
 
-    # The SDK's own way to agree on a version costs podman a third of a second.
+    # The SDK's own negotiation of the version takes a third of a second with podman.
     _check_is_there(settings["base_url"])
     client = docker.APIClient(version=OURS, timeout=_CALL_SECONDS, **settings)
     try:
@@ -286,15 +285,15 @@ def _client(settings: dict[str, Any]) -> "docker.APIClient":
 
 
 def _check_is_there(address: str) -> None:
-    """Try a Unix socket, because the SDK leaves one open that it cannot connect."""
+    """Try to connect to a Unix socket, because the SDK leaks one if it cannot connect."""
     scheme, _, path = address.partition("://")
     if scheme in {"unix", "http+unix"}:
         with socket.socket(socket.AF_UNIX) as probe:
             probe.connect(f"/{path.lstrip('/')}")
 
 
-def _raise_told(problem: str, steps: Iterable[Mapping[str, Any]]) -> None:
-    """Raise what is told in the middle of an answer that began well."""
+def _raise_reported(problem: str, steps: Iterable[Mapping[str, Any]]) -> None:
+    """Raise an error that is reported in the middle of a successful response."""
     for step in steps:
         if "error" in step:
             raise SandboxError(f"{problem} ({step['error']})")
@@ -302,7 +301,7 @@ def _raise_told(problem: str, steps: Iterable[Mapping[str, Any]]) -> None:
 
 @contextmanager
 def _asking(problem: str) -> Iterator[None]:
-    """Turn whatever the SDK, or the network below it, raises into our errors."""
+    """Turn the errors of the SDK and of the network below it into our errors."""
     from docker.errors import APIError, DockerException, NotFound  # noqa: PLC0415 - see above
 
     try:
@@ -311,7 +310,7 @@ def _asking(problem: str) -> Iterator[None]:
         raise MissingError(_sentence(problem, exc)) from exc
     except APIError as exc:
         raise RefusedError(_sentence(problem, exc)) from exc
-    # requests' errors are OSErrors; a foreign server's answer may be anything.
+    # Errors of requests are OSErrors; another server's response may have any form.
     except (DockerException, OSError, ValueError, LookupError) as exc:
         raise SandboxError(_sentence(problem, exc)) from exc
 

@@ -1,4 +1,4 @@
-"""The benchmark's task images: what they are called, and the repository inside."""
+"""The benchmark's task images: their names, and the repository in them."""
 
 import hashlib
 import tempfile
@@ -23,13 +23,13 @@ _BARE = "[core]\n\trepositoryformatversion = 0\n\tbare = true\n"
 def task_image(
     repo_name: str, task_id: int | str, *, registry: str = REGISTRY, prefix: str = PREFIX
 ) -> str:
-    """Return the name of a task's image, built as the benchmark builds it.
+    """Return the name of a task's image, as the benchmark forms it.
 
     Args:
         repo_name: The repository's name in the dataset.
         task_id: The task's number.
-        registry: Where the image is; empty for images of this machine.
-        prefix: What its name begins with.
+        registry: The registry of the image; empty for images on this machine.
+        prefix: The beginning of its name.
 
     Example:
         >>> task_image("pallets_click_task", 2068)
@@ -48,28 +48,27 @@ def repository_from_image(
     pull: bool = True,
     base_url: str | None = None,
 ) -> Path:
-    """Take the history of a repository out of an image, once.
+    """Copy the history of a repository out of an image, unless that was done before.
 
-    What is kept is a bare repository: `HEAD`, the references and the objects, for
-    `Snapshot.from_repo`. Configuration, hooks, links, the work tree and borrowed
-    objects are left in the image, since they could lead elsewhere. The image is
-    not run.
+    The copy is a bare repository with `HEAD`, the references and the objects, for
+    `Snapshot.from_repo`. Configuration, hooks, links, the working tree and borrowed
+    objects are not copied, since they could refer to other files. The image is not run.
 
     Args:
         image: The image, by name or digest.
-        destination: A directory for such repositories, made if it is absent. One
-            is kept for each image's digest and path, and found again.
-        path: Where the image has the repository.
-        pull: Whether an image that is absent is fetched from its registry.
-        base_url: Where the engine is, if not at `DOCKER_HOST`.
+        destination: A directory for such repositories, created if it is missing. It
+            holds one for each image's digest and path, which later calls return.
+        path: The path of the repository in the image.
+        pull: Whether to fetch a missing image from its registry.
+        base_url: The address of the engine, if not `DOCKER_HOST`.
 
     Returns:
         The repository's directory.
 
     Raises:
-        RepositoryError: The image has no repository there, or one that is too
-            large, or it cannot be written.
-        TestRunError: There is no such image.
+        RepositoryError: The image has no repository there, the repository is too large,
+            or it cannot be written.
+        TestRunError: The image does not exist.
         SandboxError: The engine or the registry cannot be reached, or fails.
     """
     with connect(base_url) as engine:
@@ -84,7 +83,7 @@ def repository_from_image(
                     _take(engine, digest, f"{path.rstrip('/')}/.git", fresh)
                     _move(fresh, kept)
         except MissingError as exc:
-            raise RepositoryError(f"{image}:{path}", "holds no git repository") from exc
+            raise RepositoryError(f"{image}:{path}", "has no git repository") from exc
         except OSError as exc:
             raise RepositoryError(str(destination), f"cannot be written ({exc})") from exc
     return kept
@@ -102,7 +101,7 @@ def _take(engine: Engine, digest: str, git: str, fresh: Path) -> None:
     if how is not Unpacked.COMPLETE:
         raise RepositoryError(git, "is damaged, or larger than 16 GiB or two million files")
     if not (fresh / "HEAD").is_file():
-        raise MissingError(f"{git} is no git repository")
+        raise MissingError(f"{git} is not a git repository")
     (fresh / "config").write_text(_BARE, encoding="ascii")
 
 
@@ -118,6 +117,6 @@ def _move(fresh: Path, kept: Path) -> None:
     try:
         fresh.rename(kept)
     except OSError:
-        # Somebody was faster.
+        # Fine if another process has copied it in the meantime.
         if not kept.is_dir():
             raise

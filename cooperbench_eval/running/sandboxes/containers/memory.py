@@ -1,4 +1,4 @@
-"""Sees processes of a container die for want of memory, where the engine does not."""
+"""Notices processes of a container that are killed for want of memory."""
 
 import re
 from contextlib import suppress
@@ -12,20 +12,21 @@ _KILLS = re.compile(rb"^oom_kill (\d+)$", re.MULTILINE)
 
 
 class MemoryWatch:
-    """Reads the kernel's count of a container that runs on this machine.
+    """Reads the kernel's count of such kills in a container on this machine.
 
-    Podman 4.3's service forgets that a container ran out of memory. The kernel
-    counts it in the container's control group, for as long as that exists, so
-    that it has to be asked right away.
+    Podman 4.3's service does not report that a container ran out of memory. The kernel
+    counts the kills in the container's control group, which disappears with the
+    container, so the count is read while the container runs.
     """
 
     def __init__(self, process_id: int, container: str) -> None:
-        """Look for the group of a container's process.
+        """Find the control group of a container's process.
 
         Args:
-            process_id: What the engine calls the container's first process.
-            container: The container's id, by which to know that the process of
-                that number is the container's and not another machine's.
+            process_id: The container's first process, according to the engine.
+            container: The container's id. A process of that number belongs to the
+                container only if its group has this id; the engine may be on another
+                machine.
         """
         self._kills = 0
         self._file: FileIO | None = None
@@ -42,8 +43,8 @@ class MemoryWatch:
                         self._file = FileIO(f"{_CGROUPS}{group}/memory.events")
 
     def kills(self) -> int:
-        """Return how many processes were killed, as far as is known."""
-        # Once the group is gone, what was read before stands.
+        """Return how many processes are known to have been killed."""
+        # When the group has disappeared, the last count stays.
         with suppress(OSError):
             if self._file:
                 self._file.seek(0)
@@ -52,6 +53,6 @@ class MemoryWatch:
         return self._kills
 
     def close(self) -> None:
-        """Look away."""
+        """Close the kernel's file."""
         if self._file:
             self._file.close()

@@ -1,7 +1,7 @@
-"""Who a container belongs to, and whether they are still there.
+"""The owner of a container, and whether it still runs.
 
-An owner is a process of this machine. Its label names the boot and the process
-namespace too, since nobody can judge a process that they cannot see.
+An owner is a process on this machine. Its label also names the boot and the process
+namespace, because processes of other machines and namespaces cannot be checked.
 """
 
 from contextlib import suppress
@@ -10,12 +10,12 @@ from pathlib import Path
 __all__ = ["OWNER_LABEL", "is_gone", "owner_of", "start_of"]
 
 OWNER_LABEL = "cooperbench_eval.owner"
-"""The label of every container, whose value is its owner."""
+"""The label of every container; its value is the owner."""
 
 _STARTED = 19
-"""Where a process's start stands in its `stat`, counted behind its name."""
+"""The position of a process's start time in its `stat`, counted after its name."""
 _ENDED = (b"Z", b"X")
-"""States of a process that has ended and is not buried yet."""
+"""States of a process that has ended but was not yet waited for."""
 
 
 def owner_of(process_id: int) -> str:
@@ -24,7 +24,7 @@ def owner_of(process_id: int) -> str:
 
 
 def is_gone(owner: str) -> bool:
-    """Whether a label's process has ended; never known of another machine's."""
+    """Whether a label's process has ended; `False` for a process of another machine."""
     machine, _, process = owner.partition("/")
     process_id, _, start = process.partition("/")
     if machine != _machine() or not process_id.isdecimal():
@@ -36,7 +36,7 @@ def start_of(process_id: int) -> str:
     """Return when a process started, in ticks since the boot; empty if it has ended."""
     with suppress(OSError):
         status = Path(f"/proc/{process_id}/stat").read_bytes()
-        # The name stands in brackets and may hold anything, brackets too.
+        # The name is in parentheses, and may contain anything, even parentheses.
         fields = status.rpartition(b")")[2].split()
         return "" if fields[0] in _ENDED else fields[_STARTED].decode()
     return ""
@@ -46,4 +46,4 @@ def _machine() -> str:
     with suppress(OSError):
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
         return f"{boot}:{Path('/proc/self/ns/pid').stat().st_ino}"
-    return ""  # without /proc nobody is ever gone
+    return ""  # without /proc, no owner ever counts as ended

@@ -1,4 +1,4 @@
-"""One run in one container, from its making to its removal."""
+"""One run in one container, from its creation to its removal."""
 
 import os
 import re
@@ -40,23 +40,23 @@ from cooperbench_eval.running.sandboxes.protocol import Execution
 __all__ = ["ContainerJob", "container", "execute"]
 
 _BOUNDS = Bounds(files=10_000, size=256 << 20)
-"""How much of the scratch directory comes back."""
+"""How much of the scratch directory is copied back."""
 _ATTEMPTS = 3
 _DEATH_SECONDS = 30.0
-"""How long a container may take to die, and the engine to see to it."""
+"""How long a container may take to die, and the engine to notice."""
 _LOOK_SECONDS = 1.0
 _PAUSE_SECONDS = 0.01
 _REST_SECONDS = 0.5
-"""For how long to take what a command has left to say, if that is without end."""
+"""How long to read the remaining output, which may be endless."""
 _CANNOT_START = (126, 127)
 _NO_COMMAND = re.compile('exec: "|executable file|open executable')
-"""What runc and crun say of a command that is not there."""
+"""Matches what runc and crun say if a command does not exist."""
 
-# The shell is the container's first process and the command its child, because a
-# first process is deaf to its own signals. What it is to run stands in a file, as
-# the engine takes no bytes that are no text. Where there is no such command, what
-# the shell says begins or ends with a word out of that file, which is gone by
-# then: nothing that did start can say it.
+# The shell is the container's first process and the command is its child, because a
+# first process ignores its own signals. The command is in a file, because the engine
+# accepts only text as arguments. If the command does not exist, the shell's message
+# begins or ends with a secret word from that file. The file is deleted before the
+# command starts, so no command can print the word.
 _START = """\
 . "$0"; rm -f "$0"; exec 2>/dev/null
 (trap 'printf %s "$word"' EXIT; BASH_ARGV0=$word; exec "$@") 2>&1
@@ -66,23 +66,15 @@ exit $?
 
 @frozen(kw_only=True)
 class ContainerJob:
-    """What to run, in what.
+    """A command, and the container to run it in; see `ContainerSandbox`.
 
     Attributes:
         image: The image's digest.
-        command: The program and its arguments.
-        tree: The tree on the host.
-        tree_at: The tree in the container.
-        scratch: The scratch directory, here and there.
-        own: A directory of the container alone, which gets `home` and `temporary`.
-        owner: Whose the files are in the container.
-        env: Variables, laid over the image's own.
-        workdir: Where the command starts.
-        user: Who it runs as, if not as the image says.
-        shell: What joins the streams of output, if anything does.
-        host: What the container may do, as the SDK's host options.
-        timeout_seconds: The deadline, from the command's start.
-        output_limit: How many bytes of output to keep at each end.
+        scratch: The path of the scratch directory, on the host and in the container.
+        own: A directory in the container only, which holds `home` and `temporary`.
+        owner: The owner of the files in the container.
+        env: Variables that are added to the image's own.
+        host: The limits of the container, as the SDK's host options.
     """
 
     image: str
@@ -102,12 +94,12 @@ class ContainerJob:
 
 
 def execute(engine: Engine, job: ContainerJob) -> Execution:
-    """Do *job* in a container of its own.
+    """Run *job* in a new container.
 
     Raises:
         TestRunError: The command cannot be started.
         SandboxError: The engine fails.
-        OSError: Files cannot be read or written on this side.
+        OSError: Files of this machine cannot be read or written.
     """
     word = secrets.token_hex()
     first, *rest = job.command
@@ -119,7 +111,7 @@ def execute(engine: Engine, job: ContainerJob) -> Execution:
         engine,
         job.image,
         host=job.host,
-        # As the entry point, because podman takes an empty one for the image's own.
+        # As the entry point: podman would replace an empty one with the image's own.
         entrypoint=[first],
         command=rest,
         environment={name: value for name, value in job.env.items() if _is_text(value)},
@@ -143,19 +135,19 @@ def execute(engine: Engine, job: ContainerJob) -> Execution:
 def container(
     engine: Engine, image: str, *, host: Mapping[str, Any], **config: Any
 ) -> Iterator[tuple[str, str]]:
-    """Make a container, and remove it whatever happens.
+    """Create a container, and remove it at the end in any case.
 
     Args:
-        engine: Where to make it.
+        engine: The engine.
         image: The image's name or digest.
-        host: What it may do, as the SDK's host options.
-        config: What it is, as the SDK's options.
+        host: The limits of the container, as the SDK's host options.
+        config: Its other options, as the SDK's.
 
     Yields:
         The container's name and its id.
 
     Raises:
-        SandboxError: It cannot be made, or not removed.
+        SandboxError: It cannot be created or removed.
     """
     name = f"cooperbench-{uuid.uuid4().hex}"
     GUARD.hold(engine.address, name)
@@ -164,7 +156,7 @@ def container(
         yield name, engine.create(name, image, host=host, labels=labels, **config)
     except BaseException as exc:
         with suppress(SandboxError):
-            # One that is being made yet is left to the watchdog.
+            # The engine may still be creating it; the watchdog then removes it.
             if engine.remove(name) or isinstance(exc, MissingError | RefusedError):
                 GUARD.release(engine.address, name)
         raise
@@ -191,7 +183,7 @@ def _start_file(job: ContainerJob, word: str) -> str:
 
 def _check_is_text(job: ContainerJob) -> None:
     if not all(map(_is_text, (*job.command, *job.env.values()))):
-        raise TestRunError("cannot be started (without a shell, it can only be told text)")
+        raise TestRunError("cannot be started (without a shell, arguments must be valid text)")
 
 
 def _is_text(value: str) -> bool:
@@ -203,12 +195,12 @@ def _is_text(value: str) -> bool:
 
 
 def _bring_back(engine: Engine, name: str, scratch: Path) -> None:
-    """Take out the files of the scratch directory.
+    """Copy the files of the scratch directory back.
 
-    Code may have put there what an engine stumbles over, or something else in its
-    place: then not all comes back, and that is the code's own loss.
+    The command may have created files that the engine cannot read, or replaced the
+    directory. Then some files are lost, which harms only the command's own result.
     """
-    _wait_for(lambda: engine.state(name).is_settled, "the container does not come to rest")
+    _wait_for(lambda: engine.state(name).is_settled, "the container does not finish")
     for _ in range(_ATTEMPTS):
         with suppress(MissingError, RefusedError), engine.get(name, str(scratch)) as archive:
             if unpack(archive, scratch, _BOUNDS) is not Unpacked.DAMAGED:
@@ -225,7 +217,7 @@ def _wait_for(is_so: Callable[[], bool], problem: str) -> None:
 
 @contextmanager
 def _starting(job: ContainerJob) -> Iterator[None]:
-    """Tell what the engine says of a command that is not there from its own trouble."""
+    """Turn the engine's error for a command that does not exist into a `TestRunError`."""
     try:
         yield
     except SandboxError as exc:
@@ -235,7 +227,7 @@ def _starting(job: ContainerJob) -> Iterator[None]:
 
 
 class _Following:
-    """Follows a container that has just been started."""
+    """Reads the output of a started container, and waits for its end."""
 
     def __init__(self, engine: Engine, name: str, output: Attached, capture: Capture) -> None:
         self._engine = engine
@@ -253,11 +245,11 @@ class _Following:
             seconds = time.monotonic() - started
             is_stopped = False
             if ended is None:
-                # Podman kills nobody whose output is not taken.
+                # Podman does not kill a container whose output is not read.
                 self._take_the_rest()
                 self._output.close()
                 self._is_open = False
-                # One that ended meanwhile was not stopped.
+                # False if the container ended in the meantime.
                 is_stopped = self._engine.kill(self._name)
                 _wait_for(self._is_over, "the container does not die")
                 ended = self._engine.state(self._name)
@@ -271,7 +263,7 @@ class _Following:
             )
 
     def _wait(self, memory: MemoryWatch, until: float) -> ContainerState | None:
-        """Take output until the command has ended; `None` if it is to be stopped."""
+        """Read output until the command ends; `None` if it must be stopped."""
         while (left := until - time.monotonic()) > 0:
             if self._take(min(left, _LOOK_SECONDS)):
                 continue
@@ -294,7 +286,7 @@ class _Following:
             pass
 
     def _take(self, seconds: float) -> bool:
-        """Take what output comes in time; return whether any did."""
+        """Read the output that comes in time; return whether there was any."""
         data = self._output.read(seconds) if self._is_open else None
         if data == b"":
             self._is_open = False

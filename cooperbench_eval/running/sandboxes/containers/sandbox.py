@@ -1,4 +1,4 @@
-"""The sandbox that is a container, fresh for each run."""
+"""The container sandbox, which creates a new container for each run."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -24,41 +24,40 @@ __all__ = ["ContainerSandbox", "reap_containers"]
 
 @frozen(kw_only=True)
 class ContainerSandbox:
-    """Runs commands in containers, each made for one run and removed after it.
+    """Runs commands in containers; each run has a new container, which is then removed.
 
     The engine is Docker or podman's service, whichever `DOCKER_HOST` names. A
-    container has no network, no capabilities and no way to gain any; it sees of
-    this machine the tree and the scratch directory, as copies, and what its image
-    holds. The files of the scratch directory come back: plain ones, 10,000 of
-    them or 256 MiB at most. Whatever becomes of a run or of this process, the
-    container is removed; see `reap_containers` for the rest.
+    container has no network and no capabilities, and cannot gain any. It sees the
+    files of its image, and copies of the tree and the scratch directory. The plain
+    files of the scratch directory are copied back, at most 10,000 files and 256 MiB.
+    The container is removed even if this process is killed; `reap_containers`
+    covers the remaining cases.
 
     The command sees the image's own environment, with a fresh `HOME` and
     `TMPDIR`, a UTF-8 locale, no byte code written and a fixed hash seed. Its
-    standard input is empty. An exit status is what a shell makes of it: 128 and
-    the signal's number where a signal ended it.
+    standard input is empty. If a signal ended the command, its exit status is 128 plus
+    the signal's number, as in a shell.
 
     Attributes:
         image: The image, by name or digest.
-        base_url: Where the engine is, if not at `DOCKER_HOST`.
-        pull: Whether an image that is absent is fetched from its registry.
-        network: Whether the engine's default network can be reached.
-        memory_bytes: Of all processes together, swap included.
-        cpus: How many processors' time they may take.
-        processes: How many there may be at a time.
-        user: Who they run as, as a number or `number:number` or a name of the
-            image's; the image's own choice if not given.
-        tree_at: Where the container has the tree, if not where the host has it.
-        workdir: Where the command starts, if not in the tree.
-        own_home: Whether `HOME` and `TMPDIR` are fresh; else they are the
+        base_url: The address of the engine, if not `DOCKER_HOST`.
+        pull: Whether to fetch a missing image from its registry.
+        network: Whether the container is in the engine's default network.
+        memory_bytes: The limit of memory for all processes together, including swap.
+        cpus: How many processors' time the processes may use.
+        processes: How many processes there may be at a time.
+        user: The user that runs the processes: a number, `number:number`, or a name
+            in the image. By default the image's own choice.
+        tree_at: The path of the tree in the container; by default the host's path.
+        workdir: Where the command starts; by default in the tree.
+        own_home: Whether `HOME` and `TMPDIR` are fresh. Otherwise they are the
             image's, where its tools may be installed.
-        shell: A shell of the image, which joins the two streams of output in
-            order and tells a command that is not there from one that fails.
-            `None` for an image that has none: then the engine joins the streams
-            as it reads them, and the command is the container's first process,
-            which is deaf to its own signals.
-        output_limit: How many bytes of output to keep at each end; what lies
-            between is counted and dropped.
+        shell: A shell of the image. It joins standard output and error in order, and
+            tells a command that does not exist from one that fails. Pass `None` if the
+            image has no shell: the engine then joins the streams as it reads them, and
+            the command is the container's first process, which ignores its own signals.
+        output_limit: How many bytes of output to keep at each end; the bytes in
+            between are counted and dropped.
 
     Example:
         >>> sandbox = ContainerSandbox(image="python:3.12-slim", memory_bytes=2 << 30)
@@ -91,19 +90,19 @@ class ContainerSandbox:
         prefix: str = PREFIX,
         **options: Any,
     ) -> Self:
-        """Return a sandbox for one of the benchmark's task images, as it is.
+        """Return a sandbox for one of the benchmark's task images.
 
-        Such an image holds the repository at `/workspace/repo` and a script,
-        `runner.sh`, that takes patches from `/patches`: so the tree goes there, and
-        the command starts in the repository. Nearly all of these scripts install
-        packages while they run, and fail without `network=True`.
+        Such an image has the repository at `/workspace/repo`, and a script `runner.sh`
+        that reads patches from `/patches`. So the tree is put there, and the command
+        starts in the repository. Nearly all of these scripts install packages while they
+        run, and fail without `network=True`.
 
         Args:
             repo_name: The repository's name in the dataset.
             task_id: The task's number.
-            registry: Where the image is.
-            prefix: What its name begins with.
-            options: Of the sandbox itself.
+            registry: The registry of the image.
+            prefix: The beginning of the image's name.
+            options: Further options of the sandbox.
         """
         return cls(
             **{
@@ -120,7 +119,7 @@ class ContainerSandbox:
         """The image's digest, and every option that a result may depend on.
 
         Raises:
-            TestRunError: There is no such image.
+            TestRunError: The image does not exist.
             SandboxError: There is no engine, or the image's registry fails.
         """
         with connect(self.base_url) as engine:
@@ -142,8 +141,8 @@ class ContainerSandbox:
         """Run *command* as `Sandbox.run` says.
 
         Raises:
-            TestRunError: There is no such image, or it has no such command, or
-                nothing can be given it.
+            TestRunError: The image does not exist, it does not have the command, or the
+                command cannot be passed to it.
             SandboxError: The engine or the registry cannot be reached, or fails.
         """
         parts = check(command, env)
@@ -190,14 +189,14 @@ class ContainerSandbox:
             "memswap_limit": self.memory_bytes,
             "pids_limit": self.processes,
             "nano_cpus": round(self.cpus * 1e9) if self.cpus else None,
-            # Kept nowhere: half a gigabyte of output is nobody's disk's business.
+            # No log: a large output would fill the engine's disk.
             "log_config": {"Type": "none", "Config": {}},
         }
         return options if self.network else options | {"network_mode": "none"}
 
 
 def _owner(user: str) -> Owner:
-    """Whose a container's files are, given as the engine takes its user."""
+    """Return the owner of a container's files, from a user as the engine takes it."""
     name, _, group = user.partition(":")
     if name in {"", "root"}:
         return Owner()
@@ -207,21 +206,21 @@ def _owner(user: str) -> Owner:
 
 
 def reap_containers(*, base_url: str | None = None) -> int:
-    """Remove the containers of processes of this machine that have ended.
+    """Remove the containers of processes on this machine that have ended.
 
-    A process sees to its own containers, also if it is killed. This is for the
-    rest: its watchdog was killed with it, or could not reach the engine. Owners
-    on another machine, in another process namespace or before the last boot
-    cannot be judged; their containers stay, labelled `cooperbench_eval.owner`.
+    A process removes its own containers, and its watchdog does so if it is killed. This
+    function is for the case that the watchdog was killed too, or could not reach the
+    engine. It cannot judge processes on another machine, in another process namespace, or
+    from before the last boot; their containers stay, labelled `cooperbench_eval.owner`.
 
     Args:
-        base_url: Where the engine is, if not at `DOCKER_HOST`.
+        base_url: The address of the engine, if not `DOCKER_HOST`.
 
     Returns:
-        How many were removed.
+        How many containers were removed.
 
     Raises:
-        SandboxError: The engine cannot be reached, or a container not removed.
+        SandboxError: The engine cannot be reached, or cannot remove a container.
     """
     with connect(base_url) as engine:
         found = engine.labelled(OWNER_LABEL)
