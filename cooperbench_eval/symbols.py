@@ -1,7 +1,7 @@
-"""The only door to diff-match-patch: diffs and searches texts of symbols.
+"""The adapter to diff-match-patch: diffs and searches texts of symbols.
 
-Lines or tokens stand in these texts as one character each. Nothing here has a time
-limit, so that a result does not depend on the machine; callers bound the sizes.
+In these texts one character represents each line or token. There is no time limit, so
+that results do not depend on the machine; callers limit the sizes.
 """
 
 from enum import IntEnum
@@ -12,7 +12,7 @@ __all__ = ["Step", "diff_symbols", "find_similar"]
 
 
 class Step(IntEnum):
-    """What a piece of a diff does."""
+    """What to do with a piece of a diff."""
 
     REMOVE = diff_match_patch.DIFF_DELETE
     KEEP = diff_match_patch.DIFF_EQUAL
@@ -23,13 +23,13 @@ def diff_symbols(old: str, new: str, *, coalesce: bool = False) -> list[tuple[St
     """Diff two texts by Myers's algorithm.
 
     Args:
-        old: The one text.
-        new: The other.
-        coalesce: Take kept pieces that are shorter than the changes around them for
-            changed, as chance.
+        old: The old text.
+        new: The new text.
+        coalesce: Treat kept pieces that are shorter than the changes around them as
+            changed, because they are probably equal by chance.
 
     Returns:
-        Pieces in order: what to remove, to keep and to add.
+        The pieces to remove, to keep and to add, in order.
     """
     engine = diff_match_patch()
     engine.Diff_Timeout = 0
@@ -45,11 +45,11 @@ def find_similar(text: str, pattern: str, near: int, least: float) -> int:
     Args:
         text: The text.
         pattern: What to look for.
-        near: Of two places alike, the one nearer to this is taken.
+        near: Of two equally similar places, the one nearer to this index is chosen.
         least: The share of the pattern that must be there.
 
     Returns:
-        The place, -1 for none.
+        The index of the place; -1 if there is none.
     """
     if not pattern:
         return -1

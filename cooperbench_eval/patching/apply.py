@@ -224,7 +224,7 @@ class _PatchedTree:
             return None  # without any hunk the patch creates nothing, not even an empty file
         if file.change is FileChange.DELETE:
             if after:
-                raise FileRefusedError("the deleted file has more lines than the patch removes")
+                raise FileRefusedError("the deleted file has more lines")
             return None
         if mode is FileMode.SUBMODULE:
             return Entry(_submodule_id(after), mode)

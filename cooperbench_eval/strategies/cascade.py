@@ -1,4 +1,4 @@
-"""Tries several strategies in turn, each on what the ones before left open."""
+"""Tries several strategies in turn, each on the conflicts that are still open."""
 
 from collections.abc import Iterable
 
@@ -14,48 +14,55 @@ from cooperbench_eval.strategies.run import run_strategy
 __all__ = ["CascadeStrategy", "cascade"]
 
 
-def _as_rungs(rungs: Iterable[str | MergeStrategy]) -> tuple[MergeStrategy, ...]:
-    return tuple(as_strategy(rung) for rung in rungs)
+def _as_members(members: Iterable[str | MergeStrategy]) -> tuple[MergeStrategy, ...]:
+    return tuple(as_strategy(member) for member in members)
 
 
 @frozen(kw_only=True)
 class CascadeStrategy:
-    """Tries *rungs* in order, conflict by conflict.
+    """Tries its members in order, conflict by conflict.
 
-    The ledger says which rung resolved which conflict. A rung that fails, or that
-    keeps no record of what it left open, is passed over unless it resolves all.
+    The ledger shows which member resolved which conflict. A member that fails is
+    skipped. So is one that leaves conflicts open and does not return the merge from
+    which the next member could continue.
 
     Attributes:
-        rungs: The strategies, as objects or registered names.
-        name: What it is called in reports.
+        rungs: The members, as objects or registered names. Pickles and stores know the
+            attribute by this name; `members` is the same.
+        name: The name in reports.
     """
 
     rungs: tuple[MergeStrategy, ...] = field(
-        default=("structured", "tokens", "union"), converter=_as_rungs
+        default=("structured", "tokens", "union"), converter=_as_members
     )
     name: str = "cascade"
 
+    @property
+    def members(self) -> tuple[MergeStrategy, ...]:
+        """The strategies that it tries, in order."""
+        return self.rungs
+
     def merge(self, merge_input: MergeInput, /) -> MergeOutcome:
-        """Return the merge with whatever the rungs resolved."""
+        """Return the merge with everything that the members resolved."""
         now, done, usage = merge_input, list[LedgerRow](), list[ModelUsage]()
         service_failed = False
         left = [LedgerRow.left_open(c, "no strategy was tried") for c in merge_input.conflicts]
-        for rung in self.rungs:
+        for member in self.members:
             if not now.conflicts:
                 break
             try:
-                outcome = run_strategy(rung, now)
+                outcome = run_strategy(member, now)
             except StrategyFailedError as exc:
-                left = [evolve(row, strategy=rung.name, reason=exc.problem) for row in left]
+                left = [evolve(row, strategy=member.name, reason=exc.problem) for row in left]
                 continue
             usage += outcome.usage
             service_failed |= outcome.service_failed
             if outcome.failure or (outcome.merge is None and outcome.conflicts):
-                reason = outcome.failure or "what it resolved cannot be told from the rest"
-                left = [evolve(row, strategy=rung.name, reason=reason) for row in left]
+                reason = outcome.failure or "it does not show which conflicts it resolved"
+                left = [evolve(row, strategy=member.name, reason=reason) for row in left]
                 continue
             rows = _as_of(merge_input.merge, now.merge, outcome.ledger)
-            rows = [evolve(row, strategy=rung.name) for row in rows]
+            rows = [evolve(row, strategy=member.name) for row in rows]
             done += [row for row in rows if not row.is_open]
             left = [row for row in rows if row.is_open]
             if outcome.merge is None:
@@ -77,7 +84,7 @@ class CascadeStrategy:
 def _as_of(
     first: ThreeWayMerge, now: ThreeWayMerge, ledger: Iterable[LedgerRow]
 ) -> list[LedgerRow]:
-    """Let rows about what is open *now* name the lines where it stood at *first*."""
+    """Return the rows with the line numbers of the *first* merge instead of those of *now*."""
     lines = now.lines_before(first)
     return [
         row if row.line is None else evolve(row, line=lines.get((row.path, row.line), row.line))
@@ -85,24 +92,23 @@ def _as_of(
     ]
 
 
-def cascade(*rungs: str | MergeStrategy, name: str | None = None) -> CascadeStrategy:
-    """Make a strategy that tries *rungs* in order, conflict by conflict.
+def cascade(*members: str | MergeStrategy, name: str | None = None) -> CascadeStrategy:
+    """Make a strategy that tries *members* in order, conflict by conflict.
 
     Args:
-        rungs: Strategies, or the names they are registered under.
-        name: What to call it; the rungs' names with `+` between them if absent.
+        members: Strategies, or the names under which they are registered.
+        name: Its name; by default the members' names with `+` between them.
 
     Raises:
-        ValueError: No rung is given.
-        StrategyError: A strategy is not to be had.
+        ValueError: No member is given.
+        StrategyError: A strategy cannot be loaded.
 
     Example:
         >>> cascade("tokens", "union").name
         'tokens+union'
     """
-    if not rungs:
+    if not members:
         raise ValueError("a cascade needs at least one strategy")
-    strategies = _as_rungs(rungs)
-    return CascadeStrategy(
-        rungs=strategies, name=name or "+".join(strategy.name for strategy in strategies)
-    )
+    strategies = _as_members(members)
+    default = "+".join(strategy.name for strategy in strategies)
+    return CascadeStrategy(rungs=strategies, name=name or default)

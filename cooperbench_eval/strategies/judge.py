@@ -1,12 +1,13 @@
-"""Judges a merged file without running it.
+"""Checks a merged file without running it.
 
-What is asked needs no test: does it parse, is a name defined twice, no longer bound or
-no longer defined, is something gone that both sides kept or one side added? A merge that
-fails here is not offered at all, for abstaining is better than being wrong.
+Does the file parse? Is a name defined twice, no longer bound or no longer defined? Did it
+lose something that both sides kept or that one side added? A merge that fails a check is
+not offered at all, because an open conflict is better than a wrong merge.
 
-Most of a file stands alike in base, ours, theirs and merged. What is asked compares how
-often something stands in each, so pieces that stand equally often in all four say nothing;
-only where the others leave a suspicion is all of the file looked at.
+Most of a file is the same in base, ours, theirs and merged. All checks compare how often
+something occurs in each, so a piece that occurs equally often in all four cannot matter.
+The checks look at the other pieces first, and at the whole file only if those raise a
+suspicion.
 """
 
 import builtins
@@ -28,19 +29,19 @@ __all__ = ["find_fault", "find_parse_fault"]
 def find_fault(
     path: str, versions: tuple[bytes, bytes, bytes], merged: bytes, *, is_whole: bool = True
 ) -> str:
-    """Say what is wrong with a merged file, empty if nothing is.
+    """Return what is wrong with a merged file; empty if nothing is.
 
     Args:
-        path: The file, whose ending says its language.
+        path: The file; its suffix determines the language.
         versions: Base, ours and theirs.
-        merged: The file as it would be.
-        is_whole: Whether all of it is merged. If ours still stands where the sides
-            conflict, nothing is said of what is missing.
+        merged: The merged file.
+        is_whole: Whether all of it is merged. If some conflicts still have ours in their
+            place, the checks for missing text are skipped.
     """
     if is_whole and (fault := _lost_token(versions, merged)):
         return fault
     if merged.count(codecs.BOM_UTF8, 1) > max(each.count(codecs.BOM_UTF8, 1) for each in versions):
-        return "a byte order mark would stand in the middle"
+        return "a byte order mark would be in the middle"
     if path.endswith(_PYTHON):
         return _python_fault(versions, merged, is_whole=is_whole)
     return find_parse_fault(path, versions, merged) or _syntax_double(path, versions, merged)
@@ -50,7 +51,7 @@ _PYTHON = (".py", ".pyi")
 
 
 def find_parse_fault(path: str, versions: tuple[bytes, bytes, bytes], merged: bytes) -> str:
-    """Say why a merged file would not parse, empty if it does or a version does not."""
+    """Return why a merged file does not parse; empty if it does, or if a version does not."""
     if not path.endswith(_PYTHON):
         if any(_syntax_fault(path, source) for source in versions):
             return ""
@@ -67,20 +68,13 @@ def find_parse_fault(path: str, versions: tuple[bytes, bytes, bytes], merged: by
     return ""
 
 
-@lru_cache(maxsize=64)
-def _syntax_fault(path: str, source: bytes) -> str:
-    """Judge one of the versions, which many pairs share."""
-    return find_syntax_fault(path, source)
-
-
-@lru_cache(maxsize=64)
-def _definitions(path: str, source: bytes) -> Counter[str]:
-    """Read one of the versions, which many pairs share."""
-    return count_definitions(path, source)
+# Many pairs share the versions of a file, but not the merged file.
+_syntax_fault = lru_cache(maxsize=64)(find_syntax_fault)
+_definitions = lru_cache(maxsize=64)(count_definitions)
 
 
 def _syntax_double(path: str, versions: tuple[bytes, bytes, bytes], merged: bytes) -> str:
-    """Find what another language's merged file defines more often than any version."""
+    """Find a name that the merged file defines more often than any version does."""
     before = [_definitions(path, source) for source in versions]
     for name, number in count_definitions(path, merged).items():
         if number > max(1, *(each[name] for each in before)):
@@ -92,7 +86,7 @@ _Piece = TypeVar("_Piece", bound=Hashable)
 
 
 def _differing(files: Sequence[Counter[_Piece]]) -> list[list[_Piece]]:
-    """Return the pieces of each file that do not stand equally often in all of them."""
+    """Return the pieces of each file that do not occur equally often in all files."""
     alike = set(files[0].items()).intersection(*(file.items() for file in files[1:]))
     return [
         [
@@ -106,11 +100,12 @@ def _differing(files: Sequence[Counter[_Piece]]) -> list[list[_Piece]]:
 
 
 def _lost_token(versions: tuple[bytes, bytes, bytes], merged: bytes) -> str:
-    """Find a token of which fewer are left than the sides' changes account for.
+    """Find a token that occurs less often than the sides' changes can explain.
 
-    What both added alike may be there once, so the least is what is left if the sides'
-    additions were one, or if their removals were two. No token spans lines, and a line
-    that stands equally often in all files raises the least by as much as what is there.
+    The lowest number that they can explain assumes that both sides made the same
+    additions and different removals. No token spans lines, and a line that occurs equally
+    often in all files adds the same to this number and to the actual one. So only the
+    other lines are counted.
     """
     paragraphs = _differing([*map(_paragraphs, versions), Counter(merged.split(b"\n\n"))])
     lines = _differing([Counter(b"\n".join(each).split(b"\n")) for each in paragraphs])
@@ -127,7 +122,6 @@ _SEPARATORS = frozenset({b",", b";"})
 
 @lru_cache(maxsize=64)
 def _paragraphs(source: bytes) -> Counter[bytes]:
-    """Count the paragraphs of one of the versions, which many pairs share."""
     return Counter(source.split(b"\n\n"))
 
 
@@ -135,7 +129,7 @@ def _python_fault(versions: tuple[bytes, bytes, bytes], merged: bytes, *, is_who
     try:
         before = [cut(source) for source in versions]
     except UnreadableError:
-        return ""  # nothing can be asked of a file that never was Python
+        return ""  # a file that was not valid Python before cannot be checked
     try:
         now = cut(merged)
     except UnreadableError as exc:
@@ -153,7 +147,7 @@ def _python_fault(versions: tuple[bytes, bytes, bytes], merged: bytes, *, is_who
 
 
 def _slip(files: Sequence[Sequence[str]]) -> str:
-    """Find what is hardly ever meant more often than the sides account for."""
+    """Find a probable mistake that occurs more often than the sides' changes explain."""
     counts = [
         sum((slips(chunk) for chunk in chunks), Counter())
         for chunks in _differing([Counter(chunks) for chunks in files])
@@ -168,16 +162,17 @@ def _slip(files: Sequence[Sequence[str]]) -> str:
 
 
 def _is_suspect(files: Sequence[Sequence[str]], *, is_whole: bool) -> bool:
-    """Say whether all of the files must be read, base first and merged last.
+    """Return whether the whole files must be read: the three versions, and merged last.
 
-    A fault that reading all of them finds is never passed over here. What the common
-    chunks hold counts for each file alike, so that only this is left to see:
+    The chunks that all files share contribute the same to each, so it is enough to look
+    at the other chunks. No fault that the whole files show is missed:
 
-    - A name defined more often in merged than in any version is so by the others.
-    - A name unbound in merged alone is used by merged's others, and then each version
-      whose others use it binds it there; or it is used by all, and each version's others
-      bind it. A star import may stand for any binding.
-    - A name that a version alone defines is defined by its others, not by merged's.
+    - If merged defines a name more often than any version, its other chunks do as well.
+    - If a name is unbound only in merged, there are two cases. Either merged's other
+      chunks use it, and each version whose other chunks use it binds it there. Or a
+      shared chunk uses it, and the other chunks of each version bind it. A star import
+      may bind any name.
+    - If a version defines a name that merged does not, its other chunks define it.
     """
     facts = [Facts.of(chunks) for chunks in _differing([Counter(chunks) for chunks in files])]
     *before, now = facts
@@ -199,7 +194,7 @@ _NAME = re.compile(r"\w+")
 
 
 def _more_often(facts: Sequence[Facts]) -> list[str]:
-    """Return what merged defines more often than any version."""
+    """Return the names that merged defines more often than any version."""
     *before, now = facts
     return [
         name
@@ -222,7 +217,7 @@ def _unbound(facts: Sequence[Facts]) -> str:
 
 
 def _gone(facts: Sequence[Facts]) -> set[str]:
-    """Return what a version defines and merged no longer does."""
+    """Return the names that a version defines and merged does not."""
     *before, now = facts
     return set().union(*(each.defined for each in before)) - now.known - _OF_BUILTINS
 
@@ -233,13 +228,13 @@ _OF_BUILTINS = frozenset(
     if isinstance(kind, type)
     for name in dir(kind)
 )
-"""What may be an attribute of anything, whoever else defines it."""
+"""Names of attributes that built-in types have as well."""
 
 
 def _undefined(files: Sequence[Sequence[str]], facts: Sequence[Facts]) -> str:
-    """Find an attribute that is read but lost its definition.
+    """Find an attribute that merged reads but no longer defines.
 
-    If a side that does not define it reads it too, it comes from elsewhere.
+    If a side reads the attribute without defining it, another file defines it.
     """
     now = facts[-1]
     gone = _gone(facts)

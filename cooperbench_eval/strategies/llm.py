@@ -1,4 +1,4 @@
-"""Has a language model resolve conflicts, and takes only what passes the checks."""
+"""Asks a language model to resolve conflicts, and accepts only answers that pass the checks."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
@@ -48,46 +48,48 @@ _TAKEN = frozenset(
     }
     | {"seed", "stream", "temperature", "timeout"}
 )
-"""What goes by an argument of its own, or would not give one whole answer."""
+"""Options that have an argument of their own, or would not give one complete answer."""
 
 
 @frozen
 class LLMStrategy:
-    """Asks a model what is to stand in the place of each conflict.
+    """Asks a model for the text that replaces each conflict.
 
-    Conflicts of one definition are asked about together. An answer is taken only if it
-    has exactly one text for each conflict, no markers, every line that both sides kept,
-    and leaves a file that parses if all versions parse; otherwise the model is told why
-    and asked again. A conflict without an answer that passes stays open.
+    One question covers all conflicts of a definition. An answer is accepted only if it
+    has exactly one text for each conflict, no conflict markers, and every line that both
+    sides kept, and if the file still parses, provided that all versions parse. If an
+    answer is not accepted, the model is asked again with the reason. A conflict without
+    an accepted answer stays open.
 
-    A strategy that is pickled leaves its key behind, and options that may be secrets,
-    such as headers; a worker process finds its own key in the environment.
+    Pickling drops the key and all options that may be secrets, such as headers. A worker
+    process reads its own key from the environment.
 
     Attributes:
         model: The model, as litellm names it, such as `gpt-5` or `openai/my-model`.
-        api_base: Where the provider is, for a server of one's own.
-        api_key: The key, if not in the environment.
-        temperature: How freely it answers; `None` leaves it to the provider.
-        seed: What its chance starts from, if the provider knows that.
-        max_attempts: How often a question is asked.
-        timeout_seconds: How long one answer may take; also the longest wait between two.
-        max_tokens: How long an answer may be.
+        api_base: The address of the provider, such as your own server's.
+        api_key: The key, if it is not in the environment.
+        temperature: The sampling temperature; `None` uses the provider's default.
+        seed: The seed for sampling, if the provider supports one.
+        max_attempts: How often a question is asked at most.
+        timeout_seconds: How long one answer may take, and the longest wait before a
+            retry.
+        max_tokens: The most tokens that an answer may have.
         context_lines: How many lines around a conflict are shown.
-        whole_lines: Up to how many lines a file's conflicts are asked about at once.
-        concurrency: How many questions of a merge are under way at a time.
-        budget_usd: No question is asked once a merge has cost so much; known prices
-            count, and what is under way is not called back.
-        max_invented_lines: How many lines of an answer no version may have.
-        min_kept: Where both sides only added lines, the share of the tokens of each that
-            an answer must have. Where git split what they added into several conflicts
-            a right answer may well have less in one of them, and more in another.
-        cassette: A directory to keep exchanges in, and to take them from.
-        replay: Where answers come from; by default the cassette, if there is one, and
-            else the model.
-        prompts: The texts to ask with, or a directory that holds other ones.
-        options: What else is passed to litellm. What goes by a name like those of
-            secrets, such as `extra_headers`, is no part of what a cassette keeps.
-        client: Who is asked instead of litellm.
+        whole_lines: A file with at most this many lines is asked about in one question.
+        concurrency: How many questions of a merge may be in flight.
+        budget_usd: The cost of a merge at which no further question is asked. Only known
+            prices count. Questions in flight are not cancelled.
+        max_invented_lines: How many lines of an answer may be in none of the versions.
+        min_kept: If both sides only added lines: the share of each side's tokens that an
+            answer must contain. Git may split such additions into several conflicts, and
+            then a correct answer may have less in one conflict and more in another.
+        cassette: A directory that stores exchanges, and from which they are replayed.
+        replay: Where answers come from; by default from the cassette if it has them, and
+            otherwise from the model.
+        prompts: The prompts, or a directory with other ones.
+        options: Further arguments for litellm. Arguments with names like those of
+            secrets, such as `extra_headers`, are not stored in a cassette.
+        client: The client to ask instead of litellm.
     """
 
     model: str = field(default="")
@@ -129,25 +131,25 @@ class LLMStrategy:
     @replay.validator
     def _check_replay(self, _: object, replay: Replay) -> None:
         if replay in {Replay.REPLAY, Replay.RECORD} and self.cassette is None:
-            raise ValueError(f"to {replay} takes a directory: cassette=...")
+            raise ValueError(f"replay={replay.value!r} needs a directory: cassette=...")
 
     @options.validator
     def _check_options(self, _: object, options: Mapping[str, Any]) -> None:
         if taken := sorted(_TAKEN & options.keys()):
-            raise ValueError(f"not to be given in options: {', '.join(taken)}")
+            raise ValueError(f"options must not contain {', '.join(taken)}")
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave the key and every option that may be a secret behind."""
+        """Return the state without the key and without options that may be secrets."""
         state = {each.name: getattr(self, each.name) for each in fields(LLMStrategy)}
         return state | {"api_key": None, "options": without_secrets(self.options)}
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
-        """Take over what `__getstate__` gave."""
+        """Restore the state from `__getstate__`."""
         for name, value in state.items():
             object.__setattr__(self, name, value)
 
     def merge(self, merge_input: MergeInput, /) -> MergeOutcome:
-        """Return the three-way merge with what the model resolved."""
+        """Return the three-way merge with everything that the model resolved."""
         return _Conversation(self, merge_input).outcome()
 
 
@@ -199,7 +201,7 @@ class _Conversation:
         self._files = {file.path: file for file in _files(merge_input.merge)}
 
     def outcome(self) -> MergeOutcome:
-        """Ask, and put what passes in its place."""
+        """Ask all questions, and put the accepted answers in place of the conflicts."""
         questions = list(self._questions())
         exchanges = self._ask_all(questions)
         answers: dict[Conflict, bytes | Gone] = {}
@@ -211,12 +213,12 @@ class _Conversation:
                     answers[conflict] = answer
         self._reopen_broken(answers, rows)
         resolved = self._merge.resolve(answers.get)
-        nothing_said = bool(exchanges) and not any(each.answered for each in exchanges)
+        is_unanswered = bool(exchanges) and not any(each.answered for each in exchanges)
         return MergeOutcome(
             changes=resolved.changes,
             conflicts=resolved.conflicts,
             conflicts_met=len(self._merge.conflicts),
-            failure=exchanges[0].reason if nothing_said else "",
+            failure=exchanges[0].reason if is_unanswered else "",
             ledger=tuple(rows.values()),
             merge=resolved,
             service_failed=any(each.service_failed for each in exchanges),
@@ -232,7 +234,7 @@ class _Conversation:
                 yield Question(path=conflict.path, places=(place,), is_choice=True)
 
     def _ask_all(self, questions: Sequence[Question]) -> list[Exchange]:
-        """Ask with some questions under way at a time; an interrupt drops the rest."""
+        """Ask with several questions in flight; an interrupt drops the others."""
         threads = self._strategy.concurrency
         return in_threads(self._ask, questions, threads=threads, stopped=self._asker.stopped)
 
@@ -247,7 +249,7 @@ class _Conversation:
         return evolve(exchange, reason=redact(exchange.reason, secrets))
 
     def _left_out(self, answers: Mapping[Conflict, bytes]) -> str:
-        """Say what an answer lacks of lines that a side only added."""
+        """Return which added lines an answer lacks; empty if it has enough of them."""
         both_added = any(not c.base and c.ours and c.theirs for c in answers)
         if both_added and not any(text.strip() for text in answers.values()):
             return "it has nothing of what both sides added"
@@ -260,7 +262,7 @@ class _Conversation:
     def _reopen_broken(
         self, answers: dict[Conflict, bytes | Gone], rows: dict[Conflict, LedgerRow]
     ) -> None:
-        """Leave a file open whose answers pass one by one, and not together."""
+        """Reopen the conflicts of a file whose answers pass separately but not together."""
         for file in self._files.values():
             texts = {c: t for c in file.conflicts if isinstance(t := answers.get(c), bytes)}
             if texts and (problem := file.fault(texts)):
@@ -274,9 +276,9 @@ class _File:
     """A file with conflicts between lines.
 
     Attributes:
-        path: Its place.
+        path: Its path.
         conflicts: Its open conflicts, in order.
-        settled: The lines before, between and behind them.
+        settled: The lines before, between and after them.
         versions: The whole file in base, ours and theirs.
     """
 
@@ -286,23 +288,32 @@ class _File:
     versions: tuple[bytes, bytes, bytes] = field(repr=False)
 
     def places(self) -> list[Place]:
-        """Return the conflicts where they stand; none if the file is not UTF-8."""
+        """Return the conflicts with their places; empty if the file is not UTF-8."""
+        if not self._is_utf8():
+            return []
         lines: list[str] = []
         ends = []
-        try:
-            for settled, conflict in zip(self.settled, self.conflicts, strict=False):
-                lines += lines_of(settled)
-                start = len(lines)
-                lines += lines_of(conflict.ours)
-                ends.append((conflict, start, len(lines)))
-                lines_of(conflict.base), lines_of(conflict.theirs)
-            lines += lines_of(self.settled[-1])
-        except UnicodeDecodeError:
-            return []
+        for settled, conflict in zip(self.settled, self.conflicts, strict=False):
+            lines += lines_of(settled)
+            start = len(lines)
+            lines += lines_of(conflict.ours)
+            ends.append((conflict, start, len(lines)))
+        lines += lines_of(self.settled[-1])
         return [Place(conflict=c, lines=lines, start=start, end=end) for c, start, end in ends]
 
+    def _is_utf8(self) -> bool:
+        texts = [text for c in self.conflicts for text in (c.base, c.ours, c.theirs) if text]
+        try:
+            b"\n".join([*self.settled, *texts]).decode("utf-8")
+        except UnicodeDecodeError:
+            return False
+        return True
+
     def fault(self, texts: Mapping[Conflict, bytes]) -> str:
-        """Say why the file would not parse with *texts*; other conflicts may be as either side."""
+        """Return why the file does not parse with *texts*; empty if it does.
+
+        All other conflicts take ours, or all of them take theirs; either may parse.
+        """
         fault = ""
         for side in ("ours", "theirs"):
             filled = [texts.get(c, getattr(c, side) or b"") for c in self.conflicts]
@@ -332,7 +343,7 @@ def _files(merge: ThreeWayMerge) -> Iterator[_File]:
 def _settle(
     question: Question, exchange: Exchange
 ) -> Iterator[tuple[Conflict, bytes | Gone | None, LedgerRow]]:
-    """Yield what became of each conflict of a question."""
+    """Yield the answer to each conflict of a question, if it has one, and its ledger row."""
     for i, place in enumerate(question.places):
         conflict = place.conflict
         row = LedgerRow(
@@ -361,7 +372,7 @@ def _settle(
 
 
 def _shares_kept(conflict: Conflict, text: bytes) -> tuple[float, float]:
-    """Return the share of what either side added that *text* has."""
+    """Return which share of each side's added tokens *text* contains."""
     versions = conflict.base or b"", conflict.ours or b"", conflict.theirs or b""
     return shares_kept(versions, text)
 
@@ -369,11 +380,10 @@ def _shares_kept(conflict: Conflict, text: bytes) -> tuple[float, float]:
 def _why_not_asked(conflict: Conflict) -> str:
     if conflict.has_lines:
         return "the file is not UTF-8"
-    return "no text can be the answer"
+    return "text cannot resolve it"
 
 
 def _features(merge_input: MergeInput) -> str:
-    """Say what is known of the features."""
     known = (("Side A", merge_input.ours_feature), ("Side B", merge_input.theirs_feature))
     return "\n".join(_described(side, feature) for side, feature in known if feature)
 

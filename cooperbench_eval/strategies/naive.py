@@ -1,4 +1,4 @@
-"""The standard git merge: what it cannot merge stays open."""
+"""The standard git merge, which leaves all of its conflicts open."""
 
 from typing import ClassVar
 
@@ -17,7 +17,7 @@ class NaiveStrategy:
     is_symmetric: ClassVar[bool] = True
 
     def merge(self, merge_input: MergeInput, /) -> MergeOutcome:
-        """Return the three-way merge as it is."""
+        """Return the three-way merge unchanged."""
         merge = merge_input.merge
         return MergeOutcome(
             changes=merge.changes, conflicts=merge.conflicts, conflicts_met=len(merge.conflicts)

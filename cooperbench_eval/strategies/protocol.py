@@ -1,4 +1,4 @@
-"""What a merge strategy takes, gives and is.
+"""The protocol of merge strategies: their input, their outcome, and the strategy itself.
 
 A strategy is any object with a `name` and a `merge` method. It sees the base,
 both sides and the finished three-way merge, never the tests.
@@ -24,7 +24,7 @@ __all__ = [
 
 @frozen(kw_only=True)
 class FeatureContext:
-    """What a strategy may know of a feature.
+    """What a strategy may know about a feature.
 
     Attributes:
         number: The feature's number in its task.
@@ -44,8 +44,8 @@ class MergeInput:
         ours: The side that is merged into.
         theirs: The side that is merged.
         merge: The finished three-way merge, its conflicts open.
-        ours_feature: What is known of the feature on our side.
-        theirs_feature: What is known of the feature on their side.
+        ours_feature: What is known about the feature on our side.
+        theirs_feature: What is known about the feature on their side.
     """
 
     base: Snapshot
@@ -63,21 +63,21 @@ class MergeInput:
 
 @frozen(kw_only=True)
 class MergeOutcome:
-    """What a strategy made of a merge.
+    """The result of a merge strategy.
 
     Attributes:
-        changes: The merged overlay; open conflicts stand in it as git's markers.
-        conflicts: The conflicts left open.
-        conflicts_met: How many the three-way merge had.
+        changes: The merged overlay; open conflicts are in it with git's markers.
+        conflicts: The conflicts that are still open.
+        conflicts_met: How many conflicts the three-way merge had.
         strategy: The strategy's name.
-        failure: Why the strategy could not do its work; else empty.
-        ledger: What became of each conflict or block of conflicts, if the strategy
-            says so.
-        usage: What asking models came to, one record a model.
+        failure: Why the strategy failed; empty if it did not.
+        ledger: How each conflict or block of conflicts was resolved, or why it is open,
+            if the strategy records that.
+        usage: The use of models, with one record for each model.
         service_failed: Whether a service that the strategy needs, such as a model's
-            provider, failed it, so that trying again may end otherwise.
-        merge: The three-way merge with what was resolved, from which another strategy
-            of a cascade can go on; `None` if the strategy did not keep it.
+            provider, failed, so that a retry may give another result.
+        merge: The three-way merge with the resolutions, from which the next member of a
+            cascade can continue; `None` if the strategy does not return it.
     """
 
     changes: Changes
@@ -92,7 +92,7 @@ class MergeOutcome:
 
     @property
     def status(self) -> MergeStatus:
-        """How the merge ended."""
+        """The status of the merge."""
         if self.failure:
             return MergeStatus.FAILED
         if self.conflicts:
@@ -110,18 +110,18 @@ class MergeOutcome:
 
 @runtime_checkable
 class MergeStrategy(Protocol):
-    """Decides what becomes of the conflicts of a merge.
+    """Resolves the conflicts of a merge, or leaves them open.
 
-    One that does not mind which side is which may say so by an attribute `is_symmetric`
-    that is true: with the sides swapped it leaves the same files open, and makes the
-    same of all others. `cooperbench_eval.testing` checks that.
+    A strategy may have an attribute `is_symmetric`. If it is true, the strategy promises
+    that swapping the sides leaves the same files open and gives the same contents for all
+    other files. `cooperbench_eval.testing` checks that.
     """
 
     @property
     def name(self) -> str:
-        """The name it goes by in reports; its entry point's, if it has one.
+        """The name in reports, which is also the name of its entry point, if it has one.
 
-        An attribute does; it need not be settable.
+        A read-only attribute is enough.
         """
         ...
 
@@ -133,13 +133,13 @@ class MergeStrategy(Protocol):
 def resolve_conflicts(
     merge_input: MergeInput, answer: Callable[[Conflict], bytes | Gone | None]
 ) -> MergeOutcome:
-    """Lift a function over one conflict to a strategy's `merge`.
+    """Turn a function for one conflict into a strategy's `merge`.
 
-    *answer* returns the text that takes the conflict's place, or `None` to leave
-    it open. It is asked about conflicts between lines and about those in which a
-    whole file's contents can be the answer (binary, modify/delete); conflicts of
-    other kinds, of links and of submodules stay open. `Gone.GONE` deletes the file of
-    a modify/delete. Nothing outside of the conflicts changes.
+    *answer* returns the text that replaces the conflict, or `None` to leave it open. It
+    is called for conflicts between lines, and for those that the contents of a whole
+    file can resolve (binary, modify/delete). Conflicts of other kinds, of links and of
+    submodules stay open. `Gone.GONE` deletes the file of a modify/delete conflict.
+    Nothing outside of the conflicts changes.
 
     Example:
         >>> class Ours:
@@ -153,7 +153,9 @@ def resolve_conflicts(
     def answered(conflict: Conflict) -> bytes | Gone | None:
         text = answer(conflict)
         if not isinstance(text, bytes | Gone | None):
-            raise TypeError(f"the answer to a conflict is bytes, Gone.GONE or None, not {text!r}")
+            raise TypeError(
+                f"the answer to a conflict must be bytes, Gone.GONE or None, not {text!r}"
+            )
         if text is None:
             rows.append(LedgerRow.left_open(conflict, "the strategy has no answer"))
         else:

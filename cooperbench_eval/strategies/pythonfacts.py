@@ -1,12 +1,12 @@
-"""What Python files define, bind and use, read in chunks so that no chunk is read twice.
+"""Finds what Python files define, bind and use, in chunks so that no chunk is read twice.
 
-A file is cut behind an empty line, before a definition at its top level and the comments
-on that. If each chunk parses alone, the file is their statements one after the other:
-where a chunk ends, no string, bracket or continued line is open, and the next starts in
-column 0 with a word that cannot continue a statement. So what is found in the file is the
-sum of what is found in its chunks, but for three things, which `cut` sees to: imports from
-`__future__`, which hold for all that follows; `global` at the top level, which forbids
-what stands before it; and cuts inside a string, whose chunks do not parse.
+A file is cut after an empty line that precedes a top-level definition and its comments. If
+each chunk parses on its own, the file consists of the chunks' statements in order: no
+string, bracket or continued line is open where a chunk ends, and the next chunk starts in
+column 0 with a word that cannot continue a statement. So the facts of the file are the sum
+of the facts of its chunks, with three exceptions, which `cut` handles: imports from
+`__future__`, which apply to everything after them; `global` at the top level, which makes
+earlier uses of the name invalid; and cuts inside a string, where the chunks do not parse.
 """
 
 import ast
@@ -39,12 +39,12 @@ _CUT = re.compile(r"\n[ \t\r]*\n(?=(?:#[^\n]*\n)*(?:@|def |class |async def ))")
 
 
 class UnreadableError(Exception):
-    """The file is no Python; the message is the compiler's."""
+    """The file is not valid Python; the message is the compiler's."""
 
 
 @lru_cache(maxsize=_FILES_KEPT)
 def cut(source: bytes) -> tuple[str, ...]:
-    """Cut a file into chunks whose facts add up to those of the file.
+    """Cut a file into chunks whose facts add up to the facts of the file.
 
     Raises:
         UnreadableError: It does not parse.
@@ -61,12 +61,12 @@ def _pieces(text: str) -> list[str]:
     """Cut a text wherever a chunk may end."""
     ends = [found.end() for found in _CUT.finditer(text)]
     if ends and "__future__" in text[ends[0] :]:
-        return [text]  # it may stand where it must not
+        return [text]  # such an import is invalid after the first statement
     return [text[start:end] for start, end in zip([0, *ends], [*ends, len(text)], strict=True)]
 
 
 def _chunks(text: str, pieces: list[str]) -> tuple[str, ...]:
-    """Make chunks of a text's pieces: as many as parse alone, then what is left as one."""
+    """Return the pieces that parse on their own, up to the first that does not, and the rest."""
     chunks: list[str] = []
     future = ""
     for i, piece in enumerate(pieces):
@@ -75,10 +75,10 @@ def _chunks(text: str, pieces: list[str]) -> tuple[str, ...]:
             future = future if i else _future(piece)
             continue
         rest = future + "".join(pieces[i:])
-        # Empty lines instead of what stands before it, for the line that the error names.
+        # Empty lines replace the text before it, so that an error names the right line.
         rest = "\n" * (text.count("\n") - rest.count("\n")) + rest
         if error := _error(rest):
-            # Only of the whole does the compiler say that a name is global too late.
+            # Only in the whole text does the compiler find that `global` comes too late.
             raise UnreadableError(_error(text) if _GLOBAL.search(rest) else error)
         return (*chunks, rest)
     return tuple(chunks)
@@ -86,11 +86,11 @@ def _chunks(text: str, pieces: list[str]) -> tuple[str, ...]:
 
 @lru_cache(maxsize=_CHUNKS_KEPT)
 def _error(text: str) -> str:
-    """Say why a text is no Python, empty if it is."""
+    """Return why a text is not valid Python; empty if it is."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            # Unlike a parser alone it finds, say, an argument given twice.
+            # Unlike the parser, the compiler also finds, for example, a repeated argument.
             compile(text, "<merged>", "exec", dont_inherit=True)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as exc:
         return str(exc) or type(exc).__name__
@@ -98,7 +98,7 @@ def _error(text: str) -> str:
 
 
 def _future(text: str) -> str:
-    """Return a line that imports from `__future__` what the text does."""
+    """Return a line with the text's imports from `__future__`."""
     if "__future__" not in text:
         return ""
     features = [
@@ -112,7 +112,7 @@ def _future(text: str) -> str:
 
 @lru_cache(maxsize=_CHUNKS_KEPT)
 def _has_global(text: str) -> bool:
-    """Say whether `global` stands outside of functions and classes."""
+    """Return whether there is a `global` outside of functions and classes."""
     return bool(_GLOBAL.search(text)) and _declares_global(_parsed(text))
 
 
@@ -129,14 +129,14 @@ def _declares_global(node: ast.AST) -> bool:
 
 @frozen
 class Facts:
-    """What a file, or some of its chunks, defines, binds and uses.
+    """The names that a file, or some of its chunks, defines, binds and uses.
 
     Attributes:
         definitions: How often each function and class is defined, by qualified name.
         used: The names used as globals.
         bound: The names bound as globals.
         members: The names that classes bind.
-        has_star: Whether any name may be bound, by a star import.
+        has_star: Whether there is a star import, which may bind any name.
     """
 
     definitions: Counter[str]
@@ -147,7 +147,7 @@ class Facts:
 
     @classmethod
     def of(cls, chunks: Iterable[str]) -> "Facts":
-        """Add up what the chunks hold."""
+        """Add up the facts of the chunks."""
         each = [_facts(chunk) for chunk in chunks]
         definitions: Counter[str] = Counter()
         for facts in each:
@@ -167,7 +167,7 @@ class Facts:
 
     @property
     def known(self) -> set[str]:
-        """The names that may be an attribute's."""
+        """The names that attributes may have."""
         return self.defined | self.bound | self.members
 
     @property
@@ -178,7 +178,6 @@ class Facts:
 
 @lru_cache(maxsize=_CHUNKS_KEPT)
 def _facts(chunk: str) -> Facts:
-    """Read a chunk that parses."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         table = symtable.symtable(chunk, "<merged>", "exec")
@@ -214,11 +213,11 @@ _NAMELESS = frozenset({"lambda", "genexpr", "listcomp", "setcomp", "dictcomp"})
 
 @frozen
 class Attributes:
-    """The attributes that a file, or some of its chunks, speaks of.
+    """The names of the attributes that a file, or some of its chunks, reads and sets.
 
     Attributes:
-        used: The names of those it reads.
-        stored: The names of those it sets.
+        used: The names that are read.
+        stored: The names that are set.
     """
 
     used: set[str]
@@ -226,7 +225,7 @@ class Attributes:
 
     @classmethod
     def of(cls, chunks: Iterable[str]) -> "Attributes":
-        """Add up what the chunks hold."""
+        """Add up the attributes of the chunks."""
         each = [_attributes(chunk) for chunk in chunks]
         return cls(
             used=set().union(*(attributes.used for attributes in each)),
@@ -246,11 +245,11 @@ def _attributes(chunk: str) -> Attributes:
 
 @lru_cache(maxsize=_CHUNKS_KEPT)
 def slips(chunk: str) -> Counter[str]:
-    """Count what is hardly ever meant, in a chunk that parses.
+    """Count probable mistakes in a chunk that parses.
 
     Returns:
-        Sentences of what is wrong, with how often it is: statements that are never
-        reached, keys, conditions and cases that stand twice.
+        Descriptions of the mistakes with their counts: statements that are never
+        reached, and keys, conditions and cases that occur twice.
     """
     found: Counter[str] = Counter()
     chained: set[ast.AST] = set()
@@ -275,7 +274,7 @@ _LEAVING = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 
 
 def _tests(head: ast.If, chained: set[ast.AST]) -> Iterator[str]:
-    """Yield the conditions of a chain of `elif`, and note its links."""
+    """Yield the conditions of a chain of `elif`, and add its statements to *chained*."""
     link: ast.stmt = head
     while isinstance(link, ast.If):
         chained.add(link)

@@ -1,4 +1,4 @@
-"""Runs a strategy on two sides, and keeps its mistakes from going further."""
+"""Runs a strategy on two sides, and turns its mistakes into one error."""
 
 from attrs import evolve
 
@@ -21,17 +21,17 @@ def merge(
     strategy: str | MergeStrategy = "naive",
     labels: Labels | None = None,
 ) -> MergeOutcome:
-    r"""Merge *theirs* into *ours*, both made on *base*.
+    r"""Merge *theirs* into *ours*, which both start from *base*.
 
     Args:
         base: The common ancestor.
         ours: The side that is merged into.
         theirs: The side that is merged.
         strategy: A registered name, or an object with `name` and `merge`.
-        labels: What the sides are called in conflict markers.
+        labels: The names of the sides in conflict markers.
 
     Raises:
-        StrategyError: The strategy is not to be had, or failed.
+        StrategyError: The strategy cannot be loaded, or it failed.
         RepositoryError: A touched file of *base* cannot be read.
 
     Example:
@@ -49,12 +49,12 @@ def merge(
 
 
 def run_strategy(strategy: MergeStrategy, merge_input: MergeInput) -> MergeOutcome:
-    """Run *strategy* and hold it to the protocol.
+    """Run *strategy*, and check its outcome against the protocol.
 
-    How many conflicts it met is counted here: it is a fact of the three-way merge.
+    The outcome's `conflicts_met` is set here, because it is a fact of the three-way merge.
 
     Raises:
-        StrategyFailedError: It raised, or returned something else than an outcome.
+        StrategyFailedError: It raised, or did not return a valid outcome.
     """
     try:
         outcome = strategy.merge(merge_input)
@@ -76,20 +76,20 @@ def _described(exc: Exception) -> str:
 
 
 def _flaw(outcome: object, merge_input: MergeInput) -> str:
-    """Say what about *outcome* would break whoever reads it; empty where nothing would."""
+    """Return what is wrong with the types in *outcome*; empty if nothing is."""
     if not isinstance(outcome, MergeOutcome):
         return f"returned {type(outcome).__qualname__} instead of a MergeOutcome"
     if not isinstance(outcome.changes, Changes):
         return f"its changes are of type {type(outcome.changes).__qualname__} instead of Changes"
     for path, entry in outcome.changes.items():
         if entry is not None and not (isinstance(entry, Entry) and isinstance(entry.data, bytes)):
-            return f"its changes hold no entry with bytes at {path!r}"
+            return f"its changes have something other than an entry with bytes at {path!r}"
     for name, type_ in (("failure", str), ("service_failed", bool)):
         if not isinstance(getattr(outcome, name), type_):
-            return f"its {name} is no {type_.__name__}"
+            return f"its {name} is not a {type_.__name__}"
     kinds = (("conflicts", Conflict), ("ledger", LedgerRow), ("usage", ModelUsage))
     for name, kind in kinds:
         if not all(isinstance(item, kind) for item in getattr(outcome, name)):
-            return f"something in its {name} is no {kind.__name__}"
-    outcome.tree_id(merge_input.base)  # raises where the changes make no tree
+            return f"an item of its {name} is not a {kind.__name__}"
+    outcome.tree_id(merge_input.base)  # raises if the changes do not give a valid tree
     return ""

@@ -1,4 +1,4 @@
-"""Merges conflicts by the structure of the source, in the languages it knows."""
+"""Merges conflicts by the structure of the source, in the supported languages."""
 
 import contextlib
 from collections.abc import Iterator, Sequence
@@ -34,13 +34,15 @@ __all__ = ["StructuredStrategy"]
 class StructuredStrategy:
     """Merges constructs instead of lines: definitions, statements, parameters, items.
 
-    A whole file is merged if what comes out agrees with the lines that are settled, or
-    else one block at a time.
+    It first merges the whole file, and accepts the result if it keeps the lines that the
+    line merge settled. Otherwise it merges one block at a time.
 
     Attributes:
-        max_bytes: The largest file that is looked at.
-        by_content: Order two insertions at one place by the text of the sides alone, so
+        max_bytes: The largest version of a file that it merges.
+        by_content: Order two insertions at one place only by the text of the sides, so
             that swapping the sides gives the same bytes.
+        resettles: Whether a merge of the whole file may also change settled lines, within
+            the top-level constructs that contain a conflict.
     """
 
     name: str = "structured"
@@ -50,7 +52,7 @@ class StructuredStrategy:
 
     @property
     def is_symmetric(self) -> bool:
-        """Whether it does not mind which side is which."""
+        """Whether swapping the sides gives the same result."""
         return self.by_content
 
     def merge(self, merge_input: MergeInput, /) -> MergeOutcome:
@@ -58,14 +60,14 @@ class StructuredStrategy:
         return resolve_files(merge_input, self._propose)
 
     def _propose(self, file: ConflictFile) -> Proposal:
-        whole = self._attempts(file.path, file.versions)
+        whole = self._merges(file.path, file.versions)
 
         def each(block: ConflictBlock) -> list[Resolution]:
             lead, tail = file.around(block)
             versions = [lead + text + tail for text in (block.base, block.ours, block.theirs)]
             try:
                 _check(whole, file.settled)
-                merged = list(self._attempts(file.path, versions))
+                merged = list(self._merges(file.path, versions))
                 found = {_fitting(each.text, (lead, tail))[0]: each.rule for each in merged}
             except StructureError as exc:
                 return [Resolution(reason=str(exc))]
@@ -73,25 +75,21 @@ class StructuredStrategy:
 
         return Proposal(whole=whole.good, resettles=self.resettles, each=each)
 
-    def _attempts(self, path: str, versions: Sequence[bytes]) -> "_Attempts":
+    def _merges(self, path: str, versions: Sequence[bytes]) -> "_OrderedMerges":
         base, ours, theirs = versions
         if self.by_content and theirs < ours:
             ours, theirs = theirs, ours
-        return _Attempts(
-            path,
-            (base, ours, theirs),
-            max_bytes=self.max_bytes,
-        )
+        return _OrderedMerges(path, (base, ours, theirs), max_bytes=self.max_bytes)
 
 
-class _Attempts:
-    """Merges of a file in either order, each made when it is first asked for."""
+class _OrderedMerges:
+    """The merges of a file in both orders, each computed when it is first needed."""
 
     def __init__(self, path: str, versions: Sequence[bytes], *, max_bytes: int) -> None:
         self._path = path
         self._versions = versions
-        # The newline before a file's first line is none of the file's own, and a construct
-        # that moves takes along the one before it.
+        # Trees use "\n" only: the newline before a file's first line is not the file's own,
+        # and a construct that moves takes the newline before it along.
         self._is_crlf = b"\n" in b"".join(versions) and all(map(_is_crlf, versions))
         self._max_bytes = max_bytes
         self._made: list[FileMerge | StructureError] = []
@@ -111,11 +109,11 @@ class _Attempts:
             elif not isinstance(made, OrderError):
                 raise made
         if all(isinstance(made, OrderError) for made in self._made):
-            raise DisagreementError("neither order of what both sides insert is right")
+            raise DisagreementError("both sides insert at one place, and neither order is allowed")
 
     @property
     def good(self) -> Iterator[FileMerge]:
-        """The merged files, none if the file cannot be merged."""
+        """The merged files; empty if the file cannot be merged."""
         with contextlib.suppress(StructureError):
             yield from self
 
@@ -131,7 +129,7 @@ class _Attempts:
     @cached_property
     def _trees(self) -> list[Construct]:
         if max(map(len, self._versions)) > self._max_bytes:
-            raise StructureError(f"the file has more than {self._max_bytes:,} bytes")
+            raise StructureError(f"a version has more than {self._max_bytes:,} bytes")
         versions = [version or b"\n" for version in self._versions]
         if self._is_crlf:
             versions = [version.replace(b"\r\n", b"\n") for version in versions]
@@ -145,22 +143,22 @@ def _is_crlf(text: bytes) -> bool:
     return text.count(b"\n") == text.count(b"\r\n")
 
 
-def _check(attempts: _Attempts, settled: Sequence[bytes]) -> None:
-    """Refuse a file whose blocks cannot be looked at one by one.
+def _check(merges: _OrderedMerges, settled: Sequence[bytes]) -> None:
+    """Refuse a file whose blocks must not be merged one by one.
 
-    That is so where the sides interfere, and where the file can be merged, but not
-    without changing lines that the line merge has settled: it took for one what are two
-    constructs.
+    That is the case if the sides interfere. It is also the case if merging the whole file
+    changes lines that the line merge settled, because then the line merge took two
+    different constructs for one.
     """
     try:
-        first = next(iter(attempts))
+        first = next(iter(merges))
     except DisagreementError:
         return
     _fitting(first.text, settled)
 
 
 def _fitting(merged: bytes, settled: Sequence[bytes]) -> list[bytes]:
-    """Return what stands between settled lines."""
+    """Return the text between settled lines."""
     texts = find_between(merged, settled)
     if texts is None:
         raise StructureError("lines outside of the conflict would change")

@@ -1,4 +1,4 @@
-"""Merges conflicts by their tokens, in any language."""
+"""Merges conflicts token by token, in any language."""
 
 from itertools import product
 
@@ -14,15 +14,16 @@ __all__ = ["TokensStrategy"]
 
 @frozen(kw_only=True)
 class TokensStrategy:
-    """Merges what both sides changed token by token, and refuses true overlaps.
+    """Merges both sides' changes token by token, and refuses true overlaps.
 
-    Edits of different tokens are combined. Where both sides insert at one point, both
-    insertions are kept, with one separator between them: ours first, or theirs where
-    only that passes the static judge. What does not pass it is not offered.
+    Edits of different tokens are combined. If both sides insert at one point, both
+    insertions are kept, with one separator between them. Ours comes first, or theirs if
+    only that passes the static checks. A block stays open if neither order passes.
 
     Attributes:
-        max_tokens: The most tokens that a side of a block may have; more is refused.
-        by_content: Order two insertions at one point by their tokens alone, so that
+        max_tokens: The most tokens that a side of a block may have; a larger block stays
+            open.
+        by_content: Order two insertions at one point only by their tokens, so that
             swapping the sides gives the same bytes.
     """
 
@@ -32,7 +33,7 @@ class TokensStrategy:
 
     @property
     def is_symmetric(self) -> bool:
-        """Whether it does not mind which side is which."""
+        """Whether swapping the sides gives the same result."""
         return self.by_content
 
     def merge(self, merge_input: MergeInput, /) -> MergeOutcome:
@@ -60,7 +61,5 @@ class TokensStrategy:
             )
         except TokenMergeError as exc:
             return Resolution(reason=str(exc))
-        words = ["tokens"]
-        words += ["theirs first"] * (order is Order.THEIRS_FIRST)
-        words += ["in small"] * (not coalesce)
-        return Resolution(text=text, rule=", ".join(words))
+        rule = "tokens, theirs first" if order is Order.THEIRS_FIRST else "tokens"
+        return Resolution(text=text, rule=rule if coalesce else f"{rule}, in small")

@@ -1,4 +1,4 @@
-"""Keeps both sides' lines wherever they conflict."""
+"""Keeps the lines of both sides in each conflict."""
 
 from attrs import frozen
 
@@ -11,10 +11,10 @@ __all__ = ["UnionStrategy"]
 
 @frozen
 class UnionStrategy:
-    """Concatenates conflicting changes: ours' lines, then theirs'.
+    """Concatenates conflicting changes, ours before theirs, as `git merge-file --union` does.
 
-    As `git merge-file --union` does. A conflict without lines to concatenate
-    (modify/delete, binary, mode, submodule …) stays open.
+    A conflict without lines to concatenate (modify/delete, binary, mode, submodule …)
+    stays open.
     """
 
     name: str = "union"

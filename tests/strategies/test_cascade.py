@@ -15,10 +15,10 @@ OURS, THEIRS = (
 EITHER = b"f(a, b, c)\n" + GAP + b"x = 2\nx = 3\n"
 
 
-class Rung:
+class Member:
     """A strategy made of a function; what it was asked is kept."""
 
-    def __init__(self, function, name="rung"):
+    def __init__(self, function, name="member"):
         """Take what `merge` is to do."""
         self.name = name
         self.function = function
@@ -31,14 +31,14 @@ class Rung:
 
 
 def no_record(conflicts=()):
-    """Make a rung that keeps no record, and leaves *conflicts* open."""
+    """Make a member that keeps no record, and leaves *conflicts* open."""
     changes = ce.Changes({"f": ce.Entry(b"mine\n")})
-    return Rung(lambda _: ce.MergeOutcome(changes=changes, conflicts=conflicts))
+    return Member(lambda _: ce.MergeOutcome(changes=changes, conflicts=conflicts))
 
 
-def merge_by(*rungs, base=BASE, ours=OURS, theirs=THEIRS):
-    """Merge the two sides with a cascade of *rungs*."""
-    return ce.merge(base, ours, theirs, strategy=ce.cascade(*rungs))
+def merge_by(*members, base=BASE, ours=OURS, theirs=THEIRS):
+    """Merge the two sides with a cascade of *members*."""
+    return ce.merge(base, ours, theirs, strategy=ce.cascade(*members))
 
 
 def rows_of(outcome):
@@ -50,7 +50,7 @@ def rows_of(outcome):
 
 
 @pytest.mark.parametrize("strategy", ["cascade", ce.cascade("tokens", "union")])
-def test_each_rung_goes_on_with_what_the_one_before_left_open(strategy):
+def test_each_member_goes_on_with_what_the_one_before_left_open(strategy):
     """Tokens take the arguments, union the two values; the ledger says so."""
     outcome = ce.merge(BASE, OURS, THEIRS, strategy=strategy)
 
@@ -61,8 +61,8 @@ def test_each_rung_goes_on_with_what_the_one_before_left_open(strategy):
 
 
 def answering(number):
-    """Make a rung that puts seven lines in the place of one conflict."""
-    return Rung(
+    """Make a member that puts seven lines in the place of one conflict."""
+    return Member(
         lambda given: ce.resolve_conflicts(
             given, lambda conflict: b"x\n" * 7 if number in conflict.ours else None
         )
@@ -70,7 +70,7 @@ def answering(number):
 
 
 @pytest.mark.parametrize("last", [answering(b"3"), ce.cascade("tokens", answering(b"3"))])
-def test_rows_of_later_rungs_name_the_lines_of_gits_merge(last):
+def test_rows_of_later_members_name_the_lines_of_gits_merge(last):
     """Whatever the conflicts before them have become by then."""
     texts = [b"".join(GAP + b"%s%d\n" % (side, n) for n in range(5)) for side in (b"b", b"o", b"t")]
     base = ce.Snapshot.from_files({"f": texts[0]})
@@ -84,30 +84,30 @@ def test_rows_of_later_rungs_name_the_lines_of_gits_merge(last):
     assert resolved == [lines[1], lines[3]]
 
 
-def test_a_later_rung_sees_only_what_is_open():
+def test_a_later_member_sees_only_what_is_open():
     """And the merge as it stands by then."""
-    rung = Rung(lambda given: ce.resolve_conflicts(given, lambda _: None))
+    member = Member(lambda given: ce.resolve_conflicts(given, lambda _: None))
 
-    outcome = merge_by("tokens", rung)
+    outcome = merge_by("tokens", member)
 
-    (given,) = rung.asked
+    (given,) = member.asked
     assert [conflict.ours for conflict in given.conflicts] == [b"x = 2\n"]
     assert (given.base, given.ours, given.theirs) == (BASE, OURS, THEIRS)
     assert outcome.status == "conflicts"
     assert outcome.changes["f"].data.startswith(b"f(a, b, c)\n" + GAP + b"<<<<<<<")
 
 
-def test_a_rung_is_not_asked_when_nothing_is_open():
+def test_a_member_is_not_asked_when_nothing_is_open():
     """Neither after the last conflict nor in a clean merge."""
-    rung = Rung(lambda _: 1 / 0)
+    member = Member(lambda _: 1 / 0)
 
-    assert merge_by("union", rung).status == "resolved"
-    assert merge_by(rung, theirs=OURS).status == "clean"
-    assert rung.asked == []
+    assert merge_by("union", member).status == "resolved"
+    assert merge_by(member, theirs=OURS).status == "clean"
+    assert member.asked == []
 
 
-def test_what_no_rung_resolves_stays_open_with_its_reason():
-    """The row is that of the last rung that said something."""
+def test_what_no_member_resolves_stays_open_with_its_reason():
+    """The row is that of the last member that said something."""
     outcome = merge_by("tokens")
 
     assert (outcome.status, len(outcome.conflicts), outcome.conflicts_met) == ("conflicts", 1, 2)
@@ -130,7 +130,7 @@ def test_conflicts_without_lines_stay_open_with_a_row():
     assert row.reason
 
 
-# --- rungs that fail ---------------------------------------------------------------------------
+# --- members that fail ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -142,9 +142,9 @@ def test_conflicts_without_lines_stay_open_with_a_row():
     ],
     ids=["raises", "breaks the protocol", "says that it failed"],
 )
-def test_a_rung_that_fails_is_passed_over(function):
+def test_a_member_that_fails_is_passed_over(function):
     """The next one finds everything as it was."""
-    outcome = merge_by(Rung(function), "tokens", "union")
+    outcome = merge_by(Member(function), "tokens", "union")
 
     assert outcome.changes["f"].data == EITHER
     assert outcome.failure == ""
@@ -159,9 +159,9 @@ def test_a_rung_that_fails_is_passed_over(function):
     ],
     ids=["raises", "says that it failed"],
 )
-def test_where_only_a_rung_that_fails_is_left_its_failure_is_the_reason(function, words):
-    """All conflicts are open, and each row names the rung."""
-    outcome = merge_by(Rung(function, name="broken"))
+def test_where_only_a_member_that_fails_is_left_its_failure_is_the_reason(function, words):
+    """All conflicts are open, and each row names the member."""
+    outcome = merge_by(Member(function, name="broken"))
 
     assert (outcome.status, outcome.failure) == ("conflicts", "")
     assert outcome.changes == ce.merge(BASE, OURS, THEIRS).changes
@@ -170,9 +170,9 @@ def test_where_only_a_rung_that_fails_is_left_its_failure_is_the_reason(function
 
 
 @pytest.mark.parametrize("fails", [True, False])
-def test_a_service_that_failed_a_rung_is_remembered(fails):
-    """Whatever a later rung makes of it: trying again may end otherwise."""
-    rung = Rung(
+def test_a_service_that_failed_a_member_is_remembered(fails):
+    """Whatever a later member makes of it: trying again may end otherwise."""
+    member = Member(
         lambda asked: ce.MergeOutcome(
             changes=asked.merge.changes,
             conflicts=asked.conflicts,
@@ -182,14 +182,14 @@ def test_a_service_that_failed_a_rung_is_remembered(fails):
     )
 
     for last in ("union", no_record()):
-        outcome = merge_by(rung, last)
+        outcome = merge_by(member, last)
 
         assert (outcome.status, outcome.service_failed) == ("resolved", fails)
 
 
-def test_a_rung_without_a_record_is_taken_if_it_leaves_nothing_open():
+def test_a_member_without_a_record_is_taken_if_it_leaves_nothing_open():
     """Then nobody has to go on from it."""
-    last = Rung(lambda _: 1 / 0)
+    last = Member(lambda _: 1 / 0)
 
     outcome = merge_by("tokens", no_record(), last)
 
@@ -198,7 +198,7 @@ def test_a_rung_without_a_record_is_taken_if_it_leaves_nothing_open():
     assert last.asked == []
 
 
-def test_a_rung_without_a_record_is_passed_over_if_it_leaves_something_open():
+def test_a_member_without_a_record_is_passed_over_if_it_leaves_something_open():
     """What it resolved cannot be told from the rest."""
     one = ce.merge(BASE, OURS, THEIRS).conflicts[:1]
 
@@ -206,29 +206,29 @@ def test_a_rung_without_a_record_is_passed_over_if_it_leaves_something_open():
 
     assert alone.changes == ce.merge(BASE, OURS, THEIRS).changes
     assert len(alone.conflicts) == 2
-    assert {row.reason for row in alone.ledger} == {"what it resolved cannot be told from the rest"}
+    assert {row.reason for row in alone.ledger} == {"it does not show which conflicts it resolved"}
     assert followed.changes["f"].data == EITHER
 
 
 # --- making one ----------------------------------------------------------------------------------
 
 
-def test_a_cascade_goes_by_the_names_of_its_rungs_or_its_own():
+def test_a_cascade_goes_by_the_names_of_its_members_or_its_own():
     """The outcome carries it."""
     assert ce.cascade("tokens", "union").name == "tokens+union"
-    assert ce.cascade("tokens", Rung(None, name="mine")).name == "tokens+mine"
+    assert ce.cascade("tokens", Member(None, name="mine")).name == "tokens+mine"
     assert ce.cascade("tokens", name="first").name == "first"
     assert merge_by("tokens", "union").strategy == "tokens+union"
     assert ce.merge(BASE, OURS, THEIRS, strategy="cascade").strategy == "cascade"
 
 
-def test_a_cascade_needs_a_rung():
+def test_a_cascade_needs_a_member():
     """None at all is a mistake of whoever wrote it."""
     with pytest.raises(ValueError, match="at least one strategy"):
         ce.cascade()
 
 
-def test_an_unknown_rung_is_said_when_the_cascade_is_made():
+def test_an_unknown_member_is_said_when_the_cascade_is_made():
     """Not when it is first asked."""
     with pytest.raises(ce.UnknownStrategyError) as caught:
         ce.cascade("tokens", "nonsense")
@@ -236,14 +236,14 @@ def test_an_unknown_rung_is_said_when_the_cascade_is_made():
     assert caught.value.name == "nonsense"
 
 
-def test_a_rung_that_is_no_strategy_is_refused():
+def test_a_member_that_is_no_strategy_is_refused():
     """A class instead of an instance, for example."""
     with pytest.raises(ce.StrategyLoadError):
-        ce.cascade("tokens", Rung)
+        ce.cascade("tokens", Member)
 
 
 def test_a_cascade_may_hold_a_cascade():
-    """The inner one is a rung like any other, under its own name."""
+    """The inner one is a member like any other, under its own name."""
     outcome = merge_by(ce.cascade("tokens", name="inner"), "union")
 
     assert outcome.changes["f"].data == EITHER

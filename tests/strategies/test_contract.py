@@ -75,7 +75,7 @@ class TestStructuredSettled(BuiltInLaws):
 
 
 class TestCascade(TestStructured):
-    """Its first rung has the reason of `structured`."""
+    """Its first member has the reason of `structured`."""
 
     def make_strategy(self):
         """Make it by name."""

@@ -210,7 +210,7 @@ SLIPS = {
         b"\xef\xbb\xbfa()\n",
         b"\xef\xbb\xbfb()\n",
         b"\xef\xbb\xbfa()\n\xef\xbb\xbfb()\n",
-        "a byte order mark would stand in the middle",
+        "a byte order mark would be in the middle",
     ),
 }
 

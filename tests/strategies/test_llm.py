@@ -246,7 +246,7 @@ def test_what_has_no_sides_to_choose_from_is_left_open(model_server, merge):
     outcome = merge({"a": (None, b"1\n", None), "a/b": (None, None, b"2\n")})
 
     assert outcome.status == "conflicts"
-    assert [row.reason for row in outcome.ledger] == ["no text can be the answer"]
+    assert [row.reason for row in outcome.ledger] == ["text cannot resolve it"]
     assert model_server.requests == []
 
 
@@ -884,7 +884,7 @@ def sample(tmp_path_factory):
 
 
 class Teacher:
-    """A strategy that writes down what its rungs make of each conflict."""
+    """A strategy that writes down what its members make of each conflict."""
 
     name = "teacher"
 
@@ -893,9 +893,9 @@ class Teacher:
         self.known = {}
 
     def merge(self, merge_input, /):
-        """Merge with the rungs, and note the text of each conflict."""
-        rungs = (ce.get_strategy("structured", resettles=False), "tokens")
-        outcome = ce.cascade(*rungs).merge(merge_input)
+        """Merge with the members, and note the text of each conflict."""
+        members = (ce.get_strategy("structured", resettles=False), "tokens")
+        outcome = ce.cascade(*members).merge(merge_input)
         for path in {conflict.path for conflict in merge_input.conflicts}:
             conflicts = [each for each in merge_input.conflicts if each.path == path]
             settled = merge_input.merge.settled_in(path)

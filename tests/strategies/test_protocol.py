@@ -182,7 +182,7 @@ BROKEN = {
     ),
     "failure is no text": (
         lambda given: ce.MergeOutcome(changes=given.ours, failure=5),
-        "its failure is no str",
+        "its failure is not a str",
     ),
     "raises what cannot be shown": (_raise_unshowable, "UnshowableError"),
     "conflicts are paths": (
@@ -191,7 +191,7 @@ BROKEN = {
     ),
     "usage is a dict": (
         lambda given: ce.MergeOutcome(changes=given.ours, usage=[{"requests": 1}]),
-        "something in its usage is no ModelUsage",
+        "an item of its usage is not a ModelUsage",
     ),
 }
 
@@ -301,5 +301,5 @@ def test_an_answer_that_is_no_bytes_is_told():
         def merge(self, merge_input, /):
             return ce.resolve_conflicts(merge_input, lambda _: "b\n")
 
-    with pytest.raises(ce.StrategyFailedError, match=r"is bytes, Gone\.GONE or None, not 'b"):
+    with pytest.raises(ce.StrategyFailedError, match=r"must be bytes, Gone\.GONE or None, not 'b"):
         ce.merge(base, *sides, strategy=Texts())

@@ -141,7 +141,7 @@ def test_a_file_that_is_too_large_stays_open():
 
     outcome = merge_file(*texts, strategy=StructuredStrategy(max_bytes=9))
 
-    assert [row.reason for row in outcome.ledger] == ["the file has more than 9 bytes"]
+    assert [row.reason for row in outcome.ledger] == ["a version has more than 9 bytes"]
     with pytest.raises(ValueError, match="max_bytes"):
         StructuredStrategy(max_bytes=0)
 
@@ -162,7 +162,7 @@ def test_one_block_may_be_resolved_and_another_not():
     assert [row.is_open for row in outcome.ledger] == [False, True]
 
 
-def test_the_rungs_of_a_cascade_take_what_is_theirs():
+def test_each_member_of_a_cascade_resolves_its_part():
     """Structure takes arguments, tokens a text file, union what both changed differently."""
     base = {"a.py": b"f(a)\n", "b.txt": b"f(a)\n", "c.py": b"v = 1\n"}
     ours = {"a.py": b"f(a, b=1)\n", "b.txt": b"f(a, b)\n", "c.py": b"v = 2\n"}
