@@ -158,9 +158,9 @@ def _said(row: LedgerRow) -> str:
     if row.attempts is not None:
         words.append(f"asked {wording.counted(row.attempts, 'time')}")
     if row.invented_lines:
-        words.append(f"{wording.counted(row.invented_lines, 'line')} of no version")
+        words.append(f"{wording.counted(row.invented_lines, 'line')} in no version")
     if row.conflicts > 1:
-        words.append(f"{row.conflicts} conflicts in one")
+        words.append(f"{row.conflicts} conflicts together")
     return ", ".join(words)
 
 
@@ -207,7 +207,7 @@ def _whole_characters(text: bytes, limit: int) -> int:
 
 
 def _conflicts(report: MergeReport, texts: _Texts) -> Iterator[_Json]:
-    told = [report.resolutions(attempt.strategy) for attempt in report.attempts]
+    resolutions = [report.resolutions(attempt.strategy) for attempt in report.attempts]
     for i, conflict in enumerate(report.conflicts[:MOST_NAMES]):
         yield {
             "path": _cut(conflict.path),
@@ -216,20 +216,20 @@ def _conflicts(report: MergeReport, texts: _Texts) -> Iterator[_Json]:
             "base": texts.add(conflict.base),
             "ours": texts.add(conflict.ours),
             "theirs": texts.add(conflict.theirs),
-            "answers": [_resolution(each[i], texts) for each in told],
+            "answers": [_resolution(each[i], texts) for each in resolutions],
         }
 
 
-def _resolution(told: ConflictResolution, texts: _Texts) -> _Json:
+def _resolution(found: ConflictResolution, texts: _Texts) -> _Json:
     return {
-        "kind": told.kind.value,
-        "text": texts.add(told.text),
-        "together": [place + 1 for place in told.together] if len(told.together) > 1 else [],
-        "before": told.lines_before,
-        "after": told.lines_after,
-        "exact": told.is_exact,
-        "reason": told.reason,
-        "said": "" if told.ledger is None else _cut(_said(told.ledger)),
+        "kind": found.kind.value,
+        "text": texts.add(found.text),
+        "together": [place + 1 for place in found.together] if len(found.together) > 1 else [],
+        "before": found.lines_before,
+        "after": found.lines_after,
+        "exact": found.is_exact,
+        "reason": found.reason,
+        "said": "" if found.ledger is None else _cut(_said(found.ledger)),
     }
 
 

@@ -566,9 +566,9 @@
       resolved.before ? `${resolved.before} before` : "",
       resolved.after ? `${resolved.after} after` : "",
     ].filter(Boolean);
-    if (around.length) notes.push(`Lines around the conflict seem to be changed too: ${around.join(", ")}.`);
+    if (around.length) notes.push(`Lines replaced outside the conflict: ${around.join(", ")}.`);
     if (!resolved.exact) {
-      notes.push("Lines outside the conflicts seem to be changed too, so this place is uncertain.");
+      notes.push("The strategy also changed settled lines, so this place comes from a line diff.");
     }
     return notes;
   }
