@@ -4,15 +4,14 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import combinations
 
-from cooperbench_eval.analysis.facts import PairFacts
-from cooperbench_eval.analysis.policies import POLICIES, Policy
+from cooperbench_eval.analysis.policies import Policy
 from cooperbench_eval.analysis.rates import Comparison
 from cooperbench_eval.analysis.sources import FactsSource, iterate_facts
 from cooperbench_eval.analysis.tally import (
     CORRECT,
     Answer,
+    Decider,
     Ends,
-    answers_of,
     has_answer,
 )
 from cooperbench_eval.errors import AnalysisError
@@ -48,15 +47,10 @@ def compare(
         AnalysisError: A team has a pair twice, or neither has a row of a strategy of
             that name.
     """
-    policy = POLICIES.get(decider) if isinstance(decider, str) else decider
-    sides = [
-        _answers(reports, decider if policy is None else policy, team)
-        for reports, team in ((first_reports, first), (second_reports, second))
-    ]
-    known = [answer for side in sides for answer in side.values()]
-    if known and all(answer is None for answer in known):
-        raise AnalysisError(f"no report has a row of {decider!r}, and no policy is called so")
-    ones, others = sides
+    judge = Decider.of(decider)
+    ones = _answers(first_reports, judge, first)
+    others = _answers(second_reports, judge, second)
+    judge.check([*ones.values(), *others.values()])
     ends: Ends = Counter((ones[key], others[key]) for key in ones.keys() & others.keys())
     return comparison_of(
         ends,
@@ -67,21 +61,14 @@ def compare(
     )
 
 
-def _answers(reports: FactsSource, decider: str | Policy, team: str) -> dict[PairKey, Answer]:
+def _answers(reports: FactsSource, judge: Decider, team: str) -> dict[PairKey, Answer]:
     found: dict[PairKey, Answer] = {}
     for facts in iterate_facts(reports):
         pair = PairId.of(facts)
         if pair.key in found:
             raise AnalysisError(f"{team} has {pair} twice")
-        found[pair.key] = _answer(facts, decider)
+        found[pair.key] = judge.answer(facts)
     return found
-
-
-def _answer(facts: PairFacts, decider: str | Policy) -> Answer:
-    if isinstance(decider, str):
-        return dict(answers_of(facts, ()).strategies).get(decider)
-    ((_, answer),) = answers_of(facts, (decider,)).policies
-    return answer
 
 
 def comparison_of(

@@ -1,19 +1,18 @@
 """Counting over facts, one pair at a time: what a summary is made of.
 
 A tally holds counts and a few numbers for each pair and strategy, so that a hundred
-thousand pairs need some tens of megabytes. Two tallies add up to that of all their
-pairs, in whatever order the pairs came.
+thousand pairs need some tens of megabytes. The order of the pairs does not matter.
 """
 
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
-from attrs import define, field
+from attrs import define, field, frozen
 
 from cooperbench_eval.analysis.facts import AttemptFacts, PairFacts, RunFacts
-from cooperbench_eval.analysis.policies import Policy, PolicyVerdict
+from cooperbench_eval.analysis.policies import POLICIES, Policy, PolicyVerdict
 from cooperbench_eval.errors import AnalysisError
 from cooperbench_eval.models import MergeStatus, PairId, PairKey, UsageTotals
 from cooperbench_eval.reporting.blame import BlameKind
@@ -26,6 +25,7 @@ __all__ = [
     "MISSING",
     "Answer",
     "AttemptTally",
+    "Decider",
     "Ends",
     "PairAnswers",
     "RunTally",
@@ -82,6 +82,40 @@ def answers_of(facts: PairFacts, policies: Iterable[Policy]) -> PairAnswers:
     )
 
 
+@frozen
+class Decider:
+    """The policy or strategy that says which pairs are right.
+
+    Attributes:
+        name: Its name.
+        policy: The policy; `None` for a strategy.
+    """
+
+    name: str
+    policy: Policy | None
+
+    @classmethod
+    def of(cls, decider: str | Policy) -> Self:
+        """Take a policy, the name of one of `POLICIES`, or else the name of a strategy."""
+        policy = POLICIES.get(decider) if isinstance(decider, str) else decider
+        return cls(str(decider) if policy is None else policy.name, policy)
+
+    def answer(self, facts: PairFacts) -> Answer:
+        """Return what it made of a pair."""
+        if self.policy is None:
+            return dict(answers_of(facts, ()).strategies).get(self.name)
+        return answer_of_policy(self.policy.judge(facts))
+
+    def check(self, answers: Iterable[Answer]) -> None:
+        """Refuse a name that no report knows.
+
+        Raises:
+            AnalysisError: There are *answers*, and all of them are `None`.
+        """
+        if {None} == set(answers):
+            raise AnalysisError(f"no report has a row of {self.name!r}, and no policy is called so")
+
+
 def gold_answers(
     gold: Iterable[PairFacts], policies: Iterable[Policy]
 ) -> Mapping[PairKey, PairAnswers]:
@@ -124,14 +158,6 @@ class RunTally:
             self.cases += tests.total_tests
             self.passed_cases += tests.passed_tests
 
-    def merge(self, other: "RunTally") -> None:
-        """Add another one's runs."""
-        self.run += other.run
-        self.passed += other.passed
-        self.cases += other.cases
-        self.passed_cases += other.passed_cases
-        self.seconds.extend(other.seconds)
-
 
 @define
 class AttemptTally:
@@ -153,14 +179,6 @@ class AttemptTally:
         self.usage += attempt
         if attempt.cost_usd:
             self.costs.append(attempt.cost_usd)
-
-    def merge(self, other: "AttemptTally") -> None:
-        """Add another one's rows."""
-        self.blame.update(other.blame)
-        self.tests.merge(other.tests)
-        self.seconds.extend(other.seconds)
-        self.costs.extend(other.costs)
-        self.usage += other.usage
 
 
 @define
@@ -207,17 +225,6 @@ class Tally:
         self.alone.add(facts.feature2.tests)
         for attempt in facts.attempts:
             self.attempts[attempt.strategy].add(attempt)
-
-    def merge(self, other: "Tally") -> None:
-        """Add another one's pairs."""
-        self.answers.update(other.answers)
-        self.statuses.update(other.statuses)
-        self.failures.update(other.failures)
-        self.alone.merge(other.alone)
-        self.scores.extend(other.scores)
-        self.tries |= other.tries
-        for name, tally in other.attempts.items():
-            self.attempts[name].merge(tally)
 
     def ends(self, names: Iterable[str], *, policies: bool = False) -> Mapping[str, Ends]:
         """Count for each strategy or policy how pairs end under it, and under gold's."""

@@ -2,14 +2,13 @@
 
 from attrs import field, frozen
 
-from cooperbench_eval.analysis.facts import PairFacts
-from cooperbench_eval.analysis.policies import POLICIES, Policy
+from cooperbench_eval.analysis.policies import Policy
 from cooperbench_eval.analysis.rates import Rate
 from cooperbench_eval.analysis.sources import FactsSource, iterate_facts
 from cooperbench_eval.analysis.tally import (
     CORRECT,
     Answer,
-    answers_of,
+    Decider,
     has_answer,
 )
 from cooperbench_eval.display.shown import Shown
@@ -68,29 +67,21 @@ def solved_within(
             at least 1, no report has a row of a strategy of that name, or no pair has an
             answer to every try.
     """
-    policy = POLICIES.get(decider) if isinstance(decider, str) else decider
-    name = policy.name if policy is not None else str(decider)
+    judge = Decider.of(decider)
     pairs: dict[_Whose, dict[int, Answer]] = {}
     for facts in iterate_facts(reports):
         pair = PairId.of(facts)
         found = pairs.setdefault((pair.key, pair.model, pair.setting), {})
         if pair.k in found:
             raise AnalysisError(f"try {pair.k} at {pair} twice")
-        found[facts.k] = _answer(facts, name, policy)
+        found[facts.k] = judge.answer(facts)
     if not pairs:
         raise AnalysisError("there is no pair, and so no try at one")
-    if policy is None and all(each is None for found in pairs.values() for each in found.values()):
-        raise AnalysisError(f"no report has a row of {name!r}, and no policy is called so")
+    judge.check(answer for found in pairs.values() for answer in found.values())
     last = max(max(found) for found in pairs.values()) if tries is None else tries
     if last < 1:
         raise AnalysisError(f"{last} tries are none; they are counted from 1")
-    return _count(name, list(pairs.values()), last, confidence)
-
-
-def _answer(facts: PairFacts, name: str, policy: Policy | None) -> Answer:
-    if policy is None:
-        return dict(answers_of(facts, ()).strategies).get(name)
-    return dict(answers_of(facts, (policy,)).policies)[name]
+    return _count(judge.name, list(pairs.values()), last, confidence)
 
 
 def _count(name: str, pairs: list[dict[int, Answer]], last: int, confidence: float) -> Tries:

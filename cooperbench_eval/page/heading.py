@@ -6,7 +6,8 @@ from html import escape
 from importlib.metadata import version
 from urllib.parse import urlencode
 
-from cooperbench_eval.analysis import StrategySummary, Summary
+from cooperbench_eval.analysis.summary import Summary
+from cooperbench_eval.analysis.verdicts import StrategySummary
 from cooperbench_eval.display.visible import visible
 from cooperbench_eval.reporting import MergeReport
 from cooperbench_eval.views import wording

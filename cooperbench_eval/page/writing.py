@@ -10,8 +10,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-from cooperbench_eval.analysis import PairFacts, facts_of, summarize
+from cooperbench_eval.analysis.facts import PairFacts, facts_of
 from cooperbench_eval.analysis.sources import iterate_reports
+from cooperbench_eval.analysis.summarizing import summarize
 from cooperbench_eval.analysis.tally import answers_of
 from cooperbench_eval.display.visible import visible
 from cooperbench_eval.errors import ReportError

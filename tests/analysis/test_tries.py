@@ -5,7 +5,8 @@ import itertools
 import pytest
 from made_pairs import pair
 
-from cooperbench_eval.analysis import Policy, Rate
+from cooperbench_eval.analysis.policies import Policy
+from cooperbench_eval.analysis.rates import Rate
 from cooperbench_eval.analysis.tries import solved_within
 from cooperbench_eval.errors import AnalysisError
 

@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from cooperbench_eval import plot_effort, plot_matrix, plot_tries, plot_verdicts, summarize
-from cooperbench_eval.analysis import Policy
+from cooperbench_eval.analysis.policies import Policy
 
 HOSTILE = '_$\\frac{_a}^b$ <&">\n\x1b'
 SHOWN = r'_$\frac{_a}^b$ <&">\n\x1b'

@@ -9,9 +9,11 @@ from hypothesis import given, settings
 from IPython.core.formatters import DisplayFormatter
 from made_pairs import NOON, attempt, pair
 
-from cooperbench_eval.analysis import Comparison, Policy, Rate, compare, summarize
 from cooperbench_eval.analysis.agreement import PeerAgreement, PeerDisagreement
-from cooperbench_eval.analysis.policies import POLICIES
+from cooperbench_eval.analysis.comparing import compare
+from cooperbench_eval.analysis.policies import POLICIES, Policy
+from cooperbench_eval.analysis.rates import Comparison, Rate
+from cooperbench_eval.analysis.summarizing import summarize
 from cooperbench_eval.analysis.tries import solved_within
 from cooperbench_eval.display.visible import visible
 from cooperbench_eval.peer import PeerEval
