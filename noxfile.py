@@ -1,8 +1,8 @@
-"""The checks on more than one Python: `nox` runs all of them, `nox -s tests-3.13` one.
+"""The checks on several Pythons: `nox` runs all of them, `nox -s tests-3.13` one.
 
-The tests run against the built wheel, in the unpacked sdist, from which the package is
-taken away before: so nothing but the wheel can be imported, and the sdist holds what the
-tests need. `nox -s tests -- -k merge` hands what stands behind the dashes to pytest.
+The tests run against the built wheel. They run in the unpacked sdist, without its copy of
+the package, so that only the wheel can be imported, and the sdist is known to contain what
+the tests need. `nox -s tests -- -k merge` passes the arguments after the dashes to pytest.
 """
 
 import filecmp
@@ -30,7 +30,7 @@ def wheel(*extras: str) -> str:
 
 @nox.session(python=PYTHONS[0])
 def build(session: nox.Session) -> None:
-    """Build the wheel and the sdist, look at both, and build them again from the sdist."""
+    """Build the wheel and the sdist, check both, and build them again from the sdist."""
     session.install("build[uv]", "check-wheel-contents", "twine")
     shutil.rmtree(DIST, ignore_errors=True)
     again = Path(session.virtualenv.location).absolute() / "again"
@@ -49,7 +49,7 @@ def build(session: nox.Session) -> None:
 
 
 def unpacked_sdist(directory: Path) -> Path:
-    """Unpack the sdist that `build` made; return where it lies."""
+    """Unpack the sdist that `build` made; return its directory."""
     (file,) = DIST.glob("*.tar.gz")
     with tarfile.open(file) as archive:
         archive.extractall(directory, filter="data")
@@ -60,13 +60,13 @@ def unpacked_sdist(directory: Path) -> Path:
 def tests(session: nox.Session) -> None:
     """Run the tests against the installed wheel."""
     session.install(wheel("sample", "test"))
-    # Not in `session.create_tmp()`, for then every temporary file would lie in this checkout.
+    # `session.create_tmp()` would put every temporary file into this checkout.
     directory = Path(session.virtualenv.location).absolute() / "source"
     shutil.rmtree(directory, ignore_errors=True)
     source = unpacked_sdist(directory)
     shutil.rmtree(source / "cooperbench_eval")
     session.chdir(source)
-    # What is tested here is built there, and builds are compared from the checkout.
+    # The session `build` compares builds, and needs the checkout for it.
     session.run("pytest", "--ignore=tests/release", *session.posargs)
 
 
