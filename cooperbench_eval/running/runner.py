@@ -37,7 +37,7 @@ def _as_cache(given: ResultCache | str | os.PathLike[str] | None) -> ResultCache
 
 @frozen(kw_only=True)
 class TestRunner:
-    r"""Runs suites, each on a fresh work tree in a fresh sandbox.
+    r"""Runs suites, each on a fresh working tree in a fresh sandbox.
 
     Attributes:
         sandbox: Where the command runs, as an object or by name. By default this is

@@ -24,7 +24,7 @@ from cooperbench_eval.running.readers.protocol import (
 )
 from cooperbench_eval.running.sandboxes.protocol import Execution, Sandbox
 from cooperbench_eval.running.suite import Delivery, TestSuite
-from cooperbench_eval.running.verdict import SOURCES, Finding, judge, require_tests
+from cooperbench_eval.running.verdict import SOURCES, judge, require_tests
 from cooperbench_eval.running.worktrees import WorkTrees
 from cooperbench_eval.snapshot import Changes, Snapshot
 
@@ -131,9 +131,9 @@ def run_once(trial: Trial, sandbox: Sandbox, work_trees: WorkTrees) -> TestResul
                 )
             if not isinstance(execution, Execution):
                 raise SandboxError(f"the sandbox returned {execution!r:.80}, not an Execution")
-            finding = _finding(execution, trial, scratch)
-            if finding.status is TestStatus.PASSED and in_tree:
-                finding = _unless_rewritten(finding, trial, place)
+            result = _result_of(execution, trial, scratch)
+            if result.status is TestStatus.PASSED and in_tree:
+                result = _unless_rewritten(result, trial, place)
         except TestRunError as exc:
             if isinstance(exc, SandboxError):
                 raise
@@ -141,18 +141,15 @@ def run_once(trial: Trial, sandbox: Sandbox, work_trees: WorkTrees) -> TestResul
             # is the patch's.
             if not _has_new_program(trial):
                 raise
-            finding = Finding(status=TestStatus.SETUP_FAILED, reason=str(exc))
+            result = TestResult(status=TestStatus.SETUP_FAILED, reason=str(exc))
         output = _output(execution, launch)
-    return TestResult(
-        status=finding.status,
-        cases=finding.cases,
+    return attrs.evolve(
+        result,
         exit_code=execution.exit_code,
         duration_seconds=execution.duration_seconds,
         output=output.decode(errors="backslashreplace"),
-        reason=finding.reason,
         command=suite.command,
         sandbox=sandbox.name,
-        missing_tests=finding.missing,
     )
 
 
@@ -250,20 +247,20 @@ def _has_new_program(trial: Trial) -> bool:
 # --- the verdict -------------------------------------------------------------
 
 
-def _finding(execution: Execution, trial: Trial, scratch: Path) -> Finding:
+def _result_of(execution: Execution, trial: Trial, scratch: Path) -> TestResult:
     suite = trial.suite
     if execution.timed_out:
         reason = f"it did not end within {suite.timeout_seconds:g} seconds"
-        return Finding(status=TestStatus.TIMED_OUT, reason=reason)
+        return TestResult(status=TestStatus.TIMED_OUT, reason=reason)
     if execution.out_of_memory:
-        return Finding(
+        return TestResult(
             status=TestStatus.OUT_OF_MEMORY, reason="a process was killed because memory ran out"
         )
     if execution.exit_code is None:
         reason = execution.reason or "the command brought down its sandbox"
-        return Finding(status=TestStatus.INCONCLUSIVE, reason=reason)
+        return TestResult(status=TestStatus.INCONCLUSIVE, reason=reason)
     if failure := suite.setup and _setup_failure(suite, scratch):
-        return Finding(status=TestStatus.SETUP_FAILED, reason=failure)
+        return TestResult(status=TestStatus.SETUP_FAILED, reason=failure)
     run = FinishedRun(
         command=suite.command,
         exit_code=execution.exit_code,
@@ -272,13 +269,13 @@ def _finding(execution: Execution, trial: Trial, scratch: Path) -> Finding:
         output=execution.output,
     )
     reader = FRAMEWORKS[suite.framework]
-    finding = judge(run, reader)
-    if finding.status is TestStatus.PASSED and trial.require_new_tests:
-        finding = require_tests(finding, reader, trial.new_tests, suite.required)
-    return finding
+    result = judge(run, reader)
+    if result.status is TestStatus.PASSED and trial.require_new_tests:
+        result = require_tests(result, reader, trial.new_tests, suite.required)
+    return result
 
 
-def _unless_rewritten(finding: Finding, trial: Trial, place: Path) -> Finding:
+def _unless_rewritten(result: TestResult, trial: Trial, place: Path) -> TestResult:
     """Believe a pass only if the run left the benchmark's own tests unchanged.
 
     They never change if the sandbox works on a copy.
@@ -288,8 +285,8 @@ def _unless_rewritten(finding: Finding, trial: Trial, place: Path) -> Finding:
             continue
         if read_ends(place / path, len(entry.data)) != entry.data:
             reason = f"the run rewrote {path}, which belongs to the tests patch"
-            return Finding(status=TestStatus.INCONCLUSIVE, reason=reason, cases=finding.cases)
-    return finding
+            return TestResult(status=TestStatus.INCONCLUSIVE, reason=reason, cases=result.cases)
+    return result
 
 
 def _output(execution: Execution, launch: Launch) -> bytes:

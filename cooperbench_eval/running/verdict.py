@@ -5,9 +5,8 @@ from collections import Counter
 from pathlib import PurePosixPath
 
 import attrs
-from attrs import field, frozen
 
-from cooperbench_eval.models import TestCase, TestCaseStatus, TestStatus
+from cooperbench_eval.models import TestCase, TestCaseStatus, TestResult, TestStatus
 from cooperbench_eval.running.readers.protocol import (
     FinishedRun,
     NewTests,
@@ -15,7 +14,7 @@ from cooperbench_eval.running.readers.protocol import (
     UnreadableResultError,
 )
 
-__all__ = ["NOT_FOUND", "SOURCES", "Finding", "judge", "require_tests"]
+__all__ = ["NOT_FOUND", "SOURCES", "judge", "require_tests"]
 
 NOT_FOUND = 127
 """A shell's exit status if the program that it should run is missing."""
@@ -30,24 +29,7 @@ _EXCUSES = {
 }
 
 
-@frozen(kw_only=True)
-class Finding:
-    """The verdict on a run.
-
-    Attributes:
-        status: The verdict.
-        reason: Why the run neither passed nor failed; empty if it did.
-        cases: The cases that the framework reported.
-        missing: The required tests that did not run.
-    """
-
-    status: TestStatus
-    reason: str = ""
-    cases: tuple[TestCase, ...] = field(default=(), repr=False)
-    missing: tuple[str, ...] = ()
-
-
-def judge(run: FinishedRun, reader: Reader) -> Finding:
+def judge(run: FinishedRun, reader: Reader) -> TestResult:
     """Judge a run by its exit status and by the framework's own result."""
     try:
         cases = reader.read(run)
@@ -55,33 +37,35 @@ def judge(run: FinishedRun, reader: Reader) -> Finding:
         status = TestStatus.INCONCLUSIVE
         if run.exit_code == NOT_FOUND:
             status = TestStatus.SETUP_FAILED
-        return Finding(
+        return TestResult(
             status=status, reason=f"{exc}; {_ending(run.exit_code)}{_last_words(run.output)}"
         )
     status, reason = _verdict(cases, run.exit_code, reader)
-    return Finding(status=status, reason=reason, cases=cases)
+    return TestResult(status=status, reason=reason, cases=cases)
 
 
 def require_tests(
-    finding: Finding,
+    result: TestResult,
     reader: Reader,
     new: tuple[NewTests, ...],
     required: tuple[str, ...] | None,
-) -> Finding:
-    """Return *finding*, made inconclusive if a required test did not run.
+) -> TestResult:
+    """Return *result*, made inconclusive if a required test did not run.
 
     Args:
-        finding: A run that passed.
+        result: The result of a run that passed.
         reader: The reader of its framework.
         new: The tests that the tests patch brings to each tree that it was applied to;
             the tested tree comes first.
         required: The tests that the suite requires; `None` for those in *new*.
     """
-    missing = _missing(finding.cases, reader, new, required)
+    missing = _missing(result.cases, reader, new, required)
     if not missing:
-        return finding
+        return result
     reason = f"required tests that did not run: {len(missing)}, such as {missing[0]}"
-    return attrs.evolve(finding, status=TestStatus.INCONCLUSIVE, reason=reason, missing=missing)
+    return attrs.evolve(
+        result, status=TestStatus.INCONCLUSIVE, reason=reason, missing_tests=missing
+    )
 
 
 def _verdict(cases: tuple[TestCase, ...], exit_code: int, reader: Reader) -> tuple[TestStatus, str]:

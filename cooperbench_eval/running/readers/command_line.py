@@ -1,4 +1,4 @@
-"""Reads a command's words as far as the readers need to know its options."""
+"""Parses commands: the program they start, and the options and values they give it."""
 
 import re
 from collections.abc import Container, Iterator
@@ -21,7 +21,7 @@ def option_and_value(word: str, rest: Iterator[str], with_value: Container[str])
 
     Args:
         word: The option, as `--name`, `--name=value`, `-n` or `-nvalue`.
-        rest: The words after it. The value is taken from there if it stands alone.
+        rest: The words after it. The value is the next one if it is a word of its own.
         with_value: The names of the options that take a value.
     """
     letter = word[:2]

@@ -34,7 +34,7 @@ _WORST_FIRST = (
 
 
 class UnreadableResultError(Exception):
-    """The result is missing or cannot be believed; the runner makes it a verdict."""
+    """The result is missing or cannot be believed; the runner turns this into a verdict."""
 
 
 @frozen(kw_only=True)
@@ -120,10 +120,9 @@ class Reader:
         launch: Returns how to start a command so that the framework writes its result.
             It takes the suite's command, the suite's variables, and an empty directory
             for the result and for files that help to write it.
-        required: Names the tests that a tests patch adds or changes, as far as its text
-            shows them. It names only those that the command is sure to run: a name too
-            many makes an honest run inconclusive, a name too few only lets a forged
-            run pass.
+        required: Names the tests that a tests patch adds or changes, found in its text. It
+            names only those that the command is sure to run: one name too many makes an
+            honest run inconclusive, one too few only lets a forged run pass.
         covers: Whether a case is the required test of that name, or one of its variants.
         no_test_codes: The exit statuses that agree with a run in which no case counts.
     """

@@ -1,4 +1,4 @@
-"""What readers share: bounded JSON, paths of the tree, cases that are reported twice."""
+"""Shared by the readers: bounded JSON, result files, outputs, and paths of the tree."""
 
 import json
 import os
@@ -25,7 +25,7 @@ __all__ = [
 ]
 
 _TEXT_LIMIT = 2_000
-# Of values that a JSON text can hold at most, each of which takes memory.
+# The most values that a JSON text may hold, since each one takes memory.
 _VALUE_LIMIT = 4_000_000
 _UNNAMED_LIMIT = 100_000
 _SESSION_LIMIT = 100
@@ -67,18 +67,18 @@ def unnamed(label: str, counts: Mapping[TestCaseStatus, int]) -> tuple[TestCase,
 
 
 def parse_json(data: bytes) -> object:
-    """Return the value that a JSON text stands for.
+    """Parse a JSON text.
 
     Raises:
-        UnreadableResultError: It is no JSON as RFC 8259 has it, or holds too many
-            values to be kept in memory, or too deep ones.
+        UnreadableResultError: It is not JSON as in RFC 8259, holds too many values for
+            the memory, or is nested too deeply.
     """
     if data.count(b",") + data.count(b"{") + data.count(b"[") > _VALUE_LIMIT:
         raise UnreadableResultError("the result file holds too many values")
     try:
         return json.loads(data.decode(), parse_constant=_refuse)
     except (ValueError, RecursionError) as exc:
-        raise UnreadableResultError(f"the result file is no JSON ({type(exc).__name__})") from exc
+        raise UnreadableResultError(f"the result file is not JSON ({type(exc).__name__})") from exc
 
 
 def _refuse(constant: str) -> NoReturn:
@@ -119,17 +119,17 @@ def text_in(value: object) -> str:
 
 
 def seconds_in(value: object, *, scale: float = 1.0) -> float:
-    """Return a duration, divided by *scale*; 0 for what is none."""
+    """Return a duration divided by *scale*; 0 if *value* is not a duration."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return 0.0
     return value / scale if 0 <= value < _LONGEST else 0.0
 
 
 def tree_path(path: str, tree: Snapshot) -> str:
-    """Return the path of a file within the tree, wherever that was written out.
+    """Return the path of a file in the tree, whatever directory the tree was written to.
 
-    A file that the tree does not hold, such as one that a build made, comes back
-    by its name alone: nothing of an id may depend on where a run took place.
+    For a file that is not in the tree, such as one that a build made, only its name is
+    returned: an id must not depend on where the run took place.
     """
     parts = [part for part in path.split("/") if part]
     for start in range(len(parts)):
@@ -140,7 +140,7 @@ def tree_path(path: str, tree: Snapshot) -> str:
 
 
 def read_sessions(scratch: Path, prefix: str, suffix: str) -> list[bytes]:
-    """Return the result files of the sessions of a run, of which there may be several.
+    """Return the result files of all sessions of a run.
 
     Raises:
         UnreadableResultError: There are none, too many, or one cannot be read.

@@ -120,7 +120,7 @@ def _event(fields: dict[str, object]) -> Iterator[_Event]:
         return
     package, test = text_in(fields["Package"]), text_in(fields.get("Test", ""))
     if len(package) + len(test) > _NAME_LIMIT or test.count("/") > _DEPTH_LIMIT:
-        raise UnreadableResultError("go test reported a name beyond all measure")
+        raise UnreadableResultError("go test reported a name that is too long or too deep")
     yield _Event(
         action=text_in(fields["Action"]),
         package=package,
@@ -146,7 +146,7 @@ class _Test:
         elif event.action in {"run", "start"}:
             self.has_ended = False
         elif end := _ENDS.get(event.action):
-            # Of several runs of one test a failure stands.
+            # If one of several runs of a test failed, the test failed.
             if self.status is not TestCaseStatus.FAILED:
                 self.status = end
             self.has_ended = True

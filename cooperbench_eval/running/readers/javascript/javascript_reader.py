@@ -1,6 +1,6 @@
 """Reads the JSON that jest and vitest write.
 
-A script of ours is loaded through `NODE_OPTIONS` into each Node process of the run. It
+Our own script is loaded through `NODE_OPTIONS` into each Node process of the run. It
 adds the options in the process that is the framework itself. So this also works under
 `npm test` and scripts, for programs that start as `jest/bin/jest.js` or
 `vitest/vitest.mjs`. Every session of a run counts.
@@ -89,7 +89,7 @@ def _cases(data: bytes, tree: Snapshot) -> list[TestCase]:
     counts = Counter(case.status for case in tests)
     for name, status in _SUMMARY.items():
         if type(report.get(name)) is not int or report[name] != counts[status]:
-            raise UnreadableResultError("the result file's counts are not those of its tests")
+            raise UnreadableResultError("the result file's counts contradict its tests")
     return tests
 
 
@@ -101,7 +101,7 @@ def _of_file(suite: dict[str, object], tree: Snapshot) -> Iterator[TestCase]:
         case = _case(file, object_in(each))
         bad = bad or case.status is TestCaseStatus.FAILED
         yield case
-    # A hook of vitest that failed leaves its tests skipped and the file failed.
+    # If a hook of vitest fails, its tests are skipped and only the file failed.
     if text_in(suite.get("status")) == "failed" and not bad:
         message = clean(text_in(suite.get("message", "")))
         yield TestCase(id=file, status=TestCaseStatus.ERROR, message=message)
@@ -111,7 +111,7 @@ def _case(file: str, test: dict[str, object]) -> TestCase:
     groups = [text_in(each) for each in list_in(test.get("ancestorTitles"))]
     status = _STATUSES.get(text_in(test.get("status")))
     if status is None:
-        raise UnreadableResultError("the result file holds a status that nobody knows")
+        raise UnreadableResultError("the result file holds an unknown status")
     messages = [text_in(each) for each in list_in(test.get("failureMessages", []))]
     return TestCase(
         id=NAME_SEPARATOR.join((file, *filter(None, groups), text_in(test.get("title")))),

@@ -1,7 +1,7 @@
-// Loaded into every Node process of a run, ahead of its program, by NODE_OPTIONS.
-// In the process that is jest or vitest itself it adds the options that make it
-// write its results beside this file, one file for each session. The file is made
-// at once and empty, so that a session which never ends is seen to lack its result.
+// NODE_OPTIONS loads this into every Node process of a run, before its program. In the
+// process of jest or vitest itself, it adds the options for writing the results to this
+// folder, one file for each session. The file is created empty at once, so that a session
+// which never ends is seen to have no result.
 'use strict';
 
 const fs = require('node:fs');
@@ -35,7 +35,7 @@ function programFile() {
   }
 }
 
-// Leaves out an option, with its value where that is a word of its own.
+// Removes an option, and its value if that is a separate word.
 function without(words, pattern) {
   return words.filter((word, at) => {
     const before = words[at - 1] || '';

@@ -1,6 +1,6 @@
 """Reads the events of Node's own test runner.
 
-A reporter of ours, added through `NODE_OPTIONS`, writes the events to a file. It needs
+Our own reporter, added through `NODE_OPTIONS`, writes the events to a file. It needs
 Node 18.15 or later. So this also works for scripts, unless they name a reporter
 without its destination. Every session of a run counts.
 
@@ -113,7 +113,7 @@ def _cases(data: bytes, tree: Snapshot) -> Iterator[TestCase]:
 
 
 def _counts(event: _Event, below: list[_Found]) -> bool:
-    """Whether a test or suite is a case by itself."""
+    """Whether a test or suite counts as a case, not only as a parent of cases."""
     if event.passed or event.todo:
         return not event.suite and not below
     blamed = any(not found.event.passed and not found.event.todo for found in below)

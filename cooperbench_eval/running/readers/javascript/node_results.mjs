@@ -1,11 +1,11 @@
-// A reporter for Node's own test runner: one JSON line for each test, written
-// beside this file, and a last one that says that the run came to its end.
+// A reporter for Node's own test runner. It writes one JSON line for each test to a file
+// in this folder, and a last line when the run has ended.
 import fs from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const folder = fileURLToPath(new URL('.', import.meta.url));
 
-// Whether it is a file as such, which Node takes for a test where it reports none.
+// Whether this is a whole file, which Node reports as a test if it contains none.
 function isFile({ name, file = '', line = 1, column = 1 }) {
   return line === 1 && column === 1 && (file === name || file.endsWith(`/${name}`));
 }

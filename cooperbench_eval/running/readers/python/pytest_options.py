@@ -105,7 +105,7 @@ def _options(word: str, rest: Iterator[str]) -> Iterator[tuple[str, str]]:
     if word.startswith("--"):
         name, value = option_and_value(word, rest, _WITH_VALUE | _WITH_OPTIONAL_VALUE)
         yield name, value
-        # An option in the place of the optional value counts by itself.
+        # An option in the place of the optional value is a separate option.
         if word in _WITH_OPTIONAL_VALUE and value.startswith("-"):
             yield from _options(value, rest)
         return

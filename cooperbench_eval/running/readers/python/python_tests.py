@@ -78,7 +78,7 @@ def _script_selects(new: NewTests) -> bool:
 def _as_reported(path: str, files: frozenset[str], tree: Snapshot) -> str:
     """Return a file's path from pytest's root directory, which may be a folder above it.
 
-    A reported path that exists in the tree by itself belongs to another file.
+    If the tree also has a file at a reported path, the report is about that file.
     """
     parts = path.split("/")
     for start in range(len(parts)):

@@ -1,4 +1,4 @@
-"""Reads the JUnit XML that a script of ours has unittest write.
+"""Reads the JUnit XML that our own script makes unittest write.
 
 Unittest itself only prints text. So `-m unittest` is replaced by a script that runs
 unittest's own command line and writes the file at its end. If the command starts

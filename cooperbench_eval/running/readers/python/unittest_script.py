@@ -1,7 +1,7 @@
-"""Runs unittest's own command line and writes what it did as JUnit XML.
+"""Runs unittest's own command line and writes the results as JUnit XML.
 
-Started in the tests' place of `-m unittest`, with the result's path in front of
-the other arguments, by any Python from 3.8 on. It knows nothing of this library.
+It is started in place of `-m unittest`, with the result's path before the other
+arguments. It must work in any Python from 3.8 on, without this library.
 """
 
 from __future__ import annotations
@@ -20,37 +20,37 @@ _MESSAGE_LIMIT = 2_000
 
 
 class _Result(unittest.TextTestResult):
-    """Keeps, beside what its parent does, which tests ran and how long."""
+    """Also records which tests ran, and how long each took."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
-        self.begun: dict[str, float] = {}
+        self.started: dict[str, float] = {}
         self.spent: dict[str, float] = {}
 
     def startTest(self, test: unittest.TestCase) -> None:  # noqa: N802 - unittest's name
-        self.begun[_name(test)] = time.perf_counter()
+        self.started[_name(test)] = time.perf_counter()
         super().startTest(test)
 
     def stopTest(self, test: unittest.TestCase) -> None:  # noqa: N802 - unittest's name
         super().stopTest(test)
         now = time.perf_counter()
-        self.spent[_name(test)] = now - self.begun.get(_name(test), now)
+        self.spent[_name(test)] = now - self.started.get(_name(test), now)
 
 
 def _name(test: Any) -> str:
-    """Return the id of a test, for a subtest that of the test it is in."""
+    """Return the id of a test; for a subtest, the id of its test."""
     test = getattr(test, "test_case", test)
     name = str(test.id())
-    # Stands in for a module that does not import, or for a name that is not found.
+    # Unittest puts this before a module that cannot be imported, or a name not found.
     return name.replace("unittest.loader._FailedTest.", "")
 
 
 def _outcomes(result: _Result) -> Iterator[tuple[str, str, str, str]]:
-    """Yield what kept a test from passing: its id, element, kind and message."""
+    """Yield the id, element, kind and message of each outcome except a pass."""
     for test, text in result.failures:
-        yield _name(test), "failure", "", _told(test, text)
+        yield _name(test), "failure", "", _message(test, text)
     for test, text in result.errors:
-        yield _name(test), "error", "", _told(test, text)
+        yield _name(test), "error", "", _message(test, text)
     for test, text in result.skipped:
         yield _name(test), "skipped", "", text
     for test, text in result.expectedFailures:
@@ -59,13 +59,13 @@ def _outcomes(result: _Result) -> Iterator[tuple[str, str, str, str]]:
         yield _name(test), "failure", "", "it passed and was expected to fail"
 
 
-def _told(test: Any, text: str) -> str:
-    # Of a subtest, say which one.
+def _message(test: Any, text: str) -> str:
+    # For a subtest, the message says which one it is.
     return f"{test}\n{text}" if hasattr(test, "test_case") else text
 
 
 def _plain(text: str) -> str:
-    """Return a text as an attribute's value, with an escape for what XML cannot hold."""
+    """Return a text as an attribute's value; characters that XML forbids are escaped."""
     fit = (
         each if each in "\t\n\r" or (each >= " " and not "\ud7ff" < each < "\ue000") else repr(each)
         for each in text
@@ -74,7 +74,7 @@ def _plain(text: str) -> str:
 
 
 def _elements(result: _Result) -> Iterator[str]:
-    found: dict[str, list[str]] = {name: [] for name in result.begun}
+    found: dict[str, list[str]] = {name: [] for name in result.started}
     ended = set(result.spent)
     for name, element, kind, message in _outcomes(result):
         outcomes = found.setdefault(name, [])
@@ -90,16 +90,16 @@ def _elements(result: _Result) -> Iterator[str]:
 
 
 def _write(path: str, lines: Iterable[str]) -> None:
-    # Whole or not at all: a run that is cut off must not look like a short one.
+    # Written completely or not at all: a run that was cut off must not look like a short one.
     with open(path + ".new", "w", encoding="utf-8") as file:  # noqa: PTH123 - no more modules
         file.write("\n".join(lines))
     os.replace(path + ".new", path)  # noqa: PTH105
 
 
 def main() -> None:
-    """Do what `python -m unittest` does, then write the result."""
+    """Run `python -m unittest`, then write the result."""
     path = sys.argv[1]
-    # As with `-m`: modules are looked for where the run starts, not beside this file.
+    # As with `-m`, modules are imported from the current folder, not from this file's.
     if sys.path[0] == os.path.dirname(os.path.abspath(__file__)):  # noqa: PTH100, PTH120
         sys.path[0] = os.getcwd()  # noqa: PTH109
     sys.argv[:2] = [f"{os.path.basename(sys.executable)} -m unittest"]  # noqa: PTH119

@@ -1,9 +1,9 @@
 """Reads the JUnit XML that cargo-nextest writes.
 
-Nextest is asked for it in a settings file of ours, for a profile of ours or for the one
-that the suite names. If the tree's own settings have that profile write elsewhere, they
-prevail. Nextest takes such a file only by a flag, so the results of a script, which has
-no place for a flag, cannot be read.
+Our own settings file asks nextest for it, in the profile that the suite names or in one
+that we define. Settings of the tree that write that profile's result elsewhere prevail.
+Nextest takes such a file only by a flag. A script has no place for that flag, so its
+results cannot be read.
 
 Case ids are nextest's own, `<program id> <test>`. The XML does not list ignored tests. A
 package that does not compile is one `error`.
