@@ -44,8 +44,8 @@ def dataset(tmp_path):
 # --- tasks ------------------------------------------------------------------------------
 
 
-def test_tasks_come_by_repository_and_number(make_task, dataset):
-    """As numbers, not as text; task 0 is a task like any other."""
+def test_tasks_are_sorted_by_repository_and_number(make_task, dataset):
+    """Numbers are not compared as text; task 0 is valid."""
     for repo_name, task_id in (("b_task", 10), ("b_task", 9), ("b_task", 0), ("a_task", 7)):
         make_task(repo_name, task_id)
 
@@ -55,7 +55,7 @@ def test_tasks_come_by_repository_and_number(make_task, dataset):
     assert dataset.task("b_task", 0).task_id == 0
 
 
-def test_what_is_no_task_is_passed_over(make_task, dataset):
+def test_folders_and_files_that_are_not_tasks_are_skipped(make_task, dataset):
     """Subsets, files, other folders, and a task without features."""
     task = make_task()
     make_task(task_id=2, features=())
@@ -71,7 +71,7 @@ def test_what_is_no_task_is_passed_over(make_task, dataset):
 
 
 def test_pairs_are_every_two_features(make_task):
-    """The smaller number first, in the order of numbers."""
+    """The smaller number comes first, and pairs are sorted by number."""
     task = make_task(features=(10, 2, 9))
 
     assert task.features == (2, 9, 10)
@@ -83,7 +83,7 @@ def test_pairs_are_every_two_features(make_task):
     [(None, "is not a directory"), ("file", "is not a directory"), ("folder", "has no task")],
 )
 def test_a_folder_without_tasks_is_an_error(tmp_path, content, words):
-    """As is a missing one, or a file in its place."""
+    """So is a missing folder, or a file in its place."""
     place = tmp_path / "there"
     if content == "file":
         place.write_text("")
@@ -98,7 +98,7 @@ def test_a_folder_without_tasks_is_an_error(tmp_path, content, words):
 
 
 def test_an_unknown_task_is_an_error(make_task, dataset):
-    """With the folder it would be in."""
+    """The error names the folder that is missing."""
     make_task()
 
     with pytest.raises(ce.DatasetError, match="r_task/task2: is not a task of the dataset"):
@@ -109,7 +109,7 @@ def test_an_unknown_task_is_an_error(make_task, dataset):
 
 @pytest.mark.parametrize("name", ["", ".", "..", "../dataset/r_task", "/r_task"])
 def test_a_repositorys_name_is_one_folder(make_task, dataset, name):
-    """It leads nowhere else."""
+    """It cannot lead to another folder."""
     make_task()
 
     with pytest.raises(ce.DatasetError, match="is not the name of a repository's folder"):
@@ -132,13 +132,13 @@ COMMIT = "0123456789abcdef0123456789abcdef01234567"
     ],
 )
 def test_the_base_commit_is_what_the_dockerfile_checks_out(make_task, line):
-    """A branch is none."""
+    """A branch does not count."""
     assert make_task(Dockerfile=f"FROM python\n{line}\n").base_commit() == COMMIT
 
 
 @pytest.mark.parametrize("text", [None, "FROM python\n", "RUN git checkout main\n"])
-def test_a_base_commit_that_is_not_named_is_an_error(make_task, text):
-    """With the file it should stand in."""
+def test_a_dockerfile_without_a_base_commit_is_an_error(make_task, text):
+    """The error names the file."""
     task = make_task(**({} if text is None else {"Dockerfile": text}))
 
     with pytest.raises(ce.DatasetError) as caught:
@@ -148,7 +148,7 @@ def test_a_base_commit_that_is_not_named_is_an_error(make_task, text):
 
 
 def test_patches_are_read_as_bytes(make_task):
-    """A CRLF or a Latin-1 letter in them survives."""
+    """A CRLF or a Latin-1 letter survives."""
     task = make_task()
     raw = b"--- a/f\n+++ b/f\n@@ -1 +1 @@\n-1\r\n+\xe9\r\n"
     (task.directory / "feature1" / "feature.patch").write_bytes(raw)
@@ -158,7 +158,7 @@ def test_patches_are_read_as_bytes(make_task):
 
 
 def test_a_description_may_be_missing(make_task):
-    """It is empty then; bytes that are no UTF-8 do not stop it."""
+    """It is then empty; bytes that are not UTF-8 are no error."""
     task = make_task()
     (task.directory / "feature1" / "feature.md").write_bytes(b"# Caf\xe9\n")
 
@@ -166,8 +166,8 @@ def test_a_description_may_be_missing(make_task):
     assert task.description(2) == ""
 
 
-def test_a_feature_that_is_not_there_is_an_error(make_task):
-    """The error lists those there are; a missing file is named."""
+def test_an_unknown_feature_is_an_error(make_task):
+    """The error lists the task's features; a missing file is named."""
     task = make_task()
     (task.directory / "feature2" / "tests.patch").unlink()
 
@@ -181,7 +181,7 @@ def test_a_feature_that_is_not_there_is_an_error(make_task):
 
 
 def test_a_subset_gives_its_pairs_with_their_tasks(make_task, dataset):
-    """In its own order, and a pair as it is written there."""
+    """In the order of the file, and with features as written there."""
     tasks = [make_task(task_id=number) for number in (0, 1)]
     (dataset.directory / "subsets").mkdir()
     rows = [
@@ -210,8 +210,8 @@ def test_a_subset_gives_its_pairs_with_their_tasks(make_task, dataset):
         '{"tasks": [{"repo": "r_task", "task_id": 8, "pairs": [[1, 2]]}]}',
     ],
 )
-def test_a_subset_that_cannot_be_had_is_an_error(make_task, dataset, text):
-    """Missing, broken, or of a task that is not there."""
+def test_a_subset_that_cannot_be_read_is_an_error(make_task, dataset, text):
+    """The file is missing or broken, or names an unknown task."""
     make_task()
     (dataset.directory / "subsets").mkdir()
     if text is not None:
@@ -249,7 +249,7 @@ PYTEST = (sys.executable, "-m", "pytest")
     ],
 )
 def test_a_plain_pytest_line_is_the_command(make_task, line, words):
-    """Its Python becomes ours; a time limit and what becomes of the output are left out."""
+    """Python becomes our interpreter; time limits and redirections are left out."""
     task = make_task(runner_sh=f"#!/bin/bash\nset -e\npip install pytest\n\n{line}\nexit $?\n")
 
     assert task.test_command() == (*PYTEST, *words)
@@ -281,15 +281,15 @@ def test_a_plain_pytest_line_is_the_command(make_task, line, words):
         "",
     ],
 )
-def test_any_other_line_is_passed_over(make_task, line):
-    """It could not be run as it stands; the next plain one is taken."""
+def test_other_lines_are_skipped(make_task, line):
+    """They cannot be run as they are; the next plain line is taken."""
     task = make_task(runner_sh=f"{line}\n\npython -m pytest plain.py\n")
 
     assert task.test_command() == (*PYTEST, "plain.py")
 
 
 def test_the_runner_is_read_before_the_other_script(make_task):
-    """`run_tests.sh` is asked where `runner.sh` has no plain line."""
+    """`run_tests.sh` is read only if `runner.sh` has no plain line."""
     both = make_task(task_id=1, runner_sh="pytest a.py\n", run_tests_sh="pytest b.py\n")
     second = make_task(task_id=2, runner_sh="pytest $X\n", run_tests_sh="pytest b.py\n")
 
@@ -299,7 +299,7 @@ def test_the_runner_is_read_before_the_other_script(make_task):
 
 @pytest.mark.parametrize("files", [{}, {"runner_sh": "go test ./...\n"}])
 def test_a_task_without_a_plain_line_asks_for_a_command(make_task, files):
-    """The error says which argument; given one, no script is read."""
+    """The error names the argument; with a command, no script is read."""
     task = make_task(**files)
 
     with pytest.raises(ce.DatasetError, match=r"pass command=\(\.\.\.\)"):
@@ -309,7 +309,7 @@ def test_a_task_without_a_plain_line_asks_for_a_command(make_task, files):
 
 
 def test_a_suite_has_the_features_tests_and_the_tasks_command(make_task):
-    """The package is found in the tree, since it is not installed there."""
+    """The package is found in the tree, because it is not installed."""
     task = make_task(runner_sh="pytest a.py\n")
 
     suite = task.suite(2)
@@ -325,8 +325,8 @@ def test_a_suite_has_the_features_tests_and_the_tasks_command(make_task):
     assert task.suite(1, framework="exit", timeout_seconds=5).timeout_seconds == 5
 
 
-def test_a_command_in_one_string_is_refused(make_task):
-    """It is not taken apart into letters."""
+def test_a_command_in_one_string_is_rejected(make_task):
+    """It is not split into letters."""
     with pytest.raises(TypeError, match="sequence of arguments"):
         make_task().suite(1, command="pytest -q")
 
@@ -359,23 +359,23 @@ def evaluate(make_task, dataset, repo):
     return evaluate
 
 
-def test_strategies_of_one_name_are_refused_before_anything_is_read():
-    """No dataset, repository or image is looked at for rows that could not be told apart."""
+def test_strategies_with_the_same_name_are_rejected_before_anything_is_read():
+    """No dataset, repository or image is read."""
     asked = ("coop", "nowhere", 1, 1, 2, "gpt-5")
 
     with pytest.raises(ValueError, match="two strategies share a name: naive, naive"):
         ce.evaluate(*asked, dataset_dir="nowhere", strategies=["naive", "naive"])
 
 
-def test_one_name_of_a_strategy_is_not_taken_apart(evaluate):
-    """As an evaluator takes it."""
+def test_the_name_of_one_strategy_is_not_split_into_letters(evaluate):
+    """As in an evaluator."""
     report = evaluate("coop", "r_task", 0, 1, 2, "gpt-5", "gold", strategies="union")
 
     assert [row.strategy for row in report.attempts] == ["union"]
 
 
 def test_the_planned_commands_arguments_are_the_signature():
-    """In its order; all the rest is by keyword."""
+    """In the command's order; all other parameters are keyword-only."""
     parameters = inspect.signature(ce.evaluate).parameters.values()
 
     names = [each.name for each in parameters if each.kind is each.POSITIONAL_OR_KEYWORD]
@@ -392,7 +392,7 @@ def test_the_planned_commands_arguments_are_the_signature():
 
 
 def test_gold_patches_are_evaluated(evaluate, repo):
-    """Task 0, without tests, and with every argument in the report."""
+    """For task 0, without tests; every argument is in the report."""
     report = evaluate("coop", "r_task", 0, 2, 1, "gpt-5", "gold", k=3)
 
     assert (report.repo_name, report.task_id, report.k) == ("r_task", 0, 3)
@@ -407,7 +407,7 @@ def test_gold_patches_are_evaluated(evaluate, repo):
 
 
 def test_logs_are_the_default(evaluate, tmp_path):
-    """Agents' patches are found, and go to the right features."""
+    """Agents' patches are found and belong to the right features."""
     pair = tmp_path / "logs" / "run" / "coop" / "r_task" / "0" / "f1_f2"
     pair.mkdir(parents=True)
     (pair / "agent1.patch").write_bytes(PATCH % b"one")
@@ -419,7 +419,7 @@ def test_logs_are_the_default(evaluate, tmp_path):
 
 
 def test_a_solo_agents_patch_is_clean_with_itself(evaluate, tmp_path):
-    """Both sides are equal then, so there is nothing to dispute."""
+    """Both sides are equal, so they cannot conflict."""
     pair = tmp_path / "run" / "solo" / "r_task" / "0" / "f1_f2"
     pair.mkdir(parents=True)
     (pair / "solo.patch").write_bytes(PATCH % b"both")
@@ -430,8 +430,8 @@ def test_a_solo_agents_patch_is_clean_with_itself(evaluate, tmp_path):
     assert b"+both" in report.diff
 
 
-def test_strategies_and_their_descriptions_reach_the_evaluation(evaluate, make_task):
-    """Instances are taken as names are, and see the issue texts."""
+def test_strategies_reach_the_evaluation_and_see_descriptions(evaluate, make_task):
+    """Instances are accepted as names are, and see the issue texts."""
     seen = []
 
     class Watcher:
@@ -450,8 +450,8 @@ def test_strategies_and_their_descriptions_reach_the_evaluation(evaluate, make_t
     assert seen == [ce.FeatureContext(number=2, description="Do it.")]
 
 
-def test_both_features_are_tested_with_the_command_given(evaluate):
-    """An iterator serves both, and a runner of one's own is used."""
+def test_both_features_are_tested_with_the_given_command(evaluate):
+    """The command may be an iterator; the caller's runner is used."""
     sandboxes = []
 
     class Sandbox:
@@ -497,8 +497,8 @@ def test_both_features_are_tested_with_the_command_given(evaluate):
         ({"patch_location": "logs", "logs_dir": "/nowhere"}, ce.DatasetError, "pass logs_dir"),
     ],
 )
-def test_what_is_missing_or_unknown_is_named(evaluate, change, error, words):
-    """Each in one of our errors."""
+def test_errors_name_what_is_missing_or_unknown(evaluate, change, error, words):
+    """Each error is one of ours."""
     arguments = {
         "setting": "coop",
         "repo_name": "r_task",
@@ -518,8 +518,8 @@ def test_what_is_missing_or_unknown_is_named(evaluate, change, error, words):
     [ce.LocalSandbox(), ce.ContainerSandbox(image="any", pull=False)],
     ids=["no container", "the tree elsewhere"],
 )
-def test_an_images_script_wants_the_images_sandbox(evaluate, sandbox):
-    """In any other it finds no patches, and would say of another tree that it passes."""
+def test_an_images_script_needs_the_images_sandbox(evaluate, sandbox):
+    """In another sandbox it finds no patches, and tests another tree."""
     with pytest.raises(ce.DatasetError, match=r"runner: needs a sandbox as .*for_task"):
         evaluate(
             *("coop", "r_task", 0, 1, 2, "m", "gold"),
@@ -529,8 +529,8 @@ def test_an_images_script_wants_the_images_sandbox(evaluate, sandbox):
         )
 
 
-def test_the_base_comes_from_where_the_sandbox_is(evaluate, repo, monkeypatch):
-    """From its engine, and pulled only if it may be."""
+def test_the_base_comes_from_the_sandboxs_engine(evaluate, repo, monkeypatch):
+    """The image is pulled only if the sandbox allows it."""
     asked = {}
 
     def take(image, _, **options):
@@ -551,7 +551,7 @@ def test_the_base_comes_from_where_the_sandbox_is(evaluate, repo, monkeypatch):
 
 
 def test_without_tests_no_runner_is_made(evaluate, monkeypatch):
-    """Which would look for bubblewrap."""
+    """A runner would look for bubblewrap."""
     monkeypatch.setattr(benchmark, "TestRunner", None)
 
     report = evaluate("coop", "r_task", 0, 1, 2, "m", "gold")
@@ -563,8 +563,8 @@ def test_without_tests_no_runner_is_made(evaluate, monkeypatch):
     ("options", "seconds"),
     [({}, 600), ({"in_image": True}, 1800), ({"in_image": True, "timeout_seconds": 5}, 5)],
 )
-def test_a_deadline_that_is_not_given_is_the_suites_own(evaluate, monkeypatch, options, seconds):
-    """An image may install packages, and has longer."""
+def test_the_default_deadline_is_the_suites_own(evaluate, monkeypatch, options, seconds):
+    """It is longer in an image, which may install packages."""
     seen = []
 
     @attrs.frozen

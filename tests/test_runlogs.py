@@ -38,7 +38,7 @@ def find(logs_dir, setting=Setting.COOP, numbers=(1, 2), model="gpt-5", task_id=
 
 @pytest.mark.parametrize("setting", TOGETHER)
 def test_two_agents_patches_lie_in_the_pairs_folder(tmp_path, setting):
-    """Each is named after its feature, and they come in the order asked for."""
+    """Each file is named after its feature; patches come in the wanted order."""
     task = tmp_path / setting / REPO / "task0"
     write(task / "feature1_feature2", patch_gpt5_k1_feature1="one", patch_gpt5_k1_feature2="two")
 
@@ -47,7 +47,7 @@ def test_two_agents_patches_lie_in_the_pairs_folder(tmp_path, setting):
 
 
 def test_single_agents_patches_lie_in_their_features_folders(tmp_path):
-    """Two runs of one feature each are paired."""
+    """Two runs of one feature each make a pair."""
     task = tmp_path / "single" / REPO / "task0"
     write(task / "feature1", patch_gpt5_k1_feature1="one")
     write(task / "feature2", patch_gpt5_k1_feature2="two")
@@ -58,7 +58,7 @@ def test_single_agents_patches_lie_in_their_features_folders(tmp_path):
 @pytest.mark.parametrize("name", ["feature1_feature2", "feature2_feature1"])
 @pytest.mark.parametrize("folder", ["feature1_feature2", "feature2_feature1"])
 def test_a_solo_agents_patch_is_both_sides(tmp_path, folder, name):
-    """Whichever order the pair was run in: the paper's pipeline sorts the folder alone."""
+    """In either order of features; the paper's pipeline sorts only the folder's name."""
     write(tmp_path / "solo" / REPO / "task0" / folder, **{f"patch_gpt5_k1_{name}": "both"})
 
     assert find(tmp_path, Setting.SOLO) == ("both", "both")
@@ -66,7 +66,7 @@ def test_a_solo_agents_patch_is_both_sides(tmp_path, folder, name):
 
 
 def test_a_pairs_folder_may_be_unsorted(tmp_path):
-    """The numbers are the pair's, in either order, and not sorted as text."""
+    """Both orders of the pair's numbers are found; they are not sorted as text."""
     task = tmp_path / "coop" / REPO / "task0"
     write(task / "feature10_feature9", patch_gpt5_k1_feature9="nine", patch_gpt5_k1_feature10="ten")
 
@@ -74,7 +74,7 @@ def test_a_pairs_folder_may_be_unsorted(tmp_path):
 
 
 def test_the_try_is_chosen_by_k(tmp_path):
-    """Try 1 is not taken for try 11."""
+    """Try 1 is not confused with try 11."""
     folder = tmp_path / "coop" / REPO / "task0" / "feature1_feature2"
     for k in (1, 11):
         write(folder, **{f"patch_gpt5_k{k}_feature{n}": f"k{k}" for n in (1, 2)})
@@ -97,8 +97,8 @@ def test_the_try_is_chosen_by_k(tmp_path):
         ("MiniMax-M2", "minimax"),
     ],
 )
-def test_a_model_is_found_by_its_familys_word(tmp_path, model, word):
-    """The paper's pipeline writes one; where several fit, the longest is meant."""
+def test_a_model_is_found_by_its_familys_name(tmp_path, model, word):
+    """The paper's pipeline writes such names; if several fit, the longest counts."""
     words = ["gpt5", "claude", "qwen", "qwen_coder", "minimax", "gemini"]
     write(
         tmp_path / "coop" / REPO / "task0" / "feature1_feature2",
@@ -108,8 +108,8 @@ def test_a_model_is_found_by_its_familys_word(tmp_path, model, word):
     assert find(tmp_path, model=model) == (word, word)
 
 
-def test_a_model_without_a_patch_is_told_which_there_are(tmp_path):
-    """No other model's patch is taken for it."""
+def test_the_error_for_an_unknown_model_lists_the_known_ones(tmp_path):
+    """The patch of another model is not used."""
     write(
         tmp_path / "coop" / REPO / "task0" / "feature1_feature2",
         **{
@@ -125,7 +125,7 @@ def test_a_model_without_a_patch_is_told_which_there_are(tmp_path):
 
 
 def test_both_patches_are_of_one_model(tmp_path):
-    """A model that has but one of the two is not mixed with another."""
+    """If a model has only one of the two, no other model's patch is added."""
     write(
         tmp_path / "coop" / REPO / "task0" / "feature1_feature2",
         patch_qwen_coder_k1_feature1="coder",
@@ -140,7 +140,7 @@ def test_both_patches_are_of_one_model(tmp_path):
 
 @pytest.mark.parametrize("folder", ["feature1_feature2", "feature1_feature3"])
 def test_one_patch_of_two_is_not_enough(tmp_path, folder):
-    """A lost patch is an error, never an empty one."""
+    """A lost patch is an error, not an empty patch."""
     write(tmp_path / "coop" / REPO / "task0" / folder, patch_gpt5_k1_feature1="one")
 
     with pytest.raises(ce.DatasetError, match="no patch"):
@@ -153,7 +153,7 @@ def test_one_patch_of_two_is_not_enough(tmp_path, folder):
 @pytest.mark.parametrize("setting", [*TOGETHER, Setting.SINGLE])
 @pytest.mark.parametrize("pair", ["f1_f2", "f2_f1"])
 def test_a_runs_patches_are_named_after_their_agents(tmp_path, setting, pair):
-    """An agent goes by its feature's number, and the folder may be unsorted."""
+    """An agent has the number of its feature; the folder's name may be unsorted."""
     write(tmp_path / "my-run" / setting / REPO / "0" / pair, agent1="one", agent2="two")
 
     assert find(tmp_path, setting) == ("one", "two")
@@ -171,7 +171,7 @@ def test_a_runs_solo_patch_is_both_sides(tmp_path):
     ("setting", "missing"), [(Setting.COOP, "agent2.patch"), (Setting.SOLO, "solo.patch")]
 )
 def test_a_missing_agents_file_is_named(tmp_path, setting, missing):
-    """A lost patch is an error here too."""
+    """A lost patch is an error in this layout too."""
     folder = write(tmp_path / "run" / setting / REPO / "0" / "f1_f2", agent1="one")
 
     with pytest.raises(ce.DatasetError) as caught:
@@ -181,7 +181,7 @@ def test_a_missing_agents_file_is_named(tmp_path, setting, missing):
 
 
 def test_an_empty_patch_is_a_patch(tmp_path):
-    """An agent that wrote nothing is a fact about the agent."""
+    """An agent that wrote nothing is a result."""
     folder = write(tmp_path / "run" / "coop" / REPO / "0" / "f1_f2", agent1="one")
     (folder / "agent2.patch").write_bytes(b"")
 
@@ -190,8 +190,8 @@ def test_an_empty_patch_is_a_patch(tmp_path):
     assert patches[1].files == ()
 
 
-def test_several_runs_ask_for_a_name(tmp_path):
-    """They are named; giving one picks it."""
+def test_several_runs_require_a_name(tmp_path):
+    """The error lists the runs; a name selects one."""
     for run in ("a", "b"):
         write(tmp_path / run / "coop" / REPO / "0" / "f1_f2", agent1=f"{run}1", agent2=f"{run}2")
 
@@ -202,8 +202,8 @@ def test_several_runs_ask_for_a_name(tmp_path):
 
 
 @pytest.mark.parametrize("record", ["result.json", "config.json"])
-def test_the_model_that_a_run_names_picks_it(tmp_path, record):
-    """Be it in the pair's record or in the run's."""
+def test_a_runs_model_selects_it(tmp_path, record):
+    """The model may be in the record of the pair or of the run."""
     for run, model in (("a", "gpt-5"), ("b", "claude"), ("c", None)):
         pair = tmp_path / run / "coop" / REPO / "0" / "f1_f2"
         write(pair, agent1=f"{run}1", agent2=f"{run}2")
@@ -218,7 +218,7 @@ def test_the_model_that_a_run_names_picks_it(tmp_path, record):
 
 @pytest.mark.parametrize("text", ["", "[]", "{", '{"model": 5}', "null", "[" * 100_000])
 def test_a_broken_record_names_no_model(tmp_path, text):
-    """It is passed over, and the run's other record is asked."""
+    """The broken record is ignored, and the run's other record is read."""
     for run, model in (("a", "gpt-5"), ("b", "claude")):
         pair = write(
             tmp_path / run / "coop" / REPO / "0" / "f1_f2", agent1=f"{run}1", agent2=f"{run}2"
@@ -229,8 +229,8 @@ def test_a_broken_record_names_no_model(tmp_path, text):
     assert find(tmp_path, model="claude") == ("b1", "b2")
 
 
-def test_two_runs_of_one_model_still_ask_for_a_name(tmp_path):
-    """Which of them is meant cannot be known."""
+def test_two_runs_of_one_model_still_require_a_name(tmp_path):
+    """The intended one cannot be known."""
     for run, model in (("a", "gpt-5"), ("b", "gpt-5"), ("c", "claude")):
         pair = write(tmp_path / run / "coop" / REPO / "0" / "f1_f2", agent1="1", agent2="2")
         (pair / "result.json").write_text(json.dumps({"model": model}))
@@ -240,8 +240,8 @@ def test_two_runs_of_one_model_still_ask_for_a_name(tmp_path):
 
 
 @pytest.mark.parametrize("run_name", [None, "run"])
-def test_a_run_of_another_model_is_refused(tmp_path, run_name):
-    """Its patches would go under a wrong name; case and punctuation make no other model."""
+def test_a_run_of_another_model_is_rejected(tmp_path, run_name):
+    """Its patches would get a wrong name; case and punctuation do not matter."""
     pair = write(tmp_path / "run" / "coop" / REPO / "0" / "f1_f2", agent1="one", agent2="two")
     (pair / "result.json").write_text(json.dumps({"model": "GPT 5"}))
 
@@ -251,15 +251,15 @@ def test_a_run_of_another_model_is_refused(tmp_path, run_name):
 
 
 def test_a_run_has_no_second_try(tmp_path):
-    """Asking for one is an error, not the first try again."""
+    """A second try is an error; the first one is not returned instead."""
     write(tmp_path / "run" / "coop" / REPO / "0" / "f1_f2", agent1="one", agent2="two")
 
     with pytest.raises(ce.DatasetError, match="so k=2 is unknown"):
         find(tmp_path, k=2)
 
 
-def test_a_run_without_the_pair_is_passed_over(tmp_path):
-    """As are other files beside the runs, other settings, tasks and repositories."""
+def test_a_run_without_the_pair_is_skipped(tmp_path):
+    """So are other files beside the runs, and other settings, tasks and repositories."""
     write(tmp_path / "a" / "team" / REPO / "0" / "f1_f2", agent1="no", agent2="no")
     write(tmp_path / "b" / "coop" / REPO / "1" / "f1_f2", agent1="no", agent2="no")
     write(tmp_path / "c" / "coop" / "other_task" / "0" / "f1_f2", agent1="no", agent2="no")
@@ -276,8 +276,8 @@ def test_a_run_without_the_pair_is_passed_over(tmp_path):
 # --- where ----------------------------------------------------------------------------
 
 
-def test_a_run_name_asks_for_todays_layout(tmp_path):
-    """Where both layouts hold the pair, the paper's is taken without one."""
+def test_a_run_name_selects_todays_layout(tmp_path):
+    """Without one, the paper's layout has precedence."""
     paper = tmp_path / "coop" / REPO / "task0" / "feature1_feature2"
     write(paper, patch_gpt5_k1_feature1="paper", patch_gpt5_k1_feature2="paper")
     write(tmp_path / "run" / "coop" / REPO / "0" / "f1_f2", agent1="run", agent2="run")
@@ -286,7 +286,7 @@ def test_a_run_name_asks_for_todays_layout(tmp_path):
     assert find(tmp_path, run_name="run") == ("run", "run")
 
 
-def test_logs_and_cache_have_folders_of_their_own(tmp_path, monkeypatch):
+def test_logs_and_cache_have_separate_folders(tmp_path, monkeypatch):
     """`./logs`, and the benchmark's cache in the home directory."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
@@ -297,16 +297,16 @@ def test_logs_and_cache_have_folders_of_their_own(tmp_path, monkeypatch):
     assert find(None, location=PatchLocation.CACHE) == ("cache", "cache")
 
 
-def test_a_missing_folder_asks_for_one(tmp_path):
-    """The error says which argument names it."""
+def test_the_error_for_a_missing_folder_names_the_argument(tmp_path):
+    """That is `logs_dir`."""
     with pytest.raises(ce.DatasetError, match=r"pass logs_dir=\.\.\.") as caught:
         find(tmp_path / "nowhere")
 
     assert caught.value.location == str(tmp_path / "nowhere")
 
 
-def test_a_file_that_is_no_patch_is_a_patch_that_fails(tmp_path):
-    """What an agent wrote is a result; the reason names the file."""
+def test_a_file_that_is_not_a_patch_gives_a_patch_that_fails(tmp_path):
+    """The agent's file is a result; the reason names the file."""
     folder = write(tmp_path / "run" / "coop" / REPO / "0" / "f1_f2", agent1="one")
     (folder / "agent2.patch").write_text("I give up.")
 
@@ -318,7 +318,7 @@ def test_a_file_that_is_no_patch_is_a_patch_that_fails(tmp_path):
 
 
 def test_a_patch_that_cannot_be_read_is_an_error(tmp_path):
-    """That is no result of the agent's."""
+    """It is not a result of the agent."""
     folder = write(tmp_path / "run" / "coop" / REPO / "0" / "f1_f2", agent1="one", agent2="two")
     (folder / "agent2.patch").unlink()
     (folder / "agent2.patch").symlink_to("/proc/self/mem")
@@ -328,7 +328,7 @@ def test_a_patch_that_cannot_be_read_is_an_error(tmp_path):
 
 
 def test_the_hub_needs_its_package(monkeypatch):
-    """The error names the extra that brings it."""
+    """The error names the extra that installs it."""
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)
 
     with pytest.raises(ce.DatasetError, match=r"install cooperbench-eval\[hf\]") as caught:
@@ -359,8 +359,8 @@ def install_hub(tmp_path, monkeypatch):
     sys.modules.pop("huggingface_hub", None)
 
 
-def test_the_hub_holds_the_papers_layout(tmp_path, install_hub):
-    """Only the task's patches are asked for."""
+def test_the_hub_has_the_papers_layout(tmp_path, install_hub):
+    """Only the task's patches are downloaded."""
     folder = tmp_path / "hub" / "coop" / REPO / "task0" / "feature1_feature2"
     write(folder, patch_gpt5_k1_feature1="one", patch_gpt5_k1_feature2="two")
     install_hub(f"return {str(tmp_path / 'hub')!r}")
@@ -377,8 +377,8 @@ def test_the_hub_holds_the_papers_layout(tmp_path, install_hub):
         ("return str(Path(__file__).parent)", "is not among the public results"),
     ],
 )
-def test_what_the_hub_cannot_give_is_an_error_of_ours(install_hub, download, words):
-    """Nothing of its client escapes."""
+def test_a_failing_download_is_one_of_our_errors(install_hub, download, words):
+    """No error of the client escapes."""
     install_hub(download)
 
     with pytest.raises(ce.DatasetError, match=words):
@@ -395,8 +395,8 @@ def test_what_the_hub_cannot_give_is_an_error_of_ours(install_hub, download, wor
         (PatchLocation, "patch_location", "logs, cache, hf, gold"),
     ],
 )
-def test_a_word_must_be_one_of_those_known(kind, argument, known):
-    """The error names the argument and the words it takes."""
+def test_a_value_must_be_a_known_one(kind, argument, known):
+    """The error names the argument and its values."""
     assert [kind.of(member.value) for member in kind] == list(kind)
 
     with pytest.raises(ce.DatasetError) as caught:
@@ -422,8 +422,8 @@ def words(pair):
     return tuple(patch.data.split(b"+")[-1].decode().strip() for patch in pair.patches())
 
 
-def test_a_runs_pairs_come_by_setting_repository_task_and_features(tmp_path):
-    """As numbers, not as text; task 0 is a task, and a repository may have any name."""
+def test_a_runs_pairs_are_sorted(tmp_path):
+    """Numbers are not compared as text; task 0 is valid, repositories have any name."""
     run = tmp_path / "run"
     write(run / "team" / "a_task" / "0" / "f1_f2", agent1="one")
     for task, pair in (("10", "f1_f2"), ("9", "f1_f10"), ("9", "f1_f9"), ("0", "f3_f4")):
@@ -442,8 +442,8 @@ def test_a_runs_pairs_come_by_setting_repository_task_and_features(tmp_path):
     ]
 
 
-def test_more_agents_than_two_are_every_pair_of_them(tmp_path):
-    """None is left out, and each pair has its own two patches."""
+def test_every_two_of_several_agents_are_a_pair(tmp_path):
+    """Each pair has its own two patches."""
     folder = tmp_path / "run" / "coop" / REPO / "1" / "f1_f2_f3"
     write(folder, agent1="one", agent2="two", agent3="three")
 
@@ -455,7 +455,7 @@ def test_more_agents_than_two_are_every_pair_of_them(tmp_path):
 
 
 def test_a_discovered_pair_keeps_the_folders_order(tmp_path):
-    """The first is the one that is merged into the second."""
+    """The first feature is merged into the second."""
     write(tmp_path / "run" / "coop" / REPO / "1" / "f2_f1", agent1="one", agent2="two")
 
     (pair,) = discover_run(tmp_path, "run")
@@ -465,7 +465,7 @@ def test_a_discovered_pair_keeps_the_folders_order(tmp_path):
 
 
 def test_a_solo_agents_pair_has_one_patch_twice(tmp_path):
-    """Whatever else lies there."""
+    """Other files do not matter."""
     folder = tmp_path / "run" / "solo" / REPO / "1" / "f1_f2"
     write(folder, solo="both", agent1="not this")
 
@@ -476,7 +476,7 @@ def test_a_solo_agents_pair_has_one_patch_twice(tmp_path):
 
 @pytest.mark.parametrize("setting", ["coop", "solo"])
 def test_an_agent_without_a_file_handed_in_nothing(tmp_path, setting):
-    """Its patch is empty and applies; it is never another one."""
+    """Its patch is empty and applies."""
     folder = tmp_path / "run" / setting / REPO / "1" / "f1_f2"
     folder.mkdir(parents=True)
     (folder / "result.json").write_text("{}")
@@ -488,8 +488,8 @@ def test_an_agent_without_a_file_handed_in_nothing(tmp_path, setting):
         assert ce.apply_patch(ce.Snapshot.from_files({}), patch).status is ce.PatchStatus.EMPTY
 
 
-def test_a_discovered_file_that_is_no_patch_fails(tmp_path):
-    """It is what the agent handed in; one that cannot be read is an error."""
+def test_a_discovered_file_that_is_not_a_patch_fails(tmp_path):
+    """It is the agent's result; a file that cannot be read is an error."""
     folder = write(tmp_path / "run" / "coop" / REPO / "1" / "f1_f2", agent1="one")
     (folder / "agent2.patch").write_bytes(b"\xff no patch")
 
@@ -515,8 +515,8 @@ def test_a_discovered_file_that_is_no_patch_fails(tmp_path):
         (None, ["agent1", "agent2"], "coop"),
     ],
 )
-def test_a_run_without_settings_level_is_told_by_its_record(tmp_path, record, names, setting):
-    """Failing that, by a solo agent's patch."""
+def test_without_setting_folders_the_record_has_the_setting(tmp_path, record, names, setting):
+    """Without a record, a solo agent's patch decides."""
     folder = write(tmp_path / "run" / REPO / "0" / "f1_f2", **dict.fromkeys(names, "one"))
     if record is not None:
         (folder / "result.json").write_text(record)
@@ -526,7 +526,7 @@ def test_a_run_without_settings_level_is_told_by_its_record(tmp_path, record, na
 
 @pytest.mark.parametrize("level", ["coop", ""])
 def test_a_discovered_pair_names_its_model(tmp_path, level):
-    """Its own record goes before the run's; there may be none."""
+    """The pair's record has precedence over the run's; both may be missing."""
     for pair in ("f1_f2", "f1_f3"):
         write(tmp_path / "run" / level / REPO / "0" / pair, agent1="one")
     assert {pair.model for pair in discover_run(tmp_path, "run")} == {None}
@@ -554,8 +554,8 @@ def test_a_discovered_pair_names_its_model(tmp_path, level):
         "coop/feature1_feature2",
     ],
 )
-def test_what_is_no_pairs_folder_is_passed_over(tmp_path, path):
-    """And a run of nothing else holds no pair."""
+def test_other_folders_are_skipped(tmp_path, path):
+    """A run with only such folders has no pair."""
     write(tmp_path / "run" / path, agent1="one", agent2="two", solo="both")
 
     with pytest.raises(ce.DatasetError, match="has no file that a pair of agents wrote"):
@@ -566,8 +566,8 @@ def test_what_is_no_pairs_folder_is_passed_over(tmp_path, path):
     assert discover(tmp_path) == [("coop", REPO, 1, (1, 2))]
 
 
-def test_a_folder_in_which_nothing_was_written_is_passed_over(tmp_path):
-    """An agent's conversation alone is nothing to evaluate; an empty patch is."""
+def test_a_folder_without_a_record_or_patch_is_skipped(tmp_path):
+    """A conversation is not enough; an empty patch is."""
     for pair, name in (("f1_f2", "conversation.json"), ("f1_f3", "agent3.patch")):
         folder = tmp_path / "run" / "coop" / REPO / "1" / pair
         folder.mkdir(parents=True)
@@ -578,7 +578,7 @@ def test_a_folder_in_which_nothing_was_written_is_passed_over(tmp_path):
 
 @pytest.mark.parametrize("run_name", ["nonesuch", "a_file", "r" * 300])
 def test_a_missing_run_is_named(tmp_path, run_name):
-    """At once, not when its first pair is asked for."""
+    """At once, not with its first pair."""
     (tmp_path / "a_file").write_text("")
 
     with pytest.raises(ce.DatasetError, match="cannot be read") as caught:

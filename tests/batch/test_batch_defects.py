@@ -46,8 +46,8 @@ def run_of(tmp_path):
     return run
 
 
-def test_7_an_empty_patch_is_not_submitted_even_where_the_other_has_both(run_of):
-    """It is missing input, never clean; the base and the other's patch are tested."""
+def test_7_an_empty_patch_counts_as_not_submitted_even_if_the_other_has_both_features(run_of):
+    """The pair is missing input, not clean; the base and the other patch are still tested."""
     [report] = run_of({1: b"", 2: code(a=1, b=2)})
 
     assert report.merge_status == "missing_input"
@@ -57,15 +57,15 @@ def test_7_an_empty_patch_is_not_submitted_even_where_the_other_has_both(run_of)
 
 
 def test_7_two_empty_patches_are_not_clean_either(run_of):
-    """The baseline is run all the same."""
+    """The tests still run on the base."""
     [report] = run_of({1: b"", 2: b""})
 
     assert report.merge_status == "missing_input"
     assert [f.passes_on_base for f in (report.feature1, report.feature2)] == [False, False]
 
 
-def test_10_identical_patches_are_applied_merged_and_reported_like_others(run_of):
-    """No short cut, no other keys."""
+def test_10_identical_patches_are_applied_merged_and_reported_like_other_patches(run_of):
+    """There is no shortcut, and the report has the same keys."""
     [same] = run_of({1: code(a=1, b=2), 2: code(a=1, b=2)})
     different = evaluate([pair(1)])[0]
 
@@ -75,8 +75,8 @@ def test_10_identical_patches_are_applied_merged_and_reported_like_others(run_of
     assert list(same.to_dict()["attempts"][0]) == list(different.to_dict()["attempts"][0])
 
 
-def test_10_identical_patches_that_do_not_apply_are_said_not_to(run_of):
-    """Nothing is hard-coded."""
+def test_10_identical_patches_that_do_not_apply_are_reported_as_such(run_of):
+    """The result for identical patches is not hard-coded."""
     broken = b"--- a/f.py\n+++ b/f.py\n@@ -1 +1 @@\n-absent\n+new\n"
 
     [report] = run_of({1: broken, 2: broken})
@@ -86,7 +86,7 @@ def test_10_identical_patches_that_do_not_apply_are_said_not_to(run_of):
 
 
 def test_11_a_pair_that_was_not_evaluated_is_not_clean():
-    """Whatever went wrong: not evaluated is a status of its own."""
+    """A failure of any kind gives the status "not evaluated"."""
     evaluator = ce.Evaluator(strategies=[Ours(deadly={1}, how="exit")])
 
     [report] = evaluate([pair(1, clash=False)], evaluator=evaluator)
@@ -96,8 +96,8 @@ def test_11_a_pair_that_was_not_evaluated_is_not_clean():
     assert ce.summarize([report]).clean.count == 0
 
 
-def test_13_a_large_merge_is_kept_whole(tmp_path):
-    """It can be applied and tested again, out of the store."""
+def test_13_a_large_merge_is_stored_completely(tmp_path):
+    """The stored diff can be applied and tested again."""
     text = b"".join(b"line %d of many\n" % n for n in range(5000))
     big = ce.Changes({"big.txt": ce.Entry(text)}).diff(BASE)
     given = pair(1, clash=False, feature1=ce.Feature(number=0, patch=big))
@@ -111,7 +111,7 @@ def test_13_a_large_merge_is_kept_whole(tmp_path):
 
 
 def test_20_no_agents_patch_is_ignored(run_of):
-    """Of three agents every two are merged and tested."""
+    """If there are three agents, every two of them are merged and tested."""
     reports = run_of({1: code(a=1), 2: code(b=2), 3: code(a=3)})
 
     tested_features = {number for r in reports for number in (r.feature1.number, r.feature2.number)}
@@ -119,8 +119,8 @@ def test_20_no_agents_patch_is_ignored(run_of):
     assert tested_features == {1, 2, 3}
 
 
-def test_30_a_result_belongs_to_its_pair_whichever_ends_first():
-    """Results are matched by what was evaluated, not by their place in a list."""
+def test_30_a_result_belongs_to_its_pair_in_any_order_of_completion():
+    """Results are matched by content, not by their position in a list."""
 
     class Slow(Ours):
         def merge(self, merge_input, /):
@@ -138,8 +138,8 @@ def test_30_a_result_belongs_to_its_pair_whichever_ends_first():
         assert report.repo_name == f"repo{report.task_id % 2}"
 
 
-def test_31_what_is_absent_is_null_and_a_strategy_is_named(run_of):
-    """No text stands for nothing."""
+def test_31_missing_values_are_null_and_strategies_are_named(run_of):
+    """No special text stands for a missing value."""
     [report] = run_of({1: code(a=1), 2: b""})
     data = report.to_dict()
 
@@ -148,8 +148,8 @@ def test_31_what_is_absent_is_null_and_a_strategy_is_named(run_of):
     assert [attempt["strategy"] for attempt in data["attempts"]] == ["naive", "union"]
 
 
-def test_31_a_conflict_that_union_leaves_is_unhandled_and_no_error():
-    """It is in the rate, as a pair that was not solved."""
+def test_31_a_conflict_that_union_leaves_is_unhandled_but_not_an_error():
+    """The rate counts it as a pair that was not solved."""
     gone = ce.Changes({"f.py": None}).diff(BASE)
     given = pair(1, feature1=ce.Feature(number=0, patch=gone))
 
@@ -162,7 +162,7 @@ def test_31_a_conflict_that_union_leaves_is_unhandled_and_no_error():
 
 
 def test_31_a_long_output_keeps_its_end():
-    """That is where frameworks sum up."""
+    """Frameworks print their summary at the end."""
     program = "print('begin'); print('x\\n' * 9_000_000); print('3 passed')"
     suite = ce.TestSuite(command=(sys.executable, "-c", program), framework="exit")
     feature = attrs.evolve(pair(1).feature1, tests=suite)
@@ -174,8 +174,8 @@ def test_31_a_long_output_keeps_its_end():
     assert report.feature1.test_output.endswith("3 passed\n")
 
 
-def test_32_an_error_is_tried_again_and_a_torn_file_is_no_result(tmp_path):
-    """A daemon that was down is up the next time."""
+def test_32_an_error_is_retried_and_an_incomplete_file_is_not_a_result(tmp_path):
+    """A container engine that was down may be up the next time."""
     log, here = tmp_path / "log", tmp_path / "here"
     here.mkdir()
     strategy = Ours(log=log, deadly={0}, how="exit", once=str(here))
@@ -194,15 +194,15 @@ def test_32_an_error_is_tried_again_and_a_torn_file_is_no_result(tmp_path):
 
 
 def test_33_a_second_session_does_not_hide_the_first(tmp_path):
-    """A summary is of the whole store."""
+    """A summary covers the whole store."""
     evaluate(pairs(3), tmp_path)
     evaluate([pair(3)], tmp_path)
 
     assert ce.summarize(ce.ReportStore(tmp_path)).pairs == 4
 
 
-def test_34_there_is_one_rate_and_errors_stand_beside_it(tmp_path):
-    """One pair that passes and three that could not be evaluated."""
+def test_34_there_is_one_rate_and_errors_are_counted_separately(tmp_path):
+    """One pair passes, and three cannot be evaluated."""
     passing = pair(0, clash=False)
     suite = ce.TestSuite(command=("true",), framework="exit")
     features = [attrs.evolve(f, tests=suite) for f in (passing.feature1, passing.feature2)]
@@ -222,7 +222,7 @@ def test_34_there_is_one_rate_and_errors_stand_beside_it(tmp_path):
 
 
 def test_36_a_pair_and_a_repository_may_have_any_name(tmp_path):
-    """The larger number first, and a folder that does not end in `_task`."""
+    """The larger number comes first, and the folder does not end in `_task`."""
     make_task(tmp_path / "dataset", make_repository(tmp_path / "repo"), repo_name="plain")
     make_run(tmp_path / "logs", {2: code(b=2), 1: code(a=1)}, repo_name="plain")
     with ThreadPoolExecutor(1) as executor:
@@ -239,13 +239,13 @@ def test_36_a_pair_and_a_repository_may_have_any_name(tmp_path):
     assert report.failure is None
 
 
-def test_37_a_tasks_image_keeps_every_word_of_its_repository():
-    """Only the ending goes."""
+def test_37_the_name_of_a_tasks_image_has_every_word_of_its_repository():
+    """Only the suffix is removed."""
     assert "celery-task-queue:" in ce.task_image("celery_task_queue_task", 1)
 
 
-def test_38_a_report_says_when_how_and_with_what(run_of):
-    """A team is a team, a time has its zone, versions and sandbox are there."""
+def test_38_a_report_has_its_time_setting_versions_and_sandbox(run_of):
+    """The setting is the right one, and the time has a time zone."""
     [report] = run_of({1: code(a=1), 2: code(b=2)}, setting="team")
     data = report.to_dict()
 
@@ -279,7 +279,7 @@ print(len(list(ce.ReportStore(sys.argv[1]).facts())))
 
 
 def test_39_evaluating_needs_no_heavy_packages(tmp_path):
-    """Neither containers, models, statistics nor tables are imported for it."""
+    """Evaluating imports no packages for containers, models, statistics or tables."""
     absent = {"docker", "litellm", "scipy", "numpy", "pandas", "polars", "tqdm", "dask", "modal"}
     script = tmp_path / "script.py"
     script.write_text(SLIM.format(absent=absent, path=sys.path))
@@ -291,8 +291,8 @@ def test_39_evaluating_needs_no_heavy_packages(tmp_path):
     assert done.stdout == "2\n2\n", done.stderr
 
 
-def test_40_no_name_of_ours_is_collected_as_a_test(tmp_path):
-    """In a module that imports them all."""
+def test_40_pytest_collects_none_of_our_names_as_tests(tmp_path):
+    """The module under test imports all of them."""
     module = tmp_path / "test_host.py"
     module.write_text("from cooperbench_eval import *\n\ndef test_mine():\n    pass\n")
 

@@ -49,7 +49,7 @@ def pool(method):
 
 @pytest.mark.parametrize("make", [lambda: ThreadPoolExecutor(2), lambda: pool("spawn")])
 def test_the_executors_of_the_standard_library(make):
-    """Threads, and processes however they are started."""
+    """Threads and processes work, with every way to start a process."""
     with make() as executor:
         reports = ce.evaluate_many(pairs(10), evaluator=EVALUATOR, executor=executor)
 
@@ -57,14 +57,14 @@ def test_the_executors_of_the_standard_library(make):
 
 
 def test_loky(reusable):
-    """Its reusable pool."""
+    """The reusable pool of loky works."""
     reports = ce.evaluate_many(pairs(10), evaluator=EVALUATOR, executor=reusable)
 
     assert by_task(reports) == EXPECTED
 
 
 def test_a_death_in_a_loky_pool_costs_one_pair(reusable):
-    """The pool breaks; the rest is done all the same."""
+    """The pool breaks, but the other pairs are evaluated."""
     evaluator = ce.Evaluator(strategies=["naive", Ours(deadly={4})])
 
     reports = list(ce.evaluate_many(pairs(8), evaluator=evaluator, executor=reusable))
@@ -74,7 +74,7 @@ def test_a_death_in_a_loky_pool_costs_one_pair(reusable):
 
 
 def test_dask(cluster, tmp_path):
-    """A client's executor, with a store on this side; the pairs are spread."""
+    """The executor of a Dask client spreads the pairs; the store is on this side."""
     executor, log = cluster.get_executor(), tmp_path / "log"
     evaluator = ce.Evaluator(strategies=["naive", "union", Ours(log=str(log), seconds=0.05)])
     options = {"evaluator": evaluator, "executor": executor, "store": tmp_path / "store"}
@@ -88,7 +88,7 @@ def test_dask(cluster, tmp_path):
 
 
 def test_a_death_on_a_dask_cluster_costs_one_pair(cluster):
-    """Dask gives up all that the worker held; what is lost twice is tried alone."""
+    """Dask loses all pairs of the worker; a pair that is lost twice is tried without others."""
     evaluator = ce.Evaluator(strategies=["naive", Ours(deadly={4})])
 
     executor = cluster.get_executor(retries=0)
@@ -145,8 +145,8 @@ OURS = ("from cooperbench_eval.batch.workers import WorkerPool", "WorkerPool(1)"
     ("pool", "choose"),
     [(LOKY, "lambda merge_input: merge_input.theirs"), (LOKY, "theirs"), (OURS, "theirs")],
 )
-def test_what_a_script_defines_travels(tmp_path, pool, choose):
-    """Its class and function to any worker, a lambda where cloudpickle is at home."""
+def test_classes_and_functions_of_a_script_can_be_sent(tmp_path, pool, choose):
+    """Lambdas can be sent too, if the executor uses cloudpickle."""
     done = run_main(tmp_path, *pool, choose)
 
     counts = Counter(done.stdout.splitlines())
@@ -172,8 +172,8 @@ print(base64.b64encode(maker.payload(pair).evaluator).decode())
 """
 
 
-def test_what_a_script_defines_needs_no_script_where_it_arrives(tmp_path):
-    """As on a cluster, whose workers never saw it."""
+def test_definitions_of_a_script_can_be_used_without_the_script(tmp_path):
+    """The workers of a cluster do not have the script."""
     (tmp_path / "script.py").write_text(PACKED)
     done = subprocess.run([sys.executable, tmp_path / "script.py"], capture_output=True, check=True)
 
@@ -185,8 +185,8 @@ def test_what_a_script_defines_needs_no_script_where_it_arrives(tmp_path):
     assert report.attempt("mine").status == "resolved"
 
 
-def test_the_default_pool_says_what_it_cannot_send(tmp_path):
-    """A lambda; a function of the script's would do."""
+def test_the_default_pool_names_what_it_cannot_send(tmp_path):
+    """It cannot send a lambda, but could send a function of the script."""
     done = run_main(tmp_path, *OURS)
 
     assert done.returncode == 1

@@ -27,7 +27,7 @@ def key(given=None, evaluator=None):
 
 
 def test_a_key_is_the_same_in_every_process():
-    """Whatever the hash seed, and in whichever order things were made."""
+    """The hash seed and the order of creation do not matter."""
     script = (
         "import sys; sys.path[:0] = [sys.argv[1]]\n"
         "import cooperbench_eval as ce\n"
@@ -51,7 +51,7 @@ def test_a_key_is_the_same_in_every_process():
 
 
 def test_equal_pairs_have_one_key():
-    """Made anew, they are the same work."""
+    """Equal objects that were created separately are the same work."""
     assert key() == key(pair(1), ce.Evaluator())
     assert len(key()) == 64
 
@@ -83,8 +83,8 @@ OTHER_EVALUATORS = {
 }
 
 
-def test_other_work_has_another_key():
-    """Whatever the report depends on is in the key."""
+def test_different_work_has_a_different_key():
+    """Everything that the report depends on is in the key."""
     keys = [key(), *map(key, OTHER_PAIRS.values())]
     keys += [key(evaluator=each) for each in OTHER_EVALUATORS.values()]
 
@@ -92,7 +92,7 @@ def test_other_work_has_another_key():
 
 
 def test_every_suite_option_counts():
-    """A deadline or a variable may change what the tests show."""
+    """A deadline or a variable may change the result of the tests."""
 
     def with_suite(**change):
         feature = attrs.evolve(pair(1).feature1, tests=attrs.evolve(SUITE, **change))
@@ -113,8 +113,8 @@ def test_every_suite_option_counts():
     assert len({with_suite(**change) for change in changes}) == len(changes)
 
 
-def test_where_results_are_kept_does_not_count(tmp_path):
-    """Nor what the objects remember of their work."""
+def test_the_place_of_the_result_cache_does_not_count(tmp_path):
+    """Nor does the state that objects cache."""
     plain, kept = (
         ce.Evaluator(runner=ce.TestRunner(sandbox="local", cache=cache))
         for cache in (None, tmp_path / "results")
@@ -148,8 +148,8 @@ class Hidden:
         self.shown = None
 
 
-def test_what_is_held_many_times_is_described_in_time():
-    """Each list holds the one before it twice."""
+def test_an_object_that_is_held_many_times_is_described_quickly():
+    """Each list contains the previous one twice."""
     thing = ["x"]
     for _ in range(60):
         thing = [thing, thing]
@@ -158,7 +158,7 @@ def test_what_is_held_many_times_is_described_in_time():
 
 
 def test_a_weak_reference_does_not_change_a_description():
-    """Whoever takes one."""
+    """Any code may take a weak reference."""
     thing = Hidden(1)
     before = describe(thing)
     reference = weakref.ref(thing)
@@ -167,8 +167,8 @@ def test_a_weak_reference_does_not_change_a_description():
     assert describe(thing) == before
 
 
-def test_functions_are_told_apart_by_what_they_do():
-    """Two lambdas have one name."""
+def test_functions_are_distinguished_by_their_code():
+    """All lambdas have the same name."""
 
     def adder(number):
         return lambda x: x + number
@@ -204,8 +204,8 @@ def test_functions_are_told_apart_by_what_they_do():
     assert describe(adder(1)) == describe(adder(1))
 
 
-def test_a_class_that_was_edited_is_another_one(tmp_path):
-    """As in a notebook, or a script between two runs; the strategy's name stays."""
+def test_an_edited_class_has_a_different_key(tmp_path):
+    """It keeps its name, in a notebook or in a script between two runs."""
     keys = set()
     for side in ("ours", "theirs", "ours"):
         file = tmp_path / "mine.py"
@@ -231,8 +231,8 @@ def test_a_class_that_was_edited_is_another_one(tmp_path):
     assert len({key for _, key in keys}) == len(keys) == 2
 
 
-def test_where_tests_run_counts_and_what_is_installed_there_does_not(monkeypatch):
-    """A store serves several machines, and the next day."""
+def test_the_sandbox_counts_but_installed_software_does_not(monkeypatch):
+    """A store serves several machines, and outlives upgrades."""
     evaluator = ce.Evaluator(runner=ce.TestRunner(sandbox="local"))
     before = key(evaluator=evaluator)
     runner = ce.TestRunner(sandbox=ce.LocalSandbox(memory_bytes=1 << 30))
@@ -243,8 +243,8 @@ def test_where_tests_run_counts_and_what_is_installed_there_does_not(monkeypatch
     assert key(evaluator=ce.Evaluator(runner=runner)) != before
 
 
-def test_an_object_that_holds_itself_is_described():
-    """No recursion without end."""
+def test_an_object_that_contains_itself_is_described():
+    """The recursion ends."""
     strategy = Ours()
     strategy.me = strategy
 
@@ -253,5 +253,5 @@ def test_an_object_that_holds_itself_is_described():
 
 @pytest.mark.parametrize("thing", [{1, 2}, {"a": {3, "b"}}, Path("x"), b"x", int, object()])
 def test_anything_is_described(thing):
-    """What has no attributes is its class."""
+    """An object without attributes is described by its class."""
     assert describe(thing) == describe(thing)

@@ -51,7 +51,7 @@ def kinds(reports):
 
 
 def test_every_pair_gives_the_report_that_evaluate_gives(threads):
-    """Of any iterable, in whichever order they end."""
+    """The pairs come from any iterable, and the reports in order of completion."""
     given = pairs(12)
 
     reports = list(ce.evaluate_many(iter(given), evaluator=EVALUATOR, executor=threads))
@@ -60,7 +60,7 @@ def test_every_pair_gives_the_report_that_evaluate_gives(threads):
 
 
 def test_processes_are_the_default():
-    """The same reports, from elsewhere."""
+    """The reports are the same as in this process."""
     given = pairs(6)
 
     reports = list(ce.evaluate_many(given, evaluator=EVALUATOR))
@@ -68,8 +68,8 @@ def test_processes_are_the_default():
     assert by_task(reports) == [plain(EVALUATOR.evaluate(each)) for each in given]
 
 
-def test_nothing_gives_nothing(threads, tmp_path):
-    """An empty iterable is no error; its store is empty."""
+def test_no_pairs_give_no_reports(threads, tmp_path):
+    """An empty iterable is not an error, and leaves an empty store."""
     store = tmp_path / "store"
 
     assert list(ce.evaluate_many([], evaluator=EVALUATOR, executor=threads, store=store)) == []
@@ -77,7 +77,7 @@ def test_nothing_gives_nothing(threads, tmp_path):
 
 
 def test_pairs_are_taken_as_work_proceeds(threads):
-    """A few for each worker, of an iterable without end."""
+    """A few for each worker are taken from an endless iterable."""
     taken = []
 
     def endless():
@@ -93,8 +93,8 @@ def test_pairs_are_taken_as_work_proceeds(threads):
     assert len(taken) <= 20
 
 
-def test_a_duplicate_is_told_and_evaluated_once(threads, tmp_path):
-    """Its report says so; the first one has the answer, also in the store."""
+def test_a_duplicate_is_reported_and_evaluated_once(threads, tmp_path):
+    """Its report has a failure; the first pair's report is yielded and stored."""
     log = tmp_path / "log"
     evaluator = ce.Evaluator(strategies=["naive", Ours(log=log)])
     given = [pair(1), pair(2), pair(1)]
@@ -112,7 +112,7 @@ def test_a_duplicate_is_told_and_evaluated_once(threads, tmp_path):
 
 
 def test_a_pair_whose_repository_vanished_is_a_recorded_failure(tmp_path, worker):
-    """In a worker that has to open it anew; the others are evaluated."""
+    """The worker cannot open the repository; the other pairs are evaluated."""
     folder = tmp_path / "repo"
     repository = pygit2.init_repository(folder, bare=True)
     blob = repository.create_blob(BASE.read("f.py"))
@@ -133,8 +133,8 @@ def test_a_pair_whose_repository_vanished_is_a_recorded_failure(tmp_path, worker
 
 
 @pytest.mark.parametrize("how", ["raise", "exit"])
-def test_a_strategy_that_raises_or_exits_stops_nothing(how, tmp_path, worker):
-    """Raising is that strategy's row; exiting is the pair's failure, and no process's end."""
+def test_a_strategy_that_raises_or_exits_does_not_stop_the_batch(how, tmp_path, worker):
+    """An exception is in that strategy's row; an exit is the pair's failure."""
     evaluator = ce.Evaluator(strategies=["naive", Ours(deadly={2}, how=how)])
 
     options = {"evaluator": evaluator, "executor": worker, "store": tmp_path}
@@ -149,8 +149,8 @@ def test_a_strategy_that_raises_or_exits_stops_nothing(how, tmp_path, worker):
         assert report.failure.problem == "SystemExit(3)"
 
 
-def test_a_worker_that_dies_costs_the_pair_it_held(tmp_path):
-    """It is tried once more, then recorded; the others are evaluated once."""
+def test_a_worker_that_dies_costs_only_its_own_pair(tmp_path):
+    """The pair is tried again, then recorded; the others are evaluated once."""
     log = tmp_path / "log"
     evaluator = ce.Evaluator(strategies=["naive", Ours(log=log, deadly={3, 7})])
 
@@ -164,7 +164,7 @@ def test_a_worker_that_dies_costs_the_pair_it_held(tmp_path):
 
 
 def test_a_worker_that_dies_once_costs_nothing(tmp_path):
-    """The second try has the answer."""
+    """The second try succeeds."""
     events = []
     evaluator = ce.Evaluator(strategies=["naive", Ours(deadly={3}, once=str(tmp_path))])
 
@@ -176,8 +176,8 @@ def test_a_worker_that_dies_once_costs_nothing(tmp_path):
     assert "signal 9" in retried.problem
 
 
-def test_a_given_pool_that_breaks_is_replaced(tmp_path):
-    """All it held is tried again, one by one: only the deadly pair is lost."""
+def test_a_callers_pool_that_breaks_is_replaced(tmp_path):
+    """All its pairs are tried again one by one; only the deadly pair is lost."""
     evaluator = ce.Evaluator(strategies=["naive", Ours(deadly={3})])
     with ProcessPoolExecutor(2) as executor:
         reports = list(ce.evaluate_many(pairs(12), evaluator=evaluator, executor=executor))
@@ -215,8 +215,8 @@ class Machine:
             future.set_result(fn(*arguments))
 
 
-def test_a_machine_that_goes_down_with_its_neighbours_costs_one_pair():
-    """Who is lost twice is tried once more, alone; no two calls are the same."""
+def test_a_machine_that_fails_costs_only_the_pair_that_caused_it():
+    """A pair that is lost twice is tried once more without others; no two calls are equal."""
     machine = Machine(deadly={0, 5})
 
     reports = list(ce.evaluate_many(pairs(8), evaluator=EVALUATOR, executor=machine))
@@ -228,8 +228,8 @@ def test_a_machine_that_goes_down_with_its_neighbours_costs_one_pair():
     assert len(set(machine.calls)) == len(machine.calls)
 
 
-def test_a_lost_pair_is_told_before_all_others_are_taken():
-    """While it is tried alone there is no room for more; what is lost does not pile up."""
+def test_a_lost_pair_is_reported_before_all_others_are_taken():
+    """While a pair is tried without others, no pairs are taken; lost pairs do not pile up."""
     taken = []
     source = (taken.append(each.task_id) or each for each in pairs(1000))
 
@@ -254,8 +254,8 @@ class Held:
         return self.futures[-1]
 
 
-def test_who_is_tried_alone_gets_no_neighbours():
-    """There is room again when it is known what became of it."""
+def test_a_suspect_pair_is_tried_without_others():
+    """There is room again when its result is known."""
     executor = Held()
     dispatcher = Dispatcher(EVALUATOR, executor, on_retry=lambda *_: None)
     dispatcher.send(QueuedPair("key", pair(0)))
@@ -292,8 +292,8 @@ def refuse_to_wait(event):
 
 
 @pytest.mark.parametrize("calls", [0, 1, 2])
-def test_what_cannot_be_sent_is_not_claimed_any_more(calls, threads, tmp_path):
-    """Another batch of this process may work at it, whenever the executor failed."""
+def test_a_pair_that_cannot_be_sent_is_not_claimed_any_more(calls, threads, tmp_path):
+    """Another batch of this process may evaluate it, whenever the executor failed."""
     options = {"evaluator": EVALUATOR, "store": tmp_path}
     batch = ce.evaluate_many(pairs(1), executor=Refusing(calls), **options)
     with pytest.raises(ce.BatchError, match="accepts no work") as kept:
@@ -304,8 +304,8 @@ def test_what_cannot_be_sent_is_not_claimed_any_more(calls, threads, tmp_path):
     assert kept
 
 
-def test_who_listens_and_raises_leaves_no_claim(threads, tmp_path):
-    """Also where it is told that a pair is tried again."""
+def test_a_progress_function_that_raises_leaves_no_claim(threads, tmp_path):
+    """It may also raise when a pair is tried again."""
 
     def listen(event):
         if event.kind == "retried":
@@ -320,8 +320,8 @@ def test_who_listens_and_raises_leaves_no_claim(threads, tmp_path):
     assert kept
 
 
-def test_an_executor_that_takes_no_work_is_an_error():
-    """It was shut down by whoever made it."""
+def test_an_executor_that_accepts_no_work_is_an_error():
+    """Its owner has shut it down."""
     executor = ThreadPoolExecutor(1)
     executor.shutdown()
 
@@ -330,7 +330,7 @@ def test_an_executor_that_takes_no_work_is_an_error():
 
 
 def test_a_strategy_that_cannot_be_pickled_is_named_at_once():
-    """Before any pair is taken; threads do not need to pickle it."""
+    """The error comes before any pair is taken; threads need no pickle."""
     strategy = Ours()
     strategy.lock = threading.Lock()
     evaluator = ce.Evaluator(strategies=["naive", strategy])
@@ -347,7 +347,7 @@ def test_a_strategy_that_cannot_be_pickled_is_named_at_once():
 
 
 def test_a_pair_that_cannot_be_pickled_is_a_recorded_failure(worker):
-    """And the others are evaluated."""
+    """The others are evaluated."""
 
     class Odd(str):
         __slots__ = ()
@@ -361,8 +361,8 @@ def test_a_pair_that_cannot_be_pickled_is_a_recorded_failure(worker):
     assert kinds(reports) == {"not_delivered": 1, "evaluated": 1}
 
 
-def test_on_error_may_be_to_raise(threads, tmp_path):
-    """With the pair's name; what was finished before is in the store."""
+def test_on_error_may_be_raise(threads, tmp_path):
+    """The error names the pair; reports that were finished before are in the store."""
     evaluator = ce.Evaluator(strategies=[Ours(deadly={3}, how="exit")])
     reports = ce.evaluate_many(
         pairs(5), evaluator=evaluator, executor=threads, store=tmp_path, on_error="raise"
@@ -377,14 +377,14 @@ def test_on_error_may_be_to_raise(threads, tmp_path):
     assert next(reports, None) is None
 
 
-def test_on_error_is_one_of_two():
-    """A typing error is not silently "record"."""
+def test_on_error_has_two_values():
+    """A misspelled value does not silently mean "record"."""
     with pytest.raises(ValueError, match="on_error"):
         ce.evaluate_many([], evaluator=EVALUATOR, on_error="ignore")
 
 
-def test_an_iterable_that_raises_does_so_when_its_pairs_are_yielded(threads):
-    """What was under way is not lost."""
+def test_an_error_of_the_iterable_is_raised_after_its_pairs_are_yielded(threads):
+    """Pairs in flight are not lost."""
 
     def broken():
         yield from pairs(3)
@@ -402,16 +402,16 @@ def test_an_iterable_that_raises_does_so_when_its_pairs_are_yielded(threads):
     assert kinds(seen) == {"evaluated": 3}
 
 
-def test_what_is_no_pair_is_told(threads):
-    """After the pairs before it."""
+def test_an_object_that_is_not_a_pair_is_an_error(threads):
+    """It is raised after the pairs before it."""
     with pytest.raises(ce.BatchError, match="is not a FeaturePair"):
         list(ce.evaluate_many([pair(1), "pair"], evaluator=EVALUATOR, executor=threads))
 
 
 @pytest.mark.parametrize("error", [asyncio.CancelledError, KeyboardInterrupt, GeneratorExit])
 @pytest.mark.parametrize("make", [lambda: ThreadPoolExecutor(2), lambda: WorkerPool(1)])
-def test_whatever_a_strategy_raises_stops_no_other_pair(error, make, capfd):
-    """Also what is no `Exception`; and nothing is printed."""
+def test_an_exception_of_a_strategy_stops_no_other_pair(error, make, capfd):
+    """It need not be an `Exception`, and nothing is printed."""
     evaluator = ce.Evaluator(strategies=["naive", Ours(deadly={1}, how=error)])
     with make() as executor:
         reports = list(ce.evaluate_many(pairs(4), evaluator=evaluator, executor=executor))
@@ -420,8 +420,8 @@ def test_whatever_a_strategy_raises_stops_no_other_pair(error, make, capfd):
     assert capfd.readouterr() == ("", "")
 
 
-def test_numbers_of_other_libraries_are_numbers(threads):
-    """As they come out of a table."""
+def test_numbers_of_other_libraries_are_accepted(threads):
+    """They may come from a table."""
     given = pair(3, task_id=np.int64(7), k=np.int8(2))
 
     [report] = ce.evaluate_many([given], evaluator=EVALUATOR, executor=threads)
@@ -433,8 +433,8 @@ def test_numbers_of_other_libraries_are_numbers(threads):
             pair(3, **wrong)
 
 
-def test_the_first_report_does_not_wait_for_all_that_is_known(threads, tmp_path):
-    """Nor do many duplicates wait in memory with their patches."""
+def test_the_first_report_does_not_wait_for_all_stored_reports(threads, tmp_path):
+    """Many duplicates do not wait in memory with their patches either."""
     taken = []
 
     def same():
@@ -450,8 +450,8 @@ def test_the_first_report_does_not_wait_for_all_that_is_known(threads, tmp_path)
     assert len(taken) < 50_000
 
 
-def test_progress_is_a_function_or_a_word(threads):
-    """Said at the call."""
+def test_progress_is_a_function_or_a_boolean(threads):
+    """Other values are rejected at the call."""
     with pytest.raises(TypeError, match="progress"):
         ce.evaluate_many([], evaluator=EVALUATOR, executor=threads, progress="yes")
 
@@ -459,8 +459,8 @@ def test_progress_is_a_function_or_a_word(threads):
 # --- the store ---------------------------------------------------------------------
 
 
-def test_what_the_store_has_is_not_evaluated_again(threads, tmp_path):
-    """It is yielded from there, equal, and the rest is done."""
+def test_a_stored_pair_is_not_evaluated_again(threads, tmp_path):
+    """An equal report is yielded from the store; the other pairs are evaluated."""
     log, store = tmp_path / "log", tmp_path / "store"
     evaluator = ce.Evaluator(strategies=["naive", Ours(log=log)])
     first = list(ce.evaluate_many(pairs(5), evaluator=evaluator, executor=threads, store=store))
@@ -474,8 +474,8 @@ def test_what_the_store_has_is_not_evaluated_again(threads, tmp_path):
     }.items()
 
 
-def test_what_the_store_has_is_yielded_while_the_rest_is_under_way(threads, tmp_path):
-    """Nobody waits for a slow pair to be told of those that are known."""
+def test_stored_reports_are_yielded_while_other_pairs_are_in_flight(threads, tmp_path):
+    """A slow pair does not delay them."""
     options = {"executor": threads, "store": tmp_path}
     list(ce.evaluate_many(pairs(3), evaluator=ce.Evaluator(strategies=["naive"]), **options))
     store = ce.ReportStore(tmp_path)
@@ -489,7 +489,7 @@ def test_what_the_store_has_is_yielded_while_the_rest_is_under_way(threads, tmp_
 
 
 def test_infrastructure_errors_are_tried_again_and_verdicts_are_not(threads, tmp_path):
-    """A failure of today may be an answer tomorrow."""
+    """A failure may succeed the next time."""
     log, here = tmp_path / "log", tmp_path / "here"
     here.mkdir()
     strategy = Ours(log=log, deadly={1}, how="exit", once=str(here))
@@ -505,7 +505,7 @@ def test_infrastructure_errors_are_tried_again_and_verdicts_are_not(threads, tmp
 
 
 def test_a_sandbox_that_failed_is_tried_again(threads, tmp_path):
-    """Its run says nothing of the code."""
+    """Its run does not say anything about the code."""
     store = ce.ReportStore(tmp_path)
     [report] = ce.evaluate_many([pair(1)], evaluator=EVALUATOR, executor=threads, store=store)
     [key] = store.keys()
@@ -519,8 +519,8 @@ def test_a_sandbox_that_failed_is_tried_again(threads, tmp_path):
     assert plain(again) == plain(report)
 
 
-def test_a_damaged_report_is_recorded_and_made_anew_the_next_time(threads, tmp_path):
-    """Nothing is lost: the damaged file is set aside."""
+def test_a_damaged_report_is_recorded_and_replaced_the_next_time(threads, tmp_path):
+    """The damaged file is kept under another name."""
     options = {"evaluator": EVALUATOR, "executor": threads, "store": tmp_path}
     [report] = ce.evaluate_many([pair(1)], **options)
     next(tmp_path.rglob("reports/*/*.json")).write_bytes(b"torn")
@@ -533,8 +533,8 @@ def test_a_damaged_report_is_recorded_and_made_anew_the_next_time(threads, tmp_p
     assert len(list(tmp_path.rglob("*.damaged"))) == 1
 
 
-def test_a_store_that_cannot_be_read_just_now_loses_nothing(threads, tmp_path):
-    """Too many open files, or a server that is away, say nothing of a report."""
+def test_a_store_that_is_temporarily_unreadable_loses_nothing(threads, tmp_path):
+    """Too many open files or an unreachable server do not mean a damaged report."""
     options = {"evaluator": EVALUATOR, "executor": threads, "store": tmp_path}
     list(ce.evaluate_many(pairs(3), **options))
     script = (
@@ -561,8 +561,8 @@ def test_a_store_that_cannot_be_read_just_now_loses_nothing(threads, tmp_path):
     assert len(ce.ReportStore(tmp_path)) == 3
 
 
-def test_a_pair_is_claimed_for_as_long_as_it_is_worked_at(threads, tmp_path):
-    """Also when nobody waits for its report any more."""
+def test_a_pair_is_claimed_until_work_on_it_ends(threads, tmp_path):
+    """Also if the caller no longer waits for its report."""
     log, store = tmp_path / "log", tmp_path / "store"
     evaluator = ce.Evaluator(strategies=["naive", Ours(log=log, seconds=0.3)])
     options = {"evaluator": evaluator, "executor": threads, "store": store}
@@ -577,7 +577,7 @@ def test_a_pair_is_claimed_for_as_long_as_it_is_worked_at(threads, tmp_path):
 
 
 def test_another_evaluator_has_reports_of_its_own(threads, tmp_path):
-    """In the same store."""
+    """Both may share a store."""
     for strategies in (["naive"], ["union"], ["naive"]):
         evaluator = ce.Evaluator(strategies=strategies)
         list(ce.evaluate_many([pair(1)], evaluator=evaluator, executor=threads, store=tmp_path))
@@ -586,8 +586,8 @@ def test_another_evaluator_has_reports_of_its_own(threads, tmp_path):
     assert found == ["naive", "union"]
 
 
-def test_a_store_of_a_newer_schema_is_refused_at_once(threads, tmp_path):
-    """Before any pair is taken."""
+def test_a_store_with_a_newer_schema_is_rejected_at_once(threads, tmp_path):
+    """The error comes before any pair is taken."""
     (tmp_path / "store.json").write_text('{"schema_version": 2}')
 
     with pytest.raises(ce.ReportError, match="schema version 2"):
@@ -597,8 +597,8 @@ def test_a_store_of_a_newer_schema_is_refused_at_once(threads, tmp_path):
 # --- progress and the end ------------------------------------------------------------
 
 
-def test_events_tell_what_happens(threads, tmp_path):
-    """In the thread that iterates, each report right before it is yielded."""
+def test_events_describe_the_batch(threads, tmp_path):
+    """They come in the iterating thread; a report's event comes right before the report."""
     events, seen = [], []
     options = {"evaluator": EVALUATOR, "executor": threads, "store": tmp_path}
     list(ce.evaluate_many([pair(1)], **options))
@@ -616,7 +616,7 @@ def test_events_tell_what_happens(threads, tmp_path):
 
 
 def test_it_is_silent_unless_asked(threads, capfd):
-    """And then it is a bar that ends full."""
+    """With `progress=True` there is a bar, which ends full."""
     list(ce.evaluate_many(pairs(3), evaluator=EVALUATOR, executor=threads))
     assert capfd.readouterr() == ("", "")
 
@@ -628,7 +628,7 @@ def test_it_is_silent_unless_asked(threads, capfd):
 
 
 def test_leaving_early_ends_the_workers(tmp_path):
-    """And gives the claims back."""
+    """It also releases the claims."""
     evaluator = ce.Evaluator(strategies=["naive", Ours(seconds=0.05)])
     for _ in ce.evaluate_many(pairs(50), evaluator=evaluator, store=tmp_path):
         break
@@ -640,8 +640,8 @@ def test_leaving_early_ends_the_workers(tmp_path):
     assert time.monotonic() - began < 10
 
 
-def test_a_given_executor_is_left_open(threads):
-    """Whoever made it ends it."""
+def test_a_callers_executor_is_left_open(threads):
+    """Its owner shuts it down."""
     list(ce.evaluate_many(pairs(2), evaluator=EVALUATOR, executor=threads))
 
     assert threads.submit(int, "1").result() == 1
@@ -671,7 +671,7 @@ def lives(group):
 
 
 def test_an_interrupt_ends_everything_at_once(tmp_path):
-    """One traceback, the caller's, and no process that lives on."""
+    """There is one traceback, the caller's, and no process survives."""
     script = tmp_path / "script.py"
     script.write_text(INTERRUPTED.format(tests=str(Path(__file__).parent)))
     with subprocess.Popen(
@@ -697,8 +697,8 @@ def test_an_interrupt_ends_everything_at_once(tmp_path):
     assert not lives(process.pid)
 
 
-def test_pools_of_our_own_may_be_given(worker):
-    """And serve several batches."""
+def test_a_worker_pool_may_be_passed(worker):
+    """It may serve several batches."""
     for _ in range(2):
         reports = list(ce.evaluate_many(pairs(3), evaluator=EVALUATOR, executor=worker))
         assert kinds(reports) == {"evaluated": 3}

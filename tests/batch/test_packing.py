@@ -35,7 +35,7 @@ def loud_report():
 @settings(max_examples=settings().max_examples // 2)  # each makes JSON three times
 @given(reports())
 def test_any_report_is_read_back_equal(report):
-    """Whatever stands in it."""
+    """Its contents do not matter."""
     packed = pack(report)
 
     assert unpack(packed.head, packed.parts.__getitem__) == report
@@ -43,7 +43,7 @@ def test_any_report_is_read_back_equal(report):
     assert facts_in(packed.head) == facts_of(report)
 
 
-def test_what_is_large_stands_beside_once():
+def test_large_texts_are_stored_once_outside_the_head():
     """The head stays small, and equal texts are one part."""
     packed = pack(loud_report())
 
@@ -52,8 +52,8 @@ def test_what_is_large_stands_beside_once():
     assert max(map(len, packed.parts.values())) > 50_000
 
 
-def test_a_report_of_short_texts_is_a_reports_json():
-    """Anybody can read it without the store."""
+def test_a_report_of_short_texts_is_its_own_json():
+    """Other programs can read it without the store."""
     base = ce.Snapshot.from_files({"f": b"1\n"})
     sides = [ce.Changes({"f": ce.Entry(b"%d\n" % n)}).diff(base) for n in (2, 3)]
     one, two = (ce.Feature(number=n, patch=side) for n, side in enumerate(sides))
@@ -71,16 +71,16 @@ def test_a_report_of_short_texts_is_a_reports_json():
     [b"", b"[]", b"{}", b"\xff", b"[" * 100_000, b'{"facts": {}}', b'{"facts": 7}'],
     ids=["empty", "list", "dict", "no text", "deep", "no facts", "a number"],
 )
-def test_what_is_no_report_is_refused(head):
-    """With the one error that readers expect."""
+def test_data_that_is_not_a_report_is_rejected(head):
+    """The error is the one that readers expect."""
     with pytest.raises(ce.ReportError):
         unpack(head, {}.__getitem__)
     with pytest.raises(ce.ReportError):
         facts_in(head)
 
 
-def test_the_facts_stand_first():
-    """So that whoever looks into a file sees them."""
+def test_the_facts_come_first():
+    """People who open the file see them."""
     head = pack(loud_report()).head
 
     assert head.startswith(b'{"facts":')

@@ -37,7 +37,7 @@ def files(store):
     return sorted(str(file.relative_to(store.directory)) for file in found)
 
 
-def test_what_was_put_is_there(store):
+def test_a_stored_report_is_found(store):
     """By its key, in the list of keys, and among all reports."""
     store.put(KEY, REPORT)
 
@@ -53,7 +53,7 @@ def test_what_was_put_is_there(store):
 
 @pytest.mark.parametrize("mask", [0o002, 0o022, 0o077])
 def test_a_stores_files_have_the_mode_of_new_files(tmp_path, mask):
-    """Who shares new files with a group shares a store with it, locks included."""
+    """A group that may read the user's new files can use the store, including its locks."""
     store = ce.ReportStore(tmp_path / "store")
     before = os.umask(mask)
     try:
@@ -73,14 +73,14 @@ def test_a_stores_files_have_the_mode_of_new_files(tmp_path, mask):
 
 
 def test_another_object_sees_the_same(store):
-    """Everything is on the disk."""
+    """Everything is on disk."""
     store.put(KEY, REPORT)
 
     assert list(ce.ReportStore(str(store.directory))) == [REPORT]
 
 
-def test_a_report_that_is_not_final_is_kept_but_not_known(store):
-    """Its pair is evaluated again; until then it tells what happened."""
+def test_a_report_that_is_not_final_is_kept_without_a_key(store):
+    """Its pair is evaluated again; until then the report describes the failure."""
     store.put(KEY, BROKEN)
 
     assert KEY not in store
@@ -90,8 +90,8 @@ def test_a_report_that_is_not_final_is_kept_but_not_known(store):
     assert [facts.failure for facts in store.facts()] == ["worker_lost"]
 
 
-def test_the_final_report_takes_the_other_ones_place(store):
-    """One pair, one report; also where a process died between writing and removing."""
+def test_the_final_report_replaces_the_other_one(store):
+    """A pair has one report, even if a process died before it removed the other file."""
     store.put(KEY, BROKEN)
     retry = next(store.directory.rglob("*.retry.json"))
     torn = retry.read_bytes()
@@ -105,7 +105,7 @@ def test_the_final_report_takes_the_other_ones_place(store):
 
 
 def test_large_parts_are_shared_between_reports(store):
-    """Two reports with one output take its room once."""
+    """Two reports with the same output store it once."""
     loud = ce.TestResult(status="passed", output="x" * 100_000)
     feature = attrs.evolve(REPORT.feature1, tests=loud)
     for key, number in ((KEY, 1), (OTHER, 2)):
@@ -116,8 +116,8 @@ def test_large_parts_are_shared_between_reports(store):
     assert [report.feature1.tests for report in store] == [loud, loud]
 
 
-def test_a_store_of_a_newer_schema_is_refused(store):
-    """Read or written: with its version, and untouched."""
+def test_a_store_with_a_newer_schema_is_rejected(store):
+    """For reading and writing; the error names the version, and no file changes."""
     (store.directory / "store.json").write_text('{"schema_version": 99}')
     before = files(store)
 
@@ -131,16 +131,16 @@ def test_a_store_of_a_newer_schema_is_refused(store):
 @pytest.mark.parametrize(
     "text", ["", "[]", "{}", '{"schema_version": ', '{"schema_version": true}']
 )
-def test_a_store_that_does_not_say_its_version_is_refused(store, text):
-    """Nobody knows what it holds."""
+def test_a_store_without_a_version_is_rejected(store, text):
+    """Its format is unknown."""
     (store.directory / "store.json").write_text(text)
 
     with pytest.raises(ce.ReportError, match="version"):
         list(store)
 
 
-def test_a_folder_that_is_no_store_is_not_an_empty_one(tmp_path):
-    """A mistyped path must not give a summary of nothing."""
+def test_a_folder_that_is_not_a_store_is_an_error(tmp_path):
+    """A mistyped path must not give an empty summary."""
     for use in (list, len, lambda store: store.keys(), lambda store: list(store.facts())):
         with pytest.raises(ce.ReportError, match="not a store"):
             use(ce.ReportStore(tmp_path / "typo"))
@@ -148,8 +148,8 @@ def test_a_folder_that_is_no_store_is_not_an_empty_one(tmp_path):
     assert not (tmp_path / "typo").exists()
 
 
-def test_a_damaged_report_is_told_by_its_file(store):
-    """Torn by the machine, or edited."""
+def test_the_error_for_a_damaged_report_names_its_file(store):
+    """The file may be incomplete or edited."""
     store.put(KEY, REPORT)
     file = next(store.directory.rglob(f"{KEY}.json"))
     file.write_bytes(file.read_bytes()[:100])
@@ -163,8 +163,8 @@ def test_a_damaged_report_is_told_by_its_file(store):
     assert list(store) == []
 
 
-def test_a_part_that_is_missing_is_told(store):
-    """As for a copy of a store without its parts."""
+def test_a_missing_part_is_an_error(store):
+    """A store may have been copied without its parts."""
     loud = ce.TestResult(status="passed", output="x" * 100_000)
     store.put(KEY, attrs.evolve(REPORT, feature1=attrs.evolve(REPORT.feature1, tests=loud)))
     for part in (store.directory / "parts").rglob("*"):
@@ -178,8 +178,8 @@ def test_a_part_that_is_missing_is_told(store):
 @pytest.mark.parametrize(
     "beside", [7, "diff", [7], [[]], [["diff", "x"]], [["no"]], [["attempts", 9]], [[{}]]]
 )
-def test_a_head_that_names_no_place_is_refused(store, beside):
-    """Whatever it says instead."""
+def test_a_head_with_an_invalid_place_is_rejected(store, beside):
+    """The place may be any JSON value."""
     store.put(KEY, REPORT)
     data = REPORT.to_dict() | {"beside": beside}
     next(store.directory.rglob(f"{KEY}.json")).write_text(json.dumps(data))
@@ -189,8 +189,8 @@ def test_a_head_that_names_no_place_is_refused(store, beside):
 
 
 @pytest.mark.parametrize("digest", ["../../../secret", "x" * 64, 7, None, ""])
-def test_a_head_names_no_file_outside_of_the_store(store, tmp_path, digest):
-    """A store may come from somebody else."""
+def test_a_head_cannot_refer_to_a_file_outside_the_store(store, tmp_path, digest):
+    """A store may come from another person."""
     (tmp_path / "secret").write_text("secret")
     data = REPORT.to_dict() | {"diff": {"text_sha256": digest}, "beside": [["diff"]]}
     store.put(KEY, REPORT)
@@ -202,8 +202,8 @@ def test_a_head_names_no_file_outside_of_the_store(store, tmp_path, digest):
 
 @pytest.mark.parametrize("kind", ["text", "json"])
 @pytest.mark.parametrize("damage", [b"", b"x" * 20_000_000])
-def test_a_part_that_is_not_what_it_was_is_told_and_made_anew(store, kind, damage):
-    """As after a power cut; its name is the digest of what it has to be."""
+def test_a_changed_part_is_an_error_and_is_written_again(store, kind, damage):
+    """A power cut may damage it; its name is the digest of the right contents."""
     cases = [ce.TestCase(id=f"test_{n}", status="passed") for n in range(100)]
     loud = ce.TestResult(status="passed", output="o" * 50_000, cases=cases)
     report = attrs.evolve(REPORT, feature1=attrs.evolve(REPORT.feature1, tests=loud))
@@ -227,8 +227,8 @@ def test_a_part_that_is_not_what_it_was_is_told_and_made_anew(store, kind, damag
     assert store.get(KEY) == report
 
 
-def test_a_key_is_no_path(store, tmp_path):
-    """Whoever makes one up."""
+def test_a_key_cannot_be_a_path(store, tmp_path):
+    """Callers may pass any string as a key."""
     for key in ("../../../escaped", "", "x", "AB" * 32):
         with pytest.raises(ce.ReportError, match="is not a key"):
             store.put(key, REPORT)
@@ -238,8 +238,8 @@ def test_a_key_is_no_path(store, tmp_path):
     assert not list(tmp_path.rglob("escaped*"))
 
 
-def test_a_relative_path_is_that_of_the_moment(tmp_path, monkeypatch):
-    """Whoever changes the directory later."""
+def test_a_relative_path_is_resolved_at_once(tmp_path, monkeypatch):
+    """Changing the working directory later has no effect."""
     monkeypatch.chdir(tmp_path)
     store = ce.ReportStore("results")
     (tmp_path / "elsewhere").mkdir()
@@ -253,8 +253,8 @@ def test_a_relative_path_is_that_of_the_moment(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("place", [("conflict_details", "conflict_lines"), ("facts", "k")])
-def test_a_number_beyond_all_bounds_is_refused(store, place):
-    """By the error that readers expect, or taken as it is."""
+def test_a_huge_number_is_rejected_or_accepted(store, place):
+    """If it is rejected, the error is the one that readers expect."""
     store.put(KEY, REPORT)
     file = next(store.directory.rglob(f"{KEY}.json"))
     data = json.loads(file.read_bytes())
@@ -267,8 +267,8 @@ def test_a_number_beyond_all_bounds_is_refused(store, place):
             read()
 
 
-def test_readers_never_see_half_a_report(store):
-    """While a writer replaces it again and again."""
+def test_readers_never_see_an_incomplete_report(store):
+    """A writer replaces the report again and again meanwhile."""
     reports = [attrs.evolve(REPORT, task_id=n, model=str(n) * 50_000) for n in (1, 2)]
     store.put(KEY, reports[0])
     stop = threading.Event()
@@ -291,8 +291,8 @@ def test_readers_never_see_half_a_report(store):
     assert not list((store.directory / "unfinished").iterdir())
 
 
-def test_what_killed_processes_left_unfinished_goes_in_time(store):
-    """Not at once: somebody may be writing it."""
+def test_unfinished_files_of_killed_processes_are_removed_later(store):
+    """Not at once, because another process may be writing them."""
     folder = store.directory / "unfinished"
     folder.mkdir(exist_ok=True)
     for name, age_hours in (("old", 48), ("new", 1)):
@@ -305,8 +305,8 @@ def test_what_killed_processes_left_unfinished_goes_in_time(store):
     assert [file.name for file in folder.iterdir()] == ["new"]
 
 
-def test_a_store_that_cannot_be_written_says_so(tmp_path):
-    """A file in its place."""
+def test_a_store_that_cannot_be_written_is_an_error(tmp_path):
+    """There is a file in its place."""
     (tmp_path / "store").write_text("mine")
 
     with pytest.raises(ce.ReportError, match="cannot be written"):
@@ -324,8 +324,8 @@ def elsewhere(function, *arguments):
         return executor.submit(function, *arguments).result()
 
 
-def test_a_batch_that_stands_still_in_this_thread_is_an_error(store):
-    """It would be waited for without end; one in another thread goes on meanwhile."""
+def test_waiting_for_another_batch_of_this_thread_is_an_error(store):
+    """It would wait forever; a batch in another thread goes on by itself."""
     mine, yours = store.claims(), store.claims()
     mine.take(KEY)
 
@@ -337,8 +337,8 @@ def test_a_batch_that_stands_still_in_this_thread_is_an_error(store):
     assert yours.take(KEY)
 
 
-def test_a_claim_keeps_others_off_until_it_is_given_back(store):
-    """Whoever is next, in this process or another."""
+def test_a_claim_excludes_others_until_it_is_released(store):
+    """In this process and in others."""
     mine, yours = store.claims(), store.claims()
 
     assert mine.take(KEY)
@@ -350,8 +350,8 @@ def test_a_claim_keeps_others_off_until_it_is_given_back(store):
     assert mine.take(OTHER)
 
 
-def test_two_keys_of_one_file_are_held_until_both_are_given_back(store):
-    """Within one batch they do not stand in each other's way."""
+def test_two_keys_of_one_lock_file_are_held_until_both_are_released(store):
+    """Within one batch they do not exclude each other."""
     near = KEY[:10] + "0" * 54
     mine, yours = store.claims(), store.claims()
 
@@ -363,8 +363,8 @@ def test_two_keys_of_one_file_are_held_until_both_are_given_back(store):
     assert yours.take(near)
 
 
-def test_a_claim_dies_with_its_process(store):
-    """However it ends; nobody waits for the dead."""
+def test_a_claim_ends_with_its_process(store):
+    """A dead process does not block others, however it ended."""
     script = (
         "import sys, time, cooperbench_eval as ce\n"
         f"claims = ce.ReportStore({str(store.directory)!r}).claims()\n"
@@ -381,7 +381,7 @@ def test_a_claim_dies_with_its_process(store):
 
 
 def test_a_forked_child_does_not_keep_a_claim(store):
-    """As that of a pool, which may outlive whoever held it."""
+    """A child, as of a process pool, may outlive the holder of the claim."""
     claims = store.claims()
     claims.take(KEY)
     child = os.fork()
@@ -396,8 +396,8 @@ def test_a_forked_child_does_not_keep_a_claim(store):
         os.waitpid(child, 0)
 
 
-def test_a_forked_child_does_not_keep_a_claim_of_the_dead(store):
-    """The one who claimed is killed, its child lives on."""
+def test_a_forked_child_does_not_keep_a_dead_parents_claim(store):
+    """The parent that holds the claim is killed, and the child goes on."""
     script = (
         "import os, time, cooperbench_eval as ce\n"
         f"claims = ce.ReportStore({str(store.directory)!r}).claims()\n"
@@ -420,8 +420,8 @@ def test_a_forked_child_does_not_keep_a_claim_of_the_dead(store):
             os.kill(child, 9)
 
 
-def test_locks_are_files_of_the_store_and_few(store):
-    """They are never more than the digits that name them allow."""
+def test_a_store_has_few_lock_files(store):
+    """A part of the key names the file, so their number is bounded."""
     claims = store.claims()
     for number in range(50):
         claims.take(f"{number % 5:064x}"[::-1])

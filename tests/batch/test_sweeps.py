@@ -51,7 +51,7 @@ def numbers(reports):
 
 
 def test_a_gold_matrix_has_every_pair_with_its_tests(task, repo, threads):
-    """Each feature passes alone; where two want one line, none passes."""
+    """Each feature passes on its own; a pair that changes one line differently passes no test."""
     reports = ce.gold_matrix(
         task, repo_dir=repo, evaluator=with_runner(), suite_of=suite_of, executor=threads
     )
@@ -70,7 +70,7 @@ def test_a_gold_matrix_has_every_pair_with_its_tests(task, repo, threads):
 
 
 def test_a_gold_matrix_without_a_runner_needs_no_test_command(task, repo, threads):
-    """It merges and scores; the evaluator says so."""
+    """It only merges and scores, because the evaluator has no runner."""
     (task.directory / "run_tests.sh").unlink()
 
     reports = list(ce.gold_matrix(task, repo_dir=repo, evaluator=ce.Evaluator(), executor=threads))
@@ -80,8 +80,8 @@ def test_a_gold_matrix_without_a_runner_needs_no_test_command(task, repo, thread
         ce.gold_matrix(task, repo_dir=repo, executor=threads)
 
 
-def test_a_gold_matrix_goes_on_from_a_store(task, repo, threads, tmp_path):
-    """Its options are those of a batch."""
+def test_a_gold_matrix_continues_from_a_store(task, repo, threads, tmp_path):
+    """It takes the options of a batch."""
     options = {"repo_dir": repo, "evaluator": ce.Evaluator(), "executor": threads}
     events = []
     first = list(ce.gold_matrix(task, store=tmp_path / "store", **options))
@@ -93,15 +93,15 @@ def test_a_gold_matrix_goes_on_from_a_store(task, repo, threads, tmp_path):
 
 
 def test_a_gold_matrix_needs_the_repository(task, tmp_path):
-    """One clear error, before anything is evaluated."""
+    """One clear error comes before anything is evaluated."""
     with pytest.raises(ce.DatasetError, match="repo_dir"):
         ce.gold_matrix(task, evaluator=ce.Evaluator())
     with pytest.raises(ce.RepositoryError):
         ce.gold_matrix(task, repo_dir=tmp_path, evaluator=ce.Evaluator())
 
 
-def test_what_gold_reaches_stands_beside_a_team(task, run, tmp_path, repo, threads):
-    """What the task's own solutions reach, and what the team does of it."""
+def test_a_summary_compares_a_team_with_gold(task, run, tmp_path, repo, threads):
+    """It has the rate of the task's own solutions and that of the team."""
     make_run(tmp_path / "logs", {1: code(a=1), 2: code(b=7)})
     make_run(tmp_path / "logs", {1: code(a=1), 3: code(a=3)})
     make_run(tmp_path / "logs", {2: code(b=2), 3: code(a=3)})
@@ -120,7 +120,7 @@ def test_what_gold_reaches_stands_beside_a_team(task, run, tmp_path, repo, threa
 
 
 def test_every_pair_of_a_run_is_evaluated(run, tmp_path):
-    """With its setting and its model, whichever the folder's order of features is."""
+    """With its setting and model, for any order of the features in the folder's name."""
     make_run(tmp_path / "logs", {1: code(a=1), 2: code(b=2)})
     make_run(tmp_path / "logs", {3: code(a=3), 1: code(a=1)})
     make_run(tmp_path / "logs", {2: code(b=2), 3: code(a=3)}, setting="team")
@@ -136,8 +136,8 @@ def test_every_pair_of_a_run_is_evaluated(run, tmp_path):
     assert {r.merge_status.value for r in reports} == {"clean", "conflicts"}
 
 
-def test_what_an_agent_wrote_is_tested(run, tmp_path):
-    """Its own patch, never the dataset's."""
+def test_the_agents_own_patch_is_tested(run, tmp_path):
+    """Not the patch of the dataset."""
     make_run(tmp_path / "logs", {1: code(a=1), 2: code(b=7)})
 
     [report] = run(evaluator=with_runner())
@@ -147,7 +147,7 @@ def test_what_an_agent_wrote_is_tested(run, tmp_path):
 
 
 def test_an_agent_that_handed_in_nothing_is_a_missing_input(run, tmp_path):
-    """The file is missing, or empty; the other agent's work is tested all the same."""
+    """The file is missing or empty; the other agent's work is still tested."""
     make_run(tmp_path / "logs", {1: code(a=1), 2: None})
     make_run(tmp_path / "logs", {1: code(a=1), 3: b""})
 
@@ -160,14 +160,14 @@ def test_an_agent_that_handed_in_nothing_is_a_missing_input(run, tmp_path):
 
 
 def test_of_three_agents_every_two_are_a_pair(run, tmp_path):
-    """Nobody's patch is passed over."""
+    """No patch is left out."""
     make_run(tmp_path / "logs", {1: code(a=1), 2: code(b=2), 3: code(a=3)})
 
     assert numbers(run()) == [(1, 2), (1, 3), (2, 3)]
 
 
 def test_a_solo_agents_patch_is_both_sides(run, tmp_path):
-    """It merges with itself, and is tested under both features' tests."""
+    """It is merged with itself, and tested with both features' tests."""
     make_run(tmp_path / "logs", {1: code(a=1, b=2), 2: code(a=1, b=2)}, setting="solo")
 
     [report] = run(evaluator=with_runner())
@@ -177,7 +177,7 @@ def test_a_solo_agents_patch_is_both_sides(run, tmp_path):
 
 
 def test_a_pair_whose_task_is_unknown_is_a_failure(run, tmp_path):
-    """Likewise one whose repository cannot be had; the others are evaluated."""
+    """So is a pair without a repository; the others are evaluated."""
     make_run(tmp_path / "logs", {1: code(a=1), 2: code(b=2)}, repo_name="a_task")
     make_run(tmp_path / "logs", {1: code(a=1), 2: code(b=2)})
     make_run(tmp_path / "logs", {1: code(a=1), 9: code(b=2)})
@@ -195,7 +195,7 @@ def test_a_pair_whose_task_is_unknown_is_a_failure(run, tmp_path):
 
 
 def test_repositories_may_be_given_by_name(run, tmp_path, repo):
-    """A task whose clone is not among them is a failure."""
+    """A task without a clone is a failure."""
     shutil.copytree(tmp_path / "dataset/numbers_task", tmp_path / "dataset/more_task")
     for repo_name in ("numbers_task", "more_task"):
         make_run(tmp_path / "logs", {1: code(a=1), 2: code(b=2)}, repo_name=repo_name)
@@ -216,15 +216,15 @@ def test_repositories_may_be_given_by_name(run, tmp_path, repo):
 
 
 def test_the_first_failure_may_be_raised(run, tmp_path):
-    """As in any batch."""
+    """As in other batches."""
     make_run(tmp_path / "logs", {1: code(a=1), 2: code(b=2)}, repo_name="a_task")
 
     with pytest.raises(ce.BatchError, match="a_task"):
         run(on_error="raise")
 
 
-def test_a_pair_that_cannot_be_made_is_told_like_others(run, tmp_path, capfd):
-    """By an event, and in the bar, which ends full; it is not in the store."""
+def test_a_pair_that_cannot_be_made_is_announced_like_others(run, tmp_path, capfd):
+    """There is an event, and the bar ends full; the report is not stored."""
     make_run(tmp_path / "logs", {1: code(a=1), 2: code(b=2)}, repo_name="a_task")
     make_run(tmp_path / "logs", {1: code(a=1), 2: code(b=2)})
     events = []
@@ -248,8 +248,8 @@ def test_a_pair_that_cannot_be_made_is_told_like_others(run, tmp_path, capfd):
     ],
     ids=["task 0", "task 5", "repository", "setting", "subset"],
 )
-def test_a_choice_of_a_runs_pairs(run, tmp_path, choice, expected):
-    """By any of them; task 0 is a task, and a subset's pair may name features in any order."""
+def test_pairs_of_a_run_can_be_selected(run, tmp_path, choice, expected):
+    """By any option; task 0 is valid, and a subset may name features in any order."""
     logs = tmp_path / "logs"
     dataset = tmp_path / "dataset"
     shutil.copytree(dataset / "numbers_task/task0", dataset / "numbers_task/task5")
@@ -275,16 +275,16 @@ def test_a_choice_of_a_runs_pairs(run, tmp_path, choice, expected):
         ({"subset": "huge"}, "huge"),
     ],
 )
-def test_a_choice_of_nothing_is_an_error(run, tmp_path, options, words):
-    """Raised by the call, not when the first report is asked for."""
+def test_an_empty_selection_is_an_error(run, tmp_path, options, words):
+    """It is raised by the call, not with the first report."""
     make_run(tmp_path / "logs", {1: code(a=1), 2: code(b=2)})
 
     with pytest.raises(ce.DatasetError, match=words):
         run(**options)
 
 
-def test_in_its_image_each_task_has_a_sandbox_of_its_own(run, tmp_path, monkeypatch, repo):
-    """And the image's own script as its tests."""
+def test_in_images_each_task_has_its_own_sandbox(run, tmp_path, monkeypatch, repo):
+    """The tests are run by the image's own script."""
     logs, seen = tmp_path / "logs", []
     dataset = tmp_path / "dataset"
     shutil.copytree(dataset / "numbers_task/task0", dataset / "numbers_task/task5")
