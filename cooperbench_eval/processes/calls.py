@@ -75,7 +75,8 @@ def call_in_process(
             )
             reply = read_reply(folder)
     except (OSError, SandboxError) as exc:
-        raise WorkerError(f"its process cannot be started ({exc})") from exc
+        problem = exc.problem if isinstance(exc, SandboxError) else exc
+        raise WorkerError(f"its process cannot be started ({problem})") from exc
     if reply is None:
         raise _lost(end, supervision, timeout_seconds)
     return reply.value()

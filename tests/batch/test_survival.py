@@ -1,4 +1,4 @@
-"""Batches that are killed, share a store, or run out of disk lose and double nothing."""
+"""Batches that are killed, share a store or run out of disk lose and repeat nothing."""
 
 import collections
 import contextlib
@@ -18,7 +18,7 @@ import cooperbench_eval as ce
 
 COUNT = 80
 
-# A process that has imported everything and forks the batches, so that one begins in no time.
+# A process that has imported everything and forks the batches, so that each starts at once.
 NURSERY = """
 import os, signal, sys
 sys.path[:0] = [{tests!r}]
@@ -48,10 +48,10 @@ if __name__ == "__main__":
 
 
 class Nursery:
-    """Forks batches when asked."""
+    """A process that forks batches on request."""
 
     def __init__(self, folder):
-        """Start it; its batches are on `store`, with `log`."""
+        """Start the process; its batches use `store` and `log` in *folder*."""
         script = folder / "nursery.py"
         tests, store, log = Path(__file__).parent, folder / "store", folder / "log"
         log.touch()
@@ -81,20 +81,20 @@ class Nursery:
 
 @pytest.fixture
 def nursery(tmp_path):
-    """Of batches on `store`, with `log`."""
+    """Return a nursery whose batches use `store` and `log`."""
     nursery = Nursery(tmp_path)
     yield nursery
     nursery.close()
 
 
 def stored(store):
-    """The tasks whose reports are there; each is read as a whole."""
+    """Return the tasks whose reports are stored; each report is read completely."""
     there = ce.ReportStore(store)
     return [report.task_id for report in there] if there.exists else []
 
 
 def wait_for_a_write(store):
-    """Wait until a batch is in the middle of writing a file, or for a while."""
+    """Wait until a batch is writing a file, or until the time is up."""
     deadline = time.monotonic() + 0.05
     while time.monotonic() < deadline:
         with contextlib.suppress(FileNotFoundError):
@@ -103,8 +103,8 @@ def wait_for_a_write(store):
 
 
 @pytest.mark.long
-def test_fifty_kills_lose_double_and_tear_nothing(nursery, tmp_path):
-    """Anywhere, and in the middle of a write; each goes on where the last one was."""
+def test_fifty_kills_neither_lose_nor_repeat_nor_damage_a_report(nursery, tmp_path):
+    """Batches are killed anywhere, even while they write; each continues the one before."""
     store, log = tmp_path / "store", tmp_path / "log"
     chance = random.Random(1)  # noqa: S311 - any moments will do
     killed, known = 0, []
@@ -120,10 +120,10 @@ def test_fifty_kills_lose_double_and_tear_nothing(nursery, tmp_path):
         status = nursery.ended()
         killed += status == signal.SIGKILL
         again = set(noted(log)[before:]) & set(known)
-        assert not again, "what was stored is not evaluated again"
+        assert not again, "a stored pair is not evaluated again"
         known = stored(store)
         assert len(known) == len(set(known)), "no pair has two reports"
-        if len(known) == COUNT:  # begin anew
+        if len(known) == COUNT:  # start again
             shutil.rmtree(store)
             known = []
     nursery.begin()
@@ -134,7 +134,7 @@ def test_fifty_kills_lose_double_and_tear_nothing(nursery, tmp_path):
 
 
 def test_two_processes_on_a_store_do_not_evaluate_a_pair_twice(tmp_path):
-    """And both yield every report."""
+    """Both processes yield every report."""
     log = tmp_path / "log"
     script = tmp_path / "script.py"
     script.write_text(
@@ -160,8 +160,8 @@ def test_two_processes_on_a_store_do_not_evaluate_a_pair_twice(tmp_path):
     assert len({pid for _, pid in lines}) == 2, "both took part"
 
 
-def test_a_batch_takes_over_what_a_killed_one_had_claimed(nursery, tmp_path):
-    """It waits for the living, not for the dead."""
+def test_a_batch_takes_over_the_claims_of_a_killed_one(nursery, tmp_path):
+    """It waits only for batches that still run."""
     store, log = tmp_path / "store", tmp_path / "log"
     other = Nursery(tmp_path)
     first = nursery.begin("processes")
@@ -197,7 +197,7 @@ print("seen", seen, "done", len(noted({log!r})), "kept", len(list(ce.ReportStore
 
 
 def test_a_full_disk_is_one_clear_error_and_loses_nothing(tmp_path):
-    """What was finished is yielded, what was kept can be read, and the rest is done later."""
+    """Finished reports are yielded, stored ones can be read, and the rest is left for later."""
     bwrap = shutil.which("bwrap")
     if bwrap is None and not os.environ.get("CI"):
         pytest.skip("bubblewrap mounts the small disk")
@@ -224,5 +224,5 @@ def test_a_full_disk_is_one_clear_error_and_loses_nothing(tmp_path):
     assert error.startswith(f"error {store}")
     seen, done, kept = map(int, counts.split()[1::2])
     assert 0 < kept < seen < 200
-    assert seen == done, "what was evaluated is yielded"
-    assert seen - kept <= 12, "only what was under way is not kept"
+    assert seen == done, "every evaluated pair is yielded"
+    assert seen - kept <= 12, "only pairs in progress are not stored"

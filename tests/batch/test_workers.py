@@ -1,4 +1,4 @@
-"""The built-in pool: what it loses when a process dies, and how it ends."""
+"""The built-in pool: which jobs it loses when a process dies, and how it ends."""
 
 import multiprocessing
 import os
@@ -26,7 +26,7 @@ from cooperbench_eval.errors import BatchError
 
 @pytest.fixture
 def pool():
-    """Two workers, stopped in the end."""
+    """Return a pool of two workers, which is stopped at the end."""
     pool = WorkerPool(2)
     yield pool
     pool.kill()
@@ -34,7 +34,7 @@ def pool():
 
 
 def test_jobs_are_done_in_processes_of_their_own(pool):
-    """Two of them at a time, for as long as there is work."""
+    """There are at most two processes, and they are reused."""
     futures = [pool.submit(os.getpid) for _ in range(50)]
     pids = {future.result() for future in futures}
 
@@ -42,8 +42,8 @@ def test_jobs_are_done_in_processes_of_their_own(pool):
     assert os.getpid() not in pids
 
 
-def test_what_a_job_raises_is_its_answer(pool):
-    """The worker lives on."""
+def test_an_exception_of_a_job_is_its_answer(pool):
+    """The worker goes on."""
     first = pool.submit(os.getpid).result()
 
     assert isinstance(pool.submit(int, "x").exception(), ValueError)
@@ -51,21 +51,21 @@ def test_what_a_job_raises_is_its_answer(pool):
 
 
 @pytest.mark.parametrize(("how", "words"), [((os._exit, 3), "status 3"), ((os.abort,), "signal 6")])
-def test_a_death_costs_the_job_it_was_at(pool, how, words):
-    """Those before it and behind it are done."""
+def test_a_death_costs_only_the_job_in_progress(pool, how, words):
+    """The jobs before and after it are done."""
     before = [pool.submit(os.getpid) for _ in range(10)]
     deadly = pool.submit(*how)
-    behind = [pool.submit(os.getpid) for _ in range(30)]
+    after = [pool.submit(os.getpid) for _ in range(30)]
 
     error = deadly.exception(timeout=30)
 
     assert isinstance(error, WorkerDiedError)
     assert words in str(error)
-    assert all(future.result(timeout=30) for future in before + behind)
+    assert all(future.result(timeout=30) for future in before + after)
 
 
 def test_every_worker_may_die(pool):
-    """Again and again; each is replaced."""
+    """Each is replaced, again and again."""
     futures = [
         pool.submit(os._exit if n % 3 == 0 else os.getpid, *[1] * (n % 3 == 0)) for n in range(12)
     ]
@@ -76,7 +76,7 @@ def test_every_worker_may_die(pool):
 
 
 def test_shutdown_waits_for_the_jobs_that_were_given(tmp_path):
-    """And takes no more."""
+    """It accepts no more jobs."""
     with WorkerPool(1) as pool:
         for name in "abc":
             pool.submit(touch, tmp_path / name, 0.05)
@@ -86,8 +86,8 @@ def test_shutdown_waits_for_the_jobs_that_were_given(tmp_path):
         pool.submit(os.getpid)
 
 
-def test_kill_ends_what_is_under_way(tmp_path):
-    """At once, and what waits is never begun."""
+def test_kill_ends_the_jobs_in_progress(tmp_path):
+    """They end at once, and waiting jobs never begin."""
     pool = WorkerPool(1)
     futures = [pool.submit(touch, tmp_path / name, 30) for name in "abcd"]
     time.sleep(0.5)
@@ -101,8 +101,8 @@ def test_kill_ends_what_is_under_way(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_what_is_ended_cleans_up(tmp_path):
-    """As an evaluation does with its work trees."""
+def test_a_job_that_is_killed_cleans_up(tmp_path):
+    """An evaluation removes its working trees in this way."""
     pool = WorkerPool(1)
     pool.submit(stay, tmp_path)
     while not list(tmp_path.glob("*/here")):
@@ -114,7 +114,7 @@ def test_what_is_ended_cleans_up(tmp_path):
 
 
 def test_a_cancelled_job_is_not_done(pool, tmp_path):
-    """As with any executor."""
+    """This holds for every executor."""
     blockers = [pool.submit(time.sleep, 0.3) for _ in range(4)]
     future = pool.submit(touch, tmp_path / "a")
 
@@ -124,8 +124,8 @@ def test_a_cancelled_job_is_not_done(pool, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_what_cannot_be_pickled_is_refused_at_once(pool):
-    """Before it is anybody's job."""
+def test_a_call_that_does_not_pickle_is_refused_at_once(pool):
+    """It is never queued."""
     with pytest.raises((AttributeError, TypeError, Exception), match="pickle"):
         pool.submit(lambda: None)
 
@@ -149,8 +149,8 @@ if __name__ == "__main__":
 @pytest.mark.parametrize(
     "then", ["pass", "raise SystemExit(0)", "os.kill(os.getpid(), 9)", "os._exit(0)"]
 )
-def test_workers_do_not_outlive_whoever_made_them(tmp_path, then):
-    """However that ends, and whatever they are at."""
+def test_workers_do_not_outlive_their_caller(tmp_path, then):
+    """However the caller ends, and even in the middle of a job."""
     script = tmp_path / "script.py"
     script.write_text(SCRIPT.format(then=then))
 
@@ -165,15 +165,15 @@ def test_workers_do_not_outlive_whoever_made_them(tmp_path, then):
 
 
 def is_alive(pid):
-    """Whether a process runs, and is no zombie."""
+    """Whether a process runs and is not a zombie."""
     try:
         return "Z" not in Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
     except (FileNotFoundError, ProcessLookupError):
         return False
 
 
-def test_a_script_without_a_guard_is_told_so(tmp_path):
-    """Its workers would begin it again from the top; they end instead, and so does it."""
+def test_a_script_without_a_main_guard_gets_a_clear_error(tmp_path):
+    """Its workers would run it again from the top; they fail, and so does the script."""
     script = tmp_path / "script.py"
     script.write_text(
         "import os\nfrom cooperbench_eval.batch.workers import WorkerPool\n"
@@ -189,7 +189,7 @@ def test_a_script_without_a_guard_is_told_so(tmp_path):
 
 
 def test_workers_that_cannot_start_fail_their_jobs(pool, monkeypatch):
-    """A machine without memory or processes left is an error, and no wait without end."""
+    """If memory or processes run out, the jobs fail instead of waiting for ever."""
 
     def fail(_):
         raise BlockingIOError(11, "Resource temporarily unavailable")
@@ -200,12 +200,12 @@ def test_workers_that_cannot_start_fail_their_jobs(pool, monkeypatch):
 
 
 def test_there_is_a_worker_for_each_usable_core():
-    """Those of the process, not those of the machine."""
+    """A process may be allowed fewer cores than the machine has."""
     assert WorkerPool().workers == usable_cores() == len(os.sched_getaffinity(0))
 
 
-def test_much_may_travel_both_ways_at_once(pool):
-    """More than any pipe holds, a job ahead."""
+def test_large_values_may_travel_both_ways_at_once(pool):
+    """They are larger than a pipe's buffer, and the next job is already on its way."""
     data = b"x" * 3_000_000
 
     futures = [pool.submit(echo, data) for _ in range(8)]
@@ -213,8 +213,8 @@ def test_much_may_travel_both_ways_at_once(pool):
     assert all(future.result(timeout=60) == data for future in futures)
 
 
-def test_a_job_that_comes_back_twice_is_answered_once():
-    """Its child ends; every answer stays with its job."""
+def test_a_job_that_returns_twice_has_one_answer():
+    """It forked. Its child ends, and every answer belongs to its own job."""
     with WorkerPool(1) as pool:
         futures = [pool.submit(fork_and_return)]
         futures += [pool.submit(echo, number) for number in range(20)]
@@ -222,8 +222,8 @@ def test_a_job_that_comes_back_twice_is_answered_once():
         assert [future.result(timeout=30) for future in futures[1:]] == list(range(20))
 
 
-def test_a_death_is_noticed_whoever_holds_the_pipe(pool):
-    """A child of the dead worker's, say."""
+def test_a_death_is_noticed_even_if_a_child_holds_the_pipe(pool):
+    """The child belongs to the dead worker, and outlives it."""
     began = time.monotonic()
 
     assert isinstance(pool.submit(fork_a_holder).exception(timeout=15), WorkerDiedError)
@@ -238,8 +238,8 @@ def begun(path):
     return int(Path(path).read_text())
 
 
-def test_what_hears_no_signal_is_ended_all_the_same(tmp_path, monkeypatch):
-    """After a while in which it may clean up."""
+def test_a_job_that_ignores_signals_is_killed(tmp_path, monkeypatch):
+    """This happens after the time in which it could have cleaned up."""
     monkeypatch.setattr(workers, "_PATIENCE_SECONDS", 0.5)
     pool = WorkerPool(1)
     pool.submit(count_natively, tmp_path / "pid")
@@ -252,8 +252,8 @@ def test_what_hears_no_signal_is_ended_all_the_same(tmp_path, monkeypatch):
     assert not is_alive(pid)
 
 
-def test_what_hears_no_signal_dies_with_its_parent(tmp_path):
-    """Nobody is left to end it."""
+def test_a_job_that_ignores_signals_dies_with_its_caller(tmp_path):
+    """The kernel kills it, because nothing else is left to do so."""
     script = tmp_path / "script.py"
     script.write_text(
         f"import sys; sys.path[:0] = [{str(Path(__file__).parent)!r}]\n"
@@ -274,7 +274,7 @@ def test_what_hears_no_signal_dies_with_its_parent(tmp_path):
 
 
 def test_a_worker_that_is_killed_while_it_starts_is_replaced(pool, monkeypatch):
-    """As for want of memory; that is no script without a guard."""
+    """The kernel may kill it when memory runs out; the script's main guard is not at fault."""
     started = []
     start = workers._SPAWN.Process.start
 
@@ -290,8 +290,8 @@ def test_a_worker_that_is_killed_while_it_starts_is_replaced(pool, monkeypatch):
     assert pool.submit(echo, 2).result(timeout=30) == 2
 
 
-def test_a_forked_child_of_the_caller_ends_no_worker(pool):
-    """Not even if it runs the caller's clean-up."""
+def test_a_forked_child_of_the_caller_does_not_end_workers(pool):
+    """Not even if it runs the caller's clean-up at exit."""
     pid = pool.submit(os.getpid).result()
     child = os.fork()
     if not child:
@@ -304,7 +304,7 @@ def test_a_forked_child_of_the_caller_ends_no_worker(pool):
 
 
 def test_a_script_may_come_through_standard_input(tmp_path):
-    """No process can import that; what it gives to workers is not of it."""
+    """No process can import it, but its jobs come from other modules."""
     script = (
         "import os\nfrom cooperbench_eval.batch.workers import WorkerPool\n"
         "with WorkerPool(1) as pool: print(pool.submit(os.getpid).result() != os.getpid())\n"
@@ -317,16 +317,16 @@ def test_a_script_may_come_through_standard_input(tmp_path):
     assert done.stdout == "True\n", done.stderr
 
 
-def test_what_a_worker_runs_finds_the_signals_as_ever(pool):
-    """A test suite may interrupt itself, and would tell the difference."""
+def test_programs_started_by_a_worker_have_default_signals(pool):
+    """A test suite that interrupts itself would notice a difference."""
     found = pool.submit(signals_of_a_child).result()
 
     assert b"default_int_handler" in found
     assert found.startswith(b"set()")
 
 
-def test_an_interrupt_of_the_terminal_is_not_for_the_workers(pool):
-    """It reaches all processes of a terminal; the caller decides what ends."""
+def test_workers_ignore_an_interrupt_from_the_terminal(pool):
+    """It reaches all processes of a terminal, but the caller decides which ones end."""
     pid = pool.submit(os.getpid).result()
     os.kill(pid, signal.SIGINT)
 

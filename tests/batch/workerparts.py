@@ -1,4 +1,4 @@
-"""Jobs for tests of workers, which import this module: nothing that takes long is imported here."""
+"""Jobs for tests of workers, which import this module; it imports nothing slow."""
 
 import os
 import subprocess
@@ -9,31 +9,31 @@ from pathlib import Path
 
 
 def touch(path, seconds=0.0):
-    """Make a file, a little later."""
+    """Create a file after a while."""
     time.sleep(seconds)
     Path(path).touch()
 
 
 def stay(folder):
-    """Work in a folder that is removed in the end."""
+    """Work in a folder that is removed at the end."""
     with tempfile.TemporaryDirectory(dir=folder) as inner:
         Path(inner, "here").touch()
         time.sleep(30)
 
 
 def echo(data):
-    """Give back as much as was sent."""
+    """Return the argument."""
     return data
 
 
 def fork_and_return():
-    """Come back twice, as a job that forks and forgets to end its child."""
+    """Return twice, as does a job that forks and forgets to end its child."""
     os.fork()
     return os.getpid()
 
 
 def fork_a_holder():
-    """Leave a child behind that holds all this process has open, and die."""
+    """Leave a child that holds all open files of this process, and die."""
     if not os.fork():
         time.sleep(20)
         os._exit(0)
@@ -41,13 +41,13 @@ def fork_a_holder():
 
 
 def count_natively(path):
-    """Be at something that no signal interrupts."""
+    """Compute something that no signal interrupts."""
     Path(path).write_text(str(os.getpid()))
     sum(range(10**12))
 
 
 def signals_of_a_child():
-    """What a program finds that is run by whoever calls this."""
+    """Return the signal handlers that a program finds when this process starts it."""
     program = (
         "import signal; print(signal.pthread_sigmask(0, []),"
         " [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)])"

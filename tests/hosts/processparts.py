@@ -1,4 +1,4 @@
-"""What the tests of hosts have done in processes of their own; those import this module."""
+"""Functions that the tests of hosts call in other processes, which import this module."""
 
 import os
 import signal
@@ -13,7 +13,7 @@ import cooperbench_eval as ce
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 
-# Leaves its session and its parent, hears no signal, and sleeps; known by its last argument.
+# Leaves its session and its parent, ignores signals, and sleeps; its last argument identifies it.
 STUBBORN = """
 import os, signal, sys, time
 if os.fork():
@@ -29,10 +29,9 @@ time.sleep(300)
 
 
 def children(pid=None):
-    """List the processes that one started, by default this one; dead ones too.
+    """List the children of a process, by default this one, including zombies.
 
-    Not those that track what multiprocessing left behind: whatever test used it before,
-    a process keeps them.
+    The resource tracker of multiprocessing is left out: once a test has used it, it stays.
     """
     files = Path(f"/proc/{pid or os.getpid()}/task").glob("*/children")
     found = [int(pid) for file in files for pid in file.read_text().split()]
@@ -40,7 +39,7 @@ def children(pid=None):
 
 
 def command_line(pid):
-    """Return how a process was started, nothing of a dead one."""
+    """Return the command line of a process, empty if it has ended."""
     try:
         return Path(f"/proc/{pid}/cmdline").read_bytes()
     except OSError:
@@ -48,7 +47,7 @@ def command_line(pid):
 
 
 def live(word):
-    """List the live processes that were started with a word."""
+    """List the live processes that have *word* as an argument."""
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
@@ -61,7 +60,7 @@ def live(word):
 
 
 def told_of(folder):
-    """List the live processes that were started with a folder in a variable."""
+    """List the live processes that have *folder* in their environment."""
     found = []
     for each in Path("/proc").glob("[0-9]*"):
         try:
@@ -73,7 +72,7 @@ def told_of(folder):
 
 
 def is_alive(pid):
-    """Whether a process runs, and is no zombie."""
+    """Whether a process runs and is not a zombie."""
     try:
         return "Z" not in Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
     except (FileNotFoundError, ProcessLookupError):
@@ -81,7 +80,7 @@ def is_alive(pid):
 
 
 def until(is_so, *, within_seconds=15.0):
-    """Wait for something, and say whether it came."""
+    """Wait until *is_so* returns true; return whether it did in time."""
     deadline = time.monotonic() + within_seconds
     while not is_so() and time.monotonic() < deadline:
         time.sleep(0.01)
@@ -89,9 +88,9 @@ def until(is_so, *, within_seconds=15.0):
 
 
 def kill_worker():
-    """Kill the one that works for this process, as for want of memory."""
-    [guardian] = children()
-    worker = min(children(guardian))  # others are orphans
+    """Kill the worker of this process, as the kernel does when memory runs out."""
+    [supervisor] = children()
+    worker = min(children(supervisor))  # others are orphans
     os.kill(worker, signal.SIGKILL)
 
 
@@ -103,7 +102,7 @@ def leave_litter(word, mark):
 
 
 def sleep_with_litter(word, mark):
-    """Leave litter, and sleep; note in *mark* that there was time to clean up."""
+    """Leave litter, and sleep; note in *mark* if there was time to clean up."""
     try:
         leave_litter(word, mark)
         time.sleep(300)
@@ -113,7 +112,7 @@ def sleep_with_litter(word, mark):
 
 
 def swallow_everything(word, mark):
-    """Leave litter, and go on whatever is raised."""
+    """Leave litter, and go on after any exception."""
     while True:
         try:
             if not Path(mark).exists():
@@ -125,20 +124,20 @@ def swallow_everything(word, mark):
 
 
 def count_natively(word, mark):
-    """Leave litter, and be at something that no signal interrupts."""
+    """Leave litter, and compute something that no signal interrupts."""
     leave_litter(word, mark)
     sum(range(10**12))
 
 
 def answer_and_linger(mark):
-    """Return at once, with a thread that goes on and on."""
+    """Return at once, and leave a thread that goes on."""
     threading.Thread(target=time.sleep, args=(300,)).start()
     Path(mark).write_text(str(os.getpid()))
     return "an answer"
 
 
 class Traveller:
-    """Notes which thread packs and unpacks it."""
+    """Notes which thread pickles and unpickles it."""
 
     threads: tuple[int, ...] = ()
 
@@ -150,7 +149,7 @@ class Traveller:
 
 
 def bounce(traveller):
-    """Give it back."""
+    """Return the argument."""
     return traveller
 
 
@@ -170,7 +169,7 @@ class UnsendableError(Exception):
 
 
 class Unpicklable:
-    """Raises something when it is pickled, by one way or the other."""
+    """Raises something when it is pickled, from the method named *way*."""
 
     def __init__(self, raised, way="__reduce__"):
         self.raised = raised
@@ -196,7 +195,7 @@ class Unbuildable:
 
 
 class UnspeakableError(BaseException):
-    """Has no words for itself."""
+    """Has a `repr` that raises."""
 
     def __repr__(self):
         raise ValueError

@@ -1,4 +1,4 @@
-"""Work in a process of its own, awaited: what comes back, and what is left when it is not."""
+"""Calls in a process of their own: their results, and what cancellation leaves behind."""
 
 import asyncio
 import contextlib
@@ -46,21 +46,21 @@ pytestmark = pytest.mark.usefixtures("temporary")
 
 @pytest.fixture
 def mark(tmp_path):
-    """Return where work notes how far it came."""
+    """Return the file in which a call notes its progress."""
     return tmp_path / "mark"
 
 
 async def begun(mark):
-    """Wait for work to have begun."""
-    while not mark.exists():  # noqa: ASYNC110 - another process makes it
+    """Wait until a call has begun."""
+    while not mark.exists():  # noqa: ASYNC110 - another process creates it
         await asyncio.sleep(0.01)
 
 
-# --- what comes back ---------------------------------------------------------
+# --- results ---------------------------------------------------------
 
 
 def test_a_value_comes_back_from_another_process():
-    """With what was given, by position and by name."""
+    """Arguments travel by position and by name."""
 
     async def main():
         own, text = await asyncio.gather(
@@ -76,30 +76,30 @@ def test_a_value_comes_back_from_another_process():
 
 
 @pytest.mark.long
-def test_much_travels_both_ways():
-    """More than any pipe holds."""
+def test_large_values_travel_both_ways():
+    """They are larger than the buffer of any pipe."""
     data = b"x" * 50_000_000
 
     assert asyncio.run(await_in_process(bounce, data)) == data
 
 
-def test_the_event_loop_packs_and_unpacks_nothing():
-    """That may take long; a thread does it."""
+def test_the_event_loop_neither_pickles_nor_unpickles():
+    """Both may take long, so a thread does them."""
     traveller = asyncio.run(await_in_process(bounce, Traveller()))
 
     packed, _, _, unpacked = traveller.threads
     assert packed == unpacked != threading.get_native_id()
 
 
-def test_what_has_no_name_travels_whole():
-    """A lambda, as one of a notebook."""
+def test_a_lambda_is_pickled_by_value():
+    """A notebook may define one, for example."""
     number = 40
 
     assert asyncio.run(await_in_process(lambda more: number + more, 2)) == 42
 
 
-def test_what_is_raised_there_is_raised_here():
-    """Ours and others', with their facts, and with the place as a note."""
+def test_an_exception_of_the_call_is_raised_here():
+    """It keeps its attributes, and its traceback becomes a note."""
     with pytest.raises(DatasetError) as ours:
         asyncio.run(await_in_process(throw, DatasetError, "is no directory", "/dataset"))
     with pytest.raises(KeyError, match="nothing"):
@@ -122,8 +122,8 @@ def test_what_is_raised_there_is_raised_here():
     ],
     ids=lambda value: value[0].__name__ if isinstance(value, tuple) else "",
 )
-def test_what_cannot_be_raised_here_is_told_in_words(raised, words):
-    """What does not travel, and what would end the host or pass for a cancellation."""
+def test_an_exception_that_cannot_be_raised_here_is_described(raised, words):
+    """It does not pickle, or it would end the host or look like a cancellation."""
     with pytest.raises(WorkerError) as caught:
         asyncio.run(await_in_process(throw, *raised))
 
@@ -139,8 +139,8 @@ def test_what_cannot_be_raised_here_is_told_in_words(raised, words):
         ((throw, ModuleNotFoundError), None),
     ],
 )
-def test_what_cannot_be_pickled_is_an_error(call, words):
-    """Of ours, and not one of a thread that nobody hears."""
+def test_values_that_do_not_pickle_are_errors(call, words):
+    """The error is a `WorkerError`, and is not lost in a thread."""
     with pytest.raises(WorkerError if words else ModuleNotFoundError) as caught:
         asyncio.run(await_in_process(*call))
 
@@ -159,8 +159,8 @@ def test_what_cannot_be_pickled_is_an_error(call, words):
     ],
     ids=lambda value: value.replace(" ", "-") if isinstance(value, str) else "",
 )
-def test_whatever_pickling_raises_is_told_in_words(thing, words):
-    """It is code of others; the cause is kept, and the host goes on."""
+def test_an_exception_raised_by_pickling_is_described(thing, words):
+    """Pickling runs foreign code; the cause is kept, and the host goes on."""
     with pytest.raises(WorkerError) as caught:
         asyncio.run(await_in_process(bounce, thing))
 
@@ -169,16 +169,16 @@ def test_whatever_pickling_raises_is_told_in_words(thing, words):
     assert words.startswith(f"it raised {type(cause).__name__}")
 
 
-def test_what_cannot_be_rebuilt_here_is_told_in_words():
-    """Also where it would end the host."""
+def test_a_value_that_cannot_be_rebuilt_here_is_described():
+    """Even if rebuilding it would end the host."""
     with pytest.raises(WorkerError) as caught:
         asyncio.run(await_in_process(Unbuildable, SystemExit(3)))
 
     assert str(caught.value) == "the answer cannot be rebuilt here (SystemExit(3))"
 
 
-def test_what_cannot_be_imported_there_is_an_error(monkeypatch):
-    """As a function of a module that only this process has."""
+def test_a_function_that_cannot_be_imported_there_is_an_error(monkeypatch):
+    """Its module exists only in this process."""
     module = types.ModuleType("fleeting")
     exec("def fleet(): return 1", vars(module))  # noqa: S102 - a module without a file
     monkeypatch.setitem(sys.modules, "fleeting", module)
@@ -196,23 +196,23 @@ def test_what_cannot_be_imported_there_is_an_error(monkeypatch):
     ],
 )
 def test_a_process_that_dies_is_an_error(how, words, code):
-    """It says how it died."""
+    """The error says how it died."""
     with pytest.raises(WorkerError) as caught:
         asyncio.run(await_in_process(*how))
 
     assert (str(caught.value), caught.value.exit_code) == (words, code)
 
 
-def test_a_call_takes_what_it_left_behind_along(word, mark):
-    """Also when it ended well: no process of it goes on, no file is left."""
+def test_a_call_leaves_neither_processes_nor_files(word, mark):
+    """Even if it succeeded."""
     asyncio.run(await_in_process(leave_litter, word, mark))
 
     assert mark.exists()
     assert not live(word)
 
 
-def test_an_answer_does_not_wait_for_what_lingers(mark, monkeypatch):
-    """A thread that nobody ends."""
+def test_a_reply_does_not_wait_for_threads(mark, monkeypatch):
+    """A thread that never ends is killed with its process."""
     monkeypatch.setattr(calls, "_GRACE_SECONDS", 0.3)
     began = time.monotonic()
 
@@ -225,7 +225,7 @@ def test_an_answer_does_not_wait_for_what_lingers(mark, monkeypatch):
 
 
 def cancelled(call, mark, *, again=0):
-    """Run *call*, cancel it when it has begun, and more often if wanted."""
+    """Run *call*, cancel it when it has begun, and cancel it *again* as often as wanted."""
 
     async def main():
         task = asyncio.create_task(call())
@@ -240,7 +240,7 @@ def cancelled(call, mark, *, again=0):
 
 
 def test_a_cancelled_call_cleans_up_and_leaves_nothing(word, mark):
-    """Before the cancellation comes out of the await."""
+    """All this has happened when the await raises `CancelledError`."""
     cancelled(partial(await_in_process, sleep_with_litter, word, mark), mark)
 
     assert mark.read_text() == "cleaned up"
@@ -248,8 +248,10 @@ def test_a_cancelled_call_cleans_up_and_leaves_nothing(word, mark):
 
 
 @pytest.mark.parametrize("call", [swallow_everything, count_natively])
-def test_what_hears_nothing_is_killed(word, mark, temporary, monkeypatch, call):
-    """After its time to clean up; what it left is removed for it."""
+def test_a_call_that_ignores_the_request_to_stop_is_killed(
+    word, mark, temporary, monkeypatch, call
+):
+    """This happens after its grace period, and its files are removed."""
     monkeypatch.setattr(calls, "_GRACE_SECONDS", 0.3)
 
     cancelled(partial(await_in_process, call, word, mark), mark)
@@ -259,7 +261,7 @@ def test_what_hears_nothing_is_killed(word, mark, temporary, monkeypatch, call):
 
 
 def test_a_second_cancellation_does_not_cut_the_first_short(word, mark):
-    """Nor a third; one comes out, when all is over."""
+    """Nor does a third. The await raises once, at the end."""
     cancelled(partial(await_in_process, sleep_with_litter, word, mark), mark, again=3)
 
     assert mark.read_text() == "cleaned up"
@@ -267,7 +269,7 @@ def test_a_second_cancellation_does_not_cut_the_first_short(word, mark):
 
 
 def test_a_call_may_be_cancelled_at_any_time(word, mark):
-    """Before it has begun, while it starts, while it works, while it ends."""
+    """Before it has begun, while it starts, while it runs, while it ends."""
     moments = random.Random(9)  # noqa: S311 - the same moments every time
 
     async def once(seconds):
@@ -288,8 +290,8 @@ def test_a_call_may_be_cancelled_at_any_time(word, mark):
     assert not live(word)
 
 
-def test_a_deadline_is_a_timeout(word, mark):
-    """Of `asyncio.timeout`, and of `asyncio.wait_for`."""
+def test_a_deadline_of_asyncio_is_a_timeout(word, mark):
+    """This holds for `asyncio.timeout` and for `asyncio.wait_for`."""
 
     async def main():
         with pytest.raises(TimeoutError):
@@ -303,8 +305,8 @@ def test_a_deadline_is_a_timeout(word, mark):
     assert asyncio.run(main()) == 0
 
 
-def test_the_tasks_of_a_group_end_with_the_one_that_fails(word, mark):
-    """The group's error comes when nothing of the others is left."""
+def test_the_tasks_of_a_group_are_cancelled_when_one_fails(word, mark):
+    """The group raises when none of their processes is left."""
 
     async def fail():
         await begun(mark)
@@ -323,8 +325,8 @@ def test_the_tasks_of_a_group_end_with_the_one_that_fails(word, mark):
     assert not live(word)
 
 
-def test_a_cancelled_scope_of_anyio_waits_in_peace(word, mark, monkeypatch):
-    """It would cancel again in each turn of the loop, thousands of times."""
+def test_a_cancelled_scope_of_anyio_does_not_wake_the_task_repeatedly(word, mark, monkeypatch):
+    """Otherwise it cancels again in each turn of the loop, thousands of times."""
     waits = []
     shield = asyncio.shield
     monkeypatch.setattr(awaiting.asyncio, "shield", lambda each: waits.append(each) or shield(each))
@@ -347,7 +349,7 @@ def test_a_cancelled_scope_of_anyio_waits_in_peace(word, mark, monkeypatch):
 
 
 def test_the_loop_may_run_in_any_thread(word, mark):
-    """A signal would only be heard in the main one."""
+    """Nothing relies on signals, which only the main thread receives."""
     thread = threading.Thread(
         target=cancelled, args=(partial(await_in_process, sleep_with_litter, word, mark), mark)
     )
@@ -357,8 +359,8 @@ def test_the_loop_may_run_in_any_thread(word, mark):
     assert mark.read_text() == "cleaned up"
 
 
-def test_a_coroutine_that_is_dropped_takes_its_process_along(word, mark):
-    """As that of a loop which is closed while tasks wait."""
+def test_a_coroutine_that_is_closed_ends_its_process(word, mark):
+    """The loop may have been closed while tasks were waiting."""
     loop = asyncio.new_event_loop()
     task = loop.create_task(await_in_process(sleep_with_litter, word, mark))
     loop.run_until_complete(begun(mark))
@@ -369,8 +371,8 @@ def test_a_coroutine_that_is_dropped_takes_its_process_along(word, mark):
     assert until(lambda: not live(word))
 
 
-def test_a_loop_that_is_closed_takes_its_processes_along(word, mark, temporary, monkeypatch):
-    """Though nobody cancels the tasks that wait, and they are kept alive."""
+def test_a_loop_that_is_closed_ends_its_processes(word, mark, temporary, monkeypatch):
+    """Even if the waiting tasks are neither cancelled nor deleted."""
     monkeypatch.setattr(supervision, "_WAKE_SECONDS", 0.05)
     loop = asyncio.new_event_loop()
     task = loop.create_task(await_in_process(sleep_with_litter, word, mark))
@@ -384,14 +386,14 @@ def test_a_loop_that_is_closed_takes_its_processes_along(word, mark, temporary, 
     assert mark.read_text() == "cleaned up"
 
 
-def test_without_a_loop_of_asyncio_there_is_a_clear_error():
-    """As under trio, which runs coroutines in its own way."""
+def test_without_an_asyncio_loop_there_is_a_clear_error():
+    """This is the case under trio, which runs coroutines in its own way."""
     with pytest.raises(WorkerError, match="asyncio event loop, and none runs here"):
         await_in_process(os.getpid).send(None)
 
 
 def test_the_host_is_left_as_it_was():
-    """No handler, no thread, no descriptor, no child, no variable."""
+    """Handlers, threads, descriptors, children and variables are as before."""
 
     def state():
         return (
@@ -405,7 +407,7 @@ def test_the_host_is_left_as_it_was():
         )
 
     async def main():
-        await await_in_process(os.getpid)  # what is imported for it may open something
+        await await_in_process(os.getpid)  # its imports may open a file
         assert until(lambda: threading.active_count() == threads)
         before = state()
         await await_in_process(os.getpid)
@@ -421,14 +423,14 @@ def test_the_host_is_left_as_it_was():
     assert before == after
 
 
-def test_a_guardian_that_is_killed_takes_all_along(word, mark):
-    """The error says so, and what can be recognised of the call is killed."""
+def test_a_killed_supervisor_ends_the_call(word, mark):
+    """The error says so, and processes that can be recognized are killed."""
 
     async def main():
         task = asyncio.create_task(await_in_process(sleep_with_litter, word, mark))
         await begun(mark)
-        [guardian] = children()
-        os.kill(guardian, signal.SIGKILL)
+        [supervisor] = children()
+        os.kill(supervisor, signal.SIGKILL)
         await task
 
     with pytest.raises(WorkerError, match="supervises it was killed by signal 9") as caught:
@@ -438,14 +440,14 @@ def test_a_guardian_that_is_killed_takes_all_along(word, mark):
     assert not live(word)
 
 
-def test_a_guardian_that_is_told_to_stop_stops_in_peace(word, mark):
-    """As whoever ends a whole service tells every process of it."""
+def test_a_supervisor_that_receives_sigterm_lets_the_call_clean_up(word, mark):
+    """Stopping a whole service sends it to all its processes."""
 
     async def main():
         task = asyncio.create_task(await_in_process(sleep_with_litter, word, mark))
         await begun(mark)
-        [guardian] = children()
-        os.kill(guardian, signal.SIGTERM)
+        [supervisor] = children()
+        os.kill(supervisor, signal.SIGTERM)
         await task
 
     with pytest.raises(WorkerError, match="ended with status 143"):
@@ -468,7 +470,7 @@ asyncio.run(await_in_process(sleep_with_litter, {word!r}, {mark!r}))
 
 @pytest.fixture
 def start_host(tmp_path, temporary, word, mark):
-    """Return a function that starts a script without a guard, which awaits work that sleeps."""
+    """Return a function that starts a script, without a main guard, that awaits a long call."""
     hosts = []
 
     def start(before=""):
@@ -492,8 +494,8 @@ def start_host(tmp_path, temporary, word, mark):
         host.communicate()
 
 
-def test_all_dies_with_the_host(start_host, word, temporary):
-    """However suddenly: nothing is left of it, neither process nor file."""
+def test_everything_dies_with_the_host(start_host, word, temporary):
+    """Even if the host is killed: neither a process nor a file is left."""
     host = start_host()
 
     host.kill()
@@ -504,7 +506,7 @@ def test_all_dies_with_the_host(start_host, word, temporary):
 
 
 def test_an_interrupt_cancels_and_leaves_nothing(start_host, word, mark):
-    """To the whole group, as a terminal sends it; twice, as people do."""
+    """A terminal sends it to the whole group, and people press the keys twice."""
     host = start_host()
 
     os.killpg(host.pid, signal.SIGINT)
@@ -517,8 +519,8 @@ def test_an_interrupt_cancels_and_leaves_nothing(start_host, word, mark):
     assert not live(word)
 
 
-def test_signals_that_the_host_blocks_or_ignores_reach_the_work(start_host, word, mark):
-    """Both outlive a fork, and would keep it from cleaning up."""
+def test_signals_that_the_host_blocks_or_ignores_reach_the_call(start_host, word, mark):
+    """Otherwise both would be inherited, and the call could not clean up."""
     host = start_host(
         "signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])\n"
         "signal.signal(signal.SIGCHLD, signal.SIG_IGN)"
@@ -528,7 +530,7 @@ def test_signals_that_the_host_blocks_or_ignores_reach_the_work(start_host, word
     os.kill(host.pid, signal.SIGINT)
     host.communicate(timeout=20)
 
-    assert time.monotonic() - began < 9, "nobody waited for a process that was gone"
+    assert time.monotonic() - began < 9, "nothing waited for a process that was gone"
     assert mark.read_text() == "cleaned up"
     assert not live(word)
 
@@ -551,8 +553,8 @@ except Own as exc:
 
 
 @pytest.mark.parametrize("is_file", [True, False])
-def test_what_a_script_defines_travels_both_ways(tmp_path, is_file):
-    """Without a guard, from a file or through standard input."""
+def test_definitions_of_a_script_travel_both_ways(tmp_path, is_file):
+    """The script has no main guard, and is a file or comes from standard input."""
     (tmp_path / "script.py").write_text(SCRIPT)
     name, given = ("script.py", None) if is_file else ("-", SCRIPT)
 

@@ -436,6 +436,23 @@ def test_nothing_outlives_a_killed_caller(tmp_path, survivors, word):
         time.sleep(0.02)
 
 
+def test_a_host_may_ignore_the_end_of_its_children():
+    """The supervisor would inherit that, and never learn that its command has ended."""
+    host = """
+import signal, tempfile
+from pathlib import Path
+from cooperbench_eval.running import LocalSandbox
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+folder = Path(tempfile.mkdtemp())
+print(LocalSandbox().run(
+    ("sh", "-c", "exit 3"), tree=folder, scratch=folder, env={}, timeout_seconds=20).exit_code)
+"""
+
+    done = subprocess.run([sys.executable, "-c", host], capture_output=True, check=True)
+
+    assert done.stdout == b"3\n"
+
+
 def test_a_forked_sibling_does_not_keep_the_run_alive(tmp_path, survivors, word):
     """A process that the caller forked meanwhile holds its pipes, and changes nothing."""
     afterwards = """
