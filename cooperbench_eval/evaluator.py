@@ -40,7 +40,6 @@ __all__ = ["Evaluator", "Feature", "FeaturePair", "report_failure"]
 
 
 _TEXT = validators.optional(validators.instance_of(str))
-_USABLE = frozenset({PatchStatus.APPLIED, PatchStatus.PARTIAL})
 
 
 def _as_patch(data: bytes | str | Patch) -> Patch:
@@ -236,7 +235,7 @@ class _Evaluation:
         result1, feature1 = self._alone(pair.feature1, other=pair.feature2)
         result2, feature2 = self._alone(pair.feature2, other=pair.feature1)
         merge = None
-        if {result1.status, result2.status} <= _USABLE:
+        if feature1.patch.is_usable and feature2.patch.is_usable:
             merge = merge_changes(
                 pair.base,
                 ours=result2.changes,

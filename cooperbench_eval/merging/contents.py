@@ -6,9 +6,9 @@ from cooperbench_eval.merging.linediff import DiffCache
 from cooperbench_eval.merging.text import TextMerge, merge_text
 from cooperbench_eval.models import Entry, FileMode
 
-__all__ = ["ContentMerge", "merge_contents", "render_text", "same_kind"]
+__all__ = ["ContentMerge", "is_binary", "merge_entries", "render_text", "same_kind"]
 
-_BINARY_PROBE = 8000  # bytes that git looks at to tell text from binary
+_BINARY_PROBE = 8000
 
 
 @frozen(kw_only=True)
@@ -39,7 +39,7 @@ class ContentMerge:
         return not (self.text or self.modes_differ or self.unmergeable)
 
 
-def merge_contents(
+def merge_entries(
     base: Entry | None,
     ours: Entry,
     theirs: Entry,
@@ -48,7 +48,7 @@ def merge_contents(
     marker_size: int = 7,
     cache: DiffCache | None = None,
 ) -> ContentMerge:
-    """Merge two entries of one kind; a base of another kind counts as none."""
+    """Merge two entries of one kind; a base of another kind is ignored."""
     old = base if base and same_kind(base, ours) else None
     mode, modes_differ = _merge_mode(base, ours, theirs)
     if ours.data == theirs.data or (old and theirs.data == old.data):
@@ -56,7 +56,7 @@ def merge_contents(
     if old and ours.data == old.data:
         return ContentMerge(entry=Entry(theirs.data, mode), modes_differ=modes_differ)
     texts = [entry for entry in (old, ours, theirs) if entry]
-    if not ours.mode.is_regular or any(map(_is_binary, texts)):
+    if not ours.mode.is_regular or any(is_binary(entry.data) for entry in texts):
         return ContentMerge(
             entry=Entry(ours.data, mode), modes_differ=modes_differ, unmergeable=True
         )
@@ -88,5 +88,6 @@ def same_kind(one: Entry, other: Entry) -> bool:
     return one.mode is other.mode or (one.mode.is_regular and other.mode.is_regular)
 
 
-def _is_binary(entry: Entry) -> bool:
-    return entry.data.find(b"\0", 0, _BINARY_PROBE) >= 0
+def is_binary(data: bytes) -> bool:
+    """Whether git takes *data* for binary: it has a NUL byte among the first 8,000."""
+    return data.find(b"\0", 0, _BINARY_PROBE) >= 0

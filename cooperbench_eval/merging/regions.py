@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from cooperbench_eval.merging.linediff import Change, DiffAlgorithm, diff_lines
 
-__all__ = ["Block", "Refinement", "Region", "Side", "find_blocks", "find_regions"]
+__all__ = ["Block", "Origin", "Refinement", "Region", "find_blocks", "find_regions"]
 
 _CLOSE_LINES = 3
 """Conflicts with at most so many lines between them are joined."""
@@ -39,21 +39,21 @@ class Refinement(StrEnum):
     """Join also across lines without letter or digit: `git merge-file`."""
 
 
-class Side(StrEnum):
-    """Whose lines stand in the merged text."""
+class Origin(StrEnum):
+    """Which side the lines of the merged text come from."""
 
     OURS = "ours"
     THEIRS = "theirs"
     BOTH = "both"
-    """Either's: they are equal."""
+    """Either side: their lines are equal."""
     DISPUTED = "disputed"
-    """Nobody's yet: a conflict."""
+    """Not decided: a conflict."""
 
 
 class Region(NamedTuple):
-    """A range of each of the three texts, and whose lines are to be taken."""
+    """A range of each of the three texts, and where the merged lines come from."""
 
-    side: Side
+    origin: Origin
     base_start: int
     base_end: int
     ours_start: int
@@ -76,14 +76,14 @@ class Block(NamedTuple):
 
 Texts = tuple[Sequence[bytes], Sequence[bytes], Sequence[bytes]]
 """The lines of base, ours and theirs."""
-Changes = Sequence[Change]
-"""The diff from base to a side."""
+Diff = Sequence[Change]
+"""The changes from base to a side."""
 
 
 def find_regions(
     texts: Texts,
-    ours_changes: Changes,
-    theirs_changes: Changes,
+    ours_changes: Diff,
+    theirs_changes: Diff,
     *,
     refinement: Refinement,
     algorithm: DiffAlgorithm,
@@ -107,7 +107,7 @@ def find_regions(
         return [_trim(ours, theirs, region) for region in regions]
     refined: list[Region] = []
     for region in regions:
-        if region.side is Side.DISPUTED:
+        if region.origin is Origin.DISPUTED:
             refined += _refine(ours, theirs, region, ours_changes, algorithm)
         else:
             refined.append(region)
@@ -117,8 +117,8 @@ def find_regions(
 
 def find_blocks(
     texts: Texts,
-    ours_changes: Changes,
-    theirs_changes: Changes,
+    ours_changes: Diff,
+    theirs_changes: Diff,
     *,
     algorithm: DiffAlgorithm = DiffAlgorithm.HISTOGRAM,
 ) -> list[Block]:
@@ -131,14 +131,14 @@ def find_blocks(
     disputed = [
         region
         for region in _walk(ours, theirs, ours_changes, theirs_changes)
-        if region.side is Side.DISPUTED
+        if region.origin is Origin.DISPUTED
     ]
     refined = find_regions(
         texts, ours_changes, theirs_changes, refinement=Refinement.ZEALOUS, algorithm=algorithm
     )
     blocks: list[Block] = []
     at = 0  # both lists are in order
-    for conflict in (region for region in refined if region.side is Side.DISPUTED):
+    for conflict in (region for region in refined if region.origin is Origin.DISPUTED):
         while not _meet(disputed[at], conflict):
             at += 1
         first = disputed[at]
@@ -174,8 +174,8 @@ def _meet(one: Region, other: Region) -> bool:
 def _walk(
     ours: Sequence[bytes],
     theirs: Sequence[bytes],
-    ours_changes: Changes,
-    theirs_changes: Changes,
+    ours_changes: Diff,
+    theirs_changes: Diff,
 ) -> Iterator[Region]:
     """Group the changes that overlap or touch."""
     i = j = ours_shift = theirs_shift = 0
@@ -201,9 +201,9 @@ def _walk(
             end = max(end, a_end)
         ours_end, theirs_end = end + ours_shift, end + theirs_shift
         if j == first_j:
-            side = Side.OURS
+            origin = Origin.OURS
         elif i == first_i:
-            side = Side.THEIRS
+            origin = Origin.THEIRS
         elif (
             # Two changes of one place, and the same lines for it.
             i - first_i == j - first_j == 1
@@ -213,15 +213,15 @@ def _walk(
             # Left out, so that it does not keep its neighbours from joining.
             continue
         else:
-            side = Side.DISPUTED
-        yield Region(side, start, end, ours_start, ours_end, theirs_start, theirs_end)
+            origin = Origin.DISPUTED
+        yield Region(origin, start, end, ours_start, ours_end, theirs_start, theirs_end)
 
 
 def _trim(ours: Sequence[bytes], theirs: Sequence[bytes], region: Region) -> Region:
     """Set aside the lines that both sides share at a conflict's ends."""
-    if region.side is not Side.DISPUTED:
+    if region.origin is not Origin.DISPUTED:
         return region
-    side, base_start, base_end, ours_start, ours_end, theirs_start, theirs_end = region
+    origin, base_start, base_end, ours_start, ours_end, theirs_start, theirs_end = region
     while ours_start < ours_end and theirs_start < theirs_end:
         if ours[ours_start] != theirs[theirs_start]:
             break
@@ -232,14 +232,14 @@ def _trim(ours: Sequence[bytes], theirs: Sequence[bytes], region: Region) -> Reg
             break
         ours_end -= 1
         theirs_end -= 1
-    return Region(side, base_start, base_end, ours_start, ours_end, theirs_start, theirs_end)
+    return Region(origin, base_start, base_end, ours_start, ours_end, theirs_start, theirs_end)
 
 
 def _refine(
     ours: Sequence[bytes],
     theirs: Sequence[bytes],
     region: Region,
-    ours_changes: Changes,
+    ours_changes: Diff,
     algorithm: DiffAlgorithm,
 ) -> list[Region]:
     """Split a conflict at the lines that ours and theirs share."""
@@ -249,10 +249,10 @@ def _refine(
         return [region]
     differences = diff_lines(ours_lines, theirs_lines, algorithm=algorithm)
     if not differences:
-        return [region._replace(side=Side.BOTH)]
+        return [region._replace(origin=Origin.BOTH)]
     return [
         Region(
-            Side.DISPUTED,
+            Origin.DISPUTED,
             _consumed(ours_changes, ours_start + a_start, is_end=False),
             _consumed(ours_changes, ours_start + a_end, is_end=True),
             ours_start + a_start,
@@ -264,7 +264,7 @@ def _refine(
     ]
 
 
-def _consumed(changes: Changes, point: int, *, is_end: bool) -> int:
+def _consumed(changes: Diff, point: int, *, is_end: bool) -> int:
     """Count the base lines that are used up when ours has reached *point*.
 
     Inside a change, lines are paired one by one. Where base lines were removed at
@@ -285,7 +285,7 @@ def _join(ours: Sequence[bytes], regions: list[Region], *, blank_is_close: bool)
     joined = regions[:1]
     for region in regions[1:]:
         last = joined[-1]
-        if last.side is region.side is Side.DISPUTED and (
+        if last.origin is region.origin is Origin.DISPUTED and (
             region.ours_start - last.ours_end <= _CLOSE_LINES
             or (
                 blank_is_close

@@ -12,6 +12,8 @@ from pathlib import PurePosixPath
 
 from attrs import frozen
 
+from cooperbench_eval.merging.contents import is_binary, same_kind
+from cooperbench_eval.merging.linediff import split_lines
 from cooperbench_eval.models import Entry
 
 __all__ = ["find_renames"]
@@ -22,7 +24,6 @@ _LEAST_SAME_NAME = 45000  # files of one name are settled early from here on
 _CHUNK = 64  # bytes after which a long line is cut for comparison
 _CANDIDATES = 4  # most similar sources that are kept for each added file
 _LIMIT = 7000  # beyond the square of this many comparisons only the cheap rules apply
-_BINARY_PROBE = 8000
 
 
 _Guess = Callable[[Mapping[str, str]], Mapping[str, str]]
@@ -97,7 +98,7 @@ class _Search:
             fitting = [
                 source
                 for source in by_id.get(entry.id, ())
-                if source in self._sources and _same_kind(self._sources[source], entry)
+                if source in self._sources and same_kind(self._sources[source], entry)
             ]
             if fitting:
                 named = [source for source in fitting if _name(source) == _name(target)]
@@ -168,25 +169,14 @@ class _Search:
 
 
 def _count_chunks(data: bytes) -> Counter[bytes]:
-    is_text = b"\0" not in data[:_BINARY_PROBE]
-    if is_text:
+    if not is_binary(data):
         data = data.replace(b"\r\n", b"\n")
     sizes: Counter[bytes] = Counter()
-    for line in data.splitlines(keepends=True) if b"\r" not in data else _lines(data):
+    for line in split_lines(data):
         for start in range(0, len(line), _CHUNK):
             chunk = line[start : start + _CHUNK]
             sizes[chunk] += len(chunk)
     return sizes
-
-
-def _lines(data: bytes) -> list[bytes]:
-    parts = data.split(b"\n")
-    tail = parts.pop()
-    return [part + b"\n" for part in parts] + ([tail] if tail else [])
-
-
-def _same_kind(old: Entry, new: Entry) -> bool:
-    return old.mode is new.mode or (old.mode.is_regular and new.mode.is_regular)
 
 
 def _name(path: str) -> str:

@@ -13,9 +13,9 @@ from attrs import evolve, field, frozen
 
 from cooperbench_eval.merging.linediff import DiffAlgorithm, DiffCache
 from cooperbench_eval.merging.regions import (
+    Origin,
     Refinement,
     Region,
-    Side,
     Texts,
     find_blocks,
     find_regions,
@@ -403,11 +403,11 @@ def _assemble(
     """Take each region's lines from the side that has them."""
     base, ours, theirs = cuts
     done = 0
-    for side, base_start, base_end, ours_start, ours_end, theirs_start, theirs_end in regions:
-        if side is Side.THEIRS:
+    for origin, base_start, base_end, ours_start, ours_end, theirs_start, theirs_end in regions:
+        if origin is Origin.THEIRS:
             yield ours.cut(done, ours_start)
             yield theirs.cut(theirs_start, theirs_end)
-        elif side is Side.DISPUTED:
+        elif origin is Origin.DISPUTED:
             yield ours.cut(done, ours_start)
             yield TextConflict(
                 base=base.cut(base_start, base_end),

@@ -7,7 +7,7 @@ whatever cannot be merged becomes a `Conflict` with its kind. What stands at an
 open conflict's path in the merged overlay is what `git merge` leaves there.
 """
 
-from cooperbench_eval.merging.contents import ContentMerge, merge_contents
+from cooperbench_eval.merging.contents import ContentMerge, merge_entries
 from cooperbench_eval.merging.linediff import DiffCache
 from cooperbench_eval.merging.moves import carry_renames
 from cooperbench_eval.merging.result import Labels, OpenFile, Stage, ThreeWayMerge, by_place
@@ -116,7 +116,7 @@ class _Merger:
         if len(set(slot.names)) > 1:
             _, our_name, their_name = slot.names
             labels = f"{labels[0]}:{our_name}", f"{labels[1]}:{their_name}"
-        return merge_contents(
+        return merge_entries(
             base, ours, theirs, labels=labels, marker_size=marker_size, cache=self._cache
         )
 

@@ -1,7 +1,7 @@
-"""Facts that a report's JSON states and that follow from others: they have to agree.
+"""Checks that the derived facts in a report's JSON agree with the rest of it.
 
-A report is read from what it holds. Whoever reads the file by other means takes the
-derived facts, so one that contradicts the rest would say different things to the two.
+This library derives these facts again when it reads a report. Other readers take them
+from the file, so a contradiction would mean different things to the two.
 """
 
 import math
@@ -13,7 +13,6 @@ from typing import Any, Final, NoReturn
 from cooperbench_eval.errors import ReportError
 from cooperbench_eval.models import COUNTS, ConflictDetails, MergeStatus, TestResult, count_cases
 from cooperbench_eval.reporting.blame import BlameKind
-from cooperbench_eval.reporting.report import MergeReport
 from cooperbench_eval.reporting.rows import FeatureReport, Verdict
 
 __all__ = ["check_derived", "shown"]
@@ -22,7 +21,7 @@ _Json = Mapping[str, Any]
 
 _RELATIVE: Final = 1e-8
 _ABSOLUTE: Final = 1e-9
-"""How far a fraction may be off: other writers print fewer digits, but nine."""
+"""Tolerances for fractions: other writers may print fewer digits, at least nine."""
 
 _KINDS: Final = frozenset(BlameKind)
 _BROKE: Final = {
@@ -36,21 +35,21 @@ _BLAMED: Final = {
     Verdict.UNHANDLED: {BlameKind.BROKEN_ALONE, BlameKind.CONFLICT},
     Verdict.NOT_RUN: {BlameKind.BROKEN_ALONE, BlameKind.UNKNOWN},
 }
-"""The kinds of blame beside each verdict on a merge, by what both are defined to mean."""
+"""The kinds of blame that are possible with each verdict on a merge."""
 
 _counts_of = attrgetter(*COUNTS)
 _counts_in = itemgetter(*COUNTS)
 
 
-def check_derived(report: MergeReport, data: _Json) -> None:
-    """Hold the derived facts in *data* against *report*, which was read from it.
+def check_derived(report: Any, data: _Json) -> None:
+    """Check the derived facts in *data* against the `MergeReport` that was read from it.
 
-    A fact that is missing contradicts nothing. Of blame only the kind is looked at, and
-    whether it can stand beside the verdict: how blame is found is refined now and then,
-    and reports of before stay readable.
+    A missing fact is not a contradiction. For blame, only the kind is checked, and only
+    whether it is possible with the verdict: the rules of blame are refined from time to
+    time, and older reports must stay readable.
 
     Raises:
-        ReportError: One does not follow.
+        ReportError: A fact contradicts the rest.
     """
     score = {"merge_status": report.merge_status, "conflict_score": report.conflict_score}
     _compare("", data, score)
@@ -126,7 +125,7 @@ def _refuse(place: str, found: object, follows: str) -> NoReturn:
 
 
 def shown(value: object) -> str:
-    """Return a JSON value as an error may show it: on one line, and cut."""
+    """Return a JSON value for an error message: on one line, and shortened."""
     try:
         return f"{value!r:.100}"
     except (ValueError, RecursionError):  # an integer of too many digits, lists without end

@@ -7,7 +7,7 @@ from generators import three_way_texts
 from hypothesis import given, settings
 
 from cooperbench_eval.merging.linediff import DiffCache, diff_lines, split_lines
-from cooperbench_eval.merging.regions import Side, find_regions
+from cooperbench_eval.merging.regions import find_regions
 from cooperbench_eval.merging.text import (
     ConflictStyle,
     DiffAlgorithm,
@@ -289,7 +289,7 @@ class TestBaseOfRefinedConflicts:
                 ours[left.ours_end : right.ours_start]
                 == theirs[left.theirs_end : right.theirs_start]
             )
-        assert all(isinstance(region.side, Side) for region in regions)
+        assert all(isinstance(region.origin, Origin) for region in regions)
 
 
 class TestRendering:
