@@ -271,7 +271,8 @@ class Whole:
 def test_conflicts_of_whole_files_are_described(open_page):
     """A side that deleted the file, and a strategy that failed."""
     of = made(None, edited(5, b"theirs\n"))
-    failed = evolve(of.attempt("union"), strategy="down", status="failed", diff=None, failure="x")
+    facts = {"status": "failed", "diff": None, "failure": "x", "replacements": ()}
+    failed = evolve(of.attempt("union"), strategy="down", **facts)
     page = open_page([evolve(of, attempts=(*of.attempts, failed))], "#pair=1")
 
     assert page.text("h4") == "1. f.py: modify/delete"
