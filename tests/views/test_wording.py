@@ -5,7 +5,7 @@ from generators import lists_of, pair_facts
 from hypothesis import given
 
 import cooperbench_eval as ce
-from cooperbench_eval.analysis import summarize
+from cooperbench_eval.analysis.summarizing import summarize
 from cooperbench_eval.views import wording
 
 

@@ -1,0 +1,25 @@
+"""What the previous version wrote is read, and statistics of it are the same."""
+
+import json
+from pathlib import Path
+
+import cooperbench_eval as ce
+
+FILE = Path(__file__).parent / "previous_version" / "one_pair.json"
+WRITTEN = json.loads(FILE.read_text())
+
+
+def test_stored_facts_are_read():
+    """They are written again with the same keys in the same order."""
+    facts = ce.PairFacts.from_dict(WRITTEN["facts"])
+
+    assert json.dumps(facts.to_dict()) == json.dumps(WRITTEN["facts"])
+    assert facts == ce.facts_of(ce.MergeReport.from_dict(WRITTEN["report"]))
+
+
+def test_a_summary_of_them_is_the_same():
+    """Counts, rates, tokens and costs agree to the last digit."""
+    facts = ce.PairFacts.from_dict(WRITTEN["facts"])
+
+    assert json.dumps(ce.summarize([facts]).to_dict()) == json.dumps(WRITTEN["summary"])
+    assert ce.to_records([facts], "attempts") == WRITTEN["attempts"]
