@@ -28,7 +28,7 @@ from repositories import Repositories, Scratch
 
 from cooperbench_eval import Dataset, Entry, Patch, Snapshot, Task, apply_patch
 from cooperbench_eval.models import Rung
-from cooperbench_eval.patching import ApplyPolicy
+from cooperbench_eval.patching.policy import ApplyPolicy
 
 DEFAULT = ApplyPolicy()
 FUZZY = ApplyPolicy(rungs=Rung)

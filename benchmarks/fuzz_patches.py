@@ -26,7 +26,9 @@ with atheris.instrument_imports(include=["cooperbench_eval"]) if atheris else nu
     from cooperbench_eval.errors import PatchError
     from cooperbench_eval.gitdiff import binary_block
     from cooperbench_eval.models import Entry, FileMode, Rung
-    from cooperbench_eval.patching import ApplyPolicy, Patch, apply_patch
+    from cooperbench_eval.patching.apply import apply_patch
+    from cooperbench_eval.patching.patch import Patch
+    from cooperbench_eval.patching.policy import ApplyPolicy
     from cooperbench_eval.snapshot import Snapshot
 
 NOTES = b"one\ntwo\nthree\n\nfour\nfour\n\tfive  six\nseven\neight\nnine\n"

@@ -11,13 +11,13 @@ from attrs import evolve, frozen
 from cooperbench_eval.dataset import Dataset, Task
 from cooperbench_eval.errors import DatasetError
 from cooperbench_eval.evaluator import Evaluator, Feature, FeaturePair
-from cooperbench_eval.patching import Patch
+from cooperbench_eval.patching.patch import Patch
 from cooperbench_eval.reporting import MergeReport
 from cooperbench_eval.runlogs import PatchLocation, Setting, find_patches
 from cooperbench_eval.running import Sandbox, TestRunner, TestSuite
 from cooperbench_eval.running.sandboxes.containers import ContainerSandbox, repository_from_image
 from cooperbench_eval.snapshot import Snapshot
-from cooperbench_eval.strategies import MergeStrategy
+from cooperbench_eval.strategies.protocol import MergeStrategy
 
 __all__ = ["PairBuilder", "aevaluate", "evaluate"]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from attrs import field, frozen
 
 from cooperbench_eval.errors import DatasetError
-from cooperbench_eval.patching import Patch
+from cooperbench_eval.patching.patch import Patch
 from cooperbench_eval.runlogs import PatchLocation, Setting
 from cooperbench_eval.running import Delivery, TestSuite
 from cooperbench_eval.running.suite import DEFAULT_TIMEOUT_SECONDS

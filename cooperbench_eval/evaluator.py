@@ -19,15 +19,10 @@ from cooperbench_eval.merging.linediff import DiffCache
 from cooperbench_eval.merging.result import Labels, ThreeWayMerge
 from cooperbench_eval.merging.tree import merge_changes
 from cooperbench_eval.models import MergeStatus, PairId, PatchStatus, TestResult
-from cooperbench_eval.patching import (
-    ApplyPolicy,
-    ApplyResult,
-    Patch,
-    PathKind,
-    TestFileFilter,
-    apply_patch,
-    classify_path,
-)
+from cooperbench_eval.patching.apply import ApplyResult, apply_patch
+from cooperbench_eval.patching.patch import Patch
+from cooperbench_eval.patching.paths import PathKind, TestFileFilter, classify_path
+from cooperbench_eval.patching.policy import ApplyPolicy
 from cooperbench_eval.reporting import Attempt, Failure, FeatureReport, MergeReport, PatchReport
 from cooperbench_eval.running import TestRunner, TestSuite, files_that_name_a_framework
 from cooperbench_eval.scoring import ConflictScorer

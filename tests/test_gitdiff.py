@@ -6,7 +6,7 @@ import pytest
 
 from cooperbench_eval.gitdiff import render_change
 from cooperbench_eval.models import Entry, FileMode
-from cooperbench_eval.patching import Patch
+from cooperbench_eval.patching.patch import Patch
 
 OLD = Entry(b"old\n")
 NEW = Entry(b"new\n")

@@ -21,7 +21,7 @@ import attrs
 
 from cooperbench_eval.evaluator import Evaluator, Feature, FeaturePair
 from cooperbench_eval.memo import Memo
-from cooperbench_eval.patching import Patch
+from cooperbench_eval.patching.patch import Patch
 from cooperbench_eval.running import ResultCache
 
 __all__ = ["PairKeys"]

@@ -9,7 +9,7 @@ from pathlib import Path
 from attrs import field, frozen
 
 from cooperbench_eval.errors import DatasetError
-from cooperbench_eval.patching import Patch
+from cooperbench_eval.patching.patch import Patch
 from cooperbench_eval.runlogs.choices import Setting
 from cooperbench_eval.runlogs.reading import model_of, patch_files, read_patch, recorded
 

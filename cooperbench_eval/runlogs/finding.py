@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from cooperbench_eval.errors import DatasetError
-from cooperbench_eval.patching import Patch
+from cooperbench_eval.patching.patch import Patch
 from cooperbench_eval.runlogs.choices import PatchLocation, Setting
 from cooperbench_eval.runlogs.paper import hub_files, paper_files
 from cooperbench_eval.runlogs.reading import model_of, patch_files, read_patch

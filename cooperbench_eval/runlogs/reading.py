@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from cooperbench_eval.errors import DatasetError, PatchError
-from cooperbench_eval.patching import Patch
+from cooperbench_eval.patching.patch import Patch
 from cooperbench_eval.runlogs.choices import Setting
 
 __all__ = ["model_of", "patch_files", "read_patch", "recorded"]

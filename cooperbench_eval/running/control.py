@@ -20,7 +20,7 @@ from pathlib import PurePosixPath
 from types import MappingProxyType
 
 from cooperbench_eval.models import Entry
-from cooperbench_eval.patching import PathKind, classify_path
+from cooperbench_eval.patching.paths import PathKind, classify_path
 from cooperbench_eval.snapshot import Changes, Snapshot
 
 __all__ = ["ControlFiles", "files_that_name_a_framework", "put_back"]

@@ -13,7 +13,7 @@ from attrs import field, frozen, validators
 
 from cooperbench_eval.errors import SandboxError
 from cooperbench_eval.models import PatchStatus, RepeatPolicy, TestResult, TestStatus
-from cooperbench_eval.patching import apply_patch
+from cooperbench_eval.patching.apply import apply_patch
 from cooperbench_eval.running.cache import ResultCache, key_of
 from cooperbench_eval.running.control import ControlFiles, put_back
 from cooperbench_eval.running.sandboxes.default import default_sandbox

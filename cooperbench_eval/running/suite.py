@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from attrs import Attribute, converters, field, frozen
 
-from cooperbench_eval.patching import Patch
+from cooperbench_eval.patching.patch import Patch
 from cooperbench_eval.running.readers.frameworks import FRAMEWORKS
 
 __all__ = ["DEFAULT_TIMEOUT_SECONDS", "Delivery", "TestSuite"]

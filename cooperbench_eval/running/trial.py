@@ -12,7 +12,7 @@ from attrs import frozen
 
 from cooperbench_eval.errors import CooperBenchEvalError, SandboxError, TestRunError
 from cooperbench_eval.models import PatchStatus, TestResult, TestStatus
-from cooperbench_eval.patching import apply_patch
+from cooperbench_eval.patching.apply import apply_patch
 from cooperbench_eval.running.readers.frameworks import FRAMEWORKS
 from cooperbench_eval.running.readers.protocol import (
     FinishedRun,

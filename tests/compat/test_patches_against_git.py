@@ -8,7 +8,10 @@ from hypothesis import assume, given, note, settings
 
 from cooperbench_eval.errors import PatchError
 from cooperbench_eval.models import Entry, FileMode, PatchStatus, Rung
-from cooperbench_eval.patching import ApplyPolicy, FileChange, Patch, apply_patch
+from cooperbench_eval.patching.apply import apply_patch
+from cooperbench_eval.patching.patch import Patch
+from cooperbench_eval.patching.policy import ApplyPolicy
+from cooperbench_eval.patching.records import FileChange
 from cooperbench_eval.snapshot import Snapshot
 
 fewer = settings(max_examples=settings().max_examples // 2)  # of what is dear

@@ -1,6 +1,8 @@
 """Small patches that several test files lay on small trees."""
 
-from cooperbench_eval.patching import ApplyPolicy, Patch, apply_patch
+from cooperbench_eval.patching.apply import apply_patch
+from cooperbench_eval.patching.patch import Patch
+from cooperbench_eval.patching.policy import ApplyPolicy
 from cooperbench_eval.snapshot import Snapshot
 
 LINES = b"".join(b"line %d\n" % number for number in range(1, 31))

@@ -7,7 +7,8 @@ from patch_texts import AT_10, AT_20, CHANGE, LINES, NAMES, add, apply, delete, 
 
 from cooperbench_eval.errors import PatchError
 from cooperbench_eval.models import Entry, FileMode, HunkPlacement, PatchStatus, Rung
-from cooperbench_eval.patching import Patch, apply_patch
+from cooperbench_eval.patching.apply import apply_patch
+from cooperbench_eval.patching.patch import Patch
 from cooperbench_eval.snapshot import Changes, Snapshot
 
 # --- all or nothing ---

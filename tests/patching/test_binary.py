@@ -8,8 +8,9 @@ import pytest
 
 from cooperbench_eval.errors import PatchError
 from cooperbench_eval.models import Entry, FileMode, PatchStatus
-from cooperbench_eval.patching import Patch, apply_patch
+from cooperbench_eval.patching.apply import apply_patch
 from cooperbench_eval.patching.binary import BinaryChange, BinaryKind, apply_change, read_change
+from cooperbench_eval.patching.patch import Patch
 from cooperbench_eval.snapshot import Snapshot
 
 OLD = b"\0one two three\n"

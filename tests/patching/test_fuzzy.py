@@ -9,8 +9,8 @@ from hypothesis import given
 from patch_texts import AT_10, AT_20, LINES, NAMES, apply
 
 from cooperbench_eval.models import PatchStatus, Rung
-from cooperbench_eval.patching import Hunk
 from cooperbench_eval.patching.fuzzy import NoPlaceError, apply_edits, find_fuzzily
+from cooperbench_eval.patching.records import Hunk
 
 FUZZY = ["offset", "whitespace", "fuzzy"]
 SEVERAL = "its lines are similar to those of several places"

@@ -15,7 +15,9 @@ import cooperbench_eval as ce
 from cooperbench_eval.errors import PatchError
 from cooperbench_eval.gitdiff import binary_block, quote_path
 from cooperbench_eval.models import Entry, FileMode, PatchStatus
-from cooperbench_eval.patching import ApplyPolicy, Patch, apply_patch
+from cooperbench_eval.patching.apply import apply_patch
+from cooperbench_eval.patching.patch import Patch
+from cooperbench_eval.patching.policy import ApplyPolicy
 from cooperbench_eval.snapshot import Changes, Snapshot
 
 LINK = b"diff --git a/%b b/%b\nnew file mode 120000\n--- /dev/null\n+++ b/%b\n@@ -0,0 +1 @@\n+%b\n"
@@ -42,7 +44,9 @@ def bounded(code, *, megabytes=400, seconds=12):
     prelude = """
         from cooperbench_eval.errors import PatchError
         from cooperbench_eval.gitdiff import binary_block
-        from cooperbench_eval.patching import ApplyPolicy, Patch, apply_patch
+        from cooperbench_eval.patching.apply import apply_patch
+        from cooperbench_eval.patching.patch import Patch
+        from cooperbench_eval.patching.policy import ApplyPolicy
         from cooperbench_eval.snapshot import Snapshot
         NAMES = b"--- a/x\\n+++ b/x\\n"
     """

@@ -4,7 +4,7 @@ import pytest
 from patch_texts import CHANGE, git_diff, only_file
 
 from cooperbench_eval.errors import PatchError
-from cooperbench_eval.patching import Patch
+from cooperbench_eval.patching.patch import Patch
 
 
 @pytest.mark.parametrize(

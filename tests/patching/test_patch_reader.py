@@ -7,7 +7,9 @@ from patch_texts import BINARY, CHANGE, DIFF, PLAIN, RENAME, git_diff, only_file
 
 from cooperbench_eval.errors import PatchError
 from cooperbench_eval.models import FileMode
-from cooperbench_eval.patching import FileChange, Patch, apply_patch
+from cooperbench_eval.patching.apply import apply_patch
+from cooperbench_eval.patching.patch import Patch
+from cooperbench_eval.patching.records import FileChange
 from cooperbench_eval.snapshot import Snapshot
 
 # --- what a diff says ---

@@ -2,8 +2,8 @@
 
 import pytest
 
-from cooperbench_eval.patching import Patch, PathKind, TestFileFilter, classify_path
-from cooperbench_eval.patching.paths import is_test_path
+from cooperbench_eval.patching.patch import Patch
+from cooperbench_eval.patching.paths import PathKind, TestFileFilter, classify_path, is_test_path
 
 CHANGE = b"@@ -1 +1 @@\n-old\n+new\n"
 

@@ -4,7 +4,7 @@ import pytest
 from patch_texts import AT_10, AT_20, CHANGE, LINES, NAMES, add, apply, delete, move
 
 from cooperbench_eval.models import PatchStatus, Rung
-from cooperbench_eval.patching import ApplyPolicy
+from cooperbench_eval.patching.policy import ApplyPolicy
 
 NOWHERE = AT_10.replace(b"line 9", b"line nine")
 MISCOUNTED_ADDITION = add(b"n").replace(b"+1 @@", b"+1,9 @@")

@@ -21,7 +21,8 @@ from patch_texts import (
 )
 
 from cooperbench_eval.errors import PatchError
-from cooperbench_eval.patching import Patch, apply_patch
+from cooperbench_eval.patching.apply import apply_patch
+from cooperbench_eval.patching.patch import Patch
 from cooperbench_eval.snapshot import Changes, Snapshot
 
 MARK = b"\\ No newline at end of file\n"

@@ -7,7 +7,9 @@ import pytest
 from patch_texts import LINES, add, apply
 
 from cooperbench_eval.models import Entry, FileMode, PatchStatus, Rung
-from cooperbench_eval.patching import ApplyPolicy, Patch, apply_patch
+from cooperbench_eval.patching.apply import apply_patch
+from cooperbench_eval.patching.patch import Patch
+from cooperbench_eval.patching.policy import ApplyPolicy
 from cooperbench_eval.snapshot import Changes, Snapshot
 
 WANTED = LINES.replace(b"line 10\n", b"LINE 10\n")
