@@ -9,9 +9,9 @@ from cooperbench_eval import errors
 
 EXAMPLES = [
     errors.CooperBenchEvalError("anything"),
-    errors.PatchError("holds no diff", "a.patch", 3),
+    errors.PatchError("contains no diff", "a.patch", 3),
     errors.RepositoryError("/repo", "has no commit 'x'"),
-    errors.DatasetError("is no directory", "/dataset"),
+    errors.DatasetError("is not a directory", "/dataset"),
     errors.StrategyError("anything"),
     errors.UnknownStrategyError("best", ("naive", "union"), ("cooperbench-eval 1",)),
     errors.DuplicateStrategyError("best", ("one 1", "two 2")),
@@ -39,7 +39,7 @@ def classes():
 
 
 def test_every_error_has_an_example_here():
-    """A new error class is not forgotten by these tests."""
+    """A new error class must be added to these tests."""
     assert {type(example) for example in EXAMPLES} == classes()
 
 
@@ -53,7 +53,7 @@ def test_every_error_is_exported_and_of_one_family():
 @pytest.mark.parametrize("error", EXAMPLES, ids=lambda error: type(error).__name__)
 @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
 def test_an_error_survives_pickling(error, protocol):
-    """Facts and sentence are the same on the other side of a process pool."""
+    """Its attributes and its message stay the same."""
     copy = pickle.loads(pickle.dumps(error, protocol))  # noqa: S301 - made just above
 
     assert type(copy) is type(error)
@@ -64,7 +64,7 @@ def test_an_error_survives_pickling(error, protocol):
 
 @pytest.mark.parametrize("error", EXAMPLES, ids=lambda error: type(error).__name__)
 def test_an_errors_facts_are_its_arguments(error):
-    """All of them, in order: what `args` lacks is lost where errors are rebuilt from it."""
+    """All are in `args`, in order, because errors are rebuilt from `args`."""
     facts = tuple(vars(error).values())
 
     assert facts in {(), error.args}
@@ -78,12 +78,12 @@ def test_an_errors_facts_are_its_arguments(error):
         (EXAMPLES[20], "no policy is called 'lax'; available: paper, strict"),
         (errors.AnalysisError("compares nothing"), "compares nothing"),
         (EXAMPLES[21], "its process was killed by signal 9"),
-        (EXAMPLES[1], "a.patch, line 3: holds no diff"),
-        (errors.PatchError("holds no diff"), "patch: holds no diff"),
-        (errors.PatchError("holds no diff", "a.patch"), "a.patch: holds no diff"),
-        (errors.PatchError("holds no diff", None, 3), "patch, line 3: holds no diff"),
+        (EXAMPLES[1], "a.patch, line 3: contains no diff"),
+        (errors.PatchError("contains no diff"), "patch: contains no diff"),
+        (errors.PatchError("contains no diff", "a.patch"), "a.patch: contains no diff"),
+        (errors.PatchError("contains no diff", None, 3), "patch, line 3: contains no diff"),
         (EXAMPLES[2], "/repo: has no commit 'x'"),
-        (EXAMPLES[3], "/dataset: is no directory"),
+        (EXAMPLES[3], "/dataset: is not a directory"),
         (
             EXAMPLES[5],
             "no merge strategy is called 'best'; available: naive, union (from cooperbench-eval 1)",
@@ -119,13 +119,13 @@ def test_an_error_says_its_facts(error, sentence):
     ],
 )
 def test_an_error_doubles_as_the_builtin_it_is(error, builtin):
-    """Code that knows nothing of this library can still catch it."""
+    """Code that does not know this library can still catch it."""
     assert issubclass(error, builtin)
 
 
 @pytest.mark.parametrize("pattern", ["Unknown{}Error", "Duplicate{}Error", "{}LoadError"])
 def test_the_errors_of_a_plug_in_are_of_one_family(pattern):
-    """One `except` catches a missing plug-in of any kind, another all about strategies."""
+    """One `except` catches missing plug-ins of any kind, another all errors of strategies."""
     strategy, sandbox, plugin = (
         getattr(errors, pattern.format(kind)) for kind in ("Strategy", "Sandbox", "Plugin")
     )

@@ -283,11 +283,7 @@ _CALLER_SECONDS = 60.0
 def _start_caller(
     bench: SandboxBench, script: str, *, closed: Sequence[int] = ()
 ) -> tuple["subprocess.Popen[bytes]", Path]:
-    """Start a process that runs *script* without some descriptors.
-
-    Returns:
-        The process, and the folder of its reply.
-    """
+    """Start a process that runs *script*; return it and the folder of its reply."""
     tree, scratch = bench.places()
     bench.ask(script)
     command = bench.command(script, scratch)

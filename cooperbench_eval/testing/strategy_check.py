@@ -134,16 +134,9 @@ def check_law(
     profile_key: str = "",
     report: Callable[[Any], None] = lambda _: None,
 ) -> LawResult:
-    """Check one law in this process.
+    """Check one law in this process; the options are those of `find_broken`.
 
-    Args:
-        strategy: The strategy.
-        law: The law.
-        files: As in `check_strategy`.
-        examples: As in `find_broken`.
-        seed: As in `find_broken`.
-        profile_key: As in `find_broken`.
-        report: Called with each case, and with each counterexample.
+    Each case and each counterexample is given to *report*.
     """
     trial = StrategyTrial(strategy, report=report)
 

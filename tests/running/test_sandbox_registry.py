@@ -105,7 +105,7 @@ NEEDS = "is not a sandbox: it needs a name, an identity and a run method"
         ("class Cage:\n def __init__(self, key): pass", "cannot be built: TypeError"),
     ],
 )
-def test_a_plug_in_that_cannot_be_had_says_whose_it_is(install, source, problem):
+def test_the_error_of_a_broken_plug_in_names_its_origin(install, source, problem):
     """The error names sandbox, distribution, object and cause."""
     install("bad-plugin", "0.9", "registry_bad_cage", source, bad="Cage")
 

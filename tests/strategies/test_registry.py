@@ -1,4 +1,4 @@
-"""Strategies by name, from distributions as pip would install them."""
+"""Strategies are found by name in installed distributions."""
 
 import functools
 import subprocess
@@ -26,7 +26,7 @@ class Ours:
 
 @pytest.fixture
 def install(install_plugins):
-    """Return a function that lays a distribution with strategies on the path."""
+    """Return a function that installs a distribution with strategies."""
     return functools.partial(install_plugins, GROUP)
 
 
@@ -34,7 +34,7 @@ def install(install_plugins):
 
 
 def test_built_in_strategies_are_available():
-    """They stand in the same table as anybody's, sorted."""
+    """The names are sorted."""
     names = ce.available_strategies()
 
     assert {"naive", "union"} <= set(names)
@@ -60,7 +60,7 @@ print(len(modules), sorted(modules & set(sys.modules)), "litellm" in sys.modules
 
 
 def test_a_listed_plug_in_is_not_imported(install):
-    """Also one that would break is merely a name."""
+    """This holds even for one that cannot be imported."""
     install("broken-plugin", "1.0", "registry_broken", "raise OSError('no licence')", broken="X")
 
     assert "broken" in ce.available_strategies()
@@ -77,7 +77,7 @@ def test_a_name_gives_its_strategy(name, kind):
 
 
 def test_a_plug_in_is_found_by_its_name(install):
-    """An installed distribution is all it takes."""
+    """It only has to be installed."""
     install("keep-plugin", "1.0", "registry_keep", OURS, keep="Ours")
 
     assert "keep" in ce.available_strategies()
@@ -85,7 +85,7 @@ def test_a_plug_in_is_found_by_its_name(install):
 
 
 def test_options_reach_the_plug_in(install):
-    """Also one called `name`, by which two of a kind are told apart."""
+    """One of them may be called `name`, to distinguish two instances."""
     install("option-plugin", "1.0", "registry_options", OURS, keep="Ours")
 
     strategy = ce.get_strategy("keep", name="keep!", ending=b"!")
@@ -94,7 +94,7 @@ def test_options_reach_the_plug_in(install):
 
 
 def test_a_built_in_strategy_takes_another_name():
-    """So that a report can hold two of a kind."""
+    """A report can then hold two instances."""
     first, second = ce.get_strategy("union"), ce.get_strategy("union", name="union-again")
 
     names = [each.name for each in ce.Evaluator(strategies=[first, second]).strategies]
@@ -105,8 +105,8 @@ def test_a_built_in_strategy_takes_another_name():
 # --- what goes wrong --------------------------------------------------------------
 
 
-def test_an_unknown_name_is_answered_with_the_known_ones(install):
-    """And with the distributions that were looked into."""
+def test_the_error_for_an_unknown_name_lists_the_known_names(install):
+    """It also lists the distributions that register them."""
     install("known-plugin", "2.3", "registry_known", OURS, known="Ours")
 
     with pytest.raises(ce.UnknownStrategyError) as caught:
@@ -137,7 +137,7 @@ def test_an_unknown_name_is_answered_with_the_known_ones(install):
         ("class S:\n name = 's'\n def merge(self, i): pass\ndef X(): return S", "X", NEEDS),
     ],
 )
-def test_a_plug_in_that_cannot_be_had_says_whose_it_is(install, source, attribute, problem):
+def test_the_error_of_a_broken_plug_in_names_its_origin(install, source, attribute, problem):
     """The error names strategy, distribution, object and cause."""
     install("bad-plugin", "0.9", "registry_bad", source, bad=attribute)
 
@@ -152,7 +152,7 @@ def test_a_plug_in_that_cannot_be_had_says_whose_it_is(install, source, attribut
 
 
 def test_one_name_from_two_distributions_is_refused(install):
-    """Nothing is picked by chance; both claimants are named, and other names still work."""
+    """The error names both distributions, and other names still work."""
     install("first-plugin", "1.0", "registry_first", OURS, twice="Ours", first="Ours")
     install("second-plugin", "2.0", "registry_second", OURS, twice="Ours")
 
@@ -165,7 +165,7 @@ def test_one_name_from_two_distributions_is_refused(install):
 
 
 def test_a_built_in_strategy_cannot_be_shadowed(install):
-    """A plug-in that calls itself `naive` is refused, not taken."""
+    """A second plug-in called `naive` is refused."""
     install("shadow-plugin", "1.0", "registry_shadow", OURS, naive="Ours")
 
     with pytest.raises(ce.DuplicateStrategyError, match=r"cooperbench-eval .* and shadow-plugin 1"):
@@ -173,7 +173,7 @@ def test_a_built_in_strategy_cannot_be_shadowed(install):
 
 
 def test_one_distribution_found_twice_is_one(install, tmp_path, monkeypatch):
-    """As when it lies on the path both installed and as a checkout."""
+    """It may be on the path both installed and as a checkout."""
     install("again-plugin", "1.0", "registry_again", OURS, again="Ours")
     copy = tmp_path / "copy"
     copy.mkdir()
@@ -187,7 +187,7 @@ def test_one_distribution_found_twice_is_one(install, tmp_path, monkeypatch):
 # --- instances --------------------------------------------------------------------
 
 
-def test_objects_are_taken_wherever_names_are(install):
+def test_objects_are_accepted_wherever_names_are(install):
     """`merge` and `Evaluator` treat a name and an instance alike."""
     install("object-plugin", "1.0", "registry_object", OURS, keep="Ours")
     base = ce.Snapshot.from_files({"f": b"1\n"})
@@ -203,7 +203,7 @@ def test_objects_are_taken_wherever_names_are(install):
 
 
 @pytest.mark.parametrize("candidate", [UnionStrategy, object(), 5, None])
-def test_a_class_or_any_other_object_is_no_strategy(candidate):
+def test_a_class_or_another_object_is_refused(candidate):
     """The error asks for an instance."""
     base = ce.Snapshot.from_files({})
 
@@ -214,6 +214,6 @@ def test_a_class_or_any_other_object_is_no_strategy(candidate):
 
 
 def test_an_evaluator_looks_names_up_at_once():
-    """A wrong name does not wait until the first pair."""
+    """A wrong name is reported before the first pair."""
     with pytest.raises(ce.UnknownStrategyError):
         ce.Evaluator(strategies=["naive", "nine"])

@@ -1,4 +1,4 @@
-"""Strategies that break one law each, as an author might by mistake."""
+"""Strategies that each break one law, by a mistake that an author might make."""
 
 import ctypes
 import logging
@@ -22,33 +22,29 @@ def both(conflict):
 
 
 class Strategy:
-    """One that asks nothing of anybody and keeps the laws."""
+    """Resolves each conflict with ours, and keeps the laws."""
 
     @property
     def name(self):
-        """The name of its class."""
         return type(self).__name__
 
     def merge(self, given, /):
-        """Answer with ours."""
         return resolved(given, lambda conflict: conflict.ours)
 
 
 class ForgetsASide(Strategy):
-    """Takes an empty side for nothing to do at all."""
+    """Returns the base if one side is empty."""
 
     def merge(self, given, /):
-        """Return the base where a side is empty."""
         if not given.ours or not given.theirs:
             return ce.MergeOutcome(changes=ce.Changes())
         return super().merge(given)
 
 
 class AddsUp(Strategy):
-    """Concatenates what both sides did without looking whether it is the same."""
+    """Writes contents twice if both sides made the same change."""
 
     def merge(self, given, /):
-        """Double what both wrote alike."""
         done = super().merge(given)
         if given.ours != given.theirs:
             return done
@@ -57,20 +53,18 @@ class AddsUp(Strategy):
 
 
 class TakesOurFiles(Strategy):
-    """Returns our side where no file is disputed."""
+    """Returns only ours if the sides changed different files."""
 
     def merge(self, given, /):
-        """Forget theirs where the sides have no file in common."""
         if given.ours and given.theirs and given.ours.keys().isdisjoint(given.theirs):
             return ce.MergeOutcome(changes=given.ours)
         return super().merge(given)
 
 
 class SignsFiles(Strategy):
-    """Writes above and below a file that it resolved a conflict in it."""
+    """Adds a line at the start and the end of each file with a conflict."""
 
     def merge(self, given, /):
-        """Add two lines."""
         done = super().merge(given)
         entries = dict(done.changes)
         for conflict in {c.path: c for c in given.conflicts if c.has_lines}.values():
@@ -81,10 +75,9 @@ class SignsFiles(Strategy):
 
 
 class TakesOneSideWhole(Strategy):
-    """Answers a conflict with all of a side's file."""
+    """Replaces each file with a conflict by our version."""
 
     def merge(self, given, /):
-        """Replace each conflicting file by ours."""
         done = super().merge(given)
         entries = dict(done.changes)
         for path in {conflict.path for conflict in given.conflicts if conflict.has_lines}:
@@ -93,10 +86,9 @@ class TakesOneSideWhole(Strategy):
 
 
 class MakesAllExecutable(Strategy):
-    """Writes files anew and forgets their mode."""
+    """Makes each file with a conflict executable."""
 
     def merge(self, given, /):
-        """Make executable what it resolved."""
         done = super().merge(given)
         entries = dict(done.changes)
         for path in {conflict.path for conflict in given.conflicts if conflict.has_lines}:
@@ -105,33 +97,29 @@ class MakesAllExecutable(Strategy):
 
 
 class WritesIntoTheMerge(Strategy):
-    """Works in what it was given, past what keeps it from that."""
+    """Changes its input through a private attribute."""
 
     def merge(self, given, /):
-        """Put the answers into the merge's own table."""
         done = super().merge(given)
         given.merge.changes._entries.update(done.changes)
         return done
 
 
 class SetsAVariable(Strategy):
-    """Leaves something in the environment."""
+    """Sets an environment variable."""
 
     def merge(self, given, /):
-        """Note how often it was asked."""
         os.environ["ASKED"] = str(time.monotonic_ns())
         return super().merge(given)
 
 
 class ReusesItsTable(Strategy):
-    """Gives its one table away again and again."""
+    """Returns the same object each time, and changes it."""
 
     def __init__(self):
-        """Make the table."""
         self.changes = ce.Changes()
 
     def merge(self, given, /):
-        """Change what it returned before."""
         done = super().merge(given)
         self.changes._entries.clear()
         self.changes._entries.update(done.changes)
@@ -139,173 +127,152 @@ class ReusesItsTable(Strategy):
 
 
 class Counts(Strategy):
-    """Numbers its answers."""
+    """Resolves conflicts with a counter."""
 
     def __init__(self):
-        """Begin at nought."""
         self.number = 0
 
     def merge(self, given, /):
-        """Answer with a number."""
         self.number += 1
         return resolved(given, lambda c: b"%d" % self.number + c.newline)
 
 
 class ReadsTheClock(Strategy):
-    """Dates its answers."""
+    """Resolves conflicts with the time."""
 
     def merge(self, given, /):
-        """Answer with the time."""
         return resolved(given, lambda c: b"%d" % time.time_ns() + c.newline)
 
 
 class OrdersByHash(Strategy):
-    """Joins lines in the order of a set, which is another in each process."""
+    """Joins lines in the order of a set, which differs between processes."""
 
     def merge(self, given, /):
-        """Answer with the set of all lines."""
         return resolved(
             given, lambda c: b"".join(line + c.newline for line in set(both(c).splitlines()))
         )
 
 
 class Pretends(Strategy):
-    """Says that nothing is open, and leaves the markers."""
+    """Reports no open conflict, but leaves the markers."""
 
     def merge(self, given, /):
-        """Return git's merge without its conflicts."""
         left = [conflict for conflict in given.conflicts if not conflict.has_lines]
         return ce.MergeOutcome(changes=given.merge.changes, conflicts=left)
 
 
 class Apologises(Strategy):
-    """Resolves all, and says that all is open."""
+    """Resolves all conflicts, but reports them as open."""
 
     def merge(self, given, /):
-        """Answer with ours and take it back."""
         return ce.MergeOutcome(changes=super().merge(given).changes, conflicts=given.conflicts)
 
 
 class CallsItselfSymmetric(Strategy):
-    """Says that the sides do not matter, and puts ours first."""
+    """Declares `is_symmetric`, but puts ours first."""
 
     is_symmetric = True
 
     def merge(self, given, /):
-        """Answer with ours, then theirs."""
         return resolved(given, lambda c: both(c) if c.ours and c.theirs else None)
 
 
-class KnowsUtf8Alone(Strategy):
-    """Decodes what may be any bytes."""
+class KnowsOnlyUtf8(Strategy):
+    """Decodes lines as UTF-8 and replaces other bytes."""
 
     def merge(self, given, /):
-        """Answer with ours as text."""
         return resolved(given, lambda c: c.ours.decode("utf-8", "replace").encode())
 
 
 class RaisesOnLatin1(Strategy):
-    """Decodes strictly what may be any bytes."""
+    """Decodes lines as UTF-8 and raises for other bytes."""
 
     def merge(self, given, /):
-        """Answer with ours as text."""
         return resolved(given, lambda c: c.ours.decode().encode())
 
 
-class KnowsLinefeedAlone(Strategy):
-    """Ends lines as it is used to."""
+class KnowsOnlyLineFeeds(Strategy):
+    """Ends every line with a line feed."""
 
     def merge(self, given, /):
-        """Answer with our lines, ended anew."""
         return resolved(
             given, lambda c: b"".join(line + b"\n" for line in c.ours.splitlines()) + c.newline
         )
 
 
 class NamesFilesInAscii(Strategy):
-    """Cannot name every path."""
+    """Raises for paths that are not ASCII."""
 
     def merge(self, given, /):
-        """Look at the paths as text."""
         [path.encode("ascii") for path in given.merge.changes]
         return super().merge(given)
 
 
 class Raises(Strategy):
-    """Raises where there is a conflict."""
+    """Raises if there is a conflict."""
 
     def merge(self, given, /):
-        """Divide by nought."""
         return resolved(given, lambda _: 1 / 0)
 
 
 class Exits(Strategy):
-    """Leaves the program, whatever it is asked."""
+    """Raises `SystemExit` for every input."""
 
     def merge(self, _given, /):
-        """Exit as programs do."""
         raise SystemExit(3)
 
 
 class Dies(Strategy):
-    """Ends its process where there is a conflict."""
+    """Ends its process if there is a conflict."""
 
     def merge(self, given, /):
-        """Exit without a word."""
         return resolved(given, lambda _: os._exit(3))
 
 
 class LoopsOnce(Strategy):
-    """Does not come back from the first conflict that it meets."""
+    """Hangs at its first conflict, in a call that holds the interpreter."""
 
     def __init__(self, note):
-        """Take the path of a file that says to other processes that it did."""
         self.note = note
 
     def merge(self, given, /):
-        """Answer each conflict by a call of which no interpreter can be stopped."""
         return resolved(given, self.answer)
 
     def answer(self, conflict):
-        """Keep the interpreter to itself, or answer with ours."""
         if not self.note.exists():
             self.note.touch()
             ctypes.PyDLL(None).sleep(60)
         return conflict.ours
 
 
-class SaysThatItFailed(Strategy):
-    """Has no key."""
+class ReportsAFailure(Strategy):
+    """Reports a failure."""
 
     def merge(self, given, /):
-        """Say so."""
         return ce.MergeOutcome(changes=given.ours, failure="no key")
 
 
 class WaitsForAService(Strategy):
-    """Asks a service that is not there."""
+    """Reports a failure of a service."""
 
     asked = 0
 
     def merge(self, given, /):
-        """Say that it was the service."""
         self.asked += 1
         return ce.MergeOutcome(changes=given.ours, failure="no answer", service_failed=True)
 
 
 class LeavesAllOpen(Strategy):
-    """Resolves nothing."""
+    """Leaves every conflict open."""
 
     def merge(self, given, /):
-        """Return the three-way merge."""
         return resolved(given, lambda _: None)
 
 
 class DropsVersions(Strategy):
-    """Drops lines that name a version, in one file that it knows."""
+    """Drops lines of one particular file."""
 
     def merge(self, given, /):
-        """Look at one path alone."""
         done = super().merge(given)
         entry = done.changes.get("pins.txt")
         if not given.conflicts or entry is None:
@@ -316,36 +283,32 @@ class DropsVersions(Strategy):
 
 
 class Shuffles(Strategy):
-    """Draws from the generator that others draw from."""
+    """Changes the state of the module `random`."""
 
     def merge(self, given, /):
-        """Draw, and make no use of it."""
         random.random()  # noqa: S311 - no secret
         return super().merge(given)
 
 
 class HandlesSignals(Strategy):
-    """Takes a signal for itself."""
+    """Installs a signal handler."""
 
     def merge(self, given, /):
-        """Ignore who asks to end."""
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         return super().merge(given)
 
 
 class SetsUpLogging(Strategy):
-    """Sets logging up, as a program does."""
+    """Adds a handler to the root logger."""
 
     def merge(self, given, /):
-        """Add a handler."""
         logging.getLogger().addHandler(logging.NullHandler())
         return super().merge(given)
 
 
 class LeavesAThread(Strategy):
-    """Starts a thread and does not wait for it."""
+    """Leaves a thread running."""
 
     def merge(self, given, /):
-        """Have it sleep."""
         threading.Thread(target=time.sleep, args=(60,), name="busy", daemon=True).start()
         return super().merge(given)

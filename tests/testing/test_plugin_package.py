@@ -149,7 +149,7 @@ def test_the_page_goes_from_an_empty_folder_to_an_evaluation(environment, tmp_pa
 
 
 def test_the_page_lists_the_laws():
-    """Each with the sentence that results say."""
+    """Each has the sentence that results show."""
     from cooperbench_eval.testing import STRATEGY_LAWS  # noqa: PLC0415 - Hypothesis is slow
 
     rows = re.findall(r"^\| `(\w+)` \| (.*) \|$", PAGE, re.MULTILINE)

@@ -68,7 +68,7 @@ def run_pytest(folder, source, *options, config=""):
 
 @pytest.fixture(scope="module")
 def output(tmp_path_factory):
-    """Return what pytest says of the suite, with all its settings against us."""
+    """Return pytest's output for the suite, with strict settings."""
     strict = "python_classes = *\nxfail_strict = true\nfilterwarnings = error"
     chosen = "TestUnion or determinism or own or TestClass"
     return run_pytest(tmp_path_factory.mktemp("suite"), SUITE, "-k", chosen, config=strict)
@@ -83,15 +83,15 @@ def test_each_law_is_a_test(output):
     ]
 
 
-def test_what_makes_no_strategy_is_not_collected(output):
-    """Neither the base class, where it is imported, nor one between."""
+def test_classes_without_a_strategy_are_not_collected(output):
+    """Neither the imported base class nor an intermediate class is."""
     classes = set(re.findall(r"test_plugin.py::(\w+)::", output))
 
     assert classes == {"TestUnion", "NumbersKeepTheLaws", "TestExcused", "TestClass"}
 
 
 def test_a_broken_law_fails_with_its_counterexample(output):
-    """And without a traceback through the kit; fixtures may help to make the strategy."""
+    """There is no traceback through the kit. Fixtures may help to make the strategy."""
     assert "::NumbersKeepTheLaws::test_law[determinism] FAILED" in output
     assert "::NumbersKeepTheLaws::test_of_its_own PASSED" in output
     head = r"_ NumbersKeepTheLaws.test_law\[determinism\] _+\n"
@@ -102,7 +102,7 @@ def test_a_broken_law_fails_with_its_counterexample(output):
 
 
 def test_an_opt_out_is_listed_with_its_reason(output):
-    """As expected to fail where it does, and never as skipped."""
+    """It is expected to fail, and never skipped."""
     reasons = re.findall(r"^XFAIL test_plugin.py::(.*)$", output, re.MULTILINE)
 
     assert reasons == ["TestExcused::test_law[determinism] - it numbers its answers"]
@@ -111,13 +111,13 @@ def test_an_opt_out_is_listed_with_its_reason(output):
 
 
 def test_a_class_instead_of_a_strategy_is_an_error(output):
-    """It says what to pass."""
+    """The error says what to pass."""
     assert "::TestClass::test_law[identity] FAILED" in output
     assert "is a class; pass an instance, as Numbers()\n___" in output
 
 
 def test_hypothesis_settings_are_the_users(tmp_path):
-    """The number of examples and whatever else the profile says."""
+    """The profile sets the number of examples and the verbosity."""
     source = """
 import hypothesis
 import cooperbench_eval as ce
@@ -182,7 +182,7 @@ class TestName(SandboxLaws):
 
 
 def test_sandboxes_have_a_class_too(tmp_path):
-    """With opt-outs, laws for those alone that isolate, and what else may be left."""
+    """It has opt-outs, the laws of isolation, and a list of other leftovers."""
     chosen = "files or input or nothing_left"
 
     output = run_pytest(tmp_path, SANDBOXES, "-k", chosen, config="filterwarnings = error")
@@ -209,6 +209,6 @@ def test_sandboxes_have_a_class_too(tmp_path):
     [({"idendity": "typo"}, "no law is called 'idendity'"), ({"identity": ""}, "say why")],
 )
 def test_an_opt_out_that_says_nothing_is_refused(opt_out, words):
-    """When the class is made, so that no test runs in vain."""
+    """The error is raised when the class is made."""
     with pytest.raises(ValueError, match=words):
         type("TestMine", (StrategyLaws,), {"opt_out": opt_out})

@@ -1,4 +1,4 @@
-"""The kit catches the sandbox that breaks a law, says how, and clears up behind it."""
+"""The check finds sandboxes that break a law, shows how, and cleans up after them."""
 
 import os
 import re
@@ -15,7 +15,7 @@ from cooperbench_eval.testing.sandbox_check import check_sandbox_law
 
 LAWS = {law.name: law for law in SANDBOX_LAWS}
 
-# Whom each law is to catch, and a piece of what is told.
+# Which sandbox breaks each law, and a part of its counterexample.
 CULPRITS = [
     ("protocol", broken.ChangesIdentity, "the same again"),
     ("protocol", broken.ForgetsItsName, "an identity that begins with the name 'wrapped'"),
@@ -52,13 +52,13 @@ CULPRITS = [
     ("clean_start", broken.Wrapped, "output b'/"),
 ]
 
-# Folders of the machine that a sandbox which does not isolate lets a law write to.
+# Folders of the machine that a law writes to if the sandbox does not isolate.
 SHARED = [Path(name) for name in ("/", "/tmp", "/var/tmp", "/dev/shm")]  # noqa: S108 - looked into
 
 
 @pytest.fixture
 def check(monkeypatch):
-    """Return a function that checks one law of a sandbox, and looks for what is left."""
+    """Return a function that checks one law of a sandbox, and looks for leftovers."""
 
     def check(name, sandbox, *, slack_seconds=4.0):
         if isinstance(sandbox, broken.NeverReturns):
@@ -80,7 +80,7 @@ def check(monkeypatch):
 
 
 def command_lines():
-    """Yield the command line of each live process but this one."""
+    """Yield the command line of each live process except this one."""
     for folder in Path("/proc").glob("[0-9]*"):
         if folder.name != str(os.getpid()):
             try:
@@ -94,8 +94,8 @@ def command_lines():
     CULPRITS,
     ids=[f"{name}-{kind.__name__}" for name, kind, _ in CULPRITS],
 )
-def test_who_breaks_a_law_is_caught(check, name, kind, words):
-    """The counterexample says what was asked, what came and what should have; nobody is left."""
+def test_a_broken_law_is_found(check, name, kind, words):
+    """The counterexample shows the script, the result and what was expected."""
     result = check(name, kind())
 
     told = str(result)
@@ -105,16 +105,16 @@ def test_who_breaks_a_law_is_caught(check, name, kind, words):
     assert len(told) < 3000
 
 
-def test_who_comes_late_is_caught(check):
-    """By more than a sandbox may take."""
+def test_a_late_end_is_found(check):
+    """The end comes later than the slack allows."""
     result = check("deadline", broken.IgnoresTheDeadline(), slack_seconds=0.5)
 
     assert result.status == "broken"
     assert "it took " in result.counterexample.came
 
 
-def test_every_law_catches_somebody():
-    """None of them is there for show."""
+def test_every_law_is_broken_by_some_sandbox():
+    """No law is without a test."""
     assert {name for name, *_ in CULPRITS} == LAWS.keys()
 
 
@@ -122,8 +122,8 @@ def test_every_law_catches_somebody():
     ("kind", "words"),
     [(broken.SetsAVariable, "['LEAKED'] changed"), (broken.ChangesFolder, "the caller is in /")],
 )
-def test_who_changes_the_caller_is_caught(check, kind, words):
-    """And the caller is as it was afterwards."""
+def test_a_change_of_the_caller_is_found(check, kind, words):
+    """Afterwards the caller is as it was before."""
     before, folder = dict(os.environ), Path.cwd()
 
     result = check("environment", kind())
@@ -134,16 +134,16 @@ def test_who_changes_the_caller_is_caught(check, kind, words):
 
 @pytest.mark.parametrize("name", ["protocol", "no_streams"])
 def test_a_sandbox_that_a_script_defines_goes_to_other_processes(check, name):
-    """Its class travels whole, as it does to the workers of an evaluation."""
+    """Its class is pickled by value."""
 
     class Mine(ce.LocalSandbox):
-        """Of which no other process knows."""
+        """Unknown to other processes."""
 
     assert check(name, Mine()).status == "held"
 
 
-def test_a_shell_that_becomes_its_last_program_is_seen(check):
-    """Bash and busybox do not wait for it; all processes of the command are known even so."""
+def test_a_shell_that_becomes_its_last_program_is_found(check):
+    """Bash and busybox replace themselves by the last program; all processes are found anyway."""
 
     class InBash(ce.LocalSandbox):
         """Whose `sh` is bash."""
@@ -157,16 +157,16 @@ def test_a_shell_that_becomes_its_last_program_is_seen(check):
 
 
 @pytest.mark.parametrize("name", ["no_streams", "killed_caller"])
-def test_a_sandbox_that_cannot_be_loaded_elsewhere_is_not_accused(check, name):
+def test_a_sandbox_that_cannot_be_loaded_elsewhere_breaks_no_law(check, name):
     """Its law cannot be checked."""
-    result = check(name, broken.LoadsHereAlone())
+    result = check(name, broken.LoadsOnlyHere())
 
     assert (result.status, result.counterexample) == ("not_checked", None)
 
 
 @pytest.mark.parametrize("wrong", [{"deadline_seconds": 0}, {"parallel_runs": 0}])
-def test_arguments_that_are_none_are_refused(wrong):
-    """They would look like a fault of the sandbox."""
+def test_arguments_must_be_positive(wrong):
+    """Otherwise it would look like a fault of the sandbox."""
     with pytest.raises(ValueError, match=next(iter(wrong))):
         check_sandbox("local", **wrong)
 
@@ -175,13 +175,13 @@ def test_arguments_that_are_none_are_refused(wrong):
     "kind", [kind for name, kind, _ in CULPRITS if name in {"output", "files", "environment"}]
 )
 @pytest.mark.parametrize("name", ["protocol", "exit_status", "nothing_left"])
-def test_other_laws_do_not_accuse_it(check, kind, name):
-    """A mistake is told by the law that it breaks."""
+def test_other_laws_still_hold(check, kind, name):
+    """A mistake only breaks the law about it."""
     assert check(name, kind()).status == "held"
 
 
-def test_who_keeps_the_laws_is_told_so(tmp_path, monkeypatch):
-    """In processes apart; without a claim to isolate, nothing is asked of that."""
+def test_a_sandbox_that_keeps_the_laws_passes(tmp_path, monkeypatch):
+    """Without a claim to isolate, the laws of isolation are opted out of."""
     laws = [LAWS[name] for name in ("protocol", "files", "nothing_left", "network")]
     monkeypatch.setattr("cooperbench_eval.testing.sandbox_check.SANDBOX_LAWS", laws)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
@@ -194,12 +194,12 @@ def test_who_keeps_the_laws_is_told_so(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
-# --- what a sandbox may do to the kit ---------------------------------------------------------
+# --- what a sandbox may do to the check ---------------------------------------------------------
 
 
 @pytest.fixture
 def few_laws(monkeypatch):
-    """Leave one law that is quickly checked."""
+    """Check only one quick law, and one of isolation."""
     monkeypatch.setattr(
         "cooperbench_eval.testing.sandbox_check.SANDBOX_LAWS", (LAWS["input"], LAWS["network"])
     )
@@ -214,8 +214,8 @@ def few_laws(monkeypatch):
         (broken.IsDown, "not_checked", "no engine answers"),
     ],
 )
-def test_whatever_a_sandbox_does_is_a_result(few_laws, kind, status, words):
-    """It is neither raised nor waited for."""
+def test_an_unexpected_behaviour_becomes_a_result(few_laws, kind, status, words):
+    """Nothing is raised, and the check does not hang."""
     started = time.monotonic()
 
     result, _ = check_sandbox(kind(), deadline_seconds=0.5)
@@ -226,7 +226,7 @@ def test_whatever_a_sandbox_does_is_a_result(few_laws, kind, status, words):
 
 
 def test_an_opt_out_keeps_its_reason(few_laws):
-    """It is looked at all the same."""
+    """The law is checked anyway."""
     reasons = {"input": "people type", "network": "tests fetch"}
 
     typed, fetched = check_sandbox(broken.ReturnsBytes(), opt_out=reasons)
@@ -240,7 +240,7 @@ def test_an_opt_out_keeps_its_reason(few_laws):
     ("opt_out", "words"), [({"inputs": "typo"}, "no law is called"), ({"input": ""}, "say why")]
 )
 def test_an_opt_out_names_a_law_and_a_reason(opt_out, words):
-    """Here as for strategies, and in the class too."""
+    """This holds for the function and for the class."""
     with pytest.raises(ValueError, match=words):
         check_sandbox("local", opt_out=opt_out)
     with pytest.raises(ValueError, match=words):
@@ -248,14 +248,14 @@ def test_an_opt_out_names_a_law_and_a_reason(opt_out, words):
 
 
 @pytest.mark.parametrize("candidate", [None, broken.Wrapped, object()])
-def test_what_is_no_sandbox_is_refused(candidate):
-    """Before any law is looked at."""
+def test_an_object_that_is_not_a_sandbox_is_refused(candidate):
+    """No law is checked then."""
     with pytest.raises(ce.SandboxLoadError, match="pass an instance"):
         check_sandbox(candidate)
 
 
 def test_the_page_lists_the_laws():
-    """Each with the sentence that results say."""
+    """Each has the sentence that results show."""
     page = Path(__file__).parents[2] / "docs" / "how-to" / "write-a-sandbox.md"
 
     rows = re.findall(r"^\| `(\w+)` \| (.*) \|$", page.read_text(), re.MULTILINE)
@@ -263,8 +263,8 @@ def test_the_page_lists_the_laws():
     assert rows == [(law.name, law.asks) for law in SANDBOX_LAWS]
 
 
-def test_what_is_left_elsewhere_is_asked_for(check):
-    """Containers, for example, are no processes of the word."""
+def test_other_leftovers_break_a_law(check):
+    """The caller lists them, for example containers."""
     with sandbox_bench(broken.Wrapped(), leftovers=lambda: ["container 1"]) as bench:
         result = check_sandbox_law(bench, LAWS["nothing_left"])
 

@@ -1,4 +1,4 @@
-"""The kit catches whoever breaks a law, says how, and is broken by nobody."""
+"""The check finds strategies that break a law, shows how, and survives whatever they do."""
 
 import pickle
 import re
@@ -20,7 +20,7 @@ from cooperbench_eval.testing.strategy_check import check_law
 LAWS = {law.name: law for law in STRATEGY_LAWS}
 NAMES = tuple(LAWS)
 
-# Whom each law is to catch, and a piece of what is told.
+# Which law each strategy breaks, and a part of its counterexample.
 CULPRITS = {
     broken.ForgetsASide: ("identity", "no open conflict, and"),
     broken.AddsUp: ("same_change", "no open conflict, and"),
@@ -36,27 +36,27 @@ CULPRITS = {
     broken.Pretends: ("markers", "with markers for only 0 open conflicts"),
     broken.Apologises: ("markers", "because that conflict is open"),
     broken.CallsItselfSymmetric: ("symmetry", "with the sides swapped"),
-    broken.KnowsUtf8Alone: ("survival", "which no version has"),
+    broken.KnowsOnlyUtf8: ("survival", "which no version has"),
     broken.RaisesOnLatin1: ("survival", "UnicodeDecodeError"),
-    broken.KnowsLinefeedAlone: ("survival", "at the end of lines"),
+    broken.KnowsOnlyLineFeeds: ("survival", "at the end of lines"),
     broken.NamesFilesInAscii: ("survival", "UnicodeEncodeError"),
 }
 
 
 def statuses(results):
-    """Return what became of each law."""
+    """Return the status of each law."""
     return {result.law.name: result.status.value for result in results}
 
 
 def culprit_of(results):
-    """Return the one result that is not fine."""
+    """Return the only result that is not ok."""
     (result,) = [result for result in results if not result.is_ok]
     return result
 
 
 @pytest.mark.parametrize("kind", CULPRITS, ids=lambda kind: kind.__name__)
-def test_who_breaks_one_law_is_caught_by_that_one_alone(kind):
-    """The counterexample says what was asked, what came, and what should have been."""
+def test_only_the_law_that_a_strategy_breaks_is_reported(kind):
+    """The counterexample shows the input, the outcome and the expected outcome."""
     name, words = CULPRITS[kind]
 
     results = [
@@ -79,21 +79,21 @@ def test_who_breaks_one_law_is_caught_by_that_one_alone(kind):
     assert len(told) < 2500
 
 
-def test_who_changes_what_it_answered_is_caught():
-    """By other laws as well, since nothing can be relied on; the kit stands it."""
+def test_a_change_of_an_earlier_outcome_is_found():
+    """Other laws may be broken by it too, and their checks still end."""
     results = check_strategy(broken.ReusesItsTable(), examples=6, deadline_seconds=None)
 
     told = {result.law.name: str(result) for result in results}
     assert "the first outcome changed during the second merge" in told["no_mutation"]
 
 
-def test_every_law_catches_somebody():
-    """None of them is there for show."""
+def test_every_law_is_broken_by_some_strategy():
+    """No law is without a test."""
     assert {name for name, _ in CULPRITS.values()} == set(NAMES)
 
 
-def test_who_keeps_the_laws_is_told_so():
-    """With how many cases were tried, and in how many a conflict was resolved."""
+def test_a_strategy_that_keeps_the_laws_passes():
+    """The results count the cases, and those in which a conflict was resolved."""
     results = check_strategy(broken.Strategy(), examples=30)
 
     assert statuses(results) == dict.fromkeys(NAMES, "held") | {"symmetry": "opted_out"}
@@ -105,8 +105,8 @@ def test_who_keeps_the_laws_is_told_so():
     assert str(by_name["identity"]) == "identity: held in 30 cases, 0 with a conflict resolved"
 
 
-def test_a_counterexample_is_as_small_as_can_be():
-    """One file of a few bytes is told, not whatever was tried first."""
+def test_a_counterexample_is_small():
+    """It has one file of a few bytes."""
     results = check_strategy(broken.Pretends(), examples=20, deadline_seconds=None)
 
     given = culprit_of(results).counterexample.given
@@ -128,25 +128,25 @@ def test_a_counterexample_is_as_small_as_can_be():
         ([b"ab", b"b"], b"ab", False),
     ],
 )
-def test_what_is_settled_has_to_be_there_in_order(runs, data, is_there):
-    """From the first byte to the last, with anything between, and no byte twice."""
+def test_settled_text_must_occur_in_order(runs, data, is_there):
+    """The runs reach from the first byte to the last, with anything between, and do not overlap."""
     assert (find_between(data, runs, anywhere=True) is not None) is is_there
 
 
-# --- what a strategy may do to the kit ------------------------------------------------------
+# --- what a strategy may do to the check ------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
 def results_of_one_that_raises():
-    """Return what becomes of each law."""
+    """Return the results of a strategy that raises."""
     return check_strategy(broken.Raises(), examples=20)
 
 
 RAISED = "ZeroDivisionError('division by zero') (broken_strategies.py, line"
 
 
-def test_whatever_a_strategy_raises_is_a_result(results_of_one_that_raises):
-    """It says where in the strategy's own code that was."""
+def test_an_exception_becomes_a_result(results_of_one_that_raises):
+    """The result names the line of the strategy that raised."""
     results = results_of_one_that_raises
 
     assert statuses(results)["survival"] == "broken"
@@ -157,11 +157,11 @@ def test_whatever_a_strategy_raises_is_a_result(results_of_one_that_raises):
     ("kind", "words"),
     [
         (broken.Exits, "it raised SystemExit (broken_strategies.py, line"),
-        (broken.SaysThatItFailed, "it reported a failure: no key"),
+        (broken.ReportsAFailure, "it reported a failure: no key"),
     ],
 )
-def test_whatever_a_strategy_does_instead_of_answering_is_a_result(kind, words):
-    """Whether it is asked in this process or in a fork of it."""
+def test_a_strategy_without_an_outcome_becomes_a_result(kind, words):
+    """The result is the same in this process and in a fork."""
 
     def check(report):
         return check_law(kind(), LAWS["survival"], files={}, report=report)
@@ -174,8 +174,8 @@ def test_whatever_a_strategy_does_instead_of_answering_is_a_result(kind, words):
     assert words in str(here)
 
 
-def test_a_strategy_that_ends_its_process_ends_that_of_no_one_else():
-    """It was a fork."""
+def test_a_strategy_that_ends_its_process_ends_only_the_fork():
+    """The result shows the exit status and the case."""
     results = check_strategy(broken.Dies(), examples=20)
 
     assert statuses(results)["markers"] == "broken"
@@ -184,8 +184,8 @@ def test_a_strategy_that_ends_its_process_ends_that_of_no_one_else():
     assert all("theirs '" in text for text in told)
 
 
-def test_a_strategy_that_loops_is_stopped_at_the_deadline(tmp_path):
-    """Also one that holds the interpreter; the case is told, and the other laws are checked."""
+def test_a_strategy_that_hangs_is_stopped_at_the_deadline(tmp_path):
+    """This holds even if it blocks the interpreter; the other laws are still checked."""
     started = time.monotonic()
     strategy = broken.LoopsOnce(tmp_path / "note")
 
@@ -200,8 +200,8 @@ def test_a_strategy_that_loops_is_stopped_at_the_deadline(tmp_path):
 
 
 @pytest.mark.parametrize("answer", [None, b""])
-def test_what_is_no_outcome_is_a_result(answer):
-    """As whatever else breaks the protocol."""
+def test_a_wrong_return_value_becomes_a_result(answer):
+    """It breaks the protocol."""
 
     class Answers(broken.Strategy):
         def merge(self, _given, /):
@@ -215,8 +215,8 @@ def test_what_is_no_outcome_is_a_result(answer):
     assert f"returned {type(answer).__name__} instead of a MergeOutcome" in str(results[0])
 
 
-def test_a_service_that_failed_breaks_no_law_and_keeps_none():
-    """It could not be checked, and that is not fine."""
+def test_a_failed_service_leaves_laws_unchecked():
+    """The laws count neither as kept nor as broken, and the service is not called again."""
     strategy = broken.WaitsForAService()
 
     results = check_strategy(strategy, examples=4, deadline_seconds=None)
@@ -226,11 +226,11 @@ def test_a_service_that_failed_breaks_no_law_and_keeps_none():
     assert set(found.values()) == {"not_checked"}
     assert not results[0].is_ok
     assert str(results[0]) == "identity: not checked (no answer)"
-    assert strategy.asked == len(NAMES) - 1  # nobody waits for it again and again
+    assert strategy.asked == len(NAMES) - 1  # once for each law
 
 
-def test_a_law_that_was_not_tried_is_not_held():
-    """Of one case it may be that no two files are changed in it."""
+def test_a_law_without_a_case_is_not_checked():
+    """A single case may not have two changed files."""
     results = check_strategy("naive", examples=1)
 
     found = statuses(results)
@@ -238,11 +238,11 @@ def test_a_law_that_was_not_tried_is_not_held():
     assert "(no case was found to which it applies)" in str(results[2])
 
 
-def test_one_that_does_not_pickle_is_compared_in_this_process_alone():
-    """The result says so."""
+def test_a_strategy_that_does_not_pickle_is_compared_only_in_this_process():
+    """The result gives the reason."""
 
     class Local(broken.Strategy):
-        """Which holds what cannot go to another process."""
+        """Has an attribute that cannot be pickled."""
 
         def __init__(self):
             self.lock = threading.Lock()
@@ -255,14 +255,14 @@ def test_one_that_does_not_pickle_is_compared_in_this_process_alone():
     )
 
 
-def test_one_that_a_script_defines_is_compared_with_another_process():
-    """Its class travels whole, as it does to the workers of an evaluation."""
+def test_a_strategy_that_a_script_defines_is_compared_with_another_process():
+    """Its class is pickled by value."""
 
     class Local(broken.Strategy):
-        """Of which no other process knows."""
+        """Unknown to other processes."""
 
     class OrdersByHash(broken.OrdersByHash):
-        """Nor of this one."""
+        """Unknown to other processes."""
 
     kept, caught = (
         check_law(kind(), LAWS["determinism"], files={}, examples=40)
@@ -273,18 +273,18 @@ def test_one_that_a_script_defines_is_compared_with_another_process():
     assert "and in another" in str(caught)
 
 
-# --- what it is asked -----------------------------------------------------------------------
+# --- arguments -----------------------------------------------------------------------
 
 
-def test_a_registered_name_will_do():
-    """As wherever a strategy is named."""
+def test_a_registered_name_is_accepted():
+    """The strategy is built by its name."""
     results = check_strategy("naive", examples=8, deadline_seconds=None)
 
     assert statuses(results) == dict.fromkeys(NAMES, "held")
 
 
 def test_an_opt_out_keeps_its_reason():
-    """Whether the law is broken or, as may be worth knowing, not."""
+    """The reason is shown whether or not the law is broken."""
     reasons = {"determinism": "it numbers its answers", "identity": "to be safe"}
 
     results = check_strategy(broken.Counts(), opt_out=reasons, examples=20, deadline_seconds=None)
@@ -309,27 +309,27 @@ def test_an_opt_out_keeps_its_reason():
     ],
 )
 def test_an_opt_out_names_a_law_and_a_reason(opt_out, words):
-    """Else nobody would notice what is not checked."""
+    """A typing error must not hide a law that is not checked."""
     with pytest.raises(ValueError, match=words):
         check_strategy("naive", opt_out=opt_out)
 
 
 class Nameless:
-    """It has no name."""
+    """Has no name."""
 
     def merge(self, given, /):
-        """Merge like one all the same."""
+        """Merge like a strategy."""
         return ce.MergeOutcome(changes=given.merge.changes)
 
 
 class Numbered(Nameless):
-    """Its name is no text."""
+    """Has a number as its name."""
 
     name = 5
 
 
 class Unnameable(Nameless):
-    """Its name raises."""
+    """Raises when its name is read."""
 
     @property
     def name(self):
@@ -338,7 +338,7 @@ class Unnameable(Nameless):
 
 
 class Asynchronous:
-    """Its merge has to be awaited."""
+    """Has an asynchronous merge."""
 
     name = "asynchronous"
 
@@ -357,19 +357,19 @@ class Asynchronous:
         (Asynchronous(), "its merge is asynchronous"),
     ],
 )
-def test_what_is_no_strategy_is_refused(candidate, words):
-    """Before any law is looked at."""
+def test_an_object_that_is_not_a_strategy_is_refused(candidate, words):
+    """No law is checked then."""
     with pytest.raises(ce.StrategyLoadError, match=words):
         check_strategy(candidate)
 
 
 def test_an_unknown_name_is_refused():
-    """As `get_strategy` does."""
+    """The error is that of `get_strategy`."""
     with pytest.raises(ce.UnknownStrategyError):
         check_strategy("nonsense")
 
 
-def test_files_of_ones_own_are_asked_about():
+def test_the_callers_files_are_used():
     """A strategy for one kind of file is checked on that kind."""
     lines = [b"a==1\n", b"b==2\n", b"pinned==3\n", b"\n"]
 
@@ -394,8 +394,8 @@ def test_files_of_ones_own_are_asked_about():
         ({"a": odd_file_strategies()["nothing"]}, "makes nothing: nothing"),
     ],
 )
-def test_files_that_cannot_be_made_are_refused(files, words):
-    """With what they should be."""
+def test_invalid_files_are_refused(files, words):
+    """The error says what is expected."""
     with pytest.raises(ValueError, match=words):
         check_strategy("naive", files=files)
 
@@ -408,8 +408,8 @@ def test_files_that_cannot_be_made_are_refused(files, words):
         ("raises", r"ZeroDivisionError\('in the file strategy'\)"),
     ],
 )
-def test_files_that_go_wrong_accuse_no_strategy(kind, words, deadline_seconds):
-    """No law is checked then, and each says why."""
+def test_files_that_raise_leave_laws_unchecked(kind, words, deadline_seconds):
+    """Every result gives the reason, and no law counts as broken."""
     files = {"a.py": odd_file_strategies()[kind]}
 
     results = check_strategy("union", files=files, examples=3, deadline_seconds=deadline_seconds)
@@ -422,26 +422,26 @@ def test_files_that_go_wrong_accuse_no_strategy(kind, words, deadline_seconds):
 @pytest.mark.parametrize(
     "wrong", [{"examples": 0}, {"examples": -1}, {"deadline_seconds": 0}, {"deadline_seconds": -1}]
 )
-def test_effort_that_is_none_is_refused(wrong):
-    """It would look like a strategy that answers nothing."""
+def test_arguments_must_be_positive(wrong):
+    """Otherwise it would look as if the strategy had done nothing."""
     with pytest.raises(ValueError, match=next(iter(wrong))):
         check_strategy("union", **wrong)
 
 
-def test_what_the_check_itself_raises_accuses_nobody():
-    """It comes out of the fork in words, for it need not pickle."""
+def test_a_check_that_raises_breaks_no_law():
+    """The exception leaves the fork as text, because it need not pickle."""
 
     def check(_report):
-        raise RuntimeError("a fault of the kit", threading.Lock())
+        raise RuntimeError("a fault of the check", threading.Lock())
 
     result = check_in_fork(STRATEGY_LAWS[0], check, patience_seconds=20, wanted="an outcome")
 
     assert result.status == "not_checked"
-    assert result.reason.startswith("the check failed: RuntimeError('a fault of the kit', <")
+    assert result.reason.startswith("the check failed: RuntimeError('a fault of the check', <")
 
 
-def test_a_law_that_held_by_doing_nothing_says_so():
-    """Where files were given, somebody expected more; it says what helps."""
+def test_a_law_that_held_by_doing_nothing_has_a_caveat():
+    """It is given if the caller has files of its own, and says what to do."""
     lines = [b"a\n", b"b\n"]
 
     made = {"a.txt": odd_file_strategies()["one conflict"]}
@@ -476,8 +476,8 @@ def test_a_law_that_held_by_doing_nothing_says_so():
         (broken.LeavesAThread, "no thread left running, such as busy"),
     ],
 )
-def test_who_changes_the_process_is_caught(kind, words):
-    """In what is looked at; in a fork, which is to change in no other way."""
+def test_a_change_of_the_process_is_found(kind, words):
+    """The check runs in a fork, so that this process does not change."""
     law = LAWS["no_mutation"]
 
     def check(report):
@@ -499,7 +499,7 @@ def test_a_check_can_be_repeated():
 
 
 def test_results_pickle(results_of_one_that_raises):
-    """So that they can be kept or sent."""
+    """They can be stored or sent to another process."""
     results = results_of_one_that_raises
 
     assert {each.status.value for each in results} == {"held", "broken", "opted_out"}
@@ -507,7 +507,7 @@ def test_results_pickle(results_of_one_that_raises):
 
 
 def test_hypothesis_and_pytest_are_imported_where_they_are_used():
-    """Neither by the package nor by what checks sandboxes."""
+    """Importing the package or checking sandboxes does not import them."""
     script = """
 import sys
 import cooperbench_eval.testing as kit

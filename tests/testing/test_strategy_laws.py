@@ -1,4 +1,4 @@
-"""Each law is broken by what it forbids, in one case, and kept by a strategy that does no such."""
+"""Each law, in one case: one strategy breaks it, and another keeps it."""
 
 import os
 from pathlib import Path
@@ -15,7 +15,7 @@ LAWS = {law.name: law for law in STRATEGY_LAWS}
 
 
 def case_of(base, ours, theirs):
-    """A question to a strategy, of three versions of each file."""
+    """Return the case of three versions of each file."""
     tree = ce.Snapshot.from_files(base)
     sides = (ce.Snapshot.from_files(side) for side in (ours, theirs))
     ours, theirs = (ce.Changes.between(tree, side) for side in sides)
@@ -23,7 +23,9 @@ def case_of(base, ours, theirs):
 
 
 CONFLICT = case_of({"f": b"1\n"}, {"f": b"a\n"}, {"f": b"b\n"})
-APART = case_of({"f": b"1\n", "g": b"1\n"}, {"f": b"a\n", "g": b"1\n"}, {"f": b"1\n", "g": b"b\n"})
+DISJOINT = case_of(
+    {"f": b"1\n", "g": b"1\n"}, {"f": b"a\n", "g": b"1\n"}, {"f": b"1\n", "g": b"b\n"}
+)
 
 
 class By:
@@ -43,19 +45,19 @@ def leave_open(given):
 
 
 def add_a_file(given):
-    """Put a file of its own beside the others."""
+    """Add a file of its own."""
     changes = ce.Changes({**given.merge.changes, "own": ce.Entry(b"own\n")})
     return ce.MergeOutcome(changes=changes, conflicts=given.conflicts)
 
 
 def invent_a_conflict(given):
-    """Return the right files, and a conflict in one of them."""
+    """Return the right files, and a conflict that does not exist."""
     invented = ce.Conflict(path="f", kind="binary", base=b"", ours=b"1", theirs=b"2")
     return ce.MergeOutcome(changes=given.merge.changes, conflicts=[*given.conflicts, invented])
 
 
 def forget_our_g(given):
-    """Return what theirs changed alone where ours changed one of the files."""
+    """Return only theirs if ours changed the file g."""
     changes = given.theirs if "g" in given.ours else given.merge.changes
     return ce.MergeOutcome(changes=changes, conflicts=given.conflicts)
 
@@ -67,7 +69,7 @@ def go_elsewhere(given):
 
 
 def resolve_one_order(given):
-    """Resolve a conflict where one side comes first, and not the other."""
+    """Resolve a conflict only in one order of the sides."""
     return ce.resolve_conflicts(given, lambda c: c.ours if c.ours == b"b\n" else None)
 
 
@@ -76,14 +78,14 @@ def resolve_one_order(given):
     [
         ("untouched_bytes", CONFLICT, add_a_file, "'own' as the three-way merge has it"),
         ("identity", CONFLICT, invent_a_conflict, "no open conflict"),
-        ("disjoint_files", APART, forget_our_g, "no open conflict, and\n'f': b'a\\n'"),
+        ("disjoint_files", DISJOINT, forget_our_g, "no open conflict, and\n'f': b'a\\n'"),
         ("no_mutation", CONFLICT, go_elsewhere, "the process still in the folder"),
         ("symmetry", CONFLICT, resolve_one_order, "the outcome with the sides swapped"),
         ("markers", CONFLICT, invent_a_conflict, "no conflict of kind binary at 'f'"),
     ],
 )
 def test_a_law_is_broken_by_what_it_forbids(monkeypatch, law, case, merge, wanted):
-    """The counterexample says what was wanted; who leaves all as it is breaks nothing."""
+    """The counterexample shows what was expected. Leaving the merge as it is breaks no law."""
     monkeypatch.chdir(Path.cwd())  # back to it afterwards
 
     with pytest.raises(BrokenError) as caught:
@@ -93,8 +95,8 @@ def test_a_law_is_broken_by_what_it_forbids(monkeypatch, law, case, merge, wante
     LAWS[law].check(StrategyTrial(By(leave_open)), case)
 
 
-def test_where_a_strategy_raised_is_told_by_its_own_line():
-    """Not by the library's, where that raised because of what it was asked."""
+def test_a_failure_names_the_line_of_the_strategy():
+    """It does not name the line of the library that the strategy called."""
     strategy = By(lambda given: ce.resolve_conflicts(given, lambda _: "no bytes"))
 
     with pytest.raises(BrokenError) as caught:
