@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from attrs import frozen
 
-__all__ = ["GO", "JAVASCRIPT", "RUST", "Language", "block_headers", "pieces"]
+__all__ = ["GO", "JAVASCRIPT", "RUST", "Language", "declarations"]
 
 _LINE_COMMENT = r"//[^\n]*"
 _BLOCK_COMMENT = r"/\*(?s:.*?)\*/"
@@ -65,11 +65,28 @@ JAVASCRIPT = _language(
 )
 
 
-def block_headers(masked: str, place: int, header: re.Pattern[str]) -> list[re.Match[str]] | None:
-    """Return what *header* matches right before each brace that is open at a place.
+def declarations(
+    text: str, masked: str, found: Sequence[re.Match[str]], header: re.Pattern[str]
+) -> Iterator[tuple[re.Match[str], list[re.Match[str]], str]]:
+    """Yield each declaration with the headers of the blocks around it, and its text.
 
-    `None` if the braces do not match, or if *header* does not match before one of them.
+    A declaration's text ends where the next one starts. One is left out if *header* does
+    not match right before each brace that is open there.
+
+    Args:
+        text: The source.
+        masked: The source without comments and literals.
+        found: The declarations; the group `whole` is where each one starts.
+        header: Matches the header of a block.
     """
+    starts = [each.start("whole") for each in found]
+    for each, (start, end) in zip(found, pairwise((*starts, len(text))), strict=True):
+        headers = _block_headers(masked, start, header)
+        if headers is not None:
+            yield each, headers, text[start:end].rstrip()
+
+
+def _block_headers(masked: str, place: int, header: re.Pattern[str]) -> list[re.Match[str]] | None:
     opened: list[int] = []
     for brace in re.finditer(r"[{}]", masked[:place]):
         if brace[0] == "{":
@@ -81,9 +98,3 @@ def block_headers(masked: str, place: int, header: re.Pattern[str]) -> list[re.M
     found = [header.search(masked, max(0, at - _HEADER_LIMIT), at) for at in opened]
     headers = [each for each in found if each is not None]
     return headers if len(headers) == len(opened) else None
-
-
-def pieces(text: str, starts: Sequence[int]) -> Iterator[str]:
-    """Yield the text from each start to the next one, without white space at its end."""
-    for start, end in pairwise((*starts, len(text))):
-        yield text[start:end].rstrip()

@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 
 from cooperbench_eval.models import TestCase, TestCaseStatus
 from cooperbench_eval.running.readers.added import added_tests
-from cooperbench_eval.running.readers.masking import JAVASCRIPT, block_headers, pieces
+from cooperbench_eval.running.readers.masking import JAVASCRIPT, declarations
 from cooperbench_eval.running.readers.protocol import NewTests, Reader
 
 __all__ = ["NAME_SEPARATOR", "calls_tests", "reader_in_node"]
@@ -17,7 +17,8 @@ NAME_SEPARATOR = " > "
 
 # A title without escapes or parameters, before a test's body.
 _TEST = re.compile(
-    r"""(?m)^[ \t]*(?P<call>(?:it|test)\(\s*(?P<quote>['"])(?P<title>[^'"\\\n%$]+)(?P=quote)\s*,)"""
+    r"(?m)^[ \t]*(?P<whole>(?:it|test)\(\s*"
+    r"""(?P<quote>['"])(?P<title>[^'"\\\n%$]+)(?P=quote)\s*,)"""
 )
 _GROUP = re.compile(
     r"\b(?:describe|suite)\([^{}()]*,\s*(?:async\s*)?(?:function\s*\(\s*\)|\(\s*\)\s*=>)\s*$"
@@ -85,11 +86,9 @@ def _tests(data: bytes) -> Iterator[tuple[str, str]]:
     if masked is None or _SELECTS.search(masked):
         return
     found = list(_TEST.finditer(text))
-    starts = [each.start("call") for each in found]
-    for each, start, piece in zip(found, starts, pieces(text, starts), strict=True):
-        is_code = not masked[start].isspace()
-        if is_code and block_headers(masked, start, _GROUP) is not None:
-            yield each["title"], piece
+    for test, _, piece in declarations(text, masked, found, _GROUP):
+        if not masked[test.start("whole")].isspace():  # not in a comment
+            yield test["title"], piece
 
 
 reader_in_node = partial(

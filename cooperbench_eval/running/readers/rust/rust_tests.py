@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 
 from cooperbench_eval.running.readers.added import added_tests
 from cooperbench_eval.running.readers.command_line import arguments_in_script, arguments_of
-from cooperbench_eval.running.readers.masking import RUST, block_headers, pieces
+from cooperbench_eval.running.readers.masking import RUST, declarations
 from cooperbench_eval.running.readers.protocol import NewTests
 from cooperbench_eval.snapshot import Snapshot
 
@@ -83,8 +83,5 @@ def _functions(data: bytes) -> Iterator[tuple[str, str]]:
     if masked is None or _CONDITION.search(masked):
         return
     found = list(_TEST.finditer(masked))
-    starts = [each.start("whole") for each in found]
-    for each, start, piece in zip(found, starts, pieces(text, starts), strict=True):
-        modules = block_headers(masked, start, _MODULE)
-        if modules is not None:
-            yield "::".join((*(module[1] for module in modules), each["name"])), piece
+    for test, modules, piece in declarations(text, masked, found, _MODULE):
+        yield "::".join((*(module[1] for module in modules), test["name"])), piece
