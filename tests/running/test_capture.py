@@ -1,4 +1,4 @@
-"""What is kept of an output of any length."""
+"""Which part of a long output is kept."""
 
 import tracemalloc
 
@@ -8,7 +8,7 @@ from cooperbench_eval.processes.capture import Capture
 
 
 def test_short_output_is_kept_whole():
-    """Up to the limit at both ends nothing is cut."""
+    """Nothing is cut if the output fits into both ends."""
     capture = Capture(4)
 
     for piece in (b"ab", b"cdef", b"", b"gh"):
@@ -19,7 +19,7 @@ def test_short_output_is_kept_whole():
 
 @pytest.mark.parametrize("piece_size", [1, 3, 7, 1000])
 def test_long_output_keeps_both_ends_and_counts_the_rest(piece_size):
-    """However the bytes arrive, the ends stay and one line says how many are gone."""
+    """Both ends are kept, and one line says how many bytes were cut between them."""
     data = bytes(range(256)) * 4
     capture = Capture(10)
 
@@ -30,7 +30,7 @@ def test_long_output_keeps_both_ends_and_counts_the_rest(piece_size):
 
 
 def test_memory_is_bounded_by_the_limit():
-    """A hundred megabytes pass through little more than the limit."""
+    """A hundred megabytes need little more memory than the limit."""
     capture, piece = Capture(1000), b"x" * 1000
     tracemalloc.start()
 
@@ -43,7 +43,7 @@ def test_memory_is_bounded_by_the_limit():
 
 
 def test_nothing_need_be_kept():
-    """A limit of zero leaves the count alone."""
+    """With a limit of zero, only the line with the count is left."""
     capture = Capture(0)
 
     capture.feed(b"abc")

@@ -1,4 +1,4 @@
-"""The local sandbox: what the command gets, and what is left of it afterwards."""
+"""The local sandbox: what a command gets, and what remains of it afterwards."""
 
 import ast
 import errno
@@ -44,7 +44,7 @@ time.sleep(0.1)
 
 @pytest.fixture
 def word():
-    """Return an argument by which to know a test's processes."""
+    """Return an argument that identifies a test's processes."""
     return f"word-{uuid.uuid4()}"
 
 
@@ -52,7 +52,7 @@ def word():
 
 
 def test_local_sandbox_keeps_the_protocol():
-    """The local sandbox is a `Sandbox` called local."""
+    """The local sandbox is a `Sandbox` whose name is local."""
     sandbox = LocalSandbox()
 
     assert as_sandbox(sandbox) is sandbox
@@ -60,7 +60,7 @@ def test_local_sandbox_keeps_the_protocol():
 
 
 def test_output_holds_both_streams_in_order(run_python):
-    """Standard output and error come as one, in the order of writing, as bytes."""
+    """Standard output and error are one sequence of bytes, in the order of writing."""
     script = "import os\nfor fd in (1, 2, 1, 2): os.write(fd, b'%d\\xff\\n' % fd)"
 
     execution = run_python(script)
@@ -78,7 +78,7 @@ def test_output_holds_both_streams_in_order(run_python):
     ],
 )
 def test_exit_status_is_the_commands_own(run_python, script, exit_code):
-    """An exit status comes as it is, a signal as its negative number."""
+    """An exit status is returned unchanged, a signal as its negative number."""
     execution = run_python(script)
 
     assert execution.exit_code == exit_code
@@ -100,7 +100,7 @@ def test_nothing_of_the_callers_environment_leaks(run_python, monkeypatch):
 
 
 def test_home_and_temporary_directory_are_private_and_fresh(run_python, tmp_path):
-    """Both are empty and lie in the scratch directory."""
+    """Both are empty and inside the scratch directory."""
     script = (
         "import os; print([(os.environ[n], os.listdir(os.environ[n])) for n in ('HOME', 'TMPDIR')])"
     )
@@ -130,7 +130,7 @@ def test_python_means_the_running_one(tmp_path, monkeypatch):
 
 
 def test_command_starts_in_the_tree(run_python, tmp_path):
-    """The working directory is the tree, and the host's own stays."""
+    """The working directory is the tree; the host's own does not change."""
     here = Path.cwd()
 
     execution = run_python("import os; print(os.getcwd())")
@@ -140,7 +140,7 @@ def test_command_starts_in_the_tree(run_python, tmp_path):
 
 
 def signal_sets(status):
-    """Read sets of signals from `/proc`, but for the C library's own two, 32 and 33.
+    """Read sets of signals from `/proc`, without 32 and 33, which the C library uses.
 
     It ignores those in what `posix_spawn` starts, as Python does since 3.13.
     """
@@ -149,7 +149,7 @@ def signal_sets(status):
 
 
 def test_signals_are_as_at_a_fresh_start(tmp_path):
-    """What the caller ignores (Python: SIGPIPE) or blocks does not reach the command."""
+    """Signals that the caller ignores (Python: SIGPIPE) or blocks have their default effect."""
     command = ("grep", "-E", "Sig(Ign|Blk)", "/proc/self/status")
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR1, signal.SIGCHLD})
     handler = signal.signal(signal.SIGRTMIN, signal.SIG_IGN)
@@ -166,7 +166,7 @@ def test_signals_are_as_at_a_fresh_start(tmp_path):
 
 
 def test_large_arguments_and_environments_pass(run_python):
-    """A hundred kilobytes in one argument and 300 kB of variables are no matter."""
+    """One argument may have a hundred kilobytes, and the variables 300 kB."""
     env = {f"V{number}": "x" * 100_000 for number in range(3)}
     script = (
         "import os, sys; print(len(sys.argv[1]), sum(len(os.environ[f'V{n}']) for n in range(3)))"
@@ -178,7 +178,7 @@ def test_large_arguments_and_environments_pass(run_python):
 
 
 def test_odd_names_pass(run_python):
-    """Arguments and variables may hold any character, undecodable bytes too."""
+    """Arguments and variables may contain any character, even undecodable bytes."""
     script = "import os, sys; print([os.fsencode(sys.argv[1]), os.environb[b'ODD']])"
 
     execution = run_python(script, "\udcffé\n'", env={"ODD": "\udcfe ü"})
@@ -190,7 +190,7 @@ def test_odd_names_pass(run_python):
     "command", [("no-such-command",), ("./missing.sh",), ("./plain.txt",), ("x" * 200_000,)]
 )
 def test_a_command_that_cannot_start_is_an_error(tmp_path, command):
-    """Missing, not executable or too long: the error names the command."""
+    """It is missing, not executable or too long; the error names it."""
     (tmp_path / "plain.txt").write_text("no program")
 
     with pytest.raises(TestRunError, match="cannot be started") as caught:
@@ -203,7 +203,7 @@ def test_a_command_that_cannot_start_is_an_error(tmp_path, command):
 
 
 def test_a_file_does_not_grow_beyond_its_limit(run_python):
-    """What is above is not written, and the command is told."""
+    """The rest is not written, and the command gets an error."""
     script = """
 with open("f", "wb", buffering=0) as file:
     print(file.write(b"x" * 5000))
@@ -228,8 +228,8 @@ def test_too_much_memory_leaves_no_exit_status(run_python, survivors, word):
     assert survivors(word) == []
 
 
-def test_memory_that_is_reserved_and_not_touched_is_no_matter(run_python):
-    """As Go and Node reserve, by the gigabyte."""
+def test_memory_that_is_reserved_but_not_touched_does_not_count(run_python):
+    """Go and Node reserve gigabytes."""
     script = "import mmap, time; m = [mmap.mmap(-1, 8 << 30) for _ in range(9)]; time.sleep(0.3)"
 
     execution = run_python(script, sandbox=LocalSandbox(memory_bytes=100 << 20))
@@ -253,7 +253,7 @@ time.sleep(0.5)
 
 
 def test_too_many_processes_leave_no_exit_status(run_python, survivors, word):
-    """It is stopped; one that has as many as it may is not."""
+    """The command is stopped; one that has exactly the allowed number is not."""
     script = """
 import os, sys, time
 for _ in range(int(sys.argv[2])):
@@ -301,7 +301,7 @@ def small_memory(tmp_path):
 def test_one_that_the_kernel_kills_was_out_of_memory(  # noqa: PLR0917
     run_python, small_memory, kind, bubblewrap, tmp_path, monkeypatch
 ):
-    """Its exit status is the signal's, and another death by it is no lack of memory."""
+    """Its exit status is the signal's; a SIGKILL from elsewhere is not lack of memory."""
     script = "import mmap; m = mmap.mmap(-1, 200 << 20)\nfor i in range(0, len(m), 4096): m[i] = 1"
     if kind == "local":
         sandbox = LocalSandbox()
@@ -321,15 +321,15 @@ def test_one_that_the_kernel_kills_was_out_of_memory(  # noqa: PLR0917
     assert not other.out_of_memory
 
 
-# --- whose failure it is ----------------------------------------------------
+# --- failures of the sandbox ----------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("executable", "problem"),
     [("", "no Python"), ("/no/such/python", "No such file"), ("/bin/true", "ended at once")],
 )
-def test_no_supervisor_is_the_sandboxs_failure(tmp_path, monkeypatch, executable, problem):
-    """Without one nothing is known of the command, and trying again may help."""
+def test_a_missing_supervisor_is_a_sandbox_error(tmp_path, monkeypatch, executable, problem):
+    """Nothing is known about the command then, and a retry may help."""
     monkeypatch.setattr(sys, "executable", executable)
 
     with pytest.raises(SandboxError, match=problem) as caught:
@@ -341,10 +341,10 @@ def test_no_supervisor_is_the_sandboxs_failure(tmp_path, monkeypatch, executable
 @pytest.mark.parametrize(
     ("call", "number"), [("os.fork", errno.EAGAIN), ("os.pipe", errno.EMFILE)], ids=str
 )
-def test_a_supervisor_that_can_do_nothing_is_the_sandboxs_failure(
+def test_a_supervisor_without_resources_is_a_sandbox_error(
     run_python, tmp_path, monkeypatch, call, number
 ):
-    """As on a machine without processes or descriptors to spare."""
+    """The machine may have no processes or descriptors left."""
     supervisor = tmp_path / "supervisor.py"
     supervisor.write_text(f"""
 import os
@@ -358,8 +358,8 @@ exec(compile(open({supervision._SUPERVISOR.as_posix()!r}).read(), "supervisor", 
         run_python("")
 
 
-def test_a_caller_without_descriptors_is_told_so(run_python):
-    """Not the command is to blame for it, and nothing is left open."""
+def test_a_caller_without_descriptors_gets_a_sandbox_error(run_python):
+    """The command is not to blame, and nothing stays open."""
     limits = resource.getrlimit(resource.RLIMIT_NOFILE)
     free = os.dup(0)
     os.close(free)
@@ -373,8 +373,8 @@ def test_a_caller_without_descriptors_is_told_so(run_python):
     assert run_python("").exit_code == 0
 
 
-def test_what_no_process_can_be_given_is_an_error(run_python):
-    """A NUL, or a name that no variable can have."""
+def test_arguments_that_no_process_can_get_are_errors(run_python):
+    """They contain a NUL, or a variable has an invalid name."""
     for env in ({"A": "b\0c"}, {"A=B": "c"}, {"": "c"}):
         with pytest.raises(TestRunError, match="cannot be started"):
             run_python("", env=env)
@@ -383,8 +383,8 @@ def test_what_no_process_can_be_given_is_an_error(run_python):
 # --- what is left of it -----------------------------------------------------
 
 
-def test_one_that_forks_and_exits_all_the_time_is_caught(run_python, survivors, word):
-    """A process that changes its id faster than one can look is killed as well."""
+def test_a_process_that_keeps_forking_and_exiting_is_killed(run_python, survivors, word):
+    """It changes its id faster than the supervisor can look."""
     script = """
 import os, time
 if os.fork() == 0:
@@ -454,7 +454,7 @@ print(LocalSandbox().run(
 
 
 def test_a_forked_sibling_does_not_keep_the_run_alive(tmp_path, survivors, word):
-    """A process that the caller forked meanwhile holds its pipes, and changes nothing."""
+    """A process that the caller forked meanwhile holds its pipes open."""
     afterwards = """
 threading.Thread(target=run, daemon=True).start()
 while not (folder / "ready").exists(): time.sleep(0.02)
@@ -477,7 +477,7 @@ time.sleep(60)
 
 
 def test_the_command_dies_with_its_supervisor(tmp_path, survivors, word):
-    """Also when the caller is in no state to look after it."""
+    """Even if the caller is stopped and cannot kill it."""
     caller, supervisor = start_caller(tmp_path, "import os, time", word)
     caller.send_signal(signal.SIGSTOP)
 
@@ -491,7 +491,7 @@ def test_the_command_dies_with_its_supervisor(tmp_path, survivors, word):
 
 
 def test_a_stopped_supervisor_does_not_stop_the_caller(run_python, survivors, word, monkeypatch):
-    """A command that freezes its supervisor is killed some seconds past the deadline."""
+    """A command that freezes its supervisor is killed some seconds after the deadline."""
     monkeypatch.setattr("cooperbench_eval.processes.supervision._PATIENCE_SECONDS", 0.5)
     script = DAEMON + "os.kill(os.getppid(), signal.SIGSTOP); time.sleep(60)"
 
@@ -512,7 +512,7 @@ def test_a_stopped_supervisor_does_not_stop_the_caller(run_python, survivors, wo
 def test_a_command_that_kills_its_supervisor_has_no_exit_status(
     run_python, survivors, word, disguise
 ):
-    """Nothing can be said of it; what left either the tree or its environment is killed."""
+    """Processes are killed even if they left the tree or changed their environment."""
     script = f"""
 import os, signal, sys, time
 if os.fork() == 0:
@@ -534,8 +534,8 @@ time.sleep(60)
 @pytest.mark.parametrize(
     "report", ["exit x y z", "exit 0 1", "exit 0 nan 0", "timeout soon", "refused x y", "\\xff"]
 )
-def test_a_forged_report_that_makes_no_sense_is_none(run_python, report):
-    """A command without isolation can write one; then nothing can be said of it."""
+def test_a_forged_report_that_makes_no_sense_is_ignored(run_python, report):
+    """A command without isolation can write one; its end is then unknown."""
     script = f"""
 import os, signal, time
 parent = f"/proc/{{os.getppid()}}"
@@ -556,7 +556,7 @@ time.sleep(60)
 
 
 def test_an_interrupted_caller_leaves_nothing(tmp_path, survivors, word):
-    """Control-C in the caller ends the run, and raises as it should."""
+    """Control-C in the caller ends the run and raises `KeyboardInterrupt`."""
     afterwards = "try: run()\nexcept KeyboardInterrupt: print('interrupted')"
     caller, _ = start_caller(tmp_path, DAEMON, word, afterwards=afterwards)
 
@@ -568,7 +568,7 @@ def test_an_interrupted_caller_leaves_nothing(tmp_path, survivors, word):
 
 
 def test_no_descriptor_and_no_child_is_left_in_the_caller(run_python):
-    """Ten runs leave the caller with the descriptors and the children that it had."""
+    """After ten runs the caller has the same descriptors and children as before."""
 
     def held():
         children = Path("/proc/self/task").glob("*/children")
@@ -587,7 +587,7 @@ def test_no_descriptor_and_no_child_is_left_in_the_caller(run_python):
 
 
 def test_runs_do_not_disturb_each_other(tmp_path, survivors, word):
-    """Of many runs in threads each has its own output and its own deadline."""
+    """Many runs in threads each have their own output and their own deadline."""
 
     def run(number):
         folder = tmp_path / str(number)
@@ -617,7 +617,7 @@ def test_runs_do_not_disturb_each_other(tmp_path, survivors, word):
 
 @pytest.mark.parametrize("name", ["PATH", "COLOUR"])
 def test_the_identity_changes_with_what_reaches_the_command(monkeypatch, name):
-    """A result that was kept is not that of another environment; no value is shown."""
+    """So a cached result is not used in another environment. It does not show values."""
     monkeypatch.setenv("COLOUR", "red")
     sandbox = LocalSandbox(inherit=["COLOUR"])
     before = sandbox.identity
@@ -631,7 +631,7 @@ def test_the_identity_changes_with_what_reaches_the_command(monkeypatch, name):
 
 @pytest.mark.parametrize("place", ["purelib", "platlib"])
 def test_the_identity_changes_with_the_packages(tmp_path, monkeypatch, place):
-    """Wherever the running Python keeps them: those with machine code may lie apart."""
+    """Packages with machine code may be in a folder of their own."""
     folders = {name: tmp_path / name for name in ("purelib", "platlib")}
     for folder in folders.values():
         folder.mkdir()
