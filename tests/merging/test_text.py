@@ -7,7 +7,7 @@ from generators import three_way_texts
 from hypothesis import given, settings
 
 from cooperbench_eval.merging.linediff import DiffCache, diff_lines, split_lines
-from cooperbench_eval.merging.regions import find_regions
+from cooperbench_eval.merging.regions import Origin, find_regions
 from cooperbench_eval.merging.text import (
     ConflictStyle,
     DiffAlgorithm,
