@@ -95,10 +95,10 @@ def test_a_broken_law_fails_with_its_counterexample(output):
     assert "::NumbersKeepTheLaws::test_law[determinism] FAILED" in output
     assert "::NumbersKeepTheLaws::test_of_its_own PASSED" in output
     head = r"_ NumbersKeepTheLaws.test_law\[determinism\] _+\n"
-    told = re.search(head + r"(.*?)\n___", output, re.DOTALL)[1]
-    assert "determinism: broken" in told
-    assert all(f"\n  {word} " in told for word in ("given", "came", "wanted"))
-    assert "Error" not in told
+    shown = re.search(head + r"(.*?)\n___", output, re.DOTALL)[1]
+    assert "determinism: broken" in shown
+    assert all(f"\n  {word} " in shown for word in ("given", "came", "wanted"))
+    assert "Error" not in shown
 
 
 def test_an_opt_out_is_listed_with_its_reason(output):

@@ -98,11 +98,11 @@ def test_a_broken_law_is_found(check, name, kind, words):
     """The counterexample shows the script, the result and what was expected."""
     result = check(name, kind())
 
-    told = str(result)
+    shown = str(result)
     assert result.status == "broken"
-    assert words in told
-    assert result.law.asks in told
-    assert len(told) < 3000
+    assert words in shown
+    assert result.law.asks in shown
+    assert len(shown) < 3000
 
 
 def test_a_late_end_is_found(check):

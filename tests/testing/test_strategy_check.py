@@ -72,19 +72,19 @@ def test_only_the_law_that_a_strategy_breaks_is_reported(kind):
 
     result = culprit_of(results)
     assert (result.law.name, result.status) == (name, LawStatus.BROKEN)
-    told = str(result)
-    assert words in told
-    assert result.law.asks in told
-    assert all(f"\n  {word} " in told for word in ("given", "came", "wanted"))
-    assert len(told) < 2500
+    shown = str(result)
+    assert words in shown
+    assert result.law.asks in shown
+    assert all(f"\n  {word} " in shown for word in ("given", "came", "wanted"))
+    assert len(shown) < 2500
 
 
 def test_a_change_of_an_earlier_outcome_is_found():
     """Other laws may be broken by it too, and their checks still end."""
     results = check_strategy(broken.ReusesItsTable(), examples=6, deadline_seconds=None)
 
-    told = {result.law.name: str(result) for result in results}
-    assert "the first outcome changed during the second merge" in told["no_mutation"]
+    shown = {result.law.name: str(result) for result in results}
+    assert "the first outcome changed during the second merge" in shown["no_mutation"]
 
 
 def test_every_law_is_broken_by_some_strategy():
@@ -179,9 +179,9 @@ def test_a_strategy_that_ends_its_process_ends_only_the_fork():
     results = check_strategy(broken.Dies(), examples=20)
 
     assert statuses(results)["markers"] == "broken"
-    told = {str(result) for result in results if not result.is_ok}
-    assert all("its process ended with status 3" in text for text in told)
-    assert all("theirs '" in text for text in told)
+    shown = {str(result) for result in results if not result.is_ok}
+    assert all("its process ended with status 3" in text for text in shown)
+    assert all("theirs '" in text for text in shown)
 
 
 def test_a_strategy_that_hangs_is_stopped_at_the_deadline(tmp_path):
