@@ -117,15 +117,7 @@ def apply_edits(lines: Sequence[bytes], edits: Iterable[LineEdit], hunk: Hunk) -
 
 @frozen
 class _HunkSearch:
-    """The search for a hunk in a file, with one character for each line.
-
-    Attributes:
-        hunk: The hunk.
-        old: Its old lines.
-        pattern: The characters of its old lines.
-        text: The characters of the file's lines.
-        budget: How much the search may cost.
-    """
+    """The search for a hunk in a file; *pattern* and *text* have a character for each line."""
 
     hunk: Hunk
     old: list[bytes]
@@ -153,7 +145,6 @@ class _HunkSearch:
         return cls(hunk, hunk.old, pattern, text, budget)
 
     def without(self, places: Sequence[int | None]) -> "_HunkSearch":
-        """Return the search in all other lines."""
         used = set(places)
         left = (_OTHER if i in used else character for i, character in enumerate(self.text))
         return evolve(self, text="".join(left))
@@ -217,7 +208,6 @@ class _HunkSearch:
         return False
 
     def edits(self, found: Sequence[int | None]) -> tuple[LineEdit, ...]:
-        """Turn the hunk's changes into edits of the lines that were found."""
         edits: list[LineEdit] = []
         removed: list[int | None] = []
         added: list[int] = []

@@ -35,7 +35,6 @@ class FileImage:
         self._search: LineSearch | None = None
 
     def _as_keys(self, lines: list[bytes]) -> list[bytes]:
-        """Return *lines* in the form in which they are compared."""
         return list(map(_squeeze, lines)) if self._squeezes else lines
 
     def data(self) -> bytes:

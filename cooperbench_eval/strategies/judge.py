@@ -194,7 +194,6 @@ _NAME = re.compile(r"\w+")
 
 
 def _more_often(facts: Sequence[Facts]) -> list[str]:
-    """Return the names that merged defines more often than any version."""
     *before, now = facts
     return [
         name

@@ -191,8 +191,6 @@ def _client(strategy: LLMStrategy) -> ChatClient:
 
 
 class _Conversation:
-    """All questions about one merge."""
-
     def __init__(self, strategy: LLMStrategy, merge_input: MergeInput) -> None:
         self._strategy = strategy
         self._merge = merge_input.merge
@@ -326,7 +324,6 @@ class _File:
 
 
 def _files(merge: ThreeWayMerge) -> Iterator[_File]:
-    """Yield each file that has conflicts between lines."""
     by_path: dict[str, list[Conflict]] = {}
     for conflict in merge.conflicts:
         if conflict.has_lines:
@@ -372,7 +369,6 @@ def _settle(
 
 
 def _shares_kept(conflict: Conflict, text: bytes) -> tuple[float, float]:
-    """Return which share of each side's added tokens *text* contains."""
     versions = conflict.base or b"", conflict.ours or b"", conflict.theirs or b""
     return shares_kept(versions, text)
 

@@ -112,7 +112,6 @@ def _future(text: str) -> str:
 
 @lru_cache(maxsize=_CHUNKS_KEPT)
 def _has_global(text: str) -> bool:
-    """Return whether there is a `global` outside of functions and classes."""
     return bool(_GLOBAL.search(text)) and _declares_global(_parsed(text))
 
 
@@ -190,7 +189,6 @@ _STAR = re.compile(r"(?m)^from \S+ import \*")
 
 
 def _collect(table: symtable.SymbolTable, scope: str, facts: Facts) -> None:
-    """Walk the scopes of a chunk."""
     is_module, is_class = not scope, table.get_type() == "class"
     for symbol in table.get_symbols():
         name = symbol.get_name()

@@ -92,7 +92,7 @@ class _OrderedMerges:
         # and a construct that moves takes the newline before it along.
         self._is_crlf = b"\n" in b"".join(versions) and all(map(_is_crlf, versions))
         self._max_bytes = max_bytes
-        self._made: list[FileMerge | StructureError] = []
+        self._made: dict[bool, FileMerge | StructureError] = {}
 
     def __iter__(self) -> Iterator[FileMerge]:
         """Yield the merged files.
@@ -100,15 +100,16 @@ class _OrderedMerges:
         Raises:
             StructureError: The file cannot be merged.
         """
-        for i, theirs_first in enumerate((False, True)):
-            if len(self._made) == i:
-                self._made.append(self._try(theirs_first=theirs_first))
-            made = self._made[i]
+        found = False
+        for theirs_first in (False, True):
+            made = self._made.get(theirs_first) or self._try(theirs_first=theirs_first)
+            self._made[theirs_first] = made
             if isinstance(made, FileMerge):
+                found = True
                 yield made
             elif not isinstance(made, OrderError):
                 raise made
-        if all(isinstance(made, OrderError) for made in self._made):
+        if not found:
             raise DisagreementError("both sides insert at one place, and neither order is allowed")
 
     @property
@@ -158,7 +159,6 @@ def _check(merges: _OrderedMerges, settled: Sequence[bytes]) -> None:
 
 
 def _fitting(merged: bytes, settled: Sequence[bytes]) -> list[bytes]:
-    """Return the text between settled lines."""
     texts = find_between(merged, settled)
     if texts is None:
         raise StructureError("lines outside of the conflict would change")

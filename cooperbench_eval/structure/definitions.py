@@ -64,7 +64,6 @@ def _qualified(node: SyntaxNode, scope: str, source: bytes) -> Iterator[str]:
 
 
 def _body(node: SyntaxNode) -> SyntaxNode | None:
-    """Return the body of a definition."""
     for role in ("body", "value", "type"):
         found = node.child_by_field_name(role)
         if found is None:

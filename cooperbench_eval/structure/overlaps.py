@@ -119,7 +119,6 @@ def _suites(statements: Elements) -> Iterator[Construct]:
 
 
 def _replaced(element: Element, old: Construct, new: Construct) -> Element:
-    """Return the element with *new* in the place of *old*."""
     if element is old:
         return new
     if isinstance(element, Token) or not any(each is old for each in element.walk()):
@@ -187,7 +186,6 @@ class _Return:
 
     @property
     def leaves_early(self) -> bool:
-        """Whether the work may return before its end."""
         return any(map(may_leave, self.work))
 
     def then(self, other: "_Return", value: Construct) -> Elements:
@@ -203,12 +201,10 @@ class _Return:
         return (*before, *self.named(value), *self.work, *passing, *other.work, other.last)
 
     def named(self, value: Construct) -> Elements:
-        """Return the assignment of *value*, if there is one."""
         return () if self.naming is None else (_assigned(self.naming, value),)
 
 
 def _value(statement: Element) -> Construct:
-    """Return the value of a `return` or an assignment."""
     children = statement.children
     at = int(children[:1] != () and children[0].plain == b"return")
     if statement.kind == "assignment":
@@ -221,7 +217,6 @@ def _target(assignment: Construct) -> Element:
 
 
 def _assigned(assignment: Construct, value: Construct) -> Construct:
-    """Return the assignment with another value."""
     kept = len(assignment.children) - len(_value(assignment).children)
     return evolve(assignment, children=(*assignment.children[:kept], *value.children))
 

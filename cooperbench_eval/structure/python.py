@@ -135,7 +135,6 @@ class _Line(NamedTuple):
 
 
 def _lines(source: bytes) -> list[_Line]:
-    """Cut source into logical lines."""
     lines: list[_Line] = []
     depth = 0
     for found in _TOKEN.finditer(source):
@@ -166,8 +165,6 @@ def _kind(word: bytes) -> str:
 
 
 class _PythonReader:
-    """Builds the tree of some logical lines."""
-
     def __init__(self, lines: Sequence[_Line]) -> None:
         self._lines = lines
         self._at = 0
@@ -355,7 +352,6 @@ def _item_key(children: Sequence[Element]) -> bytes:
 def _name(  # noqa: PLR0911 - one for each kind
     children: Sequence[Element],
 ) -> tuple[str, bytes]:
-    """Return the kind of a statement and its name."""
     words = [child.plain for child in children if child.kind not in {"suite", "comment"}]
     first = words[1] if words[0] == b"async" and len(words) > 1 else words[0]
     if first in _DEFINING:

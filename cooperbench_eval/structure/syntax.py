@@ -297,7 +297,6 @@ class _SyntaxReader:
         )
 
     def _beside(self, node: SyntaxNode) -> Element:
-        """Read a comment or a decorator."""
         if node.type in self._profile.comments:
             return self._flat([node])[0]
         return Construct(kind="decorator", children=tuple(self._flat(node.children)))
@@ -451,7 +450,6 @@ class _SyntaxReader:
     # --- functions and elements
 
     def _function(self, node: SyntaxNode) -> Construct:
-        """Read a function within an expression."""
         kind = "class" if node.type == "class" else "def"
         with self._within(1):
             return Construct(kind=kind, children=tuple(self._flat(node.children)))
@@ -486,7 +484,6 @@ class _SyntaxReader:
         return [Construct(kind="attribute", children=tuple(parts), key=key)]
 
     def _content(self, nodes: Sequence[SyntaxNode]) -> Construct:
-        """Read what is between two tags."""
         with self._deeper(nodes) as indent, self._within(2):
             children = tuple(each for node in nodes for each in self._part(node))
         return suite(children, indent)

@@ -120,8 +120,6 @@ def _tokens(text: bytes, ending: bytes) -> list[Token]:
 
 
 class _Merge:
-    """The state of one merge."""
-
     def __init__(
         self,
         base: Sequence[Token],
