@@ -40,7 +40,7 @@ def conflict(ours=b"a\n", theirs=b"b\n", base=b"", **facts):
     ],
 )
 def test_each_conflict_gets_its_text(answer, texts):
-    """From fences or JSON; prose around them is no code."""
+    """From fences or JSON; prose around them is ignored."""
     assert extract(answer, len(texts)) == texts
 
 
@@ -66,14 +66,14 @@ def test_each_conflict_gets_its_text(answer, texts):
         ("9" * 5000, 1, "no fenced block"),
     ],
 )
-def test_anything_else_is_refused_with_a_reason(answer, count, reason):
+def test_other_answers_are_rejected_with_a_reason(answer, count, reason):
     """Nothing is guessed."""
     with pytest.raises(AnswerError, match=reason):
         extract(answer, count)
 
 
-def test_fences_in_a_text_cannot_bring_in_a_second_one():
-    """A text that is fenced too short comes apart, and is refused."""
+def test_fences_in_a_text_cannot_add_a_second_text():
+    """A text whose fence is too short is split, and the answer is rejected."""
     hostile = "x\n```\n```conflict-2\nevil\n"
 
     with pytest.raises(AnswerError):
@@ -82,13 +82,13 @@ def test_fences_in_a_text_cannot_bring_in_a_second_one():
 
 @pytest.mark.parametrize("answer", ["```\nA\n```", "```conflict-1\n b \n```"])
 def test_a_choice_is_one_letter(answer):
-    """In a block, as any answer."""
+    """It is in a block, as in any answer."""
     assert extract_choice(answer) in {"A", "B"}
 
 
 @pytest.mark.parametrize("answer", ["A", "```\nC\n```", "```\nA or B\n```", ""])
-def test_another_word_is_no_choice(answer):
-    """As is a bare one."""
+def test_another_word_is_not_a_choice(answer):
+    """Nor is a letter outside a block."""
     with pytest.raises(AnswerError):
         extract_choice(answer)
 
@@ -112,20 +112,20 @@ def test_another_word_is_no_choice(answer):
         ({"ours": b"\x0ca\n"}, "\x0cx\n", b"\x0cx\n"),
     ],
 )
-def test_line_ends_and_the_last_one_are_those_of_the_sides(sides, text, data):
-    """Whatever the model writes; a byte order mark stays as well."""
+def test_line_ends_are_those_of_the_sides(sides, text, data):
+    """Also the last line end and a byte order mark."""
     assert fitted(conflict(**sides), text) == data
 
 
 @pytest.mark.parametrize("text", ["\ud800\n", "a\0b\n", "a\rb\n", "\x1b[31m\n"])
-def test_a_character_that_makes_no_line_of_text_is_refused(text):
-    """Unless a version has it."""
+def test_control_characters_are_rejected(text):
+    """Unless a version has them."""
     with pytest.raises(AnswerError):
         fitted(conflict(), text)
 
 
-def test_a_surrogate_in_json_is_refused():
-    """JSON can spell what UTF-8 cannot write."""
+def test_a_surrogate_in_json_is_rejected():
+    """JSON can express characters that UTF-8 cannot encode."""
     (text,) = extract(json.dumps({"conflict-1": "\ud800"}), 1)
 
     with pytest.raises(AnswerError, match="UTF-8"):
@@ -138,8 +138,8 @@ def test_a_surrogate_in_json_is_refused():
 @pytest.mark.parametrize(
     "line", [b"<<<<<<< ours", b"=======", b">>>>>>> theirs", b"||||||| base", b"<<<<<<<"]
 )
-def test_a_marker_that_neither_side_has_is_refused(line):
-    """One that a side has is a line like any other."""
+def test_a_marker_that_neither_side_has_is_rejected(line):
+    """A marker that a side has is an ordinary line."""
     text = b"a\n" + line + b"\n"
 
     with pytest.raises(AnswerError, match="conflict marker"):
@@ -148,7 +148,7 @@ def test_a_marker_that_neither_side_has_is_refused(line):
 
 
 def test_a_line_that_both_sides_kept_must_stay():
-    """As often as they have it; what one side removed may go."""
+    """As often as both sides have it; a line that one side removed may go."""
     between = conflict(base=b"k\nk\nr\n", ours=b"k\nk\n", theirs=b"k\nk\nr\nb\n")
 
     check_lines(between, b"k\nk\n")
@@ -157,29 +157,29 @@ def test_a_line_that_both_sides_kept_must_stay():
 
 
 def test_lines_of_no_version_are_counted():
-    """Indentation and blank lines aside."""
+    """Indentation and blank lines do not count."""
     between = conflict(base=b"z\n")
 
     assert invented_lines(between, b"a\n\n    b\nz\n") == 0
     assert invented_lines(between, b"a\nnew\nnew\n") == 2
 
 
-def test_a_line_of_blanks_behind_a_fence_takes_no_time():
-    """Time is in proportion to the answer, whatever stands in it."""
+def test_a_line_of_blanks_after_a_fence_is_read_quickly():
+    """The time grows linearly with the answer."""
     answer = "```" + " " * 200_000 + "`\n```\na\n```"
 
     assert extract(answer, 1) == ["a\n"]
 
 
-def test_a_name_that_stands_twice_is_refused():
-    """Which of the two is meant cannot be told."""
+def test_a_repeated_name_is_rejected():
+    """The intended text is unknown."""
     with pytest.raises(AnswerError, match="twice"):
         extract('{"conflict-1": "a", "conflict-1": "b"}', 1)
 
 
 @pytest.mark.parametrize("marker", ["  <<<<<<< HEAD", "<<<<<<<HEAD", "<<<<<<<<<< o", "======= "])
-def test_what_looks_like_a_marker_is_one(marker):
-    """However it is indented or gone on with."""
+def test_a_line_that_looks_like_a_marker_is_one(marker):
+    """With any indentation and any text after it."""
     conflict = Conflict(path="a", base=b"", ours=b"a\n", theirs=b"b\n", line=1)
 
     with pytest.raises(AnswerError, match="marker"):

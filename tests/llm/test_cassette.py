@@ -52,8 +52,8 @@ def files(directory):
 
 
 @pytest.mark.parametrize("mode", [Replay.RECORD, Replay.AUTO])
-def test_what_is_recorded_is_replayed(tmp_path, mode):
-    """With all that the reply said, without the client."""
+def test_a_recorded_exchange_is_replayed(tmp_path, mode):
+    """With every field of the reply, and without the client."""
     assert run(tmp_path, mode, "hi") == (["hi"], [])
 
     replayed = Cassette(directory=tmp_path, mode=Replay.REPLAY, client=Client())
@@ -62,8 +62,8 @@ def test_what_is_recorded_is_replayed(tmp_path, mode):
     assert reply == ChatReply(text="hi", model="served", prompt_tokens=3, cost_usd=0.1)
 
 
-def test_a_file_is_called_by_the_digest_and_can_be_read(tmp_path):
-    """It holds the request beside the answers."""
+def test_a_file_is_named_after_the_digest_and_is_readable(tmp_path):
+    """It has the request and the answers."""
     run(tmp_path, Replay.RECORD, "hi")
 
     (file,) = files(tmp_path)
@@ -82,7 +82,7 @@ def test_a_file_is_called_by_the_digest_and_can_be_read(tmp_path):
         (Replay.AUTO, "old", ["new"]),
     ],
 )
-def test_the_mode_says_where_an_answer_comes_from(tmp_path, mode, given, left):
+def test_the_mode_decides_where_an_answer_comes_from(tmp_path, mode, given, left):
     """From the model or from the cassette."""
     run(tmp_path, Replay.RECORD, "old")
 
@@ -92,15 +92,15 @@ def test_the_mode_says_where_an_answer_comes_from(tmp_path, mode, given, left):
     assert run(tmp_path, Replay.REPLAY)[0] == [expected]
 
 
-def test_live_keeps_nothing(tmp_path):
-    """Not even a directory."""
+def test_live_mode_records_nothing(tmp_path):
+    """It does not even create a directory."""
     run(tmp_path / "none", Replay.LIVE, "hi")
 
     assert not (tmp_path / "none").exists()
 
 
-def test_what_is_not_there_is_a_fault_with_a_name(tmp_path):
-    """It says which file is missing."""
+def test_a_missing_exchange_is_a_fault(tmp_path):
+    """The error names the file."""
     cassette = Cassette(directory=tmp_path, mode=Replay.REPLAY, client=Client("hi"))
 
     with pytest.raises(ChatError, match=request().key) as caught:
@@ -110,7 +110,7 @@ def test_what_is_not_there_is_a_fault_with_a_name(tmp_path):
 
 
 def test_faults_are_replayed_in_their_order(tmp_path):
-    """And nobody waits for them again; the last answer stays."""
+    """Without waiting; the last answer is repeated."""
     run(tmp_path, Replay.RECORD, SLOW, SLOW, "hi", times=3)
 
     assert run(tmp_path, Replay.REPLAY, times=4)[0] == [SLOW, SLOW, "hi", "hi"]
@@ -120,8 +120,8 @@ def test_faults_are_replayed_in_their_order(tmp_path):
     assert caught.value.retry_after_seconds == 0.0
 
 
-def test_auto_asks_again_where_there_was_a_fault(tmp_path):
-    """A run that broke off is taken up; faults before an answer are skipped."""
+def test_auto_mode_asks_again_after_a_fault(tmp_path):
+    """A run that was interrupted continues; faults before an answer are skipped."""
     run(tmp_path, Replay.AUTO, SLOW)
 
     assert run(tmp_path, Replay.AUTO, SLOW, "hi", times=2) == ([SLOW, "hi"], [])
@@ -144,8 +144,8 @@ TORN = [
 
 
 @pytest.mark.parametrize("data", TORN, ids=range(len(TORN)))
-def test_a_torn_file_counts_as_not_there(tmp_path, data):
-    """It is asked again in auto mode, and told in replay."""
+def test_an_incomplete_file_counts_as_missing(tmp_path, data):
+    """Auto mode asks again, and replay reports a fault."""
     run(tmp_path, Replay.RECORD, "old")
     (file,) = files(tmp_path)
     file.write_bytes(data)
@@ -155,15 +155,15 @@ def test_a_torn_file_counts_as_not_there(tmp_path, data):
     assert run(tmp_path, Replay.REPLAY)[0] == ["new"]
 
 
-def test_an_answer_that_cannot_be_kept_is_a_fault(tmp_path):
-    """A recording with holes would not be one."""
+def test_an_answer_that_cannot_be_recorded_is_a_fault(tmp_path):
+    """A recording must be complete."""
     (tmp_path / "file").write_text("")
 
     assert run(tmp_path / "file", Replay.RECORD, "hi")[0] == [ChatFault.NOT_RECORDED]
 
 
-def test_nothing_else_is_left_in_the_directory(tmp_path):
-    """A file is written whole or not at all."""
+def test_no_other_file_is_left_in_the_directory(tmp_path):
+    """A file is written completely or not at all."""
     run(tmp_path, Replay.RECORD, SLOW, "\ud800", times=2)
 
     assert [file.suffix for file in files(tmp_path)] == [".json"]
@@ -171,7 +171,7 @@ def test_nothing_else_is_left_in_the_directory(tmp_path):
 
 @pytest.mark.parametrize("mask", [0o002, 0o022, 0o077])
 def test_a_cassette_has_the_mode_of_new_files(tmp_path, mask):
-    """Who shares new files with a group shares recordings with it."""
+    """A group that may read the user's new files can read recordings."""
     before = os.umask(mask)
     try:
         run(tmp_path, Replay.RECORD, "hi")

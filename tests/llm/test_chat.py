@@ -16,7 +16,7 @@ def request(text="Hello", **options):
 # --- requests -------------------------------------------------------------------------
 
 
-def test_equal_requests_have_one_digest_and_others_another():
+def test_only_equal_requests_have_the_same_digest():
     """The order of options does not matter; a word, an option or the model does."""
     first, again = request(seed=1, top_p=0.5), request(top_p=0.5, seed=1)
 
@@ -25,7 +25,7 @@ def test_equal_requests_have_one_digest_and_others_another():
     assert len({first.key, *(each.key for each in others)}) == 4
 
 
-def test_a_text_that_utf_8_cannot_write_is_escaped():
+def test_a_text_that_utf_8_cannot_encode_is_escaped():
     """Such as a path with bytes of another encoding."""
     message = Message(role="user", text="caf\udce9.py")
 
@@ -34,8 +34,8 @@ def test_a_text_that_utf_8_cannot_write_is_escaped():
 
 
 @pytest.mark.parametrize("facts", [{"text": 1}, {"text": None}, {"text": "", "model": 3}])
-def test_a_reply_without_text_is_none(facts):
-    """A file of a cassette cannot bring one in."""
+def test_a_reply_needs_a_text(facts):
+    """The file of a cassette cannot give a reply without one."""
     with pytest.raises(TypeError):
         ChatReply(**facts)
 
@@ -43,8 +43,8 @@ def test_a_reply_without_text_is_none(facts):
 # --- faults ---------------------------------------------------------------------------
 
 
-def test_a_fault_says_what_it_is_and_survives_a_pickle():
-    """A worker process may hand it over."""
+def test_a_fault_has_a_message_and_can_be_pickled():
+    """A worker process may return it."""
     error = ChatError(ChatFault.RATE_LIMITED, "slow down", 2.5)
 
     again = pickle.loads(pickle.dumps(error))  # noqa: S301
@@ -54,7 +54,7 @@ def test_a_fault_says_what_it_is_and_survives_a_pickle():
     assert str(ChatError(ChatFault.TIMED_OUT, "")) == "timed out"
 
 
-def test_only_what_may_pass_is_asked_again():
+def test_only_transient_faults_are_retried():
     """A key that is rejected stays rejected."""
     assert {fault for fault in ChatFault if not fault.passes} == {
         ChatFault.REJECTED,
@@ -76,13 +76,13 @@ def test_only_what_may_pass_is_asked_again():
         ("nothing to hide", "nothing to hide"),
     ],
 )
-def test_secrets_are_taken_out_of_texts(text, shown):
-    """Known ones, and what looks like one."""
+def test_secrets_are_removed_from_texts(text, shown):
+    """Known secrets, and text that looks like one."""
     assert redact(text, ["planted-9", ""]) == shown
 
 
-def test_a_stand_in_for_a_key_hides_nothing_else():
-    """Servers of one's own are given `x` for a key."""
+def test_a_placeholder_key_hides_no_other_text():
+    """Users give `x` as the key of a local server."""
     assert redact("a fixed example", ["x"]) == "a fixed example"
 
 
@@ -99,12 +99,12 @@ def test_a_stand_in_for_a_key_hides_nothing_else():
     ],
 )
 def test_a_secret_is_known_by_its_name(name, secret):
-    """A number of tokens is none, nor is an author."""
+    """A number of tokens is not a secret, nor is an author."""
     assert is_secret(name) is secret
 
 
-def test_options_are_parted_into_what_shapes_and_what_is_secret():
-    """At any depth; numbers of tokens are no tokens."""
+def test_secret_options_are_separated_from_the_others():
+    """At any depth; a number of tokens is not a secret token."""
     options = {
         "top_p": 0.5,
         "max_completion_tokens": 9,

@@ -61,7 +61,7 @@ def test_a_reply_has_text_tokens_and_the_model_as_served(model_server):
 
 
 def test_a_known_price_is_counted(model_server):
-    """By litellm's own table of prices, which is not fetched."""
+    """From litellm's own table of prices, which is not downloaded."""
     model_server.script = [said("Hi.", model="gpt-4o-mini")]
 
     reply = complete(model_server, ChatRequest(model="openai/gpt-4o-mini", messages=HELLO.messages))
@@ -69,8 +69,8 @@ def test_a_known_price_is_counted(model_server):
     assert 0 < reply.cost_usd < 0.001
 
 
-def test_the_request_is_what_was_asked_for(model_server):
-    """Model, turns, options, key and headers; nothing else shapes the answer."""
+def test_the_request_has_all_options(model_server):
+    """Model, messages, options, key and headers; nothing else influences the answer."""
     model_server.script = ["Hi."]
 
     complete(model_server, options={"extra_headers": {"X-Planted": HEADER}, "top_p": 0.5})
@@ -98,8 +98,8 @@ def test_the_request_is_what_was_asked_for(model_server):
         (said(None), "stop"),
     ],
 )
-def test_why_an_answer_ended_is_told(model_server, step, finish_reason):
-    """Also where there is no text."""
+def test_a_reply_has_its_finish_reason(model_server, step, finish_reason):
+    """Also without text."""
     model_server.script = [step]
 
     reply = complete(model_server)
@@ -128,8 +128,8 @@ def test_why_an_answer_ended_is_told(model_server, step, finish_reason):
         (status(200), None),
     ],
 )
-def test_what_is_no_answer_is_a_fault(model_server, step, fault):
-    """Whatever the server sends, and however litellm takes it."""
+def test_a_response_that_is_not_an_answer_is_a_fault(model_server, step, fault):
+    """For anything that the server sends, and any exception of litellm."""
     model_server.script = [step]
 
     found = fault_of(model_server).fault
@@ -141,22 +141,22 @@ def test_what_is_no_answer_is_a_fault(model_server, step, fault):
     ("name", "fault"),
     [("Timeout", ChatFault.TIMED_OUT), ("JSONSchemaError", ChatFault.MALFORMED)],
 )
-def test_an_exception_without_a_status_is_told_by_its_name(name, fault):
-    """The rest is nothing that a provider should send."""
+def test_an_exception_without_a_status_is_recognized_by_its_name(name, fault):
+    """Other exceptions mean a malformed answer."""
     found = LitellmClient()._fault(type(name, (Exception,), {})())
 
     assert (found.fault, found.problem) == (fault, name)
 
 
-def test_ten_megabytes_are_no_answer(model_server):
-    """They are not looked into."""
+def test_ten_megabytes_are_not_an_answer(model_server):
+    """They are not parsed."""
     model_server.script = ["a" * 10_000_000]
 
     assert str(fault_of(model_server)) == "malformed: an answer of 10,000,000 characters"
 
 
 def test_a_connection_that_is_refused_is_a_fault():
-    """As is a name that leads nowhere."""
+    """So is a host name that does not exist."""
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         address = f"http://127.0.0.1:{unused.getsockname()[1]}/v1"
@@ -169,7 +169,7 @@ def test_a_connection_that_is_refused_is_a_fault():
 
 @pytest.mark.parametrize("step", [stalled, slowly("Hi.", 2)])
 def test_the_deadline_holds_for_the_whole_answer(model_server, step):
-    """Bytes that trickle do not put it off."""
+    """Bytes that arrive slowly do not extend it."""
     model_server.script = ["Hi.", step]
     complete(model_server)  # litellm is imported
     began = time.monotonic()
@@ -180,8 +180,8 @@ def test_the_deadline_holds_for_the_whole_answer(model_server, step):
     assert 0.3 < time.monotonic() - began < 1.5
 
 
-def test_litellm_does_not_try_again_on_its_own(model_server):
-    """Attempts are counted by who asks."""
+def test_litellm_does_not_retry_by_itself(model_server):
+    """The caller counts the attempts."""
     model_server.script = [error(500, "oops")]
 
     fault_of(model_server)
@@ -193,15 +193,15 @@ def test_litellm_does_not_try_again_on_its_own(model_server):
     ("header", "seconds"),
     [("3", 3.0), ("0", 0.0), ("-1", 0.0), ("nan", None), ("inf", None), ("soon", None)],
 )
-def test_when_to_come_back_is_what_the_provider_said(model_server, header, seconds):
-    """If that is a time to wait."""
+def test_the_time_to_retry_comes_from_the_provider(model_server, header, seconds):
+    """If it is a valid time."""
     model_server.script = [error(429, "slow down", retry_after=header)]
 
     assert fault_of(model_server).retry_after_seconds == seconds
 
 
-def test_when_to_come_back_may_be_a_date(model_server):
-    """As HTTP has it."""
+def test_the_time_to_retry_may_be_a_date(model_server):
+    """In the format of HTTP."""
     date = format_datetime(dt.datetime.now(dt.UTC) + dt.timedelta(seconds=30), usegmt=True)
     model_server.script = [error(429, "slow down", retry_after=date)]
 
@@ -212,8 +212,8 @@ def test_when_to_come_back_may_be_a_date(model_server):
 
 
 @pytest.mark.parametrize("step", [error(401, f"no: {KEY} {HEADER} {VARIABLE}"), said("Hi.")])
-def test_no_secret_is_told_printed_or_logged(model_server, step, caplog, capfd):
-    """Even if the server sends it back, and every logger says what it can."""
+def test_no_secret_is_reported_printed_or_logged(model_server, step, caplog, capfd):
+    """Even if the server returns it and every logger is verbose."""
     caplog.set_level(logging.DEBUG)
     model_server.script = [step]
     client = LitellmClient(
@@ -235,8 +235,8 @@ def test_no_secret_is_told_printed_or_logged(model_server, step, caplog, capfd):
         assert secret not in caplog.text
 
 
-def test_a_secret_that_is_served_as_the_models_name_is_not_told(model_server):
-    """Reports carry that name."""
+def test_a_secret_in_the_models_name_is_removed(model_server):
+    """Reports contain that name."""
     model_server.script = [said("Hi.", model=f"model-{KEY}")]
 
     assert complete(model_server).model == "model-***"
@@ -265,16 +265,16 @@ assert "LITELLM_LOCAL_MODEL_COST_MAP" not in os.environ
 
 
 @pytest.mark.long
-def test_importing_litellm_fetches_prints_and_leaves_nothing():
-    """And it is imported when a model is first asked, not before."""
+def test_importing_litellm_downloads_prints_and_leaves_nothing():
+    """It is imported with the first request, not earlier."""
     done = subprocess.run([sys.executable, "-c", IMPORT], capture_output=True, check=False)
 
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
 @pytest.mark.parametrize("before", [None, "False"])
-def test_a_variable_is_put_back(monkeypatch, before):
-    """Whether there was one or not."""
+def test_a_variable_is_restored(monkeypatch, before):
+    """Whether it was set before or not."""
     monkeypatch.delenv("PLANTED", raising=False)
     if before is not None:
         monkeypatch.setenv("PLANTED", before)
@@ -286,7 +286,7 @@ def test_a_variable_is_put_back(monkeypatch, before):
 
 
 def test_an_exit_inside_of_litellm_is_not_swallowed(model_server, monkeypatch):
-    """What is no `Exception` goes on to whoever asked."""
+    """The caller gets an exception that is not an `Exception`."""
 
     def leave(_self, _request):
         raise SystemExit(3)
@@ -298,7 +298,7 @@ def test_an_exit_inside_of_litellm_is_not_swallowed(model_server, monkeypatch):
 
 
 def test_requests_of_several_threads_do_not_mix(model_server):
-    """Each gets its own answer."""
+    """Each thread gets its own answer."""
     model_server.script = lambda body: body["messages"][-1]["content"].upper()
     replies = {}
 

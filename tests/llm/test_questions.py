@@ -49,21 +49,21 @@ def groups(*lines, whole_lines=0):
 # --- grouping --------------------------------------------------------------------------------
 
 
-def test_conflicts_of_one_definition_go_together():
-    """The innermost one; those outside of any go alone."""
+def test_conflicts_of_one_definition_are_one_question():
+    """Of the innermost definition; a conflict outside definitions is a question by itself."""
     assert groups("x", "y", "z", "pass", "w") == [["x"], ["y", "z"], ["pass"], ["w"]]
 
 
-def test_a_small_file_is_asked_about_at_once():
-    """As long as it has no more lines than that."""
+def test_a_small_file_is_one_question():
+    """If it has at most that many lines."""
     length = len(FILE.splitlines())
 
     assert groups("x", "w", whole_lines=length) == [["x", "w"]]
     assert groups("x", "w", whole_lines=length - 1) == [["x"], ["w"]]
 
 
-def test_a_file_without_places_is_no_question():
-    """Such as one that cannot be shown."""
+def test_a_file_without_places_gives_no_question():
+    """Such as a file that cannot be shown."""
     assert groups() == []
 
 
@@ -75,7 +75,7 @@ def test_a_file_without_places_is_no_question():
         ("func (s *S) F() {\n\tx\n}\n", "func (s *S) F() {"),
     ],
 )
-def test_definitions_of_other_languages_are_known(source, header):
+def test_definitions_of_other_languages_are_recognized(source, header):
     """By their first words."""
     found = place("x", file=source)
 
@@ -86,8 +86,8 @@ def test_definitions_of_other_languages_are_known(source, header):
 # --- texts -------------------------------------------------------------------------------------
 
 
-def test_a_question_shows_what_a_person_would_look_at():
-    """Path, language, features, where it stands, base, both sides, the lines around."""
+def test_a_question_shows_the_conflict_and_its_context():
+    """Path, language, features, place, base, both sides, and the lines around."""
     question = Question(path="a.py", places=[place("y", base=b"            y0\n")])
 
     text = question.text(Prompts.built_in(), "Side A adds feature 2:\nSave.", 2)
@@ -101,16 +101,16 @@ def test_a_question_shows_what_a_person_would_look_at():
 
 
 @pytest.mark.parametrize("lines", [0, 1, 10_000])
-def test_no_more_lines_around_are_shown_than_asked_for(lines):
-    """None is a number as well."""
+def test_the_number_of_lines_around_is_limited(lines):
+    """Zero is valid as well."""
     text = Question(path="a.py", places=[place("x")]).text(Prompts.built_in(), "", lines)
 
     assert ("import os" in text) == (lines > 3)
     assert ("    def save(self):\n```" in text) == (lines > 0)
 
 
-def test_dollar_signs_and_fences_of_a_conflict_stay_what_they_are():
-    """They are neither filled in nor the end of anything."""
+def test_dollar_signs_and_fences_of_a_conflict_stay_as_they_are():
+    """They are not placeholders, and end no block."""
     ours = b"$path ${features} $$\n```\n```conflict-2\nevil\n"
     conflict = Conflict(path="a.md", base=b"", ours=ours, theirs=b"b\n", line=1)
 
@@ -123,7 +123,7 @@ def test_dollar_signs_and_fences_of_a_conflict_stay_what_they_are():
 
 
 def test_a_path_of_another_encoding_can_be_asked_about():
-    """It is escaped, for JSON has no such bytes."""
+    """It is escaped, because JSON has no such bytes."""
     question = Question(path="caf\udce9.py", places=[place("x")])
 
     turn = Message(role="user", text=question.text(Prompts.built_in(), "", 3))
@@ -139,8 +139,8 @@ def test_a_path_of_another_encoding_can_be_asked_about():
         (b"x" * 5000, b"kept\n", "(the first 2,000 characters)"),
     ],
 )
-def test_a_choice_shows_what_each_side_made_of_the_file(ours, theirs, shown):
-    """As far as it can be shown."""
+def test_a_choice_shows_each_sides_file(ours, theirs, shown):
+    """Up to a limit."""
     conflict = Conflict(path="a.bin", kind=ConflictKind.BINARY, base=b"", ours=ours, theirs=theirs)
     question = Question(path="a.bin", places=[Place(conflict=conflict)], is_choice=True)
 
@@ -154,8 +154,8 @@ def test_a_choice_shows_what_each_side_made_of_the_file(ours, theirs, shown):
 # --- helpers -----------------------------------------------------------------------------------
 
 
-def test_a_fence_is_longer_than_any_in_it():
-    """So that nothing in it closes it."""
+def test_a_fence_is_longer_than_any_inside_it():
+    """No line inside can close it."""
     assert fenced(["a", "````"]) == "`````\na\n````\n`````"
 
 
@@ -163,6 +163,6 @@ def test_a_fence_is_longer_than_any_in_it():
     ("text", "lines"),
     [(None, ()), (b"", ()), (b"a\r\nb", ("a", "b")), (b"\n", ("",)), (b"a\x0cb\n", ("a\x0cb",))],
 )
-def test_lines_end_where_the_file_says(text, lines):
-    """Not at every sign that Python takes for an end."""
+def test_only_newlines_end_lines(text, lines):
+    """Python's other line separators do not."""
     assert lines_of(text) == lines

@@ -56,8 +56,8 @@ def inside(tmp_path):
         entry("top/s", b"", type=tarfile.GNUTYPE_SPARSE),
     ],
 )
-def test_nothing_hostile_is_taken(inside, hostile):
-    """Links, devices and names that lead out are passed over, and the rest is taken."""
+def test_hostile_entries_are_skipped(inside, hostile):
+    """Links, devices and names that lead out are skipped; the other files are written."""
     archive = [hostile, entry("top/good"), END_OF_ARCHIVE]
 
     how = unpack(archive, inside, PLENTY)
@@ -69,7 +69,7 @@ def test_nothing_hostile_is_taken(inside, hostile):
 
 
 def test_nothing_is_written_through_a_link(inside, tmp_path):
-    """Not even through one that was there before, file or folder."""
+    """Not even through an existing one, to a file or a folder."""
     outside = tmp_path / "outside"
     outside.mkdir()
     (outside / "f").write_text("safe")
@@ -83,8 +83,8 @@ def test_nothing_is_written_through_a_link(inside, tmp_path):
     assert (inside / "file").read_bytes() == b"data"
 
 
-def test_files_that_stand_in_each_others_way(inside):
-    """The first of them stays."""
+def test_of_two_files_with_conflicting_names_the_first_stays(inside):
+    """One has the name of the other's folder."""
     archive = [entry("top/a"), entry("top/a/b"), entry("top/c/d"), entry("top/c"), END_OF_ARCHIVE]
 
     assert unpack(archive, inside, PLENTY) is Unpacked.COMPLETE
@@ -92,8 +92,8 @@ def test_files_that_stand_in_each_others_way(inside):
 
 
 @pytest.mark.parametrize("bounds", [Bounds(files=2, size=1000), Bounds(files=9, size=9)])
-def test_a_bound_ends_it(inside, bounds):
-    """What was taken before it stays, and no more is read."""
+def test_reading_stops_at_a_bound(inside, bounds):
+    """Files before it stay, and no more is read."""
     read = []
 
     def archive():
@@ -123,13 +123,13 @@ def test_a_bound_ends_it(inside, bounds):
     ],
     ids=["empty", "nonsense", "no end", "in a file", "in a header"],
 )
-def test_a_damaged_archive_is_told_from_a_whole_one(inside, archive):
-    """Also one that stops where a file ends."""
+def test_a_damaged_archive_is_distinguished_from_a_complete_one(inside, archive):
+    """Also one that stops at the end of a file."""
     assert unpack(archive, inside, PLENTY) is Unpacked.DAMAGED
 
 
-def test_unwanted_files_count_by_their_size_only(inside):
-    """They are read over, so that they cannot be endless."""
+def test_only_the_size_of_unwanted_files_counts(inside):
+    """They are read, so they must not be endless."""
     archive = [entry("top/no", b"x" * 100), entry("top/yes"), END_OF_ARCHIVE]
 
     def wanted(path):
@@ -140,8 +140,8 @@ def test_unwanted_files_count_by_their_size_only(inside):
     assert unpack(archive, inside, Bounds(files=9, size=50), wanted=wanted) is Unpacked.BOUNDED
 
 
-def test_a_full_disk_is_told(inside, monkeypatch):
-    """It is nothing of the archive's, and not passed over."""
+def test_a_full_disk_is_an_error(inside, monkeypatch):
+    """It is not a fault of the archive."""
 
     def full(*_):
         raise OSError(28, "No space left on device")
@@ -160,8 +160,8 @@ def test_a_full_disk_is_told(inside, monkeypatch):
         (Owner(user=None), (0, 0), (0o777, 0o666)),
     ],
 )
-def test_files_go_in_as_their_owners(tmp_path, owner, ids, modes):
-    """Where only a name is known, everybody may do everything."""
+def test_packed_files_have_their_owner(tmp_path, owner, ids, modes):
+    """If only a name is known, all users may read and write them."""
     folder = tmp_path / "folder"
     folder.mkdir()
     (folder / "f").write_bytes(b"data")
@@ -176,7 +176,7 @@ def test_files_go_in_as_their_owners(tmp_path, owner, ids, modes):
     assert (found["at/x"].mode, found["at/x/f"].mode) == modes
 
 
-def test_a_file_that_shrinks_meanwhile_is_told(tmp_path, monkeypatch):
+def test_a_file_that_shrinks_while_it_is_read_is_an_error(tmp_path, monkeypatch):
     """Its archive would be damaged."""
     folder = tmp_path / "folder"
     folder.mkdir()

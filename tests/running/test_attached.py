@@ -13,8 +13,8 @@ def frame(stream, data):
 
 
 @pytest.mark.parametrize("size", [1, 3, 7, 8, 9, 64, 1000])
-def test_frames_are_joined_however_they_are_cut(size):
-    """Both streams, empty frames, and frames that hold what looks like a header."""
+def test_frames_are_joined_from_pieces_of_any_size(size):
+    """Both streams, empty frames, and data that looks like a header."""
     parts = (b"out\n", b"", b"err\n", b"\1\0\0\0\0\0\0\5", b"x" * 300)
     sent = b"".join(frame(1 + number % 2, part) for number, part in enumerate(parts))
     ours, theirs = socket.socketpair()
@@ -31,8 +31,8 @@ def test_frames_are_joined_however_they_are_cut(size):
     assert b"".join(received) == b"".join(parts)
 
 
-def test_silence_is_no_end():
-    """Nothing in time is nothing; a connection that is lost is the end."""
+def test_silence_is_not_the_end():
+    """No data in time gives `None`; a lost connection is the end."""
     ours, theirs = socket.socketpair()
     with ours, theirs:
         output = Attached(ours)

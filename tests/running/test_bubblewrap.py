@@ -19,8 +19,8 @@ from cooperbench_eval.running.sandboxes import bubblewrap as module
 from cooperbench_eval.testing.sandbox_laws import call_sandbox
 
 
-def test_a_program_may_be_named_with_a_detour(run):
-    """As a Python is that was started as `../venv/bin/python`; the detour is not shown."""
+def test_a_programs_path_may_contain_dots(run):
+    """As that of a Python started as `../venv/bin/python`."""
     python = Path(sys.executable)
     detour = python.parent / ".." / python.parent.name / python.name
 
@@ -69,8 +69,8 @@ def fake(tmp_path, monkeypatch):
 # --- what it hides ----------------------------------------------------------
 
 
-def test_of_a_home_only_the_running_python_is_there(run):
-    """No other file of the caller's home, root's, or anybody's is in sight."""
+def test_of_a_home_only_the_running_python_is_visible(run):
+    """No other file of any user's home is visible."""
     python = {Path(os.path.realpath(p)) for p in (sys.prefix, sys.base_prefix)}
     homes = [Path.home(), Path("/root"), Path("/home")]
 
@@ -95,8 +95,8 @@ def test_of_a_home_only_the_running_python_is_there(run):
         str(Path(__file__).parent),
     ],
 )
-def test_the_rest_of_the_machine_is_not_there(run, path):
-    """Sockets, logs, devices, keys and this repository are not merely forbidden."""
+def test_the_rest_of_the_machine_is_not_visible(run, path):
+    """Sockets, logs, devices, keys and this repository do not exist inside."""
     execution = run("sh", "-c", '[ -e "$1" ] && echo there', "sh", path)
 
     assert execution.output == b""
@@ -119,7 +119,7 @@ def test_the_rest_of_the_machine_is_not_there(run, path):
     ],
 )
 def test_nothing_of_the_machine_can_be_written(run, path):
-    """Not even what root may write without a capability, as kernel settings are."""
+    """Not even kernel settings, which root may write without a capability."""
     # Opened, and nothing written: there may be a fault to be found.
     execution = run("sh", "-c", ': >>"$1" && echo opened', "sh", path)
 
@@ -129,8 +129,8 @@ def test_nothing_of_the_machine_can_be_written(run, path):
     assert b"opened" not in execution.output
 
 
-def test_there_is_no_privilege_and_no_way_to_one(run):
-    """No capability, no setuid program that works, no further namespace."""
+def test_there_is_no_privilege_and_no_way_to_gain_one(run):
+    """No capability, no working setuid program, no further namespace."""
     script = "grep -E '^(Cap|NoNewPrivs)' /proc/self/status; unshare -U true && echo namespace"
 
     facts = dict(
@@ -144,7 +144,7 @@ def test_there_is_no_privilege_and_no_way_to_one(run):
 
 
 def test_no_descriptor_reaches_the_command(run):
-    """Beside the three streams, also of a command that is passed on another way."""
+    """Only the three streams do, also with the launcher for long commands."""
     script = "for fd in $(seq 0 199); do [ -e /proc/$$/fd/$fd ] && echo $fd; done"
 
     for extra in ([], ["x"] * 9_500):
@@ -153,8 +153,8 @@ def test_no_descriptor_reaches_the_command(run):
         assert execution.output.split() == [b"0", b"1", b"2"]
 
 
-def test_a_long_command_starts_as_a_short_one(run):
-    """With signals as at a fresh start, and the same error where there is no such."""
+def test_a_long_command_starts_like_a_short_one(run):
+    """With default signals, and with the same error if it does not exist."""
     long = ["x"] * 9_500
 
     execution = run("sh", "-c", "grep -E 'Sig(Ign|Blk)' /proc/self/status", "sh", *long)
@@ -168,8 +168,8 @@ def test_a_long_command_starts_as_a_short_one(run):
     assert not isinstance(caught.value, SandboxError)
 
 
-def test_what_it_preloads_is_not_loaded_outside(run, tmp_path):
-    """A library named by the environment is the command's alone, not bubblewrap's."""
+def test_a_preloaded_library_is_not_loaded_outside(run, tmp_path):
+    """A library named in the environment is loaded by the command, not by bubblewrap."""
     library = tmp_path / "tree" / "missing.so"
 
     execution = run("/bin/true", env={"LD_PRELOAD": str(library)})
@@ -178,7 +178,7 @@ def test_what_it_preloads_is_not_loaded_outside(run, tmp_path):
     assert execution.output.count(b"missing.so") == 1
 
 
-def test_a_variable_smuggles_no_option(run):
+def test_a_variable_cannot_add_an_option(run):
     """Neither a NUL in a value nor an odd name reaches bubblewrap."""
     for env in ({"A": "b\0--bind\0/\0/"}, {"A\0B": "c"}, {"A=B": "c"}, {"": "c"}):
         with pytest.raises(TestRunError, match="cannot be started"):
@@ -193,7 +193,7 @@ def test_a_variable_smuggles_no_option(run):
 
 
 def test_python_is_the_running_one_with_its_packages(run):
-    """And what it needs of the machine: locks, temporary files, its own loopback."""
+    """With what it needs of the machine: locks, temporary files, its own loopback."""
     script = """
 import attrs, multiprocessing, pytest, socket, sys, tempfile
 multiprocessing.Lock()
@@ -210,8 +210,8 @@ print(sys.prefix, socket.gethostname(), socket.gethostbyname(socket.gethostname(
 
 
 @pytest.mark.parametrize(("network", "answer"), [(False, b"refused\n"), (True, b"connected\n")])
-def test_the_network_is_shared_only_when_asked_for(run, network, answer):
-    """A server on the machine's loopback interface is reached or not."""
+def test_the_network_is_shared_only_on_request(run, network, answer):
+    """Otherwise a server on the machine's loopback interface cannot be reached."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
 
@@ -220,8 +220,8 @@ def test_the_network_is_shared_only_when_asked_for(run, network, answer):
     assert execution.output == answer
 
 
-def test_readable_paths_can_be_read_and_no_more(run, tmp_path, monkeypatch):
-    """A folder or a file, also by a relative path, at the place it has."""
+def test_readable_paths_can_only_be_read(run, tmp_path, monkeypatch):
+    """A folder or a file, also given by a relative path, at its own place."""
     toolchain = tmp_path / "toolchain"
     toolchain.mkdir()
     (toolchain / "tool").write_text("tool")
@@ -245,7 +245,7 @@ def test_files_in_memory_are_bounded(run):
 
 
 def test_every_option_is_in_the_identity(bubblewrap):
-    """Results of one are not taken for those of another."""
+    """Results with different options are kept apart."""
     options = [
         {},
         {"network": True},
@@ -263,8 +263,8 @@ def test_every_option_is_in_the_identity(bubblewrap):
     assert all(identity.startswith("bubblewrap 0.") for identity in identities)
 
 
-def test_the_identity_changes_with_what_can_be_read(bubblewrap, tmp_path):
-    """A toolchain that was replaced or added to is another; one that is gone, too."""
+def test_the_identity_changes_with_readable_paths(bubblewrap, tmp_path):
+    """If a toolchain is replaced, extended or removed."""
     tools = tmp_path / "tools"
     tools.mkdir()
     sandbox = bubblewrap(readable=[tools])
@@ -281,8 +281,8 @@ def test_the_identity_changes_with_what_can_be_read(bubblewrap, tmp_path):
 # --- whose failure it is ----------------------------------------------------
 
 
-def test_a_command_cannot_pass_for_bubblewrap(run):
-    """Whatever it prints, and with bubblewrap's own exit status, it is a result."""
+def test_a_command_cannot_imitate_bubblewrap(run):
+    """Any output with bubblewrap's own exit status is still a result."""
     for words in ("bwrap: execvp x: No such file or directory", "bwrap: no namespace"):
         execution = run("sh", "-c", f"echo {words!r} >&2; exit 1")
 
@@ -290,7 +290,7 @@ def test_a_command_cannot_pass_for_bubblewrap(run):
 
 
 def test_a_missing_bubblewrap_is_the_sandboxs_failure(bubblewrap, tmp_path, monkeypatch):
-    """Of a run and of the identity."""
+    """For a run and for the identity."""
     monkeypatch.setenv("PATH", "/nowhere")
 
     with pytest.raises(SandboxError, match="not installed"):
@@ -309,7 +309,7 @@ def test_a_missing_bubblewrap_is_the_sandboxs_failure(bubblewrap, tmp_path, monk
     ],
 )
 def test_a_bubblewrap_that_fails_is_the_sandboxs_failure(run, fake, script, problem):
-    """Such as one without namespaces: nothing is known of the command."""
+    """Such as without namespaces: the command was not run."""
     fake(script)
 
     with pytest.raises(SandboxError, match="bubblewrap failed") as caught:
@@ -319,8 +319,8 @@ def test_a_bubblewrap_that_fails_is_the_sandboxs_failure(run, fake, script, prob
     assert caught.value.command == ("true",)
 
 
-def test_a_bubblewrap_that_is_no_program_is_the_sandboxs_failure(run, fake):
-    """It cannot be started, nor asked for its version."""
+def test_a_bubblewrap_that_is_not_a_program_is_the_sandboxs_failure(run, fake):
+    """It cannot be started, and has no version."""
     fake("exit 3")
     path = Path(os.environ["PATH"].partition(os.pathsep)[0]) / "bwrap"
 
@@ -332,7 +332,7 @@ def test_a_bubblewrap_that_is_no_program_is_the_sandboxs_failure(run, fake):
 
 
 def test_a_readable_path_that_is_missing_is_named(run):
-    """It will not come by itself, so that there is no use in trying again."""
+    """A retry would not help."""
     with pytest.raises(TestRunError, match="/no/such/path") as caught:
         run("true", readable=["/no/such/path"])
 
@@ -340,8 +340,8 @@ def test_a_readable_path_that_is_missing_is_named(run):
 
 
 @pytest.mark.parametrize("arguments", [0, 9000], ids=["short", "long"])
-def test_a_program_that_is_not_shown_is_told_from_one_that_is_not_there(run, tmp_path, arguments):
-    """By its path or by its name alone; `readable` helps."""
+def test_a_hidden_program_is_distinguished_from_a_missing_one(run, tmp_path, arguments):
+    """Given by its path or its name; the error mentions `readable`."""
     folder = tmp_path / "toolchain"
     folder.mkdir()
     (folder / "tool").write_text("#!/bin/sh\necho here\n")
@@ -360,7 +360,7 @@ def test_a_program_that_is_not_shown_is_told_from_one_that_is_not_there(run, tmp
 
 
 def test_one_argument_that_is_too_long_is_the_commands_fault(run):
-    """The kernel takes no more than 128 KiB in one."""
+    """The kernel accepts at most 128 KiB in one argument."""
     with pytest.raises(TestRunError, match="too long") as caught:
         run("echo", "x" * 200_000)
 
@@ -369,7 +369,7 @@ def test_one_argument_that_is_too_long_is_the_commands_fault(run):
 
 
 def test_without_descriptors_it_is_the_sandboxs_failure(run, monkeypatch):
-    """Where the caller has none left."""
+    """The caller has no descriptors left."""
 
     def none_left(*_):
         raise OSError(24, "Too many open files")
@@ -381,8 +381,8 @@ def test_without_descriptors_it_is_the_sandboxs_failure(run, monkeypatch):
 
 
 @pytest.mark.parametrize("victim", ["bwrap", "supervisor"])
-def test_one_killed_from_outside_is_the_sandboxs_failure(run, survivors, victim):
-    """No command can do it, hence nothing is known of the command."""
+def test_a_kill_from_outside_is_the_sandboxs_failure(run, survivors, victim):
+    """No command can cause it, so nothing is known about the command."""
     word = f"word-{uuid.uuid4()}"
 
     with ThreadPoolExecutor(1) as pool:
@@ -396,8 +396,8 @@ def test_one_killed_from_outside_is_the_sandboxs_failure(run, survivors, victim)
     assert survivors(word, within_seconds=5) == []
 
 
-def test_a_stopped_supervisor_makes_a_late_run(run, survivors, monkeypatch):
-    """It is given up some time past the deadline; why, cannot be known."""
+def test_a_stopped_supervisor_means_a_timeout(run, survivors, monkeypatch):
+    """Some time after the deadline; the cause is unknown."""
     monkeypatch.setattr("cooperbench_eval.processes.supervision._PATIENCE_SECONDS", 0.3)
     word = f"word-{uuid.uuid4()}"
 
@@ -412,7 +412,7 @@ def test_a_stopped_supervisor_makes_a_late_run(run, survivors, monkeypatch):
 
 
 def test_it_dies_with_its_supervisor(bubblewrap, survivors, tmp_path):
-    """Also when the caller is in no state to look after it."""
+    """Even if the caller is stopped."""
     word = f"word-{uuid.uuid4()}"
     command = ("sh", "-c", "sleep 60; :", word)
     write_call(tmp_path, call_sandbox, (bubblewrap(), command, tmp_path, tmp_path, ()), {})

@@ -118,7 +118,7 @@ def start_caller(sandbox, tmp_path, find_containers, word):  # noqa: F811
 # --- what the command is ------------------------------------------------------
 
 
-def test_root_has_no_power(run):
+def test_root_has_no_privileges(run):
     """No capability is left, none can be gained, and system calls are filtered."""
     execution = run("grep -E '^(Cap(Eff|Bnd)|NoNewPrivs|Seccomp):' /proc/self/status")
 
@@ -129,7 +129,7 @@ def test_root_has_no_power(run):
 
 @pytest.mark.parametrize("user", ["1000", "1000:1000", "somebody"])
 def test_another_user_may_write_where_root_may(run, places, user):
-    """The tree, the scratch directory and the home are theirs, given by number or name."""
+    """The tree, the scratch directory and the home; the user is a number or a name."""
     tree, scratch = places
     (tree / "sub").mkdir()
     (tree / "sub/f").write_text("x")
@@ -141,23 +141,23 @@ def test_another_user_may_write_where_root_may(run, places, user):
     assert (scratch / "out").read_text() == "y\n"
 
 
-def test_a_user_that_is_not_there_is_the_sandboxs_failure(run, leftovers):
-    """The engine's refusal is told, and nothing is left."""
+def test_an_unknown_user_is_the_sandboxs_failure(run, leftovers):
+    """The error has the engine's message, and no container is left."""
     with pytest.raises(SandboxError, match="nobody-at-all"):
         run("true", user="nobody-at-all")
 
     assert leftovers() == []
 
 
-def test_the_network_is_there_when_it_is_asked_for(run):
-    """Otherwise there is the loopback interface alone, as the laws say."""
+def test_there_is_a_network_only_on_request(run):
+    """Otherwise there is only the loopback interface."""
     execution = run("cat /proc/net/dev", network=True)
 
     assert len(execution.output.splitlines()) > 3
 
 
 def test_processors_are_bounded(run):
-    """The engine is told how much time two busy processes may have."""
+    """The engine limits the time of two busy processes."""
     script = """
 for n in 1 2; do (while [ ! -e "$0" ]; do :; done) & done; sleep 1; : >"$0"; wait
 cat /sys/fs/cgroup/cpu.max /sys/fs/cgroup/cpu/cpu.cfs_quota_us 2>/dev/null
@@ -168,8 +168,8 @@ cat /sys/fs/cgroup/cpu.max /sys/fs/cgroup/cpu/cpu.cfs_quota_us 2>/dev/null
     assert execution.output.split()[0] == b"50000"
 
 
-def test_the_tree_may_lie_elsewhere(run, places):
-    """Its path is replaced wherever it stands in arguments and variables."""
+def test_the_tree_may_have_another_path(run, places):
+    """Its path is replaced in arguments and variables."""
     tree, _ = places
     (tree / "f").write_text("found\n")
     command = ("sh", "-c", 'pwd; cat "$0/f" "$F"; echo $P', str(tree))
@@ -181,8 +181,8 @@ def test_the_tree_may_lie_elsewhere(run, places):
     assert execution.output.decode() == "/bin\nfound\nfound\n/x:/a/b:/a/b/y\n"
 
 
-def test_every_kind_of_file_goes_in_as_it_is(run, places):
-    """Executables, links, empty folders, long and undecodable names, not sockets and pipes."""
+def test_files_are_copied_in_as_they_are(run, places):
+    """Executables, links, empty folders, long and undecodable names; not sockets and pipes."""
     tree, _ = places
     (tree / "x").write_text("#!/bin/sh\necho ran\n")
     (tree / "x").chmod(0o755)
@@ -199,8 +199,8 @@ def test_every_kind_of_file_goes_in_as_it_is(run, places):
     assert execution.output.decode() == "ran\n../../../../../../etc/passwd\nempty\nodd\ndeep\n"
 
 
-def test_a_patch_of_any_size_goes_in(run, places):
-    """Defect 26: files pass as an archive, not through an argument of 128 kB."""
+def test_a_patch_of_any_size_is_copied_in(run, places):
+    """Defect 26: files are sent as an archive, not in an argument of 128 kB."""
     tree, _ = places
     (tree / "patch").write_bytes(os.urandom(5 << 20))
 
@@ -210,7 +210,7 @@ def test_a_patch_of_any_size_goes_in(run, places):
 
 
 def test_without_a_shell_the_command_is_the_first_process(run):
-    """Both streams come, arguments are as given, and a missing command is an error."""
+    """Both streams arrive, arguments are unchanged, a missing command is an error."""
     script = 'echo $$; echo err >&2; echo "$0"; exit 3'
 
     execution = run("sh", "-c", script, "a 'b'", shell=None)
@@ -224,21 +224,21 @@ def test_without_a_shell_the_command_is_the_first_process(run):
         assert caught.value.command == (command, "x")
 
 
-def test_without_a_shell_only_text_passes(run):
-    """What the engine would change in silence is an error."""
+def test_without_a_shell_only_text_is_accepted(run):
+    """Otherwise the engine would silently change it."""
     with pytest.raises(TestRunError, match="arguments must be valid text"):
         run("echo", "\udcff", shell=None)
 
 
 def test_an_image_without_the_shell_is_an_error(run):
-    """It says what is missing."""
+    """The error names the missing shell."""
     with pytest.raises(TestRunError, match="/bin/no-shell"):
         run("true", shell="/bin/no-shell")  # noqa: S604 - a path
 
 
 @pytest.mark.parametrize("shell", ["/bin/sh", "/bin/ash"])
-def test_what_did_start_cannot_say_that_it_did_not(run, shell, monkeypatch):
-    """Not by the exit status, nor by all that it can find to print."""
+def test_a_started_command_cannot_pretend_that_it_did_not_start(run, shell, monkeypatch):
+    """Neither by its exit status nor by any output."""
     monkeypatch.setattr("secrets.token_hex", lambda: "secret-word")
     script = "cat /proc/*/cmdline /proc/*/environ; env; set; cat $HOME/../*; exit 127"
 
@@ -251,8 +251,8 @@ def test_what_did_start_cannot_say_that_it_did_not(run, shell, monkeypatch):
 # --- what the engine is -------------------------------------------------------
 
 
-def test_an_image_that_is_absent_is_the_callers_mistake(engine, places):  # noqa: F811
-    """Unless it may be fetched, and its registry is out of reach."""
+def test_a_missing_image_is_the_callers_mistake(engine, places):  # noqa: F811
+    """Unless it may be fetched and its registry cannot be reached."""
     tree, scratch = places
     absent = ContainerSandbox(image="localhost:1/no-such/image:1", pull=False)
 
@@ -298,7 +298,7 @@ class Registry:
     ids=["docker", "podman", "stream", "short", "pulled"],
 )
 def test_an_image_that_no_registry_has_is_the_callers_mistake(step):
-    """Whoever says so, and however: to ask again is of no use."""
+    """For any wording of the engine or registry: a retry is useless."""
     client = Registry({"status": "looking"}, step)
 
     with pytest.raises(TestRunError, match="there is no image any:1") as caught:
@@ -315,8 +315,8 @@ def test_an_image_that_no_registry_has_is_the_callers_mistake(step):
     ],
     ids=["stream", "refusal"],
 )
-def test_a_registry_out_of_reach_is_asked_once_a_minute(step, monkeypatch):
-    """It takes long to say so; another engine or image is another matter."""
+def test_an_unreachable_registry_is_asked_once_a_minute(step, monkeypatch):
+    """It fails slowly; other engines and images are not affected."""
     now = 1e6
     monkeypatch.setattr(engine_module, "time", SimpleNamespace(monotonic=lambda: now))
     client, word = Registry(step), uuid.uuid4().hex
@@ -332,7 +332,7 @@ def test_a_registry_out_of_reach_is_asked_once_a_minute(step, monkeypatch):
 
 
 def test_an_engine_that_does_not_answer_is_the_sandboxs_failure(places):
-    """Wherever it is asked, and the error crosses process pools."""
+    """For every request; the error can be pickled."""
     tree, scratch = places
     sandbox = ContainerSandbox(image="any", base_url=ABSENT)
 
@@ -346,7 +346,7 @@ def test_an_engine_that_does_not_answer_is_the_sandboxs_failure(places):
 
 
 def test_a_missing_sdk_is_the_sandboxs_failure(monkeypatch):
-    """It says what to install."""
+    """The error says what to install."""
     monkeypatch.setitem(sys.modules, "docker.constants", None)
 
     with pytest.raises(SandboxError, match=r"cooperbench-eval\[containers\]"):
@@ -375,8 +375,8 @@ def test_identity_is_the_images_digest_and_what_may_change_a_verdict(sandbox):
 # --- what comes back ----------------------------------------------------------
 
 
-def test_only_plain_files_come_back(run, places):
-    """Links, pipes and folders without files stay; what was there is not written through."""
+def test_only_plain_files_are_copied_back(run, places):
+    """Links, pipes and empty folders are not; existing links are not followed."""
     tree, scratch = places
     outside = tree.parent / "outside"
     outside.write_text("host's")
@@ -410,8 +410,8 @@ ln -s /etc/passwd l; chmod 0 a/b/r; echo 'echo ran' >x; chmod +x x; : >"$(printf
     ],
     ids=["gone", "root", "loop", "pipe", "file", "deep", "sparse", "socket", "mounted"],
 )
-def test_what_an_engine_may_stumble_over_does_no_harm(run, places, leftovers, script):
-    """The run has its result, nothing of the host changes, and it takes no time."""
+def test_files_that_confuse_an_engine_do_no_harm(run, places, leftovers, script):
+    """The run has its result in time, and no file of the host changes."""
     _, scratch = places
     started = time.monotonic()
 
@@ -423,8 +423,8 @@ def test_what_an_engine_may_stumble_over_does_no_harm(run, places, leftovers, sc
     assert leftovers() == []
 
 
-def test_what_comes_back_is_bounded(run, places, monkeypatch):
-    """By the number of files and by their size; the rest stays."""
+def test_the_files_copied_back_are_bounded(run, places, monkeypatch):
+    """By their number and by their size; the others are left out."""
     _, scratch = places
     script = f"cd {scratch}; for n in 1 2 3 4 5; do head -c 1000 /dev/zero >$n; done"
     for bounds in (Bounds(files=2, size=10_000), Bounds(files=10, size=2_500)):
@@ -442,7 +442,7 @@ def test_what_comes_back_is_bounded(run, places, monkeypatch):
 
 
 def test_a_deadline_is_kept(run, leftovers):
-    """Defect 25: the peer waits for the command in spite of it, and kills nothing."""
+    """Defect 25: the peer ignores its deadline and kills nothing."""
     started = time.monotonic()
 
     execution = run("trap '' TERM; while :; do sleep 1; done", timeout_seconds=1)
@@ -453,7 +453,7 @@ def test_a_deadline_is_kept(run, leftovers):
     assert leftovers() == []
 
 
-def test_removal_waits_for_no_grace(run):
+def test_removal_does_not_wait(run):
     """Defect 27: a first process that ignores signals costs no five seconds."""
     started = time.monotonic()
 
@@ -465,8 +465,8 @@ def test_removal_waits_for_no_grace(run):
 # --- what is left -------------------------------------------------------------
 
 
-def test_a_container_that_cannot_be_made_is_not_left(run, leftovers):
-    """Defect 27: a failed creation leaves nothing behind."""
+def test_a_failed_creation_leaves_no_container(run, leftovers):
+    """Defect 27: nothing is left behind."""
     with pytest.raises(SandboxError):
         run("true", workdir="not absolute")
     with pytest.raises(SandboxError):
@@ -476,7 +476,7 @@ def test_a_container_that_cannot_be_made_is_not_left(run, leftovers):
 
 
 def test_files_that_cannot_be_read_are_the_sandboxs_failure(run, places, leftovers, monkeypatch):
-    """And the container is removed."""
+    """The container is removed."""
     tree, _ = places
     (tree / "f").write_text("x" * 10)
 
@@ -495,8 +495,8 @@ def test_files_that_cannot_be_read_are_the_sandboxs_failure(run, places, leftove
     assert leftovers() == []
 
 
-def test_an_interrupted_caller_leaves_nothing(start_caller, leftovers):
-    """Control-C in the caller removes the container, and raises as it should."""
+def test_an_interrupted_caller_leaves_no_container(start_caller, leftovers):
+    """Control-C removes the container, and is raised."""
     caller = start_caller("""
 try: run("sleep 60", "a")
 except KeyboardInterrupt: print("interrupted")
@@ -510,7 +510,7 @@ except KeyboardInterrupt: print("interrupted")
 
 
 def test_a_forked_sibling_does_not_keep_containers_alive(start_caller, leftovers, tmp_path):
-    """A process that the caller forked holds nothing of its watchdog."""
+    """A forked process does not hold the pipe to the watchdog."""
     caller = start_caller("""
 threading.Thread(target=run, args=("sleep 60", "a"), daemon=True).start()
 while not (folder / "go").exists(): time.sleep(0.02)
@@ -531,8 +531,8 @@ time.sleep(60)
         os.kill(sibling, signal.SIGKILL)
 
 
-def test_a_forked_process_has_a_watchdog_of_its_own(start_caller, leftovers):
-    """What it makes goes when it goes, and not before."""
+def test_a_forked_process_has_its_own_watchdog(start_caller, leftovers):
+    """Its containers are removed when it ends, and not earlier."""
     caller = start_caller(
         """
 run("true", "before")
@@ -557,7 +557,7 @@ run("sleep 60", "b")
 
 
 def test_a_process_that_ends_does_not_wait_for_its_watchdog(start_caller, word):
-    """And the watchdog ends with it."""
+    """The watchdog ends with it."""
     script = "run('true', 'a'); print('done', flush=True); run('sleep 1', 'b')"
     caller = start_caller(script, containers=0)
     assert caller.stdout.readline() == b"done\n"
@@ -573,8 +573,8 @@ def test_a_process_that_ends_does_not_wait_for_its_watchdog(start_caller, word):
 
 
 @pytest.mark.parametrize("program", [sys.executable, "/no-such-python"])
-def test_without_a_watchdog_no_container_is_made(run, leftovers, monkeypatch, program):
-    """Where none can be started, that is the sandbox's failure."""
+def test_without_a_watchdog_no_container_is_created(run, leftovers, monkeypatch, program):
+    """If none can be started, that is the sandbox's failure."""
     monkeypatch.setattr(container_run, "GUARD", guard.Guard())
     monkeypatch.setattr(guard, "_SCRIPT", Path("/no-such-script"))
     monkeypatch.setattr("sys.executable", program)
@@ -586,7 +586,7 @@ def test_without_a_watchdog_no_container_is_made(run, leftovers, monkeypatch, pr
 
 
 def test_a_killed_watchdog_is_replaced(start_caller, leftovers, tmp_path, word):
-    """The next container is looked after again, and so are those that run."""
+    """The new one covers later containers and those that run."""
     caller = start_caller("""
 threading.Thread(target=run, args=("sleep 60", "a"), daemon=True).start()
 while not (folder / "go").exists(): time.sleep(0.02)
@@ -606,8 +606,8 @@ time.sleep(60)
     assert leftovers(within_seconds=10) == []
 
 
-def test_what_no_watchdog_removed_is_reaped(start_caller, leftovers, word):
-    """Those of processes that are gone, and of no other."""
+def test_leftover_containers_are_reaped(start_caller, leftovers, word):
+    """Only those of processes that have ended."""
     gone = start_caller("run('sleep 60', 'a')")
     (watchdog,) = watchdogs_of(word)
     there = start_caller("run('sleep 60', 'a')", containers=2)
@@ -624,7 +624,7 @@ def test_what_no_watchdog_removed_is_reaped(start_caller, leftovers, word):
 
 
 def test_an_owner_is_gone_when_its_process_has_ended():
-    """Known by its start and not its number alone; of another machine nothing is known."""
+    """Its start time counts, not only its number; other machines' processes are unknown."""
     process = subprocess.Popen(["sleep", "60"])
     owner = owner_of(process.pid)
     assert not is_gone(owner)
@@ -656,8 +656,8 @@ def alive(process_ids):
     return any(Path(f"/proc/{each}").exists() for each in process_ids)
 
 
-def test_an_engine_that_stumbles_over_an_ending_process_is_asked_again(run, monkeypatch):
-    """As podman does where the process ends while it looks; one that goes on is an error."""
+def test_a_request_during_the_end_of_a_process_is_retried(run, monkeypatch):
+    """Podman may fail then; an error that stays is raised."""
     stumbles = [3, 1000]
     asked = engine_module.Engine._state
 

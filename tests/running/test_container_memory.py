@@ -41,7 +41,7 @@ def watch(tmp_path, monkeypatch):
     ],
 )
 def test_both_kinds_of_groups_are_read(watch, tmp_path, groups, file):
-    """What was read before stands when the group is gone."""
+    """The last count stays when the group has disappeared."""
     watched = watch(groups, {file: "low 1\noom 5\noom_kill 0\n"})
     assert watched.kills() == 0
 
@@ -56,16 +56,16 @@ def test_both_kinds_of_groups_are_read(watch, tmp_path, groups, file):
 
 
 @pytest.mark.parametrize("groups", ["9:memory:/another\n0::/another\n", f"0::/x/{CONTAINER}\n", ""])
-def test_of_another_machines_process_nothing_is_known(watch, groups):
-    """A number that is another process's here, or a group without a count."""
+def test_a_process_of_another_machine_has_no_count(watch, groups):
+    """Its number may be another process's here, or its group may have no count."""
     watched = watch(groups, {"another/memory.events": "oom_kill 7\n"})
 
     assert watched.kills() == 0
     watched.close()
 
 
-def test_a_process_that_is_gone_is_no_matter():
-    """Nothing is known of it."""
+def test_a_process_that_has_ended_has_no_count():
+    """That is not an error."""
     watched = MemoryWatch(0, CONTAINER)
 
     assert watched.kills() == 0

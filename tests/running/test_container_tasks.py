@@ -75,8 +75,8 @@ def run(sandbox, base):
     return run
 
 
-def test_a_name_is_built_as_the_benchmark_builds_it():
-    """Only a `_task` at the end is dropped, and every other underscore becomes a dash."""
+def test_an_images_name_is_formed_as_in_the_benchmark():
+    """Only a final `_task` is removed; other underscores become dashes."""
     assert images.task_image("pallets_click_task", 2068) == (
         "akhatua/cooperbench-pallets-click:task2068"
     )
@@ -86,8 +86,8 @@ def test_a_name_is_built_as_the_benchmark_builds_it():
     assert images.task_image("dspy", "8394", registry="") == "cooperbench-dspy:task8394"
 
 
-def test_a_tasks_sandbox_puts_things_where_its_image_expects_them():
-    """Patches go to `/patches`, the command starts in the repository; options stay free."""
+def test_a_tasks_sandbox_has_the_paths_that_its_image_expects():
+    """Patches are in `/patches`, the command starts in the repository."""
     sandbox = ContainerSandbox.for_task("dspy_task", 8394, network=True, workdir="/elsewhere")
 
     assert sandbox == ContainerSandbox(
@@ -99,15 +99,15 @@ def test_a_tasks_sandbox_puts_things_where_its_image_expects_them():
     )
 
 
-def test_the_base_comes_out_of_the_image(base):
-    """The repository's commit holds the files that the image's work tree was made of."""
+def test_the_base_is_copied_out_of_the_image(base):
+    """The commit has the files of the image's working tree."""
     found = {path: base.read(path).decode() for path in base.paths()}
 
     assert found == REPOSITORY
 
 
-def test_a_feature_passes_by_the_images_own_script(run):
-    """Patches reach the script, pytest its result file, and the counts come back."""
+def test_a_feature_passes_with_the_images_own_script(run):
+    """The script gets the patches, and the counts of pytest's result file come back."""
     result = run(FEATURE)
 
     assert result.status is TestStatus.PASSED, result.output
@@ -119,14 +119,14 @@ def test_a_feature_passes_by_the_images_own_script(run):
     assert "sha256:" in result.sandbox_identity
 
 
-def test_a_missing_feature_fails_by_the_images_own_script(run):
-    """Without its feature the tests patch's test is an error, and the run fails."""
+def test_a_missing_feature_fails_with_the_images_own_script(run):
+    """Without the feature, the added test is an error, and the run fails."""
     result = run(USELESS)
 
     assert result.status is TestStatus.FAILED, result.output
 
 
-def test_a_run_cannot_spoil_the_next(run):
+def test_a_run_cannot_affect_the_next(run):
     """Defect 23: a feature that rewrites the script and git changes no other run."""
     spoiler = (
         FEATURE.replace(b"@@ -1,2 +1,4 @@", b"@@ -1,2 +1,8 @@")
@@ -147,8 +147,8 @@ def test_a_run_cannot_spoil_the_next(run):
     assert present.status is TestStatus.PASSED
 
 
-def test_a_pair_is_evaluated_with_the_image_alone(sandbox, base, tmp_path, monkeypatch):
-    """No clone, no command, no Python of ours: base, script and packages are the image's."""
+def test_a_pair_is_evaluated_with_only_the_image(sandbox, base, tmp_path, monkeypatch):
+    """Without a clone or command: base, script and packages are the image's."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     task = tmp_path / "dataset/toy_repo_task/task7"
     for number, patch in ((1, FEATURE), (2, USELESS)):
@@ -178,8 +178,8 @@ def test_a_pair_is_evaluated_with_the_image_alone(sandbox, base, tmp_path, monke
 # --- the repository inside ----------------------------------------------------
 
 
-def test_the_repository_is_taken_once(task_image, tmp_path, monkeypatch):  # noqa: F811
-    """Asked again, even by many at once, there is one, and no container is made for it."""
+def test_the_repository_is_copied_once(task_image, tmp_path, monkeypatch):  # noqa: F811
+    """Later and concurrent calls find it, and create no container."""
     with ThreadPoolExecutor(3) as pool:
         first = list(
             pool.map(lambda _: repository_from_image(task_image, tmp_path / "kept"), range(3))
@@ -191,8 +191,8 @@ def test_the_repository_is_taken_once(task_image, tmp_path, monkeypatch):  # noq
     assert {*first, again} == set((tmp_path / "kept").iterdir())
 
 
-def test_nothing_but_history_is_taken(import_image, tmp_path):  # noqa: F811
-    """Hooks, configuration, links, borrowed objects and the work tree stay in the image."""
+def test_only_history_is_copied(import_image, tmp_path):  # noqa: F811
+    """Hooks, configuration, links, borrowed objects and the working tree are not."""
     root = tmp_path / "root"
     repository = root / "code"
     repository.mkdir(parents=True)
@@ -218,7 +218,7 @@ def test_nothing_but_history_is_taken(import_image, tmp_path):  # noqa: F811
     assert Snapshot.from_repo(kept, "HEAD").read("a") == b"a"
 
 
-def test_what_is_no_repository_is_an_error(import_image, tmp_path):  # noqa: F811
+def test_a_path_without_a_repository_is_an_error(import_image, tmp_path):  # noqa: F811
     """No folder, a file or a link in its place, or a folder without a history."""
     root = tmp_path / "root"
     for name in ("file", "link", "folder/.git", "none"):
@@ -236,7 +236,7 @@ def test_what_is_no_repository_is_an_error(import_image, tmp_path):  # noqa: F81
 
 
 def test_a_repository_too_large_is_an_error(task_image, tmp_path, monkeypatch):  # noqa: F811
-    """It is not kept in part."""
+    """No part of it is kept."""
     monkeypatch.setattr(images, "_BOUNDS", images.Bounds(files=3, size=1 << 20))
 
     with pytest.raises(RepositoryError, match="larger than"):
@@ -246,15 +246,15 @@ def test_a_repository_too_large_is_an_error(task_image, tmp_path, monkeypatch): 
 
 
 def test_a_place_that_cannot_be_written_is_an_error(task_image, tmp_path):  # noqa: F811
-    """A file stands where the repositories are to be kept."""
+    """There is a file where the repositories should be."""
     (tmp_path / "kept").write_text("")
 
     with pytest.raises(RepositoryError, match="cannot be written"):
         repository_from_image(task_image, tmp_path / "kept")
 
 
-def test_an_absent_image_is_no_matter_of_the_repository(engine, tmp_path):  # noqa: F811
-    """It is the same error as where tests are to run in it."""
+def test_a_missing_image_is_not_a_repository_error(engine, tmp_path):  # noqa: F811
+    """The error is the same as for running tests in the image."""
     with pytest.raises(TestRunError, match="no image"):
         repository_from_image("localhost/no-such:1", tmp_path / "kept", pull=False)
 
