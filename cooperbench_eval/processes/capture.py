@@ -4,7 +4,7 @@ __all__ = ["Capture"]
 
 
 class Capture:
-    r"""Takes bytes as they come and keeps the first and the last of them.
+    r"""Receives output piece by piece, and keeps its beginning and its end.
 
     Example:
         >>> capture = Capture(3)
@@ -15,32 +15,28 @@ class Capture:
     """
 
     def __init__(self, limit: int) -> None:
-        """Start empty.
-
-        Args:
-            limit: How many bytes to keep at each end.
-        """
+        """Keep *limit* bytes at each end."""
         self._limit = limit
         self._head = bytearray()
         self._tail = bytearray()
         self._total = 0
 
     def feed(self, data: bytes) -> None:
-        """Take the next bytes."""
+        """Add the next bytes."""
         self._total += len(data)
         room = self._limit - len(self._head)
         self._head += data[:room]
         self._tail += data[room:]
-        # Twice the limit, so that the tail moves once for many small pieces.
+        # At twice the limit, so that many small pieces move the tail only once.
         if len(self._tail) > 2 * self._limit:
             del self._tail[: len(self._tail) - self._limit]
 
     def skip(self, size: int) -> None:
-        """Count *size* bytes as cut, which lie between the first and the last."""
+        """Count *size* bytes between both ends as cut."""
         self._total += size
 
     def value(self) -> bytes:
-        """Return what was kept, with a line in place of what was cut."""
+        """Return both ends; a line between them says how many bytes were cut."""
         tail = bytes(self._tail[-self._limit :])
         cut = self._total - len(self._head) - len(tail)
         if not cut:

@@ -1,4 +1,4 @@
-"""What the tests of hosts share: a word to know processes by, and a temporary folder."""
+"""Fixtures of the tests of hosts: a word that identifies processes, a temporary folder."""
 
 import os
 import signal
@@ -12,7 +12,7 @@ from processparts import EXAMPLES, live, until
 
 @pytest.fixture
 def word():
-    """Return a word of one test's; in the end no process lives that was started with it."""
+    """Return a word of one test; at the end, no process with this argument may be alive."""
     word = f"word-{uuid.uuid4()}"
     yield word
     left = live(word)
@@ -23,7 +23,7 @@ def word():
 
 @pytest.fixture
 def temporary(tmp_path, monkeypatch):
-    """Return a temporary folder of the test's own, which is empty in the end."""
+    """Return a temporary folder of one test, which must be empty at the end."""
     folder = tmp_path / "temporary"
     folder.mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(folder))

@@ -1,4 +1,4 @@
-"""Pairs that are awaited: the reports are those of `evaluate`, and no test outlives its task."""
+"""Awaited evaluations: reports equal those of `evaluate`, and no test outlives its task."""
 
 import asyncio
 import inspect
@@ -14,7 +14,7 @@ import cooperbench_eval as ce
 
 @pytest.fixture(params=["local", "bubblewrap"])
 def sandbox(request):
-    """Return each sandbox of this machine; where bubblewrap must work, it must."""
+    """Return each sandbox of this machine; in CI, bubblewrap must work."""
     if request.param == "local":
         return ce.LocalSandbox()
     if problem := ce.bubblewrap_problem():
@@ -22,8 +22,8 @@ def sandbox(request):
     return ce.BubblewrapSandbox()
 
 
-def test_a_report_is_that_of_evaluate():
-    """But for its times, from either door, with a strategy of one's own."""
+def test_a_report_equals_that_of_evaluate():
+    """Only the times differ, from both functions, even with a custom strategy."""
     evaluator = ce.Evaluator(strategies=["naive", "union", Ours()])
 
     async def main():
@@ -36,7 +36,7 @@ def test_a_report_is_that_of_evaluate():
 
 
 def test_a_pair_of_the_dataset_is_awaited_with_the_arguments_of_evaluate(sample_repo):
-    """By position or by name."""
+    """They may be given by position or by name."""
     where = {"dataset_dir": EXAMPLES / "sample" / "dataset", "repo_dir": sample_repo}
     asked = ("coop", "pennybook_task", 1, 1, 2, "gold", "gold")
     names = list(inspect.signature(ce.evaluate).parameters)
@@ -52,30 +52,30 @@ def test_a_pair_of_the_dataset_is_awaited_with_the_arguments_of_evaluate(sample_
     assert [plain(report) for report in asyncio.run(main())] == [expected] * 2
 
 
-def test_what_evaluate_raises_is_raised():
-    """As it is."""
+def test_an_exception_of_evaluate_is_raised():
+    """It is the same exception."""
     with pytest.raises(ce.DatasetError, match="/nowhere"):
         asyncio.run(ce.aevaluate("coop", "r", 1, 1, 2, "m", "gold", dataset_dir="/nowhere"))
 
 
 def test_a_pair_without_an_evaluator_is_an_error():
-    """It says what is missing, by the name that was called."""
+    """It names what is missing, and the function that was called."""
     with pytest.raises(TypeError, match=r"^aevaluate\(\) needs evaluator=\.\.\. with a pair$"):
         asyncio.run(ce.aevaluate(pair(1)))
 
 
 class Deadly:
-    """A strategy that takes its process along."""
+    """A strategy that ends its process."""
 
     name = "deadly"
 
     def merge(self, merge_input, /):  # noqa: ARG002 - the protocol's
-        """Die, as of a fault in native code."""
+        """Die, as a fault in native code does."""
         os.abort()
 
 
-def test_a_strategy_that_crashes_costs_its_pair_alone():
-    """The host goes on, and so do the other pairs."""
+def test_a_strategy_that_crashes_costs_only_its_pair():
+    """The host and the other pairs go on."""
 
     async def main():
         evaluators = [ce.Evaluator(strategies=[each]) for each in (Deadly(), "naive")]
@@ -91,8 +91,8 @@ def test_a_strategy_that_crashes_costs_its_pair_alone():
 
 
 @pytest.mark.parametrize("is_cancelled", [True, False])
-def test_a_pair_that_is_stopped_takes_its_tests_along(sandbox, word, temporary, is_cancelled):
-    """A suite that sleeps, with a grandchild that hears no signal; cancelled, or killed."""
+def test_a_pair_that_is_stopped_ends_its_tests(sandbox, word, temporary, is_cancelled):
+    """The suite sleeps and has a grandchild that ignores signals; it is cancelled or killed."""
     evaluator = ce.Evaluator(runner=ce.TestRunner(sandbox=sandbox))
     left = []
 
@@ -113,7 +113,7 @@ def test_a_pair_that_is_stopped_takes_its_tests_along(sandbox, word, temporary, 
 
 
 def test_the_event_loop_goes_on_while_a_pair_is_evaluated(sample_repo):
-    """Its longest pause is far below what the evaluation takes."""
+    """Its longest pause is much shorter than the evaluation."""
 
     async def main():
         task = asyncio.create_task(ce.Evaluator().aevaluate(pair(1, clash=True)))

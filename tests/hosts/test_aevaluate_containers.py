@@ -1,4 +1,4 @@
-"""Pairs that are awaited, in containers: no container outlives its task."""
+"""Awaited evaluations in containers: no container outlives its task."""
 
 import asyncio
 
@@ -10,13 +10,13 @@ import cooperbench_eval as ce
 
 
 @pytest.mark.parametrize("is_cancelled", [True, False])
-def test_a_pair_that_is_stopped_takes_its_containers_along(
+def test_a_pair_that_is_stopped_removes_its_containers(
     bare_image,  # noqa: F811
     find_containers,  # noqa: F811
     temporary,
     is_cancelled,
 ):
-    """Where its process is killed, their watchdog is waited for."""
+    """If its process is killed, the supervisor waits for the containers' watchdog."""
     sandbox = ce.ContainerSandbox(image=bare_image, pull=False)
     evaluator = ce.Evaluator(runner=ce.TestRunner(sandbox=sandbox))
     pair = pair_that_sleeps("word", "mark", command=("sleep", "60"))
