@@ -1,7 +1,8 @@
-"""Imports point one way, and one module wraps each third-party library."""
+"""Imports point one way, without cycles, and one module wraps each third-party library."""
 
 import ast
 import functools
+import graphlib
 import importlib.metadata
 from pathlib import Path
 
@@ -216,6 +217,16 @@ def test_a_layer_imports_only_from_the_layers_before_it(name):
     known = {each.partition(".")[0] for each in own_imports(name)}
 
     assert known <= KNOWS[name.partition(".")[0]]
+
+
+def test_modules_import_in_no_cycle():
+    """Every module can be loaded before those that import it, late imports included."""
+    sorter = graphlib.TopologicalSorter({name: own_imports(name) for name in MODULES})
+
+    try:
+        sorter.prepare()
+    except graphlib.CycleError as exc:
+        pytest.fail(" -> ".join(exc.args[1]))
 
 
 @pytest.mark.parametrize("library", ADAPTERS)
