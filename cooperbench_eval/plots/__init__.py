@@ -1,8 +1,8 @@
-"""Figures of many reports. They need the extra `plots`, which is imported when one is drawn.
+"""Figures of many reports. They need the extra `plots`, which is imported on first use.
 
-`canvas.py` is the door to matplotlib, and each other module one kind of figure: it says
-what is drawn, as records, and draws it. Nothing here touches pyplot, so nothing is shown
-or kept by itself; a figure is what a function returns.
+`canvas.py` is the adapter to matplotlib. Each other module makes one kind of figure: it
+first says what to draw, as records, and then draws it. Nothing here uses pyplot, so no
+figure is shown or kept until the caller does so with the one that is returned.
 """
 
 from cooperbench_eval.plots.effort import plot_effort

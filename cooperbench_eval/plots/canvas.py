@@ -1,4 +1,4 @@
-"""What figures are drawn on and with: the door to matplotlib."""
+"""What all figures share: palette, legends, names as plain text. The adapter to matplotlib."""
 
 import io
 from collections.abc import Iterable, Sequence
@@ -53,7 +53,7 @@ _BELOW = 0.5  # inches, for tick labels and the label of the axis
 
 @frozen
 class Look:
-    """How something is told apart from others, by more than its colour."""
+    """How something is drawn, so that more than its colour distinguishes it."""
 
     colour: str
     hatch: str = ""
@@ -61,8 +61,8 @@ class Look:
     marker: str = "o"
 
 
-# The palette of Okabe and Ito (Color universal design, 2008), which people with any kind
-# of colour blindness tell apart.
+# The palette of Okabe and Ito (Color universal design, 2008). People with any kind of
+# colour blindness can tell its colours apart.
 LINES = (
     Look("#0072B2", line="-", marker="o"),
     Look("#D55E00", line="--", marker="s"),
@@ -84,7 +84,7 @@ class _Picture(Figure):
 
 
 def axes_for(ax: Axes | None, width: float, height: float) -> Axes:
-    """Return *ax*, or else the axes of a new figure of that many inches."""
+    """Return *ax*; if it is `None`, the axes of a new figure of this size in inches."""
     if ax is not None:
         return ax
     figure = _Picture(figsize=(width, height), layout="constrained")
@@ -96,12 +96,12 @@ def figure_of(ax: Axes) -> Figure:
     figure = ax.get_figure(root=True)
     if isinstance(figure, Figure):
         return figure
-    raise ValueError("the axes are in no figure")
+    raise ValueError("the axes do not belong to a figure")
 
 
 @frozen
 class Share:
-    """A share with how far its interval reaches to either side."""
+    """A share, and how far its interval extends below and above it."""
 
     middle: float
     below: float
@@ -109,19 +109,19 @@ class Share:
 
     @classmethod
     def of(cls, rate: Rate) -> Self:
-        """Take a rate of something; rounding makes no reach negative."""
+        """Return the share of a rate; rounding never makes a distance negative."""
         if rate.rate is None or rate.low is None or rate.high is None:
-            raise ValueError("a rate of nothing cannot be drawn")
+            raise ValueError("a rate of no pairs cannot be drawn")
         return cls(rate.rate, max(0.0, rate.rate - rate.low), max(0.0, rate.high - rate.rate))
 
 
 def percent(share: float) -> str:
-    """Return a confidence as one says it: `95%`, `99.9%`."""
+    """Return a confidence in percent without needless digits: `95%`, `99.9%`."""
     return f"{100 * share:.6g}%"
 
 
 def name_of(text: object, longest: int = _LONGEST_NAME) -> str:
-    """Return a name of others as it stands in a figure: one line, and a short one."""
+    """Return a name from outside as one short line."""
     name = str(text)
     shown = visible(name[:longest])
     is_whole = len(name) <= longest and len(shown) <= longest
@@ -129,21 +129,21 @@ def name_of(text: object, longest: int = _LONGEST_NAME) -> str:
 
 
 def plain(texts: Text | Iterable[Text]) -> None:
-    """Have texts drawn as they are, whatever the host's settings: `$` opens no formula."""
+    """Draw *texts* literally whatever the host's settings: `$` does not start a formula."""
     for text in [texts] if isinstance(texts, Text) else texts:
         text.set_parse_math(False)
         text.set_usetex(False)
 
 
 def add_labels(ax: Axes, across: str, up: str = "") -> None:
-    """Say what the axes are of; `%` begins no comment of TeX."""
+    """Label the axes; `%` does not start a TeX comment."""
     plain([ax.set_xlabel(across), *([ax.set_ylabel(up)] if up else [])])
 
 
 def add_legend(
     ax: Axes, handles: Sequence[Patch | Line2D], labels: Sequence[str], *, columns: int
 ) -> None:
-    """Put a legend below the axes; no label is special, be it with `_` in front."""
+    """Put a legend below the axes; a label that begins with `_` is shown like any other."""
     blank = [str(number) for number in range(len(labels))]
     legend = ax.legend(
         handles,
@@ -166,16 +166,16 @@ def _below(ax: Axes) -> ScaledTranslation:
 
 
 def is_dark(colour: str) -> bool:
-    """Whether a text on *colour* had better be white."""
+    """Whether white text is more readable than black text on *colour*."""
     red, green, blue = to_rgb(colour)
     return 0.299 * red + 0.587 * green + 0.114 * blue < _DARK
 
 
 class Shades:
-    """Shades of one colour from white, for 0, to dark, for the greatest value.
+    """Shades of one colour, from white for 0 to dark for the greatest value.
 
-    They are told apart without seeing colours. Steps between small values are larger,
-    since few conflicts are very bad ones.
+    They can be told apart without seeing colours. Small values differ more in shade than
+    large ones, since most conflicts are small.
     """
 
     def __init__(self, greatest: float) -> None:
@@ -187,7 +187,7 @@ class Shades:
         return to_hex(self._map(float(self._norm(value))))
 
     def add_bar(self, ax: Axes, label: str) -> None:
-        """Put a bar beside the axes that says which shade is which value."""
+        """Put a bar beside the axes that shows the value of each shade."""
         shades = ScalarMappable(self._norm, self._map)
         bar = figure_of(ax).colorbar(shades, ax=ax, shrink=0.7, pad=0.02)
         bar.set_label(label)

@@ -1,4 +1,4 @@
-"""What strategies save of the work of merging by hand, by the cost of an incorrect merge."""
+"""How much manual work strategies save, by the cost of an incorrect merge."""
 
 import math
 from typing import TYPE_CHECKING
@@ -15,34 +15,35 @@ __all__ = ["plot_effort"]
 
 _LOWEST = -1.0
 _LONGEST = 48
-_STEPS = 8  # markers on a line; it is straight
+_STEPS = 8  # between the markers on a line, which is straight
 
 
 def plot_effort(summary: Summary, *, up_to: float = 10.0, ax: "Axes | None" = None) -> "Figure":
-    """Draw the effort that each strategy and policy saves against *k*.
+    """Draw the effort that each strategy and policy saves, by *k*.
 
-    A merge by hand is the unit: a conflict that is left costs 1, and an incorrect merge
-    *k*, since it has to be found and undone. What is saved is `Verdicts.effort_reduction`,
-    the measure of Schesch et al. (Evaluation of Version Control Merge Tools, ASE 2024,
-    10.1145/3691620.3695075). The lines are straight, and which one is above depends on
-    *k*. Below 0 merging by hand is cheaper; the legend says from which *k* on, and of how
-    many merges that is. Names that come to the same share a line. There is no interval:
-    nothing is said of chance.
+    The unit is a merge by hand. A conflict that is left costs 1, and an incorrect merge
+    costs *k*, since it has to be found and undone. The effort saved is
+    `Verdicts.effort_reduction`, the measure of Schesch et al. (Evaluation of Version
+    Control Merge Tools, ASE 2024, 10.1145/3691620.3695075). The lines are straight, and
+    their order depends on *k*. Below 0, merging by hand is cheaper. The legend gives the
+    *k* where that begins, and the number of merges. Strategies and policies with equal
+    counts share a line. There are no intervals, because the figure makes no claim about
+    chance.
 
-    This *k* is a cost, and not the number of a try; for those there is `plot_tries`. Nor
-    is effort what models are paid for, which is `StrategySummary.cost_usd`.
+    This *k* is a cost, and not the number of a try, which `plot_tries` shows. Effort does
+    not include the price of models, which is `StrategySummary.cost_usd`.
 
     Args:
-        summary: What `summarize` gave; of a group, `summary.groups[key]`.
+        summary: The result of `summarize`; `summary.groups[key]` for one group.
         up_to: The greatest *k* drawn, above 1. The least is 1.
-        ax: Where to draw; else in a new figure.
+        ax: Where to draw; by default in a new figure.
 
     Returns:
-        The figure, which nobody else keeps.
+        The figure, which is not kept elsewhere.
 
     Raises:
-        AnalysisError: Under no strategy or policy was anything merged and tested, or
-            *up_to* is not above 1.
+        AnalysisError: No strategy or policy has anything merged and tested, or *up_to* is
+            not above 1.
         ImportError: matplotlib is not installed.
     """
     if not up_to > 1:
@@ -75,7 +76,7 @@ def plot_effort(summary: Summary, *, up_to: float = 10.0, ax: "Axes | None" = No
 
 
 def _known(summary: Summary) -> dict[Verdicts, list[str]]:
-    """Return what was merged and tested, with the names of those that come to the same."""
+    """Return the counts of merged and tested pairs, each with the names that share them."""
     judged = [(name, each.verdicts) for name, each in named_rows(summary)]
     known: dict[Verdicts, list[str]] = {}
     for name, found in judged:

@@ -1,4 +1,4 @@
-"""A task's pairs as a matrix: how bad the conflicts are, or what a strategy achieves."""
+"""A task's pairs as a matrix, by conflict score or by a strategy's verdicts."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -12,6 +12,7 @@ from cooperbench_eval.analysis.tally import MISSING, answer_of
 from cooperbench_eval.errors import AnalysisError
 from cooperbench_eval.reporting.report import PairStatus
 from cooperbench_eval.reporting.rows import Verdict
+from cooperbench_eval.views import wording
 
 if TYPE_CHECKING:
     from cooperbench_eval.plots.canvas import Axes, Figure, Look
@@ -29,13 +30,13 @@ _Place = tuple[int, int]
 
 @frozen(kw_only=True)
 class _Matrix:
-    """What is drawn of a task: for each two features, a score or a word.
+    """What is drawn of a task: a score or an answer for each two features.
 
     Attributes:
         task: The task's name.
-        features: Its features' numbers, in order.
-        cells: By the two numbers, the lower one first: a score, a verdict's value, or
-            `MISSING`; `not_run` where there is no answer.
+        features: The numbers of its features, in order.
+        cells: A score, a verdict's value or `MISSING`, by the two numbers, the lower one
+            first. A pair without an answer has `not_run`.
     """
 
     task: str
@@ -52,26 +53,26 @@ def plot_matrix(
 ) -> "Figure":
     """Draw a task's features against each other: a cell is a pair.
 
-    Without a *strategy* a cell holds the conflict score of git's merge, 0 where it is
-    clean. With one it holds the strategy's verdict as a letter, which the legend explains
-    and counts. Pairs in which a side is missing or that have no answer are marked so, and
-    a cell without a report is blank. Each pair stands once, below the diagonal, whichever
-    feature its report has first.
+    Without *strategy*, a cell holds the conflict score of git's merge, which is 0 for a
+    clean one. With *strategy*, it holds the strategy's verdict as a letter, which the
+    legend explains and counts. Pairs with a missing side and unanswered pairs are marked,
+    and a cell without a report is blank. Each pair is shown once, below the diagonal,
+    whichever feature its report names first.
 
     Args:
-        reports: The reports of a task, or whatever `summarize` takes.
-        task: Which task, such as `"click/2068"`, where the reports are of several.
-        strategy: Whose verdicts to show.
-        ax: Where to draw; else in a new figure, as large as it must be.
+        reports: The reports of a task, or anything that `summarize` takes.
+        task: The task, such as `"click/2068"`; needed if there are reports of several.
+        strategy: The strategy whose verdicts to show.
+        ax: Where to draw; by default in a new figure of a fitting size.
 
     Returns:
-        The figure, which nobody else keeps: `figure.savefig("matrix.svg")`.
+        The figure, which is not kept elsewhere: `figure.savefig("matrix.svg")`.
 
     Raises:
-        AnalysisError: There is no report of the task, or of several tasks and none is
-            named; a pair is there twice, as from several models or tries, or is of one
-            feature; no report has a row of the strategy; or the task has more than 60
-            features.
+        AnalysisError: There is no report of the task; the reports are of several tasks
+            and *task* is not given; a pair occurs twice, as with several models or tries,
+            or has the same feature on both sides; no report has a row of the strategy; or
+            the task has more than 60 features.
         ImportError: matplotlib is not installed.
     """
     matrix = _matrix(_of_one_task(reports, task), strategy)
@@ -100,7 +101,7 @@ def _of_one_task(reports: FactsSource, task: str | None) -> list[PairFacts]:
     if not by_task:
         raise AnalysisError("there is no pair to draw")
     if task is None and len(by_task) > 1:
-        raise AnalysisError("the pairs are of several tasks, and none is named", tuple(by_task))
+        raise AnalysisError("the pairs are of several tasks; name one of them", tuple(by_task))
     if task is not None and task not in by_task:
         raise AnalysisError(f"there is no pair of {task!r}", tuple(by_task))
     return by_task[task] if task is not None else next(iter(by_task.values()))
@@ -112,9 +113,9 @@ def _matrix(pairs: list[PairFacts], strategy: str | None) -> _Matrix:
     for facts in pairs:
         low, high = sorted(facts.features)
         if low == high:
-            raise AnalysisError(f"a pair of {facts.task} is of feature {low} and itself")
+            raise AnalysisError(f"a pair of {facts.task} has feature {low} on both sides")
         if (low, high) in cells:
-            raise AnalysisError(f"features {low} and {high} of {facts.task} are there twice")
+            raise AnalysisError(f"features {low} and {high} of {facts.task} occur twice")
         cell = _score(facts) if strategy is None else _verdict(facts, strategy)
         found = found or cell is not None
         cells[low, high] = _UNANSWERED if cell is None else cell
@@ -134,7 +135,7 @@ def _score(facts: PairFacts) -> int | str:
 
 
 def _verdict(facts: PairFacts, strategy: str) -> str | None:
-    """Return what *strategy* made of a pair; `None` where it has no row."""
+    """Return how a pair ended under *strategy*; `None` if the strategy has no row."""
     for attempt in facts.attempts:
         if attempt.strategy == strategy:
             is_known = facts.merge_status is not PairStatus.NOT_EVALUATED
@@ -151,7 +152,6 @@ _LETTERS = {
     MISSING: "M",
     _UNANSWERED: "?",
 }
-_WORDS = {MISSING: "a side is missing", _UNANSWERED: "no answer"}
 
 
 def _looks() -> dict[str, "Look"]:
@@ -167,7 +167,10 @@ def _looks() -> dict[str, "Look"]:
 
 
 def _draw_frame(ax: "Axes", matrix: _Matrix, beside: str) -> None:
-    """Draw the axes: no pair has the first feature below it, or the last beside it."""
+    """Draw the axes, without the first feature's row and the last one's column.
+
+    Both would be empty, as each pair is shown once.
+    """
     from cooperbench_eval.plots import canvas  # noqa: PLC0415
 
     last = len(matrix.features) - 1
@@ -180,7 +183,7 @@ def _draw_frame(ax: "Axes", matrix: _Matrix, beside: str) -> None:
     ax.tick_params(length=0)
     canvas.add_labels(ax, "feature", "feature")
     ax.spines[:].set_visible(False)
-    pairs = "1 pair" if len(matrix.cells) == 1 else f"{len(matrix.cells)} pairs"
+    pairs = wording.counted(len(matrix.cells), "pair")
     title = f"{canvas.name_of(matrix.task)}, {pairs}{beside}"
     canvas.plain(ax.set_title(title, loc="left", fontsize="medium"))
 
@@ -229,6 +232,6 @@ def _add_legend(ax: "Axes", matrix: _Matrix, kinds: list[str]) -> None:
         canvas.Patch(facecolor=look.colour, hatch=look.hatch, edgecolor=canvas.GREY)
         for look in (_looks()[kind] for kind in shown)
     ]
-    labels = [f"{_LETTERS[kind]}: {_WORDS.get(kind, kind)} ({counts[kind]})" for kind in shown]
+    labels = [f"{_LETTERS[kind]}: {wording.ANSWERS[kind]} ({counts[kind]})" for kind in shown]
     if shown:
         canvas.add_legend(ax, handles, labels, columns=min(3, len(shown)))

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["plot_tries"]
 
 _NUMBERED = 20
-_BESIDE = 0.06  # how far two intervals at one try stand apart
+_BESIDE = 0.06  # the distance between two intervals at the same try
 
 
 def plot_tries(
@@ -27,29 +27,29 @@ def plot_tries(
 ) -> "Figure":
     """Draw the share of pairs that are solved by one of the first tries.
 
-    It is `solved_within` for each of *deciders*, with Wilson's intervals. What grows to
-    the right is the number of tries, and what these cost is not known to a report: it
-    tells what resolving conflicts took of models, and not what the agents took.
+    It draws `solved_within` for each of *deciders*, with Wilson intervals. The number of
+    tries increases to the right. Their cost is not shown: a report has the cost of
+    resolving conflicts with models, but not that of the agents.
 
     Args:
-        reports: The reports of all tries, or whatever `summarize` takes.
-        deciders: What counts as solving a pair: policies and strategies, a line each.
-        tries: How many tries; by default as many as the greatest `k`.
-        confidence: Of the intervals.
-        ax: Where to draw; else in a new figure.
+        reports: The reports of all tries, or anything that `summarize` takes.
+        deciders: The policies and strategies that decide what is solved, a line each.
+        tries: How many tries; by default the greatest `k`.
+        confidence: The confidence of the intervals.
+        ax: Where to draw; by default in a new figure.
 
     Returns:
-        The figure, which nobody else keeps.
+        The figure, which is not kept elsewhere.
 
     Raises:
-        AnalysisError: As with `solved_within`, or there is no decider.
+        AnalysisError: As for `solved_within`, or there is no decider.
         ImportError: matplotlib is not installed.
     """
     names = (deciders,) if isinstance(deciders, str | Policy) else tuple(deciders)
     facts = list(iterate_facts(reports))
     found = [solved_within(facts, each, tries=tries, confidence=confidence) for each in names]
     if not found:
-        raise AnalysisError("it takes a strategy or a policy to say what is solved")
+        raise AnalysisError("no strategy or policy is given to decide what is solved")
     from cooperbench_eval.plots import canvas  # noqa: PLC0415
 
     ax = canvas.axes_for(ax, 5.2, 3.6 + 0.1 * len(found))

@@ -1,4 +1,4 @@
-"""Strategies and policies by verdict: a bar each, with the interval of its rate."""
+"""Strategies and policies by verdict, as bars with the interval of their rate."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -8,6 +8,7 @@ from attrs import frozen
 from cooperbench_eval.analysis.summary import Summary
 from cooperbench_eval.analysis.verdicts import PolicySummary, StrategySummary
 from cooperbench_eval.errors import AnalysisError
+from cooperbench_eval.views import wording
 from cooperbench_eval.views.summaries import groups_of, named_rows
 
 if TYPE_CHECKING:
@@ -23,27 +24,27 @@ _INCHES = 0.27
 
 @frozen
 class _Bar:
-    """A line of the figure: a group's name, or a bar."""
+    """A line of the figure: a bar, or the title of a group."""
 
     label: str
     one: StrategySummary | PolicySummary | None = None
 
 
 def plot_verdicts(summary: Summary, *, ax: "Axes | None" = None) -> "Figure":
-    """Draw how many pairs end how under each strategy and policy, group by group.
+    """Draw how the pairs ended under each strategy and policy, group by group.
 
-    A bar is of the answered pairs, as every rate of a summary is: what is correct,
-    incorrect, unhandled and has a side missing, with their counts. The interval is the
-    one of the rate, Wilson's. Beside the bar stands what it is of, and how many pairs
-    are unanswered. Where these are all that could be correct (`Verdicts.is_untested`)
-    there is no bar, for it would show no finding.
+    A bar shows the answered pairs, as every rate of a summary does: how many are correct,
+    incorrect, unhandled, or have a side missing. The interval is the Wilson interval of
+    the rate. A text beside the bar gives the number of correct, answered and unanswered
+    pairs. If pairs are unanswered and no merge was tested (`Verdicts.is_untested`), there
+    is no bar, because only failures could be counted.
 
     Args:
-        summary: What `summarize` gave; with `by`, its groups and all pairs.
-        ax: Where to draw; else in a new figure, as high as it must be.
+        summary: The result of `summarize`; with `by`, its groups and all pairs are drawn.
+        ax: Where to draw; by default in a new figure of a fitting height.
 
     Returns:
-        The figure, which nobody else keeps: `figure.savefig("verdicts.svg")`.
+        The figure, which is not kept elsewhere: `figure.savefig("verdicts.svg")`.
 
     Raises:
         AnalysisError: There is nothing to draw, or there are more than 300 bars.
@@ -94,19 +95,19 @@ def _draw(ax: "Axes", place: int, one: StrategySummary | PolicySummary) -> None:
         parts = (counts.correct, counts.incorrect, counts.unhandled, counts.missing_input)
         _draw_parts(ax, place, parts)
         _draw_interval(ax, place, one)
-    told = "untested" if counts.is_untested else f"{counts.correct}/{total}"
+    text = "untested" if counts.is_untested else f"{counts.correct}/{total}"
     beside = f", {counts.unanswered} unanswered" if counts.unanswered else ""
-    ax.text(1.015, place, told + beside, va="center", fontsize="small", clip_on=False)
+    ax.text(1.015, place, text + beside, va="center", fontsize="small", clip_on=False)
 
 
 def _draw_parts(ax: "Axes", place: int, parts: tuple[int, ...]) -> None:
-    total, begun = sum(parts), 0
+    total, before = sum(parts), 0
     for count, look in zip(parts, _looks().values(), strict=True):
         width = count / total
         ax.barh(
             place,
             width,
-            left=begun / total,
+            left=before / total,
             height=_BAR,
             color=look.colour,
             hatch=look.hatch,
@@ -114,12 +115,12 @@ def _draw_parts(ax: "Axes", place: int, parts: tuple[int, ...]) -> None:
             linewidth=0.6,
         )
         if width > _WIDE_ENOUGH:
-            middle = begun / total + width / 2
+            middle = before / total + width / 2
             box = {"boxstyle": "round,pad=0.12", "facecolor": "white", "edgecolor": "none"}
             ax.text(
                 middle, place, str(count), ha="center", va="center", fontsize="x-small", bbox=box
             )
-        begun += count
+        before += count
 
 
 def _draw_interval(ax: "Axes", place: int, one: StrategySummary | PolicySummary) -> None:
@@ -162,9 +163,9 @@ def _label(ax: "Axes", bars: list[_Bar], summary: Summary) -> None:
         for look in looks.values()
     ]
     handles.append(canvas.Line2D([], [], color="black", marker="o", markersize=4, linewidth=1.4))
-    interval = f"rate of correct ones, {canvas.percent(summary.confidence)} interval"
-    labels_of_looks = [word.replace("_", " ") for word in looks]
-    canvas.add_legend(ax, handles, [*labels_of_looks, interval], columns=3)
+    interval = f"rate of correct pairs, {canvas.percent(summary.confidence)} interval"
+    labels = [wording.ANSWERS[word] for word in looks]
+    canvas.add_legend(ax, handles, [*labels, interval], columns=3)
 
 
 def _occurs(bars: list[_Bar], word: str) -> bool:

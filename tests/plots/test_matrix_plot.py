@@ -53,7 +53,7 @@ def test_a_cell_is_the_score_of_its_pair():
         ((0, 3), "?"),
     }
     assert ax.get_title(loc="left") == "click/1, 5 pairs"
-    assert legend_of(ax) == ["M: a side is missing (1)", "?: no answer (1)"]
+    assert legend_of(ax) == ["M: missing input (1)", "?: unanswered (1)"]
 
 
 def test_worse_conflicts_are_darker():
@@ -84,7 +84,7 @@ def test_a_strategys_verdicts_are_letters():
         ((2, 3), "?"),
     }
     assert legend_of(ax) == [
-        *("I: incorrect (1)", "U: unhandled (1)", "M: a side is missing (1)", "?: no answer (3)"),
+        *("I: incorrect (1)", "U: unhandled (1)", "M: missing input (1)", "?: unanswered (3)"),
     ]
     assert ax.get_title(loc="left").endswith("6 pairs: union")
 
@@ -145,10 +145,10 @@ SEVERAL = [pair(), pair(facts={"task_id": 2})]
     ("facts", "options", "problem"),
     [
         ([], {}, "there is no pair to draw"),
-        (SEVERAL, {}, "several tasks, and none is named; available: click/1, click/2"),
+        (SEVERAL, {}, "several tasks; name one of them; available: click/1, click/2"),
         (SEVERAL, {"task": "x"}, "no pair of 'x'; available: click/1, click/2"),
-        ([pair(), pair(features=(2, 1))], {}, "features 1 and 2 of click/1 are there twice"),
-        ([pair(features=(2, 2))], {}, "of feature 2 and itself"),
+        ([pair(), pair(features=(2, 1))], {}, "features 1 and 2 of click/1 occur twice"),
+        ([pair(features=(2, 2))], {}, "has feature 2 on both sides"),
         (
             [pair(naive="clean ++")],
             {"strategy": "x"},

@@ -62,7 +62,7 @@ def test_the_legend_has_what_occurs():
     ax = plot_verdicts(summarize(PAIRS[:2], confidence=0.999)).axes[0]
 
     assert legend_of(ax) == [
-        *("correct", "incorrect", "unhandled", "rate of correct ones, 99.9% interval"),
+        *("correct", "incorrect", "unhandled", "rate of correct pairs, 99.9% interval"),
     ]
 
 
