@@ -23,12 +23,11 @@ from pathlib import Path
 from statistics import median
 
 from attrs import evolve
-from repositories import Repositories, untested_gold_pairs
+from repositories import add_dataset_options, tasks_with_bases, untested_gold_pairs
 
 from cooperbench_eval import (
     BatchEvent,
     Changes,
-    Dataset,
     Entry,
     Evaluator,
     EventKind,
@@ -52,19 +51,6 @@ from cooperbench_eval.batch.workers import WorkerPool
 
 _EVALUATOR = Evaluator(strategies=("naive", "union"))
 _CASES = 20
-
-
-def gold_pairs(dataset: Path, repos: Path) -> list[FeaturePair]:
-    """Make every pair of gold patches whose repository is there."""
-    repositories = Repositories(repos)
-    pairs: list[FeaturePair] = []
-    for task in Dataset(dataset).tasks():
-        base = repositories.base_of(task)
-        if base is None:
-            print(f"passed over: {task.repo_name}/{task.task_id}")
-            continue
-        pairs += untested_gold_pairs(task, base)
-    return pairs
 
 
 def in_this_process(pairs: Sequence[FeaturePair]) -> float:
@@ -220,14 +206,17 @@ def _measure(task: Callable[[str, int], float], directory: str, count: int) -> t
 def main() -> None:
     """Print the numbers beside those asked for."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--dataset", type=Path, help="folder in the dataset layout")
-    parser.add_argument("--repos", type=Path, help="folder above the repositories")
+    add_dataset_options(parser, required=False)
     parser.add_argument("--reports", type=int, default=100_000, help="how many to store")
     parser.add_argument("--store", type=Path, help="where to make the store, and leave it")
     parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()
     if options.dataset and options.repos:
-        pairs = gold_pairs(options.dataset, options.repos)
+        pairs = [
+            pair
+            for _, task, base in tasks_with_bases(options)
+            for pair in untested_gold_pairs(task, base)
+        ]
         in_this_process(pairs)
         seconds = [in_this_process(pairs) for _ in range(options.rounds)]
         rate = len(pairs) / median(seconds)

@@ -24,9 +24,9 @@ from pathlib import Path
 
 import pygit2
 from attrs import astuple, frozen
-from repositories import Repositories, Scratch
+from repositories import Scratch, add_dataset_options, tasks_with_bases
 
-from cooperbench_eval import Changes, ConflictScorer, Dataset, Entry, Snapshot, Task, apply_patch
+from cooperbench_eval import Changes, ConflictScorer, Entry, Snapshot, Task, apply_patch
 from cooperbench_eval.merging.linediff import DiffCache
 from cooperbench_eval.merging.tree import merge_changes
 
@@ -157,8 +157,7 @@ def worst_cases() -> dict[str, tuple[bytes, bytes, bytes]]:
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--dataset", type=Path, help="folder in the dataset layout")
-    parser.add_argument("--repos", type=Path, help="folder above the repositories")
+    add_dataset_options(parser, required=False)
     parser.add_argument("--task", action="append", help="such as pallets_click_task/2068")
     parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()
@@ -167,13 +166,9 @@ def main() -> None:
             f"{'milliseconds, then times faster':<38}{'pairs':>5}{'first':>9}{'again':>9}{'git':>9}"
             f"{'libgit2':>9}{'git/1st':>9}{'git/ag':>9}{'lg2/1st':>9}{'lg2/ag':>9}"
         )
-        repositories, everything = Repositories(options.repos), list[Times]()
-        for task in Dataset(options.dataset).tasks():
-            name = f"{task.repo_name}/{task.task_id}"
-            base = repositories.base_of(task)
-            if base is None or base.location is None or name not in (options.task or [name]):
-                continue
-            times = time_task(task, base, Path(base.location), options.rounds)
+        everything: list[Times] = []
+        for name, task, base in tasks_with_bases(options, options.task):
+            times = time_task(task, base, Path(str(base.location)), options.rounds)
             show(name, times)
             everything += times
         show("all", everything)

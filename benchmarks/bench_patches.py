@@ -24,9 +24,9 @@ from pathlib import Path
 
 import pygit2
 from attrs import field, frozen
-from repositories import Repositories, Scratch
+from repositories import Scratch, add_dataset_options, tasks_with_bases
 
-from cooperbench_eval import Dataset, Entry, Patch, Snapshot, Task, apply_patch
+from cooperbench_eval import Entry, Patch, Snapshot, Task, apply_patch
 from cooperbench_eval.models import Rung
 from cooperbench_eval.patching.policy import ApplyPolicy
 
@@ -287,20 +287,15 @@ def measure(case: Case) -> None:
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--dataset", type=Path, help="folder in the dataset layout")
-    parser.add_argument("--repos", type=Path, help="folder above the repositories")
+    add_dataset_options(parser, required=False)
     parser.add_argument("--task", action="append", help="such as pallets_click_task/2068")
     parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()
     if options.dataset and options.repos:
         print(HEADER)
-        repositories, everything = Repositories(options.repos), list[Times]()
-        for task in Dataset(options.dataset).tasks():
-            name = f"{task.repo_name}/{task.task_id}"
-            base = repositories.base_of(task)
-            if base is None or base.location is None or name not in (options.task or [name]):
-                continue
-            times = time_task(task, base, Path(base.location), options.rounds)
+        everything: list[Times] = []
+        for name, task, base in tasks_with_bases(options, options.task):
+            times = time_task(task, base, Path(str(base.location)), options.rounds)
             show(name, times)
             everything += times
         show("all", everything)

@@ -15,9 +15,9 @@ import time
 from pathlib import Path
 
 from attrs import evolve, fields, frozen
-from repositories import Repositories, untested_gold_pairs
+from repositories import add_dataset_options, tasks_with_bases, untested_gold_pairs
 
-from cooperbench_eval import Dataset, Evaluator, MergeReport, Snapshot, Task
+from cooperbench_eval import Evaluator, MergeReport, Snapshot, Task
 
 _Pair = tuple[str, int, int, int]
 
@@ -105,23 +105,14 @@ def measure(task: Task, base: Snapshot, reported: dict[_Pair, bool], *, verbose:
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--dataset", type=Path, required=True, help="folder in the dataset layout")
-    parser.add_argument("--repos", type=Path, required=True, help="folder above the repositories")
+    add_dataset_options(parser, required=True)
     parser.add_argument("--task", action="append", help="such as pallets_click_task/2068")
     parser.add_argument("--verbose", action="store_true", help="print every pair")
     options = parser.parse_args()
-    repositories = Repositories(options.repos)
     reported = reported_conflicts(options.dataset)
     total = Row(name="all")
     print(HEADER)
-    for task in Dataset(options.dataset).tasks():
-        name = f"{task.repo_name}/{task.task_id}"
-        if options.task and name not in options.task:
-            continue
-        base = repositories.base_of(task)
-        if base is None:
-            print(f"{name:<38} passed over: no repository below --repos holds its base commit")
-            continue
+    for _, task, base in tasks_with_bases(options, options.task):
         row = measure(task, base, reported, verbose=options.verbose)
         print(row)
         total += row

@@ -14,10 +14,9 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from repositories import Repositories
+from repositories import add_dataset_options, tasks_with_bases
 
 from cooperbench_eval import (
-    Dataset,
     Evaluator,
     Feature,
     FeaturePair,
@@ -63,20 +62,12 @@ def print_verdicts(reports: list[MergeReport], label: str) -> None:
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--dataset", type=Path, required=True, help="folder in the dataset layout")
-    parser.add_argument("--repos", type=Path, required=True, help="folder above the repositories")
+    add_dataset_options(parser, required=True)
     parser.add_argument("--task", action="append", required=True, help="pallets_click_task/2956")
     parser.add_argument("--strategy", action="append", help="default: naive and union")
     parser.add_argument("--out", type=Path, help="write every report below this folder")
     options = parser.parse_args()
-    dataset, repositories = Dataset(options.dataset), Repositories(options.repos)
-    for name in options.task:
-        repo_name, _, task_id = name.partition("/")
-        task = dataset.task(repo_name, int(task_id))
-        base = repositories.base_of(task)
-        if base is None:
-            print(f"{name}: passed over, no repository below --repos holds its base commit")
-            continue
+    for name, task, base in tasks_with_bases(options, options.task):
         began = time.perf_counter()
         reports = list(evaluate_task(task, base, options.strategy or ["naive", "union"]))
         seconds = time.perf_counter() - began

@@ -17,13 +17,11 @@ import threading
 import time
 from collections import Counter
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 
 from attrs import evolve, field, frozen
-from repositories import Repositories
+from repositories import add_dataset_options, tasks_with_bases
 
 from cooperbench_eval import (
-    Dataset,
     LLMStrategy,
     MergeInput,
     MergeStatus,
@@ -209,21 +207,12 @@ def measure(task: Task, base: Snapshot, server: Script) -> Row:
 def main() -> None:
     """Print the figures of each task."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--dataset", type=Path, required=True, help="folder in the dataset layout")
-    parser.add_argument("--repos", type=Path, required=True, help="folder above the repositories")
+    add_dataset_options(parser, required=True)
     parser.add_argument("--task", action="append", help=f"{DEFAULT[0]} if none is named")
     options = parser.parse_args()
-    repositories = Repositories(options.repos)
     server = Script()
     is_lost = False
-    for task in Dataset(options.dataset).tasks():
-        name = f"{task.repo_name}/{task.task_id}"
-        if name not in (options.task or DEFAULT):
-            continue
-        base = repositories.base_of(task)
-        if base is None:
-            print(f"{name} passed over: no repository below --repos holds its base commit")
-            continue
+    for name, task, base in tasks_with_bases(options, options.task or DEFAULT):
         row = measure(task, base, server)
         is_lost = is_lost or row.same < row.taught
         print(

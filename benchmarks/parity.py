@@ -21,12 +21,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from attrs import frozen
-from repositories import Repositories, Scratch
+from repositories import Scratch, add_dataset_options, tasks_with_bases
 
 from cooperbench_eval import (
     Changes,
     ConflictScorer,
-    Dataset,
     RepositoryError,
     Snapshot,
     Task,
@@ -233,8 +232,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--repo", type=Path, action="append", default=[])
     parser.add_argument("--limit", type=int, default=1000, help="merges a repository")
-    parser.add_argument("--dataset", type=Path, help="folder in the dataset layout")
-    parser.add_argument("--repos", type=Path, help="folder above the dataset's repositories")
+    add_dataset_options(parser, required=False)
     options = parser.parse_args()
     total = Counter[str]()
     for repo in options.repo:
@@ -242,11 +240,8 @@ def main() -> None:
         show(str(repo), counts)
         total += counts
     if options.dataset and options.repos:
-        repositories = Repositories(options.repos)
-        for task in Dataset(options.dataset).tasks():
-            base = repositories.base_of(task)
-            if base is not None and base.location is not None:
-                total += measure_gold(task, base, Path(base.location))
+        for _, task, base in tasks_with_bases(options):
+            total += measure_gold(task, base, Path(str(base.location)))
     show("all", total)
 
 

@@ -1,12 +1,15 @@
-"""Repositories for the benchmarks: found below any folder, or made to write into."""
+"""Tasks with their repositories for the benchmarks, and scratch repositories."""
 
-from collections.abc import Iterator
+import argparse
+import sys
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 import pygit2
 
 from cooperbench_eval import (
     Changes,
+    Dataset,
     DatasetError,
     Feature,
     FeaturePair,
@@ -15,28 +18,54 @@ from cooperbench_eval import (
     Task,
 )
 
-__all__ = ["Repositories", "Scratch", "untested_gold_pairs"]
+__all__ = ["Scratch", "add_dataset_options", "tasks_with_bases", "untested_gold_pairs"]
 
 
-class Repositories:
-    """Every git repository, bare or with a work tree, below a folder."""
+def add_dataset_options(parser: argparse.ArgumentParser, *, required: bool) -> None:
+    """Add `--dataset` and `--repos`."""
+    parser.add_argument(
+        "--dataset", type=Path, required=required, help="folder in the dataset layout"
+    )
+    parser.add_argument(
+        "--repos", type=Path, required=required, help="folder above the repositories"
+    )
 
-    def __init__(self, folder: Path) -> None:
-        """Look for repositories below *folder*, not inside of one."""
-        self._found = tuple(_repositories(folder))
 
-    def base_of(self, task: Task) -> Snapshot | None:
-        """Return the base of *task*, or `None` where no repository holds it."""
-        try:
-            commit = task.base_commit()
-        except DatasetError:
-            return None
-        for path in self._found:
-            try:
-                return Snapshot.from_repo(path, commit)
-            except RepositoryError:
-                continue
+def tasks_with_bases(
+    options: argparse.Namespace, names: Collection[str] | None = None
+) -> Iterator[tuple[str, Task, Snapshot]]:
+    """Yield the name, the task and its base for each task of `--dataset`.
+
+    A task whose base commit is in no repository below `--repos` is printed and left out.
+
+    Args:
+        options: The parsed options.
+        names: The names of the tasks, as `pallets_click_task/2068`; `None` for all tasks.
+    """
+    dataset, repositories = Dataset(options.dataset), tuple(_repositories(options.repos))
+    tasks = {f"{task.repo_name}/{task.task_id}": task for task in dataset.tasks()}
+    for name in tasks if names is None else names:
+        if name not in tasks:
+            print(f"{name}: the dataset has no such task", file=sys.stderr)
+            continue
+        base = _base_of(tasks[name], repositories)
+        if base is None:
+            print(f"{name:<38} passed over: no repository below --repos holds its base commit")
+        else:
+            yield name, tasks[name], base
+
+
+def _base_of(task: Task, repositories: Iterable[Path]) -> Snapshot | None:
+    try:
+        commit = task.base_commit()
+    except DatasetError:
         return None
+    for path in repositories:
+        try:
+            return Snapshot.from_repo(path, commit)
+        except RepositoryError:
+            continue
+    return None
 
 
 def _repositories(folder: Path) -> Iterator[Path]:

@@ -34,12 +34,11 @@ from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from pathlib import Path
 
 from attrs import field, frozen
-from repositories import Repositories
+from repositories import add_dataset_options, tasks_with_bases
 from scipy.stats import binomtest
 
 from cooperbench_eval import (
     Changes,
-    Dataset,
     Entry,
     MergeStatus,
     MergeStrategy,
@@ -476,8 +475,7 @@ def print_times(title: str, pairs: list[Pair], specs: Iterable[str]) -> None:
 def parse_options() -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--dataset", type=Path, required=True, help="folder in the dataset layout")
-    parser.add_argument("--repos", type=Path, required=True, help="folder above the repositories")
+    add_dataset_options(parser, required=True)
     parser.add_argument("--task", action="append", help="default: all")
     parser.add_argument("--strategy", action="append", help="default: all three and their cascade")
     parser.add_argument("--cache", type=Path, help="keep what the suites showed in this file")
@@ -488,21 +486,14 @@ def parse_options() -> argparse.Namespace:
 
 def evaluate(options: argparse.Namespace) -> None:
     """Resolve, test, and print the tables."""
-    dataset, repositories = Dataset(options.dataset), Repositories(options.repos)
     strategies = load_strategies(
         dict.fromkeys(options.strategy or ["union", "tokens", "structured", "cascade"])
     )
     judged: list[Pair] = []
     textual: list[Pair] = []
     jobs: list[Job] = []
-    every = [f"{task.repo_name}/{task.task_id}" for task in dataset.tasks()]
-    for name in dict.fromkeys(options.task or every):
-        repo_name, _, task_id = name.partition("/")
-        task = dataset.task(repo_name, int(task_id))
-        base = repositories.base_of(task)
-        if base is None:
-            print(f"{name}: passed over, no repository below --repos holds its base commit")
-            continue
+    chosen = None if options.task is None else dict.fromkeys(options.task)
+    for name, task, base in tasks_with_bases(options, chosen):
         pairs = list(resolve_task(task, base, strategies))
         if name in DEVELOPMENT + MEASURING:
             judged += pairs
