@@ -1,7 +1,7 @@
-"""Evaluates a pair: the one file that knows the whole pipeline.
+"""Evaluates a pair. This is the only module that knows the whole pipeline.
 
-Feature 1 is merged into feature 2, as the benchmark does: in the words of the
-merge core *ours* is feature 2 and *theirs* is feature 1. Only this file knows.
+Feature 1 is merged into feature 2, as in the benchmark. In the terms of the merge core,
+*ours* is feature 2 and *theirs* is feature 1. No other module depends on that choice.
 """
 
 import datetime as dt
@@ -50,9 +50,9 @@ class Feature:
 
     Attributes:
         number: The feature's number in its task.
-        patch: The agent's patch; bytes and `str` are parsed. What is no patch
-            becomes one that cannot be applied.
-        tests: The benchmark's suite for it; `None` where there is none.
+        patch: The agent's patch; bytes and `str` are parsed. Input that cannot be
+            parsed becomes a patch that fails to apply.
+        tests: The benchmark's suite for it; `None` if it has none.
         description: The issue text its agent worked from.
     """
 
@@ -98,7 +98,7 @@ def _as_strategies(given: str | Iterable[str | MergeStrategy]) -> tuple[MergeStr
 
 @frozen
 class _Placed:
-    """A patch on a base, and what the report says of it before it is run."""
+    """A patch on a base, and what the report says about it before any test runs."""
 
     result: ApplyResult
     report: PatchReport
@@ -106,11 +106,11 @@ class _Placed:
 
 @frozen
 class _Shared:
-    """What the pairs of a task have in common: it is worked out for the first of them.
+    """Results that the pairs of a task share: only the first pair computes them.
 
     Attributes:
-        diffs: Line diffs; the contents are the same few.
-        placed: Patches on their bases; each feature meets many others.
+        diffs: Line diffs of the few files that all pairs change.
+        placed: Patches on their bases; each feature is part of many pairs.
     """
 
     diffs: DiffCache = field(factory=DiffCache)
@@ -119,19 +119,19 @@ class _Shared:
 
 @frozen(kw_only=True)
 class Evaluator:
-    """Answers for a pair: do the patches apply, merge, and pass?
+    """Finds out whether a pair's patches apply, merge and pass their tests.
 
     Attributes:
-        strategies: The merge strategies to try, each for itself; names are
+        strategies: The merge strategies to try, independently of each other; names are
             looked up at once.
         runner: Runs the tests; `None` to merge and score only.
         scorer: Measures conflicts.
         test_filter: Takes the agents' own test files out of their patches.
         apply_policy: How leniently their patches are placed.
-        test_base: Whether to run each feature's tests on the base as well: what
-            passes there says nothing of the feature.
+        test_base: Whether to run each feature's tests on the base as well: a test that
+            passes there says nothing about the feature.
         test_other: Whether to run each feature's tests on the other feature's patch
-            alone as well: what passes there needs no merge.
+            alone as well: a test that passes there does not need the merge.
     """
 
     strategies: tuple[MergeStrategy, ...] = field(
@@ -156,8 +156,8 @@ class Evaluator:
     def evaluate(self, pair: FeaturePair) -> MergeReport:
         """Evaluate *pair* in the calling thread.
 
-        A patch that does not apply, a conflict, a strategy that fails and tests
-        that fail or time out are all results.
+        A patch that does not apply, a conflict, a failed strategy, and tests that
+        fail or time out are all results, not errors.
 
         Raises:
             RepositoryError: The base cannot be read.
@@ -168,13 +168,13 @@ class Evaluator:
     async def aevaluate(self, pair: FeaturePair) -> MergeReport:
         """Evaluate *pair* in a process of its own, for asyncio.
 
-        The event loop goes on. When the awaiting task is cancelled, `CancelledError`
-        comes out of the await after everything has ended that the evaluation started,
-        tests and containers included. How many run at a time is for the caller to
-        say, with an `asyncio.Semaphore`.
+        The event loop is not blocked. If the awaiting task is cancelled, everything that
+        the evaluation started, tests and containers included, ends before the await
+        raises `CancelledError`. The caller limits how many run at a time, for example
+        with an `asyncio.Semaphore`.
 
-        A call costs some 0.3 seconds over `evaluate`. What is remembered from pair to
-        pair ends with the process; a runner with a file as its cache shares results.
+        A call takes about 0.3 seconds longer than `evaluate`. Results that pairs share
+        are lost when the process ends; a runner whose cache is a file keeps its own.
 
         Raises:
             WorkerError: The process could not be started or died, or something in the
@@ -222,7 +222,7 @@ class _Evaluation:
         self._evaluator = evaluator
         self._shared = shared
         self._pair = pair
-        # Strategies often agree, and with the plain merge.
+        # Several strategies often return the same tree.
         self._diff_of = functools.cache(functools.partial(Changes.diff, base=pair.base))
 
     def report(self) -> MergeReport:
@@ -262,7 +262,7 @@ class _Evaluation:
     def _attempts(
         self, merge: ThreeWayMerge | None, result1: ApplyResult, result2: ApplyResult
     ) -> tuple[Attempt, ...]:
-        """Let each strategy try; where a side is missing, say so in its row."""
+        """Run each strategy; if a side is missing, its row says that it was not tried."""
         pair, strategies = self._pair, self._evaluator.strategies
         if merge is None:
             return tuple(_not_tried(strategy) for strategy in strategies)
@@ -285,7 +285,7 @@ class _Evaluation:
         placed = self._place(patch)
         report = evolve(placed.report, dropped_files=dropped)
         if dropped and not patch.files:
-            report = evolve(report, reason="it holds nothing but test files, which were dropped")
+            report = evolve(report, reason="it contains only test files, which were dropped")
         evaluator, changes, usable = self._evaluator, placed.result.changes, report.is_usable
         return placed.result, FeatureReport(
             number=feature.number,
@@ -296,7 +296,7 @@ class _Evaluation:
         )
 
     def _place(self, patch: Patch) -> _Placed:
-        """Lay a patch on the base, unless it is known how that went."""
+        """Apply a patch to the base, or return the result of doing so before."""
         base, policy = self._pair.base, self._evaluator.apply_policy
         return self._shared.placed.recall((base, patch), lambda: _placed(base, patch, policy))
 
@@ -343,7 +343,7 @@ class _Evaluation:
         )
 
     def _test(self, changes: Changes, feature: Feature) -> TestResult | None:
-        """Run a feature's tests on a tree; the runner knows what it has run before."""
+        """Run a feature's tests on a tree; the runner remembers earlier results."""
         runner, suite = self._evaluator.runner, feature.tests
         if runner is None or suite is None:
             return None
@@ -383,8 +383,8 @@ def _context(feature: Feature) -> FeatureContext:
 
 @functools.cache
 def _versions() -> Mapping[str, str]:
-    """Versions do not change while a process lives."""
-    # Imported here because it is a good part of what importing the library costs.
+    """Return the versions in use; they do not change while a process runs."""
+    # Imported late, because it would add much to the import time of the library.
     from importlib.metadata import version  # noqa: PLC0415
 
     return {

@@ -1,4 +1,4 @@
-"""Turns conflicts into the numbers of the base document."""
+"""Measures conflicts."""
 
 from collections.abc import Iterable
 from itertools import groupby
@@ -21,7 +21,7 @@ _SEVERITIES = (
 
 @frozen(kw_only=True)
 class ConflictScorer:
-    r"""Weighs how far two sides are from agreeing.
+    r"""Measures how far two sides are from agreeing.
 
     `conflict_score = sections * per_section + lines * per_line`, the formula of
     CooperBench's evaluation page with its weights as defaults.
@@ -44,7 +44,7 @@ class ConflictScorer:
         """Measure *conflicts*, such as the ones a merge left open.
 
         No conflict scores 0; adding one never lowers the score. Test results
-        play no part.
+        do not matter.
         """
         by_path = sorted(conflicts, key=attrgetter("path"))
         files = tuple(

@@ -13,7 +13,7 @@ _BINARY_PROBE = 8000
 
 @frozen(kw_only=True)
 class ContentMerge:
-    """What became of one entry.
+    """The result of merging one entry.
 
     Attributes:
         entry: The merged entry; ours where the contents cannot be merged.
@@ -35,7 +35,7 @@ class ContentMerge:
 
     @property
     def is_clean(self) -> bool:
-        """Whether nothing is left in dispute."""
+        """Whether no conflict is left."""
         return not (self.text or self.modes_differ or self.unmergeable)
 
 

@@ -1,4 +1,4 @@
-"""What a three-way merge came to, and how answers to its conflicts go into it."""
+"""The result of a three-way merge, and how answers replace its conflicts."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
@@ -27,7 +27,7 @@ _WHOLE_FILE = frozenset({ConflictKind.BINARY, ConflictKind.MODIFY_DELETE})
 
 
 class Gone(Enum):
-    """An answer to a conflict that is no text."""
+    """An answer to a conflict that is not a text."""
 
     GONE = "gone"
     """The file is to be deleted."""
@@ -67,9 +67,9 @@ class OpenFile:
     Attributes:
         path: Its path.
         merge: How its contents were merged.
-        text: The same with the answers that were given.
-        kind: What kind its conflicts are of.
-        numbers: Which of all conflicts it had are open still.
+        text: The same merge with the answers given so far.
+        kind: The kind of its conflicts.
+        numbers: Which of the conflicts that it had are still open.
     """
 
     path: str
@@ -204,10 +204,10 @@ class ThreeWayMerge:
         return tuple(sorted(found, key=lambda each: each.together))
 
     def lines_before(self, earlier: "ThreeWayMerge") -> Mapping[tuple[str, int], int]:
-        """Say where the open conflicts between lines stood when more were open.
+        """Return where the open conflicts between lines were when more were open.
 
         Args:
-            earlier: The merge that this one was made of by resolving some.
+            earlier: The merge from which this one came by resolving some.
 
         Returns:
             For the path and the line of a conflict here its line there.
@@ -224,8 +224,8 @@ class ThreeWayMerge:
         """Whether a text can be the answer to one of the open conflicts.
 
         It can between lines, and where it is a whole file's contents (binary,
-        modify/delete). A link's target and a submodule's commit are no file's
-        contents, whether the other side changed or deleted them.
+        modify/delete). A link's target and a submodule's commit are not
+        contents of a file, whether the other side changed or deleted them.
         """
         if conflict.has_lines:
             return True
@@ -266,7 +266,7 @@ class ThreeWayMerge:
 
     @property
     def blocks(self) -> tuple[ConflictBlock, ...]:
-        """The regions that both sides changed and of which every conflict is open."""
+        """The regions that both sides changed and whose conflicts are all open."""
         found = [self._blocks_of(file) for _, file in sorted(self._files.items())]
         return tuple(block for blocks in found for block, _ in blocks)
 

@@ -1,7 +1,7 @@
 """Paths with their three versions, and what the merge must remember of each.
 
-A slot is what stands at one path in base, ours and theirs. Renames move versions
-from slot to slot, so that afterwards every path can be merged for itself.
+A slot holds what is at one path in base, ours and theirs. Renames move versions from
+slot to slot; after that, each path can be merged independently.
 """
 
 from collections.abc import Iterator
@@ -31,13 +31,13 @@ class Side(IntEnum):
 
 @define
 class Slot:
-    """What stands at one path, and what is already known to be in dispute.
+    """What is at one path, and which disagreement about it is already known.
 
     Attributes:
         versions: The entry in base, ours and theirs.
         names: The path each version came from, for the labels of markers.
-        kind: A disagreement about the path itself, which no merge of contents
-            settles.
+        kind: A disagreement about the path itself, which a merge of contents cannot
+            settle.
         inner: A merge of contents that a rename brought along already, where the
             path has no other version.
     """

@@ -1,10 +1,10 @@
 """Three-way merge of two overlays over one base, path by path.
 
-Only touched paths are visited. Renames are found first and carried through, so
-that each path can then be merged for itself: what one side left alone takes the
-other side's entry; where both changed it, contents are merged as text, and
-whatever cannot be merged becomes a `Conflict` with its kind. What stands at an
-open conflict's path in the merged overlay is what `git merge` leaves there.
+Only touched paths are visited. Renames are found first, so that each path can then be
+merged independently. A path that one side did not change takes the other side's entry.
+If both changed it, the contents are merged as text, and everything that cannot be
+merged becomes a `Conflict` with its kind. At the path of an open conflict, the merged
+overlay holds what `git merge` leaves there.
 """
 
 from cooperbench_eval.merging.contents import ContentMerge, merge_entries
@@ -46,7 +46,7 @@ def merge_changes(
 
 
 class _Merger:
-    """One merge at work."""
+    """One merge while it runs."""
 
     def __init__(self, base: Snapshot, slots: Slots, labels: Labels, cache: DiffCache) -> None:
         self._base = base

@@ -1,4 +1,4 @@
-"""Whose fault it is, from the runs of each feature alone and of the merged tree."""
+"""Finds why a pair fails, from the runs of each feature and of the merged tree."""
 
 from collections import Counter
 from enum import StrEnum
@@ -13,38 +13,38 @@ __all__ = ["Blame", "BlameKind", "cannot_run", "find_blame"]
 
 
 class BlameKind(StrEnum):
-    """Why a pair fails under a strategy; where several hold, the first."""
+    """Why a pair fails under a strategy; if several apply, the first."""
 
     MISSING_SIDE = "missing_side"
     """A patch is empty or does not apply, so there was nothing to merge."""
     BROKEN_ALONE = "broken_alone"
     """A feature fails its own tests without the other one."""
     CONFLICT = "conflict"
-    """The strategy left conflicts, or failed."""
+    """The strategy left conflicts open, or failed."""
     MERGE_BROKE_FEATURE1 = "merge_broke_feature1"
     """Both features pass alone, and feature 1 fails in the merged tree."""
     MERGE_BROKE_FEATURE2 = "merge_broke_feature2"
-    """Likewise feature 2."""
+    """Both features pass alone, and feature 2 fails in the merged tree."""
     MERGE_BROKE_BOTH = "merge_broke_both"
-    """Likewise both."""
+    """Both features pass alone, and both fail in the merged tree."""
     UNKNOWN = "unknown"
-    """Some tests were not run, or do not run here at all, and none that ran says more."""
+    """Some tests were not run or cannot run here, and the others do not show the reason."""
     NOBODY = "nobody"
     """Both features pass in the merged tree."""
 
 
 @frozen(kw_only=True)
 class Blame(Shown):
-    """What is to blame for how a strategy's row ended.
+    """Why a strategy's attempt ended as it did.
 
     Attributes:
         kind: The reason.
         features: The numbers of the features it concerns: those that are missing,
             fail alone, or were broken.
         lost_tests1: Feature 1's tests that passed alone and do not pass in the
-            merged tree, which fails; tests that are gone from it included, but for
-            cases that pass there with other parameters.
-        lost_tests2: Feature 2's, likewise.
+            merged tree, which fails. Tests that no longer exist there are included,
+            except for cases that pass there with other parameters.
+        lost_tests2: The same for feature 2.
     """
 
     _view = "cooperbench_eval.views.pairs:blame_view"
@@ -55,7 +55,7 @@ class Blame(Shown):
     lost_tests2: tuple[str, ...] = field(default=(), converter=tuple[str, ...])
 
 
-_COME_TO_NOTHING = frozenset({TestStatus.INCONCLUSIVE, TestStatus.SETUP_FAILED})
+_NO_RESULT = frozenset({TestStatus.INCONCLUSIVE, TestStatus.SETUP_FAILED})
 _BROKE = {
     (True, False): BlameKind.MERGE_BROKE_FEATURE1,
     (False, True): BlameKind.MERGE_BROKE_FEATURE2,
@@ -91,12 +91,12 @@ def find_blame(feature1: FeatureReport, feature2: FeatureReport, attempt: Attemp
 
 
 def cannot_run(feature: FeatureReport) -> bool:
-    """Whether its tests come to nothing with and without its patch, which then is not it.
+    """Whether its tests produce no result, with or without its patch.
 
-    As where what the tests need is not installed.
+    The patch is then not the cause; a dependency of the tests may be missing.
     """
     runs = (feature.base_tests, feature.tests)
-    return all(run is not None and run.status in _COME_TO_NOTHING and not run.cases for run in runs)
+    return all(run is not None and run.status in _NO_RESULT and not run.cases for run in runs)
 
 
 def _breaks(alone: TestResult | None, merged: TestResult | None) -> bool:

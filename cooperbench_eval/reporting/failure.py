@@ -1,4 +1,4 @@
-"""Why a pair could not be evaluated: a record where others would have an exception."""
+"""Why a pair could not be evaluated."""
 
 from enum import StrEnum
 
@@ -8,29 +8,29 @@ __all__ = ["Failure", "FailureKind"]
 
 
 class FailureKind(StrEnum):
-    """What kept a pair from being evaluated. None of it says anything of the patches."""
+    """Why a pair was not evaluated. No kind says anything about the patches."""
 
     REPOSITORY = "repository"
     """Its base cannot be read."""
     DATASET = "dataset"
-    """The dataset or the logs lack something of it."""
+    """The dataset or the run logs lack a part of it."""
     TEST_RUN = "test_run"
     """Its tests cannot be started."""
     WORKER_LOST = "worker_lost"
-    """Whatever evaluated it died or went away, and again when that was repeated."""
+    """The worker that evaluated it died or disappeared, and so did the next one."""
     NOT_DELIVERED = "not_delivered"
-    """It, the evaluator or the report could not be sent from process to process."""
+    """The pair, the evaluator or the report could not be sent between processes."""
     DUPLICATE = "duplicate"
-    """The same pair was given before; its report stands elsewhere."""
+    """The same pair was given before, and has its own report."""
     NOT_STORED = "not_stored"
     """Its report is in the store and cannot be read."""
     ERROR = "error"
-    """Something raised that should not have, a plug-in or this library."""
+    """A plug-in or this library raised an unexpected exception."""
 
 
 @frozen(kw_only=True)
 class Failure:
-    """Why there is no answer for a pair.
+    """Why a pair could not be evaluated.
 
     Attributes:
         kind: The reason in one word.

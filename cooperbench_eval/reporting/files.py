@@ -22,11 +22,12 @@ def write_report(report: MergeReport, directory: str | os.PathLike[str]) -> tupl
 
     - `merge_report_f1_into_f2_k1.json`: the report;
     - `merge_diff_f1_into_f2_k1.diff`: the naive merge, where there was one, and
-      beside it each other strategy's with its name as suffix;
-    - `test_result_<model>_<repo>_task<id>_f1_k1.txt`: each feature alone.
+      also each other strategy's, with the strategy's name as suffix;
+    - `test_result_<model>_<repo>_task<id>_f1_k1.txt`: the test run of each feature.
 
-    Each file appears whole or not at all, and none appears if one cannot be
-    written; its mode is that of new files. The directory is made where it is missing.
+    Each file appears complete or not at all, and none appears if one cannot be
+    written. Files have the mode that new files have. The directory is created if it
+    is missing.
 
     Returns:
         The paths written, sorted.
@@ -59,7 +60,7 @@ def write_report(report: MergeReport, directory: str | os.PathLike[str]) -> tupl
 
 
 def _check_free(path: Path) -> None:
-    """Raise now what would keep a finished file from taking its place later."""
+    """Raise if a directory is in the place of a file, before anything is written."""
     with contextlib.suppress(FileNotFoundError):
         if stat.S_ISDIR(path.lstat().st_mode):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
@@ -85,7 +86,7 @@ def _contents(report: MergeReport) -> dict[str, bytes]:
 
 
 def _free(suffix: str, pair: str, contents: Mapping[str, bytes]) -> str:
-    """Number a suffix that another strategy's name has become too."""
+    """Add a number to a suffix that another strategy's name also became."""
     wanted, number = suffix, 2
     while f"merge_diff_{pair}_{suffix}.diff" in contents:
         suffix, number = f"{wanted}_{number}", number + 1

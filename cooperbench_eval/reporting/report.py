@@ -1,7 +1,7 @@
-"""`MergeReport`: everything that is known of a pair, typed.
+"""The record `MergeReport`: everything that is known about a pair.
 
-The JSON schema is imported when a report is first written or read, because
-cattrs is a good part of what importing the library would cost.
+The module that writes JSON is imported when a report is first written or read, because
+cattrs would add much to the import time of the library.
 """
 
 import datetime as dt
@@ -22,16 +22,16 @@ __all__ = ["MergeReport", "PairStatus"]
 
 
 class PairStatus(StrEnum):
-    """How the two sides of a pair stand to each other under `git merge`."""
+    """What `git merge` makes of the two sides of a pair."""
 
     CLEAN = "clean"
-    """They merge."""
+    """They merge without conflicts."""
     CONFLICTS = "conflicts"
     """They conflict."""
     MISSING_INPUT = "missing_input"
     """A side's patch is empty or does not apply, so there was nothing to merge."""
     NOT_EVALUATED = "not_evaluated"
-    """The pair could not be evaluated; says nothing of it."""
+    """The pair could not be evaluated, so nothing is known about it."""
 
 
 def _own(versions: Mapping[str, str]) -> dict[str, str]:
@@ -40,28 +40,28 @@ def _own(versions: Mapping[str, str]) -> dict[str, str]:
 
 @frozen(kw_only=True)
 class MergeReport(Shown):
-    """Everything that is known of a pair: feature 1 merged into feature 2.
+    """Everything that is known about a pair: feature 1 merged into feature 2.
 
     Attributes:
         repo_name: The repository's name in the benchmark.
         task_id: The task's number; 0 is a task like any other.
-        timestamp: When the evaluation began, with its time zone.
+        timestamp: When the evaluation began, with a time zone.
         feature1: Feature 1 alone.
         feature2: Feature 2 alone.
-        conflict_details: The naive merge's conflicts, measured; `None` where
+        conflict_details: The naive merge's conflicts, measured; `None` if
             there was nothing to merge.
         conflicts: The naive merge's conflicts themselves.
         diff: The naive merge as a git diff against the base, open conflicts as
-            markers; `None` where there was nothing to merge.
-        attempts: One row a strategy, in the order asked for; no two of one name.
+            markers; `None` if there was nothing to merge.
+        attempts: One row for each strategy, in the requested order, with distinct names.
         base_tree_id: The git tree id of the base.
         base_commit: The base commit, if the base is one.
         model: The model whose patches these are, if named.
         setting: The benchmark's setting, if named.
         k: Which of the model's tries this is, counted from 1.
-        versions: What took part, and in which version.
-        failure: Why the pair could not be evaluated; `None` where it was. What else
-            stands in such a report was known before.
+        versions: The versions of the programs that took part.
+        failure: Why the pair could not be evaluated; `None` if it was. The rest of
+            such a report was known before the evaluation.
     """
 
     _view = "cooperbench_eval.views.pairs:report_view"
@@ -98,17 +98,17 @@ class MergeReport(Shown):
 
     @property
     def conflict_score(self) -> int | None:
-        """The naive merge's score; `None` where there was nothing to merge."""
+        """The naive merge's score; `None` if there was nothing to merge."""
         return None if self.conflict_details is None else self.conflict_details.conflict_score
 
     @property
     def is_final(self) -> bool:
-        """Whether evaluating the pair again would answer the same.
+        """Whether another evaluation of the pair would give the same result.
 
-        It would not where the pair could not be evaluated, where a sandbox failed in a
-        test run, where a feature's tests come to nothing with and without its patch, as
-        for want of what they need, or where a service failed a strategy: those are
-        errors of the infrastructure, and no verdicts.
+        It might not if the pair could not be evaluated, if a sandbox failed in a test
+        run, if a feature's tests produce no result with or without its patch, for
+        example because a dependency is missing, or if a service that a strategy needs
+        failed. Those are errors of the infrastructure, not verdicts.
         """
         if self.failure is not None:
             return self.failure.kind is FailureKind.DUPLICATE
@@ -136,10 +136,10 @@ class MergeReport(Shown):
         raise KeyError(strategy)
 
     def blame(self, strategy: str) -> Blame:
-        """Say why the pair fails under *strategy*, and which tests the merge lost.
+        """Return why the pair fails under *strategy*, and which tests the merge lost.
 
         Raises:
-            KeyError: The report has no row of it.
+            KeyError: The report has no row for the strategy.
         """
         if self.failure is not None:
             return Blame(kind=BlameKind.UNKNOWN)
@@ -159,8 +159,8 @@ class MergeReport(Shown):
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain JSON values, derived facts included.
 
-        The keys of CooperBench's merge report keep their names; ours stand beside
-        them. Text that is no UTF-8 becomes `{"base64": …}`.
+        The keys of CooperBench's merge report keep their names; this library adds
+        others. Text that is not UTF-8 becomes `{"base64": …}`.
         """
         from cooperbench_eval.reporting.serialization import dump  # noqa: PLC0415
 
@@ -177,8 +177,8 @@ class MergeReport(Shown):
         """Read a report from plain JSON values, as `from_json` does from text.
 
         Raises:
-            ReportError: The values are no report, contradict each other, or are of a newer
-                schema.
+            ReportError: The values are not a report, contradict each other, or have a
+                newer schema.
         """
         from cooperbench_eval.reporting.serialization import load  # noqa: PLC0415
 
@@ -186,10 +186,10 @@ class MergeReport(Shown):
 
     @classmethod
     def from_json(cls, text: str | bytes) -> "MergeReport":
-        """Read a report; keys that this version does not know are passed over.
+        """Read a report; keys that this version does not know are ignored.
 
         Raises:
-            ReportError: The text is no report, contradicts itself, or is of a newer schema.
+            ReportError: The text is not a report, contradicts itself, or has a newer schema.
         """
         from cooperbench_eval.reporting.serialization import loads  # noqa: PLC0415
 

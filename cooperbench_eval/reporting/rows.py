@@ -37,27 +37,27 @@ class Verdict(StrEnum):
     CORRECT = "correct"
     """Merged, and both features' tests pass."""
     INCORRECT = "incorrect"
-    """Merged, and the tests of a feature do not pass."""
+    """Merged, and a feature's tests do not pass."""
     UNHANDLED = "unhandled"
-    """Conflicts are left, or the strategy failed."""
+    """Conflicts are left open, or the strategy failed."""
     NOT_RUN = "not_run"
     """The tests of a feature were not run, or there was nothing to merge."""
 
 
 @frozen(kw_only=True)
 class PatchReport:
-    """What became of a feature's patch.
+    """How a feature's patch was applied.
 
     Attributes:
         status: Whether it applied to the base.
-        reason: Why it did not; else empty.
-        dropped_files: The test files taken out of it before, by path.
-        touched_runner_control: Files among the rest that steer how tests are found
-            and run (conftest.py, pytest.ini, pyproject.toml, Makefile …), by path.
-            Whoever writes those can write the verdict, so tests run with the base's
-            version of them by default.
-        names_test_framework: Files that are no tests and in which it makes a line
-            name a test framework: a hint at code that meddles with its own tests.
+        reason: Why it did not; empty otherwise.
+        dropped_files: The test files that were removed from it first, by path.
+        touched_runner_control: Other files that control how tests are found and run
+            (conftest.py, pytest.ini, pyproject.toml, Makefile …), by path. A patch that
+            changes them could change the verdict, so by default tests run with the
+            base's version of them.
+        names_test_framework: Files other than tests in which the patch adds a line that
+            names a test framework: a hint that the code interferes with its tests.
         hunks: How each change was placed.
     """
 
@@ -72,21 +72,22 @@ class PatchReport:
 
     @property
     def is_usable(self) -> bool:
-        """Whether it makes a side to merge."""
+        """Whether the patch gives a side that can be merged."""
         return self.status in {PatchStatus.APPLIED, PatchStatus.PARTIAL}
 
 
 @frozen(kw_only=True)
 class FeatureReport:
-    """One feature alone: its own patch on the base, under its own tests.
+    """One feature without the other: its own patch on the base.
 
     Attributes:
         number: The feature's number in its task.
-        patch: What became of its patch.
-        tests: The run of its tests; `None` where they were not run.
-        base_tests: The run of its tests on the base, without its patch; likewise.
+        patch: How its patch was applied.
+        tests: The run of its tests; `None` if they were not run.
+        base_tests: The run of its tests on the base without its patch; `None` if they
+            were not run.
         other_tests: The run of the *other* feature's tests on this feature's patch
-            alone; `None` where they were not run.
+            only; `None` if they were not run.
     """
 
     number: int
@@ -97,17 +98,17 @@ class FeatureReport:
 
     @property
     def tests_passed(self) -> bool | None:
-        """Whether its tests pass; `None` where nothing was run."""
+        """Whether its tests pass; `None` if none were run."""
         return self.tests.passed if was_run(self.tests) else None
 
     @property
     def passes_on_base(self) -> bool | None:
-        """Whether its tests pass without its patch, so that they show nothing of it."""
+        """Whether its tests pass without its patch, and so say nothing about it."""
         return self.base_tests.passed if was_run(self.base_tests) else None
 
     @property
     def test_output(self) -> str:
-        """What the run printed; empty where there was none."""
+        """What the run printed; empty if there was no run."""
         return "" if self.tests is None else self.tests.output
 
 
@@ -119,19 +120,19 @@ class Attempt(Shown):
         strategy: The strategy's name.
         implementation: Where its class is defined, as `module:name`.
         status: How its merge ended.
-        conflicts_met: Conflicts of the three-way merge.
+        conflicts_met: The number of conflicts of the three-way merge.
         conflict_details: The conflicts it left open, measured.
-        tree_id: The git tree id of what it merged; `None` if it failed.
+        tree_id: The git tree id of the merged tree; `None` if it failed.
         diff: The merged tree as a git diff against the base; `None` if it failed.
-        failure: Why it failed; else empty.
+        failure: Why it failed; empty otherwise.
         feature1_tests: Feature 1's tests on the merged tree; `None` if not run.
-        feature2_tests: Feature 2's tests on it, likewise.
-        duration_seconds: Time the strategy took, tests not counted.
-        ledger: What became of each conflict or block of conflicts, if the strategy
-            says so.
-        usage: What asking models came to, one record a model.
-        service_failed: Whether a service it needs, such as a model's provider, failed
-            it, so that trying again may end otherwise.
+        feature2_tests: Feature 2's tests on the merged tree; `None` if not run.
+        duration_seconds: The time that the strategy took, without tests.
+        ledger: What happened to each conflict or block of conflicts, if the strategy
+            records it.
+        usage: The use of language models, one record for each model.
+        service_failed: Whether a service that the strategy needs, such as a model's
+            provider, failed, so that another attempt may end differently.
         replacements: What stands in the merged tree in the place of the naive merge's
             conflicts, each conflict in one of them. Empty if the strategy failed, or
             if an earlier version of this library made the record.
@@ -169,8 +170,8 @@ class Attempt(Shown):
     def verdict(self) -> Verdict:
         """What the strategy achieved.
 
-        Whatever is not a pass counts against it, a deadline or an inconclusive
-        run included: correctness is claimed only where it was seen.
+        Every run that is not a pass counts against it, including a timeout or an
+        inconclusive run: a merge is correct only if its tests were seen to pass.
         """
         return find_verdict(self.status, self.feature1_tests, self.feature2_tests)
 

@@ -70,7 +70,7 @@ def load(data: object, kind: type[_Report]) -> _Report:
         ReportError: The values are no report, or of a newer schema.
     """
     if not isinstance(data, dict) or "schema_version" not in data:
-        raise ReportError("is no merge report")
+        raise ReportError("is not a merge report")
     version = _schema_version(data["schema_version"])
     if version > SCHEMA_VERSION:
         raise ReportError(f"has schema version {version}, newer than {SCHEMA_VERSION}")
