@@ -162,7 +162,7 @@ def test_files_become_what_git_makes_of_them(files, data, expected):
     ],
 )
 def test_modes_change_only_where_a_patch_says_so(mode, header, expected):
-    """The mode behind the ids is what the patch's author had, not what to set."""
+    """The mode after the ids is that of the author's file, not the one to set."""
     base = Snapshot.from_files({"x": Entry(b"old\n", mode)})
 
     result = apply_patch(base, Patch.parse(b"diff --git a/x b/x\n" + header + NAMES + CHANGE))
@@ -241,7 +241,7 @@ def test_the_result_is_a_value():
 
 
 def test_reading_a_patch_comes_first():
-    """A broken patch is no failed application."""
+    """A malformed patch is not a patch that fails to apply."""
     with pytest.raises(PatchError):
         apply_patch(Snapshot.from_files({}), Patch.parse(b"garbage"))
 
@@ -275,7 +275,7 @@ def test_a_file_and_a_folder_of_one_name_are_never_written_both(files, patch):
 
 
 def test_a_line_that_is_no_longer_the_last_gets_its_newline():
-    """Whatever stood behind it in the patch would be glued to it."""
+    """Otherwise the line after it in the patch would be joined to it."""
     base = Snapshot.from_files({"x": b"a\nb\nc"})
     patch = Patch.parse(b"--- a/x\n+++ b/x\n@@ -1,3 +1,4 @@\n a\n b\n c\n+d\n")
 

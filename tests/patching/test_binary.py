@@ -180,7 +180,7 @@ def test_a_broken_block_is_refused(lines, words):
 
 
 def test_a_block_whose_check_sum_is_cut_off_is_refused():
-    """All bytes are there, and still nobody knows whether they are the right ones."""
+    """All bytes are there, but nothing shows that they are the right ones."""
     squeezed = zlib.compress(b"12345")[:-4]
     line = bytes([ord("A") - 1 + len(squeezed)]) + base64.b85encode(squeezed, pad=True)
 

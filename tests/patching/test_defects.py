@@ -190,7 +190,7 @@ CONFIGURATION = """\
 
 
 @pytest.mark.parametrize("place", ["repository", "global", "system"])
-def test_nobodys_git_configuration_changes_a_result(work_tree, tmp_path, monkeypatch, place):
+def test_no_git_configuration_changes_a_result(work_tree, tmp_path, monkeypatch, place):
     """Prefixes, filters, drivers and external diffs are the user's, not the benchmark's."""
     repository, commit = work_tree({**FILES, ".gitattributes": b"* text diff=odd merge=odd\n"})
     (tmp_path / "attributes").write_text("* merge=odd diff=odd eol=crlf\n")
@@ -294,7 +294,7 @@ def test_a_patch_of_a_file_with_crlf_applies(tmp_path):
     assert b"-two\r\n+zwei\r\n" in report.diff
 
 
-def test_a_byte_that_is_no_utf_8_is_kept(tmp_path):
+def test_a_byte_that_is_not_utf_8_is_kept(tmp_path):
     """From the patch to the written diff; the report stays JSON."""
     new = FILES["latin.txt"].replace(b"th\xe9", b"caf\xe9 cr\xe8me")
     (tmp_path / "x.patch").write_bytes(edit(**{"latin.txt": new}))
@@ -309,7 +309,7 @@ def test_a_byte_that_is_no_utf_8_is_kept(tmp_path):
 
 @pytest.mark.parametrize("text", ["x" * 315, "x" * 5000, "there", "./there", "/etc/hostname"])
 def test_text_is_never_taken_for_a_path(tmp_path, monkeypatch, text):
-    """A file of that name is not read, and a name too long for a file is no trouble."""
+    """A file of that name is not read, and a name too long for a file does no harm."""
     monkeypatch.chdir(tmp_path)
     Path("there").write_bytes(FIRST)
 
@@ -367,7 +367,7 @@ def test_a_test_file_is_dropped_however_its_name_is_written(path, has_header):
 
 
 def test_moving_a_source_file_among_the_tests_still_removes_it():
-    """The move is no test file."""
+    """The move does not count as a test file."""
     move = b"diff --git a/f b/tests/f\nrename from f\nrename to tests/f\n"
 
     report = evaluate(move, edit(g=b"1\n"), ("! test -e f && test -f tests/f", "true"))

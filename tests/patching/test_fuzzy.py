@@ -246,7 +246,7 @@ def test_undoing_a_change_by_the_same_rules_restores_the_file(drifted):
 
     try:
         undone = find_fuzzily(after, bytes(len(after)), hunk.reversed, edits[0].start, 0.75)
-    except NoPlaceError as exc:  # found again, and not alone
+    except NoPlaceError as exc:  # found again, among several places
         reason = str(exc)
     else:
         assert apply_edits(after, undone, hunk.reversed) == file

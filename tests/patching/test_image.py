@@ -162,7 +162,7 @@ def test_no_white_space_is_not_some(line, context):
     ],
 )
 def test_hunks_without_context_must_stand_at_the_edge(before, hunk, rung):
-    """As for git: what has no lines before or behind it is the file's first or last.
+    """As for git: without lines before or after it, a hunk is at the file's start or end.
 
     So diffs made with `-U0` mostly fail, and their insertions go to the end.
     """

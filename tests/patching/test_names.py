@@ -53,7 +53,7 @@ def test_names_lose_their_prefix_and_quotes(old, new, path):
     ],
     ids=["tab", "space and tab", "quotes and tab", "date", "spaces alone", "CR"],
 )
-def test_what_follows_a_name_is_no_part_of_it(name, path):
+def test_text_after_a_name_is_not_part_of_it(name, path):
     """Git ends a name that holds a space with a tab; `diff` adds a date."""
     prefixed = [name.replace(b'"', b'"%b/' % side, 1) for side in (b"a", b"b")]
     if not name.startswith(b'"'):
@@ -75,7 +75,7 @@ def test_only_one_name_may_be_quoted():
 
 
 def test_a_long_line_of_names_takes_no_long_time():
-    """Reading is linear: a line of a megabyte is no trap."""
+    """Reading takes linear time, even for a line of a megabyte."""
     for name in (b"x " * 500_000 + b'"', b'"' + b"\\\\ " * 400_000, b'"a" ' * 250_000 + b'"'):
         with pytest.raises(PatchError):
             Patch.parse(b"diff --git " + name + b"\n")

@@ -8,7 +8,7 @@ from cooperbench_eval.patching.patch import Patch
 
 
 @pytest.mark.parametrize("data", [None, 1, ["--- a/x"], object()])
-def test_what_is_no_text_is_a_wrong_type(data):
+def test_a_patch_of_another_type_is_refused(data):
     """The caller's mistake, not the patch's."""
     with pytest.raises(TypeError, match="a patch must be bytes or str, not"):
         Patch.parse(data)
@@ -58,7 +58,7 @@ def test_some_files_of_a_patch_are_a_patch():
     assert (some.paths, some.data) == (("x", "y"), b"")
 
 
-def test_a_file_that_cannot_be_read_is_no_patch(tmp_path):
+def test_a_file_that_cannot_be_read_is_not_a_patch(tmp_path):
     """The error names the file."""
     with pytest.raises(PatchError, match="No such file") as caught:
         Patch.read(tmp_path / "none.diff")

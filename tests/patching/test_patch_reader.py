@@ -33,7 +33,7 @@ def test_a_change_is_read_with_its_hunks():
     assert hunk.new == [b"new\n", b"er\n", b"context\n"]
 
 
-def test_the_mode_behind_the_ids_is_what_the_file_was():
+def test_the_mode_after_the_ids_is_the_old_one():
     """It is not what the file shall be: another patch may have changed it since."""
     file = only_file(DIFF)
 
@@ -434,7 +434,7 @@ def test_what_looks_like_a_diff_and_cannot_be_read_is_not_passed_over(text, word
         Patch.parse(b"--- a/z\n+++ b/z\n@@ -1 +1 @@\n-1\n+2\n--- a/x\n+++ b/x\n" + text)
 
 
-def test_a_byte_order_mark_is_no_part_of_a_patch():
+def test_a_byte_order_mark_is_not_part_of_a_patch():
     """Editors put it there."""
     assert Patch.parse(b"\xef\xbb\xbf" + DIFF) == Patch.parse(DIFF)
 

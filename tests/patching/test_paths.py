@@ -42,7 +42,7 @@ def diff(*paths):
         "Latests.txt",
     ],
 )
-def test_product_code_is_no_test(path):
+def test_product_code_is_not_a_test(path):
     """A name that only holds the letters of `test` says nothing."""
     assert not is_test_path(path)
 

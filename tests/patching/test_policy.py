@@ -28,13 +28,13 @@ def test_rungs_may_be_given_as_words():
 
 
 @pytest.mark.parametrize("rungs", [["exactly"], ["offset", None], "off"])
-def test_a_word_that_is_no_rung_is_a_wrong_value(rungs):
+def test_a_word_that_is_not_a_rung_is_refused(rungs):
     """A slip of the pen is not taken for strictness."""
     with pytest.raises(ValueError, match="is not a valid Rung"):
         ApplyPolicy(rungs=rungs)
 
 
-def test_one_rung_may_stand_alone():
+def test_a_single_rung_may_be_given():
     """As a word or a member."""
     assert (
         ApplyPolicy(rungs="offset")

@@ -172,7 +172,7 @@ def test_prose_is_not_printed():
     assert Patch.parse(data).data == data
 
 
-def test_some_files_of_a_patch_print_alone():
+def test_some_files_of_a_patch_print_on_their_own():
     """So a patch without its tests can be handed on."""
     patch = Patch.parse(DIFF + RENAME + BINARY)
 

@@ -40,7 +40,7 @@ def test_a_header_that_miscounts_is_refused_unless_recounting_is_allowed(counts)
 
 @pytest.mark.parametrize("counts", [b"-9,2 +9,2", b"-9,2 +9,3"])
 def test_a_header_that_counts_only_the_first_lines_is_refused_or_recounted(counts):
-    """Without the context behind it the hunk would have to end the file."""
+    """Without the context after it the hunk would have to end the file."""
     data = NAMES + b"@@ " + counts + b" @@\n" + BODY
 
     refused, _ = apply({"x": LINES}, data)
@@ -52,7 +52,7 @@ def test_a_header_that_counts_only_the_first_lines_is_refused_or_recounted(count
 
 @pytest.mark.parametrize("counts", [b"-9,0 +9,0", b"-9 +9", b"-0,0 +0,0"])
 def test_a_header_that_counts_none_of_the_changed_lines_miscounts(counts):
-    """It is no broken patch, for all the changes stand behind what it counts."""
+    """The patch is not malformed, because all changes come after the counted lines."""
     data = NAMES + b"@@ " + counts + b" @@\n" + BODY
 
     refused, _ = apply({"x": LINES}, data)
@@ -74,7 +74,7 @@ def test_a_recounted_hunk_may_stand_elsewhere_only_if_that_is_allowed():
 
 
 def test_blank_context_stripped_at_the_end_of_a_patch_miscounts():
-    """Whoever strips a patch takes the blank lines that its last hunk ends with."""
+    """Stripping a patch removes the blank lines at the end of its last hunk."""
     before = LINES.replace(b"line 12\nline 13\n", b"\n\n")
     data = NAMES + AT_10.replace(b"-9,3 +9,3", b"-9,5 +9,5") + b" \n \n"
 
@@ -101,7 +101,7 @@ def test_blank_lines_between_hunks_are_passed_over_by_recounting():
 
 
 def test_a_hunk_that_is_counted_right_is_not_said_to_be_miscounted():
-    """Blank lines behind it are another trouble than wrong counts."""
+    """Blank lines after it are not a matter of wrong counts."""
     refused, _ = apply({"x": LINES}, NAMES + AT_10 + b"\n" + AT_20)
 
     assert refused.reason != (
@@ -121,7 +121,7 @@ def test_a_hunk_that_runs_into_the_next_is_recounted_with_all_its_lines():
     assert after["x"] == WITH_TAIL.replace(b"line 20", b"LINE 20")
 
 
-def test_changed_lines_behind_a_whole_hunk_are_dropped_and_counted():
+def test_changed_lines_after_a_whole_hunk_are_dropped_and_counted():
     """As `git apply` drops them, which does not say so."""
     result, after = apply({"x": LINES}, NAMES + AT_10 + TAIL)
 
@@ -131,7 +131,7 @@ def test_changed_lines_behind_a_whole_hunk_are_dropped_and_counted():
 
 
 def test_a_hunk_that_fits_stays_as_it_is_counted_beside_one_that_needs_recounting():
-    """What stands behind it may be prose, whatever another hunk needs."""
+    """The text after it may be prose, whatever another hunk needs."""
     wrong = b"@@ -19,9 +19,9 @@\n line 19\n-line 20\n+LINE 20\n line 21\n"
     other = b"--- a/y\n+++ b/y\n" + wrong
 
@@ -141,7 +141,7 @@ def test_a_hunk_that_fits_stays_as_it_is_counted_beside_one_that_needs_recountin
     assert after["x"] == CHANGED
 
 
-def test_changed_lines_behind_a_hunk_that_fits_are_left_out_though_recounting_is_allowed():
+def test_changed_lines_after_a_hunk_that_fits_are_left_out_though_recounting_is_allowed():
     """They may be prose, and a patch that fits strictly is never placed leniently."""
     result, after = apply({"x": LINES}, NAMES + AT_10 + TAIL, RECOUNT)
 
@@ -152,7 +152,7 @@ def test_changed_lines_behind_a_hunk_that_fits_are_left_out_though_recounting_is
 
 @pytest.mark.parametrize("rungs", [[], RECOUNT, ["recount", "offset", "whitespace", "fuzzy"]])
 @pytest.mark.parametrize("prose", [BULLETS, b"\n" + BULLETS, b"\nNotes:\n\n" + BULLETS])
-def test_bullets_behind_a_patch_are_not_applied(prose, rungs):
+def test_bullets_after_a_patch_are_not_applied(prose, rungs):
     """They look like removed lines, and the file has none of them."""
     result, after = apply({"x": LINES}, NAMES + AT_10 + prose, rungs)
 
@@ -162,7 +162,7 @@ def test_bullets_behind_a_patch_are_not_applied(prose, rungs):
 
 
 def test_a_miscounted_hunk_that_runs_into_bullets_is_refused():
-    """Where it ends nobody knows."""
+    """Its end cannot be determined."""
     data = NAMES + AT_10.replace(b"-9,3 +9,3", b"-9,9 +9,9") + BULLETS
 
     result, _ = apply({"x": LINES}, data, RECOUNT)
@@ -173,8 +173,8 @@ def test_a_miscounted_hunk_that_runs_into_bullets_is_refused():
 @pytest.mark.parametrize(
     ("hunk", "rung"), [(AT_10, Rung.EXACT), (AT_10.replace(b",3", b",9"), Rung.RECOUNT)]
 )
-def test_a_mails_signature_is_no_removed_line(hunk, rung):
-    """Two dashes and a space alone on their line end a letter, and the hunk before."""
+def test_the_signature_of_a_mail_is_not_a_removed_line(hunk, rung):
+    """A line of two dashes and a space ends a mail, and the hunk before it."""
     result, after = apply({"x": LINES}, NAMES + hunk + b"-- \n2.39.5\n\n", RECOUNT)
 
     assert [(each.rung, each.uncounted_lines) for each in result.hunks] == [(rung, 0)]

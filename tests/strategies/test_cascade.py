@@ -188,7 +188,7 @@ def test_a_service_that_failed_a_member_is_remembered(fails):
 
 
 def test_a_member_without_a_record_is_taken_if_it_leaves_nothing_open():
-    """Then nobody has to go on from it."""
+    """Then no other member has to continue from it."""
     last = Member(lambda _: 1 / 0)
 
     outcome = merge_by("tokens", no_record(), last)
@@ -223,7 +223,7 @@ def test_a_cascade_goes_by_the_names_of_its_members_or_its_own():
 
 
 def test_a_cascade_needs_a_member():
-    """None at all is a mistake of whoever wrote it."""
+    """A cascade without members is a mistake."""
     with pytest.raises(ValueError, match="at least one strategy"):
         ce.cascade()
 
@@ -236,7 +236,7 @@ def test_an_unknown_member_is_said_when_the_cascade_is_made():
     assert caught.value.name == "nonsense"
 
 
-def test_a_member_that_is_no_strategy_is_refused():
+def test_a_member_that_is_not_a_strategy_is_refused():
     """A class instead of an instance, for example."""
     with pytest.raises(ce.StrategyLoadError):
         ce.cascade("tokens", Member)

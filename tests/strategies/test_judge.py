@@ -1,4 +1,4 @@
-"""What the static judge finds wrong with a merged file, and what it leaves alone."""
+"""The faults that the static checks find in a merged file, and those they must not find."""
 
 import ast
 import builtins
@@ -83,7 +83,7 @@ FAULTS = {
 
 @pytest.mark.parametrize(("base", "ours", "theirs", "merged", "words"), FAULTS.values(), ids=FAULTS)
 def test_a_fault_is_found_and_said(base, ours, theirs, merged, words):
-    """Whoever is ours; the words are those of the ledger."""
+    """Whichever side is ours; the words are those of the ledger."""
     assert words in find_fault("a.py", (base, ours, theirs), merged)
     assert words in find_fault("a.py", (base, theirs, ours), merged)
 
@@ -219,7 +219,7 @@ SLIPS = {
 def test_what_is_hardly_ever_meant_is_a_fault_unless_a_version_has_it(
     base, ours, theirs, merged, words
 ):
-    """It parses, and still nobody wrote it so."""
+    """It parses, but neither side wrote it."""
     assert find_fault("a.py", (base, ours, theirs), merged) == words
     assert find_fault("a.py", (base, merged, theirs), merged) == ""
 
@@ -236,7 +236,7 @@ def test_a_file_of_a_known_grammar_must_parse():
 
 
 def test_a_definition_that_neither_side_had_twice_is_a_fault_in_any_known_language():
-    """A Go function that stands twice in merged alone is refused."""
+    """A Go function that is defined twice only in merged is refused."""
     twice = GO + b"\nfunc one() int {\n\treturn 1\n}\n"
 
     assert find_fault("a.go", (GO, GO, GO), twice) == "one would be defined 2 times"
@@ -248,13 +248,13 @@ def test_of_any_other_file_no_token_may_be_lost():
     assert find_fault("a.txt", (b"a\n", b"a b\n", b"a\n"), b"a\n") == "'b' is lost"
 
 
-def test_a_lost_token_that_is_no_text_is_shown_all_the_same():
+def test_a_lost_token_that_is_not_text_is_shown():
     """The sentence is text, whatever the bytes are."""
     assert find_fault("a", (b"", b"\xff\n", b""), b"") == "'\N{REPLACEMENT CHARACTER}' is lost"
 
 
 def test_of_an_unfinished_file_nothing_is_missed():
-    """Where conflicts are still open, what is not there yet is no fault; a double is."""
+    """While conflicts are open, missing text is not a fault, but a duplicate is."""
     versions = b"import os\n", b"import os\nos.x\n", b"\n"
 
     assert find_fault("a.py", versions, b"os.x\n") == "os would not be bound"
@@ -263,8 +263,8 @@ def test_of_an_unfinished_file_nothing_is_missed():
     assert "2 times" in find_fault("a.py", (b"", ONE, ONE), ONE + ONE, is_whole=False)
 
 
-def test_a_warning_of_the_compiler_is_no_fault():
-    """Nor does it get out: an odd escape stays a matter of whoever wrote it."""
+def test_a_warning_of_the_compiler_is_not_a_fault():
+    """The warning, such as for an invalid escape, is not shown either."""
     ours = b'a = "\\d"\nassert (a, 1)\nb = 1 is 1\n'
 
     assert find_fault("a.py", (b"", ours, b""), ours) == ""
@@ -490,7 +490,7 @@ STATEMENT = b"\nx = A()\n"
 
 
 def test_theirs_comes_first_where_only_that_passes():
-    """A method that theirs adds cannot stand behind a statement that ours adds."""
+    """A method that theirs adds cannot come after a statement that ours adds."""
     outcome = merge_one(CLASS, CLASS + STATEMENT, CLASS + METHOD)
 
     assert outcome.changes["a.py"].data == CLASS + METHOD + STATEMENT
@@ -506,7 +506,7 @@ def test_ours_comes_first_where_that_passes():
 
 
 def test_where_no_language_is_known_ours_comes_first():
-    """The same texts in a file that is no Python."""
+    """The same texts in a file that is not Python."""
     outcome = merge_one(CLASS, CLASS + STATEMENT, CLASS + METHOD, path="a.txt")
 
     assert outcome.changes["a.txt"].data == CLASS + STATEMENT + METHOD
@@ -522,7 +522,7 @@ def test_what_fails_the_judge_stays_open_with_its_reason():
 
 
 def test_a_faulty_block_does_not_keep_a_sound_one_open():
-    """Each is judged for itself where the file as a whole fails."""
+    """Each is checked separately if the whole file fails."""
     middle = b"".join(b"a%d = %d\n" % (i, i) for i in range(9))
     base = b"x = f(1, 2)\n" + middle
     ours = b"x = g(1, 2)\n" + middle + b"\n\ndef f(a):\n    return a\n"

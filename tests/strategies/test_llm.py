@@ -32,7 +32,7 @@ IMPORTS = {"a.py": (b"x = 1\n", b"import os\nx = 1\n", b"import sys\nx = 1\n")}
 
 
 def functions(number):
-    """Return a file of functions that both sides changed, so far apart that each is asked alone."""
+    """Return a file of functions that both sides changed, too far apart for one question."""
     base, ours, theirs = (
         b"".join(b"def f%d():\n    return %d%s\n%s" % (i, i, more, GAP) for i in range(number))
         for more in (b"", b" + 1", b" + 2")
@@ -41,7 +41,7 @@ def functions(number):
 
 
 def sides(files):
-    """Return base, ours and theirs of files, by path; `None` is no such file."""
+    """Return base, ours and theirs of files, by path; `None` means that there is no file."""
     trees = [
         ce.Snapshot.from_files(
             {path: each[i] for path, each in files.items() if each[i] is not None}
@@ -145,7 +145,7 @@ def test_where_a_side_changed_a_line_one_of_two_may_be_chosen(model_server, merg
     ("text", "kept"),
     [("import os\nimport sys\n", (1.0, 1.0)), ("import os\n", (1.0, 0.5))],
 )
-def test_how_much_of_either_side_an_answer_has_is_told(model_server, merge, text, kept):
+def test_the_ledger_has_the_share_of_each_side_in_an_answer(model_server, merge, text, kept):
     """One that passes may still leave out what a side added."""
     model_server.script = [fenced(text)]
 
@@ -154,7 +154,7 @@ def test_how_much_of_either_side_an_answer_has_is_told(model_server, merge, text
     assert (row.ours_kept, row.theirs_kept) == kept
 
 
-def test_the_model_is_told_of_both_features(model_server, strategy):
+def test_the_prompt_describes_both_features(model_server, strategy):
     """Side A is the feature that is merged into."""
     model_server.script = answering(both)
 
@@ -297,7 +297,7 @@ def test_a_line_that_both_sides_kept_must_stay(model_server, merge):
     assert b"\n2\n" in outcome.changes["a.txt"].data
 
 
-def test_the_model_is_told_why_and_asked_again(model_server, merge):
+def test_the_model_is_asked_again_with_the_reason(model_server, merge):
     """With its own answer before it."""
     model_server.script = ["No idea.", fenced("import os\nimport sys\n")]
 
@@ -489,7 +489,7 @@ def test_the_time_that_the_provider_asks_for_is_waited(model_server, merge):
     assert time.monotonic() - began > 0.2
 
 
-def test_nobody_waits_longer_than_an_answer_may_take(model_server, merge):
+def test_no_wait_is_longer_than_the_timeout_of_an_answer(model_server, merge):
     """Whatever the provider asks for."""
     model_server.script = [error(429, "slow down", retry_after="86400")]
     began = time.monotonic()
@@ -535,7 +535,7 @@ def test_a_budget_of_nothing_asks_nothing(model_server, merge):
 
 
 def test_a_client_that_breaks_fails_the_attempt(strategy):
-    """It is asked again, and what it raises is told by its kind alone."""
+    """It is asked again, and the reason names only the kind of its error."""
 
     class Broken:
         def complete(self, _request):
@@ -563,7 +563,7 @@ def test_a_client_that_is_cancelled_fails_the_attempt(strategy):
 
 
 def test_an_answer_without_anything_of_what_both_added_is_refused(model_server, merge):
-    """An empty block is no way to keep both."""
+    """An empty block does not keep both sides."""
     model_server.script = [fenced("")]
 
     outcome = merge(IMPORTS, max_attempts=1)
@@ -664,7 +664,7 @@ def test_one_strategy_serves_several_threads(model_server, strategy):
 
 
 def test_it_takes_its_place_in_a_cascade(model_server, strategy):
-    """It is asked about what the others left open, and its usage is told."""
+    """It is asked about the conflicts that others left open, and its usage is reported."""
     model_server.script = [fenced("x = 23\n")]
     files = {
         "a.py": (b"f(a)\n\n\n\n\nx = 1\n", b"f(a, b)\n\n\n\n\nx = 2\n", b"f(a, c)\n\n\n\n\nx = 3\n")
@@ -722,7 +722,7 @@ def test_a_run_can_be_replayed_without_the_model(model_server, strategy, tmp_pat
     assert timeless(replayed) == timeless(recorded)
 
 
-def test_a_missing_exchange_is_told(merge, tmp_path, model_server):
+def test_a_missing_exchange_is_reported(merge, tmp_path, model_server):
     """By the name of the file, at once and without asking."""
     outcome = merge(IMPORTS, cassette=tmp_path, replay="replay")
 
@@ -937,7 +937,7 @@ def test_wrong_answers_do_not_pass(model_server, strategy, sample):
 
 
 def test_threads_end_with_the_merge(model_server, merge):
-    """None is left behind."""
+    """None remains."""
     model_server.script = answering(lambda _p, ours, _t: ours)
 
     merge(functions(6), whole_lines=0)

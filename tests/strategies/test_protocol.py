@@ -140,7 +140,7 @@ def _mutate(given):
 
 
 class UnshowableError(Exception):
-    """An error that breaks whoever looks at it."""
+    """An error that cannot be shown."""
 
     def __repr__(self):
         raise RuntimeError
@@ -216,7 +216,7 @@ def test_what_a_strategy_raised_is_the_cause():
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit])
-def test_an_interrupt_is_no_failure_of_a_strategy(error):
+def test_an_interrupt_is_not_a_failure_of_a_strategy(error):
     """Who presses Ctrl-C in a strategy stops the program."""
 
     def interrupt(_):
@@ -277,7 +277,7 @@ def test_a_failure_is_a_row_of_the_report(function, words):
     assert ce.MergeReport.from_json(report.to_json()) == report
 
 
-def test_a_failure_that_is_told_is_a_row_like_any_other():
+def test_a_reported_failure_is_a_row_like_any_other():
     """It has no tree, no diff and no score either, and its reason is kept."""
     report = evaluate_with(
         Plugin(lambda given: ce.MergeOutcome(changes=given.ours, failure="no key")), "union"
@@ -290,7 +290,7 @@ def test_a_failure_that_is_told_is_a_row_like_any_other():
     assert report.attempt("union").status == "resolved"
 
 
-def test_an_answer_that_is_no_bytes_is_told():
+def test_an_answer_that_is_not_bytes_is_refused():
     """A text instead of bytes is the strategy's failure, in words that help."""
     base, ours, theirs = (ce.Snapshot.from_files({"f": text}) for text in (b"a\n", b"b\n", b"c\n"))
     sides = ce.Changes.between(base, ours), ce.Changes.between(base, theirs)

@@ -63,7 +63,7 @@ def test_constructs_are_combined_and_the_ledger_says_so():
     ids=["imports", "functions", "in front", "spread"],
 )
 def test_a_file_of_cr_lf_stays_one(base, ours, theirs):
-    """What moves behind the first line as well, where nothing stood before it."""
+    """Also where text moves away from the first line of the file."""
 
     def merged(newline):
         versions = [text and text.replace(b"\n", newline) for text in (base, ours, theirs)]
@@ -191,7 +191,7 @@ MISALIGNED = (
     + b"def one(x):\n    for i in x:\n        a(x)\n        b(x)\n        b(x)\n        y = x\n",
     b"def one(x):\n    a(x)\n    a(x)\n    b(x)\n    b(x)\n    other(x)\n",
 )
-"""One side indents a function deeper, behind a new one that looks like what it was."""
+"""One side indents a function deeper, after a new one that looks like the old one."""
 REALIGNED = TWO + (
     b"def one(x):\n    for i in x:\n        a(x)\n        a(x)\n"
     b"        b(x)\n        b(x)\n        other(x)\n"
@@ -229,7 +229,7 @@ def test_that_breaks_one_law_of_strategies():
 
 
 def test_lines_outside_of_the_constructs_with_a_conflict_stay_as_they_are():
-    """Byte for byte, whatever stands before and behind."""
+    """Byte for byte, whatever is before and after it."""
     before, behind = b"import a  \n\n\n", b"\n\ndef z( x ):\n  return  x\n"
 
     outcome = merge_file(*(before + text + behind for text in MISALIGNED))
@@ -315,7 +315,7 @@ def test_generated_programs_conflict_often_and_most_can_be_merged():
 
 @given(three_way_texts())
 @settings(max_examples=50)
-def test_what_is_no_python_never_makes_it_fail(texts):
+def test_text_that_is_not_python_never_makes_it_fail(texts):
     """It stays open, or is merged as what it is."""
     outcome = merge_file(*texts)
 

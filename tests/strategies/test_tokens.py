@@ -181,7 +181,7 @@ def test_the_result_does_not_depend_on_the_process():
 
 
 def test_a_file_of_many_blocks_is_judged_so_often_and_no_more(monkeypatch):
-    """Whoever makes thousands of faulty blocks does not make it take thousands of trials."""
+    """Thousands of faulty blocks do not take thousands of trials."""
     judged = []
     monkeypatch.setattr(
         "cooperbench_eval.strategies.blocks.find_fault",

@@ -12,7 +12,7 @@ LINK = ce.FileMode.SYMLINK
 
 
 def union(base, ours, theirs):
-    """Merge one file's three texts or entries by union; `None` is no file."""
+    """Merge one file's three texts or entries by union; `None` means that there is no file."""
     tree = ce.Snapshot.from_files({} if base is None else {"f": base})
     sides = [
         ce.Changes({"f": ce.Entry(each) if isinstance(each, bytes) else each})

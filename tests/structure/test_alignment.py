@@ -62,7 +62,7 @@ def test_items_are_found_by_their_names():
     assert align(base, side, Mode.LIST) == [None, 0]
 
 
-def test_more_children_than_can_be_compared_are_told_by_their_text_alone():
+def test_too_many_children_to_compare_are_matched_only_by_their_text():
     """So that two files without a line in common take no time."""
     base, side = ([b"f(%d)" % (i + at) for i in range(50)] for at in (0, 1000))
 

@@ -524,7 +524,7 @@ def test_changes_of_different_constructs_combine(case):
     ],
 )
 def test_changes_of_one_construct_are_refused(path, text, sides):
-    """There is no telling which is meant."""
+    """It is unclear which one is meant."""
     with pytest.raises(StructureError, match="both sides changed"):
         merge(path, *(text % side for side in sides))
 

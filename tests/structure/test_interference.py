@@ -41,7 +41,7 @@ FOUND = {
 
 @pytest.mark.parametrize(("ours", "theirs", "problem"), FOUND.values(), ids=FOUND)
 def test_interference_is_said_with_the_function_and_the_variable(ours, theirs, problem):
-    """Whoever is ours."""
+    """Swapping the sides makes no difference."""
     for sides in ((ours, theirs), (theirs, ours)):
         assert interference(*(function(*each) for each in (BASE, *sides))) == f"f: {problem}"
 
@@ -90,8 +90,8 @@ def test_methods_go_by_their_class_and_functions_by_a_new_name():
 
 
 @given(three_way_programs())
-def test_a_side_alone_does_not_interfere(texts):
-    """Nor do two sides that did the same, as far as they introduce nothing."""
+def test_one_side_does_not_interfere_with_itself(texts):
+    """Nor do two sides with the same changes, unless they introduce a variable."""
     base, ours, _ = read_python(texts)
 
     assert find_interference(base, ours, base) == find_interference(base, base, ours) == ""

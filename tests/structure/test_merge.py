@@ -387,7 +387,7 @@ REFUSED = {
 @pytest.mark.parametrize(("base", "ours", "theirs"), REFUSED.values(), ids=REFUSED)
 @pytest.mark.parametrize("theirs_first", [False, True])
 def test_what_both_sides_changed_differently_is_refused(base, ours, theirs, theirs_first):
-    """Whoever comes first; nothing is guessed."""
+    """In either order; nothing is guessed."""
     for sides in ((ours, theirs), (theirs, ours)):
         with pytest.raises(DisagreementError):
             merge(base, *sides, theirs_first=theirs_first)
@@ -417,7 +417,7 @@ ORDERED = {
 
 
 @pytest.mark.parametrize(("base", "ours", "theirs", "expected"), ORDERED.values(), ids=ORDERED)
-def test_if_one_order_alone_is_right_the_other_is_refused(base, ours, theirs, expected):
+def test_if_only_one_order_is_right_the_other_is_refused(base, ours, theirs, expected):
     """Calls follow parameters, so the order must be that of the whole file."""
     with pytest.raises(OrderError):
         merge(base, ours, theirs)

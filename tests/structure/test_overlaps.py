@@ -25,7 +25,7 @@ EDITED = ("one()", "two(a, b)", "four()", "three()")
 
 @pytest.mark.parametrize("header", ["if x:", "with x as y:", "for x in y:", "while x:", "try:"])
 def test_what_one_side_wrapped_and_the_other_edited_is_wrapped_and_edited(header):
-    """Whoever is ours, and with what stands around it."""
+    """Whichever side wraps them, and with the statements around them."""
     ending = ["except E:", "    raise"] if header == "try:" else []
     wrapped = ["zero()", header, *(f"    {each}" for each in STATEMENTS), *ending]
     expected = ["zero()", header, *(f"    {each}" for each in EDITED), *ending]

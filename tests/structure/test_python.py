@@ -40,7 +40,7 @@ SAMPLES = {
     "comments at every indentation": (
         b"def f():\n    # a\n  # b\n    x\n# c\n        # d\n    y\n  # e\n\n# f\nz\n   # g\n"
     ),
-    "comments alone": b"# a\n  # b\n\t# c\n",
+    "only comments": b"# a\n  # b\n\t# c\n",
     "comments before clauses": b"if a:\n    b\n  # c\n# d\nelse:\n    # e\n    f\n    # g\n",
     "comments among decorators": b"# a\n@b\n# c\n@d  # e\n\n# f\ndef g(): pass\n",
     "decorators over lines": b"@a(\n    b,  # c\n)\n@d\nclass E:\n    @f\n    def g(self): ...\n",
@@ -49,7 +49,7 @@ SAMPLES = {
     "comments in brackets": (
         b"x = [  # a\n    1,  # b\n    # c\n    2  # d\n    ,\n    (3,),\n    # e\n]  # f\n"
     ),
-    "a comma behind a comment": b"x = [\n    1 # a\n    , 2 # b\n    ,\n]\n",
+    "a comma after a comment": b"x = [\n    1 # a\n    , 2 # b\n    ,\n]\n",
     "long strings like code": b"x = '''\ndef f():\n  pass\n\n\nclass A:\n'''\ny = '''(['''\n",
     "docstrings": (
         b"def f():\n    '''A\n    b\n\n  c\n        d'''\n\nclass E:\n\t'''F\n\tg\n\t'''\n"
@@ -118,7 +118,7 @@ def test_generated_programs_come_out_as_they_went_in(source):
 
 
 @given(random_bytes())
-def test_what_is_no_python_is_read_without_loss_or_refused(source):
+def test_text_that_is_not_python_is_read_without_loss_or_refused(source):
     """With no other exception."""
     source = source.removesuffix(b"\n") + b"\n"
 

@@ -20,7 +20,7 @@ def node(*words, mode=Mode.SEQUENCE, **options):
     return Construct(kind="k", mode=mode, children=children, **options)
 
 
-def test_what_differs_in_white_space_alone_is_the_same():
+def test_constructs_that_differ_only_in_white_space_are_the_same():
     """The words count, and not how they are laid out."""
     one, other = (
         node(b"a", b"b"),
@@ -33,7 +33,7 @@ def test_what_differs_in_white_space_alone_is_the_same():
 
 
 def test_nesting_makes_a_difference_in_suites():
-    """What stands in a suite does not say the same as what stands behind it."""
+    """A statement in a suite differs from the same statement after the suite."""
     one = node(node(b"a", mode=Mode.MEMBERS), b"b", mode=Mode.MEMBERS)
     other = node(node(b"a", b"b", mode=Mode.MEMBERS), mode=Mode.MEMBERS)
 

@@ -66,13 +66,13 @@ COMBINED = {
 
 @pytest.mark.parametrize(("base", "ours", "theirs", "expected"), COMBINED.values(), ids=COMBINED)
 def test_edits_of_different_tokens_are_combined(base, ours, theirs, expected):
-    """Even if they stand in one line, and whoever is ours."""
+    """Even on one line, and whichever side is ours."""
     assert merge(base, ours, theirs) == expected
     assert merge(base, theirs, ours) == expected
 
 
 def test_one_side_may_reformat_what_the_other_extends():
-    """White space is merged for itself: the new argument stands in the new layout."""
+    """White space is merged separately: the new argument gets the new layout."""
     merged = merge(
         b"f(first, second)\n",
         b"f(\n    first,\n    second,\n)\n",
@@ -217,7 +217,7 @@ def test_bytes_that_are_no_plain_text_are_merged_as_bytes(base, ours, theirs, ex
     assert merge(base, ours, theirs) == expected
 
 
-def test_white_space_alone_does_not_hinder():
+def test_changes_of_white_space_do_not_conflict():
     """A side that only reformats changes no token."""
     assert merge(b"f(a, b)\n", b"f(\n    a,\n    b\n)\n", b"f(a, b, c)\n") == (
         b"f(\n    a,\n    b, c\n)\n"
@@ -225,7 +225,7 @@ def test_white_space_alone_does_not_hinder():
 
 
 def test_words_are_not_glued():
-    """Where white space alone would make one word of two, the merge is refused."""
+    """If a change of white space would join two words, the merge is refused."""
     with pytest.raises(TokenMergeError, match="one word"):
         merge(b"( b\n", b"(b\n", b"a b\n")
 
