@@ -1,8 +1,8 @@
 """CooperBench's own evaluations, read so that they can be compared with ours.
 
-Every shape that its versions wrote is known: the `eval.json` of its runners, with
-and without counts, for merged, identical and solo patches and for its errors, and
-the two JSON reports of the paper's pipeline. What a file cannot say is `None`.
+Every format of its versions is known: the `eval.json` of its runners, with and without
+counts, for merged, identical and solo patches and for errors, and the two JSON reports of
+the paper's pipeline. What a file does not say is `None`.
 """
 
 import os
@@ -33,7 +33,7 @@ def _own(values: Mapping[_Value, Any]) -> dict[_Value, Any]:
 
 @frozen(kw_only=True)
 class PeerEval:
-    """What the benchmark's own evaluation says of one folder of agents' patches.
+    """The benchmark's own evaluation of one folder of agents' patches.
 
     Attributes:
         repo_name: The repository's folder in the dataset.
@@ -41,25 +41,26 @@ class PeerEval:
         features: The features' numbers, as many as the agents worked on. The
             benchmark tests the first two.
         setting: How the agents worked. The folders above the file and the agents'
-            record go before the file, which calls a team `coop`; `None` where none
-            of them tells.
+            record take precedence over the file, which calls a team `coop`; `None` if
+            none of them says it.
         merge_status: Its word for the merge: `clean`, `conflicts`, `missing_input`,
-            `identical`, `union` or `error`; `None` where nothing was merged.
+            `identical`, `union` or `error`; `None` if nothing was merged.
         merge_strategy: Its word for what its tests saw: `naive`, `union`, `llm`,
-            `solo-agent1`, `skip-merge-identical`; `None` where it does not say.
+            `solo-agent1`, `skip-merge-identical`; `None` if it does not say.
         apply_status: Its word for each agent's patch (`applied`, `skipped`,
             `failed`, `unknown`), by `agent1`, `agent2` in the order of `features`.
-            Empty where it does not say.
-        passed: Whether each feature's tests passed; `None` where they were not
-            run, which is written as failed.
-        passed_tests: How many of each feature's tests passed, as it counted them;
-            `None` where it did not.
-        failed_tests: How many failed, likewise.
-        both_passed: Its verdict as written. The paper's reports hold none; theirs
-            is whether one strategy's merge passed both, `None` if none was tested.
-        error: Why it gives no answer; empty where it gives one.
-        evaluated_at: The time as written, which is local and names no zone. Empty
-            where there is none.
+            Empty if it does not say.
+        passed: Whether each feature's tests passed; `None` if they were not run, which
+            the file calls failed.
+        passed_tests: How many of each feature's tests passed; `None` if it did not count.
+        failed_tests: How many of each feature's tests failed; `None` if it did not
+            count.
+        both_passed: Its verdict as written. The paper's reports have no such key; for
+            them it is whether one strategy's merge passed both, or `None` if none
+            was tested.
+        error: Why it has no answer; empty if it has one.
+        evaluated_at: The time as written, which is local and without a time zone. Empty
+            if there is none.
         path: The file.
     """
 
@@ -90,8 +91,8 @@ class PeerRun:
 
     Attributes:
         evals: Those that can be read, sorted by their paths.
-        unreadable: Why the others cannot, in the same order. Such a file is no
-            evaluation, though the benchmark takes it for one and does not try again.
+        unreadable: Why the others cannot be read, in the same order. The benchmark takes
+            such a file for an evaluation and does not try again.
     """
 
     evals: tuple[PeerEval, ...] = field(converter=tuple[PeerEval, ...])
@@ -101,7 +102,7 @@ class PeerRun:
 def read_evals(logs_dir: str | os.PathLike[str], run_name: str) -> PeerRun:
     """Read every `eval.json` of a run.
 
-    The run's `eval_summary.json` is not asked: it tells of the last session only.
+    The run's `eval_summary.json` is not read, because it covers only the last session.
 
     Args:
         logs_dir: The folder of all runs.
@@ -125,18 +126,18 @@ def read_evals(logs_dir: str | os.PathLike[str], run_name: str) -> PeerRun:
 def read_eval(path: str | os.PathLike[str]) -> PeerEval:
     """Read one evaluation: an `eval.json`, or a report of the paper's pipeline.
 
-    Of the latter, those about two features: a merge report, or a solo agent's
-    test result.
+    Of the paper's reports, those about two features can be read: a merge report, or a
+    solo agent's test result.
 
     Raises:
-        ReportError: The file cannot be read, or holds none: it is cut off, no
-            JSON, lacks what names the pair, or has values of other kinds.
+        ReportError: The file cannot be read or is not an evaluation: it is cut off, not
+            JSON, lacks what identifies the pair, or has values of wrong types.
     """
     file = Path(path)
     return _read(file, setting_of(file.parent))
 
 
-def _read(file: Path, told: Setting | None) -> PeerEval:
+def _read(file: Path, setting: Setting | None) -> PeerEval:
     try:
         text = file.read_bytes()
     except OSError as exc:
@@ -145,10 +146,10 @@ def _read(file: Path, told: Setting | None) -> PeerEval:
     if not isinstance(data, dict):
         raise ReportError(f"{_UNFIT}: it is not a JSON object", str(file))
     if "merge_analysis" in data:
-        return _paper_merge(_Document(data, file), told)
+        return _paper_merge(_Document(data, file), setting)
     if "both_tests_passed" in data:
         return _paper_solo(_Document(data, file))
-    return _of_runner(_Document(data, file), told)
+    return _of_runner(_Document(data, file), setting)
 
 
 # --- what the files hold --------------------------------------------------------------
@@ -293,15 +294,14 @@ class _Document:
         return PeerEval(features=features, path=self.file, **unknown | facts)
 
 
-# --- the shapes -----------------------------------------------------------------------
+# --- the formats ----------------------------------------------------------------------
 
 
-def _of_runner(document: _Document, told: Setting | None) -> PeerEval:
+def _of_runner(document: _Document, setting: Setting | None) -> PeerEval:
     """Read what every runner since the paper's pipeline writes: `eval.json`."""
     found = document.read(_RunnerFile)
     merge = found.merge or _Merge()
-    setting = told
-    if told is None and document.values.get("setting") is not None:
+    if setting is None and document.values.get("setting") is not None:
         setting = document.read(Setting, "setting")
     error = found.error
     if error is None and merge.status == "error":
@@ -337,7 +337,7 @@ def _tests(document: _Document, key: str, number: int) -> _Tests:
     return _Tests() if tests.exit_code is None else tests
 
 
-def _paper_merge(document: _Document, told: Setting | None) -> PeerEval:
+def _paper_merge(document: _Document, setting: Setting | None) -> PeerEval:
     """Read a merge report of the paper's pipeline.
 
     The pipeline tests naive first, then union, then the model's merge, each if the one
@@ -362,7 +362,7 @@ def _paper_merge(document: _Document, told: Setting | None) -> PeerEval:
         features,
         repo_name=found.metadata.repo_name,
         task_id=found.metadata.task_id,
-        setting=told,
+        setting=setting,
         merge_status=merge.status,
         merge_strategy=merge_strategy,
         passed=dict(zip(features, passed, strict=True)),

@@ -75,12 +75,12 @@ def compare_with_peer(
 ) -> PeerAgreement:
     """Compare old results with ours, pair by pair.
 
-    Pairs are matched by repository, task, the first two features in whatever order,
-    and the setting where both know it. The benchmark's errors are no answers.
+    Pairs are matched by repository, task, the first two features in any order, and the
+    setting if both know it. The benchmark's errors do not count as answers.
 
     Args:
         evals: The benchmark's evaluations, such as `read_evals(...).evals`.
-        reports: Our reports of the same patches, or whatever `summarize` takes.
+        reports: Our reports of the same patches, or anything else that `summarize` takes.
         policy: How ours are judged; by default as the benchmark's version 0.0.29 does,
             which takes `Evaluator(test_other=True)`.
 
@@ -104,7 +104,7 @@ def compare_with_peer(
 def _matched(
     evals: Iterable[PeerEval], reports: Iterable[PairFacts]
 ) -> tuple[list[tuple[PeerEval, PairFacts]], tuple[int, int]]:
-    """Pair the two sides up; return how many of each are left as well."""
+    """Return the matched pairs, and how many of either side have no match."""
     ours: _Index[PairFacts] = defaultdict(dict)
     for facts in reports:
         pair = PairId.of(facts)
@@ -145,7 +145,7 @@ def _named(pair: PairId) -> str:
 
 
 def _found(by_setting: dict[str | None, PairFacts], setting: str | None) -> PairFacts | None:
-    """Find the report of a setting, or the only one where one side does not know it."""
+    """Find the report of a setting, or the only one if a side does not know its setting."""
     if setting in by_setting:
         return by_setting[setting]
     if setting is None and len(by_setting) == 1:

@@ -31,17 +31,17 @@ def compare(
 ) -> Comparison:
     """Compare two teams on the pairs that both were evaluated on.
 
-    Pairs are matched by repository, task and the two features, in whatever order; in
-    one team's reports each stands once, so leave one of several tries `k`.
+    Pairs are matched by repository, task and the two features, in any order. A team may
+    have each pair only once, so keep one of several tries `k`.
 
     Args:
-        first_reports: One team's reports, or whatever `summarize` takes.
+        first_reports: One team's reports, or anything else that `summarize` takes.
         second_reports: The other one's.
         decider: What counts as getting a pair right: a policy, the name of one of
             `POLICIES`, or else the name of a strategy.
         first: What the first team is called.
         second: What the second team is called.
-        confidence: Of the rates' intervals.
+        confidence: The confidence of the rates' intervals.
 
     Raises:
         AnalysisError: A team has a pair twice, or neither has a row of a strategy of
@@ -79,7 +79,7 @@ def comparison_of(
     unmatched: tuple[int, int] = (0, 0),
     confidence: float = 0.95,
 ) -> Comparison:
-    """Count who gets what right, from how many pairs end how in either way."""
+    """Compare two ways to judge pairs, given how many pairs have which two answers."""
     right = Counter[tuple[bool, bool]]()
     for (one, other), pairs in ends.items():
         if has_answer(one) and has_answer(other):
@@ -99,9 +99,9 @@ def comparison_of(
 
 
 class Comparisons(Mapping[tuple[str, str], Comparison]):
-    """Every two strategies, compared when asked for: of many there are too many.
+    """The comparison of every two strategies, by their names in the order of the answers.
 
-    A mapping by their names, in the order of the answers.
+    Each is made on access, because many strategies have too many pairs.
     """
 
     def __init__(
@@ -113,9 +113,9 @@ class Comparisons(Mapping[tuple[str, str], Comparison]):
         """Take the answers to compare.
 
         Args:
-            answers: What each strategy made of pairs; equal ones are told once.
+            answers: Each strategy's answers; pairs with equal answers share an entry.
             pairs: How many pairs there are of each.
-            confidence: Of the rates' intervals.
+            confidence: The confidence of the rates' intervals.
         """
         self._answers = answers
         self._pairs = pairs
@@ -142,11 +142,11 @@ class Comparisons(Mapping[tuple[str, str], Comparison]):
         return False
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
-        """Yield the names of every two."""
+        """Yield the names of every two strategies."""
         return combinations(self._answers, 2)
 
     def __len__(self) -> int:
-        """How many twos there are."""
+        """Return the number of comparisons."""
         return len(self._answers) * (len(self._answers) - 1) // 2
 
     def __repr__(self) -> str:

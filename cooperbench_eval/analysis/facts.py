@@ -1,8 +1,8 @@
 """`PairFacts`: a report without its texts and test cases, for statistics over many.
 
-A report of a real pair takes hundreds of kilobytes, its facts one or two. They are
-what summaries and frames are built from, and what a store keeps beside each report
-so that it can be summed up without reading the report again.
+The report of a real pair takes hundreds of kilobytes, its facts one or two. Summaries and
+frames are built from facts. A store keeps them with each report, so that reports can be
+summed up without being read again.
 """
 
 import datetime as dt
@@ -83,15 +83,15 @@ class RunFacts(CaseCounts, Ended):
 
 @frozen(kw_only=True)
 class FeatureFacts:
-    """One feature alone.
+    """One feature without the other.
 
     Attributes:
         number: The feature's number in its task.
         patch_status: What became of its patch.
-        tests: The run of its tests on its own patch alone; `None` where there was none.
-        base_tests: The run of its tests on the base, likewise.
-        other_tests: The run of the other feature's tests on its own patch alone,
-            likewise.
+        tests: The run of its tests with only its own patch; `None` if there was none.
+        base_tests: The run of its tests on the base; `None` if there was none.
+        other_tests: The run of the other feature's tests with only this feature's
+            patch; `None` if there was none.
     """
 
     number: int
@@ -113,10 +113,11 @@ class AttemptFacts(UsageTotals):
         status: How its merge ended.
         blame: Why the pair fails under it.
         conflicts_met: Conflicts of the three-way merge.
-        conflict_sections: Sections it left open; `None` where that was not measured.
-        conflict_score: The score of what it left open, likewise.
+        conflict_sections: Sections it left open; `None` if that was not measured.
+        conflict_score: The score of what it left open; `None` if that was not
+            measured.
         feature1_tests: Feature 1's tests on the merged tree; `None` if not run.
-        feature2_tests: Feature 2's tests on it, likewise.
+        feature2_tests: Feature 2's tests on the merged tree; `None` if not run.
         duration_seconds: Time the strategy took, tests not counted.
         failure: Why it failed, cut to a line; else empty.
         service_failed: Whether a service it needs, such as a model's provider, failed
@@ -144,8 +145,8 @@ class AttemptFacts(UsageTotals):
     def counted_verdict(self) -> Verdict:
         """The verdict as statistics count it.
 
-        Conflicts that are left because a service failed are the infrastructure's, and
-        no verdict on the strategy.
+        Conflicts that are left because a service failed say nothing about the
+        strategy, so they count as not run.
         """
         verdict = self.verdict
         if self.service_failed and verdict is Verdict.UNHANDLED:
@@ -161,15 +162,15 @@ class PairFacts:
         repo_name: The repository's name in the benchmark.
         task_id: The task's number.
         timestamp: When the evaluation began, with its time zone.
-        feature1: Feature 1 alone.
-        feature2: Feature 2 alone.
+        feature1: Feature 1 without feature 2.
+        feature2: Feature 2 without feature 1.
         merge_status: How the two sides stand to each other under `git merge`.
-        conflict_sections: Conflict regions that `git merge` leaves; `None` where
-            there was nothing to merge.
-        conflict_lines: The lines in them, both sides', likewise.
-        conflict_score: The two, weighed, likewise.
-        severity: The score in one word, likewise.
-        failure: Why the pair could not be evaluated; `None` where it was.
+        conflict_sections: Conflict regions that `git merge` leaves. This and the next
+            three are `None` if there was nothing to merge.
+        conflict_lines: The lines of both sides in these regions.
+        conflict_score: The weighted sum of regions and lines.
+        severity: The score in one word.
+        failure: Why the pair could not be evaluated; `None` if it was.
         attempts: One row a strategy, in the order asked for; no two of one name.
         base_tree_id: The git tree id of the base.
         base_commit: The base commit, if the base is one.
@@ -177,7 +178,7 @@ class PairFacts:
         setting: The benchmark's setting, if named.
         k: Which of the model's tries this is, counted from 1.
         language: The programming language of most of the files that the two patches
-            change, as Pygments names it; empty where that is not known.
+            change, as Pygments names it; empty if it is not known.
 
     Example:
         >>> facts = PairFacts.from_dict(
@@ -226,15 +227,15 @@ class PairFacts:
         return f"{self.repo_name}/{self.task_id}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the facts as plain JSON values; what is at its default is left out."""
+        """Return the facts as plain JSON values, without values that are at their defaults."""
         return _compact().dump(self)
 
     @classmethod
     def from_dict(cls, data: object) -> "PairFacts":
-        """Read what `to_dict` gave; keys that this version does not know are passed over.
+        """Read what `to_dict` returned; keys that this version does not know are ignored.
 
         Raises:
-            ReportError: The values are no facts of a pair.
+            ReportError: The values are not the facts of a pair.
         """
         return _compact().load(data)
 
@@ -250,7 +251,7 @@ def _compact() -> "Compact[PairFacts]":
 
 
 def facts_of(report: MergeReport) -> PairFacts:
-    """Take from *report* what statistics need."""
+    """Return the facts of *report*."""
     details = report.conflict_details
     return PairFacts(
         repo_name=report.repo_name,

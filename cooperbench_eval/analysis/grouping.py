@@ -1,4 +1,4 @@
-"""By what pairs are put into groups, and in which order the groups stand."""
+"""How pairs are grouped, and how the groups are ordered."""
 
 import math
 from collections.abc import Callable, Hashable, Iterable, Sequence
@@ -33,8 +33,7 @@ def group_names(by: By | None) -> tuple[str, ...]:
     """Return a name for each part of a group's key; `("group",)` for a function's.
 
     Raises:
-        AnalysisError: Pairs are not grouped by something of that name, or it is given
-            twice.
+        AnalysisError: Pairs cannot be grouped by such a name, or it is given twice.
     """
     if by is None:
         return ()
@@ -43,16 +42,16 @@ def group_names(by: By | None) -> tuple[str, ...]:
     names = (by,) if isinstance(by, str) else tuple(by)
     for name in names:
         if name not in _NAMES:
-            raise AnalysisError(f"pairs have no {name!r} to be grouped by", _NAMES)
+            raise AnalysisError(f"pairs cannot be grouped by {name!r}", _NAMES)
         if names.count(name) > 1:
-            raise AnalysisError(f"{name!r} is given twice to group by")
+            raise AnalysisError(f"pairs are to be grouped by {name!r} twice")
     if not names:
-        raise AnalysisError("no name is given to group pairs by", _NAMES)
+        raise AnalysisError("the list of names to group by is empty", _NAMES)
     return names
 
 
 def make_key(by: By) -> Callable[[PairFacts], Hashable]:
-    """Return the function that gives a pair's key: a tuple where several names are given."""
+    """Return the function that returns a pair's key: a tuple if several names are given."""
     if callable(by):
         return by
     names = group_names(by)
@@ -83,7 +82,7 @@ def _rank_part(part: object) -> tuple[int, float, str]:
 
 
 def plain_json(part: object) -> Any:
-    """Return a part of a key as JSON can say it, if need be as text."""
+    """Return a part of a key as a JSON value; what JSON cannot hold becomes text."""
     if isinstance(part, tuple):
         return [plain_json(each) for each in part]
     if isinstance(part, Enum):

@@ -1,8 +1,7 @@
 """The programming language that a change is mostly written in.
 
-The door to Pygments, of which only the table of file names is used: no lexer runs,
-and other distributions' lexers are left out, so that a name means one language
-everywhere.
+The adapter to Pygments. Only its table of file names is used: no lexer runs. Lexers of
+other distributions are ignored, so that a file name means the same language everywhere.
 """
 
 from collections import Counter
@@ -18,8 +17,8 @@ __all__ = ["find_language", "language_of_path"]
 _DIALECTS = {"TSX": "TypeScript", "JSX": "JavaScript"}
 _UNKNOWN_TO_PYGMENTS = {".cts": "TypeScript", ".mts": "TypeScript"}
 _MAGIC = frozenset("*?[")
-# Written by people and machines beside the code; a pair is of such a language only
-# where it touches nothing else.
+# Text and data that accompany code. A pair has such a language only if it changes
+# nothing else.
 _NO_CODE = frozenset(
     {
         "INI",
@@ -38,11 +37,11 @@ _NO_CODE = frozenset(
 def find_language(paths: Iterable[str]) -> str:
     """Name the language of most of *paths*, as Pygments names it.
 
-    The product's own code decides, then code of any kind (tests, settings), and then
-    data and text for people. Among equals it is the first by name.
+    The product's own code decides. If there is none, other code (tests, settings) does,
+    and then data and prose. A tie goes to the first name in the alphabet.
 
     Returns:
-        The name, such as `"Python"` or `"TypeScript"`; empty where no path tells.
+        The name, such as `"Python"` or `"TypeScript"`; empty if no path tells.
 
     Example:
         >>> find_language(["src/a.rs", "src/b.rs", "README.md", "run.py"])
@@ -68,7 +67,7 @@ def _ranked(path: str) -> tuple[str, int]:
 
 
 def language_of_path(path: str) -> str:
-    """Name the language of one file by its name; empty where that does not tell."""
+    """Name the language of one file by its name; empty if the name does not tell."""
     pure = PurePosixPath(path)
     return _language_of_name(f"name{pure.suffix}" if pure.suffix else pure.name)
 
@@ -84,14 +83,14 @@ def _language_of_name(name: str) -> str:
     ]
     if not found:
         return _UNKNOWN_TO_PYGMENTS.get(PurePosixPath(name).suffix, "")
-    if len(found) > 1:  # `*.h`, `*.sql`: the one which Pygments itself would take
+    if len(found) > 1:  # `*.h`, `*.sql`: take the one that Pygments prefers
         priorities = {each: getattr(find_lexer_class(each), "priority", 0.0) for each in found}
         found.sort(key=lambda each: (-priorities[each], each))
     return _DIALECTS.get(found[0], found[0])
 
 
 def _matches(name: str, pattern: str) -> bool:
-    """Whether a file's name fits; nearly all patterns are an ending behind a star."""
+    """Whether a file's name fits; nearly all patterns are a star and an ending."""
     ending = pattern.removeprefix("*")
     if not _MAGIC.isdisjoint(ending):
         return fnmatchcase(name, pattern)  # compiles an expression

@@ -1,4 +1,4 @@
-"""Tables as pandas data frames: the door to pandas."""
+"""Tables as pandas data frames: the adapter to pandas."""
 
 import datetime as dt
 from collections.abc import Iterable, Mapping

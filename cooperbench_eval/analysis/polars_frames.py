@@ -1,4 +1,4 @@
-"""Tables as polars data frames: the door to polars."""
+"""Tables as polars data frames: the adapter to polars."""
 
 import datetime as dt
 from collections.abc import Iterable, Mapping

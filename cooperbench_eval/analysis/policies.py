@@ -1,9 +1,8 @@
-"""Which strategy counts: a policy, chosen after the fact and always named.
+"""Policies, which say whose result counts as the pair's.
 
-An evaluation says what each strategy achieves; how a pair is to be judged as a whole
-is another question, which CooperBench has answered differently over its life. A
-policy answers it from a finished report, so that one evaluation can be judged by
-several, side by side.
+An evaluation says what each strategy achieves. How to judge the pair as a whole is another
+question, and versions of CooperBench have answered it differently. A policy answers it
+from a finished report, so that several policies can judge the same evaluation.
 """
 
 from collections.abc import Iterable, Mapping
@@ -30,7 +29,7 @@ class PolicyRule(StrEnum):
     ANY_PASSES = "any_passes"
     """Each is tried until one passes both features' tests."""
     FIRST_MERGES = "first_merges"
-    """The first that leaves no conflict, whatever the tests then say."""
+    """The first that leaves no conflict, even if tests then fail."""
 
 
 @frozen(kw_only=True)
@@ -38,12 +37,12 @@ class PolicyVerdict:
     """What a pair achieved under a policy.
 
     Attributes:
-        verdict: The verdict. It is `NOT_RUN` where the report lacks a row or a run
-            without which the policy is not decided.
-        by: The strategy that decided; `"lead"` where feature 1's patch alone did,
-            `"alone"` where the only patch that is not empty did; else empty.
+        verdict: The verdict. It is `NOT_RUN` if the report lacks a row or a run
+            that the policy needs.
+        by: The strategy that decided. It is `"lead"` if only feature 1's patch was
+            judged, `"alone"` if the other patch was empty, and else empty.
         is_missing_input: Whether it is `NOT_RUN` because a side's patch is empty or
-            does not apply. That is an answer too, and no pass.
+            does not apply. That counts as an answer, and not as a pass.
     """
 
     verdict: Verdict = field(converter=Verdict)
@@ -68,23 +67,23 @@ _is_name = validators.and_(validators.instance_of(str), validators.min_len(1))
 class Policy:
     """Says which strategy's result counts as the pair's.
 
-    Under `ANY_PASSES` a strategy that meets no conflict decides as well: there is
-    nothing for the next one to resolve. Where a row or a run is missing that could
-    change the answer, there is none; a strategy of which no report has a row makes no
-    error. That naive leaves a conflict needs no row: the pair's merge status says it.
-    Pairs without an answer are others than those with one, mostly harder, so a rate
-    with many of them beside it misleads; see `Verdicts.at_least` and `at_most`.
+    Under `ANY_PASSES` a strategy that meets no conflict decides as well, because the next
+    one has nothing to resolve. If a row or a run is missing that could change the answer,
+    the pair has no answer; that is not an error. Whether naive leaves a conflict is known
+    without its row, from the pair's merge status. Pairs without an answer are mostly
+    harder than the others, so a rate misleads if many of them are left out; see
+    `Verdicts.at_least` and `at_most`.
 
     Attributes:
         name: What the policy is called in summaries.
-        strategies: The strategies that count, in order; one name alone will do. None
-            at all only with *lead_alone*, which then judges every pair.
+        strategies: The strategies that count, in order, or a single name. It may be
+            empty only with *lead_alone*, which then judges every pair.
         rule: Which of them decides.
-        lead_alone: Whether feature 1's patch alone, under both features' tests,
-            stands in where all of them leave conflicts or a side does not apply.
-            That makes the verdict depend on the features' order.
-        skips_empty: Whether an empty patch is passed over, so that the other one
-            alone is judged. Else an empty patch is a missing side.
+        lead_alone: Whether feature 1's patch, without the other, is judged by both
+            features' tests if all strategies leave conflicts or a side does not
+            apply. The verdict then depends on the features' order.
+        skips_empty: Whether an empty patch is ignored, so that only the other one is
+            judged. Otherwise an empty patch is a missing side.
 
     Example:
         >>> by_tokens = Policy(name="by tokens", strategies=["tokens", "union"])
@@ -102,10 +101,10 @@ class Policy:
 
     def __attrs_post_init__(self) -> None:
         if not self.strategies and not self.lead_alone:
-            raise ValueError(f"the policy {self.name!r} has no strategies, and no lead instead")
+            raise ValueError(f"the policy {self.name!r} has neither strategies nor lead_alone")
 
     def judge(self, pair: PairFacts | MergeReport) -> PolicyVerdict:
-        """Say what *pair* achieved under this policy."""
+        """Judge *pair* by this policy."""
         facts = pair if isinstance(pair, PairFacts) else facts_of(pair)
         if facts.merge_status is PairStatus.NOT_EVALUATED:
             return _UNDECIDED
@@ -147,7 +146,7 @@ class Policy:
 
 
 def _unseen(strategy: str, facts: PairFacts) -> Verdict:
-    """Say what is known of a strategy without its row: of naive, that it conflicts."""
+    """Return the verdict on a strategy without a row; naive's conflicts are known."""
     if strategy == _NAIVE and facts.merge_status is PairStatus.CONFLICTS:
         return Verdict.UNHANDLED
     return Verdict.NOT_RUN
@@ -164,7 +163,7 @@ _PRESETS = (
     # model only where union's result does not pass.
     Policy(name="paper", strategies=("naive", "union", "llm")),
     # The published package 0.0.29: no fallback but the lead, which is feature 1's
-    # agent in any setting; an empty patch is no missing one.
+    # agent in any setting; an empty patch is not a missing side.
     Policy(
         name="upstream-0.0.29",
         strategies=("naive",),
@@ -172,14 +171,14 @@ _PRESETS = (
         lead_alone=True,
         skips_empty=True,
     ),
-    # Nothing but what git merges, and both features pass.
+    # Only what git merges, if both features pass.
     Policy(name="strict", strategies=("naive",), rule=PolicyRule.FIRST_MERGES),
 )
 POLICIES: Mapping[str, Policy] = MappingProxyType({each.name: each for each in _PRESETS})
 
 
 def find_policies(policies: str | Policy | Iterable[str | Policy]) -> tuple[Policy, ...]:
-    """Return the policies, those named by text from `POLICIES`; one alone will do.
+    """Return one or several policies; a name stands for a policy of `POLICIES`.
 
     Raises:
         AnalysisError: No policy has such a name, or two have the same.

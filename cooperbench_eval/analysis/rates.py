@@ -1,6 +1,6 @@
 """Counts and what follows from them: rates, paired comparisons, distributions.
 
-The door to SciPy, which is imported when an interval or a p-value is first asked for.
+This is the adapter to SciPy, which is imported for the first interval or p-value.
 """
 
 import math
@@ -19,14 +19,14 @@ _is_count = validators.ge(0)
 
 @frozen
 class Rate(Shown):
-    """How many of how many; the share and its interval follow.
+    """A count out of a total, with the share and its interval.
 
-    The interval takes what is counted as independent of each other. Pairs of one task
-    are not quite, test cases of one suite not at all: there it is too narrow.
+    The interval assumes that the counted things are independent. Pairs of one task are
+    only partly independent and test cases of one suite are not, so it is too narrow there.
 
     Attributes:
-        count: How many have it.
-        total: How many there are.
+        count: How many things have the property.
+        total: How many things there are.
         confidence: Of the interval, between 0 and 1.
 
     Example:
@@ -46,21 +46,21 @@ class Rate(Shown):
     @total.validator
     def _check_total(self, _: object, total: int) -> None:
         if total < self.count:
-            raise ValueError(f"{self.count} of {total} is no rate")
+            raise ValueError(f"{self.count} of {total} is not a rate")
 
     @property
     def rate(self) -> float | None:
-        """The share, from 0 to 1; `None` of nothing."""
+        """The share, from 0 to 1; `None` if the total is zero."""
         return self.count / self.total if self.total else None
 
     @property
     def low(self) -> float | None:
-        """The lower end of Wilson's score interval; `None` of nothing."""
+        """The lower end of Wilson's score interval; `None` if the total is zero."""
         return _wilson(self.count, self.total, self.confidence)[0] if self.total else None
 
     @property
     def high(self) -> float | None:
-        """The upper end of Wilson's score interval; `None` of nothing."""
+        """The upper end of Wilson's score interval; `None` if the total is zero."""
         return _wilson(self.count, self.total, self.confidence)[1] if self.total else None
 
     def to_dict(self) -> dict[str, Any]:
@@ -87,18 +87,18 @@ class Comparison(Shown):
     """Two ways to get a pair right, on the same pairs.
 
     Only pairs that have an answer both ways are compared; the others are counted
-    beside them.
+    separately.
 
     Attributes:
         first: What the first one is.
         second: What the second one is.
         both: Pairs that both get right.
-        only_first: Pairs that the first alone gets right.
-        only_second: Pairs that the second alone gets right.
+        only_first: Pairs that only the first gets right.
+        only_second: Pairs that only the second gets right.
         neither: Pairs that neither gets right.
-        unanswered: Pairs that are there twice and lack an answer at least once.
-        unmatched_first: Pairs that are there for the first only.
-        unmatched_second: Pairs that are there for the second only.
+        unanswered: Pairs that both have, with at least one answer missing.
+        unmatched_first: Pairs that only the first has.
+        unmatched_second: Pairs that only the second has.
         confidence: Of the rates' intervals.
 
     Example:
@@ -137,17 +137,17 @@ class Comparison(Shown):
 
     @property
     def difference(self) -> float | None:
-        """The second's share less the first's; `None` where no pair is compared."""
+        """The second's share minus the first's; `None` if no pair is compared."""
         return (self.only_second - self.only_first) / self.pairs if self.pairs else None
 
     @property
     def p_value(self) -> float | None:
-        """How likely so lopsided a split of the disagreements is by chance alone.
+        """How likely chance splits the disagreements at least as unevenly.
 
         McNemar's test, exact and two-sided: among the pairs that only one gets right,
-        each of the two is as likely to be it, independently of the other pairs. 1.0
-        where they never disagree, `None` where no pair is compared. It is of this
-        comparison alone: among many, some are small by chance.
+        either is equally likely to be the one, independently of the other pairs. It is
+        1.0 if they never disagree and `None` if no pair is compared. It holds for one
+        comparison: among many comparisons, some p-values are small by chance.
         """
         if not self.pairs:
             return None
@@ -180,7 +180,7 @@ def _mcnemar(fewer: int, disagreements: int) -> float:
 
 @frozen(kw_only=True)
 class Distribution:
-    """How a quantity is spread; everything but the count is `None` of nothing.
+    """How a quantity is spread; without values, all but count and total are `None`.
 
     Attributes:
         count: How many values there are.
@@ -202,7 +202,7 @@ class Distribution:
 
     @classmethod
     def of(cls, values: Iterable[float]) -> Self:
-        """Measure *values*, in whatever order.
+        """Measure *values*, in any order.
 
         Example:
             >>> Distribution.of([1, 2, 3, 10]).median

@@ -13,22 +13,22 @@ __all__ = ["FactsSource", "HasFacts", "iterate_facts", "iterate_reports"]
 
 @runtime_checkable
 class HasFacts(Protocol):
-    """What keeps facts beside its reports, such as a store of them."""
+    """An object that keeps facts with its reports, such as a store."""
 
     def facts(self) -> Iterable[PairFacts]:
-        """Give the facts of every report."""
+        """Return the facts of every report."""
 
 
 FactsSource = Iterable[MergeReport | PairFacts] | HasFacts
-"""Reports, their facts, or what keeps these."""
+"""Reports, their facts, or an object that keeps them."""
 
 
 def iterate_facts(reports: FactsSource) -> Iterator[PairFacts]:
-    """Give the facts of *reports*, one at a time.
+    """Yield the facts of *reports*, one at a time.
 
     Raises:
-        TypeError: They are no reports, or something among them is neither a report nor
-            the facts of one.
+        TypeError: They are not reports, or one of them is neither a report nor its
+            facts.
     """
     if isinstance(reports, HasFacts):
         return map(_facts, reports.facts())
@@ -36,11 +36,11 @@ def iterate_facts(reports: FactsSource) -> Iterator[PairFacts]:
 
 
 def iterate_reports(reports: FactsSource, purpose: str) -> Iterator[MergeReport]:
-    """Give *reports* themselves, one at a time.
+    """Yield *reports* themselves, one at a time.
 
     Args:
-        reports: What is to hold whole reports.
-        purpose: What needs them, for the error.
+        reports: The whole reports.
+        purpose: What they are needed for, for the error.
 
     Raises:
         AnalysisError: They are facts.
@@ -52,13 +52,17 @@ def iterate_reports(reports: FactsSource, purpose: str) -> Iterator[MergeReport]
 
 
 def _many(reports: object) -> Iterable[object]:
-    """Return what can be gone through; a path or a single report is a slip that is told."""
+    """Refuse a path and a single report, which are likely mistakes."""
     if isinstance(reports, (str, bytes, os.PathLike)):
-        raise TypeError(f"{reports!r:.80} is no reports; give ReportStore(path) if it is a path")
+        raise TypeError(
+            f"{reports!r:.80} is not a collection of reports; for a path, pass ReportStore(path)"
+        )
     if isinstance(reports, (MergeReport, PairFacts)):
-        raise TypeError(f"a {type(reports).__name__} is of one pair; give [report], a list of it")
+        raise TypeError(
+            f"a {type(reports).__name__} is about one pair; pass [report], a list of it"
+        )
     if not isinstance(reports, Iterable):
-        raise TypeError(f"{reports!r:.80} is neither reports nor the facts of some")
+        raise TypeError(f"{reports!r:.80} is neither reports nor their facts")
     return reports
 
 
@@ -81,4 +85,4 @@ def _known(each: object) -> MergeReport:
 
 
 def _needs_reports(purpose: str) -> AnalysisError:
-    return AnalysisError(f"{purpose} needs reports, and facts were given")
+    return AnalysisError(f"{purpose} needs reports, but got facts")

@@ -46,27 +46,26 @@ def summarize(
 ) -> Summary:
     """Summarize many reports.
 
-    They are read once and not kept, so an iterator over a folder will do. Their order
+    They are read once and not kept, so an iterator over a folder is enough. Their order
     does not matter.
 
     Args:
-        reports: Reports or their facts, or something with a method `facts` that
-            gives facts, as a store has.
-        by: What to group by besides: `"repo_name"`, `"task"`, `"model"`, `"setting"`,
+        reports: Reports or their facts, or an object with a method `facts`, such as a
+            store.
+        by: What to group by as well: `"repo_name"`, `"task"`, `"model"`, `"setting"`,
             `"language"`, `"k"`, `"merge_status"`, `"severity"`, several of these, or
             a function of a pair's facts.
         policies: The policies to judge by, presets by their names in `POLICIES`.
-        gold: Reports of the tasks' own patches, to say what these reach on the same
-            pairs.
-        confidence: Of the intervals of all rates, between 0 and 1.
+        gold: Reports of the tasks' own patches, to compare with on the same pairs.
+        confidence: The confidence of all intervals, between 0 and 1.
 
     Returns:
-        The summary; of no report one with zero pairs.
+        The summary; without reports it has zero pairs.
 
     Raises:
         AnalysisError: A policy or a name to group by is unknown or given twice, or gold
             has a pair twice.
-        TypeError: These are no reports, such as a path or a report by itself.
+        TypeError: *reports* is a path, a single report, or something else.
     """
     names = group_names(by)
     judges = find_policies(policies)
@@ -96,7 +95,7 @@ def _in_order(strategies: Iterable[str]) -> list[str]:
 
 @frozen(kw_only=True)
 class _Builder:
-    """Makes the records of a summary from what was counted."""
+    """Builds the records of a summary from the counts."""
 
     policies: tuple[Policy, ...]
     has_gold: bool

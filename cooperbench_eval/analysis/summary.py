@@ -1,4 +1,4 @@
-"""`Summary`: what many reports come to."""
+"""`Summary`: the statistics of many reports."""
 
 from collections.abc import Hashable, Mapping
 from typing import Any
@@ -18,30 +18,30 @@ __all__ = ["Summary"]
 
 @frozen(kw_only=True)
 class Summary(Shown):
-    """What many pairs come to.
+    """The statistics of many pairs.
 
     Attributes:
         pairs: How many reports there were.
-        statuses: How many of them stand how under `git merge`.
-        failures: Those that could not be evaluated, by reason.
-        repeated: Those that are the same try at the same pair as another one: the same
-            features, model, setting and `k`. Where a store holds the reports of several
+        statuses: How many of them have which status under `git merge`.
+        failures: How many could not be evaluated, by reason.
+        repeated: How many are the same try at the same pair as another one: the same
+            features, model, setting and `k`. If a store holds the reports of several
             evaluators, each pair counts more than once.
         conflict_score: The naive merge's score over all pairs that have one, clean
             ones included.
-        features_alone: Features whose tests pass on their own patch, of those run. A
-            feature counts once for each pair it is in, not once in all.
-        cases_alone: Test cases that pass there, of all that passed, failed or errored,
-            likewise. Cases of one suite pass and fail together: the interval, which
-            takes each as a trial of its own, is too narrow.
-        test_seconds_alone: Time of each of these runs, likewise; where a result was
-            taken over from an earlier run, that run's time counts again.
-        strategies: Each strategy by name: naive, union, llm, then by alphabet.
+        features_alone: Features whose tests pass with only their own patch, of those
+            that were run. A feature counts once for each pair that it is in.
+        cases_alone: Test cases that pass in these runs, of all that passed, failed or
+            errored. Cases of one suite pass and fail together, so the interval, which
+            assumes independent cases, is too narrow.
+        test_seconds_alone: Time of each of these runs; if a result was reused from an
+            earlier run, that run's time counts again.
+        strategies: Each strategy by name: naive, union, llm, then alphabetically.
         policies: Each policy by name, in the order asked for.
-        comparisons: Every two strategies, on the pairs where both have an answer.
+        comparisons: Every two strategies, on the pairs for which both have an answer.
         by: What the groups are made by; empty for a group itself.
         groups: The same for each group, by key, in the keys' order.
-        confidence: Of the intervals.
+        confidence: The confidence of the intervals.
     """
 
     _view = "cooperbench_eval.views.summaries:summary_view"
@@ -73,12 +73,12 @@ class Summary(Shown):
 
     @property
     def conflicts(self) -> Rate:
-        """Pairs that conflict, likewise."""
+        """Pairs that conflict, of those that were evaluated."""
         return self._share(PairStatus.CONFLICTS)
 
     @property
     def missing_input(self) -> Rate:
-        """Pairs with an empty patch or one that does not apply, likewise."""
+        """Pairs with a patch that is empty or does not apply, of those that were evaluated."""
         return self._share(PairStatus.MISSING_INPUT)
 
     def _share(self, status: PairStatus) -> Rate:
@@ -88,7 +88,7 @@ class Summary(Shown):
     def to_dict(self) -> dict[str, Any]:
         """Return the summary as plain JSON values, groups included.
 
-        What JSON cannot say of a group's key, such as a date, stands there as text.
+        Parts of a group's key that JSON cannot hold, such as a date, become text.
         """
         measures = ("clean", "conflicts", "missing_input", "conflict_score", "features_alone")
         lists = ("strategies", "policies", "comparisons")
@@ -117,7 +117,7 @@ class Summary(Shown):
         The columns are the same for every row: the group's key, `kind` (`"strategy"`
         or `"policy"`), `name`, the verdict counts, the bounds of the share of all pairs
         (`at_least`, `at_most`), the rate with its interval, what gold reaches, and what
-        models cost; `None` where a column does not apply.
+        models cost; `None` if a column does not apply.
         """
         if not self.by:
             return [*map(_record, self.strategies.values()), *map(_record, self.policies.values())]

@@ -64,26 +64,26 @@ def to_records(reports: FactsSource, level: str = Level.PAIRS) -> list[dict[str,
     """Return one plain dict a row.
 
     Args:
-        reports: Reports, or what `summarize` takes where the level allows it.
+        reports: Reports; for some levels anything that `summarize` takes.
         level: What a row is about:
 
             - `"pairs"`: a pair.
-            - `"attempts"`: a strategy's try at a pair. `correct` is `None` where there
-              is no answer, and false where a side is missing, as in a summary.
-            - `"features"`: a feature of a pair and its runs without the other: `alone`
-              on its own patch, `base` on the base, `other` the other feature's tests
-              on its own patch.
-            - `"tests"`: a test case in one run: whose tests, on which tree, and by
-              which strategy that was merged. Needs reports.
-            - `"conflicts"`: a conflict that the naive merge leaves, with the lines of
-              each side where it has lines. Needs reports.
+            - `"attempts"`: a strategy's attempt at a pair. `correct` is `None` if there
+              is no answer, and false if a side is missing, as in a summary.
+            - `"features"`: a feature of a pair and its runs without the other feature:
+              `alone` with its own patch, `base` on the base, `other` the other
+              feature's tests with its own patch.
+            - `"tests"`: a test case in one run: the feature whose tests ran, the tree,
+              and the strategy that merged it. Needs reports.
+            - `"conflicts"`: a conflict that the naive merge leaves, with the number of
+              lines of each side if it has lines. Needs reports.
 
     Returns:
-        Texts, numbers, booleans, times and `None`; enums as their values, and what is
-        no UTF-8 as escapes.
+        Texts, numbers, booleans, times and `None`; enums as their values, and bytes
+        that are not UTF-8 as escapes.
 
     Raises:
-        AnalysisError: There is no such level, or it needs reports and facts were given.
+        AnalysisError: *level* is unknown, or it needs reports and got facts.
     """
     kinds, rows = _table(reports, level)
     return [dict(zip(kinds, row, strict=True)) for row in rows]

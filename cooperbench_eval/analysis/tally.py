@@ -1,4 +1,4 @@
-"""Counting over facts, one pair at a time: what a summary is made of.
+"""Counts over the facts of pairs, from which a summary is made.
 
 A tally holds counts and a few numbers for each pair and strategy, so that a hundred
 thousand pairs need some tens of megabytes. The order of the pairs does not matter.
@@ -41,37 +41,37 @@ CORRECT = Verdict.CORRECT.value
 MISSING = "missing_input"
 
 Answer = str | None
-"""A verdict's value, or `MISSING`; `None` where there is no row."""
+"""A verdict's value, or `MISSING`; `None` if there is no row."""
 Answers = tuple[tuple[str, str], ...]
-"""Names with what each made of a pair."""
+"""Names of strategies or policies, each with its answer."""
 Ends = Counter[tuple[Answer, Answer]]
-"""How many pairs end how in two ways, such as a team's and gold's."""
+"""How many pairs have which two answers, such as a team's and gold's."""
 
 
 class PairAnswers(NamedTuple):
-    """What each strategy and each policy made of a pair."""
+    """The answer of each strategy and each policy to a pair."""
 
     strategies: Answers
     policies: Answers
 
 
 def has_answer(answer: Answer) -> bool:
-    """Whether *answer* says something of the pair; a missing side does."""
+    """Whether *answer* says something about the pair; a missing side does."""
     return answer is not None and answer != Verdict.NOT_RUN.value
 
 
 def answer_of(attempt: AttemptFacts) -> str:
-    """Return what a strategy made of a pair."""
+    """Return a strategy's answer to a pair."""
     return MISSING if attempt.status is MergeStatus.NOT_TRIED else attempt.counted_verdict.value
 
 
 def answer_of_policy(found: PolicyVerdict) -> str:
-    """Return what a policy made of a pair."""
+    """Return a policy's answer to a pair."""
     return MISSING if found.is_missing_input else found.verdict.value
 
 
 def answers_of(facts: PairFacts, policies: Iterable[Policy]) -> PairAnswers:
-    """Return what every strategy and policy made of a pair."""
+    """Return the answer of every strategy and policy to a pair."""
     rows = {each.strategy: answer_of(each) for each in facts.attempts}
     if facts.merge_status is PairStatus.NOT_EVALUATED:
         rows = dict.fromkeys(rows, Verdict.NOT_RUN.value)
@@ -101,7 +101,7 @@ class Decider:
         return cls(str(decider) if policy is None else policy.name, policy)
 
     def answer(self, facts: PairFacts) -> Answer:
-        """Return what it made of a pair."""
+        """Return the answer to a pair."""
         if self.policy is None:
             return dict(answers_of(facts, ()).strategies).get(self.name)
         return answer_of_policy(self.policy.judge(facts))
@@ -119,10 +119,10 @@ class Decider:
 def gold_answers(
     gold: Iterable[PairFacts], policies: Iterable[Policy]
 ) -> Mapping[PairKey, PairAnswers]:
-    """Return what became of the tasks' own patches, by pair.
+    """Return the answers to the tasks' own patches, by pair.
 
     Raises:
-        AnalysisError: A pair is there twice.
+        AnalysisError: *gold* has a pair twice.
     """
     found: dict[PairKey, PairAnswers] = {}
     for facts in gold:
@@ -139,7 +139,7 @@ def _numbers() -> "array[float]":
 
 @define
 class RunTally:
-    """Test runs: how many say something, how many pass, and their cases."""
+    """Test runs: how many count, how many pass, and their cases."""
 
     run: int = 0
     passed: int = 0
@@ -161,7 +161,11 @@ class RunTally:
 
 @define
 class AttemptTally:
-    """One strategy's rows but for their verdicts."""
+    """One strategy's rows without their verdicts.
+
+    *costs* are kept one by one, because a sum that is rounded at each step would depend on
+    the order of the pairs.
+    """
 
     blame: Counter[BlameKind] = field(factory=Counter)
     tests: RunTally = field(factory=RunTally)
@@ -186,15 +190,15 @@ class Tally:
     """Everything that is counted over pairs.
 
     Attributes:
-        answers: How many pairs have the same answers of every strategy and policy,
-            theirs and gold's. Few combinations occur, and every verdict count and
+        answers: How many pairs have which answers of all strategies and policies, the
+            team's and gold's. Few combinations occur, and every verdict count and
             comparison follows from them.
         statuses: Pairs by merge status.
         failures: Pairs that could not be evaluated, by reason.
         alone: The runs of each feature's own tests on its own patch.
         attempts: The rows of each strategy.
         scores: The naive merge's conflict score of each pair that has one.
-        tries: Whose tries at which pair were evaluated, as hashes.
+        tries: The hashes of the identities that were evaluated.
     """
 
     answers: Counter[tuple[PairAnswers, PairAnswers | None]] = field(factory=Counter)
@@ -207,7 +211,7 @@ class Tally:
 
     @property
     def repeated(self) -> int:
-        """Evaluated pairs that are the same try as one before."""
+        """Evaluated pairs that repeat the same try at the same pair."""
         evaluated = self.answers.total() - self.statuses[PairStatus.NOT_EVALUATED]
         return evaluated - len(self.tries)
 
@@ -227,7 +231,7 @@ class Tally:
             self.attempts[attempt.strategy].add(attempt)
 
     def ends(self, names: Iterable[str], *, policies: bool = False) -> Mapping[str, Ends]:
-        """Count for each strategy or policy how pairs end under it, and under gold's."""
+        """Count the answers of each strategy or policy together with gold's."""
         found: dict[str, Ends] = {name: Counter() for name in names}
         for (answers, gold), pairs in self.answers.items():
             own = dict(answers.policies if policies else answers.strategies)
@@ -239,6 +243,6 @@ class Tally:
         return found
 
     def columns(self, names: Iterable[str]) -> Mapping[str, tuple[Answer, ...]]:
-        """Return what each strategy made of the pairs, in the order of `answers`."""
+        """Return each strategy's answers, in the order of `answers`."""
         rows = [dict(answers.strategies) for answers, _ in self.answers]
         return {name: tuple(row.get(name) for row in rows) for name in names}

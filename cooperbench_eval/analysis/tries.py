@@ -1,4 +1,4 @@
-"""`solved_within`: what several tries at the same pairs come to."""
+"""`solved_within`: how many pairs are solved by several tries at each."""
 
 from attrs import field, frozen
 
@@ -26,9 +26,9 @@ class Tries(Shown):
 
     Attributes:
         decider: What counts as solving a pair: a policy's or a strategy's name.
-        within: For one try, for the first two, and so on: the pairs of which at least one
-            is correct, always of the same pairs.
-        left_out: Pairs that are not counted, for lack of an answer to one of the tries.
+        within: For the first try, the first two, and so on: the share of pairs for
+            which at least one of them is correct. All shares are of the same pairs.
+        left_out: Pairs that are not counted, because a try has no answer.
     """
 
     _view = "cooperbench_eval.views.summaries:tries_view"
@@ -45,22 +45,21 @@ def solved_within(
     tries: int | None = None,
     confidence: float = 0.95,
 ) -> Tries:
-    """Count the pairs that are solved within the first tries, up to each.
+    """Count the pairs that are solved within one try, within two, and so on.
 
-    A try is a report's `k`; a pair is told apart by its features, model and setting. It
-    is the plain share: a pair is solved within two tries if the first or the second is
-    correct. All shares are of the same pairs, those with an answer to every try, so that
-    they never fall, and each is a proportion that Wilson's interval is made for. With the
-    same number of tries at every pair the last share is what the estimator pass@k of Chen
-    et al. (Evaluating Large Language Models Trained on Code, 2021, arXiv 2107.03374)
-    gives; for fewer tries that one averages over which come first, and this one takes
-    them in their order.
+    A try is a report's `k`. Reports are of the same pair if features, model and setting
+    agree. A pair is solved within two tries if the first or the second is correct. All
+    shares are of the same pairs, those with an answer to every try. So the shares never
+    fall, and Wilson's interval applies to each. With the same number of tries at every
+    pair, the last share equals the estimator pass@k of Chen et al. (Evaluating Large
+    Language Models Trained on Code, 2021, arXiv 2107.03374). For fewer tries that
+    estimator averages over all orders of the tries, and this function keeps their order.
 
     Args:
-        reports: The reports of all tries, or whatever `summarize` takes.
-        decider: What counts as solving a pair, as `compare` has it.
+        reports: The reports of all tries, or anything else that `summarize` takes.
+        decider: What counts as solving a pair, as in `compare`.
         tries: How many tries; by default as many as the greatest `k`.
-        confidence: Of the intervals.
+        confidence: The confidence of the intervals.
 
     Raises:
         AnalysisError: There is no report, a pair has the same try twice, *tries* is not
@@ -76,11 +75,11 @@ def solved_within(
             raise AnalysisError(f"try {pair.k} at {pair} twice")
         found[facts.k] = judge.answer(facts)
     if not pairs:
-        raise AnalysisError("there is no pair, and so no try at one")
+        raise AnalysisError("there are no reports to count")
     judge.check(answer for found in pairs.values() for answer in found.values())
     last = max(max(found) for found in pairs.values()) if tries is None else tries
     if last < 1:
-        raise AnalysisError(f"{last} tries are none; they are counted from 1")
+        raise AnalysisError(f"the number of tries is {last}, but must be at least 1")
     return _count(judge.name, list(pairs.values()), last, confidence)
 
 

@@ -1,8 +1,8 @@
-"""What pairs come to under one strategy or one policy.
+"""The statistics of pairs under one strategy or one policy.
 
 Every share is a `Rate` with its counts, and its denominator is defined in one place,
-`Verdicts.answered`. What it leaves out can matter more than its interval: that is what
-`Verdicts.at_least` and `Verdicts.at_most` are for.
+`Verdicts.answered`. The pairs that it leaves out can matter more than its interval;
+`Verdicts.at_least` and `Verdicts.at_most` show how much.
 """
 
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ __all__ = ["GoldSummary", "PolicySummary", "StrategySummary", "Verdicts"]
 
 @frozen(kw_only=True)
 class Verdicts:
-    """How many pairs ended how under a strategy or a policy; together all of them.
+    """How many pairs have which verdict under a strategy or a policy.
 
     Attributes:
         correct: Merged, and both features' tests pass.
@@ -30,7 +30,7 @@ class Verdicts:
         not_run: No verdict: the strategy was not asked for, tests were not run, a
             sandbox or a model's provider failed, the pair could not be evaluated, or a
             side is missing.
-        missing_input: Those of `not_run` in which a side is missing: its patch is
+        missing_input: The part of `not_run` in which a side is missing: its patch is
             empty or does not apply.
     """
 
@@ -47,59 +47,60 @@ class Verdicts:
 
     @property
     def answered(self) -> int:
-        """The pairs that have an answer, which every share of correct ones is of.
+        """The pairs that have an answer: the denominator of every share of correct pairs.
 
-        Correct, incorrect and unhandled ones, and those with a missing side: an agent
-        that hands in nothing usable has failed. What was never run and what an
-        infrastructure failed at says nothing of the agents; that is `unanswered`.
+        These are the correct, incorrect and unhandled pairs and those with a missing
+        side, because an agent that hands in nothing usable has failed. Pairs that were
+        not run or failed in the infrastructure say nothing about the agents; those are
+        `unanswered`.
         """
         return self.correct + self.incorrect + self.unhandled + self.missing_input
 
     @property
     def unanswered(self) -> int:
-        """The other pairs: those of `not_run` in which no side is missing."""
+        """The other pairs: the part of `not_run` in which no side is missing."""
         return self.not_run - self.missing_input
 
     @property
     def is_untested(self) -> bool:
-        """Whether no merge was tested though pairs are unanswered.
+        """Whether no merge was tested although pairs are unanswered.
 
-        Then only failures could be answered: conflicts are told without tests, passes
-        are not. That no answer is a correct one means nothing there.
+        Then every answer is a failure, because conflicts are known without tests and
+        passes are not. A rate of zero carries no information there.
         """
         return not self.correct + self.incorrect and self.unanswered > 0
 
     @property
     def at_least(self) -> float | None:
-        """The share of all pairs that is correct if no unanswered one is; `None` of none."""
+        """The share of all pairs that is correct if no unanswered pair is; `None` without pairs."""
         return self.correct / self.pairs if self.pairs else None
 
     @property
     def at_most(self) -> float | None:
-        """The share of all pairs that is correct if each unanswered one is, likewise.
+        """The share of all pairs that is correct if each unanswered pair is; `None` without pairs.
 
-        The two bounds are what is known without a guess at why answers are missing. A
-        rate of the answered ones takes them to be missing by chance, which they seldom
-        are: a policy lacks the strategies that only hard pairs need, and without tests
-        all that can be answered are failures. Sampling is not in the bounds.
+        The two bounds need no assumption about why answers are missing. A rate of the
+        answered pairs assumes that answers are missing by chance, which is seldom true: a
+        policy lacks the strategies that only hard pairs need, and without tests only
+        failures can be answered. The bounds do not cover sampling error.
         """
         return (self.correct + self.unanswered) / self.pairs if self.pairs else None
 
     def effort_reduction(self, k: float) -> float | None:
-        """Return the share of the work that merging by hand would be, and which is saved.
+        """Return which share of the work of merging by hand is saved.
 
-        A merge by hand costs 1, so a conflict that is left costs 1; an incorrect merge
-        has to be found and undone, and costs *k*. Hence
-        `1 - (unhandled + k * incorrect) / (correct + incorrect + unhandled)`, as
-        Schesch et al. have it (Evaluation of Version Control Merge Tools, ASE 2024,
-        10.1145/3691620.3695075). It is negative where merging by hand is cheaper.
+        A merge by hand costs 1, so a conflict that is left costs 1. An incorrect merge
+        has to be found and undone, which costs *k*. The share is
+        `1 - (unhandled + k * incorrect) / (correct + incorrect + unhandled)`, after
+        Schesch et al. (Evaluation of Version Control Merge Tools, ASE 2024,
+        10.1145/3691620.3695075). It is negative if merging by hand is cheaper.
         Pairs with a missing side have nothing to merge and are left out.
 
         Args:
             k: The cost of an incorrect merge, at least 0.
 
         Returns:
-            At most 1.0; `None` where nothing was merged and tested.
+            At most 1.0; `None` if nothing was merged and tested.
         """
         merges = self.correct + self.incorrect + self.unhandled
         return 1 - (self.unhandled + k * self.incorrect) / merges if merges else None
@@ -113,17 +114,17 @@ class Verdicts:
 
 @frozen(kw_only=True)
 class GoldSummary:
-    """What gold, the tasks' own patches, reaches on the same pairs.
+    """What gold, the tasks' own patches, achieves on the same pairs.
 
-    It is a yardstick, not the limit of what is possible: each of the tasks' patches was
-    written without the other, while agents may coordinate, so a team can pass pairs
+    Gold is a yardstick and not an upper limit: the tasks' patches were written
+    independently of each other, while agents may coordinate, so a team can pass pairs
     that gold does not (`beyond`).
 
     Attributes:
         ceiling: What gold gets right of the pairs that have an answer in both.
         reached: What the team gets right of those that gold gets right.
         beyond: What the team gets right of the others, those that gold does not.
-        unmatched: The team's pairs that gold has no answer for.
+        unmatched: The team's pairs for which gold has no answer.
     """
 
     ceiling: Rate
@@ -138,7 +139,7 @@ class GoldSummary:
 
 
 class _Judged(Shown):
-    """What a policy's and a strategy's summary have in common."""
+    """What the summaries of a policy and a strategy have in common."""
 
     __slots__ = ()
 
@@ -153,7 +154,7 @@ class _Judged(Shown):
     def correct(self) -> Rate:
         """What it gets right, of the pairs that have an answer (`Verdicts.answered`).
 
-        It says little where many have none, and nothing where `Verdicts.is_untested`.
+        It says little if many pairs have no answer, and nothing if `Verdicts.is_untested`.
         """
         return Rate(self.verdicts.correct, self.verdicts.answered, confidence=self.confidence)
 
@@ -169,13 +170,13 @@ class _Judged(Shown):
 
 @frozen(kw_only=True)
 class PolicySummary(_Judged):
-    """What pairs come to under a policy.
+    """The statistics of pairs under a policy.
 
     Attributes:
         name: The policy.
-        verdicts: How many pairs ended how.
-        gold: What the tasks' own patches reach; `None` if no gold was given.
-        confidence: Of the intervals.
+        verdicts: How many pairs have which verdict.
+        gold: What the tasks' own patches achieve; `None` if no gold was given.
+        confidence: The confidence of the intervals.
     """
 
     name: str
@@ -186,26 +187,26 @@ class PolicySummary(_Judged):
 
 @frozen(kw_only=True, field_transformer=inherited_after("test_seconds"))
 class StrategySummary(UsageTotals, _Judged):
-    """What pairs come to under a strategy, and what it takes.
+    """The statistics of pairs under a strategy, and what the strategy costs.
 
     Features and cases are counted once for each pair they are run in, so those of a
-    task with many pairs weigh more, and their intervals are too narrow: the cases of
-    one suite pass and fail together. Seconds are those that the reports tell; where a
-    result was taken over from an earlier run, that run's time counts again.
+    task with many pairs weigh more. Their intervals are too narrow, because the cases of
+    one suite pass and fail together. If a result was reused from an earlier run, that
+    run's seconds count again.
 
     Of the *requests* to models, *unpriced_requests* have no known price, and *cost_usd*
     is what the others cost.
 
     Attributes:
         name: The strategy.
-        verdicts: How many pairs ended how.
-        blame: Its rows by what is to blame.
+        verdicts: How many pairs have which verdict.
+        blame: How many of its rows have which kind of blame.
         features: Features whose tests pass in the merged tree, of those that were run.
         cases: Test cases that pass in it, of all cases that passed, failed or errored.
         seconds: Time the strategy took for a pair, tests not counted.
         test_seconds: Time of each test run on a merged tree.
-        gold: What the tasks' own patches reach; `None` if no gold was given.
-        confidence: Of the intervals.
+        gold: What the tasks' own patches achieve; `None` if no gold was given.
+        confidence: The confidence of the intervals.
     """
 
     name: str

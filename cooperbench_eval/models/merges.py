@@ -1,4 +1,4 @@
-"""Conflicts, what became of them, and their measure."""
+"""Conflicts, how they were resolved, and how they are measured."""
 
 import math
 from collections.abc import Iterable
@@ -28,7 +28,7 @@ __all__ = [
 
 
 def _check_amount(_: object, attribute: Any, value: float | None) -> None:
-    """Refuse what JSON cannot say; strategies of others measure these."""
+    """Refuse numbers that JSON cannot hold, which a plug-in may have measured."""
     if value is not None and not 0 <= value < math.inf:
         raise ValueError(f"{attribute.name} is {value}")
 
@@ -84,7 +84,7 @@ class Conflict:
     """One place where the sides disagree.
 
     Where *kind* has lines of its own (`CONTENT`, `ADD_ADD`), the three texts are
-    the lines of this place alone; elsewhere they are whole contents. `None`
+    the lines of this place only; for other kinds they are whole contents. `None`
     stands for "no such entry on that side".
 
     Attributes:
@@ -197,7 +197,7 @@ class LedgerRow:
         reason: Why it is open; empty if it is resolved.
         ours_kept: The share of the tokens that ours added which the resolution has,
             from 0 to 1; `None` if it is open or that was not measured.
-        theirs_kept: Likewise of theirs.
+        theirs_kept: The same share for theirs.
         attempts: How often a model was asked; `None` if none was.
         invented_lines: Lines of a model's answer that occur in no version.
     """
@@ -228,7 +228,7 @@ class LedgerRow:
 
 @frozen(kw_only=True)
 class ModelUsage:
-    """What asking a model came to in one merge.
+    """What one model was asked in one merge, and what that cost.
 
     Attributes:
         model: The model, as the provider names it.
@@ -237,7 +237,7 @@ class ModelUsage:
         prompt_tokens: Tokens read, cached ones included.
         completion_tokens: Tokens written.
         cached_tokens: Tokens read that the provider had in its cache.
-        cost_usd: What it cost; `None` where no price is known.
+        cost_usd: What it cost; `None` if no price is known.
         latency_seconds: How long the answers took, added up.
     """
 
@@ -358,7 +358,7 @@ class ConflictDetails(Shown):
 
     @property
     def avg_lines_per_conflict(self) -> float:
-        """Lines for each section; 0.0 where there is no section."""
+        """Lines for each section; 0.0 if there is no section."""
         if not self.conflict_sections:
             return 0.0
         return self.conflict_lines / self.conflict_sections

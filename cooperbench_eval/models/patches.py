@@ -1,4 +1,4 @@
-"""What became of a patch."""
+"""Whether and where a patch was applied."""
 
 from enum import StrEnum
 
@@ -12,7 +12,7 @@ __all__ = [
 
 
 class PatchStatus(StrEnum):
-    """What became of a patch."""
+    """Whether and where a patch was applied."""
 
     APPLIED = "applied"
     """Every change found its place."""
@@ -23,7 +23,7 @@ class PatchStatus(StrEnum):
     FAILED = "failed"
     """Some change found no place, so none was made."""
     NOT_TRIED = "not_tried"
-    """The pair was not evaluated, so nobody looked."""
+    """The pair was not evaluated, so this is not known."""
 
 
 class Rung(StrEnum):
@@ -48,14 +48,14 @@ class HunkPlacement:
     """Where one change of a patch went.
 
     Attributes:
-        path: The file; empty where the patch cannot be read.
+        path: The file; empty if the patch cannot be read.
         hunk: The hunk's number in its file, counted from 1; `None` for what
             concerns the file as a whole (creation, deletion, mode, binary).
-        rung: How it was placed; `None` where it was not.
+        rung: How it was placed; `None` if it was not.
         offset: Lines between the stated place and the one taken.
         reason: Why it was refused; else empty.
-        uncounted_lines: Changed lines right behind the hunk that its header does
-            not count. They were not applied, as `git apply` has it.
+        uncounted_lines: Changed lines directly after the hunk that its header does
+            not count. They were not applied; `git apply` ignores them as well.
     """
 
     path: str

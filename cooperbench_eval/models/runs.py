@@ -196,8 +196,8 @@ class TestResult(Ended, Shown):
         restored_files: Files of the tree that steer test runs and were put back to
             the base's version before, sorted.
         missing_tests: Tests that had to run and did not.
-        repeats: How each run ended, where the suite was run several times; what
-            else stands here is of the run that decided. Empty for a single run.
+        repeats: How each run ended, if the suite was run several times; the other
+            attributes are those of the run that decided. Empty for a single run.
         repeat_policy: How many of the repeats had to pass.
     """
 
@@ -251,5 +251,5 @@ class TestResult(Ended, Shown):
 
     @property
     def pass_rate(self) -> float:
-        """Passed cases over the total; 0.0 where no case counts."""
+        """Passed cases over the total; 0.0 if the total is zero."""
         return count_cases(self.cases).pass_rate

@@ -40,7 +40,7 @@ def test_a_rate_of_nothing_has_no_share():
 @pytest.mark.parametrize(("count", "total"), [(2, 1), (-1, 1)])
 def test_more_than_all_is_no_rate(count, total):
     """Counts that cannot be are refused where they are made."""
-    with pytest.raises(ValueError, match=r"is no rate|must be >= 0"):
+    with pytest.raises(ValueError, match=r"is not a rate|must be >= 0"):
         Rate(count, total)
 
 

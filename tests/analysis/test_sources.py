@@ -24,12 +24,12 @@ TAKERS = {
 @pytest.mark.parametrize(
     ("wrong", "hint"),
     [
-        ("results/", r"'results/' is no reports; give ReportStore\(path\)"),
-        (b"results/", r"give ReportStore\(path\)"),
-        (Path("results"), r"give ReportStore\(path\)"),
-        (pair(), r"a PairFacts is of one pair; give \[report\]"),
-        (a_report(), r"a MergeReport is of one pair; give \[report\]"),
-        (7, "7 is neither reports nor the facts of some"),
+        ("results/", r"'results/' is not a collection of reports; .*, pass ReportStore\(path\)"),
+        (b"results/", r"pass ReportStore\(path\)"),
+        (Path("results"), r"pass ReportStore\(path\)"),
+        (pair(), r"a PairFacts is about one pair; pass \[report\]"),
+        (a_report(), r"a MergeReport is about one pair; pass \[report\]"),
+        (7, "7 is neither reports nor their facts"),
         ([{"repo_name": "click"}], "neither a report nor the facts of one"),
     ],
     ids=["text", "bytes", "path", "facts", "report", "number", "json"],

@@ -354,7 +354,7 @@ def test_grouping_by_something_unknown_is_an_error(by):
 
 def test_grouping_twice_by_the_same_is_an_error():
     """Two columns of one name would be one."""
-    with pytest.raises(AnalysisError, match="'repo_name' is given twice"):
+    with pytest.raises(AnalysisError, match="grouped by 'repo_name' twice"):
         summarize([], by=["repo_name", "k", "repo_name"])
 
 

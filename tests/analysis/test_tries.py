@@ -105,9 +105,9 @@ def test_with_every_try_it_is_pass_at_k():
 @pytest.mark.parametrize(
     ("rows", "options", "problem"),
     [
-        ([], {}, "no pair"),
+        ([], {}, "no reports"),
         (["+"], {"decider": "nonesuch"}, "no report has a row of 'nonesuch'"),
-        (["+"], {"tries": 0}, "0 tries are none"),
+        (["+"], {"tries": 0}, "the number of tries is 0"),
         (["+ "], {"tries": 2}, "no pair has an answer of 'naive' to each of 2 tries"),
     ],
 )
