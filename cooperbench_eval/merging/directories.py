@@ -1,8 +1,8 @@
 """Directory renames: what one side adds to a folder that the other renamed.
 
 A folder counts as renamed where a side left nothing in it and moved most of its
-files to one other folder. What the other side puts into it is taken along, and
-stays a conflict, as git's default `merge.directoryRenames=conflict` has it.
+files to one other folder. Files that the other side adds to it are moved along, and
+remain conflicts, as with git's default `merge.directoryRenames=conflict`.
 """
 
 from collections import Counter
@@ -47,7 +47,7 @@ def hash_bucket(name: str) -> int:
 def guess_folders(
     base: Snapshot, slots: Slots, side: Side, renames: Mapping[str, str]
 ) -> dict[str, str]:
-    """Say where the folders that *side* removed went, by its *renames* so far."""
+    """Return where the folders that *side* removed went, by its *renames* so far."""
     counts: dict[str, Counter[str]] = {}
     emptied = renamed_away(base, slots, side)
     for old, new in renames.items():

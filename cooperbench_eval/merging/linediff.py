@@ -26,13 +26,13 @@ class DiffAlgorithm(StrEnum):
 
 
 class Change(NamedTuple):
-    """Lines of *a* that stand as other lines in *b*; both ranges are half-open.
+    """Lines of *a* that are replaced by lines of *b*; both ranges are half-open.
 
     Attributes:
         a_start: The first line to go, counted from 0.
-        a_end: The line behind the last one to go.
+        a_end: The line after the last one to go.
         b_start: The first line to come.
-        b_end: The line behind the last one to come.
+        b_end: The line after the last one to come.
     """
 
     a_start: int
@@ -46,7 +46,7 @@ _Group = tuple[int, int]
 
 
 def split_lines(data: bytes) -> list[bytes]:
-    r"""Cut *data* behind each newline byte; nothing else ends a line.
+    r"""Cut *data* after each newline byte; nothing else ends a line.
 
     A last line without newline differs from the same line with one.
 
@@ -69,8 +69,8 @@ def diff_lines(
 ) -> tuple[Change, ...]:
     r"""List what changed from the lines *a* to the lines *b*.
 
-    Time is bounded for any input: files of 100,000 lines take seconds, whatever
-    stands in them.
+    Time is bounded for any input: files of 100,000 lines take seconds, whatever they
+    contain.
 
     Args:
         a: The old lines, as `split_lines` cuts them.
@@ -178,9 +178,9 @@ def _pair(a_groups: list[_Group], b_groups: list[_Group]) -> tuple[Change, ...]:
 class DiffCache:
     """Remembers the lines of files and the diffs between them.
 
-    Pairs that share a base or a side then share the work. Whoever makes a cache
-    owns it; it may be used from several threads. When it is full it starts anew,
-    so its memory is bounded. A pickled cache comes back empty.
+    Pairs that share a base or a side then share the work. Several threads may use one
+    cache. When it is full it is emptied, so its memory is bounded. A pickled cache is
+    restored empty.
 
     Example:
         >>> cache = DiffCache()
@@ -214,7 +214,7 @@ class DiffCache:
         return lines
 
     def starts(self, data: bytes) -> Sequence[int]:
-        """Say at which byte each line of *data* starts, its end at last."""
+        """Return the byte at which each line of *data* starts, and the end of *data*."""
         starts = self._starts.get(data)
         if starts is None:
             starts = [0, *accumulate(map(len, self.lines(data)))]

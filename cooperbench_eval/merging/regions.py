@@ -1,6 +1,6 @@
 """Where two lists of changes against one base meet: the three-way walk.
 
-All is in line numbers, as half-open ranges. A merge of two sides walks their
+All positions are line numbers, as half-open ranges. A merge of two sides walks their
 changes against the base together. Changes that overlap or touch make one region;
 a region that holds changes of both sides is a conflict, unless either made the
 same change. Conflicts are then refined (ours is diffed against theirs, so that
@@ -63,7 +63,7 @@ class Region(NamedTuple):
 
 
 class Block(NamedTuple):
-    """What was disputed before it was refined, and the conflicts that are left of it.
+    """A disputed region before it was refined, and the conflicts left in it.
 
     Attributes:
         whole: The range of each text.
@@ -281,7 +281,7 @@ def _consumed(changes: Diff, point: int, *, is_end: bool) -> int:
 
 
 def _join(ours: Sequence[bytes], regions: list[Region], *, blank_is_close: bool) -> list[Region]:
-    """Join conflicts that have nothing but a few lines between them."""
+    """Join conflicts that have only a few lines between them."""
     joined = regions[:1]
     for region in regions[1:]:
         last = joined[-1]

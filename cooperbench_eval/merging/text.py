@@ -64,7 +64,7 @@ class TextConflict:
         base: The lines both started from; see `merge_text` on refined conflicts.
         ours: Our lines.
         theirs: Their lines.
-        newline: How the lines around end, and hence the markers.
+        newline: How the lines around it and the markers end.
     """
 
     base: bytes
@@ -117,19 +117,19 @@ class TextConflict:
 
 @frozen(kw_only=True)
 class TextBlock:
-    """Lines that the sides disputed before git looked closer, in one piece.
+    """A region that both sides changed, as it was before git split it.
 
     A conflict that git splits at a line which both sides happen to have is often one
-    change of either side: two new functions that share a `return`. Whoever merges
-    more than lines needs them whole.
+    change of either side: two new functions that share a `return`. A resolver that
+    works on more than lines needs the whole region.
 
     Attributes:
         base: The lines both started from.
         ours: Our lines.
         theirs: Their lines.
         newline: How the lines around end.
-        lead: What of it stands settled before its first conflict.
-        tail: What of it stands settled behind its last conflict.
+        lead: The part of it that is settled before its first conflict.
+        tail: The part of it that is settled after its last conflict.
         conflicts: The places of its conflicts among those of the file.
     """
 
@@ -160,7 +160,7 @@ class TextMerge:
 
     @property
     def conflicts(self) -> tuple[TextConflict, ...]:
-        """The conflicts alone."""
+        """The conflicts without the settled bytes."""
         return tuple(chunk for chunk in self.chunks if isinstance(chunk, TextConflict))
 
     def render(
@@ -256,7 +256,7 @@ class TextMerge:
         return evolve(self, chunks=_chunks(pieces))
 
     def marker_lines(self, style: ConflictStyle = ConflictStyle.MERGE) -> tuple[int, ...]:
-        """Say on which line of the rendered text each conflict starts.
+        """Return the line of the rendered text on which each conflict starts.
 
         Args:
             style: The style it is rendered in.
@@ -289,13 +289,12 @@ def merge_text(
     By default the result is that of `git merge`. With the `MYERS` algorithm and
     `Refinement.ZEALOUS_ALNUM` it is that of `git merge-file`, which passes
     `Refinement.NONE` for `--diff3` and `Refinement.TRIM` for `--zdiff3`. For a
-    file that both sides added, the base is empty. Which contents are text at all
-    is the caller's question: git does not merge files with a NUL byte in the
-    first 8,000.
+    file that both sides added, the base is empty. The caller decides which contents
+    are text: git does not merge files with a NUL byte in the first 8,000.
 
     When a conflict is split at lines that ours and theirs share, git does not say
     which base lines belong to which part. Here the alignment of base with ours
-    says it: a part begins and ends at as many base lines as are used up when ours
+    decides: a part begins and ends at as many base lines as are used up when ours
     has reached that point, where the lines of a change are paired one by one. The
     parts are therefore disjoint slices of the conflict's base, in order. Parts
     that are joined again take in the base lines between them.
@@ -422,7 +421,7 @@ def _assemble(
 
 
 def _newline(texts: Texts, ours_start: int, theirs_start: int) -> bytes:
-    r"""Say how the markers of a conflict end: `\r\n` if all lines about it do.
+    r"""Return how the markers of a conflict end: `\r\n` if all lines around it do.
 
     Looked at are the lines before the conflict on either side, or else the sides'
     first, and the base's first. An empty base therefore means `\n`.
@@ -440,7 +439,7 @@ def _newline(texts: Texts, ours_start: int, theirs_start: int) -> bytes:
 def _ends_crlf(lines: Sequence[bytes], i: int) -> bool | None:
     """Whether line *i* ends in CR LF; a last line without newline asks the one before.
 
-    `None` means that there is nothing to tell it by.
+    `None` means that no line shows it.
     """
     if not lines:
         return None

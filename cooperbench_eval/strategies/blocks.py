@@ -1,4 +1,4 @@
-"""Resolves conflicts block by block, judges the files, and keeps the ledger."""
+"""Resolves conflicts block by block, checks the files, and writes the ledger."""
 
 import re
 from collections import Counter
@@ -31,12 +31,12 @@ _TOP_LEVEL = re.compile(rb"[^\s)\]}]")
 
 @frozen(kw_only=True)
 class Resolution:
-    """What became of a block.
+    """How a block is resolved, or why it is not.
 
     Attributes:
-        text: What takes its place; `None` leaves its conflicts open.
-        rule: What it was resolved by.
-        reason: Why it was not.
+        text: The text that replaces it; `None` leaves its conflicts open.
+        rule: The rule that resolved it.
+        reason: Why it was not resolved.
     """
 
     text: bytes | None = None
@@ -51,7 +51,7 @@ class ConflictFile:
     Attributes:
         path: Its place.
         blocks: Its blocks, in order.
-        settled: The lines before, between and behind them, as the line merge left them.
+        settled: The lines before, between and after them, as the line merge left them.
         is_complete: Whether the blocks hold all of its open conflicts.
     """
 
@@ -66,18 +66,18 @@ class ConflictFile:
         return self.blocks[0].files
 
     def around(self, block: ConflictBlock) -> tuple[bytes, bytes]:
-        """Return what stands before and behind a block, the other blocks being as ours."""
+        """Return the text before and after a block, with ours for the other blocks."""
         at = self.blocks.index(block)
         ours = [each.ours for each in self.blocks]
         before = _alternate(self.settled[: at + 1], ours[:at])
         return before, _alternate(self.settled[at + 1 :], ours[at + 1 :])
 
     def filled(self, texts: Mapping[ConflictBlock, bytes]) -> bytes:
-        """Return the file with *texts* for blocks, the others being as ours."""
+        """Return the file with *texts* for blocks, and with ours for the others."""
         return _alternate(self.settled, [texts.get(each, each.ours) for each in self.blocks])
 
     def choice_of(self, whole: "FileMerge") -> "Choice | None":
-        """Find the blocks of a merged file; `None` if it differs elsewhere."""
+        """Return the blocks' texts in a merged file; `None` if it differs elsewhere."""
         texts = find_between(whole.text, self.settled)
         if texts is None:
             return None
@@ -252,7 +252,7 @@ class _Chooser:
         }
 
     def _without_faulty(self, chosen: _Chosen) -> Choice | None:
-        """Leave those blocks open that are wrong even alone; `None` if that is no help."""
+        """Leave open the blocks that are wrong even without the others, if that helps."""
         if len(chosen) > _MOST_TRIES:
             return None
         alone = {block: self._fault({block: resolution}) for block, resolution in chosen.items()}
@@ -265,7 +265,7 @@ class _Chooser:
         return None if self._fault(kept) else kept
 
     def _fault(self, choice: Choice) -> str:
-        """Say what is wrong with the file if its blocks are resolved so, the others as ours."""
+        """Return what is wrong with the file with these resolutions, and ours elsewhere."""
         texts = {block: r.text for block, r in choice.items() if r.text is not None}
         if not texts:
             return ""
