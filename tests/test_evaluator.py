@@ -321,7 +321,7 @@ def test_a_patch_of_test_files_alone_is_empty_for_a_reason():
 
     assert report.feature1.patch.status is ce.PatchStatus.EMPTY
     assert report.feature1.patch.dropped_files == ("test_f.py",)
-    assert "nothing but test files" in report.feature1.patch.reason
+    assert "only test files" in report.feature1.patch.reason
 
 
 def test_what_steers_the_runner_is_named():
