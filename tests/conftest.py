@@ -1,4 +1,4 @@
-"""What tests of more than one folder share: Hypothesis profiles, git, a repository."""
+"""Shared by tests of several folders: Hypothesis profiles, git, a repository."""
 
 import importlib
 import os
@@ -21,8 +21,8 @@ from server import ModelServer
 
 from cooperbench_eval.models import FileMode
 
-# Hundreds of processes that tests start import the library: it is compiled once, whatever
-# the shell says.
+# Tests start hundreds of processes that import the library. Bytecode is written so that it
+# is compiled once, even if the shell's environment forbids it.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
@@ -35,7 +35,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 
 class Git:
-    """A bare repository and the git binary, without anybody's configuration."""
+    """A bare repository and the git binary, without any user's configuration."""
 
     def __init__(self, folder):
         self.path = str(folder)
@@ -57,7 +57,7 @@ class Git:
         self._repository = pygit2.Repository(self.path)
 
     def run(self, *arguments, data=b"", fails=False, **environment):
-        """Run git; return what it prints, or `None` where it fails and may."""
+        """Run git; return what it prints, or `None` if it fails where failure is allowed."""
         done = subprocess.run(
             ("git", *arguments),
             input=data,
@@ -101,7 +101,7 @@ class Git:
         return self.run("commit-tree", tree_id, "-m", message, *options).decode().strip()
 
     def apply(self, files, patch, *options):
-        """Apply a patch to entries in the index; return the tree's id, `None` if refused."""
+        """Apply a patch to entries in the index; return the tree's id, or `None` if refused."""
         self._fill_index(files)
         arguments = ("apply", "--cached", "--allow-empty", *options)
         with tempfile.TemporaryDirectory() as folder:  # --3way checks files out
@@ -119,7 +119,7 @@ class Git:
 
 @pytest.fixture(scope="session")
 def git(tmp_path_factory):
-    """Return git in an empty bare repository; without the binary skip, but fail in CI."""
+    """Return git in an empty bare repository; without git, skip the test, but fail in CI."""
     if not shutil.which("git") and not os.environ.get("CI"):
         pytest.skip("git is not installed")
     return Git(tmp_path_factory.mktemp("git"))
@@ -136,7 +136,7 @@ def model_server():
 
 @pytest.fixture
 def install_plugins(tmp_path, monkeypatch):
-    """Return a function that lays a distribution with plug-ins on the path."""
+    """Return a function that puts a distribution with plug-ins on the path."""
     known = set(sys.modules)
     monkeypatch.syspath_prepend(tmp_path)
 

@@ -1,4 +1,4 @@
-"""Generators of test data; the only test file that imports Hypothesis's."""
+"""Generators of test data; the only test file that imports Hypothesis strategies."""
 
 import copy
 import datetime as dt
@@ -81,13 +81,13 @@ __all__ = [
 
 
 def three_way_texts() -> TextTriples:
-    """Base, ours and theirs: a text, and up to four edits of it on each side."""
+    """Base, ours and theirs: a text, with up to four edits on each side."""
     return edited_texts(max_lines=30, min_edits=0, max_edits=4)
 
 
 @st.composite
 def three_way_edits(draw: st.DrawFn) -> tuple[Snapshot, Changes, Changes]:
-    """A base tree and two sides that only edit its entries: none is added, moved or deleted."""
+    """A base tree and two sides that edit its entries but add, move or delete none."""
     base, *sides = draw(three_way_trees())
     ours, theirs = (
         Changes({path: entry for path, entry in side.items() if entry and base.get(path)})
@@ -106,7 +106,7 @@ def moved_trees(draw: st.DrawFn) -> tuple[dict[str, Entry], dict[str, Entry], di
     """A base tree and two sides that edit, move, replace and delete its entries.
 
     For example `{"a": one}`, `{"b/a": edited}`, `{}`. Some files start equal, most
-    have a line of their own.
+    have a unique line.
     """
     made = iter(range(1000))
     base: dict[str, Entry] = {}
@@ -124,7 +124,7 @@ def moved_trees(draw: st.DrawFn) -> tuple[dict[str, Entry], dict[str, Entry], di
 
 @st.composite
 def _moving_entries(draw: st.DrawFn, number: int) -> Entry:
-    """A file of a dozen lines, one of them its own; at times a link or a submodule."""
+    """A file of a dozen lines, one of them unique; sometimes a link or a submodule."""
     kind = draw(st.integers(0, 19))
     if kind == 0:
         return Entry(b"target %d" % number, FileMode.SYMLINK)
@@ -320,7 +320,7 @@ _ATTEMPTS = st.builds(
 
 
 def run_results() -> st.SearchStrategy[TestResult]:
-    """Any result of a run, sense or none."""
+    """Any result of a run, plausible or not."""
     return _TEST_RESULTS
 
 
@@ -334,7 +334,7 @@ _FAILURES = st.builds(
 
 
 def reports() -> st.SearchStrategy[MergeReport]:
-    """Any report, sense or none: odd paths, bytes that are no text, times of any zone."""
+    """Any report, plausible or not: odd paths, bytes that are not text, any time zone."""
     return st.builds(
         MergeReport,
         repo_name=_WORDS,
@@ -357,7 +357,7 @@ def reports() -> st.SearchStrategy[MergeReport]:
 
 
 def json_values() -> st.SearchStrategy[object]:
-    """Anything that JSON can say: ``{"a": [1, None]}``."""
+    """Any JSON value: ``{"a": [1, None]}``."""
     leaves = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | _WORDS
     return st.recursive(
         leaves,
@@ -367,18 +367,18 @@ def json_values() -> st.SearchStrategy[object]:
 
 
 def documents(schema: dict[str, object]) -> st.SearchStrategy[object]:
-    """Whatever a JSON Schema allows; made when a test runs, for that takes a while."""
+    """Any value that a JSON Schema allows; built when a test runs, because that is slow."""
 
     def make() -> st.SearchStrategy[object]:
         from hypothesis_jsonschema import from_schema  # noqa: PLC0415 - few need it
 
-        return from_schema(copy.deepcopy(schema))  # it resolves references in what it is given
+        return from_schema(copy.deepcopy(schema))  # it modifies its argument
 
     return st.deferred(make)
 
 
 def indices() -> st.SearchStrategy[int]:
-    """A number to pick one of many things with."""
+    """A number that picks one of many items."""
     return st.integers(0, 10**6)
 
 
@@ -424,7 +424,7 @@ _TREE_ENTRIES = st.one_of(
 
 
 def _without_clashes(files: Files) -> Files:
-    """Drop what stands below another entry."""
+    """Drop paths that lie below another entry."""
     return {
         path: entry
         for path, entry in files.items()
@@ -433,7 +433,7 @@ def _without_clashes(files: Files) -> Files:
 
 
 def trees(max_size: int = 6) -> st.SearchStrategy[Files]:
-    r"""Entries of all kinds by path, odd names too: ``{"a/x.py": Entry(b"y = 2\n")}``."""
+    r"""Entries of all kinds by path, including odd names: ``{"a/x.py": Entry(b"y = 2\n")}``."""
     return st.dictionaries(_ODD_PATHS, _TREE_ENTRIES, max_size=max_size).map(_without_clashes)
 
 
@@ -446,7 +446,7 @@ def path_trees() -> st.SearchStrategy[Files]:
 
 @st.composite
 def _edited(draw: st.DrawFn, entry: Entry) -> Entry:
-    """The same file with some lines changed, or its white space, or its last newline."""
+    """The same file with changed lines, white space or last newline."""
     lines = entry.data.splitlines(keepends=True)
     for _ in range(draw(st.integers(1, 2))):
         at = draw(st.integers(0, len(lines)))
@@ -467,7 +467,7 @@ def _edited(draw: st.DrawFn, entry: Entry) -> Entry:
 
 @st.composite
 def successors(draw: st.DrawFn, files: Files) -> Files:
-    """The tree after some edits, renames, copies, deletions, additions, changes of kind."""
+    """The tree after some edits, renames, copies, deletions, additions or type changes."""
     after: Files = {}
     for path, entry in files.items():
         action = draw(st.sampled_from(["keep", "edit", "edit", "edit", "move", "copy", "other"]))
@@ -489,7 +489,7 @@ def successors(draw: st.DrawFn, files: Files) -> Files:
 
 
 def _flipped(entry: Entry) -> Entry:
-    """The same file, executable or not any more."""
+    """The same file with its executable bit flipped."""
     if not entry.mode.is_regular:
         return entry
     is_plain = entry.mode is FileMode.FILE
@@ -497,7 +497,7 @@ def _flipped(entry: Entry) -> Entry:
 
 
 def git_diff_options() -> st.SearchStrategy[list[str]]:
-    """How a diff is to be made: ``["-U1", "-M", "--histogram"]``."""
+    """Options for `git diff`: ``["-U1", "-M", "--histogram"]``."""
     choices = [
         st.sampled_from(["-U3", "-U3", "-U0", "-U1", "-U2", "-U5", "-U10"]),
         st.sampled_from(["--no-renames", "-M", "-C", "--find-copies-harder"]),
@@ -524,7 +524,7 @@ def histories(draw: st.DrawFn, max_size: int = 3) -> tuple[Files, Files, Files]:
 
 @st.composite
 def splices(draw: st.DrawFn) -> Callable[[bytes], bytes]:
-    """A function that puts other bytes, or a piece of the same, in place of some."""
+    """A function that replaces some bytes with others, or with a piece of the input."""
     fractions = st.floats(0, 1)
     pieces = st.sampled_from(
         [b"", b"{", b"]", b'"', b"\\", b"null", b"1e999", b"NaN", b"-1", b"[[]]", b"\n", b"\xff"]
@@ -552,7 +552,7 @@ def splices(draw: st.DrawFn) -> Callable[[bytes], bytes]:
 def damages(draw: st.DrawFn, *, headers: bool = True) -> Callable[[bytes], bytes]:
     """A function that drops, doubles, swaps or alters a few lines of a patch.
 
-    With *headers* it makes some up, too; without, it leaves all but hunks alone.
+    With *headers* it also invents headers; without, it changes only hunks.
     """
     kinds = ["drop", "double", "swap", "byte", *["make up"] * headers]
     places = st.integers(0, 60)
@@ -592,7 +592,7 @@ def damages(draw: st.DrawFn, *, headers: bool = True) -> Callable[[bytes], bytes
 
 @st.composite
 def mangles(draw: st.DrawFn) -> Callable[[bytes], bytes]:
-    """A function that does to a patch what agents and mailers do to patches."""
+    """A function that damages a patch the way agents and mailers do."""
     steps = draw(st.lists(st.sampled_from(sorted(_MANGLES)), min_size=1, max_size=3, unique=True))
     size = draw(st.integers(-2, 3))
 
@@ -649,12 +649,12 @@ _HEADER_LINES = [
 
 
 def lists_of(items: st.SearchStrategy) -> st.SearchStrategy[list]:
-    """A few of *items*, or none."""
+    """A short list of *items*, possibly empty."""
     return st.lists(items, max_size=6)
 
 
 def conflicts() -> st.SearchStrategy[Conflict]:
-    """One conflict of a few files, with lines of its own or without."""
+    """One conflict in one of a few files, with or without lines."""
     texts_or_none = st.none() | st.sampled_from([b"", b"1\n", b"1\n2\n", b"1\n2"])
     return st.builds(
         Conflict,
@@ -679,7 +679,7 @@ _DRIFTED_LINES = st.lists(st.sampled_from(_DRIFTING), max_size=14)
 
 @st.composite
 def drifted_hunks(draw: st.DrawFn) -> tuple[list[bytes], list[bytes]]:
-    r"""Lines of a file, and signed lines of a hunk made from a file much like it.
+    r"""Lines of a file, and signed lines of a hunk made from a similar file.
 
     For example `[b"a\n", b"b\n"]` and `[b" a\n", b"-c\n", b"+d\n"]`.
     """
@@ -810,7 +810,7 @@ def _programs(draw: st.DrawFn) -> _Program:
 
 
 def programs() -> st.SearchStrategy[bytes]:
-    """A small Python file: imports, a dict, functions, at times a class with methods."""
+    """A small Python file: imports, a dict, functions, sometimes a class with methods."""
     return _programs().map(lambda program: program.source)
 
 
@@ -849,7 +849,7 @@ def _edit_program(draw: st.DrawFn, program: _Program, name: str) -> None:
 
 @st.composite
 def three_way_programs(draw: st.DrawFn) -> tuple[bytes, bytes, bytes]:
-    """Base, ours and theirs: a Python file, and edits of it that conflict often.
+    """Base, ours and theirs: a Python file, and edits that often conflict.
 
     Either side adds names to imports, items, functions, methods, parameters, lines of
     docstrings, decorators and statements, or puts statements into a suite of a new one.
@@ -866,9 +866,9 @@ def three_way_programs(draw: st.DrawFn) -> tuple[bytes, bytes, bytes]:
 
 @st.composite
 def peer_documents(draw: st.DrawFn) -> dict[str, object]:
-    """One of the benchmark's evaluations: ``{"repo": "a", "both_passed": null, …}``.
+    """An evaluation that the benchmark wrote: ``{"repo": "a", "both_passed": null, …}``.
 
-    Of one of its shapes; up to two of its values are then lost, or of another kind.
+    It has one of the known shapes; up to two values are missing or have another type.
     """
     counts = st.none() | st.integers(0, 9)
     words = st.sampled_from(["clean", "null", "error", "naive"]) | st.none()
@@ -898,7 +898,7 @@ def peer_documents(draw: st.DrawFn) -> dict[str, object]:
 
 
 def count_pairs() -> st.SearchStrategy[tuple[int, int]]:
-    """A count and the total it is of: ``(3, 10)``."""
+    """A count and its total: ``(3, 10)``."""
     return st.integers(1, 400).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 
 
@@ -907,7 +907,7 @@ def quantities(min_size: int = 0) -> st.SearchStrategy[list[float]]:
     return st.lists(st.floats(0, 1e6, allow_subnormal=False), min_size=min_size, max_size=40)
 
 
-# One of each kind, told apart by its numbers: to draw them one by one is slow.
+# One of each kind, distinguished by its numbers: drawing each field is slow.
 _RUN_FACTS = [
     RunFacts(
         status=status,
@@ -945,7 +945,7 @@ _ATTEMPT_FACTS = st.builds(
 
 
 def pair_facts() -> st.SearchStrategy[PairFacts]:
-    """Facts of a pair that may be of few repositories and strategies, sense or none."""
+    """Facts of a pair, plausible or not, of one of few repositories and strategies."""
     return st.builds(
         PairFacts,
         repo_name=st.sampled_from(["click", "jinja"]),
@@ -973,7 +973,7 @@ _SOME_LINES = st.lists(st.sampled_from(SYMBOLS), max_size=4).map(b"".join)
 
 
 def answers() -> st.SearchStrategy[list[bytes | None]]:
-    r"""What to put in the place of conflicts, in turn: ``[b"a\n", None, b""]``.
+    r"""Replacements for conflicts, in turn: ``[b"a\n", None, b""]``.
 
     `None` leaves one open. The texts are whole lines, some like markers.
     """
@@ -986,7 +986,7 @@ _ODD_CHARACTERS = (
 
 
 def odd_texts() -> st.SearchStrategy[str]:
-    r"""Texts with what is not seen or means something to others: `"a\x1b[31m<b>\u202e"`."""
+    r"""Texts with characters that are invisible or special: `"a\x1b[31m<b>\u202e"`."""
     return st.text(st.sampled_from(_ODD_CHARACTERS) | st.characters(), max_size=60)
 
 

@@ -1,4 +1,4 @@
-"""Which tests run, in which process and in what order: pytest hooks for `conftest.py`."""
+"""Pytest hooks for `conftest.py`: which tests run, in which process and order."""
 
 import gc
 import os
@@ -35,7 +35,7 @@ def pytest_configure(config):
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config, items):
-    """Leave out the long tests, unless they are wanted, and start slow files early."""
+    """Leave out the long tests unless requested, and start slow files early."""
     if not RUNS_LONG_TESTS and not config.option.markexpr:
         left_out = [item for item in items if item.get_closest_marker("long")]
         config.hook.pytest_deselected(items=left_out)

@@ -1,4 +1,4 @@
-"""The public names are recorded, and a change that breaks somebody's program is told as one."""
+"""The public names are recorded, and incompatible changes are reported as breaking."""
 
 import public_api as tool
 import pytest
@@ -125,7 +125,7 @@ def stub_of(folder, source):
 
 @pytest.mark.parametrize("module", tool.MODULES)
 def test_the_public_names_are_as_recorded(module):
-    """Whoever changes them says so, by writing the record anew in the same commit."""
+    """A commit that changes the public API must also update the record."""
     recorded = tool.record_file(module).read_text(encoding="utf-8")
 
     change = tool.find_change(module, recorded, tool.make_stub(module))
@@ -159,8 +159,8 @@ def test_a_record_shows_what_a_caller_sees(tmp_path):
         ("    @property\n", "", "made.Paint.is_red: Public object points to a different kind"),
     ],
 )
-def test_what_breaks_a_program_is_told(tmp_path, old, new, told):
-    """A name, an argument, a default or a value of an enum that somebody relies on."""
+def test_a_breaking_change_is_reported(tmp_path, old, new, told):
+    """A name, an argument, a default or an enum value changes that programs rely on."""
     source = ROOMS.replace(old, new)
     assert source != ROOMS
 
@@ -180,8 +180,8 @@ def test_what_breaks_a_program_is_told(tmp_path, old, new, told):
         ("def _secret", "def open(self) -> int: ...\n\n    def _secret", "+    def open(self)"),
     ],
 )
-def test_what_is_only_new_is_told_as_a_difference(tmp_path, old, new, line):
-    """Nobody's program breaks, and the record has to say it all the same."""
+def test_an_addition_is_a_difference_but_not_breaking(tmp_path, old, new, line):
+    """No program breaks, but the record must still be updated."""
     change = tool.find_change("made", STUB, stub_of(tmp_path, ROOMS.replace(old, new)))
 
     assert change
@@ -189,8 +189,8 @@ def test_what_is_only_new_is_told_as_a_difference(tmp_path, old, new, line):
     assert line in str(change)
 
 
-def test_what_nobody_sees_is_no_change(tmp_path):
-    """Private names, bodies, docstrings and the order of the source are nobody else's."""
+def test_an_internal_change_is_not_a_difference(tmp_path):
+    """Private names, function bodies, docstrings and source order are not part of the API."""
     source = ROOMS.replace("_secret", "_other").replace("A paint.", "Any paint.")
     source = source.replace("return one", "return two")
 

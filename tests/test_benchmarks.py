@@ -1,4 +1,4 @@
-"""The benchmark over a dataset's gold patches, run as a script on the sample."""
+"""The benchmark over a dataset's gold patches, run as a script on the sample task."""
 
 import importlib.util
 import json
@@ -15,7 +15,7 @@ SAMPLE = ROOT / "docs" / "examples" / "sample"
 
 @pytest.fixture
 def build(tmp_path):
-    """Return a function that puts the sample's repository below a folder."""
+    """Return a function that creates the sample's repository below a folder."""
     spec = importlib.util.spec_from_file_location("sample_builder", SAMPLE / "build_repo.py")
     builder = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(builder)
@@ -34,7 +34,7 @@ def build(tmp_path):
 
 @pytest.fixture
 def dataset(tmp_path):
-    """Link the sample's task into a dataset to which others can be added."""
+    """Link the sample's task into a dataset to which other tasks can be added."""
     folder = tmp_path / "dataset"
     folder.mkdir()
     (folder / "pennybook_task").symlink_to(SAMPLE / "dataset" / "pennybook_task")
@@ -58,7 +58,7 @@ NUMBERS = ["21", "8", "0", "0/0", "8", "624"]  # the sums of the sample's table
 
 @pytest.mark.parametrize(("place", "bare"), [("pennybook", False), ("a/b/c.git", True)])
 def test_the_printed_numbers_are_the_samples(build, dataset, place, bare):
-    """Whether the repository has a work tree or none, however deep it lies."""
+    """The repository may be bare or not, and at any depth."""
     repos = build(place, bare=bare)
 
     header, row, total = run("--dataset", dataset, "--repos", repos)
@@ -69,8 +69,8 @@ def test_the_printed_numbers_are_the_samples(build, dataset, place, bare):
     assert 0 < float(row[-1]) == float(total[-1])
 
 
-def test_a_task_without_its_repository_is_named_and_passed_over(build, dataset):
-    """As is one that names no commit; the sums are those of the rest."""
+def test_a_task_without_its_repository_is_named_and_skipped(build, dataset):
+    """So is a task without a base commit; the sums cover the other tasks."""
     repos = build("pennybook")
     pygit2.init_repository(repos / "empty.git", bare=True)
     for name, text in (("lost_task", f"RUN git checkout {'1' * 40}\n"), ("vague_task", "\n")):
@@ -96,8 +96,8 @@ def test_one_task_can_be_chosen(build, dataset):
     assert [line[:2] for line in none[1:]] == [["all", "0"]]
 
 
-def test_verdicts_are_held_against_the_datasets_own(build, dataset):
-    """Agreement is counted over the pairs it judged; each that disagrees is named."""
+def test_verdicts_are_compared_with_the_datasets_own(build, dataset):
+    """Agreement is counted over the pairs that it judged; each disagreement is named."""
     repos = build("pennybook")
     known = {"repo": "pennybook_task", "task_id": 1}
     rows = [
@@ -114,7 +114,7 @@ def test_verdicts_are_held_against_the_datasets_own(build, dataset):
 
 
 def test_every_pair_is_printed_if_asked(build, dataset):
-    """With its status and its score."""
+    """Each line has the pair's status and score."""
     repos = build("pennybook")
 
     lines = run("--dataset", dataset, "--repos", repos, "--verbose")

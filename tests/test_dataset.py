@@ -1,4 +1,4 @@
-"""CooperBench's dataset as it lies on disk, and its planned command as a function."""
+"""CooperBench's dataset on disk, and its planned command as a function."""
 
 import inspect
 import json
@@ -17,7 +17,7 @@ TESTS = b"--- /dev/null\n+++ b/test_f.py\n@@ -0,0 +1 @@\n+def test_f(): assert o
 
 @pytest.fixture
 def make_task(tmp_path):
-    """Return a function that makes a task with files of its own, below one dataset."""
+    """Return a function that makes a task with the given files in one dataset."""
 
     def make(repo_name="r_task", task_id=1, features=(1, 2), **files):
         folder = tmp_path / "dataset" / repo_name / f"task{task_id}"

@@ -38,14 +38,14 @@ def edit(**files):
 
 
 def suite(script, patch=b""):
-    """Return a suite that passes where a shell script does."""
+    """Return a suite that passes if a shell script does."""
     return ce.TestSuite(
         command=("sh", "-c", script), framework="exit", patch=patch, timeout_seconds=20
     )
 
 
 def pair_of(first, second, scripts=("true # 1", "true # 2"), **facts):
-    """Return a pair of two patches, each tested by a shell script, or by nothing."""
+    """Return a pair of two patches, each tested by a shell script or not at all."""
     features = [
         ce.Feature(
             number=number,
@@ -86,8 +86,8 @@ def test_a_pair_that_merges_and_passes_is_correct():
     assert verdicts(report) == {"naive": ("clean", "correct"), "union": ("clean", "correct")}
 
 
-def test_broken_alone_is_told_from_broken_by_the_merge():
-    """Feature 1 fails by itself; feature 2 fails only beside feature 1."""
+def test_a_feature_broken_alone_differs_from_one_broken_by_the_merge():
+    """Feature 1 fails by itself; feature 2 fails only when merged with feature 1."""
     report = evaluate(pair_of(*DISJOINT, scripts=("grep missing f", "grep 1 f")))
 
     row = report.attempt("naive")
@@ -97,7 +97,7 @@ def test_broken_alone_is_told_from_broken_by_the_merge():
 
 
 def test_each_feature_is_tested_with_its_own_tests():
-    """Its suite's patch is laid on its own tree alone, and on the merged one."""
+    """The suite's patch is applied to the feature's own tree and to the merged tree."""
     sandbox = CountingSandbox()
     new = ce.Changes({"t1": ce.Entry(b"")}).diff(BASE), ce.Changes({"t2": ce.Entry(b"")}).diff(BASE)
 
@@ -118,12 +118,12 @@ def test_equal_trees_are_tested_once():
     evaluate(pair_of(DISJOINT[0], DISJOINT[0]), sandbox=equal)
     evaluate(pair_of(*CLASHING), strategies=["union", Mine()], sandbox=differing)
 
-    # Two each on the base, alone, and on every tree that differs from those.
+    # Two runs each: on the base, on the feature's own tree, and on every other tree.
     assert [len(each.runs) for each in (clean, equal, differing)] == [6, 4, 8]
 
 
 def test_trees_of_other_pairs_are_tested_once_too():
-    """A task's features meet in many pairs; what is known of one alone stays known."""
+    """A task's features occur in many pairs; each is tested alone only once."""
     sandbox = CountingSandbox()
     evaluator = ce.Evaluator(strategies=["naive"], runner=ce.TestRunner(sandbox=sandbox))
 
@@ -133,8 +133,8 @@ def test_trees_of_other_pairs_are_tested_once_too():
     assert len(sandbox.runs) == 6 + 3  # the second feature alone, and the merged tree twice
 
 
-def test_what_passes_on_the_base_is_said():
-    """Such tests show nothing of the feature; whoever does not care need not run them."""
+def test_the_report_says_which_tests_pass_on_the_base():
+    """Such tests show nothing about the feature; these runs can be turned off."""
     pair = pair_of(*DISJOINT, scripts=("true", "grep 6 f"))
     runner = ce.TestRunner(sandbox=ce.LocalSandbox())
 
@@ -145,8 +145,8 @@ def test_what_passes_on_the_base_is_said():
     assert without.feature1.base_tests is without.feature1.passes_on_base is None
 
 
-def test_each_features_tests_may_be_run_on_the_others_patch():
-    """Feature 2 contains feature 1, and not the other way round; not asked, nothing is run."""
+def test_each_features_tests_can_be_run_on_the_other_patch():
+    """Here feature 2 contains feature 1, not vice versa; by default these runs are off."""
     both = edit(f=b"0\n2\n3\n4\n6\n")
     pair = pair_of(DISJOINT[0], both, scripts=("grep 0 f", "grep 6 f"))
 
@@ -157,8 +157,8 @@ def test_each_features_tests_may_be_run_on_the_others_patch():
 
 
 @pytest.mark.parametrize("side", [0, 1])
-def test_a_missing_sides_patch_is_not_run_under_the_others_tests(side):
-    """There is no tree to run them on; its own tests are run on the other's."""
+def test_the_other_features_tests_are_not_run_on_a_missing_patch(side):
+    """There is no tree to run them on; the missing feature's tests run on the other tree."""
     patches = [DISJOINT[0], DISJOINT[0]]
     patches[side] = b""
 
@@ -169,8 +169,8 @@ def test_a_missing_sides_patch_is_not_run_under_the_others_tests(side):
     assert there.other_tests.passed is True
 
 
-def test_one_result_stands_in_every_row_of_its_tree():
-    """Not counted twice, and not left out."""
+def test_rows_with_the_same_tree_share_one_result():
+    """The tests are run once, and each row has the result."""
     report = evaluate(pair_of(*DISJOINT))
 
     naive, union = report.attempts
@@ -179,7 +179,7 @@ def test_one_result_stands_in_every_row_of_its_tree():
 
 
 class Mine:
-    """A strategy with an answer of its own, which keeps what it was shown."""
+    """A strategy that gives a fixed answer and records its input."""
 
     name = "mine"
 
@@ -229,7 +229,7 @@ def test_each_strategy_gets_its_verdict(patches, scripts, expected):
 
 
 def test_a_tree_with_open_conflicts_is_not_tested():
-    """Markers are no code; the features alone are tested all the same."""
+    """Conflict markers are not code; each feature alone is still tested."""
     sandbox = CountingSandbox()
 
     report = evaluate(pair_of(*CLASHING), strategies=["naive"], sandbox=sandbox)
@@ -240,7 +240,7 @@ def test_a_tree_with_open_conflicts_is_not_tested():
 
 
 def test_without_a_runner_the_pair_is_merged_and_scored():
-    """Nothing is known of tests then."""
+    """The report has no test results."""
     report = ce.Evaluator().evaluate(pair_of(*CLASHING, scripts=("false", "false")))
 
     assert report.feature1.tests_passed is report.feature2.tests_passed is None
@@ -251,8 +251,8 @@ def test_without_a_runner_the_pair_is_merged_and_scored():
     }
 
 
-def test_a_late_run_is_a_result():
-    """The report tells of the deadline; nothing is raised."""
+def test_a_timeout_is_a_result():
+    """The report says that the deadline passed; nothing is raised."""
     slow = ce.TestSuite(command=("sleep", "9"), framework="exit", timeout_seconds=0.2)
 
     report = evaluate(pair_of(*DISJOINT, scripts=("true", slow)), strategies=["naive"])
@@ -285,8 +285,8 @@ UNFIT = b"--- a/f\n+++ b/f\n@@ -1 +1 @@\n-not there\n+new\n"
     ids=["unfit", "empty", "tests alone"],
 )
 @pytest.mark.parametrize("side", [0, 1])
-def test_a_missing_side_is_missing_input_never_clean(patch, status, side):
-    """There is no merge, no score and nothing to try; the other feature is tested alone."""
+def test_a_missing_patch_is_missing_input_and_never_clean(patch, status, side):
+    """There is no merge, score or attempt; only the other feature is tested."""
     patches = [DISJOINT[0], DISJOINT[0]]
     patches[side] = patch
     sandbox = CountingSandbox()
@@ -303,8 +303,8 @@ def test_a_missing_side_is_missing_input_never_clean(patch, status, side):
     assert len(sandbox.runs) == 3  # the one that is there, and both on the base
 
 
-def test_why_a_patch_does_not_apply_stands_in_the_report():
-    """With each hunk's fate."""
+def test_the_report_says_why_a_patch_does_not_apply():
+    """It also says what happened to each hunk."""
     report = evaluate(pair_of(UNFIT, DISJOINT[1]))
 
     patch = report.feature1.patch
@@ -313,7 +313,7 @@ def test_why_a_patch_does_not_apply_stands_in_the_report():
     assert [each.rung for each in report.feature2.patch.hunks] == ["exact"]
 
 
-def test_a_patch_of_test_files_alone_is_empty_for_a_reason():
+def test_a_patch_of_only_test_files_is_empty_with_a_reason():
     """The report says that they were dropped, not that the agent did nothing."""
     tests = ce.Changes({"test_f.py": ce.Entry(b"1\n")}).diff(BASE)
 
@@ -324,8 +324,8 @@ def test_a_patch_of_test_files_alone_is_empty_for_a_reason():
     assert "only test files" in report.feature1.patch.reason
 
 
-def test_what_steers_the_runner_is_named():
-    """Whoever writes those files can write the verdict."""
+def test_files_that_control_the_test_runner_are_named():
+    """An agent that writes those files can forge the verdict."""
     control = ce.Changes({n: ce.Entry(b"\n") for n in ("pytest.ini", "Makefile", "new.py")})
 
     report = evaluate(pair_of(control.diff(BASE), DISJOINT[1]))
@@ -335,7 +335,7 @@ def test_what_steers_the_runner_is_named():
 
 
 def test_an_agents_own_tests_are_dropped_and_named():
-    """Also those that only the benchmark's patches mark as tests; the rest is merged."""
+    """So are files that only the benchmark's patches mark as tests; the rest is merged."""
     agent = ce.Changes({n: ce.Entry(b"1\n") for n in ("new", "tests/test_n.py", "check.sh")})
     theirs = suite("test ! -e tests/test_n.py", edit(check=b"#").replace(b"check", b"check.sh"))
 
@@ -359,8 +359,8 @@ def test_dropping_tests_can_be_turned_off():
     assert report.merge_status is ce.PairStatus.CLEAN
 
 
-def test_bytes_that_are_no_patch_are_a_missing_side():
-    """What an agent wrote is a result, and the pair's report says what is wrong with it."""
+def test_bytes_that_are_not_a_patch_are_missing_input():
+    """Bad agent output is a result, and the pair's report says what is wrong with it."""
     report = evaluate(pair_of(b"Sorry, I cannot do that.", DISJOINT[1]))
 
     assert report.merge_status is ce.PairStatus.MISSING_INPUT
@@ -368,8 +368,8 @@ def test_bytes_that_are_no_patch_are_a_missing_side():
     assert report.feature1.patch.reason == "patch: holds no diff"
 
 
-def test_the_policy_says_how_patches_are_placed():
-    """The same one for both sides; a partial patch is merged as far as it goes."""
+def test_the_policy_decides_how_patches_are_placed():
+    """It applies to both sides; of a partial patch, the hunks that were placed are merged."""
     rotten = DISJOINT[0] + b"--- a/none\n+++ b/none\n@@ -1 +1 @@\n-1\n+2\n"
     partial = ce.ApplyPolicy(partial=True)
 
@@ -388,7 +388,7 @@ def test_the_policy_says_how_patches_are_placed():
 
 
 def test_feature_1_is_merged_into_feature_2():
-    """Ours is feature 2: its lines come first in a union, and under the opening marker."""
+    """Ours is feature 2: its lines come first in a union and after the opening marker."""
     report = evaluate(pair_of(*CLASHING))
 
     (conflict,) = report.conflicts
@@ -399,15 +399,15 @@ def test_feature_1_is_merged_into_feature_2():
 
 
 def test_swapping_the_features_keeps_status_and_score():
-    """Who is merged into whom makes no difference to how bad it is."""
+    """The direction of the merge does not change how bad the conflicts are."""
     report, swapped = (evaluate(pair_of(*p)) for p in (CLASHING, CLASHING[::-1]))
 
     assert report.merge_status is swapped.merge_status
     assert report.conflict_details == swapped.conflict_details
 
 
-def test_the_report_is_the_naive_merges_though_naive_was_not_asked_for():
-    """Status, score, conflicts and diff at the top do not depend on the strategies."""
+def test_the_report_describes_the_naive_merge_even_if_naive_was_not_requested():
+    """The report's own status, score, conflicts and diff do not depend on the strategies."""
     asked, not_asked = (
         evaluate(pair_of(*CLASHING), strategies=each) for each in (["naive"], ["union"])
     )
@@ -417,8 +417,8 @@ def test_the_report_is_the_naive_merges_though_naive_was_not_asked_for():
         assert getattr(asked, name) == getattr(not_asked, name)
 
 
-def test_strategies_know_the_features_and_not_their_tests():
-    """Number and description of either side; every strategy is shown the same."""
+def test_strategies_see_the_features_but_not_their_tests():
+    """Every strategy gets the same input: number and description of each side."""
     first, second = Mine(), Mine()
     second.name = "mine too"
 
@@ -435,8 +435,8 @@ def test_strategies_know_the_features_and_not_their_tests():
 # --- the report ------------------------------------------------------------------------------
 
 
-def test_a_report_says_what_was_evaluated_and_with_what():
-    """Base, model, setting, try, strategies and versions."""
+def test_a_report_records_what_was_evaluated_and_how():
+    """It has the base, model, setting, try, strategies and versions."""
     base = ce.Snapshot.from_files({"f": TEXT, "g": b"1\n"})
 
     report = evaluate(
@@ -472,42 +472,42 @@ def test_a_row_measures_what_its_strategy_left():
     assert applied.changes.tree_id(BASE) == union.tree_id
 
 
-def test_another_scorer_scores():
-    """Its weights are taken for the report and for each row."""
+def test_a_given_scorer_is_used():
+    """Its weights apply to the report and to each row."""
     report = evaluate(pair_of(*CLASHING), scorer=ce.ConflictScorer(per_section=1, per_line=10))
 
     assert report.conflict_score == 21
     assert report.attempt("naive").conflict_details.conflict_score == 21
 
 
-def test_two_strategies_of_one_name_are_refused():
-    """Their rows could not be told apart."""
+def test_two_strategies_with_the_same_name_are_rejected():
+    """Their rows could not be distinguished."""
     with pytest.raises(ValueError, match="share a name: naive, mine, mine"):
         ce.Evaluator(strategies=["naive", Mine(), Mine()])
 
 
-def test_two_features_of_one_number_are_refused():
-    """Their results could not be told apart."""
+def test_two_features_with_the_same_number_are_rejected():
+    """Their results could not be distinguished."""
     feature = ce.Feature(number=1, patch=DISJOINT[0])
 
     with pytest.raises(ValueError, match="both features have the number 1"):
         ce.FeaturePair(repo_name="r", task_id=0, base=BASE, feature1=feature, feature2=feature)
 
 
-def test_one_name_alone_is_one_strategy():
-    """It is not taken apart into letters."""
+def test_a_string_is_one_strategy():
+    """The name is not split into letters."""
     assert [each.name for each in ce.Evaluator(strategies="union").strategies] == ["union"]
 
 
-def test_no_strategy_at_all_is_a_merge_and_a_score():
-    """The top of the report needs none."""
+def test_without_strategies_the_pair_is_merged_and_scored():
+    """The report's own fields need no strategy."""
     report = evaluate(pair_of(*CLASHING), strategies=[])
 
     assert (report.attempts, report.conflict_score) == ((), 24)
 
 
 def without_times(report):
-    """Return a report's JSON values without what a clock measured."""
+    """Return a report's JSON values without measured times."""
 
     def strip(value):
         if isinstance(value, dict):
@@ -520,8 +520,8 @@ def without_times(report):
     return strip(json.loads(report.to_json()))
 
 
-def test_evaluating_twice_gives_the_same_report_but_for_times():
-    """Also from another thread, and after the pair was pickled."""
+def test_evaluating_twice_gives_the_same_report_except_for_times():
+    """The same holds in another thread and after the pair was pickled."""
     tests = b"from f import x\n\ndef test_x():\n    print(set('abc'))\n    assert x\n"
     code = ce.Snapshot.from_files({"f.py": b"x = 0\ny = 0\n", "test_f.py": tests})
     run = ce.TestSuite(
@@ -543,7 +543,7 @@ def test_evaluating_twice_gives_the_same_report_but_for_times():
 
 
 def test_a_patch_is_placed_once_for_all_its_pairs(monkeypatch):
-    """Whoever it meets; on another base it is placed anew."""
+    """The other feature does not matter; on another base the patch is placed again."""
     placed = []
     place = evaluator_module.apply_patch
     monkeypatch.setattr(
@@ -559,8 +559,8 @@ def test_a_patch_is_placed_once_for_all_its_pairs(monkeypatch):
     assert [patch.data for patch in placed] == [*DISJOINT, CLASHING[0], *DISJOINT]
 
 
-def test_pairs_of_one_evaluator_are_reported_as_by_one_each():
-    """What is kept of a feature is the same with every partner; what is not is told anew."""
+def test_sharing_an_evaluator_does_not_change_reports():
+    """Each pair's report equals that of a new evaluator."""
     agent = DISJOINT[0] + ce.Changes({"check.sh": ce.Entry(b"1\n")}).diff(BASE)
     theirs = suite("true", edit(check=b"#").replace(b"check", b"check.sh"))
     only_tests = ce.Changes({"check.sh": ce.Entry(b"1\n")}).diff(BASE)
@@ -577,8 +577,8 @@ def test_pairs_of_one_evaluator_are_reported_as_by_one_each():
     assert shared == [without_times(ce.Evaluator().evaluate(pair)) for pair in pairs]
 
 
-def test_what_an_evaluator_keeps_is_its_own():
-    """It stays behind when the evaluator travels, and makes no difference between two."""
+def test_an_evaluators_cache_is_private():
+    """It is neither pickled nor compared."""
     evaluator, fresh = ce.Evaluator(), ce.Evaluator()
     report = evaluator.evaluate(pair_of(*DISJOINT))
 
@@ -590,7 +590,7 @@ def test_what_an_evaluator_keeps_is_its_own():
 
 
 def test_the_users_repository_is_not_touched(tmp_path):
-    """Not a file, a reference or the index changes, whatever lies about in the work tree."""
+    """No file, reference or index changes, whatever the working tree contains."""
     repository = pygit2.init_repository(tmp_path, initial_head="main")
     for path in ("f", "g"):
         (tmp_path / path).write_bytes(BASE.read(path))

@@ -102,8 +102,8 @@ def test_a_change_of_kind_is_a_deletion_and_an_addition(old, new):
     assert printed == render_change("x", old, None) + render_change("x", None, new)
 
 
-def test_changes_far_apart_are_hunks_of_their_own():
-    """Each hunk has three lines of context, and a preceding line as its section."""
+def test_distant_changes_get_separate_hunks():
+    """Each hunk has three lines of context, and an earlier line as its section heading."""
     lines = [b"def f():\n", *(b"    %d\n" % number for number in range(30))]
     old = Entry(b"".join(lines))
     lines[5], lines[25] = b"    five\n", b"    twenty-five\n"
@@ -126,7 +126,7 @@ def test_changes_far_apart_are_hunks_of_their_own():
     ],
 )
 def test_odd_names_are_quoted(path, old, new):
-    """As in C; a name with a space ends with a tab, so that it cannot be read as a date."""
+    """Quoting is as in C; a tab follows a name with a space, to separate it from a date."""
     printed = render_change(path, OLD, NEW)
 
     old = new.replace(b"b/", b"a/") if old is None else old
@@ -137,7 +137,7 @@ def test_odd_names_are_quoted(path, old, new):
 
 @pytest.mark.parametrize("size", [0, 1, *range(10, 20), *range(36, 46), 5000])
 def test_binary_contents_are_printed_in_full(size):
-    """Both sides are printed in lines of at most 52 bytes, each with its length in front."""
+    """Both sides are printed in lines of at most 52 bytes, each preceded by its length."""
     noise = b"".join(hashlib.sha256(b"%d" % number).digest() for number in range(160))
     old, new = Entry(b"\0"), Entry(b"\0" + noise[:size])
 

@@ -12,8 +12,8 @@ import cooperbench_eval
 
 PACKAGE = Path(cooperbench_eval.__file__).parent
 
-# Each package or module with those it may import from, itself included where it has several
-# modules.
+# Each package or module with those that it may import from; a package of several modules
+# may import from itself.
 KNOWS = {
     "errors": set(),
     "display": {"display"},
@@ -177,7 +177,7 @@ ADAPTERS = {
 
 
 def modules():
-    """Yield the name and the file of every module, the package's `__init__` left out."""
+    """Yield the name and the file of every module except the package's `__init__`."""
     for file in sorted(PACKAGE.rglob("*.py")):
         name = ".".join(file.relative_to(PACKAGE).with_suffix("").parts)
         if name != "__init__":
@@ -189,7 +189,7 @@ MODULES = dict(modules())
 
 @functools.cache
 def imports(file):
-    """Return the modules that *file* imports anywhere in it, also late or for types only."""
+    """Return the modules that *file* imports, including late and type-only imports."""
     found = set()
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
@@ -213,14 +213,14 @@ def own_imports(name):
 
 @pytest.mark.parametrize("name", MODULES)
 def test_a_layer_imports_only_from_the_layers_before_it(name):
-    """No module imports from a package that its own may not know."""
+    """No module imports from a package that its own package may not know."""
     known = {each.partition(".")[0] for each in own_imports(name)}
 
     assert known <= KNOWS[name.partition(".")[0]]
 
 
 def test_modules_import_in_no_cycle():
-    """Every module can be loaded before those that import it, late imports included."""
+    """Every module can be loaded before those that import it; late imports count too."""
     sorter = graphlib.TopologicalSorter({name: own_imports(name) for name in MODULES})
 
     try:
@@ -255,7 +255,7 @@ def test_strategies_know_neither_each_other_nor_the_registry(name):
     """A built-in strategy is written as a plug-in would be.
 
     Only a cascade takes the names of strategies from its user, so only a cascade looks
-    names up, in the registry like everybody else.
+    names up, in the same registry as every caller.
     """
     prefix = "cooperbench_eval.strategies."
     file = PACKAGE / "strategies" / f"{strategies()[name].removeprefix(prefix)}.py"

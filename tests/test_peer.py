@@ -1,4 +1,4 @@
-"""The benchmark's own evaluations, in every shape that its versions wrote."""
+"""The benchmark's own evaluations, in every shape that its versions have written."""
 
 import json
 import pickle
@@ -14,7 +14,7 @@ TIME = "2026-03-04T05:06:07.890123"
 
 
 def side(**values):
-    """Return a feature as 0.0.29 writes it where both patches were merged."""
+    """Return a feature as 0.0.29 writes it if both patches were merged."""
     plain = {"passed": True, "exit_code": 0, "tests_passed": 5, "tests_failed": 0}
     return plain | {"test_output": "5 passed"} | values
 
@@ -23,7 +23,7 @@ NOT_RUN = side(passed=False, exit_code=None, tests_passed=0, tests_failed=0, tes
 
 
 def evaluation(**values):
-    """Return a merged pair's evaluation as 0.0.29 writes it, but for *values*."""
+    """Return a merged pair's evaluation as 0.0.29 writes it, with *values* replaced."""
     plain = {
         "repo": "r_task",
         "task_id": 0,
@@ -76,7 +76,7 @@ def read(tmp_path):
 
 
 def test_a_merged_pair_is_read_by_its_features_numbers(read, tmp_path):
-    """With its counts, its words for the merge, and the time as it is written."""
+    """It has the counts, the merge's status and strategy, and the time as written."""
     assert read(evaluation()) == ce.PeerEval(
         repo_name="r_task",
         task_id=0,
@@ -96,8 +96,8 @@ def test_a_merged_pair_is_read_by_its_features_numbers(read, tmp_path):
     assert read(evaluation()).is_answer
 
 
-def test_identical_patches_have_sides_of_another_shape(read):
-    """Without a feature's number; their result is as good as any."""
+def test_sides_of_identical_patches_have_another_shape(read):
+    """They lack the feature's number, but their results are valid."""
     sides = {"feature1": without(side(output="x"), "test_output")}
     sides["feature2"] = sides["feature1"]
     merge = {"status": "identical", "strategy": "skip-merge-identical", "diff": ""}
@@ -112,7 +112,7 @@ def test_identical_patches_have_sides_of_another_shape(read):
 
 
 def test_a_solo_agents_evaluation_has_no_merge_and_no_counts(read):
-    """What it does not say is `None`."""
+    """Missing facts are `None`."""
     sides = {
         "feature1": {"passed": False, "test_output": ""},
         "feature2": {"passed": True, "test_output": ""},
@@ -139,7 +139,7 @@ def test_a_solo_agents_evaluation_has_no_merge_and_no_counts(read):
     ],
 )
 def test_a_cloud_jobs_evaluation_has_no_counts_and_no_strategy(read, setting, merge, status):
-    """And the word `null` is none."""
+    """The string "null" is read as no strategy."""
     sides = {f"feature{place}": {"passed": True, "test_output": ""} for place in (1, 2)}
     job = evaluation(setting=setting, merge=merge, both_passed=True, **sides)
 
@@ -167,8 +167,8 @@ def test_features_that_were_not_tested_did_not_fail(read, status, applied):
     assert found.is_answer
 
 
-def test_a_conflict_may_pass_by_the_leads_patch_alone(read):
-    """Then its tests were run, and its word says by what."""
+def test_a_conflict_may_pass_with_only_the_leads_patch(read):
+    """Its tests were run then, and its strategy says on which patch."""
     merge = {"status": "conflicts", "strategy": "solo-agent1", "diff": ""}
 
     found = read(evaluation(merge=merge, feature1=side(), feature2=side(), both_passed=True))
@@ -177,8 +177,8 @@ def test_a_conflict_may_pass_by_the_leads_patch_alone(read):
     assert found.passed == {3: True, 7: True}
 
 
-def test_older_evaluations_say_nothing_of_exit_status_and_counts(read):
-    """Their conflicts were tested by union."""
+def test_older_evaluations_lack_exit_status_and_counts(read):
+    """Their conflicts were merged by union and tested."""
     sides = {f"feature{place}": {"passed": False, "test_output": ""} for place in (1, 2)}
     merge = {"status": "conflicts", "strategy": "union", "diff": ""}
 
@@ -209,8 +209,8 @@ OTHER_ERROR = {f"feature{place}": {"passed": False, "test_output": ""} for place
 @pytest.mark.parametrize(
     ("error", "words"), [("no daemon", "no daemon"), (" ", "an error without a message")]
 )
-def test_an_error_is_no_answer(read, shape, error, words):
-    """Whatever it writes of the features, and even if it has no message."""
+def test_an_evaluation_with_an_error_has_no_verdict(read, shape, error, words):
+    """This holds whatever it says about the features, and without a message too."""
     found = read(evaluation(**shape, error=error))
 
     assert found.error == words
@@ -219,8 +219,8 @@ def test_an_error_is_no_answer(read, shape, error, words):
     assert found.both_passed is False
 
 
-def test_a_merge_that_went_wrong_is_an_error_without_a_message_too(read):
-    """The word for the merge is enough."""
+def test_a_failed_merge_is_an_error_even_without_a_message(read):
+    """The merge's status is enough."""
     found = read(evaluation(**MERGED_ERROR))
 
     assert found.error
@@ -228,7 +228,7 @@ def test_a_merge_that_went_wrong_is_an_error_without_a_message_too(read):
 
 
 def test_a_third_feature_was_never_tested(read):
-    """It reads two of three; the third is there, and nothing is known of it."""
+    """The benchmark tests two of three; the third is listed without results."""
     found = read(evaluation(features=[3, 7, 9]))
 
     assert found.features == (3, 7, 9)
@@ -253,7 +253,7 @@ def test_a_third_feature_was_never_tested(read):
 def test_a_papers_report_shows_the_strategy_that_passed(
     read, verdicts, strategy, passed, both_passed
 ):
-    """Or the last that was tested; without any there is no verdict."""
+    """If none passed, it shows the last that was tested; without any, no verdict."""
     status = "clean" if "naive" in verdicts else "conflicts"
 
     found = read(paper(**verdicts, status=status))
@@ -267,8 +267,8 @@ def test_a_papers_report_shows_the_strategy_that_passed(
     assert found.setting is None
 
 
-def test_a_papers_report_lies_below_its_setting(tmp_path):
-    """Which it does not name itself."""
+def test_a_papers_report_gets_its_setting_from_the_folder(tmp_path):
+    """The report itself does not name it."""
     folder = tmp_path / "coop_ablation" / "r_task" / "task0" / "feature3_feature7"
     folder.mkdir(parents=True)
     file = folder / "gpt5_r_task_task0_merge_report_f3_into_f7_k1.json"
@@ -280,8 +280,8 @@ def test_a_papers_report_lies_below_its_setting(tmp_path):
 @pytest.mark.parametrize(
     ("message", "words"), [("no image", "no image"), (None, "an error without a message")]
 )
-def test_a_papers_error_is_no_answer(read, message, words):
-    """It is an object there."""
+def test_a_papers_error_has_no_verdict(read, message, words):
+    """The paper's pipeline writes errors as objects."""
     found = read(paper(naive=(False, False), error={"message": message, "timestamp": TIME}))
 
     assert found.error == words
@@ -313,11 +313,11 @@ def test_a_papers_solo_result_is_read(read):
     assert found.is_answer
 
 
-# --- where it lies ----------------------------------------------------------------------
+# --- locations --------------------------------------------------------------------------
 
 
 def put(folder, document, result=None):
-    """Write an evaluation into a pair's folder, and the agents' record if there is one."""
+    """Write an evaluation, and the agents' record if given, into a pair's folder."""
     folder.mkdir(parents=True)
     text = document if isinstance(document, str) else json.dumps(document)
     (folder / "eval.json").write_text(text)
@@ -326,8 +326,8 @@ def put(folder, document, result=None):
     return folder / "eval.json"
 
 
-def test_a_team_is_told_by_its_folder(tmp_path, monkeypatch):
-    """The evaluation calls it `coop`; a relative path is as good."""
+def test_a_team_is_recognized_by_its_folder(tmp_path, monkeypatch):
+    """The evaluation calls it `coop`; a relative path works too."""
     file = put(tmp_path / "run" / "team" / "r_task" / "0" / "f3_f7", evaluation())
 
     assert ce.read_eval(file).setting is Setting.TEAM
@@ -341,8 +341,8 @@ def test_a_team_is_told_by_its_folder(tmp_path, monkeypatch):
     ("result", "setting"),
     [({"setting": "solo"}, "solo"), ({"setting": "swarm"}, "coop"), ([], "coop"), (None, "coop")],
 )
-def test_without_such_a_folder_the_agents_record_tells(tmp_path, run, result, setting):
-    """A run may be called like a setting; then the run's record lies in that folder."""
+def test_without_a_setting_folder_the_agents_record_decides(tmp_path, run, result, setting):
+    """A run may be named like a setting; that folder then holds the run's record."""
     file = put(tmp_path / run / "r_task" / "0" / "f3_f7", evaluation(), result)
     (tmp_path / run / "config.json").write_text("{}")
 
@@ -350,13 +350,13 @@ def test_without_such_a_folder_the_agents_record_tells(tmp_path, run, result, se
     assert ce.read_evals(tmp_path, run).evals[0].setting == setting
 
 
-def test_a_setting_that_nothing_tells_is_none(read):
+def test_an_unknown_setting_is_none(read):
     """It is not guessed."""
     assert read(without(evaluation(), "setting")).setting is None
 
 
-def test_a_broken_file_hides_no_other(tmp_path):
-    """It is no evaluation, and its error names it; other files are passed over."""
+def test_a_broken_file_does_not_hide_others(tmp_path):
+    """It yields an error that names it; unrelated files are skipped."""
     run = tmp_path / "run" / "coop" / "r_task"
     put(run / "0" / "f1_f2", evaluation(features=[1, 2], feature1=NOT_RUN, feature2=NOT_RUN))
     cut = put(run / "0" / "f1_f3", json.dumps(evaluation())[:90])
@@ -373,8 +373,8 @@ def test_a_broken_file_hides_no_other(tmp_path):
     assert pickle.loads(pickle.dumps(found)).evals == found.evals  # noqa: S301 - our own
 
 
-def test_the_runs_summary_is_not_asked(tmp_path):
-    """It holds what was evaluated last, not what the run holds."""
+def test_the_runs_summary_is_not_read(tmp_path):
+    """It covers only the last evaluation, not all that the run contains."""
     for task in (0, 1):
         put(tmp_path / "run" / "coop" / "r_task" / str(task) / "f3_f7", evaluation(task_id=task))
     results = [{"run": "r_task/1/3,7", "status": "fail"}]
@@ -385,7 +385,7 @@ def test_the_runs_summary_is_not_asked(tmp_path):
 
 
 def test_a_run_that_was_not_evaluated_has_no_evaluations(tmp_path):
-    """A run that is not there is an error."""
+    """A missing run is an error."""
     (tmp_path / "run").mkdir()
 
     assert ce.read_evals(tmp_path, "run") == ce.PeerRun(evals=(), unreadable=())
@@ -393,7 +393,7 @@ def test_a_run_that_was_not_evaluated_has_no_evaluations(tmp_path):
         ce.read_evals(tmp_path, "nonesuch")
 
 
-# --- what is none -----------------------------------------------------------------------
+# --- errors -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -454,7 +454,7 @@ def test_a_run_that_was_not_evaluated_has_no_evaluations(tmp_path):
         ),
     ],
 )
-def test_what_is_no_evaluation_says_why(read, tmp_path, document, problem):
+def test_a_file_that_is_not_an_evaluation_is_an_error(read, tmp_path, document, problem):
     """The error names the file and the key, and nothing is guessed."""
     with pytest.raises(ce.ReportError, match=problem) as caught:
         read(document)
@@ -462,20 +462,20 @@ def test_what_is_no_evaluation_says_why(read, tmp_path, document, problem):
     assert caught.value.location == str(tmp_path / "eval.json")
 
 
-def test_a_negative_exit_status_is_one(read):
-    """A process that was killed has such a one."""
+def test_a_negative_exit_status_is_accepted(read):
+    """A killed process has one."""
     assert read(evaluation(feature1=side(exit_code=-9, passed=False))).passed[3] is False
 
 
-def test_a_file_that_is_not_there_is_named(tmp_path):
-    """It is no other kind of error."""
+def test_a_missing_file_is_named(tmp_path):
+    """The error is one of ours."""
     for path in (tmp_path / "nonesuch.json", tmp_path):
         with pytest.raises(ce.ReportError, match="cannot be read"):
             ce.read_eval(path)
 
 
 def attempt(read, document):
-    """Return what is read, or `None` where that is refused with our error."""
+    """Return what is read, or `None` if our error rejects it."""
     try:
         return read(document)
     except ce.ReportError:
@@ -484,7 +484,7 @@ def attempt(read, document):
 
 @pytest.fixture(scope="module")
 def read_any(tmp_path_factory):
-    """Return a function as `read`, for many documents in turn."""
+    """Return a function like `read`, for many documents in turn."""
     file = tmp_path_factory.mktemp("peer") / "eval.json"
 
     def read_any(document):
@@ -497,8 +497,8 @@ def read_any(tmp_path_factory):
 @given(document=peer_documents())
 @example(document=evaluation())
 @example(document=paper(naive=(True, True)))
-def test_a_document_is_read_or_refused(read_any, document):
-    """What is read has a value of its kind for every feature, and no error is an answer."""
+def test_a_document_is_read_or_rejected(read_any, document):
+    """Every feature read has values of the right types, and an error has no verdict."""
     found = attempt(read_any, document)
 
     if found is not None:
@@ -514,12 +514,12 @@ def test_a_document_is_read_or_refused(read_any, document):
 
 
 @given(value=json_values())
-def test_any_json_is_refused_with_our_error(read_any, value):
-    """Nothing but an evaluation is one."""
+def test_any_json_is_rejected_with_our_error(read_any, value):
+    """Only an evaluation is read as one."""
     assert attempt(read_any, value) is None
 
 
 @given(data=random_bytes())
-def test_any_bytes_are_refused_with_our_error(read_any, data):
-    """Be they JSON or not."""
+def test_any_bytes_are_rejected_with_our_error(read_any, data):
+    """The bytes may or may not be JSON."""
     assert attempt(read_any, data) is None

@@ -94,7 +94,7 @@ def test_another_name_is_an_attribute_error():
 
 
 def test_the_contract_is_there():
-    """Names that people outside of the repository rely on are exported."""
+    """Names that code outside of the repository relies on are exported."""
     assert set(cooperbench_eval.__all__) >= CONTRACT
 
 
@@ -106,7 +106,7 @@ def test_importing_is_light_and_silent():
 
 
 def test_classes_named_test_are_not_collected():
-    """Users' suites import `TestRunner` and its kind without a warning of pytest's."""
+    """Users' suites import `TestRunner` and the like without a pytest warning."""
     named = [n for n in cooperbench_eval.__all__ if n.startswith("Test") and "Error" not in n]
 
     assert named

@@ -13,12 +13,12 @@ TOGETHER = [Setting.COOP, Setting.COOP_ABLATION, Setting.TEAM]
 
 
 def patch_of(word):
-    """Return a patch that can be told from others."""
+    """Return a patch that differs from others."""
     return f"--- a/f\n+++ b/f\n@@ -1 +1 @@\n-1\n+{word}\n".encode()
 
 
 def write(folder, **patches):
-    """Write patches into a folder, each named after its key and holding its word."""
+    """Write patches into a folder, each named after its key and containing its word."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, word in patches.items():
         (folder / f"{name}.patch").write_bytes(patch_of(word))
@@ -26,7 +26,7 @@ def write(folder, **patches):
 
 
 def find(logs_dir, setting=Setting.COOP, numbers=(1, 2), model="gpt-5", task_id=0, **options):
-    """Find the patches of a pair, as the words they hold."""
+    """Find the patches of a pair; return the words they contain."""
     patches = find_patches(
         setting, REPO, task_id, numbers, model=model, logs_dir=logs_dir, **options
     )
@@ -109,7 +109,7 @@ def test_a_model_is_found_by_its_familys_name(tmp_path, model, word):
 
 
 def test_the_error_for_an_unknown_model_lists_the_known_ones(tmp_path):
-    """The patch of another model is not used."""
+    """Another model's patch is not used."""
     write(
         tmp_path / "coop" / REPO / "task0" / "feature1_feature2",
         **{
@@ -181,7 +181,7 @@ def test_a_missing_agents_file_is_named(tmp_path, setting, missing):
 
 
 def test_an_empty_patch_is_a_patch(tmp_path):
-    """An agent that wrote nothing is a result."""
+    """An agent may write nothing; that is a result."""
     folder = write(tmp_path / "run" / "coop" / REPO / "0" / "f1_f2", agent1="one")
     (folder / "agent2.patch").write_bytes(b"")
 
@@ -348,7 +348,7 @@ def snapshot_download(dataset, repo_type, allow_patterns):
 
 @pytest.fixture
 def install_hub(tmp_path, monkeypatch):
-    """Return a function that installs a hub client whose download does what is given."""
+    """Return a function that installs a hub client with the given download function."""
 
     def install(download):
         (tmp_path / "huggingface_hub.py").write_text(HUB % download)
@@ -410,7 +410,7 @@ def test_a_value_must_be_a_known_one(kind, argument, known):
 
 
 def discover(logs_dir, run_name="run"):
-    """Return what tells the pairs of a run apart, in their order."""
+    """Return the identifying facts of a run's pairs, in order."""
     return [
         (str(pair.setting), pair.repo_name, pair.task_id, pair.numbers)
         for pair in discover_run(logs_dir, run_name)
@@ -578,7 +578,7 @@ def test_a_folder_without_a_record_or_patch_is_skipped(tmp_path):
 
 @pytest.mark.parametrize("run_name", ["nonesuch", "a_file", "r" * 300])
 def test_a_missing_run_is_named(tmp_path, run_name):
-    """At once, not with its first pair."""
+    """The error is raised at once, not with the first pair."""
     (tmp_path / "a_file").write_text("")
 
     with pytest.raises(ce.DatasetError, match="cannot be read") as caught:

@@ -1,4 +1,4 @@
-"""The sample task of the documentation, held against the table that git and pytest made."""
+"""The sample task of the documentation, compared with results of git and pytest."""
 
 import importlib.util
 import itertools
@@ -42,7 +42,7 @@ def repo(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def evaluate(repo):
-    """Return a function that evaluates a pair of the sample's gold patches; it knows runs again."""
+    """Return a function that evaluates a pair of gold patches; it reuses test runs."""
     runner = ce.TestRunner()
 
     def evaluate(first, second, **options):
@@ -57,7 +57,7 @@ def evaluate(repo):
             dataset_dir=SAMPLE / "dataset",
             repo_dir=repo,
             runner=runner,
-            # Other people's pytest plug-ins cost time and say nothing about us.
+            # Installed pytest plug-ins cost time and have nothing to do with the sample.
             env={"PYTHONPATH": "src", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
             **options,
         )
@@ -66,7 +66,7 @@ def evaluate(repo):
 
 
 def shown(result):
-    """Write a result as the table does."""
+    """Format a result as the table does."""
     word = "pass" if result.passed else "fail"
     if not result.passed_tests:
         return f"{word}, nothing ran"
@@ -74,7 +74,7 @@ def shown(result):
 
 
 def test_the_table_holds_every_pair_of_the_dataset():
-    """The subset, the task and the table agree on what the pairs are."""
+    """The subset, the task and the table list the same pairs."""
     task = ce.Dataset(SAMPLE / "dataset").task("pennybook_task", 1)
 
     pairs = [pair for _, pair in ce.Dataset(SAMPLE / "dataset").subset("all")]
@@ -85,7 +85,7 @@ def test_the_table_holds_every_pair_of_the_dataset():
 
 @pytest.mark.parametrize("pair", TABLE, ids=str)
 def test_every_pair_merges_and_scores_as_git_does(evaluate, pair):
-    """Status, sections, lines and score, from either direction."""
+    """Status, sections, lines and score agree in both directions."""
     row = TABLE[pair]
 
     for first, second in (pair, pair[::-1]):
@@ -102,8 +102,8 @@ def test_every_pair_merges_and_scores_as_git_does(evaluate, pair):
 
 
 @pytest.mark.parametrize("pair", [(3, 5), (5, 6), (3, 4), (2, 5)], ids=str)
-def test_tests_end_as_the_table_says(evaluate, pair):
-    """Clean; saved by union; broken by it; clean and broken in meaning."""
+def test_test_results_match_the_table(evaluate, pair):
+    """Pairs are clean, resolved by union, broken by union, or clean but semantically broken."""
     row = TABLE[pair]
 
     report = evaluate(*pair)
@@ -118,8 +118,8 @@ def test_tests_end_as_the_table_says(evaluate, pair):
     assert naive.verdict == (row["union"] if row["naive"] == "clean" else "unhandled")
 
 
-def test_the_reports_keep_to_their_schema(evaluate):
-    """Some pairs merged, and one of them tested."""
+def test_the_reports_match_their_schema(evaluate):
+    """Some pairs are only merged, and one is also tested."""
     validator = jsonschema.Draft202012Validator(ce.report_schema())
 
     reports = [evaluate(*pair, run_tests=False) for pair in list(TABLE)[::3]]
@@ -129,7 +129,7 @@ def test_the_reports_keep_to_their_schema(evaluate):
 
 
 def test_union_depends_on_the_direction(evaluate):
-    """With 5 merged into 4 both features pass, which the table says they do not the other way."""
+    """Both features pass with 5 merged into 4; the table says they fail the other way round."""
     report = evaluate(5, 4, strategies=["union"])
 
     assert report.attempt("union").verdict is ce.Verdict.CORRECT

@@ -1,4 +1,4 @@
-"""The conflict score: the base document's formula over conflict records."""
+"""The conflict score: the formula of the specification over conflict records."""
 
 import pytest
 from attrs import evolve
@@ -14,7 +14,7 @@ def clash(path="f", ours=b"1\n", theirs=b"2\n", line=1):
 
 
 def test_the_formula_is_twenty_a_section_and_two_a_line():
-    """Two sections and eleven lines score 62, whatever a sample report once printed."""
+    """Two sections and eleven lines score 62, unlike in an old sample report."""
     found = [clash(ours=b"x\n" * 6, theirs=b"y\n"), clash(ours=b"x\n", theirs=b"y\n" * 3, line=20)]
 
     details = ConflictScorer().score(found)
@@ -45,8 +45,8 @@ def test_no_conflict_scores_nothing():
         (b"<<<<<<< ours\n=======\n>>>>>>> theirs\n", b"", 3),
     ],
 )
-def test_lines_of_both_sides_are_counted_as_people_see_them(ours, theirs, lines):
-    """A last line without newline is one; the base's lines and the markers are none."""
+def test_lines_of_both_sides_are_counted(ours, theirs, lines):
+    """A last line without newline counts; lines of the base and markers do not."""
     conflict = Conflict(path="f", base=b"1\n2\n3\n", ours=ours, theirs=theirs, line=7)
 
     assert ConflictScorer().score([conflict]).conflict_lines == lines
@@ -54,7 +54,7 @@ def test_lines_of_both_sides_are_counted_as_people_see_them(ours, theirs, lines)
 
 @pytest.mark.parametrize("kind", ConflictKind)
 def test_a_conflict_without_lines_is_one_section(kind):
-    """Whole contents in dispute count as one section and no line."""
+    """A conflict over whole contents counts as one section without lines."""
     whole = Conflict(path="f", kind=kind, base=b"1\n", ours=b"2\n2\n", theirs=None)
 
     details = ConflictScorer().score([whole])
@@ -77,7 +77,7 @@ def test_a_conflict_without_lines_is_one_section(kind):
     ],
 )
 def test_severity_borders_are_inclusive(score, severity):
-    """At most 20 is LOW, 50 MEDIUM, 100 HIGH; above is CRITICAL."""
+    """Up to 20 is LOW, up to 50 MEDIUM, up to 100 HIGH; above is CRITICAL."""
     scorer = ConflictScorer(per_section=0, per_line=1)
 
     details = scorer.score([clash(ours=b"x\n" * score, theirs=b"")])
@@ -95,12 +95,12 @@ def test_each_file_has_its_own_figures():
 
 
 def test_the_weights_are_arguments():
-    """Another formula of the same shape is another scorer."""
+    """A scorer with other weights has another formula."""
     assert ConflictScorer(per_section=1, per_line=0).score([clash()]).conflict_score == 1
 
 
 @pytest.mark.parametrize("weights", [{"per_section": -1}, {"per_line": -1}])
-def test_a_weight_is_not_negative(weights):
+def test_a_negative_weight_is_rejected(weights):
     """A conflict never lowers the score."""
     with pytest.raises(ValueError, match="per_"):
         ConflictScorer(**weights)
@@ -108,7 +108,7 @@ def test_a_weight_is_not_negative(weights):
 
 @given(lists_of(conflicts()), conflicts())
 def test_one_more_conflict_scores_more(found, another):
-    """The score is 0 without conflicts alone, and grows with each."""
+    """The score is 0 only without conflicts, and grows with each."""
     scorer = ConflictScorer()
 
     before, after = scorer.score(found), scorer.score([*found, another])
@@ -128,7 +128,7 @@ def test_order_does_not_matter(found):
 
 @given(lists_of(conflicts()))
 def test_the_totals_are_the_sums_over_files(found):
-    """In sections, lines and score; each file comes once, by path."""
+    """This holds for sections, lines and score; each file is listed once, by path."""
     details = ConflictScorer().score(found)
 
     assert details.conflict_sections == sum(file.sections for file in details.files)
@@ -138,8 +138,8 @@ def test_the_totals_are_the_sums_over_files(found):
 
 
 @given(lists_of(conflicts()))
-def test_sides_do_not_matter(found):
-    """Ours and theirs, swapped, are as far apart."""
+def test_swapping_the_sides_changes_nothing(found):
+    """Swapped sides have the same conflicts and the same score."""
     swapped = [evolve(each, ours=each.theirs, theirs=each.ours) for each in found]
 
     assert ConflictScorer().score(swapped) == ConflictScorer().score(found)

@@ -95,7 +95,7 @@ def test_a_bare_repository_serves_as_well(repository, tmp_path):
     assert entries(Snapshot.from_repo(bare.path, "HEAD")) == FILES
 
 
-def test_the_work_tree_plays_no_part(repository):
+def test_the_working_tree_is_ignored(repository):
     """Files that are not committed are not seen."""
     base = Snapshot.from_repo(repository.workdir, "HEAD")
 
@@ -103,7 +103,7 @@ def test_the_work_tree_plays_no_part(repository):
 
 
 @pytest.mark.parametrize("revision", ["nope", "0" * 40, "HEAD~1", "HEAD:a.txt", "", "a..b", "\0"])
-def test_a_revision_that_is_no_tree_is_missing(repository, revision):
+def test_a_revision_without_a_tree_is_missing(repository, revision):
     """The error names the repository and the revision."""
     with pytest.raises(RepositoryError, match="has no commit") as caught:
         Snapshot.from_repo(repository.workdir, revision)
@@ -111,14 +111,14 @@ def test_a_revision_that_is_no_tree_is_missing(repository, revision):
     assert caught.value.location == str(Path(repository.workdir))
 
 
-def test_a_folder_without_repository_is_none(tmp_path):
+def test_a_folder_without_a_repository_is_rejected(tmp_path):
     """A plain folder, a missing one and a path with a NUL are all refused."""
     for folder in (tmp_path, tmp_path / "missing", "a\0b"):
         with pytest.raises(RepositoryError, match="git repository"):
             Snapshot.from_repo(folder, "HEAD")
 
 
-def test_an_absent_object_is_an_error_of_ours(repository):
+def test_an_absent_object_is_one_of_our_errors(repository):
     """If a repository lost an object, the error names the path that it was at."""
     base = Snapshot.from_repo(repository.workdir, "HEAD")
     lost = TEXT.id
@@ -128,7 +128,7 @@ def test_an_absent_object_is_an_error_of_ours(repository):
         base.read("a.txt")
 
 
-def test_an_absent_folder_is_an_error_of_ours(repository):
+def test_an_absent_folder_is_one_of_our_errors(repository):
     """The same holds for a lost folder."""
     base = Snapshot.from_repo(repository.workdir, "HEAD")
     lost = str(repository.revparse_single("HEAD:deep").id)
@@ -188,7 +188,7 @@ def test_a_directory_is_read_with_links_and_modes(tmp_path):
     assert (base.location, base.commit_id) == (str(tmp_path), None)
 
 
-def test_what_git_has_no_entry_for_is_left_out(tmp_path):
+def test_things_that_git_cannot_store_are_left_out(tmp_path):
     """`.git`, as a folder or a file, empty folders and pipes are left out."""
     (tmp_path / ".git").mkdir()
     (tmp_path / ".git" / "config").write_bytes(b"")
@@ -244,14 +244,14 @@ def test_files_in_memory_may_be_bytes_or_entries():
 
 
 @pytest.mark.parametrize("files", [{"../a": b""}, {"a": b"", "a/b": b""}, {".git/config": b""}])
-def test_files_that_make_no_tree_are_refused(files):
-    """Paths that leave the tree, and files below files, are refused."""
+def test_files_that_cannot_form_a_tree_are_rejected(files):
+    """Paths that leave the tree, and files below files, are rejected."""
     with pytest.raises(ValueError, match=r"path|folder"):
         Snapshot.from_files(files)
 
 
 @pytest.mark.parametrize("where", ["memory", "repository", "overlay"])
-def test_questions_have_one_answer_wherever_a_tree_is_kept(repository, where):
+def test_every_source_of_a_tree_gives_the_same_answers(repository, where):
     """Entries, contents, folders and listings are the same from every source."""
     base = {
         "memory": Snapshot.from_files(FILES),
@@ -271,7 +271,7 @@ def test_questions_have_one_answer_wherever_a_tree_is_kept(repository, where):
 
 
 @pytest.mark.parametrize("path", ["none", "bin", "a.txt/b"])
-def test_reading_what_is_no_file_is_an_error(path):
+def test_reading_something_that_is_not_a_file_is_an_error(path):
     """`read` raises where `get` returns `None`."""
     with pytest.raises(RepositoryError, match=f"snapshot: has no file {path}"):
         Snapshot.from_files(FILES).read(path)
@@ -376,7 +376,7 @@ def test_changes_are_a_mapping_in_path_order():
         changes._entries = {}
 
 
-def test_changes_with_a_file_below_a_file_are_refused():
+def test_changes_with_a_file_below_a_file_are_rejected():
     """A tree cannot hold both; a deletion below a file is allowed."""
     with pytest.raises(ValueError, match="'a' is a file and the folder of 'a/b/c'"):
         Changes({"a": TEXT, "a/b/c": TEXT})
@@ -396,7 +396,7 @@ def test_changes_between_two_trees_lead_from_one_to_the_other(fork):
     assert not Changes.between(new, new)
 
 
-def test_differences_of_equal_folders_are_not_looked_for(repository, monkeypatch):
+def test_equal_folders_are_not_opened(repository, monkeypatch):
     """Only folders with different ids are opened, so the cost follows the difference."""
     base = Snapshot.from_repo(repository.workdir, "HEAD")
     other = base.overlay(Changes({"bin/new": TEXT}))
@@ -546,7 +546,7 @@ def _write_raw_tree(repository, raw):
     [{"a": Entry(b"nul\0", FileMode.SYMLINK)}, {"a": Entry(b"", FileMode.SYMLINK)}],
     ids=["link to a NUL", "link to nothing"],
 )
-def test_what_the_file_system_refuses_is_an_error_of_ours(tmp_path, files):
+def test_a_file_system_error_becomes_one_of_our_errors(tmp_path, files):
     """The cause is chained."""
     with pytest.raises(RepositoryError, match="cannot be written") as caught:
         Snapshot.from_files(files).write_to(tmp_path / "out")
@@ -601,7 +601,7 @@ def test_what_the_file_system_refuses_is_an_error_of_ours(tmp_path, files):
         ("\ud800", "cannot be encoded"),
     ],
 )
-def test_bad_paths_are_told(path, words):
+def test_bad_paths_are_rejected(path, words):
     """No path leaves the tree or reaches a repository's own files, on any system."""
     problem = path_problem(path)
 
@@ -643,7 +643,7 @@ def test_bad_paths_are_told(path, words):
         "x/" * 511 + "x",
     ],
 )
-def test_good_paths_pass(path):
+def test_good_paths_are_accepted(path):
     """Strange names that do no harm are accepted."""
     assert path_problem(path) is None
 

@@ -1,4 +1,4 @@
-"""What is read out of a task's scripts, and what is not."""
+"""Facts that are read from a task's scripts."""
 
 import sys
 
@@ -30,8 +30,8 @@ from cooperbench_eval.taskscripts import checked_out_commit, framework_of, plain
         ("", "exit"),
     ],
 )
-def test_the_framework_is_what_a_line_runs(script, framework):
-    """Not what one installs, prints or comments on."""
+def test_the_framework_is_the_one_that_a_line_runs(script, framework):
+    """A framework that is installed, printed or in a comment does not count."""
     assert framework_of(script) == framework
 
 
@@ -46,7 +46,7 @@ def test_the_framework_is_what_a_line_runs(script, framework):
     ],
 )
 def test_the_commit_is_the_one_checked_out(text, commit):
-    """A branch is none."""
+    """A branch is not a commit."""
     assert checked_out_commit(text) == commit
 
 
@@ -59,11 +59,11 @@ def test_the_commit_is_the_one_checked_out(text, commit):
     ],
 )
 def test_a_plain_command_runs_with_this_python(script, words):
-    """The first line that could be run as it stands."""
+    """It is the first line that can be run as it is."""
     assert plain_pytest_command(script) == (sys.executable, *words)
 
 
 @pytest.mark.parametrize("script", ["", "pytest $A\n", "pytest 'unclosed\n", "pytest a | cat\n"])
-def test_anything_else_is_no_plain_command(script):
-    """Variables, pipes and broken quotes."""
+def test_other_lines_are_not_plain_commands(script):
+    """Examples are variables, pipes and unbalanced quotes."""
     assert plain_pytest_command(script) is None

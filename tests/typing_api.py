@@ -1,8 +1,8 @@
-"""The contract of DESIGN.md, section 4, as code: read by mypy, never run.
+"""The public contract as code: checked by mypy, never run.
 
-`mypy tests/typing_api.py` checks that every promise is typed as it is written
-there. A comment `type: ignore` marks what a type checker must refuse; mypy in
-strict mode complains about one that it does not need.
+`mypy tests/typing_api.py` checks the types of every public name that users rely on. A
+`type: ignore` comment marks a line that a type checker must reject; mypy in strict mode
+complains about a comment that is not needed.
 """
 
 import datetime as dt
@@ -86,12 +86,12 @@ def merges(base: ce.Snapshot, ours: ce.Changes, theirs: ce.Changes) -> None:
 
 
 class KeepOurs:
-    """A plug-in: it inherits from nothing."""
+    """A plug-in, without a base class."""
 
     name = "keep-ours"
 
     def merge(self, merge_input: ce.MergeInput, /) -> ce.MergeOutcome:
-        """Answer each conflict with our text, or leave it open where there is none."""
+        """Answer each conflict with our text, or leave it open if there is none."""
         assert_type(merge_input.base, ce.Snapshot)
         assert_type(merge_input.ours, ce.Changes)
         assert_type(merge_input.theirs, ce.Changes)
@@ -101,10 +101,10 @@ class KeepOurs:
 
 
 class Nameless:
-    """No strategy: it has no name."""
+    """Not a strategy: it has no name."""
 
     def merge(self, merge_input: ce.MergeInput, /) -> ce.MergeOutcome:
-        """Merge like one all the same."""
+        """Merge like a strategy."""
         merge_input.tests  # type: ignore[attr-defined]  # noqa: B018 - strategies never see tests
         return ce.MergeOutcome(changes=merge_input.merge.changes)
 
@@ -120,17 +120,17 @@ def strategies() -> None:
 
 
 class Canned:
-    """A client of a user's own, in litellm's place."""
+    """A user's client, used instead of litellm."""
 
     def complete(self, request: ce.ChatRequest) -> ce.ChatReply:
-        """Say the same to everybody, but once."""
+        """Give the same answer every time except once."""
         if request.options.get("seed") == 1:
             raise ce.ChatError(ce.ChatFault.UNAVAILABLE, "closed")
         return ce.ChatReply(text=request.messages[-1].text, cost_usd=0.1)
 
 
 def models(outcome: ce.MergeOutcome) -> None:
-    """The strategy that asks a model, and what it says of that."""
+    """The strategy that asks a model, and what it records about that."""
     client: ce.ChatClient = Canned()
     strategy: ce.MergeStrategy = ce.LLMStrategy(
         "gpt-5", client=client, replay="auto", prompts="folder", budget_usd=0.5
@@ -146,7 +146,7 @@ def models(outcome: ce.MergeOutcome) -> None:
 
 
 def merge_input() -> ce.MergeInput:
-    """Stand for what a strategy is given."""
+    """Stand in for the input of a strategy."""
     raise NotImplementedError
 
 
@@ -175,7 +175,7 @@ def runs(base: ce.Snapshot, changes: ce.Changes, tests_patch: bytes) -> None:
 
 
 def pairs(base: ce.Snapshot, patch: bytes, suite: ce.TestSuite) -> ce.MergeReport:
-    """A pair, its evaluator, and a runner or none."""
+    """A pair and its evaluator, with and without a runner."""
     pair = ce.FeaturePair(
         repo_name="click",
         task_id=2068,
@@ -192,7 +192,7 @@ def pairs(base: ce.Snapshot, patch: bytes, suite: ce.TestSuite) -> ce.MergeRepor
 
 
 def reports(report: ce.MergeReport) -> None:
-    """What a report says, and where it goes."""
+    """What a report contains, and how it is saved."""
     assert_type(report.merge_status, ce.PairStatus)
     assert_type(report.conflict_score, int | None)
     assert_type(report.conflict_details, ce.ConflictDetails | None)
@@ -226,7 +226,7 @@ def planned_command() -> ce.MergeReport:
 
 
 async def awaited(evaluator: ce.Evaluator, pair: ce.FeaturePair) -> None:
-    """The twins that are awaited take what the others take."""
+    """The asynchronous functions take the same arguments as the others."""
     assert_type(await evaluator.aevaluate(pair), ce.MergeReport)
     assert_type(await ce.aevaluate(pair, evaluator=evaluator), ce.MergeReport)
     asked = await ce.aevaluate("coop", "r", 1, 1, 2, "m", dataset_dir="dataset", run_tests=False)
@@ -282,7 +282,7 @@ def analyses(reports: list[ce.MergeReport], facts: list[ce.PairFacts]) -> None:
 
 
 def looks(reports: list[ce.MergeReport], summary: ce.Summary, axes: Axes) -> None:
-    """What a person looks at."""
+    """Pages and printed reports."""
     assert_type(ce.plot_matrix(reports, task="click/1", strategy="union"), Figure)
     assert_type(ce.plot_verdicts(summary, ax=axes), Figure)
     assert_type(ce.plot_effort(summary, up_to=20), Figure)

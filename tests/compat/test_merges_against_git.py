@@ -60,7 +60,7 @@ def _write(repository, files, parents):
 
 
 def loses_a_file(git, tree, stages):
-    """Whether git's tree lacks a path that git itself lists as unmerged.
+    """Return whether git's tree lacks a path that git itself lists as unmerged.
 
     It happens where a directory rename puts a file below another file's old name,
     or a file where a folder was, which git then lists with an id of zeros; see
@@ -74,7 +74,7 @@ def loses_a_file(git, tree, stages):
 
 
 def may_lose_an_edit(base, ours, theirs):
-    """Whether both sides made one new file, and one of them changed what it came from.
+    """Return whether both sides made one new file, and one of them changed its source.
 
     If that file is a renamed one, git settles it before it looks at the other side's
     edit, which is then lost; see tests/scenarios/known_gaps.
@@ -117,8 +117,8 @@ def may_lose_an_edit(base, ours, theirs):
     )
 )
 @example(({"a": b"a\0b"}, {"a": b"a\0c"}, {"a": b"a\0d"}))
-def test_a_merge_of_trees_is_gits(git, trees):
-    """Verdict, tree id, every conflicted blob and the list of unmerged stages are git's."""
+def test_tree_merges_equal_those_of_git(git, trees):
+    """Verdict, tree id, every conflicted blob and the list of unmerged stages are equal."""
     base, ours, theirs = (
         {path: e if isinstance(e, Entry) else Entry(e) for path, e in tree.items()}
         for tree in trees
@@ -145,13 +145,13 @@ def scenario(name):
     )
 
 
-def test_git_loses_a_file_below_another_ones_old_name(git):
-    """The known gap is still one: git's tree lacks what it lists as unmerged."""
+def test_git_loses_a_file_below_another_files_old_name(git):
+    """The known gap still exists: git's tree lacks a path that it lists as unmerged."""
     assert loses_a_file(git, *merge_with_git(git, *scenario("folder_renamed_onto_a_file")))
 
 
-def test_git_loses_an_edit_of_a_file_that_both_made(git):
-    """The other known gap is still one: git's clean tree lacks the line ours added."""
+def test_git_loses_an_edit_of_a_file_that_both_sides_made(git):
+    """The other known gap still exists: git's clean tree lacks the line that ours added."""
     tree, stages = merge_with_git(git, *scenario("edit_beside_an_equal_new_file"))
 
     assert not stages

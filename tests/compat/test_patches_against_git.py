@@ -1,4 +1,4 @@
-"""The same patches through `git apply`: taken or refused alike, with the same tree."""
+"""The same patches through `git apply`: both accept or refuse, with equal trees."""
 
 import re
 
@@ -33,7 +33,7 @@ LINK_X = b"diff --git a/x b/x\nindex 1234567..7654321 120000\n" + PLAIN
 
 
 def is_beyond_git(patch, *trees):
-    """Whether git would get it wrong: see `GLUED`, or refuse its own renamed link.
+    """Return whether git would get it wrong: see `GLUED`, or a renamed link.
 
     A link that is renamed to below its own name leaves no mode in the patch, so
     git thinks that the link is still there.
@@ -45,7 +45,7 @@ def is_beyond_git(patch, *trees):
 
 
 def overwrites(patch, files):
-    """Whether `git apply --3way` would put a file in the place of another one.
+    """Return whether `git apply --3way` would overwrite another file.
 
     It lets a renamed or copied file replace one that is there, unseen, and turns a
     submodule into a file that holds its commit's name.
@@ -86,8 +86,8 @@ def applied_by_us(git, files, patch, policy=DIRECT):
 
 @fewer
 @given(forks(max_size=6), git_diff_options())
-def test_a_patch_made_by_git_gives_the_tree_it_was_made_of(git, fork, options):
-    """Whatever options made the diff, its own base plus the diff is its own end."""
+def test_a_patch_made_by_git_gives_its_target_tree(git, fork, options):
+    """With any diff options, the old tree plus the diff is the new tree."""
     before, after, _ = fork
     old, new = git.tree(before), git.tree(after)
 
@@ -98,8 +98,8 @@ def test_a_patch_made_by_git_gives_the_tree_it_was_made_of(git, fork, options):
 
 @fewer
 @given(forks(), git_diff_options())
-def test_a_patch_fits_another_base_as_git_fits_it(git, fork, options):
-    """On a base that moved on, ours and git's ladder refuse alike and place alike."""
+def test_a_patch_is_placed_on_another_base_as_by_git(git, fork, options):
+    """On a later base, our ladder and git's refuse or place the same patches."""
     before, after, drifted = fork
     patch = made_by_git(git, git.tree(before), git.tree(after), *options)
     assume(not is_beyond_git(patch, *fork))
@@ -111,8 +111,8 @@ def test_a_patch_fits_another_base_as_git_fits_it(git, fork, options):
 
 @fewer
 @given(histories(), git_diff_options(), git_diff_options())
-def test_two_patches_in_one_apply_as_git_applies_them(git, history, first, second):
-    """A file may come twice: git's order rules hold, odd as they are."""
+def test_two_concatenated_patches_apply_as_in_git(git, history, first, second):
+    """A file may occur twice: git's odd rules of order hold."""
     one, two, three = map(git.tree, history)
     patch = made_by_git(git, one, two, *first) + made_by_git(git, two, three, *second)
     assume(not is_beyond_git(patch, *history))
@@ -124,8 +124,8 @@ def test_two_patches_in_one_apply_as_git_applies_them(git, history, first, secon
 
 @fewer
 @given(forks(), damages(headers=False))
-def test_a_damaged_hunk_is_refused_or_means_what_git_says(git, fork, damage):
-    """Where both take it they agree; we refuse more, as git skips what it does not know."""
+def test_a_damaged_hunk_is_refused_or_applied_as_by_git(git, fork, damage):
+    """If both accept it, they agree; we refuse more, as git skips unknown lines."""
     before, after, _ = fork
     patch = damage(made_by_git(git, git.tree(before), git.tree(after)))
     note(patch.decode("latin-1"))
@@ -142,8 +142,8 @@ def test_a_damaged_hunk_is_refused_or_means_what_git_says(git, fork, damage):
 
 @fewer
 @given(forks(), git_diff_options(), mangles())
-def test_a_mangled_patch_is_placed_as_git_does_or_by_a_rung_of_our_own(git, fork, options, mangle):
-    """What git takes has git's tree; what it refuses needs a rung that it does not have."""
+def test_a_mangled_patch_is_placed_as_by_git_or_by_an_extra_rung(git, fork, options, mangle):
+    """A patch that git accepts gives git's tree; others need a rung that git lacks."""
     before, after, drifted = fork
     made = made_by_git(git, git.tree(before), git.tree(after), *options)
     assume(made and b"GIT binary" not in made)  # git passes over a broken block, unseen
@@ -253,8 +253,8 @@ def test_a_mangled_patch_is_placed_as_git_does_or_by_a_rung_of_our_own(git, fork
         ),
     ],
 )
-def test_what_git_takes_is_taken_and_what_it_refuses_refused(git, before, patch):
-    """Where a hunk must stand, and what may become of a file, is as git has it."""
+def test_patches_are_accepted_and_refused_as_by_git(git, before, patch):
+    """The rules for the place of a hunk and the state of a file are git's."""
     files = {
         "y": Entry(b"y\n"),
         "d/e": Entry(b"e\n"),
@@ -274,7 +274,7 @@ def test_what_git_takes_is_taken_and_what_it_refuses_refused(git, before, patch)
 
 
 def test_the_newline_that_git_loses_is_kept(git):
-    """Git 2.39 joins two lines where the patch lacks a newline that the file has."""
+    """Git 2.39 joins two lines if the patch lacks a newline that the file has."""
     files = {"x": Entry(b"a\nb\nc\n")}
     patch = PLAIN + b"@@ -1,2 +1,2 @@\n-a\n+A\n b\n\\ No newline at end of file\n"
     kept, joined = git.tree({"x": Entry(b"A\nb\nc\n")}), git.tree({"x": Entry(b"A\nbc\n")})
@@ -284,7 +284,7 @@ def test_the_newline_that_git_loses_is_kept(git):
 
 
 def test_a_link_renamed_to_below_itself_is_moved(git):
-    """Git 2.39 refuses this diff of its own: it thinks that the link is still in the way."""
+    """Git 2.39 refuses its own diff: it thinks that the link is still in the way."""
     before = {"link": Entry(b"there", FileMode.SYMLINK)}
     after = git.tree({"link/below": Entry(b"there", FileMode.SYMLINK)})
     patch = made_by_git(git, git.tree(before), after, "-M")
@@ -293,7 +293,7 @@ def test_a_link_renamed_to_below_itself_is_moved(git):
     assert git.apply(before, patch) in {None, after}
 
 
-def test_a_series_from_format_patch_is_read_past_its_letters(git):
+def test_a_series_from_format_patch_is_read(git):
     """Mails with their headers, prose, summary and signature are patches."""
     before = {"x": Entry(LINES), "logo": Entry(b"\0" * 99)}
     after = {"x": Entry(LINES.replace(b"line 10\n", b"line ten\n")), "logo": Entry(b"\0" * 98)}
@@ -309,7 +309,7 @@ def test_a_series_from_format_patch_is_read_past_its_letters(git):
 
 @pytest.mark.parametrize("options", [(), ("-R",)], ids=["forward", "backward"])
 def test_binary_deltas_are_applied_as_git_applies_them(git, options):
-    """A small change to a large binary file comes as copies from the old contents."""
+    """A small change to a large binary file is written as copies of the old contents."""
     old = b"\0" + bytes(range(256)) * 300
     new = old[:40_000] + b"changed" + old[40_100:] + b"\xff" * 70_000
     sides = [{"logo": Entry(old)}, {"logo": Entry(new)}]
@@ -320,7 +320,7 @@ def test_binary_deltas_are_applied_as_git_applies_them(git, options):
     assert applied_by_us(git, before, patch) == git.tree(after)
 
 
-def test_prefixes_may_be_gits_mnemonic_ones(git):
+def test_mnemonic_prefixes_are_read(git):
     """`diff.mnemonicPrefix` marks sides with c, i, w or o; `diff.noprefix` with nothing."""
     before, after = {"src/x": Entry(b"1\n")}, {"src/x": Entry(b"2\n")}
     ids = [git.tree(before), git.tree(after)]

@@ -23,7 +23,7 @@ STYLES = pytest.mark.parametrize("style", ConflictStyle)
 
 @pytest.fixture(scope="module")
 def git(tmp_path_factory):
-    """Run git in an empty bare repository, out of reach of any configuration."""
+    """Run git in an empty bare repository, without any configuration."""
     directory = tmp_path_factory.mktemp("git")
     environment = {
         "PATH": os.environ["PATH"],
@@ -69,7 +69,7 @@ def generated(count):
 
 
 def repetitive(count, seed):
-    """Longer texts, in which some lines occur more often than histogram likes."""
+    """Longer texts, with some lines too frequent for the histogram algorithm."""
     generator = random.Random(seed)  # noqa: S311
     triples = []
     for _ in range(count):
@@ -100,13 +100,13 @@ def repetitive(count, seed):
 
 @pytest.fixture(scope="module")
 def triples():
-    """Base, ours and theirs of many kinds; as many as the profile says, but for small ones."""
+    """Base, ours and theirs of many kinds; the profile sets how many, except small ones."""
     count = max(800, settings().max_examples)
     return generated(count) + repetitive(400 + count // 5, seed=1)
 
 
 def batched(triples):
-    """Yield the triples in parts; git takes the square of the files in a folder."""
+    """Yield the triples in parts, because git's time is quadratic in files per folder."""
     for start in range(0, len(triples), 1500):
         yield triples[start : start + 1500]
 
@@ -183,7 +183,7 @@ MERGE_FILE = {
 
 @pytest.mark.parametrize("mode", MERGE_FILE)
 def test_merges_like_git_merge_file(git, triples, tmp_path, mode):
-    """So are they those of `git merge-file`, with its own diff and refinement."""
+    """The results equal those of `git merge-file`, with its own diff and refinement."""
     refinement, options = MERGE_FILE[mode]
     paths = [tmp_path / name for name in ("ours", "base", "theirs")]
     for base, ours, theirs in triples[::10]:
@@ -211,8 +211,8 @@ ADDED = [b"1", b"1\r\n", b"1\r\n2", b"1\r\n2\r\n", b"1\n2"]
 
 
 @pytest.mark.parametrize("added", [*itertools.permutations(ADDED, 2)])
-def test_what_both_sides_add_is_concatenated_like_git_does(git, tmp_path, added):
-    """A last line without an end is ended with LF alone, also among lines of CR LF."""
+def test_additions_of_both_sides_are_concatenated_as_by_git(git, tmp_path, added):
+    """A last line without a line end gets LF, even among CR LF lines."""
     ours, theirs = added[0], added[1].translate(bytes.maketrans(b"12", b"34"))
     paths = [tmp_path / name for name in ("ours", "base", "theirs")]
     for path, data in zip(paths, (ours, b"", theirs), strict=True):
@@ -223,7 +223,7 @@ def test_what_both_sides_add_is_concatenated_like_git_does(git, tmp_path, added)
 
 @pytest.mark.parametrize("algorithm", DiffAlgorithm)
 def test_diffs_like_git_diff(git, triples, algorithm):
-    """Each changed line is the one that `git diff` shows, at the place it shows."""
+    """The changed lines and their places are those of `git diff`."""
     for part in batched(triples):
         compare_with_git_diff(git, part, algorithm)
 
@@ -251,7 +251,7 @@ def compare_with_git_diff(git, triples, algorithm):
 
 
 def changed_lines(hunks):
-    """Read the numbers of removed and of added lines off a unified diff."""
+    """Return the numbers of removed and added lines in a unified diff."""
     removed, added = set(), set()
     a = b = a_left = b_left = 0
     for line in hunks.split(b"\n"):

@@ -26,7 +26,7 @@ def test_tree_ids_are_those_of_git_write_tree(git, files):
 
 
 @given(path_trees())
-def test_folders_sort_as_in_git(git, files):
+def test_folders_are_sorted_as_in_git(git, files):
     """A folder sorts as if its name ended in a slash, so `a.` comes before `a/`."""
     assert Snapshot.from_files(files).tree_id == git.write_tree(files)
 
@@ -34,7 +34,7 @@ def test_folders_sort_as_in_git(git, files):
 @fewer
 @given(forks())
 def test_changes_give_the_tree_of_git(git, fork):
-    """Changes over a commit give the id of the tree they lead to, and only it."""
+    """Changes over a commit give the id of the resulting tree."""
     before, after, _ = fork
     base = Snapshot.from_repo(git.path, git.tree(before))
 
@@ -63,8 +63,8 @@ def test_a_tree_read_from_git_is_the_tree_that_was_stored(git, files):
 @example(({"x": Entry(b"")}, {}, {}))
 @example(({"x": Entry(b"a\0b")}, {"x": Entry(b"text\n")}, {}))
 @example(({'"a b\t\\\xe9\udce9': Entry(b"1\n")}, {'"a b\t\\\xe9\udce9': Entry(b"2\n")}, {}))
-def test_a_rendered_diff_is_taken_by_git(git, fork):
-    """`git apply --index` takes the diff of any changes, and makes the same tree."""
+def test_git_accepts_a_rendered_diff(git, fork):
+    """`git apply --index` accepts the diff of any changes, and makes the same tree."""
     before, after, _ = fork
     base = Snapshot.from_files(before)
     changes = Changes.between(base, Snapshot.from_files(after))
@@ -88,7 +88,7 @@ def test_a_rendered_diff_is_taken_by_git(git, fork):
     ids=["file displaces folder", "folder displaces file", "nothing changes"],
 )
 def test_a_diff_shows_what_an_entry_displaces(git, changes, tmp_path):
-    """Changes need not list what they displace; their diff does, and git takes it."""
+    """Changes need not list what they displace; their diff does, and git accepts it."""
     files = {"d/x": Entry(b"1\n"), "d/y/z": Entry(b"2\n"), "f": Entry(b"1\n")}
     base = Snapshot.from_files(files)
 
@@ -98,7 +98,7 @@ def test_a_diff_shows_what_an_entry_displaces(git, changes, tmp_path):
 
 
 @given(forks())
-def test_our_own_diff_applies_to_where_it_came_from(fork):
+def test_our_own_diff_applies_to_its_base(fork):
     """Rendering, reading and applying changes gives the same changes."""
     before, after, _ = fork
     base = Snapshot.from_files(before)
@@ -111,7 +111,7 @@ def test_our_own_diff_applies_to_where_it_came_from(fork):
 
 @given(forks())
 def test_differences_are_found_by_content_not_by_source(git, fork):
-    """A stored tree and the same tree in memory differ in nothing."""
+    """A stored tree and the same tree in memory have no differences."""
     before, _, _ = fork
     stored = Snapshot.from_repo(git.path, git.tree(before))
 
