@@ -25,6 +25,7 @@ KNOWS = {
     "gitdiff": {"models", "objects", "repository"},
     "snapshot": {"errors", "gitdiff", "memo", "models", "objects", "repository"},
     "merging": {"errors", "merging", "models", "objects", "snapshot"},
+    "staging": set(),
     "symbols": set(),
     "patching": {
         "errors",
@@ -37,7 +38,7 @@ KNOWS = {
         "symbols",
     },
     "structure": {"merging", "structure", "symbols"},
-    "llm": {"llm", "models"},
+    "llm": {"llm", "models", "staging"},
     "scoring": {"models"},
     "processes": {"errors", "processes"},
     "running": {
@@ -57,6 +58,7 @@ KNOWS = {
         "patching",
         "reporting",
         "snapshot",
+        "staging",
         "structuring",
     },
     "analysis": {
@@ -71,7 +73,7 @@ KNOWS = {
     },
     "views": {"analysis", "display", "models", "reporting", "views"},
     "plots": {"analysis", "display", "errors", "plots", "reporting", "views"},
-    "page": {"analysis", "display", "errors", "models", "page", "reporting", "views"},
+    "page": {"analysis", "display", "errors", "models", "page", "reporting", "staging", "views"},
     "strategies": {
         "errors",
         "llm",

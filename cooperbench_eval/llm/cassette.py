@@ -1,10 +1,8 @@
 """Records exchanges with a model, so that a run can be repeated without the model."""
 
 import json
-import secrets
 from collections import Counter
 from collections.abc import Sequence
-from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -12,6 +10,7 @@ from typing import Any
 from attrs import asdict, field, frozen
 
 from cooperbench_eval.llm.chat import ChatClient, ChatError, ChatFault, ChatReply, ChatRequest
+from cooperbench_eval.staging import staged
 
 __all__ = ["Cassette", "Replay"]
 
@@ -103,19 +102,14 @@ class Cassette:
             "request": json.loads(request.canonical()),
             "answers": [_dump(each) for each in answers],
         }
-        part = file.with_name(f".{secrets.token_hex(8)}.part")
+        text = json.dumps(data, ensure_ascii=False, indent=1)
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
-            # Unlike a file of `tempfile`, it has the usual permissions of the user's files.
-            with part.open("x", encoding="utf-8", errors="backslashreplace") as out:
-                json.dump(data, out, ensure_ascii=False, indent=1)
-            part.replace(file)
+            with staged(file) as part:
+                part.write_text(text, encoding="utf-8", errors="backslashreplace")
         except OSError as exc:
             problem = f"{file.name} cannot be written ({exc.strerror})"
             raise ChatError(ChatFault.NOT_RECORDED, problem) from exc
-        finally:
-            with suppress(OSError):
-                part.unlink()
 
 
 def _dump(answer: ChatReply | ChatError) -> dict[str, Any]:

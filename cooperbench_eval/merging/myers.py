@@ -222,10 +222,10 @@ class _Box:
             if not patience:
                 continue
             if edits > _MIN_PATIENCE and (long_forward or long_backward):
-                if met := self._promising_advance(edits):
-                    return *met, True, False
-                if met := self._promising_retreat(edits):
-                    return *met, False, True
+                if point := self._promising(forward, edits):
+                    return *point, True, False
+                if point := self._promising(backward, edits):
+                    return *point, False, True
             if edits >= patience:
                 return self._furthest()
         raise AssertionError  # pragma: no cover
@@ -278,42 +278,31 @@ class _Box:
                 return (x, y), has_long
         return None, has_long
 
-    def _promising_advance(self, edits: int) -> tuple[int, int] | None:
-        """Find the forward path that came much further than its edits explain.
+    def _promising(self, frontier: _Frontier, edits: int) -> tuple[int, int] | None:
+        """Find the path that got much further than its edits explain.
 
-        It must end in a long snake. How far it came is counted in lines of both
-        files, less its distance from the middle diagonal.
+        It must end in a long snake. Its length is counted in lines of both files, less its
+        distance from the middle diagonal.
         """
-        a, b, forward = self._a, self._b, self._forward
+        a, b = self._a, self._b
         a_start, a_end, b_start, b_end = self._bounds
         best, point = _PROMISE * edits, None
-        for k in forward.diagonals():
-            x = forward.reach[k]
+        for k in frontier.diagonals():
+            x = frontier.reach[k]
             y = x - k
-            score = (x - a_start) + (y - b_start) - abs(k - forward.middle)
+            if frontier is self._forward:
+                length, i, j = (x - a_start) + (y - b_start), x - _LONG_SNAKE, y - _LONG_SNAKE
+                is_at_corner = x == a_end or y == b_end
+            else:
+                length, i, j = (a_end - x) + (b_end - y), x, y
+                is_at_corner = x == a_start or y == b_start
+            score = length - abs(k - frontier.middle)
             if (
                 score > best
-                and a_start + _LONG_SNAKE <= x < a_end
-                and b_start + _LONG_SNAKE <= y < b_end
-                and a[x - _LONG_SNAKE : x] == b[y - _LONG_SNAKE : y]
-            ):
-                best, point = score, (x, y)
-        return point
-
-    def _promising_retreat(self, edits: int) -> tuple[int, int] | None:
-        """Find such a path among the backward ones."""
-        a, b, backward = self._a, self._b, self._backward
-        a_start, a_end, b_start, b_end = self._bounds
-        best, point = _PROMISE * edits, None
-        for k in backward.diagonals():
-            x = backward.reach[k]
-            y = x - k
-            score = (a_end - x) + (b_end - y) - abs(k - backward.middle)
-            if (
-                score > best
-                and a_start < x <= a_end - _LONG_SNAKE
-                and b_start < y <= b_end - _LONG_SNAKE
-                and a[x : x + _LONG_SNAKE] == b[y : y + _LONG_SNAKE]
+                and not is_at_corner
+                and a_start <= i <= a_end - _LONG_SNAKE
+                and b_start <= j <= b_end - _LONG_SNAKE
+                and a[i : i + _LONG_SNAKE] == b[j : j + _LONG_SNAKE]
             ):
                 best, point = score, (x, y)
         return point

@@ -2,11 +2,10 @@
 
 import errno
 import os
-import secrets
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
@@ -22,6 +21,7 @@ from cooperbench_eval.page.frame import Frame
 from cooperbench_eval.page.heading import Origins, heading_html
 from cooperbench_eval.page.index import Index
 from cooperbench_eval.reporting import MergeReport
+from cooperbench_eval.staging import staged
 
 __all__ = ["write_page"]
 
@@ -81,7 +81,11 @@ def write_page(
         pairs = _Pairs(spool, target, text_limit)
         summary = summarize(pairs.written(source), policies=())
         heading = heading_html(title, summary, pairs.origins, text_limit)
-        with _errors_of(target), _whole(target) as file:
+        with (
+            _errors_of(target),
+            staged(target) as part,
+            part.open("x", encoding="utf-8", newline="\n") as file,
+        ):
             frame = Frame(title, heading)
             file.write(frame.before)
             spool.seek(0)
@@ -141,17 +145,3 @@ def _errors_of(target: Path) -> Iterator[None]:
         yield
     except OSError as exc:
         raise ReportError(f"cannot be written ({exc.strerror})", str(target)) from exc
-
-
-@contextmanager
-def _whole(target: Path) -> Iterator[IO[str]]:
-    """Open a temporary file that replaces *target* at the end, unless an error is raised."""
-    part = target.absolute().with_name(f".{secrets.token_hex(8)}.part")
-    try:
-        # A file of the tempfile module would not have the mode of the user's new files.
-        with part.open("x", encoding="utf-8", newline="\n") as file:
-            yield file
-        part.replace(target)
-    finally:
-        with suppress(OSError):
-            part.unlink()

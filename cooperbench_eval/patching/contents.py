@@ -3,6 +3,7 @@
 from attrs import evolve, frozen
 
 from cooperbench_eval.errors import PatchError
+from cooperbench_eval.merging.contents import is_binary
 from cooperbench_eval.merging.text import DiffAlgorithm, merge_text
 from cooperbench_eval.models import Entry, HunkPlacement, Rung
 from cooperbench_eval.patching.binary import apply_change
@@ -14,7 +15,6 @@ from cooperbench_eval.patching.records import FileChange, FilePatch
 __all__ = ["FileRefusedError", "MergeConflictError", "Patched", "patch_contents", "patch_three_way"]
 
 _ID_LENGTH = 40  # hex digits of an object id
-_BINARY_PROBE = 8000  # bytes that git looks at to tell text from binary
 
 
 class FileRefusedError(Exception):
@@ -94,7 +94,7 @@ def _merge(old: bytes, before: bytes, after: bytes, *, is_text: bool) -> bytes:
         return after
     if after == old:
         return before
-    if is_text and not any(b"\0" in data[:_BINARY_PROBE] for data in (old, before, after)):
+    if is_text and not any(map(is_binary, (old, before, after))):
         merge = merge_text(old, before, after, algorithm=DiffAlgorithm.MYERS)
         if not merge.conflicts:
             return merge.render()

@@ -4,7 +4,6 @@ import contextlib
 import errno
 import os
 import re
-import secrets
 import stat
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,6 +12,7 @@ from cooperbench_eval.errors import ReportError
 from cooperbench_eval.models import TestResult
 from cooperbench_eval.reporting.report import MergeReport
 from cooperbench_eval.reporting.rows import FeatureReport
+from cooperbench_eval.staging import staged
 
 __all__ = ["write_report"]
 
@@ -37,26 +37,16 @@ def write_report(report: MergeReport, directory: str | os.PathLike[str]) -> tupl
     """
     target = Path(directory)
     contents = _contents(report)
-    staged: list[tuple[Path, Path]] = []
     try:
         target.mkdir(parents=True, exist_ok=True)
         for name in contents:
             _check_free(target / name)
-        for name, data in contents.items():
-            # Unlike a temporary file, it has the mode that the user's new files have.
-            part = target / f".{secrets.token_hex(8)}.part"
-            with part.open("xb") as file:
-                staged.append((part, target / name))
-                file.write(data)
-        for temporary_path, path in staged:
-            temporary_path.replace(path)
+        with contextlib.ExitStack() as parts:
+            for name, data in contents.items():
+                parts.enter_context(staged(target / name)).write_bytes(data)
     except OSError as exc:
         raise ReportError(f"cannot be written to ({exc.strerror})", str(target)) from exc
-    finally:
-        for temporary_path, _ in staged:
-            with contextlib.suppress(OSError):
-                temporary_path.unlink()
-    return tuple(sorted(path for _, path in staged))
+    return tuple(sorted(target / name for name in contents))
 
 
 def _check_free(path: Path) -> None:
