@@ -79,7 +79,7 @@ RunKey = tuple[str, int, str]
 
 
 def load_strategies(specs: Iterable[str]) -> dict[str, MergeStrategy]:
-    """Build the strategies, with a line for each that is not to be had."""
+    """Build the strategies, with a line for each that cannot be built."""
     found: dict[str, MergeStrategy] = {}
     for spec in specs:
         try:
@@ -95,7 +95,7 @@ def build_strategy(spec: str) -> MergeStrategy:
     """Build one strategy, a cascade of several, or a variant.
 
     Raises:
-        StrategyError: The strategy is not to be had.
+        StrategyError: The strategy cannot be built.
     """
     rungs = [build_rung(name) for name in (CASCADE if spec == "cascade" else spec).split("+")]
     return rungs[0] if len(rungs) == 1 else cascade(*rungs)

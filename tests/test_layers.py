@@ -49,6 +49,7 @@ KNOWS = {
         "processes",
         "running",
         "snapshot",
+        "structuring",
     },
     "structuring": {"errors"},
     "reporting": {

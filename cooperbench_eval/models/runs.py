@@ -58,7 +58,7 @@ class TestStatus(StrEnum):
     TIMED_OUT = "timed_out"
     """The deadline passed and every process of the run was killed."""
     OUT_OF_MEMORY = "out_of_memory"
-    """A process of the run was killed for want of memory."""
+    """A process of the run was killed because memory ran out."""
     INCONCLUSIVE = "inconclusive"
     """Exit status and structured result disagree, or a required test did not run."""
     INFRASTRUCTURE_ERROR = "infrastructure_error"

@@ -38,4 +38,4 @@ def describe_exit(code: int | None) -> str:
     """Say how a process ended, from its exit status or the negative number of a signal."""
     if code is None:
         return "did not end"
-    return f"was killed by signal {-code}" if code < 0 else f"ended with status {code}"
+    return f"was killed by signal {-code}" if code < 0 else f"ended with exit status {code}"

@@ -1,4 +1,4 @@
-"""Runs one command under a supervisor process, which leaves none of its processes behind.
+"""Runs one command under a supervisor process, and leaves none of its processes running.
 
 This is the host's side: it starts `supervisor.py`, collects the command's output, and
 reads how the command ended.

@@ -13,6 +13,7 @@ from attrs import frozen
 from cooperbench_eval.errors import CooperBenchEvalError, SandboxError, TestRunError
 from cooperbench_eval.models import PatchStatus, TestResult, TestStatus
 from cooperbench_eval.patching.apply import apply_patch
+from cooperbench_eval.processes.stopping import describe_exit
 from cooperbench_eval.running.readers.frameworks import FRAMEWORKS
 from cooperbench_eval.running.readers.protocol import (
     FinishedRun,
@@ -232,7 +233,7 @@ def _setup_failure(suite: TestSuite, scratch: Path) -> str:
     # There is no mark, or we did not write it.
     except (UnreadableResultError, ValueError, IndexError):
         return ""
-    return f"the set-up's {command} ended with exit status {status}"
+    return f"the set-up's {command} {describe_exit(status)}"
 
 
 def _has_new_program(trial: Trial) -> bool:

@@ -7,6 +7,7 @@ from pathlib import PurePosixPath
 import attrs
 
 from cooperbench_eval.models import TestCase, TestCaseStatus, TestResult, TestStatus
+from cooperbench_eval.processes.stopping import describe_exit
 from cooperbench_eval.running.readers.protocol import (
     FinishedRun,
     NewTests,
@@ -132,7 +133,5 @@ def _last_words(output: bytes) -> str:
 
 
 def _ending(exit_code: int) -> str:
-    if exit_code < 0:
-        return f"the command was killed by signal {-exit_code}"
     hint = ", which means that a program is missing" if exit_code == NOT_FOUND else ""
-    return f"the command ended with exit status {exit_code}{hint}"
+    return f"the command {describe_exit(exit_code)}{hint}"

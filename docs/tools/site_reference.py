@@ -35,7 +35,7 @@ class SiteReference(griffe.Extension):
             return
         try:
             made = getattr(importlib.import_module(cls.module.path), cls.name, None)
-        except ImportError:  # for want of an extra: inner modules that no entry is about
+        except ImportError:  # an extra is not installed; no entry is about such a module
             return
         if made is None or not attrs.has(made):
             return

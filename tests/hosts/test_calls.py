@@ -106,7 +106,7 @@ def test_without_a_python_there_is_a_clear_error(monkeypatch):
 
 @pytest.mark.parametrize(
     ("code", "words"),
-    [(3, "ended with status 3"), (-9, "was killed by signal 9"), (None, "did not end")],
+    [(3, "ended with exit status 3"), (-9, "was killed by signal 9"), (None, "did not end")],
 )
 def test_an_exit_status_is_described_in_words(code, words):
     """Everything that waits for a process uses these words."""

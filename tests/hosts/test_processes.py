@@ -190,7 +190,7 @@ def test_a_function_that_cannot_be_imported_there_is_an_error(monkeypatch):
 @pytest.mark.parametrize(
     ("how", "words", "code"),
     [
-        ((os._exit, 3), "its process ended with status 3", 3),
+        ((os._exit, 3), "its process ended with exit status 3", 3),
         ((os.abort,), "its process was killed by signal 6", -6),
         ((signal.raise_signal, signal.SIGKILL), "its process was killed by signal 9", -9),
     ],
@@ -450,7 +450,7 @@ def test_a_supervisor_that_receives_sigterm_lets_the_call_clean_up(word, mark):
         os.kill(supervisor, signal.SIGTERM)
         await task
 
-    with pytest.raises(WorkerError, match="ended with status 143"):
+    with pytest.raises(WorkerError, match="ended with exit status 143"):
         asyncio.run(main())
 
     assert mark.read_text() == "cleaned up"

@@ -180,7 +180,7 @@ def test_a_strategy_that_ends_its_process_ends_only_the_fork():
 
     assert statuses(results)["markers"] == "broken"
     shown = {str(result) for result in results if not result.is_ok}
-    assert all("its process ended with status 3" in text for text in shown)
+    assert all("its process ended with exit status 3" in text for text in shown)
     assert all("theirs '" in text for text in shown)
 
 

@@ -1,24 +1,26 @@
-"""Shared by the readers: bounded JSON, result files, outputs, and paths of the tree."""
+"""Shared by the readers: JSON as typed records, result files, outputs, and paths of the tree."""
 
 import json
 import os
 import re
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
+from cooperbench_eval.errors import ReportError
 from cooperbench_eval.models import TestCase, TestCaseStatus
 from cooperbench_eval.running.readers.protocol import UnreadableResultError, read_result_file
 from cooperbench_eval.snapshot import Snapshot
 
+if TYPE_CHECKING:
+    from cooperbench_eval.structuring import Converter
+
 __all__ = [
+    "as_record",
     "clean",
-    "list_in",
-    "object_in",
     "parse_json",
     "read_sessions",
-    "seconds_in",
-    "text_in",
     "tree_path",
     "unnamed",
     "whole_output",
@@ -33,6 +35,7 @@ _SIZE_LIMIT = 64 << 20
 _LONGEST = 1e12
 _CUT = re.compile(rb"(?m)^\[\.\.\. \d+ bytes cut \.\.\.\]$")
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+_Record = TypeVar("_Record")
 
 
 def clean(text: str) -> str:
@@ -66,7 +69,7 @@ def unnamed(label: str, counts: Mapping[TestCaseStatus, int]) -> tuple[TestCase,
     )
 
 
-def parse_json(data: bytes) -> object:
+def parse_json(data: bytes) -> Any:
     """Parse a JSON text.
 
     Raises:
@@ -85,44 +88,49 @@ def _refuse(constant: str) -> NoReturn:
     raise ValueError(constant)
 
 
-def object_in(value: object) -> dict[str, object]:
-    """Return *value*, which has to be a JSON object.
+def as_record(value: object, kind: type[_Record]) -> _Record:
+    """Read plain JSON values as a record, whose fields have the JSON keys as aliases.
+
+    Text is made fit to be written as UTF-8. A number of seconds or milliseconds that
+    cannot be a duration is 0. Only `true` is true.
 
     Raises:
-        UnreadableResultError: It is something else.
+        UnreadableResultError: A key is missing, or a value has the wrong type.
     """
-    if not isinstance(value, dict):
-        raise UnreadableResultError("the result file is not as its framework writes it")
-    return value
+    from cooperbench_eval.structuring import structure  # noqa: PLC0415 - cattrs loads slowly
+
+    try:
+        return structure(_converter(), value, kind, "the result file is unusual")
+    except ReportError as exc:
+        problem = "the result file is not as its framework writes it"
+        raise UnreadableResultError(problem) from exc
 
 
-def list_in(value: object) -> list[object]:
-    """Return *value*, which has to be a JSON array.
+@cache
+def _converter() -> "Converter":
+    from cooperbench_eval.structuring import make_converter  # noqa: PLC0415 - as above
 
-    Raises:
-        UnreadableResultError: It is something else.
-    """
-    if not isinstance(value, list):
-        raise UnreadableResultError("the result file is not as its framework writes it")
-    return value
-
-
-def text_in(value: object) -> str:
-    """Return *value*, which has to be a string, fit to be written as UTF-8.
-
-    Raises:
-        UnreadableResultError: It is something else.
-    """
-    if not isinstance(value, str):
-        raise UnreadableResultError("the result file is not as its framework writes it")
-    return value.encode(errors="backslashreplace").decode()
+    converter = make_converter(use_alias=True, detailed_validation=False)
+    converter.register_structure_hook(str, _load_text)
+    converter.register_structure_hook(float, _load_duration)
+    converter.register_structure_hook(bool, _is_true)
+    return converter
 
 
-def seconds_in(value: object, *, scale: float = 1.0) -> float:
-    """Return a duration divided by *scale*; 0 if *value* is not a duration."""
+def _load_text(value: object, _: object) -> str:
+    if isinstance(value, str):
+        return value.encode(errors="backslashreplace").decode()
+    raise ValueError(value)
+
+
+def _load_duration(value: object, _: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return 0.0
-    return value / scale if 0 <= value < _LONGEST else 0.0
+    return float(value) if 0 <= value < _LONGEST else 0.0
+
+
+def _is_true(value: object, _: object) -> bool:
+    return value is True
 
 
 def tree_path(path: str, tree: Snapshot) -> str:

@@ -34,7 +34,7 @@ class Execution:
 
 
 class Sandbox(Protocol):
-    """Runs a command on a tree and leaves nothing running behind.
+    """Runs a command on a tree and leaves none of its processes running.
 
     A sandbox may show the two directories at other paths, as a container does. It
     then replaces their paths wherever they occur in *command* and in the values of

@@ -28,13 +28,7 @@ from cooperbench_eval.running.readers.protocol import (
     UnreadableResultError,
     read_result_file,
 )
-from cooperbench_eval.running.readers.results import (
-    clean,
-    object_in,
-    parse_json,
-    seconds_in,
-    text_in,
-)
+from cooperbench_eval.running.readers.results import as_record, clean, parse_json
 
 __all__ = ["GO_READER"]
 
@@ -96,38 +90,33 @@ def _place_of_test(command: tuple[str, ...]) -> int | None:
 
 @frozen
 class _Event:
-    action: str
-    package: str
-    test: str = ""
-    seconds: float = 0.0
-    output: str = ""
+    action: str = field(alias="Action")
+    package: str = field(alias="Package")
+    test: str = field(default="", alias="Test")
+    seconds: float = field(default=0.0, alias="Elapsed")
+    output: str = field(default="", alias="Output")
 
 
 def _events(data: bytes) -> Iterator[_Event]:
     for line in data.split(b"\n"):
         if line.startswith(b"{"):
-            yield from _event(object_in(parse_json(line)))
+            fields = parse_json(line)
+            # Without these keys it is about a build, whose package reports itself as
+            # failed, or it comes from another command of a script.
+            if "Action" in fields and "Package" in fields:
+                yield _event(fields)
         elif found := _NOT_BUILT.fullmatch(line):
             package = found[1].decode(errors="backslashreplace")
-            yield _Event("output", package, output=line.decode(errors="backslashreplace"))
+            yield _Event("output", package, Output=line.decode(errors="backslashreplace"))
             yield _Event("fail", package)
 
 
-def _event(fields: dict[str, object]) -> Iterator[_Event]:
-    # Without these it is of a build, whose package reports itself as failed, or
-    # of another command of a script.
-    if "Action" not in fields or "Package" not in fields:
-        return
-    package, test = text_in(fields["Package"]), text_in(fields.get("Test", ""))
-    if len(package) + len(test) > _NAME_LIMIT or test.count("/") > _DEPTH_LIMIT:
+def _event(fields: object) -> _Event:
+    event = as_record(fields, _Event)
+    is_long = len(event.package) + len(event.test) > _NAME_LIMIT
+    if is_long or event.test.count("/") > _DEPTH_LIMIT:
         raise UnreadableResultError("go test reported a name that is too long or too deep")
-    yield _Event(
-        action=text_in(fields["Action"]),
-        package=package,
-        test=test,
-        seconds=seconds_in(fields.get("Elapsed")),
-        output=text_in(fields.get("Output", "")),
-    )
+    return event
 
 
 @mutable

@@ -17,6 +17,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
+from typing import Any
+
+from attrs import field, frozen
 
 from cooperbench_eval.models import TestCase, TestCaseStatus
 from cooperbench_eval.running.readers.javascript.javascript_tests import (
@@ -30,13 +33,10 @@ from cooperbench_eval.running.readers.protocol import (
     UnreadableResultError,
 )
 from cooperbench_eval.running.readers.results import (
+    as_record,
     clean,
-    list_in,
-    object_in,
     parse_json,
     read_sessions,
-    seconds_in,
-    text_in,
     tree_path,
 )
 from cooperbench_eval.snapshot import Snapshot
@@ -54,10 +54,6 @@ _STATUSES = {
 }
 # Both print this before they end without a result.
 _NO_FILES = re.compile(rb"(?m)^No test(?:s| files) found, exiting with code 1\r?$")
-_SUMMARY = {
-    "numPassedTests": TestCaseStatus.PASSED,
-    "numFailedTests": TestCaseStatus.FAILED,
-}
 
 
 def _launch(command: tuple[str, ...], env: Mapping[str, str], scratch: Path) -> Launch:
@@ -79,43 +75,61 @@ JEST_READER = reader_in_node(launch=_launch, read=partial(_read, "jest"))
 VITEST_READER = reader_in_node(launch=_launch, read=partial(_read, "vitest"))
 
 
+@frozen(kw_only=True)
+class _Test:
+    status: str
+    title: str
+    groups: tuple[str, ...] = field(alias="ancestorTitles")
+    messages: tuple[str, ...] = field(default=(), alias="failureMessages")
+    milliseconds: float = field(default=0.0, alias="duration")
+
+
+@frozen(kw_only=True)
+class _File:
+    name: str
+    status: str
+    tests: tuple[_Test, ...] = field(alias="assertionResults")
+    message: Any = ""
+
+
+@frozen(kw_only=True)
+class _Session:
+    files: tuple[_File, ...] = field(alias="testResults")
+    passed: Any = field(default=None, alias="numPassedTests")
+    failed: Any = field(default=None, alias="numFailedTests")
+
+
 def _cases(data: bytes, tree: Snapshot) -> list[TestCase]:
-    report = object_in(parse_json(data))
-    tests = [
-        case
-        for suite in list_in(report.get("testResults"))
-        for case in _of_file(object_in(suite), tree)
-    ]
-    counts = Counter(case.status for case in tests)
-    for name, status in _SUMMARY.items():
-        if type(report.get(name)) is not int or report[name] != counts[status]:
-            raise UnreadableResultError("the result file's counts contradict its tests")
-    return tests
+    session = as_record(parse_json(data), _Session)
+    cases = [case for file in session.files for case in _of_file(file, tree)]
+    counts = Counter(case.status for case in cases)
+    expected = (counts[TestCaseStatus.PASSED], counts[TestCaseStatus.FAILED])
+    found = (session.passed, session.failed)
+    if found != expected or not all(type(count) is int for count in found):
+        raise UnreadableResultError("the result file's counts contradict its tests")
+    return cases
 
 
-def _of_file(suite: dict[str, object], tree: Snapshot) -> Iterator[TestCase]:
-    file = tree_path(text_in(suite.get("name")), tree)
-    assertions = list_in(suite.get("assertionResults"))
-    bad = False
-    for each in assertions:
-        case = _case(file, object_in(each))
-        bad = bad or case.status is TestCaseStatus.FAILED
+def _of_file(file: _File, tree: Snapshot) -> Iterator[TestCase]:
+    path = tree_path(file.name, tree)
+    has_failed = False
+    for test in file.tests:
+        case = _case(path, test)
+        has_failed = has_failed or case.status is TestCaseStatus.FAILED
         yield case
     # If a hook of vitest fails, its tests are skipped and only the file failed.
-    if text_in(suite.get("status")) == "failed" and not bad:
-        message = clean(text_in(suite.get("message", "")))
-        yield TestCase(id=file, status=TestCaseStatus.ERROR, message=message)
+    if file.status == "failed" and not has_failed:
+        message = clean(as_record(file.message, str))
+        yield TestCase(id=path, status=TestCaseStatus.ERROR, message=message)
 
 
-def _case(file: str, test: dict[str, object]) -> TestCase:
-    groups = [text_in(each) for each in list_in(test.get("ancestorTitles"))]
-    status = _STATUSES.get(text_in(test.get("status")))
+def _case(path: str, test: _Test) -> TestCase:
+    status = _STATUSES.get(test.status)
     if status is None:
         raise UnreadableResultError("the result file holds an unknown status")
-    messages = [text_in(each) for each in list_in(test.get("failureMessages", []))]
     return TestCase(
-        id=NAME_SEPARATOR.join((file, *filter(None, groups), text_in(test.get("title")))),
+        id=NAME_SEPARATOR.join((path, *filter(None, test.groups), test.title)),
         status=status,
-        duration_seconds=seconds_in(test.get("duration"), scale=1000.0),
-        message=clean("\n".join(messages[:1])),
+        duration_seconds=test.milliseconds / 1000,
+        message=clean("\n".join(test.messages[:1])),
     )

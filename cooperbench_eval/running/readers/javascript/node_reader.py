@@ -14,6 +14,7 @@ did.
 import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from attrs import frozen
 
@@ -30,12 +31,10 @@ from cooperbench_eval.running.readers.protocol import (
     UnreadableResultError,
 )
 from cooperbench_eval.running.readers.results import (
+    as_record,
     clean,
-    object_in,
     parse_json,
     read_sessions,
-    seconds_in,
-    text_in,
     tree_path,
 )
 from cooperbench_eval.snapshot import Snapshot
@@ -71,15 +70,17 @@ NODE_READER = reader_in_node(launch=_launch, read=_read)
 
 @frozen(kw_only=True)
 class _Event:
-    passed: bool
+    """A line that `node_results.mjs` writes."""
+
+    passed: bool = False
     name: str
-    nesting: int
+    nesting: Any = None
     file: str
-    whole: bool
-    suite: bool
-    skip: bool
-    todo: bool
-    seconds: float
+    whole: bool = False
+    suite: bool = False
+    skip: bool = False
+    todo: bool = False
+    seconds: float = 0.0
     failure: str
     message: str
 
@@ -152,20 +153,7 @@ def _has_tests(file: str, tree: Snapshot) -> bool:
 
 
 def _event(line: bytes) -> _Event:
-    fields = object_in(parse_json(line))
-    nesting = fields.get("nesting")
-    if type(nesting) is not int or not 0 <= nesting < _DEPTH_LIMIT:
+    event = as_record(parse_json(line), _Event)
+    if type(event.nesting) is not int or not 0 <= event.nesting < _DEPTH_LIMIT:
         raise UnreadableResultError("the result file is not as our reporter writes it")
-    return _Event(
-        passed=fields.get("passed") is True,
-        name=text_in(fields.get("name")),
-        nesting=nesting,
-        file=text_in(fields.get("file")),
-        whole=fields.get("whole") is True,
-        suite=fields.get("suite") is True,
-        skip=fields.get("skip") is True,
-        todo=fields.get("todo") is True,
-        seconds=seconds_in(fields.get("seconds")),
-        failure=text_in(fields.get("failure")),
-        message=text_in(fields.get("message")),
-    )
+    return event

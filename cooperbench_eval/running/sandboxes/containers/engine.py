@@ -75,8 +75,8 @@ class ContainerState:
         is_settled: Whether the engine has finished its own work after that. Before,
             podman returns an empty archive for any of the container's files.
         exit_code: The exit status; 128 plus the signal's number for a signal.
-        out_of_memory: Whether the engine noticed that a process was killed for want of
-            memory. Podman 4.3 does not notice.
+        out_of_memory: Whether the engine noticed that a process was killed because memory
+            ran out. Podman 4.3 does not notice.
         process_id: Its first process, on the engine's machine; 0 if it has none.
     """
 

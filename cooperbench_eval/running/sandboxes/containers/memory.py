@@ -1,4 +1,4 @@
-"""Notices processes of a container that are killed for want of memory."""
+"""Notices processes of a container that are killed because memory ran out."""
 
 import re
 from contextlib import suppress
