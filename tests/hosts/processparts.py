@@ -95,7 +95,7 @@ def kill_worker():
 
 
 def leave_litter(word, mark):
-    """Leave a stubborn process and a folder behind."""
+    """Start a process that ignores SIGTERM, and leave a folder."""
     subprocess.Popen([sys.executable, "-S", "-c", STUBBORN, str(mark), word])
     Path(tempfile.mkdtemp(), "file").touch()
     until(Path(mark).exists)

@@ -9,7 +9,7 @@ from processparts import kill_worker, pair_that_sleeps, until
 import cooperbench_eval as ce
 
 
-@pytest.mark.parametrize("is_cancelled", [True, False])
+@pytest.mark.parametrize("is_cancelled", [True, pytest.param(False, marks=pytest.mark.long)])
 def test_a_pair_that_is_stopped_removes_its_containers(
     bare_image,  # noqa: F811
     find_containers,  # noqa: F811

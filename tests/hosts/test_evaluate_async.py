@@ -33,14 +33,14 @@ def start(tmp_path):
 
 
 def test_a_verdict_is_printed_when_it_is_there(start):
-    """And nothing else."""
+    """Nothing else is printed."""
     said, errors = start("1-2").communicate(timeout=120)
 
     assert (said, errors) == ("1-2: conflicts; naive unhandled, union correct\n", "")
 
 
 def test_a_deadline_ends_a_pair(start, tmp_path):
-    """And is told."""
+    """The line for the pair says so."""
     said, errors = start("1-2", "--timeout", "0.3").communicate(timeout=60)
 
     assert (said, errors) == ("1-2: not done within 0.3 seconds\n", "")

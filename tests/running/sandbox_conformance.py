@@ -175,7 +175,7 @@ class OwnLaws(SandboxLaws):
 
     def test_a_fork_bomb_is_bounded(self, run, bounded, word):
         """It does not grow far beyond its limit, ends, and leaves nothing."""
-        # Left alone it ends at four thousand, and sleeps.
+        # Unless it is stopped, it ends at four thousand, and sleeps.
         bomb = "b() { [ $1 -gt 11 ] || { b $(($1 + 1)) & b $(($1 + 1)) & sleep 30; }; }; b 1; wait"
         counts = []
         over = threading.Event()
@@ -206,7 +206,7 @@ class HostedLaws:
         exec(KEYS, tools)  # noqa: S102 - the same on both sides
 
         def run_two():
-            # Of this thread alone.
+            # Only those of this thread.
             if tools["call"]("join", "") < 0 or tools["call"]("add", "callers") < 0:
                 pytest.skip("no keys are to be had here")
             calls = [("find", "callers"), ("add", "runs"), ("find", "runs")]

@@ -1,4 +1,4 @@
-"""What is taken out of an archive, whoever made it, and what goes into one."""
+"""Archives: what is packed, and what is unpacked from one that is not trusted."""
 
 import io
 import tarfile

@@ -80,10 +80,10 @@ def test_a_cache_in_memory_arrives_empty_and_one_on_disk_is_shared(tmp_path):
 
 def _fill(job):
     cache, worker = job
-    for number in range(25):
+    for number in range(15):
         cache.put(f"{worker}-{number}", RESULT)
         cache.put("shared", RESULT)
-    return all(cache.get(f"{worker}-{number}") == RESULT for number in range(25))
+    return all(cache.get(f"{worker}-{number}") == RESULT for number in range(15))
 
 
 def test_many_processes_and_threads_share_one_file(tmp_path):
@@ -96,7 +96,7 @@ def test_many_processes_and_threads_share_one_file(tmp_path):
         done = [*pool.map(_fill, jobs[:2]), *threads.map(_fill, jobs[2:])]
 
     assert done == [True] * 6
-    assert all(cache.get(f"{w}-{n}") == RESULT for w in range(6) for n in range(25))
+    assert all(cache.get(f"{w}-{n}") == RESULT for w in range(6) for n in range(15))
 
 
 def test_a_writer_that_is_killed_harms_no_other_row(tmp_path):
@@ -110,7 +110,7 @@ for number in range(10_000):
     print(number, flush=True)
 """
     file = tmp_path / "cache"
-    for _ in range(3):
+    for _ in range(2):
         process = subprocess.Popen((sys.executable, "-c", script, file), stdout=subprocess.PIPE)
         known = [int(process.stdout.readline()) for _ in range(5)]
         os.kill(process.pid, signal.SIGKILL)

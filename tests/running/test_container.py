@@ -1,4 +1,4 @@
-"""The container sandbox: its options, what hostile code leaves behind, and what is cleaned up."""
+"""The container sandbox: its options, the files that hostile code leaves, and the clean-up."""
 
 import os
 import pickle
@@ -127,7 +127,14 @@ def test_root_has_no_privileges(run):
     assert (words["NoNewPrivs:"], words["Seccomp:"]) == ("1", "2")
 
 
-@pytest.mark.parametrize("user", ["1000", "1000:1000", "somebody"])
+@pytest.mark.parametrize(
+    "user",
+    [
+        "1000:1000",
+        pytest.param("1000", marks=pytest.mark.long),
+        pytest.param("somebody", marks=pytest.mark.long),
+    ],
+)
 def test_another_user_may_write_where_root_may(run, places, user):
     """The tree, the scratch directory and the home; the user is a number or a name."""
     tree, scratch = places
@@ -141,6 +148,7 @@ def test_another_user_may_write_where_root_may(run, places, user):
     assert (scratch / "out").read_text() == "y\n"
 
 
+@pytest.mark.long
 def test_an_unknown_user_is_the_sandboxs_failure(run, leftovers):
     """The error has the engine's message, and no container is left."""
     with pytest.raises(SandboxError, match="nobody-at-all"):
@@ -149,6 +157,7 @@ def test_an_unknown_user_is_the_sandboxs_failure(run, leftovers):
     assert leftovers() == []
 
 
+@pytest.mark.long
 def test_there_is_a_network_only_on_request(run):
     """Otherwise there is only the loopback interface."""
     execution = run("cat /proc/net/dev", network=True)
@@ -156,6 +165,7 @@ def test_there_is_a_network_only_on_request(run):
     assert len(execution.output.splitlines()) > 3
 
 
+@pytest.mark.long
 def test_processors_are_bounded(run):
     """The engine limits the time of two busy processes."""
     script = """
@@ -199,6 +209,7 @@ def test_files_are_copied_in_as_they_are(run, places):
     assert execution.output.decode() == "ran\n../../../../../../etc/passwd\nempty\nodd\ndeep\n"
 
 
+@pytest.mark.long
 def test_a_patch_of_any_size_is_copied_in(run, places):
     """Defect 26: files are sent as an archive, not in an argument of 128 kB."""
     tree, _ = places
@@ -209,6 +220,7 @@ def test_a_patch_of_any_size_is_copied_in(run, places):
     assert execution.output == b"5242880\n"
 
 
+@pytest.mark.long
 def test_without_a_shell_the_command_is_the_first_process(run):
     """Both streams arrive, arguments are unchanged, a missing command is an error."""
     script = 'echo $$; echo err >&2; echo "$0"; exit 3'
@@ -230,12 +242,14 @@ def test_without_a_shell_only_text_is_accepted(run):
         run("echo", "\udcff", shell=None)
 
 
+@pytest.mark.long
 def test_an_image_without_the_shell_is_an_error(run):
     """The error names the missing shell."""
     with pytest.raises(TestRunError, match="/bin/no-shell"):
         run("true", shell="/bin/no-shell")  # noqa: S604 - a path
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("shell", ["/bin/sh", "/bin/ash"])
 def test_a_started_command_cannot_pretend_that_it_did_not_start(run, shell, monkeypatch):
     """Neither by its exit status nor by any output."""
@@ -251,6 +265,7 @@ def test_a_started_command_cannot_pretend_that_it_did_not_start(run, shell, monk
 # --- what the engine is -------------------------------------------------------
 
 
+@pytest.mark.long
 def test_a_missing_image_is_the_callers_mistake(engine, places):  # noqa: F811
     """Unless it may be fetched and its registry cannot be reached."""
     tree, scratch = places
@@ -395,6 +410,7 @@ ln -s /etc/passwd l; chmod 0 a/b/r; echo 'echo ran' >x; chmod +x x; : >"$(printf
     assert [os.access(scratch / name, os.X_OK) for name in ("x", "mine")] == [True, False]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "script",
     [
@@ -423,6 +439,7 @@ def test_files_that_confuse_an_engine_do_no_harm(run, places, leftovers, script)
     assert leftovers() == []
 
 
+@pytest.mark.long
 def test_the_files_copied_back_are_bounded(run, places, monkeypatch):
     """By their number and by their size; the others are left out."""
     _, scratch = places
@@ -453,6 +470,7 @@ def test_a_deadline_is_kept(run, leftovers):
     assert leftovers() == []
 
 
+@pytest.mark.long
 def test_removal_does_not_wait(run):
     """Defect 27: a first process that ignores signals costs no five seconds."""
     started = time.monotonic()
@@ -465,8 +483,9 @@ def test_removal_does_not_wait(run):
 # --- what is left -------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_a_failed_creation_leaves_no_container(run, leftovers):
-    """Defect 27: nothing is left behind."""
+    """Defect 27: no container is left."""
     with pytest.raises(SandboxError):
         run("true", workdir="not absolute")
     with pytest.raises(SandboxError):
@@ -475,6 +494,7 @@ def test_a_failed_creation_leaves_no_container(run, leftovers):
     assert leftovers() == []
 
 
+@pytest.mark.long
 def test_files_that_cannot_be_read_are_the_sandboxs_failure(run, places, leftovers, monkeypatch):
     """The container is removed."""
     tree, _ = places
@@ -495,6 +515,7 @@ def test_files_that_cannot_be_read_are_the_sandboxs_failure(run, places, leftove
     assert leftovers() == []
 
 
+@pytest.mark.long
 def test_an_interrupted_caller_leaves_no_container(start_caller, leftovers):
     """Control-C removes the container, and is raised."""
     caller = start_caller("""
@@ -531,6 +552,7 @@ time.sleep(60)
         os.kill(sibling, signal.SIGKILL)
 
 
+@pytest.mark.long
 def test_a_forked_process_has_its_own_watchdog(start_caller, leftovers):
     """Its containers are removed when it ends, and not earlier."""
     caller = start_caller(
@@ -556,6 +578,7 @@ run("sleep 60", "b")
     assert leftovers(within_seconds=10) == []
 
 
+@pytest.mark.long
 def test_a_process_that_ends_does_not_wait_for_its_watchdog(start_caller, word):
     """The watchdog ends with it."""
     script = "run('true', 'a'); print('done', flush=True); run('sleep 1', 'b')"
@@ -585,6 +608,7 @@ def test_without_a_watchdog_no_container_is_created(run, leftovers, monkeypatch,
     assert leftovers() == []
 
 
+@pytest.mark.long
 def test_a_killed_watchdog_is_replaced(start_caller, leftovers, tmp_path, word):
     """The new one covers later containers and those that run."""
     caller = start_caller("""
@@ -606,6 +630,7 @@ time.sleep(60)
     assert leftovers(within_seconds=10) == []
 
 
+@pytest.mark.long
 def test_leftover_containers_are_reaped(start_caller, leftovers, word):
     """Only those of processes that have ended."""
     gone = start_caller("run('sleep 60', 'a')")
@@ -645,8 +670,8 @@ def watchdogs_of(word):
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
-            command, told = ((folder / name).read_bytes() for name in ("cmdline", "environ"))
-            if b"/watchdog.py" in command and word.encode() in told:
+            command, variables = ((folder / n).read_bytes() for n in ("cmdline", "environ"))
+            if b"/watchdog.py" in command and word.encode() in variables:
                 found.append(int(folder.name))
     return found
 
@@ -656,6 +681,7 @@ def alive(process_ids):
     return any(Path(f"/proc/{each}").exists() for each in process_ids)
 
 
+@pytest.mark.long
 def test_a_request_during_the_end_of_a_process_is_retried(run, monkeypatch):
     """Podman may fail then; an error that stays is raised."""
     stumbles = [3, 1000]

@@ -260,6 +260,6 @@ def test_a_missing_image_is_not_a_repository_error(engine, tmp_path):  # noqa: F
 
 
 def git(folder, *command):
-    """Run git as nobody in particular."""
+    """Run git without the settings of any user."""
     who = ("-c", "user.name=toy", "-c", "user.email=toy@localhost")
     subprocess.run(["git", *who, *command], cwd=folder, check=True)

@@ -144,6 +144,7 @@ def test_files_that_steer_the_run_have_no_say(name, one_runner):
     assert set(result.restored_files) == IN_STEERING_FILES[name].keys() - {"evil.py"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "name",
     [
@@ -156,7 +157,7 @@ def test_files_that_steer_the_run_have_no_say(name, one_runner):
         "an installed plug-in",
     ],
 )
-def test_these_would_pass_if_nobody_looked(name):
+def test_these_would_pass_without_our_checks(name):
     """With the patch's own files, and without required tests, the forgery succeeds."""
     runner = TestRunner(control_files="keep", require_new_tests=False)
 
@@ -253,7 +254,7 @@ def test_bug(): assert 0
     assert run({}, suite).status is TestStatus.PASSED
 
 
-def test_a_process_left_behind_does_not_edit_the_next_run():
+def test_a_process_that_stays_does_not_edit_the_next_run():
     """It is killed together with the run that started it."""
     evil = """
 import os, time

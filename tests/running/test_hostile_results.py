@@ -105,7 +105,7 @@ def test_random_bytes_are_read_or_refused(read_any, kind, data):
         believed(partial(read_any, kind, exit_code=exit_code), data)
 
 
-MANY = 50_000
+MANY = 20_000
 LONG = {
     "one long line": b"a" * 4_000_000,
     "opening brackets": b"[" * 4_000_000,
@@ -125,11 +125,11 @@ LONG = {
 
 @pytest.mark.parametrize("data", LONG.values(), ids=LONG)
 def test_a_long_result_takes_no_long_time(read_any, data):
-    """Every reader reads or refuses a few megabytes in about a second."""
+    """Every reader reads or refuses up to a few megabytes in less than a second."""
     for kind in SAMPLES:
         started = time.process_time()
         believed(partial(read_any, kind), data)
-        assert time.process_time() - started < 1.5, kind
+        assert time.process_time() - started < 1.0, kind
 
 
 @pytest.mark.parametrize("seconds", ["-1", "1e999", "1e300", "true", '"1"', "null", "[]"])

@@ -61,7 +61,7 @@ def read(tmp_path):
 
 @live
 @BOTH
-@pytest.mark.parametrize("start", ["program", "npm"])
+@pytest.mark.parametrize("start", ["program", pytest.param("npm", marks=pytest.mark.long)])
 def test_every_way_to_end_has_its_status(run_suite, framework, start):
     """Started directly or by npm; output of the tests is ignored."""
     command = PROGRAMS[framework] if start == "program" else ("npm", "run", framework)
@@ -75,7 +75,7 @@ def test_every_way_to_end_has_its_status(run_suite, framework, start):
 
 @live
 @BOTH
-def test_an_early_end_and_an_empty_one_are_told_apart(run_suite, framework):
+def test_an_early_end_is_distinguished_from_an_empty_run(run_suite, framework):
     """Code that exits with 0 is inconclusive; a run without test files has no tests."""
     setup = (("ln", "-s", str(Path(TOOLS).absolute()), "node_modules"),)
     tools = {"framework": framework, "setup": setup}

@@ -63,11 +63,11 @@ def test_every_way_to_end_has_its_status(run_node, command):
 
 def test_a_reporter_of_the_suites_own_is_kept(run_node):
     """Node requires a destination for each reporter."""
-    alone = run_node(GOOD, ("node", "--test-reporter", "tap", "--test"))
+    single = run_node(GOOD, ("node", "--test-reporter", "tap", "--test"))
     flags = ("--test-reporter=tap", "--test-reporter-destination=stdout")
     both = run_node(GOOD, ("node", *flags, "--test"))
 
-    for result in (alone, both):
+    for result in (single, both):
         assert result.status is TestStatus.PASSED
         assert result.output.startswith("TAP version 13")
 

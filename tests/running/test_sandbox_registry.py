@@ -1,4 +1,4 @@
-"""Sandboxes by name, and the one that nobody chose."""
+"""Sandboxes by name, and the default one."""
 
 import functools
 import sys
@@ -120,7 +120,7 @@ LIMITS = {"processes": 4096}
 
 
 def test_the_default_isolates_where_it_can(bubblewrap):
-    """Bubblewrap works, hence is the default."""
+    """Bubblewrap works, so it is the default."""
     assert ce.bubblewrap_problem() is None
     limits = LIMITS | {"memory_bytes": ce.default_sandbox().memory_bytes}
     assert ce.default_sandbox() == bubblewrap(**limits)

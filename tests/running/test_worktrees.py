@@ -197,7 +197,7 @@ def test_folders_deeper_than_a_path_is_long_are_removed():
     work_trees = WorkTrees()
     with work_trees.lend(BASE, BASE) as root:
         here = os.open(root, os.O_RDONLY)
-        for _ in range(1500):
+        for _ in range(1100):
             os.mkdir("deep", dir_fd=here)
             below = os.open("deep", os.O_RDONLY, dir_fd=here)
             os.close(here)
