@@ -22,7 +22,7 @@ from cooperbench_eval.models import (
     TestResult,
     TestStatus,
     UsageTotals,
-    count_cases,
+    name_counts,
     total_usage,
 )
 from cooperbench_eval.reporting.blame import BlameKind
@@ -303,7 +303,7 @@ def _attempt(report: MergeReport, attempt: Attempt) -> AttemptFacts:
         feature1_tests=_run(attempt.feature1_tests),
         feature2_tests=_run(attempt.feature2_tests),
         duration_seconds=attempt.duration_seconds,
-        **asdict(total_usage(attempt.usage)),
+        **asdict(total_usage(attempt.usage), recurse=False),
         failure=_one_line(attempt.failure),
         service_failed=attempt.service_failed,
     )
@@ -320,5 +320,5 @@ def _run(tests: TestResult | None) -> RunFacts | None:
     return RunFacts(
         status=tests.status,
         duration_seconds=tests.duration_seconds,
-        **asdict(count_cases(tests.cases)),
+        **name_counts(tests.cases),
     )

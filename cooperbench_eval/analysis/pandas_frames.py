@@ -1,7 +1,7 @@
 """Tables as pandas data frames: the adapter to pandas."""
 
 import datetime as dt
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
@@ -22,7 +22,7 @@ _DTYPES = {
 }
 
 
-def pandas_frame(kinds: Mapping[str, type], rows: Iterable[tuple[Any, ...]]) -> DataFrame:
+def pandas_frame(kinds: Mapping[str, type], rows: Iterable[Sequence[Any]]) -> DataFrame:
     """Make a frame of *rows*; *kinds* are the columns' names and types."""
     values = list(zip(*rows, strict=True)) or [()] * len(kinds)
     series = {

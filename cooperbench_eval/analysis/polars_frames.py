@@ -1,7 +1,7 @@
 """Tables as polars data frames: the adapter to polars."""
 
 import datetime as dt
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
@@ -22,7 +22,7 @@ _DTYPES = {
 }
 
 
-def polars_frame(kinds: Mapping[str, type], rows: Iterable[tuple[Any, ...]]) -> DataFrame:
+def polars_frame(kinds: Mapping[str, type], rows: Iterable[Sequence[Any]]) -> DataFrame:
     """Make a frame of *rows*; *kinds* are the columns' names and types."""
     schema = {name: _dtype(kind) for name, kind in kinds.items()}
     return DataFrame(list(rows), schema=schema, orient="row")

@@ -2,11 +2,12 @@
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 
 from attrs import asdict, frozen
 
 from cooperbench_eval.analysis.comparing import Comparisons, comparison_of
+from cooperbench_eval.analysis.facts import PairFacts
 from cooperbench_eval.analysis.grouping import By, group_names, make_key, sorted_keys
 from cooperbench_eval.analysis.policies import POLICIES, Policy, find_policies
 from cooperbench_eval.analysis.rates import Distribution, Rate
@@ -70,18 +71,21 @@ def summarize(
     names = group_names(by)
     judges = find_policies(policies)
     reached = None if gold is None else gold_answers(iterate_facts(gold), judges)
-    key_of = None if by is None else make_key(by)
-    whole = Tally()
+    key_of: Callable[[PairFacts], Hashable] = _no_key if by is None else make_key(by)
     tallies: defaultdict[Hashable, Tally] = defaultdict(Tally)
     for facts in iterate_facts(reports):
         of_gold = None if reached is None else reached.get(PairId.of(facts).key)
-        answers = answers_of(facts, judges)
-        whole.add(facts, answers, of_gold)
-        if key_of is not None:
-            tallies[key_of(facts)].add(facts, answers, of_gold)
+        tallies[key_of(facts)].add(facts, answers_of(facts, judges), of_gold)
     build = _Builder(policies=judges, has_gold=gold is not None, confidence=confidence)
-    groups = {key: build.summary(tallies[key]) for key in sorted_keys(tallies)}
+    groups = {key: build.summary(tallies[key]) for key in sorted_keys(tallies)} if names else {}
+    whole = Tally()
+    for tally in tallies.values():
+        whole += tally
     return build.summary(whole, by=names, groups=groups)
+
+
+def _no_key(_: PairFacts) -> Hashable:
+    return None
 
 
 _FIRST_STRATEGIES = POLICIES["paper"].strategies

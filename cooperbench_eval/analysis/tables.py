@@ -8,6 +8,7 @@ facts; tests and conflicts need the reports themselves.
 import datetime as dt
 from collections.abc import Callable, Iterable, Iterator
 from enum import StrEnum
+from io import BytesIO
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
 __all__ = ["Level", "columns_of", "to_pandas", "to_polars", "to_records"]
 
 _Kind = type[int | float | str | bool | dt.datetime | StrEnum]
-_Row = tuple[Any, ...]
+_Row = list[Any]
 
 
 class Level(StrEnum):
@@ -129,19 +130,33 @@ def _table(reports: FactsSource, level: str) -> tuple[dict[str, _Kind], Iterator
         pairs = iterate_reports(reports, f"a table of {level}")
     else:
         pairs = iterate_facts(reports)
-    return {each.name: each.kind for each in columns_of(Level(level))}, _rows(table, pairs)
+    return columns_of(Level(level)), _rows(table, pairs)
 
 
 def _rows(table: "_Table", pairs: Iterable[Any]) -> Iterator[_Row]:
+    columns = (_IDENTITY, *table.columns)
+    kinds = [kind for each in columns for kind in each.kinds.values()]
+    converters = [
+        (place, _CONVERTERS.get(kind, _value_of_enum))
+        for place, kind in enumerate(kinds)
+        if kind not in _SCALARS
+    ]
     for pair in pairs:
-        identity = [column.value(pair) for column in _IDENTITY]
+        identity = _IDENTITY.get(pair)
         for thing in table.things(pair):
-            yield (*identity, *(column.value(thing) for column in table.columns))
+            row = [*identity]
+            for each in table.columns:
+                row += each.get(thing)
+            for place, convert in converters:
+                if row[place] is not None:
+                    row[place] = convert(row[place])
+            yield row
 
 
-def columns_of(level: Level) -> tuple["_Column", ...]:
-    """Return the columns of a table, in their order."""
-    return _IDENTITY + _TABLES[level].columns
+def columns_of(level: Level) -> dict[str, _Kind]:
+    """Return the names and types of a table's columns, in their order."""
+    groups = (_IDENTITY, *_TABLES[level].columns)
+    return {name: kind for group in groups for name, kind in group.kinds.items()}
 
 
 # --- columns -----------------------------------------------------------------
@@ -158,67 +173,60 @@ def _in_utc(time: dt.datetime) -> dt.datetime:
 
 _SCALARS = (int, float, bool)
 _CONVERTERS: dict[_Kind, Callable[[Any], Any]] = {str: _text, dt.datetime: _in_utc}
-_value_of_enum = attrgetter("value")
+_value_of_enum = attrgetter("_value_")  # faster than the property `value`
 
 
 @frozen
-class _Column:
-    """A column.
+class _Columns:
+    """Columns whose values are taken together, which is faster than one by one.
 
     Attributes:
-        name: Its name.
-        kind: The type of every value in it that is not `None`.
-        get: Takes the value from the thing that a row is about.
+        get: Takes the values from the thing that a row is about.
+        kinds: For each column its name, and the type of every value in it that is not
+            `None`.
     """
 
-    name: str
-    kind: _Kind
-    get: Callable[[Any], Any]
-
-    def value(self, thing: object) -> Any:
-        """Return the value as a scalar that every library accepts."""
-        value = self.get(thing)
-        if value is None or self.kind in _SCALARS:
-            return value
-        return _CONVERTERS.get(self.kind, _value_of_enum)(value)
+    get: Callable[[Any], tuple[Any, ...]]
+    kinds: dict[str, _Kind]
 
 
-def _attributes(**kinds: _Kind) -> tuple[_Column, ...]:
-    """Return columns that have the names of attributes."""
-    return tuple(_Column(name, kind, attrgetter(name)) for name, kind in kinds.items())
+def _attributes(*paths: str, **kinds: _Kind) -> _Columns:
+    """Return two or more columns; *paths* are their attributes if the names differ."""
+    return _Columns(attrgetter(*(paths or kinds)), kinds)
 
 
 def _passed(tests: RunFacts | None) -> bool | None:
     return tests.passed if tests is not None and tests.was_run else None
 
 
-_RUN = (
-    *_attributes(status=TestStatus),
-    _Column("passed", bool, _passed),
-    *_attributes(**{each.name: int for each in fields(CaseCounts)}),
-    *_attributes(total_tests=int, duration_seconds=float),
+_CASES = _attributes(
+    **{each.name: int for each in fields(CaseCounts)}, total_tests=int, duration_seconds=float
 )
 
 
-def _run(prefix: str, tests: str) -> Iterator[_Column]:
-    """Yield the columns about the run in the attribute *tests*."""
-    for column in _RUN:
-        yield _Column(f"{prefix}_{column.name}", column.kind, _of_run(tests, column.get))
+def _run(prefix: str, tests: str) -> _Columns:
+    """Return the columns about the run in the attribute *tests*."""
+    kinds = {"status": TestStatus, "passed": bool, **_CASES.kinds}
+    run_of = attrgetter(tests)
+
+    def get(thing: object) -> tuple[Any, ...]:
+        run = run_of(thing)
+        if run is None:
+            return (None,) * len(kinds)
+        return run.status, _passed(run), *_CASES.get(run)
+
+    return _Columns(get, {f"{prefix}_{name}": kind for name, kind in kinds.items()})
 
 
-def _of_run(tests: str, get: Callable[[RunFacts], Any]) -> Callable[[Any], Any]:
-    def of_run(thing: object) -> Any:
-        run = getattr(thing, tests)
-        return None if run is None else get(run)
-
-    return of_run
-
-
-_IDENTITY = (
-    *_attributes(repo_name=str, task_id=int),
-    _Column("feature1", int, attrgetter("feature1.number")),
-    _Column("feature2", int, attrgetter("feature2.number")),
-    *_attributes(model=str, setting=str, k=int),
+_IDENTITY = _attributes(
+    *("repo_name", "task_id", "feature1.number", "feature2.number", "model", "setting", "k"),
+    repo_name=str,
+    task_id=int,
+    feature1=int,
+    feature2=int,
+    model=str,
+    setting=str,
+    k=int,
 )
 
 
@@ -266,21 +274,20 @@ def _runs(report: MergeReport) -> Iterator[tuple[int, RunKind, str | None, TestR
         yield two.number, RunKind.MERGED, attempt.strategy, attempt.feature2_tests
 
 
-def _correct(attempt: AttemptFacts) -> bool | None:
+def _correct(attempt: AttemptFacts) -> tuple[bool | None]:
     answer = answer_of(attempt)
-    return answer == CORRECT if has_answer(answer) else None
+    return (answer == CORRECT if has_answer(answer) else None,)
 
 
-def _lines(side: str) -> _Column:
-    """Return the column that counts the lines of a conflict's *side*."""
+def _passed_alone(pair: PairFacts) -> tuple[bool | None, bool | None]:
+    return _passed(pair.feature1.tests), _passed(pair.feature2.tests)
 
-    def count(conflict: Conflict) -> int | None:
-        text: bytes | None = getattr(conflict, side)
-        if text is None or not conflict.has_lines:
-            return None
-        return text.count(b"\n") + (not text.endswith(b"\n") and bool(text))
 
-    return _Column(f"{side}_lines", int, count)
+def _lines(conflict: Conflict) -> tuple[int | None, ...]:
+    texts = (conflict.base, conflict.ours, conflict.theirs)
+    if not conflict.has_lines:
+        return (None,) * len(texts)
+    return tuple(None if text is None else len(BytesIO(text).readlines()) for text in texts)
 
 
 @frozen(kw_only=True)
@@ -295,14 +302,14 @@ class _Table:
 
     things: Callable[[Any], Iterable[Any]]
     needs_reports: bool = False
-    columns: tuple[_Column, ...]
+    columns: tuple[_Columns, ...]
 
 
 _TABLES = {
     Level.PAIRS: _Table(
         things=lambda pair: (pair,),
         columns=(
-            *_attributes(
+            _attributes(
                 timestamp=dt.datetime,
                 language=str,
                 base_tree_id=str,
@@ -314,53 +321,61 @@ _TABLES = {
                 severity=Severity,
                 failure=FailureKind,
             ),
-            _Column("feature1_patch", PatchStatus, attrgetter("feature1.patch_status")),
-            _Column("feature2_patch", PatchStatus, attrgetter("feature2.patch_status")),
-            _Column("feature1_passed", bool, lambda pair: _passed(pair.feature1.tests)),
-            _Column("feature2_passed", bool, lambda pair: _passed(pair.feature2.tests)),
+            _attributes(
+                *("feature1.patch_status", "feature2.patch_status"),
+                feature1_patch=PatchStatus,
+                feature2_patch=PatchStatus,
+            ),
+            _Columns(_passed_alone, {"feature1_passed": bool, "feature2_passed": bool}),
         ),
     ),
     Level.ATTEMPTS: _Table(
         things=attrgetter("attempts"),
         columns=(
-            *_attributes(strategy=str, status=MergeStatus, verdict=Verdict),
-            _Column("correct", bool, _correct),
-            *_attributes(blame=BlameKind, conflicts_met=int),
-            *_attributes(conflict_sections=int, conflict_score=int),
-            *_run("feature1", "feature1_tests"),
-            *_run("feature2", "feature2_tests"),
-            *_attributes(duration_seconds=float),
-            *_attributes(**{name: float if name == "cost_usd" else int for name in USAGE}),
-            *_attributes(failure=str, service_failed=bool),
+            _attributes(strategy=str, status=MergeStatus, verdict=Verdict),
+            _Columns(_correct, {"correct": bool}),
+            _attributes(
+                blame=BlameKind, conflicts_met=int, conflict_sections=int, conflict_score=int
+            ),
+            _run("feature1", "feature1_tests"),
+            _run("feature2", "feature2_tests"),
+            _attributes(
+                duration_seconds=float,
+                **{name: float if name == "cost_usd" else int for name in USAGE},
+                failure=str,
+                service_failed=bool,
+            ),
         ),
     ),
     Level.FEATURES: _Table(
         things=attrgetter("feature1", "feature2"),
         columns=(
-            _Column("feature", int, attrgetter("number")),
-            *_attributes(patch_status=PatchStatus),
-            *_run("alone", "tests"),
-            *_run("base", "base_tests"),
-            *_run("other", "other_tests"),
+            _attributes("number", "patch_status", feature=int, patch_status=PatchStatus),
+            _run("alone", "tests"),
+            _run("base", "base_tests"),
+            _run("other", "other_tests"),
         ),
     ),
     Level.TESTS: _Table(
         things=_cases,
         needs_reports=True,
         columns=(
-            *_attributes(feature=int, run=RunKind, strategy=str),
-            _Column("id", str, attrgetter("case.id")),
-            _Column("status", TestCaseStatus, attrgetter("case.status")),
-            _Column("duration_seconds", float, attrgetter("case.duration_seconds")),
-            _Column("message", str, attrgetter("case.message")),
+            _attributes(feature=int, run=RunKind, strategy=str),
+            _attributes(
+                *("case.id", "case.status", "case.duration_seconds", "case.message"),
+                id=str,
+                status=TestCaseStatus,
+                duration_seconds=float,
+                message=str,
+            ),
         ),
     ),
     Level.CONFLICTS: _Table(
         things=attrgetter("conflicts"),
         needs_reports=True,
         columns=(
-            *_attributes(path=str, kind=ConflictKind, line=int),
-            *map(_lines, ("base", "ours", "theirs")),
+            _attributes(path=str, kind=ConflictKind, line=int),
+            _Columns(_lines, {"base_lines": int, "ours_lines": int, "theirs_lines": int}),
         ),
     ),
 }

@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple, Self
 
-from attrs import define, field, frozen
+from attrs import define, field, fields, frozen
 
 from cooperbench_eval.analysis.facts import AttemptFacts, PairFacts, RunFacts
 from cooperbench_eval.analysis.policies import POLICIES, Policy, PolicyVerdict
@@ -138,7 +138,19 @@ def _numbers() -> "array[float]":
 
 
 @define
-class RunTally:
+class _Counts:
+    """Counts that are added field by field."""
+
+    def __iadd__(self, other: Self) -> Self:
+        for each in fields(type(self)):
+            total = getattr(self, each.name)
+            total += getattr(other, each.name)
+            setattr(self, each.name, total)
+        return self
+
+
+@define
+class RunTally(_Counts):
     """Test runs: how many count, how many pass, and their cases."""
 
     run: int = 0
@@ -160,7 +172,7 @@ class RunTally:
 
 
 @define
-class AttemptTally:
+class AttemptTally(_Counts):
     """One strategy's rows without their verdicts.
 
     *costs* are kept one by one, because a sum that is rounded at each step would depend on
@@ -185,8 +197,15 @@ class AttemptTally:
             self.costs.append(attempt.cost_usd)
 
 
+class _ByStrategy(defaultdict[str, AttemptTally]):
+    def __iadd__(self, other: Mapping[str, AttemptTally]) -> Self:
+        for name, tally in other.items():
+            self[name] += tally
+        return self
+
+
 @define
-class Tally:
+class Tally(_Counts):
     """Everything that is counted over pairs.
 
     Attributes:
@@ -198,22 +217,21 @@ class Tally:
         alone: The runs of each feature's own tests on its own patch.
         attempts: The rows of each strategy.
         scores: The naive merge's conflict score of each pair that has one.
-        tries: The hashes of the identities that were evaluated.
+        tries: How many evaluated pairs have which identity, as its hash.
     """
 
     answers: Counter[tuple[PairAnswers, PairAnswers | None]] = field(factory=Counter)
     statuses: Counter[PairStatus] = field(factory=Counter)
     failures: Counter[FailureKind] = field(factory=Counter)
     alone: RunTally = field(factory=RunTally)
-    attempts: defaultdict[str, AttemptTally] = field(factory=lambda: defaultdict(AttemptTally))
+    attempts: defaultdict[str, AttemptTally] = field(factory=lambda: _ByStrategy(AttemptTally))
     scores: "array[float]" = field(factory=_numbers)
-    tries: set[int] = field(factory=set)
+    tries: Counter[int] = field(factory=Counter)
 
     @property
     def repeated(self) -> int:
         """Evaluated pairs that repeat the same try at the same pair."""
-        evaluated = self.answers.total() - self.statuses[PairStatus.NOT_EVALUATED]
-        return evaluated - len(self.tries)
+        return self.tries.total() - len(self.tries)
 
     def add(self, facts: PairFacts, answers: PairAnswers, gold: PairAnswers | None = None) -> None:
         """Count a pair."""
@@ -224,7 +242,7 @@ class Tally:
         if facts.conflict_score is not None:
             self.scores.append(facts.conflict_score)
         if facts.merge_status is not PairStatus.NOT_EVALUATED:
-            self.tries.add(hash(PairId.of(facts)))
+            self.tries[hash(PairId.of(facts))] += 1
         self.alone.add(facts.feature1.tests)
         self.alone.add(facts.feature2.tests)
         for attempt in facts.attempts:

@@ -272,6 +272,8 @@ class UsageTotals:
 
     def __add__(self, other: "UsageTotals") -> "UsageTotals":
         """Add the totals of more requests."""
+        if not (other.requests or other.prompt_tokens or other.completion_tokens):
+            return self
         requests = self.requests + other.requests
         unpriced = self.unpriced_requests + other.unpriced_requests
         cost = (self.cost_usd or 0.0) + (other.cost_usd or 0.0)

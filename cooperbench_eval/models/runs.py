@@ -20,6 +20,7 @@ __all__ = [
     "TestResult",
     "TestStatus",
     "count_cases",
+    "name_counts",
 ]
 
 
@@ -70,7 +71,10 @@ class TestStatus(StrEnum):
 
         A tests patch that was rejected and a sandbox that failed say nothing.
         """
-        return self is not TestStatus.PATCH_REJECTED and self is not TestStatus.INFRASTRUCTURE_ERROR
+        return self not in _NOT_RUN
+
+
+_NOT_RUN = frozenset({TestStatus.PATCH_REJECTED, TestStatus.INFRASTRUCTURE_ERROR})
 
 
 class RepeatPolicy(StrEnum):
@@ -145,8 +149,16 @@ class CaseCounts:
 
 def count_cases(cases: Iterable[TestCase]) -> CaseCounts:
     """Count *cases* in one pass, because a run may have many thousands."""
-    counts = Counter(map(attrgetter("status"), cases))
-    return CaseCounts(**{f"{status.value}_tests": count for status, count in counts.items()})
+    return CaseCounts(**name_counts(cases))
+
+
+def name_counts(cases: Iterable[TestCase]) -> dict[str, int]:
+    """Return the numbers of *cases* that are not zero, by the names of `CaseCounts`."""
+    counts = Counter(map(_status_of, cases))
+    return {f"{status.value}_tests": count for status, count in counts.items()}
+
+
+_status_of = attrgetter("status")
 
 
 COUNTS = (*(each.name for each in fields(CaseCounts)), "total_tests", "pass_rate")

@@ -36,7 +36,7 @@ def read_back(frame):
 def test_records_are_plain_and_have_the_columns_of_their_level(report):
     """No enum, no bytes, and nothing that UTF-8 cannot say."""
     for level in Level:
-        names = [column.name for column in columns_of(level)]
+        names = list(columns_of(level))
         for record in to_records([report], level):
             assert list(record) == names
             assert all(type(value) in PLAIN for value in record.values())
@@ -61,12 +61,12 @@ def test_a_frame_of_nothing_has_all_columns_in_their_types(level):
 
     pandas, polars = to_pandas([], level), to_polars([], level)
 
-    assert list(pandas.columns) == polars.columns == [column.name for column in columns]
-    for column in columns:
-        if issubclass(column.kind, StrEnum):
-            members = [member.value for member in column.kind]
-            assert list(pandas[column.name].cat.categories) == members
-            assert polars.schema[column.name] == pl.Enum(members)
+    assert list(pandas.columns) == polars.columns == list(columns)
+    for name, kind in columns.items():
+        if issubclass(kind, StrEnum):
+            members = [member.value for member in kind]
+            assert list(pandas[name].cat.categories) == members
+            assert polars.schema[name] == pl.Enum(members)
     assert to_records([], level) == []
 
 
