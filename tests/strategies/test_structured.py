@@ -214,15 +214,16 @@ def test_lines_that_the_line_merge_settled_stay_if_asked_for():
     assert [row.reason for row in outcome.ledger] == ["lines outside of the conflict would change"]
 
 
-def test_that_breaks_one_law_of_strategies():
-    """It is opted out of with that reason, and kept with the option off."""
+@pytest.mark.parametrize("name", ["structured", "cascade"])
+def test_merging_settled_lines_again_breaks_one_law_of_strategies(name):
+    """Both strategies opt out of it for this reason. With the option off the law is kept."""
     base, ours, theirs = (ce.Snapshot.from_files({"f.py": ce.Entry(text)}) for text in MISALIGNED)
     sides = (ce.Changes.between(base, side) for side in (ours, theirs))
     case = MergeCase(base=base, ours=next(sides), theirs=next(sides))
     (law,) = [law for law in STRATEGY_LAWS if law.name == "untouched_bytes"]
 
     with pytest.raises(BrokenError) as caught:
-        law.check(StrategyTrial(StructuredStrategy()), case)
+        law.check(StrategyTrial(ce.get_strategy(name)), case)
 
     assert "outside of what both sides changed" in caught.value.counterexample.wanted
     law.check(StrategyTrial(SETTLED), case)

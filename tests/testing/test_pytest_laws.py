@@ -25,7 +25,7 @@ class Numbers:
 
 class Laws(StrategyLaws):
     """Makes nothing yet, so there is nothing to collect."""
-    examples = 12
+    examples = 6
 
 class TestUnion(Laws):
     opt_out = {"symmetry": "ours comes first"}

@@ -52,6 +52,14 @@ CULPRITS = [
     ("clean_start", broken.Wrapped, "output b'/"),
 ]
 
+# These take a second or more, because a law waits that long or reads much.
+LONG = {
+    "input-LeavesInputOpen",
+    "large_output-KeepsTheHead",
+    "deadline-TellsNoTime",
+    "deadline-HidesTheDeadline",
+}
+
 # Folders of the machine that a law writes to if the sandbox does not isolate.
 SHARED = [Path(name) for name in ("/", "/tmp", "/var/tmp", "/dev/shm")]  # noqa: S108 - looked into
 
@@ -62,7 +70,7 @@ def check(monkeypatch):
 
     def check(name, sandbox, *, slack_seconds=4.0):
         if isinstance(sandbox, broken.NeverReturns):
-            monkeypatch.setattr("cooperbench_eval.testing.sandbox_laws._CALLER_SECONDS", 2)
+            monkeypatch.setattr("cooperbench_eval.testing.sandbox_laws._CALLER_SECONDS", 0.3)
         with sandbox_bench(
             sandbox,
             slack_seconds=slack_seconds,
@@ -89,11 +97,15 @@ def command_lines():
                 continue
 
 
-@pytest.mark.parametrize(
-    ("name", "kind", "words"),
-    CULPRITS,
-    ids=[f"{name}-{kind.__name__}" for name, kind, _ in CULPRITS],
-)
+def culprits():
+    """Yield the parameters of the test, and mark the long ones."""
+    for name, kind, words in CULPRITS:
+        test = f"{name}-{kind.__name__}"
+        marks = [pytest.mark.long] if test in LONG else []
+        yield pytest.param(name, kind, words, id=test, marks=marks)
+
+
+@pytest.mark.parametrize(("name", "kind", "words"), [*culprits()])
 def test_a_broken_law_is_found(check, name, kind, words):
     """The counterexample shows the script, the result and what was expected."""
     result = check(name, kind())
@@ -105,6 +117,7 @@ def test_a_broken_law_is_found(check, name, kind, words):
     assert len(shown) < 3000
 
 
+@pytest.mark.long
 def test_a_late_end_is_found(check):
     """The end comes later than the slack allows."""
     result = check("deadline", broken.IgnoresTheDeadline(), slack_seconds=0.5)
