@@ -1,4 +1,4 @@
-"""Small patches that several test files lay on small trees."""
+"""Small patches that several test files apply to small trees."""
 
 from cooperbench_eval.patching.apply import apply_patch
 from cooperbench_eval.patching.patch import Patch
@@ -40,7 +40,7 @@ def delete(path):
 
 
 def git_diff(old, new=None, *, extra=b"", change=CHANGE):
-    """Return a diff with these names, as they stand in its text."""
+    """Return a diff with these names exactly as given."""
     new = old if new is None else new
     return b"diff --git %b %b\n%b--- %b\n+++ %b\n%b" % (old, new, extra, old, new, change)
 

@@ -1,4 +1,4 @@
-"""What is refused and why, and what becomes of files."""
+"""Reasons for refusal, and the files after a patch was applied."""
 
 import pytest
 from generators import forks
@@ -14,8 +14,8 @@ from cooperbench_eval.snapshot import Changes, Snapshot
 # --- all or nothing ---
 
 
-def test_one_hunk_without_place_refuses_everything():
-    """The result says which ones had a place, and the first reason."""
+def test_one_hunk_without_a_place_refuses_the_whole_patch():
+    """The result says which hunks had a place, and the first reason."""
     data = add(b"y") + NAMES + AT_10.replace(b"line 9", b"line nine") + AT_20 + delete(b"none")
 
     result, after = apply({"x": LINES}, data)
@@ -82,7 +82,7 @@ def test_one_hunk_without_place_refuses_everything():
     ],
 )
 def test_a_refusal_gives_its_reason(files, data, reason):
-    """A patch that does not fit is a result, with the file and what is wrong."""
+    """A patch that does not fit is a result that names the file and the problem."""
     result, _ = apply(files, data)
 
     assert (result.status, result.reason) == (PatchStatus.FAILED, reason)
@@ -142,8 +142,8 @@ def test_a_refusal_gives_its_reason(files, data, reason):
         "plain diff empties",
     ],
 )
-def test_files_become_what_git_makes_of_them(files, data, expected):
-    """Creation, deletion, renames and copies, in any order."""
+def test_files_are_changed_as_by_git(files, data, expected):
+    """A patch may create, delete, rename and copy files in any order."""
     result, after = apply(files, data)
 
     assert result.reason == ""
@@ -161,7 +161,7 @@ def test_files_become_what_git_makes_of_them(files, data, expected):
         (FileMode.EXECUTABLE, b"", FileMode.EXECUTABLE),
     ],
 )
-def test_modes_change_only_where_a_patch_says_so(mode, header, expected):
+def test_modes_change_only_if_a_patch_says_so(mode, header, expected):
     """The mode after the ids is that of the author's file, not the one to set."""
     base = Snapshot.from_files({"x": Entry(b"old\n", mode)})
 
@@ -171,7 +171,7 @@ def test_modes_change_only_where_a_patch_says_so(mode, header, expected):
 
 
 def test_links_and_submodules_are_patched():
-    """A link's target is its text; a submodule's commit stands in a line of its own."""
+    """A link's target is its text; a submodule's commit is on one line."""
     base = Snapshot.from_files(
         {
             "link": Entry(b"old", FileMode.SYMLINK),
@@ -196,7 +196,7 @@ def test_links_and_submodules_are_patched():
 
 @pytest.mark.parametrize("data", [b"", move(b"x", b"y") + move(b"y", b"x").replace(b"y b", b"x b")])
 def test_a_patch_that_changes_nothing_is_empty(data):
-    """Neither applied nor failed."""
+    """Its status is neither applied nor failed."""
     files = {"x": b"1", "y": b"1"}
 
     result, after = apply(files, data)
@@ -204,8 +204,8 @@ def test_a_patch_that_changes_nothing_is_empty(data):
     assert (result.status, result.changes, after) == (PatchStatus.EMPTY, Changes(), files)
 
 
-def test_a_file_of_no_text_takes_a_text_patch():
-    """Bytes are bytes: NUL, CR and Latin-1 are contents like any other."""
+def test_a_text_patch_applies_to_a_file_that_is_not_text():
+    """NUL, CR and Latin-1 are ordinary contents."""
     before = b"\0\xff\nold \xe9\r\nend"
 
     _, after = apply(
@@ -217,7 +217,7 @@ def test_a_file_of_no_text_takes_a_text_patch():
 
 @given(forks())
 def test_a_refused_patch_changes_nothing_and_says_why(fork):
-    """And one that is taken has a place for every change."""
+    """A patch that is accepted has a place for every change."""
     before, after, drifted = (Snapshot.from_files(files) for files in fork)
     patch = Patch.parse(Changes.between(before, after).diff(before))
 
@@ -232,7 +232,7 @@ def test_a_refused_patch_changes_nothing_and_says_why(fork):
 
 
 def test_the_result_is_a_value():
-    """Equal by value, and quiet about contents."""
+    """It is compared by value, and its repr leaves out contents."""
     one, _ = apply({"x": b"old\n"}, NAMES + CHANGE)
     two, _ = apply({"x": b"old\n"}, NAMES + CHANGE)
 
@@ -241,7 +241,7 @@ def test_the_result_is_a_value():
 
 
 def test_reading_a_patch_comes_first():
-    """A malformed patch is not a patch that fails to apply."""
+    """A malformed patch is an error, not a patch that fails to apply."""
     with pytest.raises(PatchError):
         apply_patch(Snapshot.from_files({}), Patch.parse(b"garbage"))
 
@@ -267,15 +267,15 @@ CREATE = b"--- /dev/null\n+++ b/%b\n@@ -0,0 +1 @@\n+made\n"
         ),
     ],
 )
-def test_a_file_and_a_folder_of_one_name_are_never_written_both(files, patch):
-    """Not even where a later change would clear the way."""
+def test_a_file_and_a_folder_of_one_name_are_refused(files, patch):
+    """This holds even if a later change would remove one of them."""
     result = apply_patch(Snapshot.from_files(files), Patch.parse(patch))
 
     assert result.status is PatchStatus.FAILED
 
 
 def test_a_line_that_is_no_longer_the_last_gets_its_newline():
-    """Otherwise the line after it in the patch would be joined to it."""
+    """Otherwise the line after it would be joined to it."""
     base = Snapshot.from_files({"x": b"a\nb\nc"})
     patch = Patch.parse(b"--- a/x\n+++ b/x\n@@ -1,3 +1,4 @@\n a\n b\n c\n+d\n")
 

@@ -123,11 +123,11 @@ def test_binary_files_are_patched(files, patch, expected):
     ],
 )
 def test_a_binary_patch_fits_only_what_it_was_made_from(files, patch, reason):
-    """Binary contents have no context: ids say whether the patch fits."""
+    """Binary contents have no context, so ids decide whether the patch fits."""
     assert reason in applied(files, patch)
 
 
-def test_a_patch_that_only_says_that_files_differ_is_refused():
+def test_a_binary_patch_without_contents_is_refused():
     """Without `--binary`, git leaves the contents out."""
     said = b"diff --git a/logo b/logo\n" + IDS
 
@@ -172,7 +172,7 @@ def test_a_block_of_many_lines_is_read():
     ],
 )
 def test_a_broken_block_is_refused(lines, words):
-    """Nothing in it is believed before it is checked, and memory is bounded."""
+    """Nothing in it is trusted before it is checked, and memory is bounded."""
     with pytest.raises(PatchError, match=words) as caught:
         read_change(lines, 0)
 
@@ -180,7 +180,7 @@ def test_a_broken_block_is_refused(lines, words):
 
 
 def test_a_block_whose_check_sum_is_cut_off_is_refused():
-    """All bytes are there, but nothing shows that they are the right ones."""
+    """All bytes are present, but nothing proves that they are correct."""
     squeezed = zlib.compress(b"12345")[:-4]
     line = bytes([ord("A") - 1 + len(squeezed)]) + base64.b85encode(squeezed, pad=True)
 
@@ -201,12 +201,12 @@ def test_a_block_whose_check_sum_is_cut_off_is_refused():
     ],
 )
 def test_deltas_copy_and_insert(delta, new):
-    """A copy names where it starts and how long it is; what is left out is zero."""
+    """A copy has an offset and a length; omitted bytes are zero."""
     assert apply_change(BinaryChange(kind=BinaryKind.DELTA, data=delta), b"abc") == new
 
 
 def test_a_copy_without_length_is_of_64_kilobytes():
-    """So git saves two bytes."""
+    """Git saves two bytes this way."""
     old = bytes(0x10000)
     size = b"\x80\x80\x04"
 
@@ -231,7 +231,7 @@ def test_a_copy_without_length_is_of_64_kilobytes():
     ],
 )
 def test_a_broken_delta_is_refused(delta, words):
-    """A delta never reads beyond its source nor gives more than it says."""
+    """A delta never reads beyond its source or produces more than it claims."""
     with pytest.raises(PatchError, match=words):
         apply_change(BinaryChange(kind=BinaryKind.DELTA, data=delta), b"abc")
 

@@ -1,4 +1,4 @@
-"""What goes wrong where patches travel through text, a work tree and a shell."""
+"""Defects that arise if patches pass through text, a working tree or a shell."""
 
 from pathlib import Path
 
@@ -27,7 +27,7 @@ SECOND = edit(f=b"1\n2\n3\n4\n5\n6\n7\n8\nnine\n")
 
 
 def evaluate(patch1, patch2, scripts=("true", "true"), *, base=BASE, tests=None, **facts):
-    """Evaluate a pair, each feature tested by a shell script, or nothing tested."""
+    """Evaluate a pair; a shell script tests each feature, unless none is given."""
     features = [
         ce.Feature(
             number=number,
@@ -49,7 +49,7 @@ def evaluate(patch1, patch2, scripts=("true", "true"), *, base=BASE, tests=None,
 
 
 def statuses(report):
-    """Return how both patches and the merge fared."""
+    """Return the statuses of both patches and of the merge."""
     return (
         report.feature1.patch.status.value,
         report.feature2.patch.status.value,
@@ -104,7 +104,7 @@ def test_a_binary_file_survives_the_merged_diff(git):
 
 
 def test_a_file_that_gitignore_matches_is_not_dropped(work_tree):
-    """What a patch adds is added, whatever the repository ignores."""
+    """A patch can add files that the repository ignores."""
     repository, commit = work_tree({**FILES, ".gitignore": b"lib/\n*.gen\n"})
     base = ce.Snapshot.from_repo(repository.path, commit)
     patch = edit(base, lib__x=b"1\n", **{"a.gen": b"2\n"})
@@ -119,7 +119,7 @@ def test_a_file_that_gitignore_matches_is_not_dropped(work_tree):
 
 
 def test_an_ignored_file_of_one_side_does_not_leak_into_the_other(work_tree):
-    """Both may add it; alike they agree, and differing they conflict."""
+    """Both sides may add it; equal contents agree, and different ones conflict."""
     repository, commit = work_tree({**FILES, ".gitignore": b"build/\n"})
     base = ce.Snapshot.from_repo(repository.path, commit)
     one, two = edit(base, build__x=b"1\n"), edit(base, build__x=b"2\n")
@@ -137,8 +137,8 @@ def test_an_ignored_file_of_one_side_does_not_leak_into_the_other(work_tree):
 # --- the caller's repository ---
 
 
-def test_branches_that_are_there_already_play_no_part(work_tree):
-    """However they are called; nothing is made or moved in the repository."""
+def test_existing_branches_do_not_matter(work_tree):
+    """Their names do not matter; nothing in the repository is created or moved."""
     repository, commit = work_tree(FILES)
     for name in ("agent1", "agent2", "merged", "feature1", "feature2"):
         repository.branches.create(name, repository[commit])
@@ -213,7 +213,7 @@ def test_no_git_configuration_changes_a_result(work_tree, tmp_path, monkeypatch,
 
 
 def test_markers_of_a_failed_three_way_are_never_committed(tmp_path):
-    """A patch that conflicts with what its base became is refused as a whole."""
+    """A patch that conflicts with the current base is refused as a whole."""
     stale = ce.Snapshot.from_files({"f": FILES["f"].replace(b"2\n", b"two\n")})
     base = ce.Snapshot.from_files(
         {"f": FILES["f"].replace(b"2\n", b"zwei\n"), "old": stale.read("f")}
@@ -230,8 +230,8 @@ def test_markers_of_a_failed_three_way_are_never_committed(tmp_path):
 
 
 @pytest.mark.parametrize("setting", ["solo", "coop", None])
-def test_white_space_is_treated_alike_in_every_setting(setting):
-    """For an agent's patch and for the benchmark's tests, alone and merged."""
+def test_white_space_is_treated_the_same_everywhere(setting):
+    """This covers an agent's patch and the benchmark's tests, alone and merged."""
     base = ce.Snapshot.from_files(
         {"f": FILES["f"], "g": b"x =  1\ny = 2\n", "t": b"x =  1\ny = 2\n"}
     )
@@ -256,8 +256,8 @@ def test_white_space_is_treated_alike_in_every_setting(setting):
     "name",
     ["PATCH1_APPLIED", "MERGE_STATUS=clean", "SETUP_COMPLETE", "1 passed", "status: applied"],
 )
-def test_a_status_is_not_read_from_a_name(name):
-    """A patch that fails on an oddly named file fails."""
+def test_a_status_does_not_depend_on_file_names(name):
+    """A patch that fails on an oddly named file is reported as failed."""
     patch = b"--- a/%b\t\n+++ b/%b\t\n@@ -1 +1 @@\n-not there\n+new\n" % (2 * (name.encode(),))
 
     report = evaluate(patch, SECOND, UNTESTED)
@@ -272,7 +272,7 @@ def test_a_status_is_not_read_from_a_name(name):
 @pytest.mark.parametrize(
     "line", [rb"echo 'it'\''s fine'", rb"echo \n %s $HOME `id` $(id)", b'echo "\\"', b"EOF", b"'"]
 )
-def test_a_line_of_shell_stays_as_it_is(line):
+def test_shell_syntax_in_a_patch_is_kept(line):
     """Nothing is quoted, unquoted or expanded on the way."""
     report = evaluate(edit(**{"run.sh": line + b"\n"}), SECOND, UNTESTED)
 
@@ -295,7 +295,7 @@ def test_a_patch_of_a_file_with_crlf_applies(tmp_path):
 
 
 def test_a_byte_that_is_not_utf_8_is_kept(tmp_path):
-    """From the patch to the written diff; the report stays JSON."""
+    """It survives from the patch to the written diff; the report stays valid JSON."""
     new = FILES["latin.txt"].replace(b"th\xe9", b"caf\xe9 cr\xe8me")
     (tmp_path / "x.patch").write_bytes(edit(**{"latin.txt": new}))
 
@@ -308,8 +308,8 @@ def test_a_byte_that_is_not_utf_8_is_kept(tmp_path):
 
 
 @pytest.mark.parametrize("text", ["x" * 315, "x" * 5000, "there", "./there", "/etc/hostname"])
-def test_text_is_never_taken_for_a_path(tmp_path, monkeypatch, text):
-    """A file of that name is not read, and a name too long for a file does no harm."""
+def test_text_is_never_used_as_a_path(tmp_path, monkeypatch, text):
+    """A file of that name is not read, and a text too long for a file name is fine."""
     monkeypatch.chdir(tmp_path)
     Path("there").write_bytes(FIRST)
 
@@ -355,7 +355,7 @@ def test_product_code_with_test_in_its_name_is_merged(path):
 )
 @pytest.mark.parametrize("has_header", [True, False])
 def test_a_test_file_is_dropped_however_its_name_is_written(path, has_header):
-    """Quoted, with spaces, and in a diff that lacks git's own line."""
+    """Names may be quoted or contain spaces, and the diff may lack git's own line."""
     patch = edit(**{path: b"1\n"})
     plain = patch[patch.index(b"--- /dev/null") :]
 
@@ -376,8 +376,8 @@ def test_moving_a_source_file_among_the_tests_still_removes_it():
     assert report.attempt("naive").feature1_tests.passed
 
 
-def test_nothing_is_written_beside_the_report(tmp_path, monkeypatch):
-    """No checkout, no patch file, no log."""
+def test_only_the_report_is_written(tmp_path, monkeypatch):
+    """There is no checkout, patch file or log."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path))
 

@@ -1,4 +1,4 @@
-"""Patches made to harm: each is refused, in bounded time and memory."""
+"""Hostile patches: each is refused, in bounded time and memory."""
 
 import os
 import resource
@@ -32,9 +32,9 @@ def link(path, to):
 
 
 def bounded(code, *, megabytes=400, seconds=12):
-    """Run code in a process of its own with little memory and time; return what it prints.
+    """Run code in a new process with little memory and time; return what it prints.
 
-    A run takes a tenth of the seconds or less, once Python has started.
+    A run takes at most a tenth of the time limit, once Python has started.
     """
 
     def limit():
@@ -83,7 +83,7 @@ TOO_LONG = ["x" * 256, "/".join("x" * 520), "a/" * 200_000 + "x"]
     "path", [*ESCAPING, *ABSOLUTE, *BACKSLASHES, *GIT, *NUL, *TOO_LONG], ids=lambda p: ascii(p)[:40]
 )
 def test_a_path_that_leaves_the_tree_or_enters_the_repository_is_refused(path):
-    """In every place where a diff can name a file."""
+    """This holds in every place where a diff can name a file."""
     old, new, bare = quote_path("a/", path), quote_path("b/", path), quote_path("", path)
     quoted = [name if name[:1] == b'"' else b'"%b"' % name for name in (old, new)]
     diffs = [
@@ -101,8 +101,8 @@ def test_a_path_that_leaves_the_tree_or_enters_the_repository_is_refused(path):
 
 
 @pytest.mark.parametrize("path", ["a\\b", "\\", "..x", "x..", ".gitx", "git~10", "agit~1", ".gi"])
-def test_a_path_that_only_looks_like_one_is_a_name(path):
-    """A backslash is a character, and dots may stand in a name."""
+def test_a_path_that_only_looks_harmful_is_accepted(path):
+    """A backslash is an ordinary character, and names may contain dots."""
     _, after = apply({}, b"--- /dev/null\n+++ %b\n@@ -0,0 +1 @@\n+1\n" % quote_path("b/", path))
 
     assert after == {path: b"1\n"}
@@ -127,7 +127,7 @@ def test_a_path_that_only_looks_like_one_is_a_name(path):
 )
 @pytest.mark.parametrize("partial", [False, True])
 def test_nothing_is_written_through_a_link(tmp_path, files, data, partial):
-    """A link is a file, so no file stands below it."""
+    """A link is a file, so no file can be below it."""
     base = Snapshot.from_files(files)
 
     result = apply_patch(base, Patch.parse(data), ApplyPolicy(partial=partial))
@@ -157,8 +157,8 @@ def test_a_link_of_one_side_does_not_lead_the_other_out(tmp_path, strategy):
 @pytest.mark.parametrize(
     "name", [b".gitmodules", b".GITMODULES", b"gitmod~1", b".gitmodules::$DATA"]
 )
-def test_a_list_of_submodules_may_be_no_link(name):
-    """Git follows it when it reads the list, so it refuses such a tree."""
+def test_the_list_of_submodules_cannot_be_a_link(name):
+    """Git would follow the link when it reads the list, so git refuses such a tree."""
     try:
         patch = Patch.parse(link(name, b"/etc/passwd"))
     except PatchError:
@@ -173,7 +173,7 @@ def test_a_list_of_submodules_may_be_no_link(name):
 
 @pytest.fixture
 def one_name_for_all_spellings(monkeypatch):
-    """Let the file system take names for equal that differ in case or Unicode form."""
+    """Make the file system ignore case and Unicode form in names."""
     real = {name: getattr(os, name) for name in ("open", "mkdir", "makedirs", "symlink")}
 
     def folded(path):
@@ -205,7 +205,7 @@ COLLIDING = [
 @pytest.mark.usefixtures("one_name_for_all_spellings")
 @pytest.mark.parametrize("files", COLLIDING, ids=lambda files: ascii(list(files)))
 def test_names_that_collide_when_written_are_an_error(tmp_path, files):
-    """No file is lost or changed for another without a word, or written through a link."""
+    """No file is silently lost or replaced, and none is written through a link."""
     tree = Snapshot.from_files(files)
 
     with pytest.raises(ce.RepositoryError, match="cannot be written"):
@@ -216,7 +216,7 @@ def test_names_that_collide_when_written_are_an_error(tmp_path, files):
 
 @pytest.mark.parametrize("files", COLLIDING, ids=lambda files: ascii(list(files)))
 def test_names_that_differ_are_different_files(tmp_path, files):
-    """Where the file system tells them apart, and in every tree id."""
+    """This holds on file systems that distinguish them, and in every tree id."""
     tree = Snapshot.from_files(files)
 
     tree.write_to(tmp_path / "tree")
@@ -255,7 +255,7 @@ COPY_16_MB = b"\xf0\xff\xff\xff"
     ids=["claims gigabytes", "claims more than there is", "copies gigabytes", "inserts too much"],
 )
 def test_a_delta_that_expands_to_gigabytes_is_refused(claim, instructions):
-    """At its claim, or at the first instruction that exceeds it."""
+    """It is refused because of its claim, or at the first instruction that exceeds it."""
     old = bytes(16 * MEGABYTE + 777_216)
     delta = size(len(old)) + size(claim) + instructions
     ids = f"index {Entry(old).id}..{'2' * 40}\n".encode()
@@ -273,7 +273,7 @@ def test_a_delta_that_expands_to_gigabytes_is_refused(claim, instructions):
 
 @pytest.mark.parametrize("claim", [10**12 - 1, 5_000_000_000, 1000])
 def test_contents_that_inflate_beyond_their_claim_are_refused(claim):
-    """And a claim of gigabytes is not believed."""
+    """A claim of gigabytes is not trusted either."""
     block = binary_block("literal", bytes(20 * MEGABYTE)).replace(b"20000000", b"%d" % claim)
 
     tracemalloc.start()
@@ -287,7 +287,7 @@ def test_contents_that_inflate_beyond_their_claim_are_refused(claim):
 
 @pytest.mark.long
 def test_many_small_blocks_may_not_inflate_to_gigabytes_together():
-    """Each keeps to the limit of one, and 3 megabytes of text become 2 gigabytes."""
+    """Each respects the limit of one block, but 3 MB of text would become 2 GB."""
     printed = bounded(
         """
         block = binary_block("literal", bytes(100_000_000))
@@ -303,8 +303,8 @@ def test_many_small_blocks_may_not_inflate_to_gigabytes_together():
     assert printed
 
 
-def test_a_hunk_that_claims_a_billion_lines_is_not_believed():
-    """Nothing is set aside for them; the hunk is refused, or counted anew."""
+def test_a_hunk_that_claims_a_billion_lines_is_not_trusted():
+    """No memory is reserved for them; the hunk is refused or recounted."""
     data = b"--- a/x\n+++ b/x\n@@ -1,1000000000 +1,1000000000 @@\n-old\n+new\n"
 
     tracemalloc.start()
@@ -320,7 +320,7 @@ def test_a_hunk_that_claims_a_billion_lines_is_not_believed():
 
 @pytest.mark.long
 def test_one_line_of_many_megabytes_takes_a_few_times_its_size():
-    """A line of 50 MB, to spare the machine; reading, placing and printing it."""
+    """A line of 50 MB is read, placed and printed; larger ones would strain the machine."""
     printed = bounded(
         """
         data = NAMES + b"@@ -1 +1 @@\\n-old\\n+" + b"x" * 50_000_000 + b"\\n"
@@ -345,8 +345,8 @@ def test_one_line_of_many_megabytes_takes_a_few_times_its_size():
 
 
 @pytest.mark.long
-def test_a_patch_of_fifty_thousand_files_takes_time_in_proportion():
-    """As many files are refused, one by one."""
+def test_a_patch_of_fifty_thousand_files_takes_linear_time():
+    """Each of the files is refused."""
     printed = bounded(
         """
         text = b"--- a/%d\\n+++ b/%d\\n@@ -1 +1 @@\\n-old\\n+new\\n"
@@ -362,8 +362,8 @@ def test_a_patch_of_fifty_thousand_files_takes_time_in_proportion():
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", ["f%d", "%d/f"], ids=["one folder", "folders of their own"])
-def test_thousands_of_new_files_take_time_in_proportion(name):
-    """No file is compared with every other."""
+def test_thousands_of_new_files_take_linear_time(name):
+    """Files are not compared in pairs."""
     printed = bounded(
         f"""
         head = b"diff --git a/{name} b/{name}\\nnew file mode 100644\\n"
@@ -379,7 +379,7 @@ def test_thousands_of_new_files_take_time_in_proportion(name):
 
 
 @pytest.mark.long
-def test_blobs_are_not_looked_for_in_every_file_for_every_file():
+def test_looking_for_blobs_takes_linear_time():
     """Each of 5,000 changes names a blob, and none of them is in the tree."""
     printed = bounded(
         """
@@ -395,8 +395,8 @@ def test_blobs_are_not_looked_for_in_every_file_for_every_file():
 
 
 @pytest.mark.parametrize("line", ["l%d", ""], ids=["different lines", "blank lines"])
-def test_thousands_of_tiny_hunks_of_one_file_take_time_in_proportion(line):
-    """Even where each would fit at every line."""
+def test_thousands_of_tiny_hunks_of_one_file_take_linear_time(line):
+    """This holds even if each would fit at every line."""
     printed = bounded(
         f"""
         line = b"{line}\\n"
@@ -415,7 +415,7 @@ def test_thousands_of_tiny_hunks_of_one_file_take_time_in_proportion(line):
 
 @pytest.mark.long
 def test_the_search_for_similar_places_is_bounded_for_the_whole_patch():
-    """Not only for each of its hunks."""
+    """The bound covers all hunks together."""
     printed = bounded(
         """
         import random
@@ -436,8 +436,8 @@ def test_the_search_for_similar_places_is_bounded_for_the_whole_patch():
 
 
 @pytest.mark.parametrize("head", [b"", b"--- a/x\n+++ b/x\n", b"diff --git a/x b/x\n"])
-def test_a_patch_of_nothing_but_headers_of_hunks_is_refused(head):
-    """However many there are."""
+def test_a_patch_of_only_hunk_headers_is_refused(head):
+    """The number of headers does not matter."""
     data = head + b"@@ -1 +1 @@\n" * 100_000
 
     with pytest.raises(PatchError, match=r"outside of any file|changes nothing|names no"):
@@ -445,7 +445,7 @@ def test_a_patch_of_nothing_but_headers_of_hunks_is_refused(head):
 
 
 def test_headers_of_hunks_with_half_their_lines_are_refused():
-    """Each miscounts."""
+    """Each header miscounts."""
     data = b"--- a/x\n+++ b/x\n" + b"@@ -1 +1 @@\n-old\n" * 5000
 
     result, _ = apply({"x": b"old\n"}, data)
@@ -455,7 +455,7 @@ def test_headers_of_hunks_with_half_their_lines_are_refused():
 
 
 def test_a_deep_path_is_like_any_other(tmp_path):
-    """Five hundred folders, one in another: applied, compared, printed, written."""
+    """A path of five hundred nested folders is applied, compared, printed and written."""
     path = "a/" * 500 + "f"
     base = Snapshot.from_files({})
     result = apply_patch(base, Patch.parse(add(path.encode())))

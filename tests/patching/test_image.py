@@ -1,4 +1,4 @@
-"""Where hunks go in a file."""
+"""Where hunks are placed in a file."""
 
 import pytest
 from patch_texts import AT_10, AT_20, LINES, NAMES, apply
@@ -49,7 +49,7 @@ def test_hunks_are_placed_rung_by_rung(before, hunks, expected):
 
 
 def test_the_nearest_place_is_taken_and_the_later_of_two():
-    """Of several places with the same lines."""
+    """The same lines may occur at several places."""
     hunk = NAMES + b"@@ -%d,3 +%d,3 @@\n a\n-b\n+B\n c\n"
     block = b"a\nb\nc\n"
     before = b"0\n" + block + b"-\n" * 4 + block + b"end\n"
@@ -74,7 +74,7 @@ def test_the_stated_line_is_the_new_one():
 
 
 def test_an_exact_place_far_away_beats_a_near_one_in_white_space():
-    """The whole patch is tried strictly first."""
+    """The whole patch is first tried strictly."""
     before = b"0\n a\nb\nc\n" + b"-\n" * 9 + b"a\nb\nc\nend\n"
 
     result, after = apply({"x": before}, NAMES + b"@@ -2,3 +2,3 @@\n a\n-b\n+B\n c\n")
@@ -104,8 +104,8 @@ def test_context_keeps_the_white_space_of_the_file():
         (b"a \r\n", b"a \n"),
     ],
 )
-def test_runs_of_white_space_are_equal(line, context):
-    """However long, and so are line endings."""
+def test_runs_of_white_space_are_equal_at_any_length(line, context):
+    """Line endings are equal too."""
     result, _ = apply(
         {"x": b"1\n" + line + b"old\n2\n3\n"},
         NAMES + b"@@ -2,3 +2,3 @@\n " + context + b"-old\n+new\n 2\n",
@@ -124,8 +124,8 @@ def test_runs_of_white_space_are_equal(line, context):
         (b"a b\n", b"a\x0cb\n"),
     ],
 )
-def test_no_white_space_is_not_some(line, context):
-    """As for git: a space may grow, it may not appear, not even at a line's end."""
+def test_missing_white_space_differs_from_some(line, context):
+    """As in git, white space may grow but not appear, not even at a line's end."""
     result, _ = apply(
         {"x": b"1\n" + line + b"old\n2\n3\n"},
         NAMES + b"@@ -2,3 +2,3 @@\n " + context + b"-old\n+new\n 2\n",
@@ -162,9 +162,9 @@ def test_no_white_space_is_not_some(line, context):
     ],
 )
 def test_hunks_without_context_must_stand_at_the_edge(before, hunk, rung):
-    """As for git: without lines before or after it, a hunk is at the file's start or end.
+    """As in git, a hunk without lines before or after it is at the file's start or end.
 
-    So diffs made with `-U0` mostly fail, and their insertions go to the end.
+    Diffs made with `-U0` therefore mostly fail, and their insertions go to the end.
     """
     result, _ = apply({"x": before}, NAMES + hunk)
 
@@ -172,7 +172,7 @@ def test_hunks_without_context_must_stand_at_the_edge(before, hunk, rung):
 
 
 def test_a_line_is_claimed_once():
-    """A hunk cannot stand on lines that another hunk changed or kept."""
+    """A hunk cannot match lines that another hunk changed or kept."""
     first = b"@@ -9,3 +9,4 @@\n line 9\n line 10\n+new\n line 11\n"
     second = b"@@ -11,3 +12,4 @@\n line 11\n+newer\n line 12\n line 13\n"
 
@@ -182,7 +182,7 @@ def test_a_line_is_claimed_once():
 
 
 def test_the_newline_at_the_end_is_kept_as_the_file_has_it():
-    """A context line of the patch that lacks its newline does not take the file's."""
+    """A context line without newline does not remove the file's newline."""
     hunk = b"@@ -1,2 +1,2 @@\n-a\n+A\n b\n\\ No newline at end of file\n"
 
     for before, expected in [(b"a\nb", b"A\nb"), (b"a\nb\n", b"A\nb\n"), (b"a\nb\nc", b"A\nb\nc")]:

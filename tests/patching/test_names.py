@@ -31,7 +31,7 @@ from cooperbench_eval.patching.patch import Patch
     ],
 )
 def test_names_lose_their_prefix_and_quotes(old, new, path):
-    """Default, mnemonic and no prefixes; names quoted as C does or plain."""
+    """Prefixes are default, mnemonic or absent; names are plain or quoted as in C."""
     path = '"q" \\ \t\n\a\b\v\f\r' if path is None else path
 
     file = only_file(git_diff(old, new))
@@ -54,7 +54,7 @@ def test_names_lose_their_prefix_and_quotes(old, new, path):
     ids=["tab", "space and tab", "quotes and tab", "date", "spaces alone", "CR"],
 )
 def test_text_after_a_name_is_not_part_of_it(name, path):
-    """Git ends a name that holds a space with a tab; `diff` adds a date."""
+    """Git writes a tab after a name with a space; `diff` adds a date."""
     prefixed = [name.replace(b'"', b'"%b/' % side, 1) for side in (b"a", b"b")]
     if not name.startswith(b'"'):
         prefixed = [side + b"/" + name for side in (b"a", b"b")]
@@ -63,7 +63,7 @@ def test_text_after_a_name_is_not_part_of_it(name, path):
 
 
 def test_only_one_name_may_be_quoted():
-    """A file is renamed to or from an odd name."""
+    """A file may be renamed to or from an odd name."""
     quoted = b'"b/\\303\\251"'
     out = b"diff --git a/x %b\nrename from x\nrename to %b\n" % (quoted, b'"\\303\\251"')
     back = b'diff --git "a/\\303\\251" b/x\nrename from "\\303\\251"\nrename to x\n'
@@ -74,8 +74,8 @@ def test_only_one_name_may_be_quoted():
         only_file(b"diff --git a/x %b\nold mode 100644\nnew mode 100755\n" % quoted)
 
 
-def test_a_long_line_of_names_takes_no_long_time():
-    """Reading takes linear time, even for a line of a megabyte."""
+def test_a_long_line_of_names_takes_linear_time():
+    """A line of a megabyte is read quickly."""
     for name in (b"x " * 500_000 + b'"', b'"' + b"\\\\ " * 400_000, b'"a" ' * 250_000 + b'"'):
         with pytest.raises(PatchError):
             Patch.parse(b"diff --git " + name + b"\n")

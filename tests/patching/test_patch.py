@@ -1,4 +1,4 @@
-"""A patch as a value: where it is read from, and what equals it."""
+"""A patch as a value: its sources, and equality."""
 
 import pytest
 from patch_texts import BINARY, DIFF, PLAIN, RENAME
@@ -9,13 +9,13 @@ from cooperbench_eval.patching.patch import Patch
 
 @pytest.mark.parametrize("data", [None, 1, ["--- a/x"], object()])
 def test_a_patch_of_another_type_is_refused(data):
-    """The caller's mistake, not the patch's."""
+    """It is the caller's mistake, not a malformed patch."""
     with pytest.raises(TypeError, match="a patch must be bytes or str, not"):
         Patch.parse(data)
 
 
-def test_files_come_in_the_order_of_the_text():
-    """One file may come twice; paths are listed sorted, each once."""
+def test_files_are_in_the_order_of_the_text():
+    """One file may occur twice; paths are sorted and unique."""
     data = DIFF + RENAME + BINARY + PLAIN
 
     patch = Patch.parse(data)
@@ -43,14 +43,14 @@ def test_a_patch_may_be_bytes_text_or_parsed(tmp_path):
     assert Patch.read(tmp_path / "x.diff") == patch
 
 
-def test_the_text_of_a_patch_plays_no_part_in_equality():
-    """Prose makes no difference; what is done to files does."""
+def test_equality_ignores_the_text_of_a_patch():
+    """Prose makes no difference; changes to files do."""
     assert Patch.parse(b"Dear all,\n" + DIFF + b"-- \nAnn\n") == Patch.parse(DIFF)
     assert Patch.parse(DIFF) != Patch.parse(PLAIN)
 
 
 def test_some_files_of_a_patch_are_a_patch():
-    """Its text is gone, as it says more."""
+    """It has no text, because the original text describes more files."""
     patch = Patch.parse(DIFF + RENAME)
 
     some = patch.select(patch.files[1:])

@@ -1,4 +1,4 @@
-"""Diffs as they come: every quirk of their text, and what is refused with its line."""
+"""Every known quirk of diffs is read, or refused with its line."""
 
 import pytest
 from generators import damages, random_bytes
@@ -34,7 +34,7 @@ def test_a_change_is_read_with_its_hunks():
 
 
 def test_the_mode_after_the_ids_is_the_old_one():
-    """It is not what the file shall be: another patch may have changed it since."""
+    """It is not the mode to set: another patch may have changed it since."""
     file = only_file(DIFF)
 
     assert (file.old_mode, file.new_mode) == (FileMode.FILE, None)
@@ -81,7 +81,7 @@ def test_the_mode_after_the_ids_is_the_old_one():
     ids=["empty added", "empty deleted", "mode", "rename", "copy", "submodule", "rename and edit"],
 )
 def test_gits_own_headers_are_understood(data, change, paths, modes):
-    """Files without hunks say in their header what becomes of them."""
+    """The header of a file without hunks says what happens to it."""
     file = only_file(data)
 
     assert file.change is change
@@ -145,8 +145,8 @@ def test_files_are_executable_or_not(mode, expected):
         "emptied, at another time of the first day",
     ],
 )
-def test_diffs_without_gits_line_are_understood(data, change, paths):
-    """What `diff -u` writes says with names and dates what becomes of a file."""
+def test_diffs_without_a_git_line_are_understood(data, change, paths):
+    """The names and dates that `diff -u` writes show what happens to a file."""
     file = only_file(data)
 
     assert (file.change, (file.old_path, file.new_path)) == (change, paths)
@@ -160,7 +160,7 @@ def test_diffs_without_gits_line_are_understood(data, change, paths):
         (b"", b"a/old/x", b"b/x", FileChange.RENAME),
     ],
 )
-def test_names_say_what_a_git_header_leaves_out(extra, old, new, change):
+def test_names_replace_missing_mode_lines(extra, old, new, change):
     """Models forget the mode lines; git would refuse the first two, or move the third."""
     data = b"diff --git a/x b/x\n%b--- %b\n+++ %b\n%b" % (extra, old, new, CHANGE)
 
@@ -204,7 +204,7 @@ def test_names_say_what_a_git_header_leaves_out(extra, old, new, change):
     ],
 )
 def test_lines_are_bytes_and_counted_by_the_header(lines, old, new):
-    """Nothing but LF ends a line, and only its header says where a hunk ends."""
+    """Only LF ends a line, and only the header says where a hunk ends."""
     (hunk,) = only_file(b"--- a/x\n+++ b/x\n" + lines).hunks
 
     assert (hunk.old, hunk.new) == (old, new)
@@ -237,16 +237,16 @@ def test_lines_are_bytes_and_counted_by_the_header(lines, old, new):
         "blank lines within",
     ],
 )
-def test_a_hunk_whose_header_miscounts_is_as_long_as_its_lines_look(lines, old, new, stated):
-    """What the header claims is kept beside them."""
+def test_a_hunk_whose_header_miscounts_has_all_its_signed_lines(lines, old, new, stated):
+    """The counts of the header are kept as well."""
     hunk = Patch.parse(b"--- a/x\n+++ b/x\n" + lines).files[0].hunks[0]
 
     assert (hunk.old, hunk.stated) == (old, stated)
     assert hunk.new == ([b"\n", b"\n", b"b\n"] if new is None else new)
 
 
-def test_a_header_that_counts_right_is_not_stated():
-    """There is nothing to say about it."""
+def test_a_correct_header_leaves_no_stated_counts():
+    """Only wrong counts are recorded."""
     (hunk,) = only_file(PLAIN).hunks
 
     assert (hunk.stated, hunk.uncounted) == (None, ())
@@ -271,17 +271,15 @@ def test_a_header_that_counts_right_is_not_stated():
         "a mail's signature",
     ],
 )
-def test_changed_lines_beyond_the_count_of_the_header_are_kept_apart(
-    header, tail, lines, uncounted
-):
-    """Only its header tells a hunk from the letter that follows it."""
+def test_changed_lines_beyond_the_headers_count_are_kept_separately(header, tail, lines, uncounted):
+    """Only the header separates a hunk from prose that follows it."""
     (hunk,) = only_file(PLAIN.replace(b"-1 +1", header) + tail).hunks
 
     assert (hunk.lines, hunk.uncounted, hunk.stated) == (lines, uncounted, None)
 
 
-def test_more_lines_of_a_hunk_before_another_hunk_are_no_letter():
-    """Then the header miscounts, and its hunk has them."""
+def test_uncounted_lines_before_another_hunk_belong_to_the_hunk():
+    """The header miscounts then, and its hunk gets the lines."""
     first, second = only_file(PLAIN + b"+er\n" + CHANGE).hunks
 
     assert (first.lines, first.stated) == ((b"-old\n", b"+new\n", b"+er\n"), (1, 1))
@@ -308,8 +306,8 @@ diff --git a/x b/x
 
 
 @pytest.mark.parametrize("prose", [MAIL, b"Here is the patch:\n\n```diff\n", b"\xff\0\n", b"\n\n"])
-def test_prose_around_is_passed_over(prose):
-    """Letters, fences, statistics and signatures are no diff."""
+def test_surrounding_prose_is_skipped(prose):
+    """Mails, fences, statistics and signatures are not part of a diff."""
     patch = Patch.parse(prose + DIFF + b"-- \n2.39.5\n\n" + prose + RENAME + b"```\nThat is it.\n")
 
     assert [file.path for file in patch.files] == ["x", "y"]
@@ -370,7 +368,7 @@ def test_prose_around_is_passed_over(prose):
     ],
 )
 def test_a_broken_patch_is_refused_with_its_line(data, line, words):
-    """Understood in full or refused; the error says where reading stopped, and in what."""
+    """The error says where reading stopped, and in which file."""
     with pytest.raises(PatchError, match=words) as caught:
         Patch.parse(data, origin="agent1.patch")
 
@@ -390,7 +388,7 @@ def test_a_broken_patch_is_refused_with_its_line(data, line, words):
 @example(b"--- \n+++ \n@@ -0,0 +0,0 @@")
 @example(b'--- "\xb2\\\xb2"\n+++ "\\\xb2"\n@@ -1 +1 @@\n')
 def test_random_bytes_are_a_patch_or_a_patch_error(data):
-    """Nothing else ever escapes."""
+    """No other exception is raised."""
     try:
         patch = Patch.parse(data)
     except PatchError:
@@ -401,7 +399,7 @@ def test_random_bytes_are_a_patch_or_a_patch_error(data):
 
 @given(damages())
 def test_a_damaged_patch_is_read_or_refused_and_so_is_its_application(damage):
-    """What is read can be applied or is refused in words; it cannot crash."""
+    """A patch that is read is applied or refused with a reason; nothing crashes."""
     base = Snapshot.from_files({"x": b"old\n", "l": b"\0one two three\n", "m": b""})
     data = damage(DIFF + RENAME + BINARY + DIFF.replace(b"/x", b"/m"))
 
@@ -428,18 +426,18 @@ def test_a_damaged_patch_is_read_or_refused_and_so_is_its_application(damage):
         (b"@@ -1,3 +1,4 @@\n a\n-b\n+    with open(pa", "cut off"),
     ],
 )
-def test_what_looks_like_a_diff_and_cannot_be_read_is_not_passed_over(text, words):
-    """As git does, which then reports success without it."""
+def test_an_unreadable_diff_is_not_skipped(text, words):
+    """Git skips it and then reports success without it."""
     with pytest.raises(PatchError, match=words):
         Patch.parse(b"--- a/z\n+++ b/z\n@@ -1 +1 @@\n-1\n+2\n--- a/x\n+++ b/x\n" + text)
 
 
 def test_a_byte_order_mark_is_not_part_of_a_patch():
-    """Editors put it there."""
+    """Some editors add one."""
     assert Patch.parse(b"\xef\xbb\xbf" + DIFF) == Patch.parse(DIFF)
 
 
 @pytest.mark.parametrize("names", [b"--- ./x\n+++ ./x\n", b"--- a/./x\n+++ b/./x\n"])
-def test_a_path_from_here_is_a_path(names):
+def test_a_path_may_begin_with_a_dot(names):
     """`./x` is `x`."""
     assert Patch.parse(names + b"@@ -1 +1 @@\n-1\n+2\n").paths == ("x",)

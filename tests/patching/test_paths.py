@@ -1,4 +1,4 @@
-"""What a path is for, and which files of a feature patch are tests."""
+"""The purpose of a path, and which files of a feature patch are tests."""
 
 import pytest
 
@@ -43,7 +43,7 @@ def diff(*paths):
     ],
 )
 def test_product_code_is_not_a_test(path):
-    """A name that only holds the letters of `test` says nothing."""
+    """A name that merely contains `test` does not count."""
     assert not is_test_path(path)
 
 
@@ -85,7 +85,7 @@ def test_product_code_is_not_a_test(path):
         "stubs/test_x.pyi",
     ],
 )
-def test_tests_are_known_by_folder_or_name(path):
+def test_tests_are_recognized_by_folder_or_name(path):
     """The conventions of pytest, go, cargo, jest, RSpec, XCTest and Maven."""
     assert is_test_path(path)
 
@@ -126,8 +126,8 @@ def test_tests_are_known_by_folder_or_name(path):
         ("pyproject.toml.j2", PathKind.CODE),
     ],
 )
-def test_every_path_is_for_one_thing(path, kind):
-    """What steers a test run wins over tests, tests over docs and dependencies."""
+def test_every_path_has_one_purpose(path, kind):
+    """Control of test runs takes precedence over tests, and tests over docs and dependencies."""
     assert classify_path(path) is kind
 
 
@@ -141,8 +141,8 @@ def test_the_filter_drops_test_files_and_names_them():
     assert dropped == ("test_a.py", "tests/b.py")
 
 
-def test_a_patch_without_test_files_is_left_as_it_is():
-    """Its text included."""
+def test_a_patch_without_test_files_is_unchanged():
+    """Its text is unchanged too."""
     patch = diff(b"src/x.py")
 
     kept, dropped = TestFileFilter().split(patch)
@@ -151,8 +151,8 @@ def test_a_patch_without_test_files_is_left_as_it_is():
     assert dropped == ()
 
 
-def test_what_the_benchmarks_tests_touch_is_dropped():
-    """Whatever its name: the benchmark brings those files itself."""
+def test_files_of_the_benchmarks_tests_are_dropped():
+    """Their names do not matter: the benchmark provides those files itself."""
     patch = diff(b"src/x.py", b"checks/x.yml")
     tests = [diff(b"checks/x.yml"), diff(b"none")]
 
@@ -161,7 +161,7 @@ def test_what_the_benchmarks_tests_touch_is_dropped():
 
 
 def test_conventions_can_be_turned_off():
-    """Then only what the benchmark's tests touch is dropped."""
+    """Only files of the benchmark's tests are then dropped."""
     patch = diff(b"tests/a.py", b"tests/b.py")
 
     dropped = TestFileFilter(conventions=False).split(patch, [diff(b"tests/b.py")])[1]
@@ -170,7 +170,7 @@ def test_conventions_can_be_turned_off():
 
 
 def test_kept_paths_are_never_dropped():
-    """Neither by convention nor because the benchmark touches them."""
+    """Neither a convention nor the benchmark's tests drop them."""
     patch = diff(b"tests/a.py", b"tests/b.py")
 
     dropped = TestFileFilter(keep=["tests/a.py"]).split(patch, [diff(b"tests/a.py")])[1]
@@ -194,8 +194,8 @@ def test_a_move_is_dropped_only_from_tests_to_tests(old, new, dropped):
     assert TestFileFilter().split(patch)[1] == dropped
 
 
-def test_a_file_that_a_kept_change_names_is_kept_with_all_its_changes():
-    """A patch may name one file twice; half of it would not be what the agent wrote."""
+def test_a_file_with_a_kept_change_keeps_all_its_changes():
+    """A patch may name one file twice; half of the changes would not be the agent's work."""
     text = b"diff --git a/src/x.py b/tests/x.py\nrename from src/x.py\nrename to tests/x.py\n"
     text += b"diff --git a/tests/x.py b/tests/x.py\n--- a/tests/x.py\n+++ b/tests/x.py\n" + CHANGE
     patch = Patch.parse(text + diff(b"tests/y.py").data)
@@ -207,5 +207,5 @@ def test_a_file_that_a_kept_change_names_is_kept_with_all_its_changes():
 
 
 def test_an_empty_patch_stays_empty():
-    """Nothing in, nothing out."""
+    """There is nothing to drop."""
     assert TestFileFilter().split(Patch.parse(b"")) == (Patch.parse(b""), ())

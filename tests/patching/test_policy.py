@@ -1,4 +1,4 @@
-"""Which ways of placing a hunk a policy allows, and what it does with the rest."""
+"""Policies: which rungs are allowed, and what happens to hunks without a place."""
 
 import pytest
 from patch_texts import AT_10, AT_20, CHANGE, LINES, NAMES, add, apply, delete, move
@@ -14,7 +14,7 @@ ADDITION_WITH_CONTEXT = add(b"n").replace(b"-0,0 +1 @@\n", b"-1 +1,2 @@\n a\n")
 
 @pytest.mark.parametrize("rungs", [[], [Rung.OFFSET], ["offset"], frozenset({"exact"}), iter(())])
 def test_the_exact_place_is_always_allowed(rungs):
-    """Whatever else is."""
+    """It does not depend on the other rungs."""
     assert ApplyPolicy(rungs=rungs).allows(Rung.EXACT)
 
 
@@ -29,13 +29,13 @@ def test_rungs_may_be_given_as_words():
 
 @pytest.mark.parametrize("rungs", [["exactly"], ["offset", None], "off"])
 def test_a_word_that_is_not_a_rung_is_refused(rungs):
-    """A slip of the pen is not taken for strictness."""
+    """A typing error does not select the strict policy."""
     with pytest.raises(ValueError, match="is not a valid Rung"):
         ApplyPolicy(rungs=rungs)
 
 
 def test_a_single_rung_may_be_given():
-    """As a word or a member."""
+    """It may be a word or a member of the enum."""
     assert (
         ApplyPolicy(rungs="offset")
         == ApplyPolicy(rungs=Rung.OFFSET)
@@ -44,15 +44,15 @@ def test_a_single_rung_may_be_given():
 
 
 @pytest.mark.parametrize("share", [0.5, 0, -1, 1.01, float("nan")])
-def test_a_similarity_of_half_or_less_or_more_than_all_is_a_wrong_value(share):
-    """Two places could each have half of a hunk's lines."""
+def test_a_similarity_outside_of_half_to_all_is_rejected(share):
+    """With half or less, two places could each have half of a hunk's lines."""
     with pytest.raises(ValueError, match="least_similarity"):
         ApplyPolicy(least_similarity=share)
 
 
 @pytest.mark.parametrize("share", [0.51, 0.75, 1, 1.0])
 def test_a_similarity_above_half_is_allowed(share):
-    """Up to all of the lines."""
+    """It may be up to 1, all of the lines."""
     assert ApplyPolicy(least_similarity=share).least_similarity == share
 
 
@@ -65,8 +65,8 @@ def test_a_similarity_above_half_is_allowed(share):
         (LINES, AT_10.replace(b"-9,3", b"-9,4"), ["recount"]),
     ],
 )
-def test_each_way_must_be_allowed_by_itself(before, hunk, rungs):
-    """One leniency does not bring another."""
+def test_each_rung_must_be_allowed_separately(before, hunk, rungs):
+    """One lenient rung does not imply another."""
     every = [rung for rung in Rung if rung not in {Rung.EXACT, Rung.FUZZY}]
 
     assert apply({"x": before}, NAMES + hunk, rungs)[0].status is PatchStatus.APPLIED
@@ -75,8 +75,8 @@ def test_each_way_must_be_allowed_by_itself(before, hunk, rungs):
         assert apply({"x": before}, NAMES + hunk, others)[0].status is PatchStatus.FAILED
 
 
-def test_a_partial_policy_keeps_what_was_placed_and_names_the_rest():
-    """Hunks of a file as well as files."""
+def test_a_partial_policy_keeps_placed_hunks_and_names_the_rest():
+    """This holds for hunks of a file and for whole files."""
     data = add(b"y") + NAMES + NOWHERE + AT_20 + delete(b"none") + move(b"x", b"z", b"copy")
 
     result, after = apply({"x": LINES}, data, partial=True)
@@ -94,23 +94,23 @@ def test_a_partial_policy_keeps_what_was_placed_and_names_the_rest():
     }
 
 
-def test_a_patch_of_which_nothing_is_placed_failed():
-    """A partial policy changes nothing then."""
+def test_a_patch_without_any_placed_hunk_fails():
+    """A partial policy makes no difference then."""
     result, after = apply({"x": LINES}, NAMES + NOWHERE + delete(b"none"), partial=True)
 
     assert (result.status, after) == (PatchStatus.FAILED, {"x": LINES})
 
 
 def test_a_patch_that_is_placed_in_full_is_not_partial():
-    """And is placed as strictly as without."""
+    """It is placed as strictly as without a partial policy."""
     result, _ = apply({"x": b"0\n" + LINES}, NAMES + AT_10 + AT_20, partial=True)
 
     assert result.status is PatchStatus.APPLIED
     assert [each.rung for each in result.hunks] == [Rung.OFFSET, Rung.OFFSET]
 
 
-def test_all_leniency_is_tried_before_something_is_left_out():
-    """A hunk that differs in white space is placed beside one that has no place."""
+def test_all_rungs_are_tried_before_a_hunk_is_left_out():
+    """A hunk that differs in white space is placed though another has no place."""
     data = add(b"y") + NAMES + NOWHERE + AT_20.replace(b"line 19", b"line  19")
 
     result, after = apply({"x": LINES}, data, partial=True)
@@ -123,7 +123,7 @@ def test_all_leniency_is_tried_before_something_is_left_out():
     "data", [MISCOUNTED_ADDITION, add(b"n").replace(b"+1 @@\n", b"+1 @@\n a\n")]
 )
 def test_a_refused_addition_leaves_no_empty_file(data):
-    """A file of which no hunk was placed is not made."""
+    """A file is not created if none of its hunks was placed."""
     result, after = apply({"x": b"old\n"}, data + NAMES + CHANGE, partial=True)
 
     assert result.status is PatchStatus.PARTIAL
@@ -131,7 +131,7 @@ def test_a_refused_addition_leaves_no_empty_file(data):
 
 
 def test_a_file_whose_deletion_is_refused_stays():
-    """With all its lines."""
+    """It keeps all its lines."""
     data = delete(b"y") + NAMES + CHANGE
 
     result, after = apply({"x": b"old\n", "y": b"old\nmore\n"}, data, partial=True)

@@ -1,4 +1,4 @@
-"""A patch written out is read as the same patch."""
+"""A printed patch is read as the same patch."""
 
 import pytest
 from generators import damages, forks, random_bytes
@@ -102,7 +102,7 @@ PATCHES = {
 
 @pytest.mark.parametrize("data", PATCHES.values(), ids=PATCHES.keys())
 def test_a_patch_reads_back_the_same(data):
-    """Whatever a patch says of files is in its records, and the records print it."""
+    """The records hold all that a patch says about files, so printing loses nothing."""
     patch = Patch.parse(data)
 
     printed = bytes(patch)
@@ -113,7 +113,7 @@ def test_a_patch_reads_back_the_same(data):
 
 @given(forks(max_size=6))
 def test_the_diff_of_two_trees_reads_back_the_same(fork):
-    """With links, submodules, modes, binary files and names of any kind."""
+    """The trees have links, submodules, modes, binary files and names of any kind."""
     before, after, drifted = map(Snapshot.from_files, fork)
     patch = Patch.parse(Changes.between(before, after).diff(before))
 
@@ -125,7 +125,7 @@ def test_the_diff_of_two_trees_reads_back_the_same(fork):
 
 @given(damages())
 def test_a_damaged_patch_that_can_be_read_reads_back_the_same(damage):
-    """Odd as its headers may be."""
+    """This holds for odd headers too."""
     try:
         patch = Patch.parse(damage(DIFF + RENAME + BINARY + add(b"z") + NAMES + AT_10 + AT_20))
     except PatchError:
@@ -135,8 +135,8 @@ def test_a_damaged_patch_that_can_be_read_reads_back_the_same(damage):
 
 
 @given(random_bytes())
-def test_any_bytes_that_are_a_patch_read_back_the_same(data):
-    """Nothing is read that cannot be said again."""
+def test_any_patch_from_random_bytes_reads_back_the_same(data):
+    """Everything that can be read can be printed."""
     try:
         patch = Patch.parse(data)
     except PatchError:
@@ -155,7 +155,7 @@ def test_any_bytes_that_are_a_patch_read_back_the_same(data):
     ids=["deleted and a new mode", "added and an old mode", "two names and no rename"],
 )
 def test_a_header_that_contradicts_itself_reads_back_the_same_or_is_refused(data):
-    """What is taken in can be said again."""
+    """Everything that is accepted can be printed."""
     try:
         patch = Patch.parse(data)
     except PatchError:
@@ -165,15 +165,15 @@ def test_a_header_that_contradicts_itself_reads_back_the_same_or_is_refused(data
 
 
 def test_prose_is_not_printed():
-    """Only what concerns files is; the text as it came stays at hand."""
+    """Only changes to files are printed; the original text stays available."""
     data = b"Dear all,\n\n" + DIFF + b"-- \nAnn\n"
 
     assert b"Ann" not in bytes(Patch.parse(data))
     assert Patch.parse(data).data == data
 
 
-def test_some_files_of_a_patch_print_on_their_own():
-    """So a patch without its tests can be handed on."""
+def test_some_files_of_a_patch_can_be_printed():
+    """A patch without its tests can therefore be passed on."""
     patch = Patch.parse(DIFF + RENAME + BINARY)
 
     some = patch.select(patch.files[1:2])
@@ -192,8 +192,8 @@ def test_uncounted_lines_stay_uncounted(rungs):
     assert apply({"x": LINES}, printed, rungs) == apply({"x": LINES}, data, rungs)
 
 
-def test_git_takes_what_is_printed(git):
-    """As it takes the patch itself."""
+def test_git_accepts_a_printed_patch(git):
+    """The result is that of the original patch."""
     before, after = {"x": LINES, "d": b"\0old"}, {"x y": LINES, "d": b"\0new", "e": b"no newline"}
     base = Snapshot.from_files(before)
     data = Changes.between(base, Snapshot.from_files(after)).diff(base)

@@ -1,4 +1,4 @@
-"""Hunks whose header does not count their lines right, and lines that no header counts."""
+"""Hunks with wrong line counts in their headers, and lines that no header counts."""
 
 import pytest
 from patch_texts import AT_10, AT_20, LINES, NAMES, apply
@@ -22,7 +22,7 @@ RECOUNT = ["recount"]
     ids=["too many", "new too few", "old too few", "both too few", "a billion"],
 )
 def test_a_header_that_miscounts_is_refused_unless_recounting_is_allowed(counts):
-    """The refusal says what it claims and what is there."""
+    """The reason contains the claimed and the actual counts."""
     data = NAMES + b"@@ " + counts + b" @@\n" + BODY
 
     refused, unchanged = apply({"x": LINES}, data)
@@ -40,7 +40,7 @@ def test_a_header_that_miscounts_is_refused_unless_recounting_is_allowed(counts)
 
 @pytest.mark.parametrize("counts", [b"-9,2 +9,2", b"-9,2 +9,3"])
 def test_a_header_that_counts_only_the_first_lines_is_refused_or_recounted(counts):
-    """Without the context after it the hunk would have to end the file."""
+    """Without the context after the change, the hunk would have to end the file."""
     data = NAMES + b"@@ " + counts + b" @@\n" + BODY
 
     refused, _ = apply({"x": LINES}, data)
@@ -63,7 +63,7 @@ def test_a_header_that_counts_none_of_the_changed_lines_miscounts(counts):
 
 
 def test_a_recounted_hunk_may_stand_elsewhere_only_if_that_is_allowed():
-    """Recounting says nothing of the place."""
+    """Recounting does not affect the place."""
     data = NAMES + b"@@ -6,9 +6,9 @@\n" + BODY
 
     near, _ = apply({"x": LINES}, data, RECOUNT)
@@ -88,8 +88,8 @@ def test_blank_context_stripped_at_the_end_of_a_patch_miscounts():
     assert after["x"] == before.replace(b"line 10", b"LINE 10")
 
 
-def test_blank_lines_between_hunks_are_passed_over_by_recounting():
-    """To `git apply` they end the file's part of the patch."""
+def test_recounting_skips_blank_lines_between_hunks():
+    """For `git apply` they end the file's part of the patch."""
     data = NAMES + AT_10 + b"\n\n" + AT_20
 
     refused, _ = apply({"x": LINES}, data)
@@ -100,8 +100,8 @@ def test_blank_lines_between_hunks_are_passed_over_by_recounting():
     assert after == {"x": DOUBLY_CHANGED}
 
 
-def test_a_hunk_that_is_counted_right_is_not_said_to_be_miscounted():
-    """Blank lines after it are not a matter of wrong counts."""
+def test_a_correctly_counted_hunk_is_not_reported_as_miscounted():
+    """Blank lines after it do not make its counts wrong."""
     refused, _ = apply({"x": LINES}, NAMES + AT_10 + b"\n" + AT_20)
 
     assert refused.reason != (
@@ -110,7 +110,7 @@ def test_a_hunk_that_is_counted_right_is_not_said_to_be_miscounted():
 
 
 def test_a_hunk_that_runs_into_the_next_is_recounted_with_all_its_lines():
-    """More of its lines stand between the end it claims and the next hunk."""
+    """It has more lines between its claimed end and the next hunk."""
     data = NAMES + AT_10 + TAIL + AT_20.replace(b"+19,3", b"+20,3")
 
     refused, _ = apply({"x": LINES}, data)
@@ -122,7 +122,7 @@ def test_a_hunk_that_runs_into_the_next_is_recounted_with_all_its_lines():
 
 
 def test_changed_lines_after_a_whole_hunk_are_dropped_and_counted():
-    """As `git apply` drops them, which does not say so."""
+    """Git drops them too, but without a message."""
     result, after = apply({"x": LINES}, NAMES + AT_10 + TAIL)
 
     (placement,) = result.hunks
@@ -130,8 +130,8 @@ def test_changed_lines_after_a_whole_hunk_are_dropped_and_counted():
     assert (result.status, after) == (PatchStatus.APPLIED, {"x": CHANGED})
 
 
-def test_a_hunk_that_fits_stays_as_it_is_counted_beside_one_that_needs_recounting():
-    """The text after it may be prose, whatever another hunk needs."""
+def test_a_hunk_that_fits_is_not_recounted_with_others():
+    """The text after it may be prose, even if another hunk needs recounting."""
     wrong = b"@@ -19,9 +19,9 @@\n line 19\n-line 20\n+LINE 20\n line 21\n"
     other = b"--- a/y\n+++ b/y\n" + wrong
 
@@ -141,7 +141,7 @@ def test_a_hunk_that_fits_stays_as_it_is_counted_beside_one_that_needs_recountin
     assert after["x"] == CHANGED
 
 
-def test_changed_lines_after_a_hunk_that_fits_are_left_out_though_recounting_is_allowed():
+def test_changed_lines_after_a_hunk_that_fits_are_dropped_even_with_recounting():
     """They may be prose, and a patch that fits strictly is never placed leniently."""
     result, after = apply({"x": LINES}, NAMES + AT_10 + TAIL, RECOUNT)
 
@@ -153,7 +153,7 @@ def test_changed_lines_after_a_hunk_that_fits_are_left_out_though_recounting_is_
 @pytest.mark.parametrize("rungs", [[], RECOUNT, ["recount", "offset", "whitespace", "fuzzy"]])
 @pytest.mark.parametrize("prose", [BULLETS, b"\n" + BULLETS, b"\nNotes:\n\n" + BULLETS])
 def test_bullets_after_a_patch_are_not_applied(prose, rungs):
-    """They look like removed lines, and the file has none of them."""
+    """They look like removed lines, but the file contains none of them."""
     result, after = apply({"x": LINES}, NAMES + AT_10 + prose, rungs)
 
     (placement,) = result.hunks
@@ -174,7 +174,7 @@ def test_a_miscounted_hunk_that_runs_into_bullets_is_refused():
     ("hunk", "rung"), [(AT_10, Rung.EXACT), (AT_10.replace(b",3", b",9"), Rung.RECOUNT)]
 )
 def test_the_signature_of_a_mail_is_not_a_removed_line(hunk, rung):
-    """A line of two dashes and a space ends a mail, and the hunk before it."""
+    """A line of two dashes and a space ends a mail and the hunk before it."""
     result, after = apply({"x": LINES}, NAMES + hunk + b"-- \n2.39.5\n\n", RECOUNT)
 
     assert [(each.rung, each.uncounted_lines) for each in result.hunks] == [(rung, 0)]
@@ -182,7 +182,7 @@ def test_the_signature_of_a_mail_is_not_a_removed_line(hunk, rung):
 
 
 def test_a_line_of_dashes_within_the_count_is_a_removed_line():
-    """Only what no header counts may be a signature."""
+    """Only lines that no header counts can be a signature."""
     _, after = apply({"x": b"- \nend\n"}, NAMES + b"@@ -1,2 +1 @@\n-- \n end\n")
 
     assert after == {"x": b"end\n"}

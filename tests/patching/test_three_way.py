@@ -1,4 +1,4 @@
-"""Patches of a file that moved on since: merged with what it was, as `--3way` does."""
+"""Patches for an older version of a file: merged with that version, as `--3way` does."""
 
 import itertools
 import re
@@ -21,7 +21,7 @@ THREE_WAY = [*DIRECT, "three_way"]
 
 
 def made(old, new, *, abbreviated=False):
-    """Return the diff of two lots of files, its blob ids in full or not."""
+    """Return the diff between two sets of files, with full or short blob ids."""
     base = Snapshot.from_files(old)
     data = Changes.between(base, Snapshot.from_files(new)).diff(base)
     return re.sub(rb"([0-9a-f]{7})[0-9a-f]{33}", rb"\1", data) if abbreviated else data
@@ -33,8 +33,8 @@ def rungs_of(result):
 
 
 @pytest.mark.parametrize("abbreviated", [False, True])
-def test_a_blob_of_the_snapshot_is_what_the_file_was(abbreviated):
-    """It is found by its full id and by the start of it."""
+def test_the_old_version_is_found_in_the_snapshot(abbreviated):
+    """Its blob is found by the full id and by the start of it."""
     patch = made({"x": LINES}, {"x": WANTED}, abbreviated=abbreviated)
 
     result, after = apply({"x": MOVED_ON, "copy": LINES}, patch)
@@ -44,8 +44,8 @@ def test_a_blob_of_the_snapshot_is_what_the_file_was(abbreviated):
 
 
 @pytest.mark.parametrize("abbreviated", [False, True])
-def test_a_blob_of_the_repository_is_what_the_file_was(git, abbreviated):
-    """Even if no file of the commit has these contents any more."""
+def test_the_old_version_is_found_in_the_repository(git, abbreviated):
+    """Its blob is found even if no file of the commit has these contents any more."""
     git.tree({"x": Entry(LINES)})
     base = Snapshot.from_repo(git.path, git.tree({"x": Entry(MOVED_ON)}))
     patch = Patch.parse(made({"x": LINES}, {"x": WANTED}, abbreviated=abbreviated))
@@ -56,8 +56,8 @@ def test_a_blob_of_the_repository_is_what_the_file_was(git, abbreviated):
     assert result.changes["x"].data == MERGED
 
 
-def test_the_repository_is_asked_through_an_overlay_too(git):
-    """A snapshot with changes has its base's contents at hand."""
+def test_the_repository_is_searched_through_an_overlay_too(git):
+    """A snapshot with changes can use the contents of its base."""
     base = Snapshot.from_repo(git.path, git.tree({"x": Entry(LINES)}))
     drifted = base.overlay(Changes({"x": Entry(MOVED_ON)}))
 
@@ -66,15 +66,15 @@ def test_the_repository_is_asked_through_an_overlay_too(git):
     assert result.changes["x"].data == MERGED
 
 
-def test_a_blob_that_is_not_at_hand_leaves_the_hunk_without_place():
-    """There is nothing to merge with."""
+def test_a_hunk_without_its_old_version_has_no_place():
+    """There is no version to merge with."""
     result, _ = apply({"x": MOVED_ON}, made({"x": LINES}, {"x": WANTED}))
 
     assert result.reason == "x hunk 1: its lines are not there"
 
 
-def test_a_start_that_several_blobs_share_names_none():
-    """As for git, which calls it ambiguous."""
+def test_an_ambiguous_short_id_finds_no_blob():
+    """Git treats it in the same way."""
     seen = {}
     for number in itertools.count():
         data = LINES + b"%d\n" % number
@@ -89,7 +89,7 @@ def test_a_start_that_several_blobs_share_names_none():
 
 
 def test_a_policy_without_merging_refuses_what_only_merging_places():
-    """The blob is at hand and plays no part."""
+    """The blob exists but is not used."""
     patch = made({"x": LINES}, {"x": WANTED})
 
     result, _ = apply({"x": MOVED_ON, "copy": LINES}, patch, DIRECT)
@@ -97,7 +97,7 @@ def test_a_policy_without_merging_refuses_what_only_merging_places():
     assert result.reason == "x hunk 1: its lines are not there"
 
 
-def test_merging_is_not_tried_where_the_hunks_fit():
+def test_merging_is_not_tried_if_the_hunks_fit():
     """The whole patch is tried strictly first."""
     patch = made({"x": LINES}, {"x": WANTED})
 
@@ -107,7 +107,7 @@ def test_merging_is_not_tried_where_the_hunks_fit():
 
 
 def test_a_conflict_is_refused_with_its_reason():
-    """Nothing of it is left in the tree, markers least of all."""
+    """The tree stays unchanged and contains no markers."""
     patch = made({"x": LINES}, {"x": WANTED})
 
     result, after = apply({"x": CLASHING, "copy": LINES}, patch)
@@ -117,8 +117,8 @@ def test_a_conflict_is_refused_with_its_reason():
     assert after["x"] == CLASHING
 
 
-def test_a_change_that_is_there_already_changes_nothing():
-    """Both sides made it, so it merges to what is there."""
+def test_a_change_that_was_already_made_changes_nothing():
+    """Both sides made it, so the merge equals the file."""
     patch = made({"x": LINES, "b": b"\0one"}, {"x": WANTED, "b": b"\0two"})
 
     result, after = apply({"x": WANTED, "b": b"\0two", "c": LINES, "d": b"\0one"}, patch)
@@ -128,7 +128,7 @@ def test_a_change_that_is_there_already_changes_nothing():
 
 
 def test_binary_files_are_never_merged_line_by_line():
-    """A file that moved on is another file."""
+    """A binary patch needs exactly its old version."""
     patch = made({"b": b"\0one\n\n\nend\n"}, {"b": b"\0one\n\n\nEND\n"})
 
     result, _ = apply({"b": b"\0ONE\n\n\nend\n", "c": b"\0one\n\n\nend\n"}, patch)
@@ -136,8 +136,8 @@ def test_binary_files_are_never_merged_line_by_line():
     assert result.status is PatchStatus.FAILED
 
 
-def test_a_renamed_file_that_moved_on_is_merged_at_its_new_place():
-    """The merge is of contents; the name is the patch's."""
+def test_a_renamed_file_that_changed_is_merged_at_its_new_path():
+    """Contents are merged; the name comes from the patch."""
     hunks = made({"x": LINES}, {"x": WANTED})
     head = b"diff --git a/x b/y\nsimilarity index 90%\nrename from x\nrename to y\n"
     patch = head + hunks[hunks.index(b"index ") :].replace(b"+++ b/x", b"+++ b/y")
@@ -149,7 +149,7 @@ def test_a_renamed_file_that_moved_on_is_merged_at_its_new_place():
 
 
 def test_the_mode_that_a_patch_gives_a_merged_file_is_kept():
-    """Contents are merged, permissions are set."""
+    """Contents are merged, but permissions come from the patch."""
     new = {"x": Entry(WANTED, FileMode.EXECUTABLE)}
     base = Snapshot.from_files({"x": MOVED_ON, "copy": LINES})
 
@@ -159,15 +159,15 @@ def test_the_mode_that_a_patch_gives_a_merged_file_is_kept():
 
 
 def test_a_file_deleted_by_the_patch_must_be_as_it_was():
-    """What was changed since is not thrown away."""
+    """Later changes are not lost."""
     result, after = apply({"x": MOVED_ON, "copy": LINES}, made({"x": LINES}, {}))
 
     assert result.status is PatchStatus.FAILED
     assert after["x"] == MOVED_ON
 
 
-def test_one_conflict_refuses_the_files_that_merge_as_well():
-    """All or nothing holds for merged files, too."""
+def test_one_conflict_refuses_the_whole_patch():
+    """Files that merge are not changed either."""
     patch = made({"x": LINES, "y": LINES}, {"x": WANTED, "y": WANTED})
 
     result, after = apply({"x": MOVED_ON, "y": CLASHING, "copy": LINES}, patch)
@@ -176,8 +176,8 @@ def test_one_conflict_refuses_the_files_that_merge_as_well():
     assert after == {"x": MOVED_ON, "y": CLASHING, "copy": LINES}
 
 
-def test_an_added_file_that_is_there_already_is_accepted():
-    """As `git apply --3way` does; without that rung the file is in the way."""
+def test_an_added_file_that_already_exists_is_accepted():
+    """`git apply --3way` accepts it too; without that rung the file is an obstacle."""
     default, _ = apply({"x": b"new\n"}, add(b"x"))
     strict, _ = apply({"x": b"new\n"}, add(b"x"), DIRECT)
 
@@ -185,14 +185,14 @@ def test_an_added_file_that_is_there_already_is_accepted():
     assert strict.reason == "x: the file already exists"
 
 
-def test_an_added_file_fills_an_empty_one():
-    """The empty file is what both sides started from."""
+def test_an_added_file_replaces_an_empty_one():
+    """The empty file counts as the base of both sides."""
     result, after = apply({"x": b""}, add(b"x"))
 
     assert (rungs_of(result), after) == ([Rung.THREE_WAY], {"x": b"new\n"})
 
 
-def test_an_added_binary_file_that_is_there_already_is_accepted():
+def test_an_added_binary_file_that_already_exists_is_accepted():
     """Its bytes are compared, and its mode is set."""
     patch = Patch.parse(made({}, {"b": Entry(b"\0", FileMode.EXECUTABLE)}))
 
@@ -202,5 +202,5 @@ def test_an_added_binary_file_that_is_there_already_is_accepted():
 
 
 def test_the_default_policy_merges():
-    """It is that of `git apply --ignore-whitespace`, then `--3way`."""
+    """It does what `git apply --ignore-whitespace` and then `--3way` do."""
     assert ApplyPolicy() == ApplyPolicy(rungs=THREE_WAY)

@@ -1,4 +1,4 @@
-"""Several strategies in turn, and the ledger of who resolved what."""
+"""Several strategies in turn, and the ledger of what each resolved."""
 
 import pickle
 
@@ -16,10 +16,10 @@ EITHER = b"f(a, b, c)\n" + GAP + b"x = 2\nx = 3\n"
 
 
 class Member:
-    """A strategy made of a function; what it was asked is kept."""
+    """A strategy made of a function; it records its inputs."""
 
     def __init__(self, function, name="member"):
-        """Take what `merge` is to do."""
+        """Take the function that `merge` calls."""
         self.name = name
         self.function = function
         self.asked = []
@@ -42,7 +42,7 @@ def merge_by(*members, base=BASE, ours=OURS, theirs=THEIRS):
 
 
 def rows_of(outcome):
-    """Return who did what by which rule."""
+    """Return each row's strategy, action and rule."""
     return [(row.line, row.strategy, row.rule) for row in outcome.ledger]
 
 
@@ -50,7 +50,7 @@ def rows_of(outcome):
 
 
 @pytest.mark.parametrize("strategy", ["cascade", ce.cascade("tokens", "union")])
-def test_each_member_goes_on_with_what_the_one_before_left_open(strategy):
+def test_each_member_continues_with_the_conflicts_left_open(strategy):
     """Tokens take the arguments, union the two values; the ledger says so."""
     outcome = ce.merge(BASE, OURS, THEIRS, strategy=strategy)
 
@@ -61,7 +61,7 @@ def test_each_member_goes_on_with_what_the_one_before_left_open(strategy):
 
 
 def answering(number):
-    """Make a member that puts seven lines in the place of one conflict."""
+    """Make a member that replaces one conflict by seven lines."""
     return Member(
         lambda given: ce.resolve_conflicts(
             given, lambda conflict: b"x\n" * 7 if number in conflict.ours else None
@@ -71,7 +71,7 @@ def answering(number):
 
 @pytest.mark.parametrize("last", [answering(b"3"), ce.cascade("tokens", answering(b"3"))])
 def test_rows_of_later_members_name_the_lines_of_gits_merge(last):
-    """Whatever the conflicts before them have become by then."""
+    """Replacing earlier conflicts by more lines makes no difference."""
     texts = [b"".join(GAP + b"%s%d\n" % (side, n) for n in range(5)) for side in (b"b", b"o", b"t")]
     base = ce.Snapshot.from_files({"f": texts[0]})
     ours, theirs = (ce.Changes({"f": ce.Entry(text)}) for text in texts[1:])
@@ -84,8 +84,8 @@ def test_rows_of_later_members_name_the_lines_of_gits_merge(last):
     assert resolved == [lines[1], lines[3]]
 
 
-def test_a_later_member_sees_only_what_is_open():
-    """And the merge as it stands by then."""
+def test_a_later_member_sees_only_open_conflicts():
+    """It also sees the merge with the answers so far."""
     member = Member(lambda given: ce.resolve_conflicts(given, lambda _: None))
 
     outcome = merge_by("tokens", member)
@@ -98,7 +98,7 @@ def test_a_later_member_sees_only_what_is_open():
 
 
 def test_a_member_is_not_asked_when_nothing_is_open():
-    """Neither after the last conflict nor in a clean merge."""
+    """This holds after the last conflict and in a clean merge."""
     member = Member(lambda _: 1 / 0)
 
     assert merge_by("union", member).status == "resolved"
@@ -106,8 +106,8 @@ def test_a_member_is_not_asked_when_nothing_is_open():
     assert member.asked == []
 
 
-def test_what_no_member_resolves_stays_open_with_its_reason():
-    """The row is that of the last member that said something."""
+def test_an_unresolved_conflict_stays_open_with_its_reason():
+    """The row is that of the last member that gave a reason."""
     outcome = merge_by("tokens")
 
     assert (outcome.status, len(outcome.conflicts), outcome.conflicts_met) == ("conflicts", 1, 2)
@@ -142,8 +142,8 @@ def test_conflicts_without_lines_stay_open_with_a_row():
     ],
     ids=["raises", "breaks the protocol", "says that it failed"],
 )
-def test_a_member_that_fails_is_passed_over(function):
-    """The next one finds everything as it was."""
+def test_a_failing_member_is_skipped(function):
+    """The next one gets the same input."""
     outcome = merge_by(Member(function), "tokens", "union")
 
     assert outcome.changes["f"].data == EITHER
@@ -159,7 +159,7 @@ def test_a_member_that_fails_is_passed_over(function):
     ],
     ids=["raises", "says that it failed"],
 )
-def test_where_only_a_member_that_fails_is_left_its_failure_is_the_reason(function, words):
+def test_if_the_only_member_fails_its_failure_is_the_reason(function, words):
     """All conflicts are open, and each row names the member."""
     outcome = merge_by(Member(function, name="broken"))
 
@@ -170,8 +170,8 @@ def test_where_only_a_member_that_fails_is_left_its_failure_is_the_reason(functi
 
 
 @pytest.mark.parametrize("fails", [True, False])
-def test_a_service_that_failed_a_member_is_remembered(fails):
-    """Whatever a later member makes of it: trying again may end otherwise."""
+def test_a_members_failed_service_is_recorded(fails):
+    """This holds even if a later member succeeds, because a retry may end differently."""
     member = Member(
         lambda asked: ce.MergeOutcome(
             changes=asked.merge.changes,
@@ -187,8 +187,8 @@ def test_a_service_that_failed_a_member_is_remembered(fails):
         assert (outcome.status, outcome.service_failed) == ("resolved", fails)
 
 
-def test_a_member_without_a_record_is_taken_if_it_leaves_nothing_open():
-    """Then no other member has to continue from it."""
+def test_a_member_without_a_record_is_used_if_it_leaves_nothing_open():
+    """No other member has to continue from its result then."""
     last = Member(lambda _: 1 / 0)
 
     outcome = merge_by("tokens", no_record(), last)
@@ -198,8 +198,8 @@ def test_a_member_without_a_record_is_taken_if_it_leaves_nothing_open():
     assert last.asked == []
 
 
-def test_a_member_without_a_record_is_passed_over_if_it_leaves_something_open():
-    """What it resolved cannot be told from the rest."""
+def test_a_member_without_a_record_is_skipped_if_it_leaves_a_conflict_open():
+    """Its resolutions cannot be distinguished from the rest."""
     one = ce.merge(BASE, OURS, THEIRS).conflicts[:1]
 
     alone, followed = merge_by(no_record(one)), merge_by(no_record(one), "tokens", "union")
@@ -213,8 +213,8 @@ def test_a_member_without_a_record_is_passed_over_if_it_leaves_something_open():
 # --- making one ----------------------------------------------------------------------------------
 
 
-def test_a_cascade_goes_by_the_names_of_its_members_or_its_own():
-    """The outcome carries it."""
+def test_a_cascade_is_named_after_its_members_unless_given_a_name():
+    """The outcome has that name."""
     assert ce.cascade("tokens", "union").name == "tokens+union"
     assert ce.cascade("tokens", Member(None, name="mine")).name == "tokens+mine"
     assert ce.cascade("tokens", name="first").name == "first"
@@ -228,8 +228,8 @@ def test_a_cascade_needs_a_member():
         ce.cascade()
 
 
-def test_an_unknown_member_is_said_when_the_cascade_is_made():
-    """Not when it is first asked."""
+def test_an_unknown_member_is_reported_when_the_cascade_is_made():
+    """The error does not wait for the first merge."""
     with pytest.raises(ce.UnknownStrategyError) as caught:
         ce.cascade("tokens", "nonsense")
 
@@ -242,7 +242,7 @@ def test_a_member_that_is_not_a_strategy_is_refused():
         ce.cascade("tokens", Member)
 
 
-def test_a_cascade_may_hold_a_cascade():
+def test_a_cascade_may_contain_a_cascade():
     """The inner one is a member like any other, under its own name."""
     outcome = merge_by(ce.cascade("tokens", name="inner"), "union")
 
@@ -251,7 +251,7 @@ def test_a_cascade_may_hold_a_cascade():
 
 
 def test_a_cascade_and_its_outcome_pickle():
-    """So that pairs can be evaluated in other processes."""
+    """Pairs can therefore be evaluated in other processes."""
     strategy = ce.cascade("tokens", "union")
 
     copy = pickle.loads(pickle.dumps(strategy))  # noqa: S301 - our own

@@ -1,4 +1,4 @@
-"""Every built-in strategy keeps the laws of strategies, as plug-ins do."""
+"""Every built-in strategy satisfies the laws for strategies, as plug-ins do."""
 
 from typing import ClassVar
 
@@ -12,13 +12,13 @@ from cooperbench_eval.testing.strategy_check import check_law
 
 
 class BuiltInLaws(StrategyLaws):
-    """Half as many cases for each law as properties have; thousands were tried once."""
+    """The laws, with half of the usual number of cases; thousands were tried once."""
 
     examples: ClassVar[int] = settings().max_examples // 2
 
 
 class TestNaive(BuiltInLaws):
-    """Git's merge as it is."""
+    """Git's merge, unchanged."""
 
     def make_strategy(self):
         """Make it by name, as users do."""
@@ -44,7 +44,7 @@ class TestTokens(BuiltInLaws):
 
 
 class TestTokensByContent(TestTokens):
-    """It says that it is symmetric, and is."""
+    """It declares that it is symmetric."""
 
     def make_strategy(self):
         """Make it by name, with the option."""
@@ -65,7 +65,7 @@ class TestStructured(BuiltInLaws):
 
 
 class TestStructuredSettled(BuiltInLaws):
-    """With that option off it keeps all laws."""
+    """With that option off it satisfies all laws."""
 
     files: ClassVar[dict] = {"code.py": three_way_programs()}
 
@@ -83,7 +83,7 @@ class TestCascade(TestStructured):
 
 
 def test_the_client_is_asked_and_its_answers_are_taken():
-    """Else the laws would say nothing of what `llm` does with answers."""
+    """Otherwise the laws would not cover what `llm` does with answers."""
     strategy = ce.LLMStrategy("none", client=BothSides(), max_attempts=1)
 
     (law,) = (law for law in STRATEGY_LAWS if law.name == "untouched_bytes")
@@ -93,7 +93,7 @@ def test_the_client_is_asked_and_its_answers_are_taken():
 
 
 class TestLLM(BuiltInLaws):
-    """With a model that is none."""
+    """It uses a client without a model."""
 
     def make_strategy(self):
         """Make one that asks a client in this process."""

@@ -1,4 +1,4 @@
-"""The faults that the static checks find in a merged file, and those they must not find."""
+"""The faults that the static checks find in a merged file, and false alarms to avoid."""
 
 import ast
 import builtins
@@ -82,8 +82,8 @@ FAULTS = {
 
 
 @pytest.mark.parametrize(("base", "ours", "theirs", "merged", "words"), FAULTS.values(), ids=FAULTS)
-def test_a_fault_is_found_and_said(base, ours, theirs, merged, words):
-    """Whichever side is ours; the words are those of the ledger."""
+def test_a_fault_is_found_and_described(base, ours, theirs, merged, words):
+    """The order of the sides does not matter; the ledger has the same words."""
     assert words in find_fault("a.py", (base, ours, theirs), merged)
     assert words in find_fault("a.py", (base, theirs, ours), merged)
 
@@ -159,7 +159,7 @@ SOUND = {
 
 @pytest.mark.parametrize(("base", "ours", "theirs", "merged"), SOUND.values(), ids=SOUND)
 def test_no_fault_is_found_in_a_sound_file(base, ours, theirs, merged):
-    """Nor in one of which nothing can be asked."""
+    """None is found in a file that cannot be checked either."""
     assert find_fault("a.py", (base, ours, theirs), merged) == ""
     assert find_fault("a.py", (base, theirs, ours), merged) == ""
 
@@ -169,7 +169,7 @@ def test_no_fault_is_found_in_a_sound_file(base, ours, theirs, merged):
     [("a.py", "not parse"), ("a.pyi", "not parse"), ("a.rb", ""), ("a.python", ""), ("py", "")],
 )
 def test_only_files_of_known_languages_are_parsed(path, words):
-    """Their ending says what they are."""
+    """The file's suffix gives the language."""
     fault = find_fault(path, (b"a\n", b"a\nb()\n", b"a\n"), b"a\nb()(\n")
 
     assert words in fault
@@ -216,7 +216,7 @@ SLIPS = {
 
 
 @pytest.mark.parametrize(("base", "ours", "theirs", "merged", "words"), SLIPS.values(), ids=SLIPS)
-def test_what_is_hardly_ever_meant_is_a_fault_unless_a_version_has_it(
+def test_code_that_is_rarely_intended_is_a_fault_unless_a_version_has_it(
     base, ours, theirs, merged, words
 ):
     """It parses, but neither side wrote it."""
@@ -243,17 +243,17 @@ def test_a_definition_that_neither_side_had_twice_is_a_fault_in_any_known_langua
     assert find_fault("a.go", (twice, twice, twice), twice) == ""
 
 
-def test_of_any_other_file_no_token_may_be_lost():
-    """That question needs no language."""
+def test_files_of_unknown_languages_must_not_lose_tokens():
+    """This check needs no language."""
     assert find_fault("a.txt", (b"a\n", b"a b\n", b"a\n"), b"a\n") == "'b' is lost"
 
 
 def test_a_lost_token_that_is_not_text_is_shown():
-    """The sentence is text, whatever the bytes are."""
+    """The message is text, whatever the bytes are."""
     assert find_fault("a", (b"", b"\xff\n", b""), b"") == "'\N{REPLACEMENT CHARACTER}' is lost"
 
 
-def test_of_an_unfinished_file_nothing_is_missed():
+def test_an_unfinished_file_may_lack_text():
     """While conflicts are open, missing text is not a fault, but a duplicate is."""
     versions = b"import os\n", b"import os\nos.x\n", b"\n"
 
@@ -287,7 +287,7 @@ def test_a_file_is_cut_before_the_definitions_at_its_top():
 
 
 def test_chunks_know_the_future_of_the_file():
-    """Or an annotation would be a use."""
+    """Otherwise an annotation would count as a use."""
     source = b"from __future__ import annotations\n\ndef f(a: b): 1\n"
 
     assert cut(source)[1] == "from __future__ import annotations\ndef f(a: b): 1\n"
@@ -302,7 +302,7 @@ WHOLE = {
 
 @pytest.mark.parametrize("source", WHOLE.values(), ids=WHOLE)
 def test_a_file_that_must_not_be_cut_is_not(source):
-    """Its chunks would not say what it says."""
+    """Its chunks would not mean the same as the whole."""
     assert cut(source) == (source.decode(),)
 
 
@@ -318,8 +318,8 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("source", BROKEN.values(), ids=BROKEN)
-def test_a_broken_file_is_broken_as_the_compiler_says(source):
-    """With the line that it says."""
+def test_a_syntax_error_is_that_of_the_compiler(source):
+    """The message has the compiler's line."""
     with pytest.raises(SyntaxError) as expected:
         compile(source, "<merged>", "exec", dont_inherit=True)
 
@@ -330,7 +330,7 @@ def test_a_broken_file_is_broken_as_the_compiler_says(source):
 
 
 class Whole:
-    """A file as the judge is meant to see it: read at once, with no short cut."""
+    """The reference for the judge: a whole file is read at once, without a short cut."""
 
     def __init__(self, source):
         text = source.decode()
@@ -360,14 +360,14 @@ class Whole:
 
 
 def plain_fault(versions, merged, *, is_whole):
-    """Return the fault that `find_fault` is to find; of lost tokens, all."""
+    """Return the fault that `find_fault` should find; for lost tokens, return all."""
     if is_whole and (lost := lost_tokens(versions, merged)):
         return {f"{token.decode()!r} is lost" for token in lost}
     return {plain_python_fault(versions, merged, is_whole=is_whole)}
 
 
 def lost_tokens(versions, merged):
-    """Return what is lost, counted in all of the files."""
+    """Return the lost tokens, counted over all files."""
     texts = (*versions, merged)
     base, ours, theirs, there = (Counter(re.findall(rb"\w+|[^\w\s]", text)) for text in texts)
     return [
@@ -380,7 +380,7 @@ def lost_tokens(versions, merged):
 
 
 def plain_python_fault(versions, merged, *, is_whole):
-    """Return the fault for which no token need be lost."""
+    """Return a fault other than a lost token."""
     try:
         before = [Whole(source) for source in versions]
     except SyntaxError:
@@ -392,7 +392,7 @@ def plain_python_fault(versions, merged, *, is_whole):
 
 
 def compared(before, now, *, is_whole):
-    """Return what is wrong with a file that parses."""
+    """Return the fault of a file that parses."""
     for name, count in now.definitions.items():
         if count > 1 and count > max(each.definitions[name] for each in before):
             return f"{name} would be defined {count} times"
@@ -442,7 +442,7 @@ def edited(chance, parts):
 
 
 def mixed(chance, base, ours, theirs):
-    """Take each part that a side added or both kept, most of the time."""
+    """Take most of the parts that a side added or both kept."""
     wanted = [p for p in ours if p not in base or p in theirs] + [
         p for p in theirs if p not in ours
     ]
@@ -450,14 +450,14 @@ def mixed(chance, base, ours, theirs):
 
 
 def joined(chance, parts):
-    """Write parts down, most of them with empty lines between."""
+    """Join parts, mostly with empty lines between them."""
     gaps = "\n\n\n", "\n\n\n", "\n\n\n", "\n"
     return "".join(part + chance.choice(gaps) for part in parts).encode()
 
 
 @given(indices())
-def test_what_is_found_in_chunks_is_what_is_found_in_all(seed):
-    """Whatever stands in which of the four files."""
+def test_checking_in_chunks_finds_the_same_faults(seed):
+    """This holds for any contents of the four files."""
     chance = random.Random(seed)  # noqa: S311 - no secret
     sound = [part for part in PARTS if part not in {"(", '"""', "global c", "def a(x, x): 1"}]
     base = chance.choices(sound, k=chance.randrange(9))
@@ -489,7 +489,7 @@ METHOD = b"\n    def g(self):\n        return 2\n"
 STATEMENT = b"\nx = A()\n"
 
 
-def test_theirs_comes_first_where_only_that_passes():
+def test_theirs_comes_first_if_only_that_passes():
     """A method that theirs adds cannot come after a statement that ours adds."""
     outcome = merge_one(CLASS, CLASS + STATEMENT, CLASS + METHOD)
 
@@ -497,23 +497,23 @@ def test_theirs_comes_first_where_only_that_passes():
     assert [row.rule for row in outcome.ledger] == ["tokens, theirs first"]
 
 
-def test_ours_comes_first_where_that_passes():
-    """The other order is not asked for."""
+def test_ours_comes_first_if_that_passes():
+    """The other order is not tried."""
     outcome = merge_one(CLASS, CLASS + METHOD, CLASS + STATEMENT)
 
     assert outcome.changes["a.py"].data == CLASS + METHOD + STATEMENT
     assert [row.rule for row in outcome.ledger] == ["tokens"]
 
 
-def test_where_no_language_is_known_ours_comes_first():
+def test_ours_comes_first_if_the_language_is_unknown():
     """The same texts in a file that is not Python."""
     outcome = merge_one(CLASS, CLASS + STATEMENT, CLASS + METHOD, path="a.txt")
 
     assert outcome.changes["a.txt"].data == CLASS + STATEMENT + METHOD
 
 
-def test_what_fails_the_judge_stays_open_with_its_reason():
-    """Two functions of one name are no merge in either order."""
+def test_a_rejected_merge_stays_open_with_its_reason():
+    """Two functions of one name cannot be merged in either order."""
     outcome = merge_one(ONE, ONE + b"\n\ndef f(a):\n    return a\n", ONE + b"\n\ndef f():\n    0\n")
 
     assert outcome.status == "conflicts"

@@ -13,7 +13,7 @@ BASE = ce.Snapshot.from_files({"f": b"1\n2\n3\n4\n5\n", "g": b"1\n"})
 
 
 def edit(**files):
-    """Return changes that write text, or delete where there is none."""
+    """Return changes that write text, or delete a file without text."""
     return ce.Changes({path: text and ce.Entry(text) for path, text in files.items()})
 
 
@@ -37,13 +37,13 @@ def test_naive_is_clean_or_conflicted(ours, theirs, status, number):
 
 
 def test_naive_is_the_default():
-    """Who names no strategy gets what git does."""
+    """Without a strategy's name, the result is that of git."""
     sides = edit(g=b"2\n"), edit(g=b"3\n")
 
     assert ce.merge(BASE, *sides) == ce.merge(BASE, *sides, strategy="naive")
 
 
-def test_open_conflicts_stand_as_markers():
+def test_open_conflicts_have_markers():
     """The tree and the diff of the outcome show them, as after `git merge`."""
     outcome = ce.merge(BASE, edit(g=b"2\n"), edit(g=b"3\n"))
 

@@ -1,4 +1,4 @@
-"""What a plug-in is given, what it may answer, and what becomes of one that breaks."""
+"""A plug-in's input, its possible answers, and its failures."""
 
 import attrs
 import pytest
@@ -16,7 +16,7 @@ class Plugin:
     """A strategy made of a function, as a plug-in author might write it."""
 
     def __init__(self, function, name="plugin"):
-        """Take what `merge` is to do."""
+        """Take the function that `merge` calls."""
         self.name = name
         self.function = function
 
@@ -34,7 +34,7 @@ def merge_with(function):
 
 
 def test_a_strategy_sees_base_sides_and_the_finished_merge():
-    """And the open conflicts, ready to be answered."""
+    """It also sees the open conflicts, which it can answer."""
     seen = []
 
     merge_with(lambda given: seen.append(given) or ce.MergeOutcome(changes=given.merge.changes))
@@ -50,7 +50,7 @@ def test_a_strategy_sees_base_sides_and_the_finished_merge():
 
 
 def test_a_strategy_never_sees_tests():
-    """Neither its input nor what it knows of a feature has a place for them."""
+    """Neither its input nor the feature's context has a field for them."""
     seen, known = (
         {each.name for each in attrs.fields(kind)} for kind in (ce.MergeInput, ce.FeatureContext)
     )
@@ -63,7 +63,7 @@ def test_a_strategy_never_sees_tests():
 
 
 class Ours:
-    """The five lines of the documentation."""
+    """The five-line example of the documentation."""
 
     name = "keep-ours"
 
@@ -73,7 +73,7 @@ class Ours:
 
 
 def test_a_plug_in_can_be_five_lines():
-    """It need not inherit from anything, and its outcome carries its name."""
+    """It needs no base class, and its outcome has its name."""
     outcome = ce.merge(BASE, OURS, THEIRS, strategy=Ours())
 
     assert (outcome.status, outcome.strategy) == ("resolved", "keep-ours")
@@ -98,7 +98,7 @@ def test_none_leaves_a_conflict_open():
 
 
 def test_empty_text_is_an_answer():
-    """It takes the lines away; it is not the same as `None`."""
+    """It removes the lines; it is not the same as `None`."""
     outcome = merge_with(lambda given: ce.resolve_conflicts(given, lambda _: b""))
 
     assert outcome.status == "resolved"
@@ -106,8 +106,8 @@ def test_empty_text_is_an_answer():
 
 
 @given(three_way_texts())
-def test_nothing_outside_of_conflicts_changes(texts):
-    """An answer stands where the markers stood; every other byte is the naive merge's."""
+def test_text_outside_of_conflicts_is_unchanged(texts):
+    """An answer replaces the markers; every other byte is that of the naive merge."""
     base, *sides = texts
     tree = ce.Snapshot.from_files({"f": base})
     ours, theirs = (ce.Changes({"f": ce.Entry(text)}) for text in sides)
@@ -197,7 +197,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize(("function", "words"), BROKEN.values(), ids=BROKEN)
-def test_a_strategy_that_breaks_the_protocol_has_failed(function, words):
+def test_a_strategy_that_violates_the_protocol_fails(function, words):
     """`merge` raises one error, which names the strategy and says what happened."""
     with pytest.raises(ce.StrategyFailedError) as caught:
         merge_with(function)
@@ -207,7 +207,7 @@ def test_a_strategy_that_breaks_the_protocol_has_failed(function, words):
     assert "'plugin'" in str(caught.value)
 
 
-def test_what_a_strategy_raised_is_the_cause():
+def test_an_exception_of_a_strategy_is_the_cause():
     """Its own traceback is not lost."""
     with pytest.raises(ce.StrategyFailedError) as caught:
         merge_with(lambda _: 1 / 0)
@@ -217,7 +217,7 @@ def test_what_a_strategy_raised_is_the_cause():
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit])
 def test_an_interrupt_is_not_a_failure_of_a_strategy(error):
-    """Who presses Ctrl-C in a strategy stops the program."""
+    """Ctrl-C during a strategy stops the program."""
 
     def interrupt(_):
         raise error
@@ -226,23 +226,23 @@ def test_an_interrupt_is_not_a_failure_of_a_strategy(error):
         merge_with(interrupt)
 
 
-def test_a_strategy_may_say_that_it_failed():
-    """Then the outcome says so, and nothing is raised."""
+def test_a_strategy_may_report_its_failure():
+    """The outcome has the failure, and nothing is raised."""
     outcome = merge_with(lambda given: ce.MergeOutcome(changes=given.ours, failure="no key"))
 
     assert (outcome.status, outcome.failure) == ("failed", "no key")
 
 
 @pytest.mark.parametrize("claimed", [0, 7])
-def test_conflicts_met_are_counted_not_claimed(claimed):
-    """A strategy that writes its own tree on a conflicting pair resolves, it is not clean."""
+def test_conflicts_met_do_not_depend_on_the_strategys_claim(claimed):
+    """A strategy that returns its own tree for a conflicting pair is resolved, not clean."""
     outcome = merge_with(lambda given: ce.MergeOutcome(changes=given.ours, conflicts_met=claimed))
 
     assert (outcome.status, outcome.conflicts_met) == ("resolved", 2)
 
 
-def test_a_strategy_goes_by_its_own_name():
-    """Whatever name it writes into the outcome."""
+def test_an_outcome_has_the_strategys_own_name():
+    """A name that the strategy writes into the outcome is replaced."""
     outcome = merge_with(lambda given: ce.MergeOutcome(changes=given.ours, strategy="other"))
 
     assert outcome.strategy == "plugin"
@@ -264,7 +264,7 @@ def evaluate_with(*strategies):
 
 @pytest.mark.parametrize(("function", "words"), BROKEN.values(), ids=BROKEN)
 def test_a_failure_is_a_row_of_the_report(function, words):
-    """The strategies before and after it are tried all the same."""
+    """The strategies before and after it are still tried."""
     report = evaluate_with("naive", Plugin(function), "union")
 
     failed = report.attempt("plugin")
@@ -277,8 +277,8 @@ def test_a_failure_is_a_row_of_the_report(function, words):
     assert ce.MergeReport.from_json(report.to_json()) == report
 
 
-def test_a_reported_failure_is_a_row_like_any_other():
-    """It has no tree, no diff and no score either, and its reason is kept."""
+def test_a_reported_failure_is_a_row_of_the_report():
+    """It has a reason, but no tree, diff or score."""
     report = evaluate_with(
         Plugin(lambda given: ce.MergeOutcome(changes=given.ours, failure="no key")), "union"
     )
@@ -290,8 +290,8 @@ def test_a_reported_failure_is_a_row_like_any_other():
     assert report.attempt("union").status == "resolved"
 
 
-def test_an_answer_that_is_not_bytes_is_refused():
-    """A text instead of bytes is the strategy's failure, in words that help."""
+def test_an_answer_that_is_not_bytes_is_rejected():
+    """A text instead of bytes is a failure with a helpful message."""
     base, ours, theirs = (ce.Snapshot.from_files({"f": text}) for text in (b"a\n", b"b\n", b"c\n"))
     sides = ce.Changes.between(base, ours), ce.Changes.between(base, theirs)
 

@@ -69,7 +69,7 @@ def test_a_listed_plug_in_is_not_imported(install):
 
 @pytest.mark.parametrize(("name", "kind"), [("naive", NaiveStrategy), ("union", UnionStrategy)])
 def test_a_name_gives_its_strategy(name, kind):
-    """A built-in strategy carries the name it is registered under."""
+    """A built-in strategy has the name under which it is registered."""
     strategy = ce.get_strategy(name)
 
     assert type(strategy) is kind

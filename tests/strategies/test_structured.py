@@ -35,7 +35,7 @@ def merge_file(base, ours, theirs, *, strategy="structured", path="f.py"):
 
 
 def text_of(outcome, path="f.py"):
-    """Return what stands in the file."""
+    """Return the merged contents of the file."""
     return outcome.changes[path].data
 
 
@@ -43,7 +43,7 @@ def text_of(outcome, path="f.py"):
 
 
 def test_constructs_are_combined_and_the_ledger_says_so():
-    """The row says by which rule, and that nothing is lost of either side."""
+    """The row names the rule, and says that nothing of either side is lost."""
     outcome = merge_file(b"f(a)\n", b"f(a, b=1)\n", b"f(a, c=2)\n")
 
     assert (outcome.status, text_of(outcome)) == ("resolved", b"f(a, b=1, c=2)\n")
@@ -62,8 +62,8 @@ def test_constructs_are_combined_and_the_ledger_says_so():
     ],
     ids=["imports", "functions", "in front", "spread"],
 )
-def test_a_file_of_cr_lf_stays_one(base, ours, theirs):
-    """Also where text moves away from the first line of the file."""
+def test_cr_lf_line_ends_are_kept(base, ours, theirs):
+    """This also holds if text moves away from the first line of the file."""
 
     def merged(newline):
         versions = [text and text.replace(b"\n", newline) for text in (base, ours, theirs)]
@@ -75,8 +75,8 @@ def test_a_file_of_cr_lf_stays_one(base, ours, theirs):
     assert text_of(merged(b"\r\n")) == text_of(merged(b"\n")).replace(b"\n", b"\r\n")
 
 
-def test_the_other_order_is_tried_where_one_is_wrong():
-    """Parameters and the calls that hand them on are in the same order."""
+def test_the_other_order_is_tried_if_one_is_wrong():
+    """Parameters and the calls that pass them on keep the same order."""
     outcome = merge_file(
         b"def f(a):\n    return g(a)\n",
         b"def f(a, b=None):\n    return g(a, b)\n",
@@ -88,7 +88,7 @@ def test_the_other_order_is_tried_where_one_is_wrong():
 
 
 def test_both_may_add_the_same_file():
-    """Its functions stand apart, as in a file of one's own."""
+    """Its functions are separated as in any file."""
     one, two = b"def f():\n    return 1\n", b"def g():\n    return 2\n"
     sides = (ce.Changes({"n.py": ce.Entry(text)}) for text in (one, two))
 
@@ -126,8 +126,8 @@ REFUSED = {
 
 
 @pytest.mark.parametrize(("path", "texts", "reason"), REFUSED.values(), ids=REFUSED)
-def test_what_cannot_be_merged_stays_open_with_its_reason(path, texts, reason):
-    """And with git's markers, as the line merge left it."""
+def test_an_unmergeable_conflict_stays_open_with_its_reason(path, texts, reason):
+    """It keeps git's markers from the line merge."""
     outcome = merge_file(*texts, path=path)
 
     assert outcome.status == "conflicts"
@@ -136,7 +136,7 @@ def test_what_cannot_be_merged_stays_open_with_its_reason(path, texts, reason):
 
 
 def test_a_file_that_is_too_large_stays_open():
-    """The bound is the strategy's."""
+    """The bound is an option of the strategy."""
     texts = b"f(a)\n", b"f(a, b=1)\n", b"f(a, c=2)\n"
 
     outcome = merge_file(*texts, strategy=StructuredStrategy(max_bytes=9))
@@ -150,7 +150,7 @@ GAP = b"".join(b"l%d\n" % i for i in range(9))
 
 
 def test_one_block_may_be_resolved_and_another_not():
-    """Each has its row."""
+    """Each block has its own row."""
     base, ours, theirs = (
         b"f(a%b)\n" % new + GAP + b"v = %d\n" % i + GAP
         for i, new in enumerate((b"", b", b=1", b", c=2"))
@@ -178,7 +178,7 @@ def test_each_member_of_a_cascade_resolves_its_part():
 
 
 def test_the_strategy_pickles():
-    """So that pairs can be evaluated in other processes."""
+    """Pairs can therefore be evaluated in other processes."""
     assert pickle.loads(pickle.dumps(SETTLED)) == SETTLED  # noqa: S301 - our own
 
 
@@ -198,7 +198,7 @@ REALIGNED = TWO + (
 )
 
 
-def test_lines_that_the_line_merge_mistook_are_merged_again():
+def test_lines_that_the_line_merge_misaligned_are_merged_again():
     """The ledger says that more than the conflict was changed."""
     outcome = merge_file(*MISALIGNED)
 
@@ -206,7 +206,7 @@ def test_lines_that_the_line_merge_mistook_are_merged_again():
     assert [row.rule for row in outcome.ledger] == ["structure, around it as well"]
 
 
-def test_lines_that_the_line_merge_settled_stay_if_asked_for():
+def test_lines_that_the_line_merge_settled_stay_if_requested():
     """Then the conflict stays open."""
     outcome = merge_file(*MISALIGNED, strategy=SETTLED)
 
@@ -229,13 +229,13 @@ def test_merging_settled_lines_again_breaks_one_law_of_strategies(name):
     law.check(StrategyTrial(SETTLED), case)
 
 
-def test_lines_outside_of_the_constructs_with_a_conflict_stay_as_they_are():
-    """Byte for byte, whatever is before and after it."""
-    before, behind = b"import a  \n\n\n", b"\n\ndef z( x ):\n  return  x\n"
+def test_lines_outside_of_conflicting_constructs_are_unchanged():
+    """They stay the same byte for byte."""
+    before, after = b"import a  \n\n\n", b"\n\ndef z( x ):\n  return  x\n"
 
-    outcome = merge_file(*(before + text + behind for text in MISALIGNED))
+    outcome = merge_file(*(before + text + after for text in MISALIGNED))
 
-    assert text_of(outcome) == before + REALIGNED + behind
+    assert text_of(outcome) == before + REALIGNED + after
 
 
 # --- laws ----------------------------------------------------------------------------------------
@@ -243,8 +243,8 @@ def test_lines_outside_of_the_constructs_with_a_conflict_stay_as_they_are():
 
 @fewer
 @given(three_way_programs())
-def test_what_was_python_stays_python_and_keeps_what_either_side_added(texts):
-    """Unless the ledger says that it is open, tokens are there as often as one side has them."""
+def test_python_stays_valid_and_keeps_the_additions_of_both_sides(texts):
+    """Except in open conflicts, each token occurs at least as often as on one side."""
     outcome = merge_file(*texts)
     event(str(outcome.status))
 
@@ -265,7 +265,7 @@ def test_what_was_python_stays_python_and_keeps_what_either_side_added(texts):
 @fewer
 @given(three_way_programs())
 def test_no_line_is_dropped_that_one_side_added(texts):
-    """Such lines stand there once or more, at whatever depth."""
+    """Each such line occurs at least once, at any indentation."""
     outcome = merge_file(*texts)
 
     base, ours, theirs = (Counter(map(bytes.strip, text.splitlines())) for text in texts)
@@ -281,7 +281,7 @@ def test_no_line_is_dropped_that_one_side_added(texts):
 @fewer
 @given(three_way_programs())
 def test_settled_lines_stay_as_they_are(texts):
-    """With `resettles` off always; else only if the ledger says so, and never without one."""
+    """With `resettles` off this always holds; otherwise the ledger lists each exception."""
     naive = merge_file(*texts, strategy="naive")
     settled, free = merge_file(*texts, strategy=SETTLED), merge_file(*texts)
 
@@ -300,7 +300,7 @@ def test_settled_lines_stay_as_they_are(texts):
 
 
 def test_generated_programs_conflict_often_and_most_can_be_merged():
-    """Else the laws above would say little."""
+    """Otherwise the laws above would mean little."""
     seen = Counter()
 
     @settings(max_examples=60, database=None, derandomize=True)
@@ -317,7 +317,7 @@ def test_generated_programs_conflict_often_and_most_can_be_merged():
 @given(three_way_texts())
 @settings(max_examples=50)
 def test_text_that_is_not_python_never_makes_it_fail(texts):
-    """It stays open, or is merged as what it is."""
+    """It stays open or is merged as plain text."""
     outcome = merge_file(*texts)
 
     assert outcome.failure == ""
@@ -340,7 +340,7 @@ for by_content in (False, True):
 
 
 def test_the_result_does_not_depend_on_the_process():
-    """The same input gives the same bytes and rows, whatever the seed of hashes."""
+    """The same input gives the same bytes and rows for any hash seed."""
     printed = {
         subprocess.run(
             (sys.executable, "-c", PROGRAM),
@@ -360,12 +360,12 @@ def test_the_result_does_not_depend_on_the_process():
 
 
 def nested(depth, leaf, opener=b"f(", closer=b")"):
-    """Write brackets in one another."""
+    """Return nested brackets."""
     return opener * depth + leaf + closer * depth + b"\n"
 
 
 def suites(depth, leaf):
-    """Write suites in one another."""
+    """Return nested suites."""
     return b"".join(b" " * i + b"if a:\n" for i in range(depth)) + b" " * depth + leaf + b"\n"
 
 
@@ -395,7 +395,7 @@ HOSTILE = {
 @pytest.mark.parametrize("texts", HOSTILE.values(), ids=HOSTILE)
 @pytest.mark.parametrize("strategy", ["structured", BY_CONTENT], ids=["", "by content"])
 def test_hostile_files_are_refused_in_time(texts, strategy):
-    """With a reason, and without an exception."""
+    """There is a reason and no exception."""
     start = time.process_time()
 
     outcome = merge_file(*texts, strategy=strategy)
@@ -436,5 +436,5 @@ ODD = {
 
 @pytest.mark.parametrize(("base", "ours", "theirs", "expected"), ODD.values(), ids=ODD)
 def test_odd_files_are_merged_as_bytes(base, ours, theirs, expected):
-    """They come out as they went in."""
+    """Their bytes are unchanged."""
     assert text_of(merge_file(base, ours, theirs)) == expected

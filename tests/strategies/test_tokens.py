@@ -24,7 +24,7 @@ def merge_file(base, ours, theirs, *, strategy="tokens", path="f"):
 
 
 def text_of(outcome):
-    """Return what stands in the file."""
+    """Return the merged contents of the file."""
     return outcome.changes["f"].data
 
 
@@ -32,7 +32,7 @@ def text_of(outcome):
 
 
 def test_edits_of_one_line_are_combined():
-    """The row says by which rule, and that nothing is lost of either side."""
+    """The row names the rule, and says that nothing of either side is lost."""
     outcome = merge_file(b"f(a, b)\n", b"g(a, b)\n", b"f(a, c)\n")
 
     assert (outcome.status, text_of(outcome)) == ("resolved", b"g(a, c)\n")
@@ -43,7 +43,7 @@ def test_edits_of_one_line_are_combined():
 
 
 def test_a_true_overlap_stays_open_with_its_reason():
-    """Git's markers are left as they were, and no share is measured."""
+    """Git's markers stay, and no share is measured."""
     outcome = merge_file(b"a = 1\n", b"a = 2\n", b"a = 3\n")
 
     assert outcome.status == "conflicts"
@@ -64,8 +64,8 @@ def test_a_true_overlap_stays_open_with_its_reason():
         ((b"", b"a\n", b"b\n"), "insert/insert"),
     ],
 )
-def test_the_row_says_what_either_side_did(sides, shape):
-    """Insert, edit or delete."""
+def test_the_row_says_what_each_side_did(sides, shape):
+    """The actions are insert, edit and delete."""
     gap = b"".join(b"%d\n" % i for i in range(9))
 
     outcome = merge_file(*(gap + text + gap for text in sides))
@@ -74,14 +74,14 @@ def test_the_row_says_what_either_side_did(sides, shape):
 
 
 def test_a_last_line_without_newline_stays_open():
-    """One cannot tell whether what follows it belongs to it."""
+    """It is unknown whether the next text belongs to that line."""
     outcome = merge_file(b"f(a)", b"f(a, b)", b"f(a, c)")
 
     assert [row.reason for row in outcome.ledger] == ["the last line of a version has no newline"]
 
 
 def test_a_block_of_too_many_tokens_stays_open():
-    """The bound is the strategy's."""
+    """The bound is an option of the strategy."""
     texts = b"f(a, b)\n", b"g(a, b)\n", b"f(a, c)\n"
 
     assert merge_file(*texts, strategy=TokensStrategy(max_tokens=7)).status == "resolved"
@@ -90,14 +90,14 @@ def test_a_block_of_too_many_tokens_stays_open():
     assert [row.reason for row in outcome.ledger] == ["there are more than 3 tokens"]
 
 
-def test_a_bound_must_let_something_through():
-    """Less than one token is a mistake."""
+def test_the_bound_must_be_positive():
+    """A bound below one token is rejected."""
     with pytest.raises(ValueError, match="max_tokens"):
         TokensStrategy(max_tokens=0)
 
 
 def test_by_content_the_sides_may_be_swapped():
-    """The lesser insertion comes first on either side."""
+    """The insertion that sorts first comes first."""
     sides = b"f(a, z)\n", b"f(a, b)\n"
     strategy = TokensStrategy(by_content=True)
 
@@ -112,8 +112,8 @@ def test_by_content_the_sides_may_be_swapped():
 
 @fewer
 @given(three_way_tokens())
-def test_no_token_that_one_side_added_is_lost_without_a_word(texts):
-    """Unless the ledger says it is open, all of them are there, but for separators."""
+def test_no_token_that_one_side_added_is_lost_silently(texts):
+    """Except in open conflicts, all of them are kept, apart from separators."""
     base, ours, theirs = map(count_tokens, texts)
     assume(base not in (ours, theirs))
 
@@ -132,7 +132,7 @@ def test_no_token_that_one_side_added_is_lost_without_a_word(texts):
 @fewer
 @given(three_way_tokens())
 def test_the_ledger_counts_every_conflict(texts):
-    """Open rows are those of the open conflicts."""
+    """The open rows match the open conflicts."""
     base, ours, theirs = map(count_tokens, texts)
     assume(base not in (ours, theirs))
 
@@ -162,7 +162,7 @@ for strategy in ("tokens", "cascade"):
 
 
 def test_the_result_does_not_depend_on_the_process():
-    """The same input gives the same bytes and rows, whatever the seed of hashes."""
+    """The same input gives the same bytes and rows for any hash seed."""
     folder = Path(ce.__file__).parent.parent
 
     printed = {
@@ -180,8 +180,8 @@ def test_the_result_does_not_depend_on_the_process():
     assert b"g(a, b, c, d, e)" in printed.pop()
 
 
-def test_a_file_of_many_blocks_is_judged_so_often_and_no_more(monkeypatch):
-    """Thousands of faulty blocks do not take thousands of trials."""
+def test_the_number_of_checks_of_a_file_is_limited(monkeypatch):
+    """Thousands of faulty blocks do not cause thousands of checks."""
     judged = []
     monkeypatch.setattr(
         "cooperbench_eval.strategies.blocks.find_fault",

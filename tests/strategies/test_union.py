@@ -1,4 +1,4 @@
-"""Both sides' lines wherever they conflict."""
+"""Union keeps the lines of both sides in each conflict."""
 
 import pytest
 from generators import three_way_edits, three_way_trees
@@ -37,7 +37,7 @@ def union(base, ours, theirs):
     ],
 )
 def test_union_keeps_our_lines_then_theirs(base, ours, theirs, merged):
-    """Also without a last newline, with CR LF, Latin-1, and marker lines in the text."""
+    """Texts may lack the last newline, or have CR LF, Latin-1 or lines like markers."""
     outcome = union(base, ours, theirs)
 
     assert outcome.status == "resolved"
@@ -47,7 +47,7 @@ def test_union_keeps_our_lines_then_theirs(base, ours, theirs, merged):
 
 
 def test_union_of_a_clean_merge_is_clean():
-    """Where nothing conflicts it is the naive merge."""
+    """Without conflicts it equals the naive merge."""
     outcome = union(b"1\n2\n3\n4\n5\n", b"0\n2\n3\n4\n5\n", b"1\n2\n3\n4\n6\n")
 
     assert (outcome.status, outcome.conflicts_met) == ("clean", 0)
@@ -65,7 +65,7 @@ def test_union_of_a_clean_merge_is_clean():
         (None, b"b\n", ce.Entry(b"b\n", ce.FileMode.EXECUTABLE), "mode"),
     ],
 )
-def test_what_has_no_lines_stays_a_conflict(base, ours, theirs, kind):
+def test_a_conflict_without_lines_stays_open(base, ours, theirs, kind):
     """There is nothing to concatenate."""
     outcome = union(base, ours, theirs)
 
@@ -73,8 +73,8 @@ def test_what_has_no_lines_stays_a_conflict(base, ours, theirs, kind):
     assert [conflict.kind for conflict in outcome.conflicts] == [kind]
 
 
-def test_union_resolves_the_rest_beside_what_stays_open():
-    """Lines of one file are joined though another file's conflict is left."""
+def test_union_resolves_other_conflicts_if_one_stays_open():
+    """Lines of one file are joined even if another file's conflict stays open."""
     base = ce.Snapshot.from_files({"f": b"1\n", "g": b"1\n"})
     ours = ce.Changes({"f": ce.Entry(b"2\n"), "g": ce.Entry(b"2\n")})
     theirs = ce.Changes({"f": ce.Entry(b"3\n"), "g": None})
@@ -89,7 +89,7 @@ def test_union_resolves_the_rest_beside_what_stays_open():
 @fewer
 @given(three_way_trees())
 def test_union_leaves_no_lines_in_dispute(trees):
-    """What is left open is not a matter of lines."""
+    """Only conflicts without lines stay open."""
     outcome = ce.merge(*trees, strategy="union")
 
     assert not any(conflict.has_lines for conflict in outcome.conflicts)
@@ -97,8 +97,8 @@ def test_union_leaves_no_lines_in_dispute(trees):
 
 @fewer
 @given(three_way_edits())
-def test_swapping_the_sides_of_edits_leaves_the_same_open(trees):
-    """Which side comes first changes the lines of a union and not how far it gets."""
+def test_swapping_the_sides_leaves_the_same_conflicts_open(trees):
+    """The order of the sides affects the lines but not which conflicts are resolved."""
     base, ours, theirs = trees
 
     outcome = ce.merge(base, ours, theirs, strategy="union")
