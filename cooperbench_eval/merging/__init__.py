@@ -1,1 +1,1 @@
-"""The three-way merge: of lines, of a file, of two overlays."""
+"""The three-way merge of lines, of a file and of two overlays."""

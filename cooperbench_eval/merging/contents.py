@@ -1,4 +1,4 @@
-"""Three-way merge of one entry's contents, mode included."""
+"""Three-way merge of the contents and the mode of one entry."""
 
 from attrs import frozen
 
@@ -16,13 +16,13 @@ class ContentMerge:
     """The result of merging one entry.
 
     Attributes:
-        entry: The merged entry; ours where the contents cannot be merged.
-        text: The text merge, where one was made and left conflicts.
-        labels: What ours and theirs are called in the text's markers.
-        marker_size: How long they are.
-        modes_differ: Both sides set the mode, differently.
+        entry: The merged entry; ours if the contents cannot be merged.
+        text: The text merge, if it has conflicts.
+        labels: The names of ours and theirs in the text's markers.
+        marker_size: The number of characters of each marker.
+        modes_differ: The sides set different modes.
         unmergeable: The contents differ and have no lines to merge.
-        sources: The texts of base, ours and theirs that *text* was made of.
+        sources: The texts of base, ours and theirs that were merged into *text*.
     """
 
     entry: Entry
@@ -35,7 +35,7 @@ class ContentMerge:
 
     @property
     def is_clean(self) -> bool:
-        """Whether no conflict is left."""
+        """Whether the merge has no conflict."""
         return not (self.text or self.modes_differ or self.unmergeable)
 
 
@@ -48,7 +48,7 @@ def merge_entries(
     marker_size: int = 7,
     cache: DiffCache | None = None,
 ) -> ContentMerge:
-    """Merge two entries of one kind; a base of another kind is ignored."""
+    """Merge two entries of the same kind; a base of another kind is ignored."""
     old = base if base and same_kind(base, ours) else None
     mode, modes_differ = _merge_mode(base, ours, theirs)
     if ours.data == theirs.data or (old and theirs.data == old.data):
@@ -73,7 +73,7 @@ def merge_entries(
 
 
 def render_text(text: TextMerge, labels: tuple[str, str], marker_size: int) -> bytes:
-    """Write a text merge out, open conflicts between markers."""
+    """Return the text of a merge, with open conflicts between markers."""
     return text.render(ours=labels[0], theirs=labels[1], marker_size=marker_size)
 
 
@@ -89,5 +89,5 @@ def same_kind(one: Entry, other: Entry) -> bool:
 
 
 def is_binary(data: bytes) -> bool:
-    """Whether git takes *data* for binary: it has a NUL byte among the first 8,000."""
+    """Whether git treats *data* as binary: one of its first 8,000 bytes is NUL."""
     return data.find(b"\0", 0, _BINARY_PROBE) >= 0

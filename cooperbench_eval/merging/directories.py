@@ -1,8 +1,8 @@
-"""Directory renames: what one side adds to a folder that the other renamed.
+"""Directory renames: moves files that one side added to a folder the other side renamed.
 
-A folder counts as renamed where a side left nothing in it and moved most of its
-files to one other folder. Files that the other side adds to it are moved along, and
-remain conflicts, as with git's default `merge.directoryRenames=conflict`.
+A folder counts as renamed if a side left nothing in it and moved most of its files to
+one other folder. Files that the other side adds to it are moved there too. Each of
+them remains a conflict, as with git's default `merge.directoryRenames=conflict`.
 """
 
 from collections import Counter
@@ -17,7 +17,7 @@ __all__ = ["follow_directory_renames", "guess_folders", "hash_bucket", "renamed_
 
 
 def renamed_away(base: Snapshot, slots: Slots, side: Side) -> frozenset[str]:
-    """Folders that *side* emptied while the other side put a new file right into them."""
+    """Return the folders that *side* emptied and to which the other side directly added a file."""
     folders = {
         path.rpartition("/")[0]
         for path in slots
@@ -37,7 +37,7 @@ def _is_removed(base: Snapshot, slots: Slots, side: Side, folder: str) -> bool:
 
 
 def hash_bucket(name: str) -> int:
-    """Return a name's place in git's hash table of 64 places: FNV-1 in 32 bits."""
+    """Return the bucket of a name in git's hash table of 64 buckets: 32-bit FNV-1."""
     value = 0x811C9DC5
     for byte in encode_path(name):
         value = (value * 0x01000193 & 0xFFFFFFFF) ^ byte
@@ -47,7 +47,7 @@ def hash_bucket(name: str) -> int:
 def guess_folders(
     base: Snapshot, slots: Slots, side: Side, renames: Mapping[str, str]
 ) -> dict[str, str]:
-    """Return where the folders that *side* removed went, by its *renames* so far."""
+    """Map each folder that *side* removed to where most of its files were renamed so far."""
     counts: dict[str, Counter[str]] = {}
     emptied = renamed_away(base, slots, side)
     for old, new in renames.items():
@@ -65,7 +65,11 @@ def guess_folders(
 def follow_directory_renames(
     base: Snapshot, slots: Slots, ours: Mapping[str, str], theirs: Mapping[str, str]
 ) -> tuple[dict[str, str], dict[str, str]]:
-    """Take additions along with renamed folders; return the renames as they are then."""
+    """Move files that one side added into folders that the other side renamed.
+
+    Returns:
+        Both sides' file renames, updated accordingly.
+    """
     renames = {Side.OURS: dict(ours), Side.THEIRS: dict(theirs)}
     folders = {
         side: _folder_renames(slots, renames[side], renamed_away(base, slots, side))
@@ -83,7 +87,7 @@ def follow_directory_renames(
 def _folder_renames(
     slots: Slots, renames: Mapping[str, str], emptied: frozenset[str]
 ) -> dict[str, str]:
-    """Find where most of each emptied folder's files went; a draw is a conflict."""
+    """Map each emptied folder to where most of its files went; a tie is a conflict."""
     counts: dict[str, Counter[str]] = {}
     for old, new in renames.items():
         for old_folder, new_folder in _folder_pairs(old, new):
@@ -101,7 +105,7 @@ def _folder_renames(
 
 
 def _folder_pairs(old: str, new: str) -> Iterator[tuple[str, str]]:
-    """Yield the folders of a renamed file, and the ones above while their names agree."""
+    """Yield the old and the new folder of a file, then their parents while their names agree."""
     old_folder, new_folder = old.rpartition("/")[0], new.rpartition("/")[0]
     while old_folder:
         yield old_folder, new_folder
@@ -119,7 +123,7 @@ def _take_along(  # noqa: PLR0917 - the two sides' renames in full
     folders: Mapping[str, str],
     own_folders: Mapping[str, str],
 ) -> None:
-    """Move what *side* added below *folders* to where the other side moved them."""
+    """Move the files that *side* added in *folders* to where the other side moved these."""
     sources = {new: old for old, new in renames.items()}
     wanted: dict[str, list[str]] = {}
     for path in list(slots):
@@ -148,9 +152,9 @@ def _take_along(  # noqa: PLR0917 - the two sides' renames in full
 def _is_taken(base: Snapshot, slots: Slots, path: str, side: Side) -> bool:
     """Whether *side* has a file or a folder at *path*, touched or not.
 
-    A folder of the base that only one side touched is in the way even if that
-    side left nothing in it, unless renames were looked for on that side: git
-    settles such folders before.
+    If only one side touched a folder of the base, the folder counts as present even
+    if that side emptied it, except where renames were searched on that side: git
+    merges such a folder before it searches for renames.
     """
     if slots.has(path, side) or (path not in slots and base.get(path) is not None):
         return True

@@ -4,17 +4,18 @@ Histogram diff extends B. Cohen's patience diff: it anchors on the rarest lines
 that both files share, not only on unique ones. It was first written for JGit by
 S. Pearce; the rules below state what `git diff --histogram` can be seen to do.
 
-For a region of each file: walk through *b*; at each line that also stands in *a*,
-grow the longest run of equal lines around each of its places there, skipping the
-places inside the run just grown, and go on behind the furthest of them. The rarity
-of a run is the lowest number of times that any of its lines occurs in the region
-of *a*. A run that is longer or rarer than the best so far replaces it, and lines
-more frequent than the best run is rare are no longer tried. The best run is
-unchanged; the regions before and behind it are treated likewise. Where all shared
-lines are too frequent to anchor anything, Myers's algorithm takes over.
+In a region of both files, the lines of *b* are visited in order. If a line also
+occurs in *a*, each of its occurrences there is extended to the longest run of equal
+lines; occurrences inside a run that was just found are skipped. The search in *b*
+goes on after the furthest of these runs. The rarity of a run is the lowest number
+of occurrences, in the region of *a*, of any of its lines. A run that is longer or
+rarer than the best one so far replaces it, and lines with more occurrences than the
+best run's rarity are no longer tried. The lines of the best run are unchanged, and
+the regions before and after it are processed in the same way. If all shared lines
+are too frequent to anchor anything, Myers's algorithm takes over.
 
-Unlike Myers's algorithm this one does not set the files' common ends aside first:
-their lines count, and which run is best may depend on it.
+Unlike Myers's algorithm, this one does not first remove the lines that the files
+share at their start and end: these lines can decide which run is best.
 """
 
 from bisect import bisect_left
@@ -29,12 +30,12 @@ __all__ = ["mark_changes"]
 _MAX_RARITY = 64
 """Runs whose lines all occur more often never anchor a region."""
 _SCANS = 8
-"""Scans of a whole file that cost about as much as a table of it."""
+"""How many scans of a whole file cost about as much as building a table of its lines."""
 _SMALL_SHARE = 16
-"""A part inherits if less than one in so many of its lines was cut off."""
+"""A part reuses its region's counts if fewer lines were cut off than 1/16 of its own."""
 
 _Run = tuple[int, int, int]
-"""Equal lines in a row: where they start in *a* and in *b*, and how many they are."""
+"""Consecutive equal lines: their start in *a*, their start in *b*, and their number."""
 
 
 def mark_changes(a: Sequence[bytes], b: Sequence[bytes]) -> tuple[bytearray, bytearray]:
@@ -54,11 +55,11 @@ class _Region(NamedTuple):
 
     Attributes:
         a_start: Its first line in *a*.
-        a_end: The line behind its last in *a*.
+        a_end: The line after its last one in *a*.
         b_start: Its first line in *b*.
-        b_end: The line behind its last in *b*.
-        counts: How often each line occurs in the range of *a*, if known.
-        longest: A length that no run of rarity 1 exceeds, if known.
+        b_end: The line after its last one in *b*.
+        counts: The number of times each line occurs in the range of *a*, if known.
+        longest: An upper bound for the length of runs of rarity 1, if known.
     """
 
     a_start: int
@@ -70,9 +71,9 @@ class _Region(NamedTuple):
 
 
 class _Index:
-    """Finds the places of a line in a file.
+    """Finds the occurrences of a line in a file.
 
-    The first few searches go through the file, later ones look into a table.
+    The first few searches scan the file. Later ones use a table.
     """
 
     __slots__ = ("_lines", "_places", "_scannable")
@@ -83,7 +84,7 @@ class _Index:
         self._scannable = _SCANS * len(lines)
 
     def find(self, line: bytes, occurrences: int, start: int, end: int) -> list[int]:
-        """List where *line* stands in a range that is known to hold it so often."""
+        """List where *line* is in a range that is known to have *occurrences* of it."""
         if self._scannable <= 0:
             return self.look_up(line, start, end)
         places = []
@@ -95,7 +96,7 @@ class _Index:
         return places
 
     def look_up(self, line: bytes, start: int, end: int) -> list[int]:
-        """List where *line* stands in a range, in order."""
+        """List where *line* is in a range, in order."""
         if not self._places:
             for i, each in enumerate(self._lines):
                 self._places[each].append(i)
@@ -104,11 +105,11 @@ class _Index:
 
 
 class _Diff:
-    """One diff under way.
+    """A diff that is being made.
 
     Attributes:
-        a_changed: The marks of *a*'s lines.
-        b_changed: The marks of *b*'s lines.
+        a_changed: One byte for each line of *a*: 1 if it changed.
+        b_changed: The same for *b*.
     """
 
     def __init__(self, a: Sequence[bytes], b: Sequence[bytes]) -> None:
@@ -117,7 +118,6 @@ class _Diff:
         self.a_changed, self.b_changed = bytearray(len(a)), bytearray(len(b))
 
     def solve(self) -> None:
-        """Mark the changed lines."""
         # A list instead of Python's stack: regions may nest as deep as there are lines.
         regions = [_Region(0, len(self._a), 0, len(self._b))]
         while regions:
@@ -138,8 +138,8 @@ class _Diff:
     def _best_run(self, region: _Region, counts: dict[bytes, int]) -> tuple[_Run | None, int]:
         """Find the run that anchors a region, and its rarity.
 
-        A rarity of 0 means that the region's files share no line; one above the
-        limit, that they share only lines too frequent to anchor it.
+        The rarity is 0 if the two files share no line in the region. It is above the
+        limit if all shared lines are too frequent to anchor the region.
         """
         a, b, get, find, grow = self._a, self._b, counts.get, self._a_index.find, self._grow
         a_start, a_end, b_start, b_end, _, longest = region
@@ -174,7 +174,7 @@ class _Diff:
         return best, rarity if is_shared else 0
 
     def _grow(self, region: _Region, i: int, j: int) -> _Run:
-        """Extend the equal lines at *i* and *j* both ways, within the region."""
+        """Extend the equal lines at *i* and *j* in both directions, within the region."""
         a_start, a_end, b_start, b_end, _, _ = region
         before = _equal_before(self._a, i, self._b, j, min(i - a_start, j - b_start))
         after = _equal_after(self._a, i, self._b, j, min(a_end - i, b_end - j))
@@ -183,11 +183,11 @@ class _Diff:
     def _cut(
         self, region: _Region, counts: dict[bytes, int], run: _Run, rarity: int
     ) -> tuple[_Region, _Region]:
-        """Cut a region into what stands before and behind its best run.
+        """Return the regions before and after the best run.
 
-        The larger part inherits what is known of the whole if it is little
-        smaller. Otherwise a file with a change on every other line would be
-        counted and walked through once for each of them.
+        The larger part inherits the counts of the whole if it is only a little
+        smaller. Without that, a file with a change on every other line would be
+        counted again for each change.
         """
         a_start, a_end, b_start, b_end, _, _ = region
         i, j, size = run
@@ -203,10 +203,10 @@ class _Diff:
     def _inherit(
         self, part: _Region, counts: dict[bytes, int], removed: Sequence[bytes], longest: int
     ) -> _Region:
-        """Pass on the counts and the longest run of rarity 1 of a whole to its part.
+        """Return *part* with the counts of the whole, less the *removed* lines.
 
-        That run is still the longest, unless another goes through a line that has
-        become unique by the removal.
+        Its bound for runs of rarity 1 stays *longest*, unless a longer run contains a
+        line that the removal made unique.
         """
         for line in removed:
             counts[line] -= 1
@@ -219,17 +219,17 @@ class _Diff:
         return part._replace(counts=counts, longest=longest)
 
     def _fall_back(self, region: _Region) -> None:
-        """Mark a region's lines by Myers's algorithm."""
+        """Mark the changed lines of a region with Myers's algorithm."""
         a = slice(region.a_start, region.a_end)
         b = slice(region.b_start, region.b_end)
         self.a_changed[a], self.b_changed[b] = myers.mark_changes(self._a[a], self._b[b])
 
 
 def _equal_after(a: Sequence[bytes], i: int, b: Sequence[bytes], j: int, room: int) -> int:
-    """Count the equal lines in a row from *i* and *j* on, of which one is known.
+    """Count the consecutive equal lines from *i* and *j* on; the first is known to be equal.
 
-    Whole slices are compared, each twice as long as the last one, until one
-    differs; then ever shorter ones up to the place of the difference.
+    Slices are compared, each twice as long as the one before, until one differs.
+    Halved slices then find the first difference.
     """
     size, step = 1, 1
     while step <= room - size and a[i + size : i + size + step] == b[j + size : j + size + step]:
@@ -242,7 +242,7 @@ def _equal_after(a: Sequence[bytes], i: int, b: Sequence[bytes], j: int, room: i
 
 
 def _equal_before(a: Sequence[bytes], i: int, b: Sequence[bytes], j: int, room: int) -> int:
-    """Count the equal lines in a row before *i* and *j*."""
+    """Count the consecutive equal lines before *i* and *j*."""
     size, step = 0, 1
     while step <= room - size and a[i - size - step : i - size] == b[j - size - step : j - size]:
         size += step

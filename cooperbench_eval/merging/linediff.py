@@ -1,8 +1,8 @@
-"""Line diff of two texts, line for line as git makes it inside a merge.
+"""Line diff of two texts, with exactly the changes that git finds in a merge.
 
-A diff is made in two steps. An algorithm marks the lines of either file that the
-other lacks; then groups of marked lines are slid over equal lines to a canonical
-place, as git does without its indent heuristic, which merges never use.
+A diff is made in two steps. First, an algorithm marks the lines of each file that
+the other one lacks. Then groups of marked lines are moved over equal lines to a
+canonical position. Git does the same, without its indent heuristic, in a merge.
 """
 
 from collections.abc import Sequence
@@ -20,19 +20,19 @@ class DiffAlgorithm(StrEnum):
     """How the unchanged lines of two files are found."""
 
     HISTOGRAM = "histogram"
-    """Rarest lines first: what `git merge` uses."""
+    """Match the rarest lines first, as `git merge` does."""
     MYERS = "myers"
-    """Short edit script: what `git diff` and `git merge-file` use."""
+    """Find a short edit script, as `git diff` and `git merge-file` do."""
 
 
 class Change(NamedTuple):
     """Lines of *a* that are replaced by lines of *b*; both ranges are half-open.
 
     Attributes:
-        a_start: The first line to go, counted from 0.
-        a_end: The line after the last one to go.
-        b_start: The first line to come.
-        b_end: The line after the last one to come.
+        a_start: The first removed line, counted from 0.
+        a_end: The line after the last removed one.
+        b_start: The first added line.
+        b_end: The line after the last added one.
     """
 
     a_start: int
@@ -42,13 +42,13 @@ class Change(NamedTuple):
 
 
 _Group = tuple[int, int]
-"""Changed lines in a row, as a half-open range."""
+"""Consecutive changed lines, as a half-open range."""
 
 
 def split_lines(data: bytes) -> list[bytes]:
     r"""Cut *data* after each newline byte; nothing else ends a line.
 
-    A last line without newline differs from the same line with one.
+    A last line without a newline differs from the same line with one.
 
     Example:
         >>> split_lines(b"a\r\nb")
@@ -67,10 +67,9 @@ def diff_lines(
     *,
     algorithm: DiffAlgorithm = DiffAlgorithm.HISTOGRAM,
 ) -> tuple[Change, ...]:
-    r"""List what changed from the lines *a* to the lines *b*.
+    r"""List the changes from the lines *a* to the lines *b*.
 
-    Time is bounded for any input: files of 100,000 lines take seconds, whatever they
-    contain.
+    Files of 100,000 lines take seconds, whatever they contain.
 
     Args:
         a: The old lines, as `split_lines` cuts them.
@@ -87,7 +86,7 @@ def diff_lines(
     marker = histogram if algorithm is DiffAlgorithm.HISTOGRAM else myers
     a_marks, b_marks = marker.mark_changes(a, b)
     a_groups, b_groups = _groups(a_marks), _groups(b_marks)
-    # In this order: where b's groups come to rest depends on where a's do.
+    # The order matters: the final positions of b's groups depend on those of a's.
     a_groups = _slide(a, a_groups, _gaps(b_groups))
     b_groups = _slide(b, b_groups, _gaps(a_groups))
     return _pair(a_groups, b_groups)
@@ -109,7 +108,7 @@ def _groups(marks: bytearray) -> list[_Group]:
 def _gaps(groups: list[_Group]) -> dict[int, _Group]:
     """Key each group by the number of unchanged lines before it.
 
-    Groups of the two files stand opposite each other if they have the same key.
+    A group of one file is opposite a group of the other file if their keys are equal.
     """
     gaps = {}
     changed = 0
@@ -122,12 +121,13 @@ def _gaps(groups: list[_Group]) -> dict[int, _Group]:
 def _slide(
     lines: Sequence[bytes], groups: list[_Group], opposite: dict[int, _Group]
 ) -> list[_Group]:
-    """Slide each group of changed lines to where git shows it.
+    """Move each group of changed lines to where git shows it.
 
-    A group may move over a line that equals its own line at the other end. It
-    goes up as far as it can and then down as far as it can, joining groups that
-    it meets; where on its way down it stood opposite a group of the other file,
-    it goes back to the lowest such place.
+    A group can move up by one line if the line above it equals its last line, and
+    down if the line below it equals its first. It is moved up as far as possible, then
+    down as far as possible, and merged with any group that it reaches. If it was
+    opposite a group of the other file on the way down, it returns to the lowest such
+    position.
     """
     slid: list[_Group] = []
     ahead = groups[::-1]
@@ -162,7 +162,7 @@ def _slide(
 
 
 def _pair(a_groups: list[_Group], b_groups: list[_Group]) -> tuple[Change, ...]:
-    """Make one change of the groups that stand opposite each other."""
+    """Make one change of each two groups that are opposite each other."""
     a_gaps, b_gaps = _gaps(a_groups), _gaps(b_groups)
     changes = []
     removed = added = 0
@@ -178,8 +178,8 @@ def _pair(a_groups: list[_Group], b_groups: list[_Group]) -> tuple[Change, ...]:
 class DiffCache:
     """Remembers the lines of files and the diffs between them.
 
-    Pairs that share a base or a side then share the work. Several threads may use one
-    cache. When it is full it is emptied, so its memory is bounded. A pickled cache is
+    Merges that share a base or a side then share the work. Several threads may use one
+    cache. A full cache is emptied, so its memory is bounded. A pickled cache is
     restored empty.
 
     Example:
@@ -192,7 +192,7 @@ class DiffCache:
         """Make an empty cache.
 
         Args:
-            max_bytes: About how much memory to use at most.
+            max_bytes: The approximate limit on the memory that it uses.
         """
         self._max_bytes = max_bytes
         self._used_bytes = 0
@@ -214,7 +214,7 @@ class DiffCache:
         return lines
 
     def starts(self, data: bytes) -> Sequence[int]:
-        """Return the byte at which each line of *data* starts, and the end of *data*."""
+        """Return the byte offset of the start of each line of *data*, and of its end."""
         starts = self._starts.get(data)
         if starts is None:
             starts = [0, *accumulate(map(len, self.lines(data)))]
@@ -225,7 +225,7 @@ class DiffCache:
     def changes(
         self, a: bytes, b: bytes, *, algorithm: DiffAlgorithm = DiffAlgorithm.HISTOGRAM
     ) -> tuple[Change, ...]:
-        """List what changed from *a* to *b*, as `diff_lines` does."""
+        """List the changes from *a* to *b*, as `diff_lines` does."""
         key = a, b, algorithm
         changes = self._changes.get(key)
         if changes is None:
@@ -235,7 +235,7 @@ class DiffCache:
         return changes
 
     def _make_room(self, size: int) -> None:
-        """Forget everything if *size* more bytes are too many."""
+        """Empty the cache if *size* more bytes would exceed the limit."""
         with self._lock:
             self._used_bytes += size
             if self._used_bytes > self._max_bytes:
@@ -244,8 +244,8 @@ class DiffCache:
 
 
 _LINE_BYTES = 41
-"""What a line takes beyond its text: a `bytes` object and its place in a list."""
+"""The memory for a line in addition to its text: a `bytes` object and a list item."""
 _START_BYTES = 36
-"""What the start of a line takes: a number and its place in a list."""
+"""The memory for the start of a line: a number and a list item."""
 _CHANGE_BYTES = 208
-"""What a change takes: a tuple of four numbers."""
+"""The memory for a change: a tuple of four numbers."""

@@ -1,18 +1,18 @@
 """Finds in a merged file the text that replaced each of its conflicts.
 
 The literature calls this localizing a resolution (DeepMerge, arXiv 2105.07569). The
-settled text before, between and after the conflicts is known. Where the merged file
-still holds all of it in order, the text between its runs replaced the conflicts.
+settled text before, between and after the conflicts is known. If the merged file
+still contains all of it in order, the text between these runs replaced the conflicts.
 
-A run of settled text may stand at several places in the merged file. If the first
-places that the runs can have, searched from the front, are also the last ones,
-searched from the back, then there are no others, since every other choice lies between
-the two. Conflicts separated by a run that has more than one possible place are reported
-together.
+A run of settled text may occur several times in the merged file. The runs are searched
+from the front for their first possible positions, and from the back for their last
+ones. Every other possible position lies between the two, so a run for which both are
+equal has only one. If a run has several possible positions, the conflicts before and
+after it are reported together.
 
 If the merged file lacks some of the settled text, a line diff shows where it was
-changed. The change that holds a conflict then replaced it, together with the settled
-lines in that change.
+changed. A change that contains a conflict replaced the conflict together with the
+settled lines in the change.
 """
 
 from bisect import bisect_right
@@ -31,11 +31,11 @@ class Located:
     """The text that replaced one conflict, or several that follow one another.
 
     Attributes:
-        conflicts: The places of these conflicts among those of the file.
+        conflicts: The indexes of these conflicts among those of the file.
         text: The text.
-        lines_before: How many settled lines before the conflicts it replaced as well.
-        lines_after: How many settled lines after them it replaced as well.
-        is_exact: Whether the file holds all its settled text unchanged.
+        lines_before: The number of settled lines before the conflicts that it also replaced.
+        lines_after: The number of settled lines after the conflicts that it also replaced.
+        is_exact: Whether the file contains all its settled text unchanged.
     """
 
     conflicts: range
@@ -52,7 +52,7 @@ def locate_conflicts(
 
     Args:
         settled: The text before, between and after the conflicts.
-        conflicts: The conflicts as they stand in the unresolved file.
+        conflicts: The text of each conflict in the unresolved file.
         merged: The file after some or all of them were resolved.
     """
     found = _locate_exactly(settled, merged)
@@ -62,10 +62,11 @@ def locate_conflicts(
 def find_between(
     text: bytes, settled: Sequence[bytes], *, anywhere: bool = False
 ) -> list[bytes] | None:
-    """Return what stands in *text* between runs of settled lines.
+    """Return the parts of *text* between runs of settled lines.
 
-    Each run after the first is taken at the first place where it fits. The result is
-    `None` if *text* does not hold all of them in order.
+    *text* must start with the first run and end with the last one. Each other run is
+    taken at its first possible position. The result is `None` if *text* does not
+    contain all runs in order.
 
     Args:
         text: The text.
@@ -81,7 +82,7 @@ def find_between(
 
 
 def _inner(text: bytes, settled: Sequence[bytes]) -> bytes | None:
-    """Return *text* without its first and its last run; `None` if it lacks either."""
+    """Return *text* without the first and the last run; `None` if it lacks either."""
     first, last = settled[0], settled[-1]
     if not (text.startswith(first) and text.endswith(last, len(first))):
         return None
@@ -89,7 +90,7 @@ def _inner(text: bytes, settled: Sequence[bytes]) -> bytes | None:
 
 
 def _locate_exactly(settled: Sequence[bytes], text: bytes) -> list[Located] | None:
-    """Locate conflicts by the settled text around them; `None` if that was changed."""
+    """Locate conflicts by the settled text around them; `None` if this text was changed."""
     inner, runs = _inner(text, settled), settled[1:-1]
     anywhere = None if inner is None else _first_starts(runs, inner, edge=b"")
     if inner is None or anywhere is None:
@@ -102,8 +103,8 @@ def _locate_exactly(settled: Sequence[bytes], text: bytes) -> list[Located] | No
     conflict = end = 0
     for i, (run, starts) in enumerate(zip(runs, zip(*extremes, strict=True), strict=True), 1):
         start, last, *others = starts
-        # An answer may lack its last newline, and then the run starts within a line. After
-        # a blank it does not: there stands a line like its first, but indented.
+        # An answer may lack its last newline; the run then starts within a line. After a
+        # blank it does not: that is another line, equal to its first but indented.
         if start == last and all(at == start or inner[at - 1 : at] in b" \t" for at in others):
             located.append(Located(range(conflict, i), inner[end:start]))
             conflict, end = i, start + len(run)
@@ -111,18 +112,18 @@ def _locate_exactly(settled: Sequence[bytes], text: bytes) -> list[Located] | No
 
 
 def _first_starts(runs: Iterable[bytes], text: bytes, *, edge: bytes) -> list[int] | None:
-    """Return the first place in order of each run, if all have one.
+    """Return the first possible position of each run, in order, if all have one.
 
     Args:
-        runs: What is searched for.
-        text: Where it is searched for.
-        edge: What must precede each run, unless *text* begins with the run.
+        runs: The runs to search for.
+        text: The text to search.
+        edge: The bytes that must precede each run, unless *text* begins with the run.
     """
     return _search([edge + run for run in runs], edge + text, overlap=len(edge))
 
 
 def _last_starts(runs: Iterable[bytes], text: bytes, *, edge: bytes) -> list[int]:
-    """Return the last place in order of each run, where all are known to have one."""
+    """Return the last possible position of each run, in order; all must have one."""
     # Reversed, because `bytes.rfind` can take quadratic time and `bytes.find` does not.
     edged = [(edge + run)[::-1] for run in runs][::-1]
     found = _search(edged, (edge + text)[::-1], overlap=len(edge)) or []
@@ -145,13 +146,13 @@ def _search(needles: Iterable[bytes], text: bytes, *, overlap: int) -> list[int]
 def _locate_in_changes(
     settled: Sequence[bytes], conflicts: Sequence[bytes], merged: bytes
 ) -> list[Located]:
-    """Locate conflicts by the changes that hold them."""
+    """Locate conflicts by the changes that contain them."""
     old = split_lines(settled[0])
     places = []
     for conflict, run in zip(conflicts, settled[1:], strict=True):
         places.append(len(old))
-        # A conflict as one item of several lines equals no line of the merged file, so
-        # the diff always shows it as changed.
+        # A conflict is one item of several lines. It differs from every line of the
+        # merged file, so the diff always shows it as changed.
         old += [conflict, *split_lines(run)]
     new = split_lines(merged)
     changes = diff_lines(old, new)

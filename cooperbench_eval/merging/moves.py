@@ -1,7 +1,7 @@
-"""Carries the renames of both sides through the slots.
+"""Applies the renames of both sides to the slots.
 
-The rules are those of git's default merge, as documented in its "directory
-renames" and "rename" notes and observed of it.
+The rules are those of git's default merge, as its "directory renames" and "rename"
+notes describe it, and as its behaviour shows.
 """
 
 from collections.abc import Callable
@@ -22,9 +22,10 @@ from cooperbench_eval.snapshot import Snapshot
 
 __all__ = ["carry_renames"]
 
-# Merges the versions of a slot; a rename's inner merge has longer markers.
+# Merges the versions of a slot, with markers of a given size.
 _Merge = Callable[[Slot, int], ContentMerge]
 
+# The merge of a renamed file may end up inside another conflict, so it has longer markers.
 _INNER_MARKERS = 8
 
 
@@ -68,10 +69,11 @@ def _renames(base: Snapshot, slots: Slots, side: Side) -> dict[str, str]:
 
 
 def _by_notice(slots: Slots, side: Side) -> list[str]:
-    """Order the paths as git comes upon them, which decides between equal files.
+    """Sort the paths in the order in which git visits them.
 
-    Folders in which the other side changed nothing are looked into last, in the
-    order of a hash table of their names.
+    The order decides which of several files with equal contents is paired. Folders
+    that the other side did not change come last, in the order of git's hash table of
+    their names.
     """
     other = side.other
     busy: set[str] = set()
@@ -88,7 +90,7 @@ def _by_notice(slots: Slots, side: Side) -> list[str]:
 
 
 def _carry_one(slots: Slots, side: Side, old: str, new: str, merge: _Merge) -> None:
-    """Carry a rename that only *side* made."""
+    """Apply a rename that only *side* made."""
     source, target, other = slots[old], slots.claim(new), side.other
     elsewhere = source.versions[other]
     moved, present = target.versions[side], target.versions[other]
@@ -99,12 +101,12 @@ def _carry_one(slots: Slots, side: Side, old: str, new: str, merge: _Merge) -> N
         and elsewhere.mode.is_regular != moved.mode.is_regular
     )
     if changes_type:
-        # The other side made something else of the old path: that stays there.
+        # The other side turned the old path into another kind of entry, which stays there.
         _take_base(target, source, old)
         if present is None:
             target.kind = ConflictKind.MODIFY_DELETE
         elif moved is not None and not same_kind(moved, present):
-            target.kind = ConflictKind.TYPE  # even if the other is what the base was
+            target.kind = ConflictKind.TYPE  # even if the other entry equals the base's
         source.versions[Side.BASE] = None
         return
     if collides and elsewhere is None:
@@ -112,7 +114,7 @@ def _carry_one(slots: Slots, side: Side, old: str, new: str, merge: _Merge) -> N
     elif collides:
         merged = merge(_inner_slot(source, side, moved, new, old), _INNER_MARKERS)
         if merged.is_clean and present == moved:
-            target.versions[other] = merged.entry  # both made the same file of it
+            target.versions[other] = merged.entry  # both sides have the same file
         target.versions[side] = merged.entry
     else:
         _take_base(target, source, old)
@@ -131,7 +133,10 @@ def _take_base(target: Slot, source: Slot, old: str) -> None:
 
 
 def _inner_slot(source: Slot, side: Side, moved: Entry | None, new: str, old: str) -> Slot:
-    """Put a renamed file beside its old versions, to be merged before it collides."""
+    """Return a slot with the renamed file and the other versions of its old path.
+
+    They are merged first. The result then conflicts with the other file of the new name.
+    """
     versions = list(source.versions)
     names = [old, old, old]
     versions[side], names[side] = moved, new
@@ -139,7 +144,7 @@ def _inner_slot(source: Slot, side: Side, moved: Entry | None, new: str, old: st
 
 
 def _part_ways(slots: Slots, old: str, ours: str, theirs: str, merge: _Merge) -> None:
-    """Both sides renamed *old*, to different names: its merge stands at both."""
+    """Apply two renames of *old* to different names: its merged contents are put at both."""
     source = slots[old]
     first, second = slots[ours], slots[theirs]
     inner = Slot(

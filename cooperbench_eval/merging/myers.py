@@ -2,10 +2,10 @@
 
 The search is the divide and conquer of E. W. Myers, "An O(ND) Difference
 Algorithm and Its Variations" (Algorithmica 1, 1986): two frontiers of furthest
-reaching paths, one from each end, meet in the middle, and either half is solved
-likewise. As in GNU diff, lines that cannot match are left out beforehand and an
-expensive search settles for a good split instead of the best one. What counts as
-expensive and good follows git, so that the result does too: compare
+reaching paths, one from each end, meet in the middle, and each half is solved in
+the same way. As in GNU diff, lines that cannot match are left out first, and an
+expensive search accepts a good split instead of the best one. The limits for
+"expensive" and "good" are git's, so the result equals that of
 `git diff --diff-algorithm=myers`.
 """
 
@@ -18,15 +18,15 @@ __all__ = ["mark_changes"]
 _MAX_FREQUENT = 1024
 """A line with this many matches is frequent in a file of any size."""
 _SURVEY_LINES = 100
-"""How far around a frequent line its neighbours are surveyed."""
+"""How many lines before and after a frequent line are examined."""
 _MIN_PATIENCE = 256
-"""Edits that a search may always spend before it takes a shortcut."""
+"""The number of edits that every search may make before it takes a shortcut."""
 _LONG_SNAKE = 20
-"""Equal lines in a row that make a diagonal promising."""
+"""A run of equal lines (a snake) of this length makes a path promising."""
 _PROMISE = 4
-"""A path this much longer than its edits is promising."""
+"""A path that is this many times longer than its number of edits is promising."""
 _BEYOND = 1 << 60
-"""Further than any line."""
+"""A position after every line."""
 
 _LONELY, _MATCHED, _FREQUENT = range(3)
 
@@ -54,7 +54,7 @@ def mark_changes(a: Sequence[bytes], b: Sequence[bytes]) -> tuple[bytearray, byt
 
 
 def _common_ends(a: list[int], b: list[int]) -> tuple[int, int]:
-    """Count the equal lines at the start and, behind those, at the end."""
+    """Count the equal lines at the start, and those at the end of the rest."""
     shorter = min(len(a), len(b))
     head = next((i for i in range(shorter) if a[i] != b[i]), shorter)
     tail = next((i for i in range(shorter - head) if a[-1 - i] != b[-1 - i]), shorter - head)
@@ -69,12 +69,12 @@ def _root(count: int) -> int:
 def _leave_out(
     lines: list[int], others: list[int], head: int, tail: int
 ) -> tuple[list[int], bytearray]:
-    """Set lines aside that would only slow the search down.
+    """Leave out lines that would only slow the search down.
 
-    Those are the lines that the other file lacks, and frequent lines amid them.
+    These are the lines that the other file lacks, and frequent lines among them.
 
     Returns:
-        Where the lines to search stand, and the marks of those left out.
+        The positions of the lines to search, and the marks of those left out.
     """
     matches = Counter(others)
     frequent = min(_root(len(lines)), _MAX_FREQUENT)
@@ -94,7 +94,7 @@ def _leave_out(
 
 
 def _is_amid_lonely(kinds: bytearray, i: int) -> bool:
-    """Whether the lines about *i* are mostly without match, on both sides."""
+    """Whether most lines around *i*, before and after it, have no match in the other file."""
     first = max(i - _SURVEY_LINES, 0)
     start = max(kinds.rfind(_MATCHED, first, i) + 1, first)
     end = kinds.find(_MATCHED, i + 1, i + 1 + _SURVEY_LINES)
@@ -114,8 +114,8 @@ class _Search:
     def __init__(self, a: list[int], b: list[int]) -> None:
         self._a = a
         self._b = b
-        # Diagonal k = x - y runs from -len(b) - 1 to len(a) + 1. Each has a place
-        # of its own, since Python counts negative ones from the list's end.
+        # Diagonal k = x - y runs from -len(b) - 1 to len(a) + 1. Each has its own list
+        # item, because Python counts negative indexes from the end of the list.
         diagonals = len(a) + len(b) + 3
         self._reaches = [0] * diagonals, [0] * diagonals
         self._patience = max(_root(diagonals), _MIN_PATIENCE)
@@ -146,7 +146,7 @@ class _Frontier:
 
     Attributes:
         reach: The furthest x on each diagonal.
-        middle: The corner's own diagonal.
+        middle: The diagonal of the corner.
         low: The lowest diagonal that was reached.
         high: The highest diagonal that was reached.
     """
@@ -160,7 +160,7 @@ class _Frontier:
         reach[self.middle] = corner[0]
 
     def widen(self, lowest: int, highest: int) -> None:
-        """Open the diagonals that one more edit reaches, within the box."""
+        """Add the diagonals that one more edit reaches, within the box."""
         if self.low > lowest:
             self.low -= 1
             self.reach[self.low - 1] = self._unreached
@@ -173,7 +173,7 @@ class _Frontier:
             self.high -= 1
 
     def diagonals(self) -> range:
-        """The diagonals that the present number of edits can end on."""
+        """Return the diagonals on which a path with the current number of edits can end."""
         return range(self.high, self.low - 1, -2)
 
 
@@ -197,14 +197,15 @@ class _Box:
         self._backward = _Frontier(reaches[1], (a_end, b_end), _BEYOND)
 
     def split(self, patience: int) -> tuple[int, int, bool, bool]:
-        """Find a point that the edit script passes.
+        """Find a point on the edit script.
 
         Args:
-            patience: Edits after which to stop at a good point; 0 for never.
+            patience: The number of edits after which a good point is enough; 0 for no
+                limit.
 
         Returns:
-            The point, and for the parts before and behind it whether they are to
-            be searched without shortcuts.
+            The point, and whether to search the parts before and after it without
+            shortcuts.
         """
         forward, backward = self._forward, self._backward
         a_start, a_end, b_start, b_end = self._bounds
@@ -231,10 +232,11 @@ class _Box:
         raise AssertionError  # pragma: no cover
 
     def _advance(self, may_meet: bool) -> tuple[tuple[int, int] | None, bool]:
-        """Extend the forward paths by one edit and the equal lines behind it.
+        """Extend the forward paths by one edit and the equal lines after it.
 
         Returns:
-            Where the frontiers met, if so, and whether a long snake was passed.
+            The point where the frontiers met, if they did, and whether a path went
+            through a long snake.
         """
         a, b, reach, other = self._a, self._b, self._forward.reach, self._backward.reach
         a_end, b_end = self._bounds[1], self._bounds[3]
@@ -257,7 +259,7 @@ class _Box:
         return None, has_long
 
     def _retreat(self, may_meet: bool) -> tuple[tuple[int, int] | None, bool]:
-        """Extend the backward paths likewise, towards the start."""
+        """Extend the backward paths in the same way, towards the start."""
         a, b, reach, other = self._a, self._b, self._backward.reach, self._forward.reach
         a_start, b_start = self._bounds[0], self._bounds[2]
         low, high = self._forward.low, self._forward.high
@@ -279,10 +281,10 @@ class _Box:
         return None, has_long
 
     def _promising(self, frontier: _Frontier, edits: int) -> tuple[int, int] | None:
-        """Find the path that got much further than its edits explain.
+        """Find the path that is much longer than its number of edits suggests.
 
-        It must end in a long snake. Its length is counted in lines of both files, less its
-        distance from the middle diagonal.
+        It must end in a long run of equal lines (a snake). Its length is the number of
+        lines of both files that it covers, less its distance from the middle diagonal.
         """
         a, b = self._a, self._b
         a_start, a_end, b_start, b_end = self._bounds
@@ -308,7 +310,7 @@ class _Box:
         return point
 
     def _furthest(self) -> tuple[int, int, bool, bool]:
-        """Give up: split where a path of either frontier came furthest."""
+        """Stop the search: split at the point of the path that got furthest."""
         a_start, a_end, b_start, b_end = self._bounds
         ahead, back = (-1, -1), (_BEYOND, _BEYOND)
         for k in self._forward.diagonals():

@@ -1,12 +1,11 @@
-"""Where two lists of changes against one base meet: the three-way walk.
+"""Groups the changes of two sides against one base into regions and conflicts.
 
-All positions are line numbers, as half-open ranges. A merge of two sides walks their
-changes against the base together. Changes that overlap or touch make one region;
-a region that holds changes of both sides is a conflict, unless either made the
-same change. Conflicts are then refined (ours is diffed against theirs, so that
-the lines they share are no longer disputed) and those that stand close together
-are joined again. The rules and numbers are those that `git merge` can be seen to
-follow.
+All positions are line numbers, as half-open ranges. The changes of both sides against
+the base are visited together, in order. Changes that overlap or touch form one region.
+A region with changes of both sides is a conflict, unless both made the same change.
+Conflicts are then refined: ours is diffed against theirs, so that the lines they share
+are no longer disputed. Conflicts that are close together are joined again. The rules
+and numbers are those that the behaviour of `git merge` shows.
 """
 
 import re
@@ -21,7 +20,7 @@ from cooperbench_eval.merging.linediff import Change, DiffAlgorithm, diff_lines
 __all__ = ["Block", "Origin", "Refinement", "Region", "find_blocks", "find_regions"]
 
 _CLOSE_LINES = 3
-"""Conflicts with at most so many lines between them are joined."""
+"""Conflicts with at most this number of lines between them are joined."""
 
 _LETTER_OR_DIGIT = re.compile(rb"[0-9A-Za-z]")
 
@@ -30,28 +29,28 @@ class Refinement(StrEnum):
     """How closely git looks at lines that both sides changed."""
 
     NONE = "none"
-    """Not at all: as with `merge.conflictStyle=diff3`."""
+    """Do not refine conflicts, as with `merge.conflictStyle=diff3`."""
     TRIM = "trim"
-    """Set aside what both share at a conflict's ends: `zdiff3`."""
+    """Take lines that both sides share at the start or end of a conflict out of it: `zdiff3`."""
     ZEALOUS = "zealous"
-    """Dispute only what differs, joining conflicts three lines apart: `git merge`."""
+    """Keep only differing lines, and join conflicts with up to three lines between: `git merge`."""
     ZEALOUS_ALNUM = "zealous-alnum"
-    """Join also across lines without letter or digit: `git merge-file`."""
+    """Also join conflicts if no line between them has a letter or digit: `git merge-file`."""
 
 
 class Origin(StrEnum):
-    """Which side the lines of the merged text come from."""
+    """The side from which the lines of the merged text come."""
 
     OURS = "ours"
     THEIRS = "theirs"
     BOTH = "both"
-    """Either side: their lines are equal."""
+    """The lines of both sides are equal."""
     DISPUTED = "disputed"
-    """Not decided: a conflict."""
+    """The sides conflict."""
 
 
 class Region(NamedTuple):
-    """A range of each of the three texts, and where the merged lines come from."""
+    """A range of each of the three texts, and the origin of the merged lines."""
 
     origin: Origin
     base_start: int
@@ -63,11 +62,11 @@ class Region(NamedTuple):
 
 
 class Block(NamedTuple):
-    """A disputed region before it was refined, and the conflicts left in it.
+    """A disputed region before it was refined, and the refined conflicts in it.
 
     Attributes:
-        whole: The range of each text.
-        conflicts: The refined conflicts in it, at least one.
+        whole: The region before it was refined.
+        conflicts: The refined conflicts, at least one.
     """
 
     whole: Region
@@ -88,9 +87,9 @@ def find_regions(
     refinement: Refinement,
     algorithm: DiffAlgorithm,
 ) -> list[Region]:
-    """Find what changed on either side, in order.
+    """Find the regions in which a side changed lines, in order.
 
-    Between two regions, ours and theirs hold the same lines.
+    Between two regions, ours and theirs have the same lines.
 
     Args:
         texts: The lines of base, ours and theirs.
@@ -122,10 +121,10 @@ def find_blocks(
     *,
     algorithm: DiffAlgorithm = DiffAlgorithm.HISTOGRAM,
 ) -> list[Block]:
-    """Group git's conflicts by the region they were refined from, in order.
+    """Group git's conflicts by the region from which they were refined, in order.
 
-    Conflicts that were joined make one block of their regions. The arguments are
-    those of `find_regions`.
+    If conflicts of several regions were joined, these regions form one block. The
+    arguments are those of `find_regions`.
     """
     _, ours, theirs = texts
     disputed = [
@@ -162,7 +161,7 @@ def find_blocks(
 
 
 def _meet(one: Region, other: Region) -> bool:
-    """Whether one region holds part of the other, or all of it."""
+    """Whether two regions overlap or touch, in ours and in theirs."""
     return (
         one.ours_start <= other.ours_end
         and other.ours_start <= one.ours_end
@@ -205,12 +204,12 @@ def _walk(
         elif i == first_i:
             origin = Origin.THEIRS
         elif (
-            # Two changes of one place, and the same lines for it.
+            # Both sides replaced the same base lines by the same new lines.
             i - first_i == j - first_j == 1
             and ours_changes[first_i][:2] == theirs_changes[first_j][:2]
             and ours[ours_start:ours_end] == theirs[theirs_start:theirs_end]
         ):
-            # Left out, so that it does not keep its neighbours from joining.
+            # Left out, so that the conflicts before and after it can still be joined.
             continue
         else:
             origin = Origin.DISPUTED
@@ -218,7 +217,7 @@ def _walk(
 
 
 def _trim(ours: Sequence[bytes], theirs: Sequence[bytes], region: Region) -> Region:
-    """Set aside the lines that both sides share at a conflict's ends."""
+    """Take lines that both sides share at the start or end of a conflict out of it."""
     if region.origin is not Origin.DISPUTED:
         return region
     origin, base_start, base_end, ours_start, ours_end, theirs_start, theirs_end = region
@@ -245,7 +244,7 @@ def _refine(
     """Split a conflict at the lines that ours and theirs share."""
     _, _, _, ours_start, ours_end, theirs_start, theirs_end = region
     ours_lines, theirs_lines = ours[ours_start:ours_end], theirs[theirs_start:theirs_end]
-    if set(ours_lines).isdisjoint(theirs_lines):  # most of them
+    if set(ours_lines).isdisjoint(theirs_lines):  # true for most conflicts
         return [region]
     differences = diff_lines(ours_lines, theirs_lines, algorithm=algorithm)
     if not differences:
@@ -265,10 +264,11 @@ def _refine(
 
 
 def _consumed(changes: Diff, point: int, *, is_end: bool) -> int:
-    """Count the base lines that are used up when ours has reached *point*.
+    """Return the base position that corresponds to line *point* of ours.
 
-    Inside a change, lines are paired one by one. Where base lines were removed at
-    *point* itself, they count if a range ends there, not if one starts.
+    Inside a change, the n-th line of ours corresponds to the n-th line of the base.
+    Base lines that were removed exactly at *point* come before it if a range ends
+    there (*is_end*), and after it if a range starts there.
     """
     bisect = bisect_right if is_end else bisect_left
     i = bisect(changes, point, key=attrgetter("b_start"))

@@ -1,9 +1,9 @@
-"""Finds which added file of a side is a renamed one of the base.
+"""Finds the added files of a side that are renamed files of the base.
 
-The rules are those that `git merge` follows by default, told in the `-M` part of
-`git diff`'s documentation and `gitdiffcore`: equal contents first, then files
-that kept their name in another folder, then the most similar; at least half of
-the larger file must be found in the other. Empty files are never renames.
+The rules are those that `git merge` follows by default, as `gitdiffcore` and the `-M`
+option in `git diff`'s documentation describe: equal contents first, then files that
+kept their name in another folder, then the most similar files. Two files are similar
+if at least half of the larger one occurs in the other. Empty files are never renames.
 """
 
 from collections import Counter
@@ -20,10 +20,10 @@ __all__ = ["find_renames"]
 
 _FULL = 60000  # the score of equal contents
 _LEAST = 30000  # half of it
-_LEAST_SAME_NAME = 45000  # files of one name are settled early from here on
-_CHUNK = 64  # bytes after which a long line is cut for comparison
-_CANDIDATES = 4  # most similar sources that are kept for each added file
-_LIMIT = 7000  # beyond the square of this many comparisons only the cheap rules apply
+_LEAST_SAME_NAME = 45000  # from this score on, files with the same name are paired early
+_CHUNK = 64  # the number of bytes after which a long line is cut for comparison
+_CANDIDATES = 4  # the number of most similar sources that are kept for each added file
+_LIMIT = 7000  # above the square of this many comparisons, only the cheap rules apply
 
 
 _Guess = Callable[[Mapping[str, str]], Mapping[str, str]]
@@ -37,18 +37,18 @@ def find_renames(
 ) -> dict[str, str]:
     """Pair deleted files of the base with added files of a side.
 
-    Among equally good ones, earlier paths of each mapping come first.
+    Of equally good pairs, those with earlier paths in each mapping come first.
 
     Args:
-        deleted: What the base has and the side has not.
-        added: What the side has and the base has not.
-        relevant: The deleted paths for which a rename could change the merge. For
-            others only equal contents are looked for; if there is none, nothing is.
-        guess: Says from the renames of equal files which folders moved where; asked
-            where several files have one name.
+        deleted: Entries of the base that the side lacks.
+        added: Entries of the side that the base lacks.
+        relevant: The deleted paths whose rename could change the merge. Other paths are
+            only matched by equal contents. If *relevant* is empty, there is no search.
+        guess: Maps the renames found so far to folder renames; called if several files
+            have the same name.
 
     Returns:
-        For each renamed path its new one.
+        The new path of each renamed path.
     """
     if not relevant:
         return {}
@@ -65,7 +65,7 @@ def find_renames(
 
 @frozen
 class _Candidate:
-    """A possible rename with its score; more of *score*, then of *same_name*, is better."""
+    """A possible rename: a higher *score* is better, then having the *same_name*."""
 
     score: int
     same_name: bool
@@ -74,7 +74,7 @@ class _Candidate:
 
 
 class _Search:
-    """What is still unpaired, and what was found."""
+    """The files that are not paired yet, and the renames found so far."""
 
     def __init__(self, sources: dict[str, Entry], targets: dict[str, Entry]) -> None:
         self._sources = sources
@@ -105,7 +105,7 @@ class _Search:
                 self._pair((named or fitting)[0], target)
 
     def pair_same_names(self, relevant: frozenset[str], guess: _Guess) -> None:
-        """Pair files whose name no other has, or whose folder is known to have moved."""
+        """Pair files whose name is unique, or whose folder is known to have moved."""
         sources, targets = _by_name(self._sources), _by_name(self._targets)
         folders: Mapping[str, str] | None = None
         for source in [path for path in self._sources if path in relevant]:
@@ -134,7 +134,7 @@ class _Search:
                 self._pair(each.source, each.target)
 
     def _candidates(self, target: str) -> list[_Candidate]:
-        """Keep the best few sources for *target*, as git does: the worst gives way."""
+        """Keep the best few sources for *target*; a better one replaces the worst, as in git."""
         kept: list[_Candidate] = []
         for source in self._sources:
             score = self._similarity(source, target, _LEAST)
@@ -150,7 +150,7 @@ class _Search:
         return kept
 
     def _similarity(self, source: str, target: str, least: int) -> int:
-        """Score how much of the larger file the two share, in bytes of equal chunks."""
+        """Return the share of the larger file, in bytes of equal chunks, that is in both."""
         old, new = self._sources[source], self._targets[target]
         if not (old.mode.is_regular and new.mode.is_regular):
             return 0
@@ -192,6 +192,6 @@ def _by_name(paths: Mapping[str, Entry]) -> dict[str, list[str]]:
 
 
 def _moved(path: str, folders: Mapping[str, str]) -> str:
-    """Return where *path* is if its folder moved with it; itself if that is not known."""
+    """Return the path of *path* after its folder moved; itself if no such move is known."""
     folder, _, name = path.rpartition("/")
     return f"{folders[folder]}/{name}" if folder in folders else path

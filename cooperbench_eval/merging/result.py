@@ -1,4 +1,4 @@
-"""The result of a three-way merge, and how answers replace its conflicts."""
+"""The result of a three-way merge, and the replacement of its conflicts by answers."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
@@ -30,12 +30,12 @@ class Gone(Enum):
     """An answer to a conflict that is not a text."""
 
     GONE = "gone"
-    """The file is to be deleted."""
+    """Delete the file."""
 
 
 @frozen(kw_only=True)
 class Labels:
-    """What the sides are called in conflict markers and in names set aside."""
+    """The names of the sides in markers and in the names of renamed files (`path~label`)."""
 
     ours: str = "ours"
     theirs: str = "theirs"
@@ -66,10 +66,10 @@ class OpenFile:
 
     Attributes:
         path: Its path.
-        merge: How its contents were merged.
+        merge: The merge of its contents, before any answer.
         text: The same merge with the answers given so far.
         kind: The kind of its conflicts.
-        numbers: Which of the conflicts that it had are still open.
+        numbers: The indexes, among all its conflicts, of those that are still open.
     """
 
     path: str
@@ -80,7 +80,7 @@ class OpenFile:
 
     @property
     def lines(self) -> Mapping[int, int]:
-        """On which line each open conflict's marker stands, by the conflict's number."""
+        """The line of each open conflict's marker, by the conflict's number."""
         return dict(zip(self.numbers, self.text.marker_lines(), strict=True))
 
     @property
@@ -105,19 +105,20 @@ class OpenFile:
         return Entry(self.render(self.text), self.merge.entry.mode)
 
     def render(self, text: TextMerge) -> bytes:
-        """Write a part of the file out, with its open conflicts as markers."""
+        """Return a part of the file as bytes, with its open conflicts as markers."""
         return render_text(text, self.merge.labels, self.merge.marker_size)
 
     def replacements(
         self, entry: Entry | None, numbers: Sequence[int], *, may_be_open: bool
     ) -> Iterator[Replacement]:
-        """Yield what stands in the place of the open conflicts.
+        """Yield the replacements of the open conflicts.
 
         Args:
             entry: The file in the tree that a strategy made.
-            numbers: The conflicts' places among those of the whole merge.
-            may_be_open: Whether the strategy left conflicts of the file open. An answer
-                may look like a conflict between markers, so the text alone cannot tell.
+            numbers: The indexes of the conflicts among those of the whole merge.
+            may_be_open: Whether the strategy left conflicts of the file open. The text
+                cannot show this, because an answer may look like a conflict between
+                markers.
         """
         if entry is None:
             yield Replacement(kind=ResolutionKind.DELETED, together=numbers)
@@ -146,13 +147,13 @@ class ThreeWayMerge:
     """A finished three-way merge, before any strategy.
 
     Attributes:
-        changes: The merged overlay; open conflicts stand in it as git's markers,
-            or as the side that git keeps.
-        conflicts: The open conflicts, by path, in the order of the file.
+        changes: The merged overlay. For an open conflict it has git's markers, or the
+            side that git keeps.
+        conflicts: The open conflicts, by path, then in the order of the file.
         stages: The versions of every path that the merge left open, as
-            `git ls-files --unmerged` would list them; resolving does not change
-            them.
-        labels: What the sides are called in the markers.
+            `git ls-files --unmerged` would list them. Resolving conflicts does not
+            change them.
+        labels: The names of the sides in the markers.
     """
 
     changes: Changes
@@ -167,13 +168,17 @@ class ThreeWayMerge:
         return self._files[path].merge.sources
 
     def settled_in(self, path: str) -> tuple[bytes, ...]:
-        """Return the text before, between and after the open conflicts of such a file."""
+        """Return the text before, between and after the open conflicts of the file at *path*.
+
+        The file must have conflicts between lines.
+        """
         return self._files[path].text.settled
 
     def settled_around_blocks(self, path: str) -> tuple[bytes, ...]:
-        """Return the text before, between and after the `blocks` of such a file.
+        """Return the text before, between and after the `blocks` of the file at *path*.
 
-        Open conflicts that are in none of its blocks stand in this text as markers.
+        The file must have conflicts between lines. The text shows open conflicts outside
+        of these blocks between markers.
         """
         file = self._files[path]
         parts = file.text.around([place for _, place in self._blocks_of(file)])
@@ -182,10 +187,10 @@ class ThreeWayMerge:
     def replacements(
         self, merged: Snapshot, still_open: Iterable[Conflict]
     ) -> tuple[Replacement, ...]:
-        """Find what a strategy put in the place of each open conflict, in their order.
+        """Find the replacement that a strategy made for each open conflict, in order.
 
         Args:
-            merged: The tree that the strategy made of this merge.
+            merged: The tree that the strategy made from this merge.
             still_open: The conflicts that it left open.
         """
         open_at = {(conflict.path, conflict.has_lines) for conflict in still_open}
@@ -204,13 +209,13 @@ class ThreeWayMerge:
         return tuple(sorted(found, key=lambda each: each.together))
 
     def lines_before(self, earlier: "ThreeWayMerge") -> Mapping[tuple[str, int], int]:
-        """Return where the open conflicts between lines were when more were open.
+        """Return the lines that the open conflicts had in an earlier merge.
 
         Args:
-            earlier: The merge from which this one came by resolving some.
+            earlier: The merge from which this one was made by resolving some conflicts.
 
         Returns:
-            For the path and the line of a conflict here its line there.
+            The line in *earlier*, by the path and the line of each conflict in this merge.
         """
         found: dict[tuple[str, int], int] = {}
         for path, file in self._files.items():
@@ -221,11 +226,11 @@ class ThreeWayMerge:
         return found
 
     def takes_text(self, conflict: Conflict) -> bool:
-        """Whether a text can be the answer to one of the open conflicts.
+        """Whether a text can resolve *conflict*, which must be open.
 
-        It can between lines, and where it is a whole file's contents (binary,
-        modify/delete). A link's target and a submodule's commit are not
-        contents of a file, whether the other side changed or deleted them.
+        It can if the conflict is between lines, or about the contents of a whole file
+        (binary, modify/delete). A link's target and a submodule's commit are not
+        contents of a file.
         """
         if conflict.has_lines:
             return True
@@ -233,11 +238,12 @@ class ThreeWayMerge:
         return conflict.kind in _WHOLE_FILE and entry is not None and entry.mode.is_regular
 
     def resolve(self, answer: Callable[[Conflict], bytes | Gone | None]) -> "ThreeWayMerge":
-        """Ask *answer* for each open conflict's text and put it in its place.
+        """Replace each open conflict by the text that *answer* returns for it.
 
-        `None` leaves a conflict open. Asked are the conflicts of which `takes_text`
-        is true; others stay open. `Gone.GONE` is an answer only where there are no
-        lines. Bytes outside of conflicts are not touched.
+        *answer* is called for each conflict for which `takes_text` is true. The others
+        stay open, and so does one for which it returns `None`. `Gone.GONE` deletes the
+        file of a conflict about a whole file; for a conflict between lines it counts as
+        `None`. Bytes outside of conflicts do not change.
         """
         entries = dict(self.changes)
         files: dict[str, OpenFile] = {}
@@ -271,10 +277,10 @@ class ThreeWayMerge:
         return tuple(block for blocks in found for block, _ in blocks)
 
     def resolve_blocks(self, answer: Callable[[ConflictBlock], bytes | None]) -> "ThreeWayMerge":
-        """Ask *answer* for the text of each of the `blocks` and put it in its place.
+        """Replace each of the `blocks` by the text that *answer* returns for it.
 
-        `None` leaves a block's conflicts open. Bytes outside of blocks are not
-        touched.
+        If it returns `None`, the block's conflicts stay open. Bytes outside of blocks do
+        not change.
         """
         entries = dict(self.changes)
         files = dict(self._files)
@@ -294,7 +300,7 @@ class ThreeWayMerge:
         return self._with(entries, still, left)
 
     def resolve_files(self, texts: Mapping[str, bytes]) -> "ThreeWayMerge":
-        """Put whole texts in the place of files that have open conflicts between lines."""
+        """Replace the whole text of files that have open conflicts between lines."""
         entries = dict(self.changes)
         for path, text in texts.items():
             entries[path] = Entry(text, self._files[path].merge.entry.mode)
@@ -303,7 +309,7 @@ class ThreeWayMerge:
         return self._with(entries, still, left)
 
     def _blocks_of(self, file: OpenFile) -> Iterator[tuple[ConflictBlock, TextBlock]]:
-        """Yield the blocks of a file, with their place among its open conflicts."""
+        """Yield the blocks of a file, with the position of each among its open conflicts."""
         conflicts = file.conflicts
         at = {number: i for i, number in enumerate(file.numbers)}
         for block in find_text_blocks(*file.merge.sources, cache=self._cache):
@@ -334,12 +340,12 @@ class ThreeWayMerge:
 
 
 def by_place(conflict: Conflict) -> tuple[str, int]:
-    """Return what conflicts are ordered by."""
+    """Return the sort key of a conflict: its path, then its line."""
     return conflict.path, conflict.line or 0
 
 
 def _replaced_file(entry: Entry | None, number: int) -> Replacement:
-    """Say what stands in the place of a conflict about a file as a whole."""
+    """Return the replacement of a conflict about a whole file, given its entry."""
     if entry is None:
         return Replacement(kind=ResolutionKind.DELETED, together=(number,))
     return Replacement(kind=ResolutionKind.TEXT, together=(number,), text=entry.data)

@@ -1,7 +1,7 @@
-"""Paths with their three versions, and what the merge must remember of each.
+"""Paths with their three versions, and the known conflicts about each.
 
-A slot holds what is at one path in base, ours and theirs. Renames move versions from
-slot to slot; after that, each path can be merged independently.
+A slot holds the entries at one path in base, ours and theirs. Renames move versions
+from slot to slot. After that, each path can be merged independently.
 """
 
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ __all__ = ["Side", "Slot", "Slots"]
 
 
 class Side(IntEnum):
-    """Whose version of a path, numbered as git numbers its stages less one."""
+    """A version of a path: base, ours or theirs. The value is git's stage number minus one."""
 
     BASE = 0
     OURS = 1
@@ -25,21 +25,20 @@ class Side(IntEnum):
 
     @property
     def other(self) -> "Side":
-        """Theirs for ours, and the other way round."""
+        """Theirs for ours, and ours for theirs."""
         return Side.THEIRS if self is Side.OURS else Side.OURS
 
 
 @define
 class Slot:
-    """What is at one path, and which disagreement about it is already known.
+    """The entries at one path, and the conflict about it that is already known.
 
     Attributes:
         versions: The entry in base, ours and theirs.
-        names: The path each version came from, for the labels of markers.
-        kind: A disagreement about the path itself, which a merge of contents cannot
-            settle.
-        inner: A merge of contents that a rename brought along already, where the
-            path has no other version.
+        names: The original path of each version, for the labels of markers.
+        kind: A conflict about the path itself, which a merge of contents cannot settle.
+        inner: The contents that were already merged for a rename, if the other side has
+            no version at this path.
     """
 
     versions: list[Entry | None]
@@ -49,7 +48,7 @@ class Slot:
 
     @property
     def present(self) -> tuple[Side, ...]:
-        """The sides that have the path."""
+        """The versions (base, ours, theirs) that exist."""
         return tuple(side for side in Side if self.versions[side] is not None)
 
 
@@ -57,12 +56,12 @@ class Slots:
     """The slots of all touched paths.
 
     Attributes:
-        searched: The sides on which renames were looked for.
-        disputes: Conflicts about paths that change nothing in the tree.
+        searched: The sides on which renames were searched.
+        disputes: Conflicts that do not change the merged tree, by path.
     """
 
     def __init__(self, base: Snapshot, ours: Changes, theirs: Changes) -> None:
-        """Set up a slot for each path that a side touches."""
+        """Make a slot for each path that a side touches."""
         self.searched: set[Side] = set()
         self.disputes: dict[str, ConflictKind] = {}
         self._slots: dict[str, Slot] = {}
@@ -81,15 +80,15 @@ class Slots:
         return iter(sorted(self._slots))
 
     def claim(self, path: str) -> Slot:
-        """Return the slot of *path*, an empty one if it is new."""
+        """Return the slot of *path*, after creating an empty one if it is new."""
         return self._slots.setdefault(path, Slot([None] * 3, [path] * 3))
 
     def clear(self, path: str) -> None:
-        """Settle *path* as gone."""
+        """Empty the slot of *path*, so that the merge has nothing there."""
         self._slots[path] = Slot([None] * 3, [path] * 3)
 
     def lacks(self, side: Side) -> bool:
-        """Whether *side* deleted anything, without which it renamed nothing."""
+        """Whether *side* lacks any path of the base. If not, it cannot have renamed anything."""
         return any(
             slot.versions[Side.BASE] is not None and slot.versions[side] is None
             for slot in self._slots.values()
@@ -105,12 +104,12 @@ class Slots:
         )
 
     def relocate(self, old: str, new: str, side: Side) -> None:
-        """Move one side's version along with a renamed folder; that is a conflict."""
+        """Move one side's version to where the other side renamed its folder: a conflict."""
         source, target = self._slots[old], self.claim(new)
         target.versions[side], source.versions[side] = source.versions[side], None
         target.names[side] = old
         target.kind = ConflictKind.DIRECTORY_RENAME
 
     def dispute(self, path: str, kind: ConflictKind) -> None:
-        """Note a conflict about *path* that changes nothing in the tree."""
+        """Record a conflict about *path*. The merged tree stays as it is."""
         self.disputes[path] = kind

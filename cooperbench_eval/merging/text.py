@@ -1,8 +1,8 @@
 """Three-way merge of one file's text, byte for byte as git merges it.
 
-The steps: diff the base with either side (`linediff`), walk both lists of changes
-together (`regions`), and put the lines of the regions together here, as settled
-bytes and conflicts. Markers are written last, and only if asked for.
+The merge diffs the base with each side (`linediff`), groups both lists of changes into
+regions (`regions`), and puts the lines of the regions together, as settled bytes and
+conflicts (this module). Markers are added only by `render`.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -34,14 +34,14 @@ __all__ = [
 
 
 class ConflictStyle(StrEnum):
-    """What git shows of a conflict, named as in `merge.conflictStyle`."""
+    """The versions that git shows for a conflict, named as in `merge.conflictStyle`."""
 
     MERGE = "merge"
     """Ours and theirs."""
     DIFF3 = "diff3"
     """Ours, base and theirs."""
     ZDIFF3 = "zdiff3"
-    """As `DIFF3`; git differs in how it refines."""
+    """Ours, base and theirs, as in `DIFF3`; only the refinement differs."""
 
     @property
     def refinement(self) -> Refinement:
@@ -61,10 +61,10 @@ class TextConflict:
     """Lines on which the sides disagree.
 
     Attributes:
-        base: The lines both started from; see `merge_text` on refined conflicts.
-        ours: Our lines.
-        theirs: Their lines.
-        newline: How the lines around it and the markers end.
+        base: The lines of the base; `merge_text` explains those of refined conflicts.
+        ours: The lines of ours.
+        theirs: The lines of theirs.
+        newline: The line ending of its markers and of the lines around it.
     """
 
     base: bytes
@@ -73,7 +73,7 @@ class TextConflict:
     newline: bytes = b"\n"
 
     def union(self) -> bytes:
-        """Our lines, then theirs."""
+        """Return the lines of ours, then those of theirs."""
         return self._closed(self.ours) + self.theirs
 
     def render(
@@ -83,12 +83,12 @@ class TextConflict:
         marker_size: int = 7,
         labels: tuple[bytes, bytes, bytes] = (b"", b"", b""),
     ) -> bytes:
-        """Show the conflict between markers.
+        """Return the conflict between markers.
 
         Args:
             style: Whether the base is shown.
-            marker_size: How often each marker's character is repeated.
-            labels: What to call ours, base and theirs; empty for a bare marker.
+            marker_size: The number of characters of each marker.
+            labels: The names of ours, base and theirs; empty for a marker without a name.
         """
         ours, base, theirs = labels
         parts = [self._marker(b"<", marker_size, ours), self._closed(self.ours)]
@@ -99,7 +99,7 @@ class TextConflict:
         return b"".join(parts)
 
     def count_lines(self, style: ConflictStyle = ConflictStyle.MERGE) -> int:
-        """Count the lines of the conflict as it is rendered, markers included."""
+        """Count the lines of the rendered conflict, markers included."""
         shown = [self.ours, self.theirs]
         if style is not ConflictStyle.MERGE:
             shown.append(self.base)
@@ -119,18 +119,18 @@ class TextConflict:
 class TextBlock:
     """A region that both sides changed, as it was before git split it.
 
-    A conflict that git splits at a line which both sides happen to have is often one
-    change of either side: two new functions that share a `return`. A resolver that
-    works on more than lines needs the whole region.
+    Git splits a conflict at lines that both sides have, often by chance: if each side
+    adds a function, the two may share a `return`. A resolver that considers more than
+    single lines needs the whole region.
 
     Attributes:
-        base: The lines both started from.
-        ours: Our lines.
-        theirs: Their lines.
-        newline: How the lines around end.
-        lead: The part of it that is settled before its first conflict.
-        tail: The part of it that is settled after its last conflict.
-        conflicts: The places of its conflicts among those of the file.
+        base: The lines of the base.
+        ours: The lines of ours.
+        theirs: The lines of theirs.
+        newline: The line ending of the lines around it.
+        lead: The settled lines of the block before its first conflict.
+        tail: The settled lines of the block after its last conflict.
+        conflicts: The indexes of its conflicts among those of the file.
     """
 
     base: bytes
@@ -172,14 +172,14 @@ class TextMerge:
         base: bytes | str = b"",
         theirs: bytes | str = b"",
     ) -> bytes:
-        """Write the text out, with each conflict between markers.
+        """Return the text, with each conflict between markers.
 
         Args:
             style: Whether a conflict's base is shown.
-            marker_size: How often each marker's character is repeated.
-            ours: What to call our side; empty for a bare marker.
-            base: What to call the base.
-            theirs: What to call their side.
+            marker_size: The number of characters of each marker.
+            ours: The name of ours; empty for a marker without a name.
+            base: The name of the base.
+            theirs: The name of theirs.
         """
         labels = _label(ours), _label(base), _label(theirs)
         return b"".join(
@@ -190,19 +190,19 @@ class TextMerge:
         )
 
     def union(self) -> bytes:
-        """Write the text out with ours' lines, then theirs', of each conflict.
+        """Return the text with both sides' lines for each conflict, those of ours first.
 
-        This is what `git merge-file --union` prints.
+        The result is that of `git merge-file --union`.
         """
         return b"".join(
             chunk if isinstance(chunk, bytes) else chunk.union() for chunk in self.chunks
         )
 
     def resolve(self, choose: Callable[[TextConflict], bytes | None]) -> Self:
-        """Put text in the place of conflicts.
+        """Replace conflicts by text.
 
         Args:
-            choose: Gives a conflict's resolution, or `None` to leave it open.
+            choose: Returns a conflict's resolution, or `None` to leave it open.
         """
         return evolve(
             self,
@@ -227,13 +227,13 @@ class TextMerge:
         """Return the parts before, between and after whole blocks.
 
         Args:
-            blocks: Blocks in order, whose conflicts are all open; the places of their
-                conflicts are those among this merge's.
+            blocks: The blocks, in order. All of their conflicts must be open, and each
+                block's `conflicts` must index the conflicts of this merge.
         """
         rest = list(self.chunks)
         places = [i for i, chunk in enumerate(rest) if not isinstance(chunk, bytes)]
         parts = []
-        for block in reversed(blocks):  # from the end, so that the places remain right
+        for block in reversed(blocks):  # from the end, so that earlier indexes stay valid
             first, last = places[block.conflicts.start], places[block.conflicts.stop - 1]
             after, rest = rest[last + 1 :], rest[:first]
             after[:1] = [_cut_settled(chunk, len(block.tail), None) for chunk in after[:1]]
@@ -243,7 +243,7 @@ class TextMerge:
         return parts[::-1]
 
     def replace(self, answers: Iterable[tuple[TextBlock, bytes]]) -> Self:
-        """Put text in the place of whole blocks.
+        """Replace whole blocks by text.
 
         Args:
             answers: Blocks as for `around`, each with its resolution.
@@ -262,7 +262,7 @@ class TextMerge:
             style: The style it is rendered in.
 
         Returns:
-            For each conflict the line of its opening marker, counted from 1.
+            The line of each conflict's opening marker, counted from 1.
         """
         found = []
         line = 1
@@ -284,28 +284,28 @@ def merge_text(
     algorithm: DiffAlgorithm = DiffAlgorithm.HISTOGRAM,
     cache: DiffCache | None = None,
 ) -> TextMerge:
-    r"""Merge what two sides made of one text.
+    r"""Merge two sides' changes of one text.
 
     By default the result is that of `git merge`. With the `MYERS` algorithm and
-    `Refinement.ZEALOUS_ALNUM` it is that of `git merge-file`, which passes
-    `Refinement.NONE` for `--diff3` and `Refinement.TRIM` for `--zdiff3`. For a
-    file that both sides added, the base is empty. The caller decides which contents
-    are text: git does not merge files with a NUL byte in the first 8,000.
+    `Refinement.ZEALOUS_ALNUM`, it is that of `git merge-file`. With `Refinement.NONE`
+    instead, it is that of its `--diff3` option, and with `Refinement.TRIM` that of
+    `--zdiff3`. For a file that both sides added, the base is empty. The caller decides
+    which contents are text: git does not merge files with a NUL byte in the first 8,000
+    bytes.
 
-    When a conflict is split at lines that ours and theirs share, git does not say
-    which base lines belong to which part. Here the alignment of base with ours
-    decides: a part begins and ends at as many base lines as are used up when ours
-    has reached that point, where the lines of a change are paired one by one. The
-    parts are therefore disjoint slices of the conflict's base, in order. Parts
-    that are joined again take in the base lines between them.
+    When a conflict is split at lines that ours and theirs share, git does not define
+    which base lines belong to which part. Here, each part gets the base lines that
+    correspond to its lines in ours: inside a change, the n-th line of ours corresponds to
+    the n-th line of the base. The base lines of the parts are therefore disjoint and in
+    order. Parts that are joined again include the base lines between them.
 
     Args:
         base: The common ancestor.
-        ours: The one side; lines that both changed alike are taken from it.
+        ours: One side; lines that both sides changed in the same way are taken from it.
         theirs: The other side.
-        refinement: How closely to look at lines that both changed.
+        refinement: How to refine conflicts.
         algorithm: How to diff.
-        cache: Remembers lines and diffs for other merges of the same texts.
+        cache: Stores lines and diffs, for reuse by other merges of the same texts.
 
     Example:
         >>> merge_text(b"a\nb\nc\n", b"A\nb\nc\n", b"a\nb\nC\n").render()
@@ -331,7 +331,7 @@ def merge_text(
 def find_text_blocks(
     base: bytes, ours: bytes, theirs: bytes, *, cache: DiffCache | None = None
 ) -> tuple[TextBlock, ...]:
-    """Group the conflicts of `merge_text`, as it is by default, into blocks."""
+    """Group the conflicts that `merge_text` finds by default into blocks."""
     cache = DiffCache() if cache is None else cache
     texts = cache.lines(base), cache.lines(ours), cache.lines(theirs)
     of_base, of_ours, of_theirs = (_Cuts(data, cache) for data in (base, ours, theirs))
@@ -356,7 +356,7 @@ def find_text_blocks(
 
 
 class _Cuts:
-    """A text that is cut by line numbers, without joining its lines again."""
+    """Cuts a text by line numbers, without joining its lines again."""
 
     __slots__ = ("_data", "_starts")
 
@@ -380,7 +380,7 @@ def _label(text: bytes | str) -> bytes:
 
 
 def _chunks(pieces: Iterable[bytes | TextConflict]) -> tuple[bytes | TextConflict, ...]:
-    """Join neighbouring bytes and leave out empty ones."""
+    """Join adjacent bytes and leave out empty ones."""
     chunks: list[bytes | TextConflict] = []
     settled: list[bytes] = []
     for piece in pieces:
@@ -423,8 +423,9 @@ def _assemble(
 def _newline(texts: Texts, ours_start: int, theirs_start: int) -> bytes:
     r"""Return how the markers of a conflict end: `\r\n` if all lines around it do.
 
-    Looked at are the lines before the conflict on either side, or else the sides'
-    first, and the base's first. An empty base therefore means `\n`.
+    The line endings that count are those of the line before the conflict in ours and in
+    theirs (the first line, if the conflict starts there) and of the first line of the
+    base. If the base is empty, the result is therefore `\n`.
     """
     base, ours, theirs = texts
     if (
@@ -437,9 +438,10 @@ def _newline(texts: Texts, ours_start: int, theirs_start: int) -> bytes:
 
 
 def _ends_crlf(lines: Sequence[bytes], i: int) -> bool | None:
-    """Whether line *i* ends in CR LF; a last line without newline asks the one before.
+    """Whether line *i* ends in CR LF.
 
-    `None` means that no line shows it.
+    If it is a last line without a newline, the line before it decides. The result is
+    `None` if no line has a newline.
     """
     if not lines:
         return None

@@ -1,10 +1,10 @@
 """Three-way merge of two overlays over one base, path by path.
 
 Only touched paths are visited. Renames are found first, so that each path can then be
-merged independently. A path that one side did not change takes the other side's entry.
-If both changed it, the contents are merged as text, and everything that cannot be
+merged independently. If one side did not change a path, the path takes the other side's
+entry. If both changed it, the contents are merged as text, and everything that cannot be
 merged becomes a `Conflict` with its kind. At the path of an open conflict, the merged
-overlay holds what `git merge` leaves there.
+overlay has the same entry that `git merge` leaves there.
 """
 
 from cooperbench_eval.merging.contents import ContentMerge, merge_entries
@@ -31,10 +31,10 @@ def merge_changes(
 
     Args:
         base: The common ancestor.
-        ours: The side that is merged into.
-        theirs: The side that is merged.
-        labels: What the sides are called in markers.
-        cache: Line diffs to reuse and to add to, for merges that share contents.
+        ours: The side into which the other one is merged.
+        theirs: The side that is merged into ours.
+        labels: The names of the sides in markers.
+        cache: Stores line diffs, for reuse by merges that share contents.
 
     Raises:
         RepositoryError: A touched file of *base* cannot be read.
@@ -46,7 +46,7 @@ def merge_changes(
 
 
 class _Merger:
-    """One merge while it runs."""
+    """The state of one running merge."""
 
     def __init__(self, base: Snapshot, slots: Slots, labels: Labels, cache: DiffCache) -> None:
         self._base = base
@@ -61,8 +61,8 @@ class _Merger:
 
     def run(self) -> ThreeWayMerge:
         carry_renames(self._base, self._slots, self._merge_contents)
-        # From the end, so that it is known which folders have something left in
-        # them when a file of the same name comes up.
+        # In reverse order: when a file is reached, it is already known whether a folder
+        # of the same name still has entries.
         for path in sorted(self._slots, reverse=True):
             self._settle(path, self._slots[path])
         for path, kind in self._slots.disputes.items():
@@ -77,7 +77,6 @@ class _Merger:
         )
 
     def _settle(self, path: str, slot: Slot) -> None:
-        """Merge one path."""
         base, ours, theirs = slot.versions
         if ours is None and theirs is None:
             self._entries.setdefault(path, None)
@@ -110,8 +109,8 @@ class _Merger:
 
     def _merge_contents(self, slot: Slot, marker_size: int = 7) -> ContentMerge:
         base, ours, theirs = slot.versions
-        if ours is None or theirs is None:  # pragma: no cover - the callers see to it
-            raise ValueError("contents are merged where both sides have them")
+        if ours is None or theirs is None:  # pragma: no cover - the callers ensure it
+            raise ValueError("a merge of contents needs a version on both sides")
         labels = self._labels.ours, self._labels.theirs
         if len(set(slot.names)) > 1:
             _, our_name, their_name = slot.names
@@ -143,7 +142,7 @@ class _Merger:
             self._open_file(path, slot.inner, ConflictKind.CONTENT)
 
     def _set_aside(self, path: str, slot: Slot) -> None:
-        """Move a file out of the way of a folder that the other side made."""
+        """Give a file another name, because the other side made a folder of the same name."""
         self._entries[path] = None
         _, ours, theirs = slot.versions
         own = ours is not None and (theirs is None or slot.names[Side.OURS] == path)
@@ -162,7 +161,7 @@ class _Merger:
         self._leave_open(aside, slot, ConflictKind.FILE_DIRECTORY)
 
     def _separate(self, path: str, slot: Slot) -> None:
-        """Keep two kinds of entry side by side: files give way to links and submodules."""
+        """Keep entries of two kinds: a file is renamed in favour of a link or submodule."""
         base = slot.versions[Side.BASE]
         self._conflict(path, ConflictKind.TYPE, slot)
         sides = [s for s in (Side.OURS, Side.THEIRS) if _is_file(slot.versions[s])]
@@ -184,7 +183,7 @@ class _Merger:
             self._list_stages(path, slot)
 
     def _leave_open(self, path: str, slot: Slot, kind: ConflictKind) -> None:
-        if kind is not ConflictKind.RENAME_RENAME:  # that one stands at the old path
+        if kind is not ConflictKind.RENAME_RENAME:  # that one is recorded at the old path
             self._conflict(path, kind, slot)
         self._list_stages(path, slot)
 
@@ -198,7 +197,7 @@ class _Merger:
                 self._stages.append(Stage(path=path, number=side + 1, entry=entry))
 
     def _free_name(self, path: str, label: str) -> str:
-        """Return `path~label`, numbered where that is taken, as git names it."""
+        """Return `path~label`, with a number if that name is taken, as git does."""
         wanted = name = f"{path}~{label.replace('/', '_')}"
         number = 0
         while self._is_taken(name):
@@ -207,7 +206,7 @@ class _Merger:
         return name
 
     def _is_taken(self, name: str) -> bool:
-        """Whether a side, the base or a name set aside before stands there."""
+        """Whether *name* exists on a side or in the base, or was given to a renamed file."""
         inside = name + "/"
         return (
             name in self._slots
@@ -241,7 +240,7 @@ def _kind_of_conflict(slot: Slot, merge: ContentMerge) -> ConflictKind:
 
 
 def _explicit(base: Snapshot, changes: Changes) -> Changes:
-    """Spell out the deletions that an overlay's entries imply."""
+    """Add the deletions that an overlay's entries imply."""
     implied: dict[str, Entry | None] = {}
     for path, entry in changes.items():
         if entry is None or base.get(path) is not None:
