@@ -16,7 +16,7 @@ from cooperbench_eval.analysis.facts import facts_of
 from cooperbench_eval.analysis.tables import Level, columns_of, to_pandas, to_polars, to_records
 from cooperbench_eval.errors import AnalysisError
 
-fewer = settings(max_examples=settings().max_examples // 2)  # of what is dear
+fewer = settings(max_examples=settings().max_examples // 2)  # these are slow
 
 OF_FACTS = ["pairs", "attempts", "features"]
 OF_REPORTS = ["tests", "conflicts"]
@@ -24,7 +24,7 @@ PLAIN = (str, int, float, bool, dt.datetime, type(None))
 
 
 def read_back(frame):
-    """A pandas frame as records with `None` for whatever it calls missing."""
+    """Return a pandas frame as records, with `None` for missing values."""
     return [
         {name: None if value is None or pd.isna(value) else value for name, value in row.items()}
         for row in frame.astype(object).to_dict("records")
@@ -34,7 +34,7 @@ def read_back(frame):
 @fewer
 @given(reports())
 def test_records_are_plain_and_have_the_columns_of_their_level(report):
-    """No enum, no bytes, and nothing that UTF-8 cannot say."""
+    """Values are plain: no enums, no bytes, and only text that UTF-8 can encode."""
     for level in Level:
         names = list(columns_of(level))
         for record in to_records([report], level):
@@ -43,7 +43,8 @@ def test_records_are_plain_and_have_the_columns_of_their_level(report):
             assert all(v.encode() is not None for v in record.values() if isinstance(v, str))
 
 
-# Each example is of up to six reports and makes ten frames, of up to 41 columns.
+# Each example makes ten frames of up to 41 columns from up to six reports.
+@pytest.mark.long
 @settings(max_examples=settings().max_examples // 4)
 @given(lists_of(reports()))
 def test_frames_read_back_are_the_records(some):

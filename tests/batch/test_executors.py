@@ -1,4 +1,4 @@
-"""Real executors of other makers: the same reports from each, and none stops at a death."""
+"""The executors of the standard library and third-party ones: all give the same reports."""
 
 import base64
 import multiprocessing
@@ -9,9 +9,6 @@ from collections import Counter
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 
-import dask
-import distributed
-import loky
 import pytest
 from batchparts import Ours, by_task, noted, pairs, plain
 
@@ -23,7 +20,10 @@ EXPECTED = [plain(EVALUATOR.evaluate(each)) for each in pairs(10)]
 
 @pytest.fixture(scope="module")
 def cluster():
-    """A cluster of two worker processes, where a pair is given up at the first death."""
+    """A cluster of two worker processes, which gives a pair up at the first death."""
+    import dask  # noqa: PLC0415 - loads for a second
+    import distributed  # noqa: PLC0415
+
     options = {"n_workers": 2, "threads_per_worker": 1, "processes": True}
     options |= {"dashboard_address": None, "host": "127.0.0.1", "silence_logs": 50}
     with (
@@ -36,7 +36,9 @@ def cluster():
 
 @pytest.fixture
 def reusable():
-    """Two processes."""
+    """A pool of two processes."""
+    import loky  # noqa: PLC0415 - loads slowly
+
     executor = loky.get_reusable_executor(max_workers=2)
     yield executor
     executor.shutdown(kill_workers=True)
@@ -56,6 +58,7 @@ def test_the_executors_of_the_standard_library(make):
         assert by_task(reports) == EXPECTED
 
 
+@pytest.mark.long
 def test_loky(reusable):
     """The reusable pool of loky works."""
     reports = ce.evaluate_many(pairs(10), evaluator=EVALUATOR, executor=reusable)
@@ -63,6 +66,7 @@ def test_loky(reusable):
     assert by_task(reports) == EXPECTED
 
 
+@pytest.mark.long
 def test_a_death_in_a_loky_pool_costs_one_pair(reusable):
     """The pool breaks, but the other pairs are evaluated."""
     evaluator = ce.Evaluator(strategies=["naive", Ours(deadly={4})])
@@ -73,8 +77,9 @@ def test_a_death_in_a_loky_pool_costs_one_pair(reusable):
     assert (len(reports), lost) == (8, [4])
 
 
+@pytest.mark.long
 def test_dask(cluster, tmp_path):
-    """The executor of a Dask client spreads the pairs; the store is on this side."""
+    """The executor of a Dask client spreads the pairs; the caller's process writes the store."""
     executor, log = cluster.get_executor(), tmp_path / "log"
     evaluator = ce.Evaluator(strategies=["naive", "union", Ours(log=str(log), seconds=0.05)])
     options = {"evaluator": evaluator, "executor": executor, "store": tmp_path / "store"}
@@ -87,6 +92,7 @@ def test_dask(cluster, tmp_path):
     assert len({line.split()[1] for line in log.read_text().splitlines()}) == 2
 
 
+@pytest.mark.long
 def test_a_death_on_a_dask_cluster_costs_one_pair(cluster):
     """Dask loses all pairs of the worker; a pair that is lost twice is tried without others."""
     evaluator = ce.Evaluator(strategies=["naive", Ours(deadly={4})])
@@ -143,7 +149,11 @@ OURS = ("from cooperbench_eval.batch.workers import WorkerPool", "WorkerPool(1)"
 
 @pytest.mark.parametrize(
     ("pool", "choose"),
-    [(LOKY, "lambda merge_input: merge_input.theirs"), (LOKY, "theirs"), (OURS, "theirs")],
+    [
+        pytest.param(LOKY, "lambda merge_input: merge_input.theirs", marks=pytest.mark.long),
+        pytest.param(LOKY, "theirs", marks=pytest.mark.long),
+        (OURS, "theirs"),
+    ],
 )
 def test_classes_and_functions_of_a_script_can_be_sent(tmp_path, pool, choose):
     """Lambdas can be sent too, if the executor uses cloudpickle."""

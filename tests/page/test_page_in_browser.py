@@ -441,6 +441,7 @@ def test_an_unknown_result_in_the_address_is_ignored(open_page, verdict):
     assert page.text("#count") == "2 pairs"
 
 
+@pytest.mark.long
 @settings(
     max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
