@@ -622,7 +622,7 @@
   function resolution(data, conflict, group) {
     const { resolved, attempts } = group;
     const label = attempts.map((attempt) => attempt.strategy).join(", ");
-    const text = data.texts[resolved.text];
+    const text = data.texts[resolved.text] ?? ["", 0];
     return make(
       "figure",
       { class: "resolution" },

@@ -441,6 +441,17 @@ def test_an_unknown_result_in_the_address_is_ignored(open_page, verdict):
     assert page.text("#count") == "2 pairs"
 
 
+def test_a_resolution_without_its_text_does_not_break_the_page(open_page):
+    """A report can record that a text replaced a conflict, without the text."""
+    report = pair(1)
+    recorded = [ce.Replacement(kind="text", together=[0])]
+    attempts = [evolve(each, replacements=recorded) for each in report.attempts]
+
+    page = open_page([evolve(report, attempts=attempts)], "#pair=1")
+
+    assert page.tab.locator("#pair-heading").is_visible()
+
+
 @pytest.mark.long
 @settings(
     max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
