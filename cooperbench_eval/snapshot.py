@@ -18,13 +18,7 @@ from cooperbench_eval.errors import RepositoryError
 from cooperbench_eval.gitdiff import render_change
 from cooperbench_eval.memo import Memo
 from cooperbench_eval.models import Entry, FileMode
-from cooperbench_eval.objects import (
-    Node,
-    OverlayStore,
-    Store,
-    folders_above,
-    listing_of,
-)
+from cooperbench_eval.objects import Node, OverlayStore, Store, folders_above, listing_of
 
 __all__ = ["Changes", "Snapshot", "entry_problem", "path_problem", "write_entry"]
 

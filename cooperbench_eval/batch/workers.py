@@ -199,8 +199,6 @@ def _kill_all(owner: int, processes: set[SpawnProcess]) -> None:
 
 
 class _Worker:
-    """A process and the pipe to it."""
-
     def __init__(self, processes: set[SpawnProcess]) -> None:
         self._here, there = _SPAWN.Pipe()
         self._processes = processes
@@ -273,7 +271,6 @@ def _importable_main() -> Iterator[None]:
 
 
 def _serve(pipe: Connection) -> None:
-    """Do jobs until the pipe is closed."""
     from cooperbench_eval.processes.supervisor import die_with_parent  # noqa: PLC0415 - no Windows
 
     die_with_parent()

@@ -83,7 +83,6 @@ def call_in_process(
 
 
 def _lost(end: CommandEnd, supervision: Supervision, timeout_seconds: float) -> WorkerError:
-    """Return the error for a process that ended without a reply."""
     code = end.exit_code if end.reason is EndReason.EXITED else -signal.SIGKILL
     if supervision.is_stopped:
         return WorkerError("it was stopped", code)

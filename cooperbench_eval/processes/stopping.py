@@ -4,13 +4,7 @@ import signal
 from types import FrameType
 from typing import Final, NoReturn
 
-__all__ = [
-    "CLEANER",
-    "Stopped",
-    "describe_exit",
-    "ignore_signal",
-    "stop_on_sigterm",
-]
+__all__ = ["CLEANER", "Stopped", "describe_exit", "ignore_signal", "stop_on_sigterm"]
 
 CLEANER: Final = "cooperbench-cleaner"
 """An argument that marks a process which cleans up after its parent has ended."""

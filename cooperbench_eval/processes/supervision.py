@@ -200,7 +200,6 @@ class Supervision:
         return evolve(end, output=capture.value())
 
     def _report(self, command: SupervisedCommand, capture: Capture) -> bytes:
-        """Have a supervisor run *command*; return its report."""
         try:
             report_fd, supervisor_fd = map(above_standard, os.pipe())
             here, there = socket.socketpair()
@@ -327,7 +326,6 @@ def _end_supervisor(process: subprocess.Popen[bytes], grace_seconds: float) -> i
 
 
 def _read_end(data: bytes, command: SupervisedCommand) -> CommandEnd | None:
-    """Read a report; return `None` if there is none."""
     first, _, report = data.partition(b"\n")
     if first != b"starting":
         raise _without_supervisor("it ended at once", command)

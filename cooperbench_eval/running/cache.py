@@ -11,7 +11,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any
+from weakref import WeakValueDictionary
 
 import attrs
 from attrs import field, frozen
@@ -50,7 +50,7 @@ class _Memory:
         self.lock = threading.Lock()
         self.rows: OrderedDict[str, bytes] = OrderedDict()
         self.size = 0
-        self.makers: dict[str, list[Any]] = {}
+        self.locks: WeakValueDictionary[str, threading.Lock] = WeakValueDictionary()
 
     @contextmanager
     def lock_key(self, key: str) -> Iterator[None]:
@@ -58,16 +58,10 @@ class _Memory:
         if self.owner != os.getpid():
             self.start()
         with self.lock:
-            maker = self.makers.setdefault(key, [threading.Lock(), 0])
-            maker[1] += 1
-        try:
-            with maker[0]:
-                yield
-        finally:
-            with self.lock:
-                maker[1] -= 1
-                if not maker[1]:
-                    self.makers.pop(key, None)
+            # It lives as long as a thread holds it or waits for it.
+            lock = self.locks.setdefault(key, threading.Lock())
+        with lock:
+            yield
 
     def get(self, key: str) -> bytes | None:
         with self.lock:

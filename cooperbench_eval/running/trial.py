@@ -167,7 +167,6 @@ def guarded() -> Iterator[None]:
 
 
 def _place(trial: Trial, work_trees: WorkTrees) -> AbstractContextManager[Path]:
-    """Lend the directory that the command starts in."""
     if trial.suite.delivery is Delivery.TREE:
         return work_trees.lend(trial.base, trial.tree)
     return _patches(trial, work_trees)
@@ -291,7 +290,6 @@ def _unless_rewritten(result: TestResult, trial: Trial, place: Path) -> TestResu
 
 
 def _output(execution: Execution, launch: Launch) -> bytes:
-    """Return what the command printed, including redirected standard output."""
     if launch.stdout is None:
         return execution.output
     return read_ends(launch.stdout, _SHOWN) + execution.output

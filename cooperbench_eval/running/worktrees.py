@@ -39,7 +39,6 @@ class WorkTrees:
     """
 
     def __init__(self) -> None:
-        """Start with no directory."""
         self.start()
         if hasattr(os, "register_at_fork"):
             # In a child, a thread that does not exist there may hold the lock.
@@ -149,7 +148,6 @@ class _KeptTree:
             self._stamps[path] = _stamp(found)
 
     def change(self, tree: Snapshot) -> None:
-        """Make the directory hold *tree*."""
         changes = Changes.between(self._base, tree)
         for path, entry in changes.items():
             if entry is None:

@@ -5,7 +5,6 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterable
 from contextlib import suppress
 from errno import E2BIG, ENOENT
@@ -16,6 +15,7 @@ from typing import Self
 from attrs import evolve, field, frozen, validators
 
 from cooperbench_eval.errors import SandboxError, TestRunError
+from cooperbench_eval.processes.folders import temporary_folder
 from cooperbench_eval.processes.supervision import (
     CommandEnd,
     EndReason,
@@ -219,7 +219,6 @@ class _MemoryFiles:
 
     @staticmethod
     def read(fd: int) -> bytes:
-        """Return the contents of a file."""
         return os.pread(fd, os.fstat(fd).st_size, 0)
 
 
@@ -287,18 +286,10 @@ def bubblewrap_problem() -> str | None:
 
     Each process tries one run, and remembers the answer.
     """
-    sandbox = BubblewrapSandbox()
     try:
-        with tempfile.TemporaryDirectory(prefix="cooperbench-") as name:
-            folder = Path(name).resolve()
-            for place in ("tree", "scratch"):
-                (folder / place).mkdir()
-            execution = sandbox.run(
-                ("true",),
-                tree=folder / "tree",
-                scratch=folder / "scratch",
-                env={},
-                timeout_seconds=_PROBE_SECONDS,
+        with temporary_folder() as folder:
+            execution = BubblewrapSandbox().run(
+                ("true",), tree=folder, scratch=folder, env={}, timeout_seconds=_PROBE_SECONDS
             )
     except (TestRunError, OSError) as exc:
         return str(exc)

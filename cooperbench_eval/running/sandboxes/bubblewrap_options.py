@@ -34,17 +34,7 @@ _CONFIGURATION = (
 )
 """Names below `/etc` that programs need to start; no keys, passwords or user settings."""
 _NETWORK_CONFIGURATION = ("gai.conf", "host.conf", "hosts", "resolv.conf")
-_PREFIX = (
-    "bin",
-    "include",
-    "lib",
-    "lib32",
-    "lib64",
-    "libexec",
-    "pyvenv.cfg",
-    "share",
-    "ssl",
-)
+_PREFIX = ("bin", "include", "lib", "lib32", "lib64", "libexec", "pyvenv.cfg", "share", "ssl")
 HOSTS = b"127.0.0.1 localhost sandbox\n::1 localhost\n"
 """Contents of `/etc/hosts` in a sandbox without a network."""
 
@@ -121,6 +111,5 @@ def _python() -> tuple[str, ...]:
 
 @cache
 def _configuration(*, network: bool) -> tuple[str, ...]:
-    """Return the paths below `/etc` that are shown."""
     names = _CONFIGURATION + (_NETWORK_CONFIGURATION if network else ())
     return tuple(sorted(str(path) for name in names for path in Path("/etc").glob(name)))

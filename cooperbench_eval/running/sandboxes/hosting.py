@@ -133,13 +133,7 @@ def _without_detours(program: str) -> str:
 
 
 def _environment(scratch: Path, inherit: Sequence[str]) -> dict[str, str]:
-    """Return the environment of a command, to which the suite's own variables are added.
-
-    `LocalSandbox` documents it.
-
-    Raises:
-        SandboxError: The folders of `HOME` and `TMPDIR` cannot be created in *scratch*.
-    """
+    """Return the environment that `LocalSandbox` documents, without the suite's variables."""
     home, temporary = scratch / "home", scratch / "tmp"
     try:
         for folder in (home, temporary):
@@ -184,7 +178,6 @@ def _state(path: str) -> tuple[int, int] | None:
 
 
 def _file_limit(file_bytes: int | None) -> tuple[tuple[int, int], ...]:
-    """Return the limit as `resource.setrlimit` takes it."""
     if file_bytes is None:
         return ()
     import resource  # noqa: PLC0415 - not everywhere
@@ -193,15 +186,7 @@ def _file_limit(file_bytes: int | None) -> tuple[tuple[int, int], ...]:
 
 
 def execution(end: CommandEnd, exit_code: int | None) -> Execution:
-    """Return *end* as a sandbox reports it.
-
-    The command ran out of memory if it exceeded its limit. It probably did if it died of
-    SIGKILL while the kernel killed a process of this machine because memory ran out.
-
-    Args:
-        end: How the supervised command ended.
-        exit_code: The exit status of the command itself, if it ended.
-    """
+    """Return *end* as `HostSandbox.run` reports it, with the exit status of the command."""
     was_killed = exit_code == -SIGKILL and end.oom_kills > 0
     has_too_many = end.reason is EndReason.PROCESSES
     return Execution(

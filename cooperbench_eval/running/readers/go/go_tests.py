@@ -65,7 +65,6 @@ def added_go_tests(new: NewTests) -> tuple[str, ...]:
 
 
 def _ran(package: str, new: NewTests) -> bool:
-    """Whether the run reported a test of a package."""
     start = f"{package}."
     return any(
         case.id.startswith(start) and _TEST_NAME.fullmatch(case.id, len(start))

@@ -25,11 +25,7 @@ from cooperbench_eval.running.readers.javascript.javascript_tests import (
     reader_in_node,
 )
 from cooperbench_eval.running.readers.javascript.node_options import with_node_options
-from cooperbench_eval.running.readers.protocol import (
-    FinishedRun,
-    Launch,
-    UnreadableResultError,
-)
+from cooperbench_eval.running.readers.protocol import FinishedRun, Launch, UnreadableResultError
 from cooperbench_eval.running.readers.results import (
     as_record,
     clean,

@@ -1,9 +1,9 @@
 """Reads the JUnit XML that pytest writes, which `PYTEST_ADDOPTS` asks for.
 
 Case ids are pytest's own, relative to its root directory. Expected failures are
-distinguished from skips. A file that could not be collected is one case, named after the file, with
-status `error`; a case whose tear-down failed is one `error`. A test that passes with a
-skipped subtest counts as skipped, since the XML does not distinguish the two.
+distinguished from skips. A file that could not be collected is one case, named after the
+file, with status `error`; a case whose tear-down failed is one `error`. A test that passes
+with a skipped subtest counts as skipped, since the XML does not distinguish the two.
 
 A command that starts pytest is one session. Of a shell's script, every session that ends
 counts, except those that a test starts. Of any other program, only the result of the

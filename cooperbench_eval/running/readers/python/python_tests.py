@@ -110,7 +110,6 @@ def _collected(path: str, new: NewTests, *, anywhere: bool) -> Iterator[str]:
 
 
 def _functions(body: list[ast.stmt]) -> Iterator[tuple[str, str]]:
-    """Yield each test function's name and text."""
     rebound = _rebound(body)
     if _uses_test_flag(body):
         return

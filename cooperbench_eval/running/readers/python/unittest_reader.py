@@ -73,8 +73,5 @@ def _place_of_module(command: tuple[str, ...]) -> int | None:
 
 
 UNITTEST_READER = Reader(
-    launch=_launch,
-    read=_read,
-    required=_required,
-    no_test_codes=frozenset({0, _NO_TESTS}),
+    launch=_launch, read=_read, required=_required, no_test_codes=frozenset({0, _NO_TESTS})
 )

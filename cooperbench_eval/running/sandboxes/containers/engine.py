@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     import docker
 
 __all__ = [
-    "Attached",
     "ContainerState",
     "Engine",
     "ImageInfo",

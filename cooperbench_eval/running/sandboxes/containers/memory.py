@@ -20,13 +20,10 @@ class MemoryWatch:
     """
 
     def __init__(self, process_id: int, container: str) -> None:
-        """Find the control group of a container's process.
+        """Find the control group of the first process of a container, given its id.
 
-        Args:
-            process_id: The container's first process, according to the engine.
-            container: The container's id. A process of that number belongs to the
-                container only if its group has this id; the engine may be on another
-                machine.
+        The engine may be on another machine. So a process with that number belongs to the
+        container only if its group has the container's id.
         """
         self._kills = 0
         self._file: FileIO | None = None

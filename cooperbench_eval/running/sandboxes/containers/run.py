@@ -11,7 +11,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from attrs import frozen
+from attrs import define, frozen
 
 from cooperbench_eval.errors import SandboxError, TestRunError
 from cooperbench_eval.processes.capture import Capture
@@ -135,13 +135,7 @@ def execute(engine: Engine, job: ContainerJob) -> Execution:
 def container(
     engine: Engine, image: str, *, host: Mapping[str, Any], **config: Any
 ) -> Iterator[tuple[str, str]]:
-    """Create a container, and remove it at the end in any case.
-
-    Args:
-        engine: The engine.
-        image: The image's name or digest.
-        host: The limits of the container, as the SDK's host options.
-        config: Its other options, as the SDK's.
+    """Create a container with the SDK's options, and remove it at the end in any case.
 
     Yields:
         The container's name and its id.
@@ -226,15 +220,15 @@ def _starting(job: ContainerJob) -> Iterator[None]:
         raise
 
 
+@define
 class _Following:
     """Reads the output of a started container, and waits for its end."""
 
-    def __init__(self, engine: Engine, name: str, output: Attached, capture: Capture) -> None:
-        self._engine = engine
-        self._name = name
-        self._output = output
-        self._capture = capture
-        self._is_open = True
+    _engine: Engine
+    _name: str
+    _output: Attached
+    _capture: Capture
+    _is_open: bool = True
 
     def until_the_end(self, container_id: str, timeout_seconds: float) -> Execution:
         """Wait for the command's end, or kill the container at its deadline."""

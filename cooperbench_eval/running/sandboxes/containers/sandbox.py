@@ -12,11 +12,7 @@ from cooperbench_eval.running.sandboxes.containers.engine import connect
 from cooperbench_eval.running.sandboxes.containers.images import PREFIX, REGISTRY, task_image
 from cooperbench_eval.running.sandboxes.containers.owners import OWNER_LABEL, is_gone
 from cooperbench_eval.running.sandboxes.containers.run import ContainerJob, execute
-from cooperbench_eval.running.sandboxes.hosting import (
-    NEUTRAL_ENVIRONMENT,
-    POSITIVE,
-    check,
-)
+from cooperbench_eval.running.sandboxes.hosting import NEUTRAL_ENVIRONMENT, POSITIVE, check
 from cooperbench_eval.running.sandboxes.protocol import Execution
 
 __all__ = ["ContainerSandbox", "reap_containers"]
