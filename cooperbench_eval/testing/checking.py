@@ -8,12 +8,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
-from typing import TypeVar
 
 from attrs import evolve
 
 from cooperbench_eval.processes.stopping import describe_exit
-from cooperbench_eval.testing.records import Counterexample, Law, LawResult, LawStatus
+from cooperbench_eval.testing.records import Counterexample, Law, LawResult, LawStatus, LawT
 
 __all__ = ["Check", "check_failed", "check_in_fork", "check_laws"]
 
@@ -21,7 +20,6 @@ _MOST_SHOWN = 400
 _SECONDS_TO_EXIT = 5.0
 _NEEDLESS = "; it was not broken in any case tried"
 
-LawT = TypeVar("LawT", bound=Law)
 # A check reports each input as text before it uses it, and each counterexample it finds.
 Check = Callable[[Callable[[str | Counterexample], None]], LawResult]
 
@@ -33,13 +31,9 @@ def check_laws(
     opt_out: Mapping[str, str],
     inapplicable: Mapping[str, str],
 ) -> tuple[LawResult, ...]:
-    """Check each law, and excuse the laws that need not be kept.
+    """Check each law. Those of *opt_out* need not be kept; *inapplicable* are not checked.
 
-    Args:
-        laws: The laws.
-        check: Checks one of them.
-        opt_out: The laws that the caller opted out of, by name, with reasons.
-        inapplicable: The laws that are not checked at all, by name, with reasons.
+    Both map the names of laws to reasons.
     """
     results = []
     for law in laws:
@@ -67,13 +61,8 @@ def check_in_fork(law: Law, check: Check, *, patience_seconds: float, wanted: st
     """Run *check* in a fork of this process, and return its result.
 
     It is a fork because plug-ins need not pickle. The fork and its session are killed if it
-    reports nothing for too long.
-
-    Args:
-        law: The law that is checked.
-        check: The check.
-        patience_seconds: The longest time without a report.
-        wanted: What a plug-in should have done that hangs or ends its process.
+    reports nothing for *patience_seconds*. *wanted* is what a plug-in should have done that
+    hangs or ends its process.
     """
     asked, broken = "", None
     receiver, sender = multiprocessing.Pipe(duplex=False)

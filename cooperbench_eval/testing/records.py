@@ -1,7 +1,8 @@
 """The result of a check: a record for each law."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
+from typing import Any, TypeVar
 
 from attrs import field, frozen
 
@@ -14,6 +15,7 @@ __all__ = [
     "UncheckedError",
     "check_opt_out",
     "check_positive",
+    "law_maker",
 ]
 
 
@@ -43,6 +45,9 @@ class Law:
     asks: str
 
 
+LawT = TypeVar("LawT", bound=Law)
+
+
 @frozen(kw_only=True)
 class Counterexample:
     """A case in which a plug-in broke a law.
@@ -59,11 +64,8 @@ class Counterexample:
 
     def __str__(self) -> str:
         parts = (("given", self.given), ("came", self.came), ("wanted", self.wanted))
-        return "\n".join(f"  {name:<8}{_indented(text)}" for name, text in parts)
-
-
-def _indented(text: str) -> str:
-    return text.replace("\n", "\n" + 10 * " ")
+        rows = (f"{name:<8}{text}".replace("\n", "\n" + 10 * " ") for name, text in parts)
+        return "\n".join(f"  {row}" for row in rows)
 
 
 @frozen(kw_only=True)
@@ -107,6 +109,22 @@ class LawResult:
         if self.counterexample is not None and self.status is LawStatus.BROKEN:
             head += f"\n{self.counterexample}"
         return head
+
+
+def law_maker(
+    kind: Callable[..., LawT], laws: list[LawT]
+) -> Callable[..., Callable[[Callable[..., None]], LawT]]:
+    """Return a decorator that makes a law of its check; the check's name is the law's."""
+
+    def law(asks: str, **options: Any) -> Callable[[Callable[..., None]], LawT]:
+        def make(check: Callable[..., None]) -> LawT:
+            name = check.__name__.removeprefix("_")
+            laws.append(kind(name=name, asks=asks, check=check, **options))
+            return laws[-1]
+
+        return make
+
+    return law
 
 
 def check_opt_out(opt_out: Mapping[str, str], laws: Iterable[Law]) -> None:

@@ -23,14 +23,6 @@ _MOST_SHOWN = 600
 _SECONDS_TO_DIE = 5.0
 
 
-def _ignore(_: Any) -> None:
-    pass
-
-
-def _new_word() -> str:
-    return f"word-{uuid.uuid4()}"
-
-
 @define(kw_only=True)
 class SandboxBench:
     """A sandbox under one law.
@@ -53,14 +45,10 @@ class SandboxBench:
     parallel_runs: int = 24
     parallel_width: int = 8
     leftovers: Callable[[], Sequence[object]] = list
-    report: Callable[[str], None] = field(default=_ignore, init=False)
-    word: str = field(factory=_new_word, init=False)
+    report: Callable[[str], None] = field(default=lambda _: None, init=False)
+    word: str = field(factory=lambda: f"word-{uuid.uuid4()}", init=False)
     runs: int = field(default=0, init=False)
     _given: str = field(default="the sandbox", init=False)
-
-    def __attrs_post_init__(self) -> None:
-        """Make the temporary directory."""
-        self.temporary.mkdir()
 
     @property
     def temporary(self) -> Path:
@@ -86,12 +74,7 @@ class SandboxBench:
         timeout_seconds: float = 60.0,
         where: tuple[Path, Path] | None = None,
     ) -> Execution:
-        """Run a shell script.
-
-        Raises:
-            BrokenError: The sandbox raised an unexpected error, or returned no `Execution`.
-            UncheckedError: The sandbox failed, or has no shell.
-        """
+        """Run a shell script; raise `UncheckedError` if the sandbox failed or has no shell."""
         tree, scratch = where or self.places()
         self.ask(script, *arguments, env=env, timeout_seconds=timeout_seconds)
         try:
@@ -113,11 +96,9 @@ class SandboxBench:
 
     def run_to_the_deadline(self, script: str, *, timeout_seconds: float) -> Execution:
         """Run a script that does not end by itself; the sandbox has to end it in time."""
-        started = time.monotonic()
-        execution = self.run(script, timeout_seconds=timeout_seconds)
-        took = time.monotonic() - started
         most = timeout_seconds + self.slack_seconds
-        self.expect(took < most, came=f"it took {took:.1f} seconds", wanted=f"at most {most:g}")
+        with self.at_most(most):
+            execution = self.run(script, timeout_seconds=timeout_seconds)
         is_right = execution.timed_out and execution.exit_code is None
         is_right &= timeout_seconds <= execution.duration_seconds < most
         came = f"{execution.duration_seconds:.1f} seconds, timed_out={execution.timed_out}, "
@@ -125,6 +106,15 @@ class SandboxBench:
         wanted = f"{timeout_seconds:g} seconds or little more, timed_out=True, exit_code=None"
         self.expect(is_right, came=came, wanted=wanted)
         return execution
+
+    @contextmanager
+    def at_most(self, seconds: float) -> Iterator[None]:
+        """Expect the body to take less than this time."""
+        started = time.monotonic()
+        yield
+        took = time.monotonic() - started
+        came, wanted = f"it took {took:.1f} seconds", f"at most {seconds:g}"
+        self.expect(took < seconds, came=came, wanted=wanted)
 
     def ask(
         self,
@@ -151,16 +141,11 @@ class SandboxBench:
         if not is_right:
             self.fail(came=came, wanted=wanted)
 
-    def expect_output(self, execution: Execution, output: bytes) -> None:
-        """Continue if a command printed exactly this and succeeded."""
-        is_right = execution.output == output and execution.exit_code == 0
-        wanted = f"exit status 0 and {shown_bytes(output)}"
+    def expect_output(self, execution: Execution, output: bytes, *, status: int = 0) -> None:
+        """Continue if a command printed exactly this and ended with this exit status."""
+        is_right = (execution.exit_code, execution.output) == (status, output)
+        wanted = f"exit status {status} and {shown_bytes(output)}"
         self.expect(is_right, came=execution, wanted=wanted)
-
-    def expect_exit(self, execution: Execution, exit_code: int, output: bytes) -> None:
-        """Continue if a command ended with this status and printed exactly this."""
-        is_right = (execution.exit_code, execution.output) == (exit_code, output)
-        self.expect(is_right, came=execution, wanted=f"exit status {exit_code} and {output!r}")
 
     def fail(self, *, came: object, wanted: str, cause: BaseException | None = None) -> NoReturn:
         """Report that the law is broken."""
@@ -179,12 +164,7 @@ class SandboxBench:
         return found
 
     def expect_nothing_left(self, within_seconds: float = 0.0, *, files: bool = True) -> None:
-        """Continue if the runs left no process, no temporary file and nothing else.
-
-        Args:
-            within_seconds: How long processes may still run.
-            files: Whether temporary files count.
-        """
+        """Continue if the runs left no process, no temporary file and nothing else."""
         deadline = time.monotonic() + within_seconds
         while (left := self.processes()) and time.monotonic() < deadline:
             time.sleep(0.02)
@@ -210,6 +190,7 @@ def sandbox_bench(sandbox: Sandbox, **options: Any) -> Iterator[SandboxBench]:
     """Yield a bench with *options*, and finally kill what a broken sandbox left running."""
     with tempfile.TemporaryDirectory() as folder:
         bench = SandboxBench(sandbox=sandbox, folder=Path(folder), **options)
+        bench.temporary.mkdir()
         try:
             yield bench
         finally:
@@ -217,11 +198,10 @@ def sandbox_bench(sandbox: Sandbox, **options: Any) -> Iterator[SandboxBench]:
 
 
 def _shown(execution: Execution) -> str:
-    parts = [f"exit status {execution.exit_code}"]
-    if execution.timed_out:
-        parts.append("timed out")
-    if execution.out_of_memory:
-        parts.append("out of memory")
-    if execution.reason:
-        parts.append(execution.reason)
-    return f"{', '.join(parts)}; output {shown_bytes(execution.output)}"
+    parts = (
+        f"exit status {execution.exit_code}",
+        "timed out" if execution.timed_out else "",
+        "out of memory" if execution.out_of_memory else "",
+        execution.reason,
+    )
+    return f"{', '.join(filter(None, parts))}; output {shown_bytes(execution.output)}"

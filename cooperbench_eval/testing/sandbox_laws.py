@@ -11,8 +11,9 @@ import subprocess
 import sys
 import time
 import tracemalloc
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -23,7 +24,7 @@ from cooperbench_eval.processes.pickling import dumps
 from cooperbench_eval.processes.worker import read_reply, worker_command, write_call
 from cooperbench_eval.running.sandboxes.protocol import Execution, Sandbox
 from cooperbench_eval.running.sandboxes.registry import as_sandbox
-from cooperbench_eval.testing.records import Law, UncheckedError
+from cooperbench_eval.testing.records import Law, UncheckedError, law_maker
 from cooperbench_eval.testing.sandbox_bench import SandboxBench
 
 __all__ = ["SANDBOX_LAWS", "SandboxLaw", "call_sandbox"]
@@ -45,20 +46,8 @@ class SandboxLaw(Law):
         return f"_{self.name}"  # pickled as the object of that name in this module
 
 
-def _law(
-    asks: str, *, isolates: bool = False
-) -> Callable[[Callable[[SandboxBench], None]], SandboxLaw]:
-    """Make a law of the check that follows; the function's name is the law's."""
-
-    def make(check: Callable[[SandboxBench], None]) -> SandboxLaw:
-        name = check.__name__.removeprefix("_")
-        _LAWS.append(SandboxLaw(name=name, asks=asks, isolates=isolates, check=check))
-        return _LAWS[-1]
-
-    return make
-
-
 _LAWS: list[SandboxLaw] = []
+_law = law_maker(SandboxLaw, _LAWS)
 
 
 # --- the command ------------------------------------------------------------------------
@@ -163,13 +152,13 @@ _SIGNALS = {"KILL": 9, "SEGV": 11}
 def _exit_status(bench: SandboxBench) -> None:
     for status in (0, 3, 126, 255):
         execution = bench.run(f"exit {status}")
-        is_right = execution.exit_code == status and not execution.timed_out
-        is_right &= not (execution.output or execution.reason or execution.out_of_memory)
+        more = (execution.timed_out, execution.output, execution.reason, execution.out_of_memory)
+        is_right = execution.exit_code == status and not any(more)
         bench.expect(is_right, came=execution, wanted=f"exit status {status} and nothing else")
     for name, number in _SIGNALS.items():
         execution = bench.run(f"kill -{name} $$; sleep 9")
-        is_right = execution.exit_code in {-number, 128 + number} and not execution.timed_out
-        is_right &= not execution.out_of_memory
+        is_right = execution.exit_code in {-number, 128 + number}
+        is_right &= not (execution.timed_out or execution.out_of_memory)
         wanted = f"exit status {-number} or {128 + number}, because SIG{name} killed it"
         bench.expect(is_right, came=execution, wanted=wanted)
 
@@ -210,8 +199,7 @@ def _output(bench: SandboxBench) -> None:
 @_law("Of half a gigabyte of output, the beginning and the end are kept, in little memory.")
 def _large_output(bench: SandboxBench) -> None:
     is_traced = tracemalloc.is_tracing()
-    if not is_traced:
-        tracemalloc.start()
+    tracemalloc.start()
     tracemalloc.reset_peak()
     before, _ = tracemalloc.get_traced_memory()
     try:
@@ -265,13 +253,9 @@ def _deadline(bench: SandboxBench) -> None:
 
 @_law("After a normal end, no descendant and no temporary file is left.")
 def _nothing_left(bench: SandboxBench) -> None:
-    started = time.monotonic()
-
-    execution = bench.run(_DAEMONS + "exit 3")
-
-    took, most = time.monotonic() - started, bench.slack_seconds
-    bench.expect(took < most, came=f"it took {took:.1f} seconds", wanted=f"at most {most:g}")
-    bench.expect_exit(execution, 3, b"daemon\n")
+    with bench.at_most(bench.slack_seconds):
+        execution = bench.run(_DAEMONS + "exit 3")
+    bench.expect_output(execution, b"daemon\n", status=3)
     bench.expect_nothing_left()
 
 
@@ -280,10 +264,11 @@ def _nothing_left(bench: SandboxBench) -> None:
 _CALLER_SECONDS = 60.0
 
 
-def _start_caller(
+@contextmanager
+def _caller(
     bench: SandboxBench, script: str, *, closed: Sequence[int] = ()
-) -> tuple["subprocess.Popen[bytes]", Path]:
-    """Start a process that runs *script*; return it and the folder of its reply."""
+) -> Iterator[tuple["subprocess.Popen[bytes]", Path]]:
+    """Yield a process that runs *script*, and the folder of its reply; finally kill it."""
     tree, scratch = bench.places()
     bench.ask(script)
     command = bench.command(script, scratch)
@@ -291,7 +276,12 @@ def _start_caller(
         write_call(tree.parent, call_sandbox, (bench.sandbox, command, tree, scratch, closed), {})
     except WorkerError as exc:
         raise UncheckedError(str(exc)) from exc
-    return subprocess.Popen(worker_command(tree.parent)), tree.parent  # noqa: S603 - this interpreter
+    caller = subprocess.Popen(worker_command(tree.parent))  # noqa: S603 - this interpreter
+    try:
+        yield caller, tree.parent
+    finally:
+        caller.kill()
+        caller.wait()
 
 
 def call_sandbox(
@@ -305,8 +295,7 @@ def call_sandbox(
 
 @_law("If the caller is killed, the command and all its descendants die.")
 def _killed_caller(bench: SandboxBench) -> None:
-    caller, _ = _start_caller(bench, _DAEMONS + "sleep 30; exit")
-    try:
+    with _caller(bench, _DAEMONS + "sleep 30; exit") as (caller, _):
         deadline = time.monotonic() + _CALLER_SECONDS
         while (seen := len(bench.processes())) < _PROCESSES:
             problem = f"{seen} of the command's {_PROCESSES} processes are visible from outside"
@@ -315,32 +304,25 @@ def _killed_caller(bench: SandboxBench) -> None:
             if time.monotonic() > deadline:
                 raise UncheckedError(problem)
             time.sleep(0.02)
-    finally:
-        caller.kill()
-        caller.wait()
     bench.expect_nothing_left(bench.patience_seconds, files=False)
 
 
 @_law("A caller without standard streams, such as a daemon, gets the same results.")
 def _no_streams(bench: SandboxBench) -> None:
     script = "cat; echo out; echo err >&2; exit 3"
-    caller, folder = _start_caller(bench, script, closed=(0, 1, 2))
-    try:
-        caller.wait(_CALLER_SECONDS)
-    except subprocess.TimeoutExpired:
-        bench.fail(came="it did not end", wanted="exit status 3")
-    finally:
-        caller.kill()
-        caller.wait()
-    reply = read_reply(folder)
+    with _caller(bench, script, closed=(0, 1, 2)) as (caller, folder):
+        try:
+            caller.wait(_CALLER_SECONDS)
+        except subprocess.TimeoutExpired:
+            bench.fail(came="it did not end", wanted="exit status 3")
+        reply = read_reply(folder)
     if reply is None:
         bench.fail(came=f"the caller ended with {caller.returncode}", wanted="exit status 3")
     if not reply.is_value and not reply.traceback:
         raise UncheckedError(reply.problem)
     if not reply.is_value:
         bench.fail(came=reply.problem, wanted="exit status 3")
-    execution = reply.value()
-    bench.expect_exit(execution, 3, b"out\nerr\n")
+    bench.expect_output(reply.value(), b"out\nerr\n", status=3)
 
 
 @_law("Runs in parallel threads have their own output and files, and leave nothing behind.")

@@ -26,18 +26,16 @@ def find_broken(
 ) -> Counterexample | None:
     """Return how *check* breaks in the smallest case found, or `None` if it never does.
 
+    The first `UncheckedError` ends the search, and is raised if nothing was found before.
+
     Args:
-        check: Raises `BrokenError` if a case breaks the law. The first `UncheckedError`
-            that it raises ends the search.
+        check: Raises `BrokenError` if a case breaks the law.
         cases: The cases to try.
         examples: The number of cases; `None` leaves it to Hypothesis's profile.
         seed: The seed of the cases; `None` leaves it to the profile.
         profile_key: If set, Hypothesis's current profile, its verbosity and its database
             apply, and failures are stored under this key. The profile's deadline never
             applies, because a merge may take its time.
-
-    Raises:
-        UncheckedError: *check* raised it before it found anything.
     """
     found: list[Counterexample] = []
 

@@ -1,4 +1,4 @@
-"""Notices when a strategy changes its input or the state of the process."""
+"""What is visible of a strategy's input and of the process, to notice changes."""
 
 import logging
 import os
@@ -20,10 +20,10 @@ _SECONDS_TO_END = 0.5
 
 def portrait(given: MergeInput) -> tuple[str, ...]:
     """Return everything that is visible of an input, part by part."""
-    base = "\n".join(f"{path!r}: {given.base.get(path)!r}" for path in given.base.paths())
-    contents = [(path, given.base.read(path)) for path in given.base.paths()]
+    paths = given.base.paths()
+    base = [(path, given.base.get(path), given.base.read(path)) for path in paths]
     return (
-        f"the base\n{base}\n{contents}",
+        f"the base\n{base}",
         f"ours\n{_contents(given.ours)}",
         f"theirs\n{_contents(given.theirs)}",
         f"the three-way merge\n{_contents(given.merge.changes)}",
@@ -42,39 +42,30 @@ class ProcessState:
     """The parts of a process's state that code often changes, and other code relies on."""
 
     def __init__(self) -> None:
-        """Remember the current state."""
-        self._folder = Path.cwd()
-        self._variables = dict(os.environ)
-        self._state = _state_of_modules()
+        self._parts = _parts()
         self._threads = set(threading.enumerate())
 
     def change(self) -> str:
         """Return what should have stayed as it was; empty if all did."""
-        before, now = self._variables, dict(os.environ)
-        # Only their names, because their values may be secrets.
-        if changed := [name for name in before | now if before.get(name) != now.get(name)]:
-            return f"the environment as it was: {', '.join(sorted(changed))} differ"
-        if Path.cwd() != self._folder:
-            return f"the process still in the folder {self._folder}"
-        state = _state_of_modules()
-        if changed := [name for name in state if state[name] != self._state[name]]:
+        before, now = self._parts, _parts()
+        # Only the names, because the values of variables may be secrets.
+        changed = sorted(name for name in before | now if before.get(name) != now.get(name))
+        if changed:
             return f"no change of {' and '.join(changed)}"
-        if running := self._running_threads():
-            return f"no thread left running, such as {', '.join(running)}"
-        return ""
-
-    def _running_threads(self) -> list[str]:
-        """Name the new threads that do not end soon."""
+        # New threads may be about to end.
         new = set(threading.enumerate()) - self._threads
         deadline = time.monotonic() + _SECONDS_TO_END
         for thread in new:
             thread.join(max(0.0, deadline - time.monotonic()))
-        return sorted(thread.name for thread in new if thread.is_alive())
+        running = sorted(thread.name for thread in new if thread.is_alive())
+        return f"no thread left running, such as {', '.join(running)}" if running else ""
 
 
-def _state_of_modules() -> dict[str, object]:
+def _parts() -> dict[str, object]:
     root = logging.getLogger()
-    return {
+    variables = {f"the environment variable {name}": os.environ[name] for name in os.environ}
+    return variables | {
+        "the working directory": Path.cwd(),
         "the state of the module `random`": random.getstate(),
         "the handler of SIGINT": signal.getsignal(signal.SIGINT),
         "the handler of SIGTERM": signal.getsignal(signal.SIGTERM),

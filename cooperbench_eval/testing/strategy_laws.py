@@ -20,13 +20,11 @@ from cooperbench_eval.testing.cases import (
     shown_changes,
     shown_outcome,
 )
-from cooperbench_eval.testing.records import Law
+from cooperbench_eval.testing.records import Law, law_maker
 from cooperbench_eval.testing.side_effects import ProcessState, portrait
 from cooperbench_eval.testing.strategy_trial import StrategyTrial
 
 __all__ = ["STRATEGY_LAWS", "StrategyLaw"]
-
-_Check = Callable[[StrategyTrial, MergeCase], None]
 
 
 @frozen(kw_only=True)
@@ -41,29 +39,14 @@ class StrategyLaw(Law):
 
     cases: str = "merge_cases"
     has_conflicts: bool = True
-    check: _Check = field(repr=False, eq=False)
+    check: Callable[[StrategyTrial, MergeCase], None] = field(repr=False, eq=False)
 
     def __reduce__(self) -> str:
         return f"_{self.name}"  # pickled as the object of that name in this module
 
 
-def _law(
-    asks: str, *, cases: str = "merge_cases", has_conflicts: bool = True
-) -> Callable[[_Check], StrategyLaw]:
-    """Make a law of the check that follows; the function's name is the law's."""
-
-    def make(check: _Check) -> StrategyLaw:
-        name = check.__name__.removeprefix("_")
-        law = StrategyLaw(
-            name=name, asks=asks, cases=cases, has_conflicts=has_conflicts, check=check
-        )
-        _LAWS.append(law)
-        return law
-
-    return make
-
-
 _LAWS: list[StrategyLaw] = []
+_law = law_maker(StrategyLaw, _LAWS)
 
 
 # --- clean merges -----------------------------------------------------------------------

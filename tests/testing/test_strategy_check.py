@@ -30,7 +30,7 @@ CULPRITS = {
     broken.TakesOneSideWhole: ("untouched_bytes", "outside of what both sides changed"),
     broken.MakesAllExecutable: ("untouched_bytes", "the mode that the three-way merge gives it"),
     broken.WritesIntoTheMerge: ("no_mutation", "the three-way merge"),
-    broken.SetsAVariable: ("no_mutation", "ASKED differ"),
+    broken.SetsAVariable: ("no_mutation", "no change of the environment variable ASKED"),
     broken.Counts: ("determinism", "and then"),
     broken.ReadsTheClock: ("determinism", "and then"),
     broken.OrdersByHash: ("determinism", "and in another"),

@@ -79,7 +79,7 @@ def resolve_one_order(given):
         ("untouched_bytes", CONFLICT, add_a_file, "'own' as the three-way merge has it"),
         ("identity", CONFLICT, invent_a_conflict, "no open conflict"),
         ("disjoint_files", DISJOINT, forget_our_g, "no open conflict, and\n'f': b'a\\n'"),
-        ("no_mutation", CONFLICT, go_elsewhere, "the process still in the folder"),
+        ("no_mutation", CONFLICT, go_elsewhere, "no change of the working directory"),
         ("symmetry", CONFLICT, resolve_one_order, "the outcome with the sides swapped"),
         ("markers", CONFLICT, invent_a_conflict, "no conflict of kind binary at 'f'"),
     ],
