@@ -193,7 +193,14 @@ class ThreeWayMerge:
             merged: The tree that the strategy made from this merge.
             still_open: The conflicts that it left open.
         """
-        open_at = {(conflict.path, conflict.has_lines) for conflict in still_open}
+        left = tuple(still_open)
+        if left == self.conflicts and all(
+            merged.get(each.path) == self.changes.get(each.path) for each in left
+        ):
+            return tuple(
+                Replacement(kind=ResolutionKind.OPEN, together=(i,)) for i in range(len(left))
+            )
+        open_at = {(conflict.path, conflict.has_lines) for conflict in left}
         by_file: dict[tuple[str, bool], list[int]] = {}
         for i, conflict in enumerate(self.conflicts):
             by_file.setdefault((conflict.path, conflict.has_lines), []).append(i)

@@ -353,6 +353,18 @@ def test_markers_in_an_answer_are_not_an_open_conflict():
     assert (left.kind, left.text) == ("open", None)
 
 
+def test_a_strategy_that_changes_nothing_leaves_every_conflict_open():
+    settled = b"}\n\nreturn\n}\n"
+    merged = Merged.of_texts(
+        b"a\n" + settled + b"b\n",
+        b"A\n" + settled + b"B\n",
+        b"aa\n" + settled + settled + b"bb\n",
+    )
+    outcome = merged.resolve(lambda _: None)
+    found = merged.resolutions(outcome)
+    assert [(each.kind, each.together) for each in found] == [("open", (0,)), ("open", (1,))]
+
+
 def test_an_open_conflict_of_a_changed_file_is_not_exact():
     """The conflict is unchanged, and other lines of the file are not."""
     merged = Merged.of_texts(NUMBERS, changed((20, b"a\n")), changed((20, b"b\n")))
