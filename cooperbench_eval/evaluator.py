@@ -27,7 +27,12 @@ from cooperbench_eval.reporting import Attempt, Failure, FeatureReport, MergeRep
 from cooperbench_eval.running import TestRunner, TestSuite, files_that_name_a_framework
 from cooperbench_eval.scoring import ConflictScorer
 from cooperbench_eval.snapshot import Changes, Snapshot
-from cooperbench_eval.strategies.protocol import FeatureContext, MergeInput, MergeStrategy
+from cooperbench_eval.strategies.protocol import (
+    FeatureContext,
+    MergeInput,
+    MergeOutcome,
+    MergeStrategy,
+)
 from cooperbench_eval.strategies.registry import as_strategy
 from cooperbench_eval.strategies.run import run_strategy
 
@@ -301,42 +306,32 @@ class _Evaluation:
         return self._shared.placed.recall((base, patch), lambda: _placed(base, patch, policy))
 
     def _attempt(self, strategy: MergeStrategy, merge_input: MergeInput) -> Attempt:
-        implementation = _implementation(strategy)
-        began = time.perf_counter()
-        outcome, failure = None, ""
+        pair, began = self._pair, time.perf_counter()
         try:
             outcome = run_strategy(strategy, merge_input)
         except StrategyFailedError as exc:
-            failure = exc.problem
-        seconds = time.perf_counter() - began
-        if outcome is None or outcome.failure:
-            return Attempt(
-                strategy=strategy.name,
-                implementation=implementation,
-                status=MergeStatus.FAILED,
-                conflicts_met=len(merge_input.conflicts),
-                failure=outcome.failure if outcome else failure,
-                ledger=outcome.ledger if outcome else (),
-                usage=outcome.usage if outcome else (),
-                service_failed=outcome is not None and outcome.service_failed,
-                duration_seconds=seconds,
-            )
-        merged = outcome.status in {MergeStatus.CLEAN, MergeStatus.RESOLVED}
-        pair = self._pair
-        return Attempt(
+            outcome = MergeOutcome(changes=Changes(), failure=exc.problem)
+        attempt = Attempt(
             strategy=strategy.name,
-            implementation=implementation,
+            implementation=_implementation(strategy),
             status=outcome.status,
-            conflicts_met=outcome.conflicts_met,
+            conflicts_met=len(merge_input.conflicts),
+            failure=outcome.failure,
+            duration_seconds=time.perf_counter() - began,
+            ledger=outcome.ledger,
+            usage=outcome.usage,
+            service_failed=outcome.service_failed,
+        )
+        if outcome.failure:
+            return attempt
+        merged = outcome.status in {MergeStatus.CLEAN, MergeStatus.RESOLVED}
+        return evolve(
+            attempt,
             conflict_details=self._evaluator.scorer.score(outcome.conflicts),
             tree_id=outcome.tree_id(pair.base),
             diff=self._diff_of(outcome.changes),
             feature1_tests=self._test(outcome.changes, pair.feature1) if merged else None,
             feature2_tests=self._test(outcome.changes, pair.feature2) if merged else None,
-            duration_seconds=seconds,
-            ledger=outcome.ledger,
-            usage=outcome.usage,
-            service_failed=outcome.service_failed,
             replacements=merge_input.merge.replacements(
                 pair.base.overlay(outcome.changes), outcome.conflicts
             ),

@@ -367,9 +367,6 @@ class _Cuts:
     def cut(self, start: int, end: int) -> bytes:
         return self._data[self._starts[start] : self._starts[end]]
 
-    def rest(self, start: int) -> bytes:
-        return self._data[self._starts[start] :]
-
 
 def _cut_settled(chunk: bytes | TextConflict, start: int, end: int | None) -> bytes | TextConflict:
     return chunk[start:end] if isinstance(chunk, bytes) else chunk
@@ -417,7 +414,7 @@ def _assemble(
         else:
             continue
         done = ours_end
-    yield ours.rest(done)
+    yield ours.cut(done, len(texts[1]))
 
 
 def _newline(texts: Texts, ours_start: int, theirs_start: int) -> bytes:

@@ -8,6 +8,7 @@ import base64
 import re
 import zlib
 from enum import StrEnum
+from io import BytesIO
 
 from attrs import field, frozen
 
@@ -16,6 +17,7 @@ from cooperbench_eval.errors import PatchError
 __all__ = ["MOST_BYTES", "BinaryChange", "BinaryKind", "apply_change", "read_change"]
 
 MOST_BYTES = 256 * 1024 * 1024
+_LENGTHS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"  # from 1 to 52
 _BLOCK = re.compile(rb"(literal|delta) (\d{1,12})\r?\n")
 
 
@@ -85,15 +87,11 @@ def _read_block(lines: list[bytes], at: int, room: int) -> tuple[BinaryChange, i
 
 
 def _decode_line(line: bytes, at: int) -> bytes:
-    letter, digits = line[:1], line[1:]
-    if b"A" <= letter <= b"Z":
-        size = ord(letter) - ord("A") + 1
-    elif b"a" <= letter <= b"z":
-        size = ord(letter) - ord("a") + 27
-    else:
+    size = _LENGTHS.find(line[:1]) + 1
+    if not size:
         raise PatchError("a line of the binary patch states no valid length", None, at + 1)
     try:
-        chunk = base64.b85decode(digits)
+        chunk = base64.b85decode(line[1:])
     except ValueError as exc:
         raise PatchError("the binary patch is not base 85", None, at + 1) from exc
     if not size <= len(chunk) < size + 4:
@@ -109,56 +107,48 @@ def apply_change(change: BinaryChange, old: bytes) -> bytes:
     """
     if change.kind is BinaryKind.LITERAL:
         return change.data
-    return _Delta(change.data).apply(old)
+    return _apply_delta(BytesIO(change.data), old)
 
 
-class _Delta:
-    """Git's copy-and-insert instructions."""
+def _apply_delta(delta: BytesIO, old: bytes) -> bytes:
+    """Follow git's instructions to copy and to insert."""
+    if _read_size(delta) != len(old):
+        raise PatchError("the binary delta was made from other contents")
+    size = _read_size(delta)
+    if size > MOST_BYTES:
+        raise PatchError(f"the binary delta claims {size} bytes")
+    new = bytearray()
+    while len(new) <= size and (code := delta.read(1)):
+        new += _read_piece(code[0], delta, old)
+    if len(new) != size:
+        raise PatchError("the binary delta does not give its stated length")
+    return bytes(new)
 
-    def __init__(self, data: bytes) -> None:
-        self._data = data
-        self._at = 0
 
-    def apply(self, old: bytes) -> bytes:
-        if self._size() != len(old):
-            raise PatchError("the binary delta was made from other contents")
-        size = self._size()
-        if size > MOST_BYTES:
-            raise PatchError(f"the binary delta claims {size} bytes")
-        new = bytearray()
-        while self._at < len(self._data):
-            new += self._instruction(old)
-            if len(new) > size:
-                break
-        if len(new) != size:
-            raise PatchError("the binary delta does not give its stated length")
-        return bytes(new)
+def _read_byte(delta: BytesIO) -> int:
+    byte = delta.read(1)
+    if not byte:
+        raise PatchError("the binary delta ends too early")
+    return byte[0]
 
-    def _byte(self) -> int:
-        if self._at >= len(self._data):
-            raise PatchError("the binary delta ends too early")
-        self._at += 1
-        return self._data[self._at - 1]
 
-    def _size(self) -> int:
-        value = shift = 0
-        while True:
-            byte = self._byte()
-            value |= (byte & 0x7F) << shift
-            shift += 7
-            if not byte & 0x80 or shift > 63:  # noqa: PLR2004 - sizes are 64 bits wide
-                return value
+def _read_size(delta: BytesIO) -> int:
+    value = shift = 0
+    while True:
+        byte = _read_byte(delta)
+        value |= (byte & 0x7F) << shift
+        shift += 7
+        if not byte & 0x80 or shift > 63:  # noqa: PLR2004 - sizes are 64 bits wide
+            return value
 
-    def _instruction(self, old: bytes) -> bytes:
-        code = self._byte()
-        if code == 0:
-            raise PatchError("the binary delta has a reserved instruction")
-        if not code & 0x80:
-            chunk = self._data[self._at : self._at + code]
-            self._at += code
-            return chunk
-        offset = sum(self._byte() << (8 * i) for i in range(4) if code & (1 << i))
-        size = sum(self._byte() << (8 * i) for i in range(3) if code & (0x10 << i)) or 0x10000
-        if offset + size > len(old):
-            raise PatchError("the binary delta copies from beyond the end of the old contents")
-        return old[offset : offset + size]
+
+def _read_piece(code: int, delta: BytesIO, old: bytes) -> bytes:
+    if code == 0:
+        raise PatchError("the binary delta has a reserved instruction")
+    if not code & 0x80:
+        return delta.read(code)
+    offset = sum(_read_byte(delta) << (8 * i) for i in range(4) if code & (1 << i))
+    size = sum(_read_byte(delta) << (8 * i) for i in range(3) if code & (0x10 << i)) or 0x10000
+    if offset + size > len(old):
+        raise PatchError("the binary delta copies from beyond the end of the old contents")
+    return old[offset : offset + size]

@@ -236,7 +236,8 @@ class _HunkSearch:
         the head of the function. A hunk that begins below such a line does not show it,
         so the line is not required.
         """
-        depth = min(_indents(line[1:] for line in _changes_before(self.hunk, end)), default=0)
+        changes = (line[1:] for line in _changes_before(self.hunk, end))
+        depth = min((_indent(line) for line in changes if line.strip()), default=0)
         for i in reversed(range(above)):
             if self.old[i].strip() and _indent(self.old[i]) < depth:
                 if found[i] is None:
@@ -268,10 +269,6 @@ def _changes_before(hunk: Hunk, end: int) -> Iterator[bytes]:
         if line[:1] == b" ":
             return
         yield line
-
-
-def _indents(lines: Iterable[bytes]) -> Iterator[int]:
-    return (_indent(line) for line in lines if line.strip())
 
 
 def _indent(line: bytes) -> int:

@@ -13,17 +13,7 @@ _QUOTED = rb'"(?:[^"\\]|\\.)*"'
 _TWO_NAMES = re.compile(rb"(%s) (.+)|([^\"]*) (%s)" % (_QUOTED, _QUOTED))
 _EPOCH = re.compile(rb"(19(?:69-12-31|70-01-01)) (\d\d):(\d\d):00(?:\.0+)? ([-+]\d\d):?(\d\d)\s*")
 _PREFIX = re.compile(r"[abciwo12]/")  # git's default and mnemonic prefixes
-_ESCAPES = {
-    "a": 0x07,
-    "b": 0x08,
-    "t": 0x09,
-    "n": 0x0A,
-    "v": 0x0B,
-    "f": 0x0C,
-    "r": 0x0D,
-    '"': 0x22,
-    "\\": 0x5C,
-}
+_ESCAPES = dict(zip('abtnvfr"\\', '\a\b\t\n\v\f\r"\\', strict=True))
 
 
 def read_name(line: bytes) -> str | None:
@@ -79,7 +69,7 @@ def unquote(text: bytes) -> str:
             return chr(int(code, 8))
         if code not in _ESCAPES:
             raise PatchError(f"a quoted name has the unknown escape \\{code}")
-        return chr(_ESCAPES[code])
+        return _ESCAPES[code]
 
     inner = text[1:-1].decode("latin-1")
     raw = re.sub(r"\\([0-3][0-7]{2}|.?)", byte, inner, flags=re.DOTALL).encode("latin-1")

@@ -1,4 +1,4 @@
-"""Reports: the record, its JSON, its files, and sums over many."""
+"""The report of one pair: its record, its JSON and its files."""
 
 from cooperbench_eval.reporting.blame import Blame, BlameKind
 from cooperbench_eval.reporting.failure import Failure, FailureKind

@@ -9,7 +9,7 @@ from cooperbench_eval.display.shown import Shown
 from cooperbench_eval.models import MergeStatus, TestCaseStatus, TestResult, TestStatus
 from cooperbench_eval.reporting.rows import Attempt, FeatureReport, Verdict, was_run
 
-__all__ = ["Blame", "BlameKind", "cannot_run", "find_blame"]
+__all__ = ["MERGE_BROKE", "Blame", "BlameKind", "cannot_run", "find_blame"]
 
 
 class BlameKind(StrEnum):
@@ -56,11 +56,12 @@ class Blame(Shown):
 
 
 _NO_RESULT = frozenset({TestStatus.INCONCLUSIVE, TestStatus.SETUP_FAILED})
-_BROKE = {
+MERGE_BROKE = {
     (True, False): BlameKind.MERGE_BROKE_FEATURE1,
     (False, True): BlameKind.MERGE_BROKE_FEATURE2,
     (True, True): BlameKind.MERGE_BROKE_BOTH,
 }
+"""The kind of blame, by whether the merge broke feature 1 and whether it broke feature 2."""
 
 
 def find_blame(feature1: FeatureReport, feature2: FeatureReport, attempt: Attempt) -> Blame:
@@ -85,8 +86,8 @@ def find_blame(feature1: FeatureReport, feature2: FeatureReport, attempt: Attemp
         _breaks(feature1.tests, attempt.feature1_tests),
         _breaks(feature2.tests, attempt.feature2_tests),
     )
-    if broke in _BROKE:
-        return blame(_BROKE[broke], *broke)
+    if broke in MERGE_BROKE:
+        return blame(MERGE_BROKE[broke], *broke)
     return blame(BlameKind.NOBODY if verdict is Verdict.CORRECT else BlameKind.UNKNOWN)
 
 

@@ -7,12 +7,11 @@ from the file, so a contradiction would mean different things to the two.
 import math
 from collections.abc import Mapping
 from enum import StrEnum
-from operator import attrgetter, itemgetter
 from typing import Any, Final, NoReturn
 
 from cooperbench_eval.errors import ReportError
 from cooperbench_eval.models import COUNTS, ConflictDetails, MergeStatus, TestResult, count_cases
-from cooperbench_eval.reporting.blame import BlameKind
+from cooperbench_eval.reporting.blame import MERGE_BROKE, BlameKind
 from cooperbench_eval.reporting.rows import FeatureReport, Verdict
 
 __all__ = ["check_derived", "shown"]
@@ -24,21 +23,13 @@ _ABSOLUTE: Final = 1e-9
 """Tolerances for fractions: other writers may print fewer digits, at least nine."""
 
 _KINDS: Final = frozenset(BlameKind)
-_BROKE: Final = {
-    BlameKind.MERGE_BROKE_FEATURE1,
-    BlameKind.MERGE_BROKE_FEATURE2,
-    BlameKind.MERGE_BROKE_BOTH,
-}
 _BLAMED: Final = {
     Verdict.CORRECT: {BlameKind.BROKEN_ALONE, BlameKind.NOBODY},
-    Verdict.INCORRECT: {BlameKind.BROKEN_ALONE, BlameKind.UNKNOWN, *_BROKE},
+    Verdict.INCORRECT: {BlameKind.BROKEN_ALONE, BlameKind.UNKNOWN, *MERGE_BROKE.values()},
     Verdict.UNHANDLED: {BlameKind.BROKEN_ALONE, BlameKind.CONFLICT},
     Verdict.NOT_RUN: {BlameKind.BROKEN_ALONE, BlameKind.UNKNOWN},
 }
 """The kinds of blame that are possible with each verdict on a merge."""
-
-_counts_of = attrgetter(*COUNTS)
-_counts_in = itemgetter(*COUNTS)
 
 
 def check_derived(report: Any, data: _Json) -> None:
@@ -82,7 +73,7 @@ def _check_feature(place: str, feature: FeatureReport, data: _Json) -> None:
 
 def _check_blame(place: str, kinds: set[BlameKind], blame: object) -> None:
     kind = blame.get("kind") if isinstance(blame, dict) else None
-    # A later version may know more kinds.
+    # A later version may have more kinds.
     if isinstance(kind, str) and kind in _KINDS and kind not in kinds:
         follows = " or ".join(repr(each.value) for each in BlameKind if each in kinds)
         _refuse(f"{place}blame.kind", kind, follows)
@@ -95,15 +86,10 @@ def _check_details(place: str, details: ConflictDetails | None, data: _Json) -> 
 
 
 def _check_run(place: str, name: str, tests: TestResult | None, data: _Json) -> None:
-    if tests is None:
-        return
-    counts = _counts_of(count_cases(tests.cases))
-    try:
-        agree = _counts_in(data[name]) == counts
-    except KeyError:  # not all are there
-        agree = False
-    if not agree:
-        _compare(f"{place}{name}.", data[name], dict(zip(COUNTS, counts, strict=True)))
+    if tests is not None:
+        counts = count_cases(tests.cases)
+        derived = {key: getattr(counts, key) for key in COUNTS}
+        _compare(f"{place}{name}.", data[name], derived)
 
 
 def _compare(place: str, data: _Json, derived: _Json) -> None:
@@ -121,12 +107,15 @@ def _is_close(found: object, derived: object) -> bool:
 
 
 def _refuse(place: str, found: object, follows: str) -> NoReturn:
-    raise ReportError(f"is {shown(found)}, where {follows} follows from the rest", place)
+    raise ReportError(f"is {shown(found)}, but {follows} follows from the rest", place)
 
 
 def shown(value: object) -> str:
     """Return a JSON value for an error message: on one line, and shortened."""
     try:
         return f"{value!r:.100}"
-    except (ValueError, RecursionError):  # an integer of too many digits, lists without end
+    except (
+        ValueError,
+        RecursionError,
+    ):  # a huge integer or an endless list
         return f"a large {type(value).__name__}"

@@ -1,4 +1,4 @@
-"""The output files of a report, under the base document's names."""
+"""The output files of a report, with the names that CooperBench uses."""
 
 import contextlib
 import errno
@@ -21,7 +21,7 @@ def write_report(report: MergeReport, directory: str | os.PathLike[str]) -> tupl
     """Write the report, its diffs and the two test logs into *directory*.
 
     - `merge_report_f1_into_f2_k1.json`: the report;
-    - `merge_diff_f1_into_f2_k1.diff`: the naive merge, where there was one, and
+    - `merge_diff_f1_into_f2_k1.diff`: the naive merge, if there was one, and
       also each other strategy's, with the strategy's name as suffix;
     - `test_result_<model>_<repo>_task<id>_f1_k1.txt`: the test run of each feature.
 
@@ -84,7 +84,7 @@ def _free(suffix: str, pair: str, contents: Mapping[str, bytes]) -> str:
 
 
 def _safe(name: str) -> str:
-    """Keep a name inside of one file name; a model may be called `vendor/model`."""
+    """Make a name part of a file name; a model may be called `vendor/model`."""
     return re.sub(r"[^A-Za-z0-9.+-]+", "_", name)
 
 

@@ -87,7 +87,7 @@ class MergeReport(Shown):
 
     @property
     def merge_status(self) -> PairStatus:
-        """How the two sides stand to each other under `git merge`."""
+        """What `git merge` makes of the two sides."""
         if self.failure is not None:
             return PairStatus.NOT_EVALUATED
         if self.conflict_details is None:

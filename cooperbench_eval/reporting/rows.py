@@ -133,8 +133,8 @@ class Attempt(Shown):
         usage: The use of language models, one record for each model.
         service_failed: Whether a service that the strategy needs, such as a model's
             provider, failed, so that another attempt may end differently.
-        replacements: What stands in the merged tree in the place of the naive merge's
-            conflicts, each conflict in one of them. Empty if the strategy failed, or
+        replacements: What replaced the naive merge's conflicts in the merged tree; each
+            conflict is in one of them. Empty if the strategy failed, or
             if an earlier version of this library made the record.
     """
 
@@ -182,7 +182,7 @@ class _Named(Protocol):
 
 
 class _Run(Protocol):
-    """What a verdict asks of a run."""
+    """The part of a test run that a verdict depends on."""
 
     @property
     def passed(self) -> bool: ...
@@ -195,7 +195,7 @@ _UNHANDLED: Final = frozenset({MergeStatus.CONFLICTED, MergeStatus.FAILED})
 
 
 def find_verdict(status: MergeStatus, tests1: _Run | None, tests2: _Run | None) -> Verdict:
-    """Say what a merge achieved that ended in *status*, by both features' runs on it."""
+    """Return the verdict on a merge from its status and the test runs of both features."""
     if status in _UNHANDLED:
         return Verdict.UNHANDLED
     runs = [run for run in (tests1, tests2) if run is not None and run.was_run]
@@ -205,7 +205,7 @@ def find_verdict(status: MergeStatus, tests1: _Run | None, tests2: _Run | None) 
 
 
 def has_time_zone(_: object, __: object, timestamp: dt.datetime) -> None:
-    """Refuse a time of unknown meaning, as a validator of attrs.
+    """Refuse a time without a time zone; a validator for attrs.
 
     Raises:
         ValueError: *timestamp* has no time zone.
@@ -215,10 +215,10 @@ def has_time_zone(_: object, __: object, timestamp: dt.datetime) -> None:
 
 
 def have_own_names(_: object, __: object, attempts: Sequence[_Named]) -> None:
-    """Refuse two rows of one strategy, as a validator of attrs.
+    """Refuse two rows of one strategy; a validator for attrs.
 
     Raises:
-        ValueError: Two of *attempts* are of the same strategy.
+        ValueError: Two of *attempts* have the same strategy.
     """
     seen: set[str] = set()
     for attempt in attempts:
@@ -228,5 +228,5 @@ def have_own_names(_: object, __: object, attempts: Sequence[_Named]) -> None:
 
 
 def was_run(tests: TestResult | None) -> TypeGuard[TestResult]:
-    """Whether there is a run that says something about its tree."""
+    """Whether there is a run with a result for its tree."""
     return tests is not None and tests.was_run

@@ -1,4 +1,4 @@
-"""The merge report's JSON Schema, for whoever reads reports without this library."""
+"""The JSON Schema of the merge report, for readers that do not use this library."""
 
 import json
 from importlib import resources
@@ -10,14 +10,14 @@ SCHEMA_ID: Final = "urn:cooperbench-eval:merge-report:1"
 
 
 def report_schema() -> dict[str, Any]:
-    """Return the JSON Schema (draft 2020-12) that `MergeReport.to_json` keeps to.
+    """Return the JSON Schema (draft 2020-12) of the text that `MergeReport.to_json` writes.
 
-    It describes each key in the words of the records, and refuses values that no report
-    has. Keys that it does not name are allowed, because a later version may add them. Its
-    `$id` is a name and no address.
+    It has the records' description of each key, and excludes values that no report has.
+    Unknown keys are allowed, because a later version may add some. Its `$id` is a name and
+    not an address.
 
     Returns:
-        A new dict at each call, for any validator of that draft.
+        A new dict at each call, which any validator of that draft accepts.
 
     Example:
         >>> schema = report_schema()

@@ -1,7 +1,7 @@
-"""Report <-> JSON: the schema in one place.
+"""Writes reports as JSON and reads them.
 
-cattrs does the records; this module adds the derived facts under the base
-document's names, and says how bytes and times are written.
+cattrs converts the records. This module adds the derived facts under the names of
+CooperBench's merge report, and defines how bytes are written.
 """
 
 import base64
@@ -23,7 +23,7 @@ __all__ = ["SCHEMA_VERSION", "dump", "dumps", "load", "loads"]
 
 SCHEMA_VERSION = 1
 
-_UNFIT = "does not hold what a merge report holds"
+_UNFIT = "is not a valid merge report"
 _Report = TypeVar("_Report")
 _Json = dict[str, Any]
 
@@ -41,7 +41,7 @@ def dump(report: Any) -> _Json:
         "merge_status": report.merge_status.value,
         "conflict_score": report.conflict_score,
     }
-    if data["conflict_details"] is None:  # the base document's keys are always there
+    if data["conflict_details"] is None:  # CooperBench's keys are always written
         data["conflict_details"] = dict.fromkeys(_DETAILS)
     for attempt, row in zip(report.attempts, data["attempts"], strict=True):
         row["verdict"] = attempt.verdict.value
@@ -50,7 +50,7 @@ def dump(report: Any) -> _Json:
 
 
 def dumps(report: Any) -> str:
-    """Return *report* as JSON text, one line a value."""
+    """Return *report* as JSON text, with one line for each value."""
     return json.dumps(dump(report), allow_nan=False, indent=2) + "\n"
 
 
@@ -58,7 +58,7 @@ def loads(text: str | bytes, kind: type[_Report]) -> _Report:
     """Read JSON text as a report of class *kind*.
 
     Raises:
-        ReportError: The text is no report, or of a newer schema.
+        ReportError: The text is not a report, or it has a newer schema.
     """
     return load(parse_json(text), kind)
 
@@ -67,7 +67,7 @@ def load(data: object, kind: type[_Report]) -> _Report:
     """Read plain JSON values as a report of class *kind*.
 
     Raises:
-        ReportError: The values are no report, or of a newer schema.
+        ReportError: The values are not a report, or they have a newer schema.
     """
     if not isinstance(data, dict) or "schema_version" not in data:
         raise ReportError("is not a merge report")
@@ -100,7 +100,7 @@ def _schema_version(value: object) -> int:
 
 
 def _feature(feature: Any, data: _Json) -> _Json:
-    """Put what the base document asks for on top; the output stands there once."""
+    """Put the keys of CooperBench's report first; the output is written only there."""
     tests = data.pop("tests")
     if tests is not None:
         tests.pop("output")
@@ -115,7 +115,7 @@ def _feature(feature: Any, data: _Json) -> _Json:
 
 def _plain_feature(data: Any) -> Any:
     if not isinstance(data, dict) or not isinstance(data.get("tests"), dict):
-        return data  # what is wrong with it is told where it is structured
+        return data  # the converter reports what is wrong with it
     return data | {"tests": data["tests"] | {"output": data["test_output"]}}
 
 
@@ -134,7 +134,7 @@ def _load_bytes(value: object, _: object) -> bytes:
         return value.encode("utf-8")
     if isinstance(value, dict) and isinstance(value.get("base64"), str):
         return base64.b64decode(value["base64"], validate=True)
-    raise ValueError(f"{value!r} stands for no bytes")
+    raise ValueError(f"{value!r} does not represent bytes")
 
 
 def _make_converter() -> Converter:

@@ -69,7 +69,7 @@ def run_strategy(strategy: MergeStrategy, merge_input: MergeInput) -> MergeOutco
 
 def _described(exc: Exception) -> str:
     try:
-        return repr(exc)
+        return repr(exc) or type(exc).__qualname__
     # Even this is the plug-in's code.
     except Exception:  # noqa: BLE001
         return type(exc).__qualname__

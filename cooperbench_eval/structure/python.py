@@ -50,12 +50,7 @@ _CUT = re.compile(
 )
 _CLOSERS = {b"(": b")", b"[": b"]", b"{": b"}"}
 _CONTINUING = frozenset({b"elif", b"else", b"except", b"finally"})
-_STATEMENTS = frozenset(
-    {
-        *(b"return", b"raise", b"import", b"from", b"del", b"assert", b"yield"),
-        *(b"break", b"continue"),
-    }
-)
+_STATEMENTS = frozenset(b"return raise import from del assert yield break continue".split())
 _LONG_QUOTES = frozenset({b'"""', b"'''"})
 _DEFINING = frozenset({b"def", b"class"})
 _SOFT = frozenset({b"case", b"match"})

@@ -20,17 +20,13 @@ def merge_strings(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
     """
     if not all(word.endswith(_QUOTES) and b"\n" in word for word in (ours, theirs)):
         return None
-    versions = [_closed(word) for word in (base, ours, theirs)]
+    versions = (word + b"\n" for word in (base, ours, theirs))
     merged = merge_text(*versions, refinement=Refinement.NONE)
     try:
         parts = [_settled(chunk) for chunk in merged.chunks]
     except TokenMergeError:
         return None
     return b"".join(parts)[:-1]
-
-
-def _closed(word: bytes) -> bytes:
-    return word + b"\n"
 
 
 def _settled(chunk: bytes | TextConflict) -> bytes:

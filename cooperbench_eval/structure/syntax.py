@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import Enum, auto
 from functools import lru_cache
-from typing import NamedTuple
 
 from attrs import evolve
 
@@ -103,18 +102,8 @@ _ROLES: Mapping[Grammar, Mapping[str, _Role]] = {
 }
 
 
-class _Piece(NamedTuple):
-    """The nodes of a member: its prefixes, itself, and what follows it on its line."""
-
-    nodes: list[SyntaxNode]
-
-    @property
-    def start(self) -> int:
-        return self.nodes[0].start_byte
-
-    @property
-    def end(self) -> int:
-        return self.nodes[-1].end_byte
+_Piece = list[SyntaxNode]
+"""The nodes of a member: its prefixes, itself, and what follows it on its line."""
 
 
 class _SyntaxReader:
@@ -138,19 +127,22 @@ class _SyntaxReader:
     def texts(self) -> Iterator[bytes]:
         """Yield the source text of each member of the file."""
         for piece in self._pieces:
-            yield self._source[piece.start : piece.end].rstrip()
+            yield self._text(piece).rstrip()
 
     def file(self, common: frozenset[bytes], known: _Known) -> Construct:
         """Read the file; members in *common* become one token each."""
         self._known = known
         children: list[Element] = []
         for piece, text in zip(self._pieces, self.texts(), strict=True):
-            is_common = text in common
-            children.append(
-                self._word(piece.start, text, "unread") if is_common else self._member(piece)
-            )
+            if text in common:
+                children.append(self._word(piece[0].start_byte, text, "unread"))
+            else:
+                children.append(self._member(piece))
         children.append(self._word(len(self._source) - 1, b"", "end"))
         return suite(tuple(children), kind="file")
+
+    def _text(self, piece: _Piece) -> bytes:
+        return self._source[piece[0].start_byte : piece[-1].end_byte]
 
     # --- tokens
 
@@ -218,7 +210,7 @@ class _SyntaxReader:
             elif role is _Role.COMMENT:
                 out += self._token(node, "comment")
             elif role is _Role.STATEMENT:
-                out.append(self._member(_Piece([node])))
+                out.append(self._member([node]))
             elif role is _Role.FUNCTION:
                 out.append(self._function(node))
             else:
@@ -254,11 +246,11 @@ class _SyntaxReader:
                 goes_on = is_pending or (bool(current) and node.type in _SEPARATORS)
                 is_pending = node.type in self._profile.prefixes
             if current and not goes_on:
-                yield _Piece(current)
+                yield current
                 current = []
             current.append(node)
         if current:
-            yield _Piece(current)
+            yield current
 
     def _breaks(self, one: SyntaxNode, other: SyntaxNode) -> bool:
         """Whether there is a newline between two nodes, or at the end of the first."""
@@ -266,13 +258,13 @@ class _SyntaxReader:
 
     def _member(self, piece: _Piece) -> Element:
         """Read a member, or reuse one with the same text."""
-        text = self._source[piece.start : piece.end]
-        key = tuple(node.type for node in piece.nodes), text, self._indent, self._depth
+        text, start = self._text(piece), piece[0].start_byte
+        key = tuple(node.type for node in piece), text, self._indent, self._depth
         if (known := self._known.get(key)) is not None:
-            space = self._space(piece.start)
-            self._at = piece.start + len(text.rstrip())
+            space = self._space(start)
+            self._at = start + len(text.rstrip())
             return known if known.space == space else known.with_space(space)
-        self._known[key] = member = self._statement(piece.nodes)
+        self._known[key] = member = self._statement(piece)
         return member
 
     def _statement(self, nodes: Sequence[SyntaxNode]) -> Element:

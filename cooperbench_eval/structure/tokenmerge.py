@@ -202,11 +202,7 @@ class _Merge:
 
 
 def _are_glued(token: Token, following: Token) -> bool:
-    return not following.space and _is_word(token) and _is_word(following)
-
-
-def _is_word(token: Token) -> bool:
-    return bool(_WORD.match(token.word))
+    return not following.space and all(_WORD.match(each.word) for each in (token, following))
 
 
 _WORD = re.compile(rb"[A-Za-z0-9_\x80-\xff]")

@@ -530,7 +530,7 @@ def test_two_rows_of_one_strategy_are_told_by_the_reader_alone():
 
 
 def test_bytes_that_are_no_text_are_told_by_the_reader_alone():
-    """A lone surrogate stands for no bytes."""
+    """A lone surrogate cannot be encoded."""
     data = full_report().to_dict() | {"diff": "\ud800"}
 
     VALIDATOR.validate(data)

@@ -403,7 +403,7 @@ def test_a_derived_fact_that_contradicts_the_rest_is_refused(place, value, deriv
         ce.MergeReport.from_json(json.dumps(data))
 
     assert caught.value.location == place
-    assert str(caught.value) == f"{place}: is {value!r}, where {derived} follows from the rest"
+    assert str(caught.value) == f"{place}: is {value!r}, but {derived} follows from the rest"
 
 
 @pytest.mark.parametrize("kind", [*ce.BlameKind, "added_later"])
