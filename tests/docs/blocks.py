@@ -1,17 +1,17 @@
 """How the tests run the fenced blocks of the documentation.
 
-A page is read by Sybil; its blocks share a namespace and an empty current directory,
-from the first to the last. Every fence says its language:
+Sybil reads a page; its blocks share a namespace and a current directory that is empty at
+first. Every fence states its language:
 
-- `python`: examples with `>>>` as in any doctest; else a piece of a script, which is run.
-- `sh`: run, where it is about what the page has made; see `shell`.
+- `python`: examples with `>>>` as in any doctest; otherwise part of a script, which is run.
+- `sh`: commands on files that the page has made are run; see `shell` for the others.
 - `toml`, `json`: read; a merge report in JSON also has to fit the schema.
-- `text`: what the block before prints.
-- none: a picture, with nothing in it that could be run.
+- `text`: the output of the previous block.
+- none: a picture, without anything that could be run.
 
-A block with a `title` is a file: it is written, and a later block has to use it. What a
-reader need not see stands in a comment, `<!-- invisible-code-block: python`; it gives to
-the stack `closing` what has to be closed.
+A block with a `title` is a file: it is written, and a later block has to use it. Code that
+a reader need not see is in a comment, `<!-- invisible-code-block: python`; it registers
+resources to close on the stack `closing`.
 """
 
 import ast
@@ -52,13 +52,13 @@ def pages():
 
 
 def is_page(path):
-    """Say whether a Markdown file is documentation."""
+    """Return whether a Markdown file is documentation."""
     within = path.relative_to(ROOT)
     return not any(within.match(each) or within.is_relative_to(each[:-2]) for each in NO_PAGES)
 
 
 def run_python(example):
-    """Run a piece of a script; keep what it prints for the block behind it."""
+    """Run part of a script; keep its output for the next block."""
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         PythonEvaluator()(example)
@@ -66,7 +66,7 @@ def run_python(example):
 
 
 def run_hidden(example):
-    """Run what the reader does not see."""
+    """Run code that the reader does not see."""
     PythonEvaluator()(example)
 
 
@@ -81,14 +81,14 @@ def read_toml(example):
 
 
 def read_json(example):
-    """Read a piece of JSON; hold a report against its schema."""
+    """Read a piece of JSON; check a report against its schema."""
     found = json.loads(example.parsed)
     if isinstance(found, dict) and "merge_status" in found:
         jsonschema.validate(found, ce.report_schema())
 
 
 def compare_output(example):
-    """Compare a block of text with what the block before printed."""
+    """Compare a block of text with the output of the previous block."""
     printed = getattr(example.document, "printed", None)
     if printed is None:
         return "no block before this one prints: a picture's fence says no language"
@@ -99,7 +99,7 @@ def compare_output(example):
 
 
 def look_at_picture(example):
-    """Refuse a picture that is code."""
+    """Reject a picture that is code."""
     text = example.parsed
     for read in (ast.parse, tomllib.loads, json.loads):
         with contextlib.suppress(ValueError, SyntaxError):
@@ -121,7 +121,7 @@ RUNNERS = {
 
 
 def write_file(title):
-    """Return what writes a block to the file that it is."""
+    """Return a function that writes a block to its file."""
 
     def write(example):
         if title.endswith(".py"):
@@ -134,7 +134,7 @@ def write_file(title):
 
 
 def refuse(info):
-    """Return what fails for a fence that nothing here takes."""
+    """Return a function that fails for a fence without a handler."""
     return lambda _: f"nothing runs ```{info}"
 
 
@@ -172,14 +172,14 @@ def parse_hidden(document):
 
 
 def enter(namespace):
-    """Begin a page in an empty directory, with a stack of what is to be closed behind it."""
+    """Begin a page in an empty directory, with a stack of resources to close after it."""
     namespace["closing"] = closing = contextlib.ExitStack()
     folder = closing.enter_context(tempfile.TemporaryDirectory())
     closing.enter_context(contextlib.chdir(folder))
 
 
 def leave(namespace):
-    """Close what the page opened, and go back to where it was begun."""
+    """Close what the page opened, and return to the previous directory."""
     with namespace["closing"]:
         namespace.clear()
 

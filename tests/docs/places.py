@@ -1,8 +1,8 @@
-"""Small stand-ins for what pages speak of: a clone, the dataset, a run's logs.
+"""Small stand-ins for things that pages use: a clone, the dataset, a run's logs.
 
-Everything lies in the current directory, which is the page's own. The task goes by the
-benchmark's names; it has a repository of one module, and three features that are one
-function each, the first two of them at one place.
+Everything is in the current directory, which belongs to the page. The task has names of the
+benchmark, a repository of one module, and three features of one function each; the first two
+add theirs at the same place.
 """
 
 import json
@@ -35,7 +35,7 @@ SCRIPT = "python -m pytest -q tests\n"
 
 
 def lay_click(clone="click", tag="d791537"):
-    """Write the repository, with a tag in the place of the real commit's short id."""
+    """Write the repository, with a tag in place of the real commit's short id."""
     repository = pygit2.init_repository(clone, initial_head="main")
     for path, text in BASE.items():
         file = Path(clone, path)
@@ -81,7 +81,7 @@ def lay_task(repo_name="pallets_click_task", task_id=2068, *, numbers=(1, 2), cl
 def lay_run(
     run="my-run", model="gpt-5", *, handed_in=None, repo_name="pallets_click_task", task_id=2068
 ):
-    """Write a run's logs: what each agent handed in by feature, its gold patch by default."""
+    """Write a run's logs: each agent's patch by feature, by default the gold patch."""
     handed_in = handed_in or {number: patches(number)[0] for number in (1, 2)}
     names = "_".join(f"f{number}" for number in handed_in)
     folder = Path("logs", run, "coop", repo_name, str(task_id), names)
@@ -94,7 +94,7 @@ def lay_run(
 
 @contextmanager
 def image(name="akhatua/cooperbench-pallets-click:task2068", clone="click"):
-    """Build a task's image with the repository in it, if long tests run and an engine does.
+    """Build a task's image with the repository, if long tests are on and an engine runs.
 
     Yields the image's name, or `None` if there is no image.
     """

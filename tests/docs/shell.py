@@ -1,7 +1,7 @@
-"""How the tests take a block of commands.
+"""How the tests handle a block of commands.
 
-What installs, checks or measures this project would take minutes: of such commands the
-arguments are checked, each by what will read them. All others are run.
+Commands that install, check or measure this project would take minutes, so only their
+arguments are checked, with the parser of each command. All others are run.
 """
 
 import argparse
@@ -29,11 +29,11 @@ TOOLS = {"mkdocs", "mypy", "nox", "pytest", "ruff"}
 
 
 class Parsed(BaseException):
-    """A script has read its arguments and need not go on."""
+    """A script has read its arguments and need not continue."""
 
 
 def run_shell(text, root):
-    """Check the commands of a block, or run it; return what it prints."""
+    """Check or run the commands of a block; return the output."""
     checks = [find_check(words, root) for words in commands(text)]
     if all(checks):
         for check in checks:
@@ -77,7 +77,7 @@ def commands(text):
 
 
 def find_check(words, root):
-    """Return what checks a command, or `None` if it is to be run."""
+    """Return the function that checks a command, or `None` if it is to be run."""
     program, *arguments = words
     program = Path(program).name
     first = arguments[0] if arguments else ""
@@ -117,7 +117,7 @@ def check_script(script, arguments):
 
 
 def read_extras(root):
-    """Return what each extra of the project brings, by name."""
+    """Return the packages of each extra of the project, by name."""
     with (root / "pyproject.toml").open("rb") as file:
         extras = tomllib.load(file)["project"]["optional-dependencies"]
     return {
@@ -126,7 +126,7 @@ def read_extras(root):
 
 
 def check_pip(root, arguments):
-    """See that what is installed has a name, and of this project the extras there are."""
+    """Check that packages have names, and that extras of this project exist."""
     verb, *rest = arguments
     assert verb == "install", arguments
     wanted = [word for word in rest if not word.startswith("-")]
@@ -139,21 +139,21 @@ def check_pip(root, arguments):
 
 
 def check_dask(arguments):
-    """Have Dask read the arguments of one of its programs, which would not end."""
+    """Let Dask parse the arguments of one of its programs, which would not end."""
     program, *rest = arguments
     module = importlib.import_module(f"distributed.cli.dask_{program}")
     module.main.make_context(program, rest)
 
 
 def check_model_server(root, arguments):
-    """See that a model is served as by the benchmark that does it."""
+    """Check that a model is served as in the benchmark that does it."""
     example = (root / "benchmarks" / "llm_live.py").read_text(encoding="utf-8")
     for word in arguments:
         assert not word.startswith("--") or f'"{word}"' in example, word
 
 
 def check_tool(program, root, arguments):
-    """See that a tool is one of the project's, and that the files that it is given exist."""
+    """Check that a tool belongs to the project, and that the files it is given exist."""
     declared = set().union(*read_extras(root).values())
     assert {"mkdocs": "mkdocs-material"}.get(program, program) in declared, program
     for word in arguments:

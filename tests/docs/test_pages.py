@@ -1,4 +1,4 @@
-"""The documentation's blocks: none is passed over, and a wrong one is noticed."""
+"""The documentation's blocks: none is skipped, and a wrong one is noticed."""
 
 import re
 import tomllib
@@ -31,7 +31,7 @@ def run_page(tmp_path):
 
 
 def test_every_page_is_collected():
-    """What pytest is told to look at holds every page, and none of it is left out."""
+    """The paths that pytest is given contain every page, and pytest skips none."""
     options = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["pytest"]["ini_options"]
     left_out = [each for each in options["norecursedirs"] if not each.startswith(".")]
 
@@ -42,8 +42,8 @@ def test_every_page_is_collected():
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_every_fence_has_somebody_who_takes_it(page):
-    """Its language is known, and a file that it brings is used further down."""
+def test_every_fence_has_a_handler(page):
+    """Its language is known, and a file that it writes is used later."""
     document = Document(PAGES[page].read_text(encoding="utf-8"), page)
     found = list(fences(document))
 
@@ -54,8 +54,8 @@ def test_every_fence_has_somebody_who_takes_it(page):
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_what_is_skipped_has_a_condition_and_a_reason(page):
-    """Nobody skips a block for good."""
+def test_a_skip_has_a_condition_and_a_reason(page):
+    """No block is skipped unconditionally."""
     document = Document(PAGES[page].read_text(encoding="utf-8"), page)
 
     for region in SkipParser()(document):
@@ -63,8 +63,8 @@ def test_what_is_skipped_has_a_condition_and_a_reason(page):
         assert REASON.fullmatch(f"{action} {reason or ''}".strip())
 
 
-def test_blocks_of_a_page_follow_one_another(run_page):
-    """They share names, files and hidden blocks, and what one prints is compared."""
+def test_blocks_of_a_page_share_their_state(run_page):
+    """They share names, files and hidden blocks, and output is compared."""
     run_page(
         "<!-- invisible-code-block: python\nhidden = 20\n-->\n"
         '```toml title="it.toml"\n[table]\nnumber = 22\n```\n'
@@ -109,7 +109,7 @@ def test_blocks_of_a_page_follow_one_another(run_page):
     ],
 )
 def test_a_wrong_block_is_noticed(run_page, block, complaint):
-    """Whatever its language is."""
+    """This holds for every language."""
     with pytest.raises((Exception, SystemExit)) as caught:
         run_page(block + "\n")
 

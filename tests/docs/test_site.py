@@ -1,4 +1,4 @@
-"""What the site adds to the pages, and what the pages owe the site."""
+"""What the site adds to the pages, and its rules for pages."""
 
 import re
 import textwrap
@@ -23,12 +23,12 @@ PUBLIC = [f"{m.__name__}.{name}" for m in (ce, testing) for name in m.__all__]
 
 
 def test_each_public_name_has_one_entry_in_the_reference():
-    """None is missing, none stands twice, and none is there that has gone."""
+    """None is missing or duplicated, and removed names have no entry."""
     assert sorted(ENTRY.findall(REFERENCE)) == sorted(PUBLIC)
 
 
 def test_every_page_is_linked_from_the_first():
-    """Who reads the pages in a repository finds them all."""
+    """A reader of the repository can find them all."""
     first = (ROOT / "docs/index.md").read_text()
     pages = {str(page.relative_to(ROOT / "docs")) for page in (ROOT / "docs").glob("**/*.md")}
     own = {page for page in pages if not page.startswith("examples/")} - {"index.md"}
@@ -37,7 +37,7 @@ def test_every_page_is_linked_from_the_first():
 
 
 def test_the_glossary_is_in_order():
-    """A word is found where the alphabet has it, and stands there once."""
+    """Words are sorted, and each occurs once."""
     words = [row["word"].lower() for row in GLOSSARY]
 
     assert len(words) > 50
@@ -45,7 +45,7 @@ def test_the_glossary_is_in_order():
 
 
 def test_the_glossary_has_a_word_for_every_record():
-    """Whatever class the library shows, errors aside, belongs to a word."""
+    """Every public class except errors belongs to an entry."""
     told = {name for row in GLOSSARY for name in re.findall(r"`(\w+)`", row["names"])}
     shown = {
         name
@@ -71,7 +71,7 @@ def test_the_glossary_has_a_word_for_every_record():
     ],
 )
 def test_a_name_in_code_is_a_link(code, identifier):
-    """A field is told with its class, a method by itself."""
+    """A field links to its class, a method to its own entry."""
     found, unknown = site_hooks.link_names(f"<p>See <code>{code}</code>.</p>")
 
     assert found == f'<p>See <autoref identifier="{identifier}"><code>{code}</code></autoref>.</p>'
@@ -91,15 +91,15 @@ def test_a_name_in_code_is_a_link(code, identifier):
     ],
 )
 def test_no_other_text_is_a_link(html):
-    """Files, commands, blocks, headings and what is a link already stay as they are."""
+    """Files, commands, blocks, headings and existing links are unchanged."""
     assert site_hooks.link_names(html) == (html, [])
 
 
 @pytest.mark.parametrize(
     "code", ["ce.nonesuch", "ce.Patch.nonesuch", "ce.check_strategy", "ce.a b"]
 )
-def test_a_name_that_is_not_there_is_told(code):
-    """What begins with `ce.` has to be public, and where it is said to be."""
+def test_an_unknown_name_is_reported(code):
+    """A name that begins with `ce.` has to be public and in the right module."""
     assert site_hooks.link_names(f"<p><code>{code}</code></p>")[1] == [code]
 
 
@@ -114,7 +114,7 @@ def test_comments_for_the_tests_are_left_out():
 
 
 def test_links_to_the_changelog_lead_to_its_page():
-    """From wherever in the pages."""
+    """This holds for links from every page."""
     text = "[a](../CHANGELOG.md) [b](../../CHANGELOG.md#added) [c](../examples/x.md)"
 
     found = site_hooks.rewrite_links(text)
@@ -122,8 +122,8 @@ def test_links_to_the_changelog_lead_to_its_page():
     assert found == "[a](changelog.md) [b](../changelog.md#added) [c](../examples/x.md)"
 
 
-def test_what_a_page_would_load_from_elsewhere_is_told():
-    """A link has to be clicked; scripts, styles, fonts and images are loaded at once."""
+def test_external_resources_of_a_page_are_reported():
+    """A link is followed only on a click; scripts, styles, fonts and images load at once."""
     quiet = '<a href="https://a.org"></a><img src="b.png"><link href="c.css"><p src>url(d.png)'
     loud = [
         '<script src="https://a.org/a.js">',
@@ -148,22 +148,22 @@ def test_what_a_page_would_load_from_elsewhere_is_told():
         ("file:///etc/passwd", False),
     ],
 )
-def test_only_addresses_by_https_are_linked_to(address, is_good):
-    """The network is not asked, but what cannot be right is told."""
+def test_only_https_addresses_are_linked(address, is_good):
+    """Without network access, addresses that cannot be right are reported."""
     found = list(site_hooks.find_bad_addresses(f'<p><a class="x" href="{address}">y</a>'))
 
     assert found == ([] if is_good else [address])
 
 
 def visit(folder, source):
-    """Load a module as the site does."""
+    """Load a module as the site does it."""
     (folder / "shown_on_site.py").write_text(textwrap.dedent(source))
     extensions = griffe.load_extensions(SiteReference)
     return griffe.load("shown_on_site", search_paths=[folder], extensions=extensions)
 
 
-def test_a_record_is_shown_with_what_it_takes(tmp_path, monkeypatch):
-    """What attrs makes of a class: aliases, defaults and keyword-only arguments."""
+def test_a_record_is_shown_with_its_arguments(tmp_path, monkeypatch):
+    """They are those that attrs generates: aliases, defaults, keyword-only arguments."""
     monkeypatch.syspath_prepend(tmp_path)
     source = """
         from enum import Enum
@@ -194,7 +194,7 @@ def test_a_record_is_shown_with_what_it_takes(tmp_path, monkeypatch):
 
 
 def test_an_example_in_a_docstring_is_code(tmp_path):
-    """Though its heading is in the singular here."""
+    """This holds although its heading is in the singular."""
     function = visit(
         tmp_path,
         '''
@@ -213,8 +213,8 @@ def test_an_example_in_a_docstring_is_code(tmp_path):
     assert kinds == ["text", "examples"]
 
 
-def test_what_the_configuration_names_exists():
-    """Style, icon and hooks of the site."""
+def test_files_in_the_configuration_exist():
+    """These are the style, icon and hooks of the site."""
     text = (ROOT / "mkdocs.yml").read_text()
 
     for name in re.findall(r"[\w/-]+\.(?:css|svg)", text):

@@ -1,4 +1,4 @@
-"""Grades three samples in inspect_ai, for the tests that read the log: one process for all."""
+"""Grades three samples in inspect_ai in one process, for the tests that read the log."""
 
 import sys
 from pathlib import Path
@@ -28,7 +28,7 @@ class FailingSandbox:
 
 
 def altered(task):
-    """Return a sample of the example, it without a patch, and one that is no pair."""
+    """Return a sample of the example, a copy without a patch, and one that is not a pair."""
     saved = task.dataset[0]
     missing = saved.model_copy(deep=True)
     missing.id = "missing"
@@ -40,7 +40,7 @@ def altered(task):
 
 
 def main():
-    """Write a log, and what the example makes of a sandbox that does not work."""
+    """Write a log, and the example's result with a sandbox that does not work."""
     folder = Path(sys.argv[1])
     task = example.merged_pairs()
     pair = example.pair_of(task.dataset[0].metadata)

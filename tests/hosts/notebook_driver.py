@@ -1,4 +1,4 @@
-"""Executes a notebook in its folder, with a home of its own; writes it there with its outputs."""
+"""Executes a notebook in its folder, with a temporary home, and writes it with its outputs."""
 
 import os
 import sys

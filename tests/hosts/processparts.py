@@ -31,7 +31,7 @@ time.sleep(300)
 def children(pid=None):
     """List the children of a process, by default this one, including zombies.
 
-    The resource tracker of multiprocessing is left out: once a test has used it, it stays.
+    The resource tracker of multiprocessing is left out, because it stays once it was used.
     """
     files = Path(f"/proc/{pid or os.getpid()}/task").glob("*/children")
     found = [int(pid) for file in files for pid in file.read_text().split()]
@@ -59,7 +59,7 @@ def live(word):
     return found
 
 
-def told_of(folder):
+def with_folder(folder):
     """List the live processes that have *folder* in their environment."""
     found = []
     for each in Path("/proc").glob("[0-9]*"):
@@ -72,7 +72,7 @@ def told_of(folder):
 
 
 def is_alive(pid):
-    """Whether a process runs and is not a zombie."""
+    """Return whether a process runs and is not a zombie."""
     try:
         return "Z" not in Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
     except (FileNotFoundError, ProcessLookupError):
@@ -112,7 +112,7 @@ def sleep_with_litter(word, mark):
 
 
 def swallow_everything(word, mark):
-    """Leave litter, and go on after any exception."""
+    """Leave litter, and continue after any exception."""
     while True:
         try:
             if not Path(mark).exists():
@@ -130,7 +130,7 @@ def count_natively(word, mark):
 
 
 def answer_and_linger(mark):
-    """Return at once, and leave a thread that goes on."""
+    """Return at once, and leave a running thread."""
     threading.Thread(target=time.sleep, args=(300,)).start()
     Path(mark).write_text(str(os.getpid()))
     return "an answer"

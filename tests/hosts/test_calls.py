@@ -25,7 +25,7 @@ def mark(tmp_path):
     return tmp_path / "mark"
 
 
-def test_a_call_may_have_other_variables():
+def test_a_call_may_have_extra_variables():
     """They are added to those of this process."""
     seed = call_in_process(os.getenv, ("PYTHONHASHSEED",), env={"PYTHONHASHSEED": "7"})
     path = call_in_process(os.getenv, ("PATH",))
@@ -43,7 +43,7 @@ def test_output_is_shown_unless_it_is_captured(capfd):
 
 @pytest.mark.parametrize("call", [sleep_with_litter, swallow_everything])
 def test_a_call_may_have_a_deadline(word, mark, monkeypatch, call):
-    """It is asked to stop, and killed if it goes on."""
+    """It is asked to stop, and killed if it continues."""
     monkeypatch.setattr(calls, "_GRACE_SECONDS", 0.5)
 
     with pytest.raises(WorkerError, match="it did not answer within 2 seconds"):
@@ -88,8 +88,8 @@ def test_a_host_that_forks_does_not_wait_for_its_child(word, mark, monkeypatch):
     assert not live(word)
 
 
-def test_an_incomplete_reply_is_no_reply(tmp_path):
-    """The worker died while it wrote."""
+def test_an_incomplete_reply_is_an_error(tmp_path):
+    """The worker died while writing."""
     write_call(tmp_path, partial(int), (), {})
     (tmp_path / "reply-17").write_bytes(b"\x80")
 
@@ -109,5 +109,5 @@ def test_without_a_python_there_is_a_clear_error(monkeypatch):
     [(3, "ended with exit status 3"), (-9, "was killed by signal 9"), (None, "did not end")],
 )
 def test_an_exit_status_is_described_in_words(code, words):
-    """Everything that waits for a process uses these words."""
+    """All code that waits for a process uses these words."""
     assert describe_exit(code) == words

@@ -1,4 +1,4 @@
-"""The example in asyncio: what it prints, and that nothing of it outlives an interrupt."""
+"""The asyncio example: its output, and that nothing outlives an interrupt."""
 
 import os
 import signal
@@ -7,12 +7,12 @@ import sys
 from functools import partial
 
 import pytest
-from processparts import EXAMPLES, children, told_of, until
+from processparts import EXAMPLES, children, until, with_folder
 
 
 @pytest.fixture
 def start(tmp_path):
-    """Return a function that starts the example, with a temporary folder of its own."""
+    """Return a function that starts the example with its own temporary folder."""
     processes = []
 
     def start(*arguments):
@@ -32,7 +32,7 @@ def start(tmp_path):
         process.communicate()
 
 
-def test_a_verdict_is_printed_when_it_is_there(start):
+def test_a_verdict_is_printed_as_soon_as_it_is_known(start):
     """Nothing else is printed."""
     said, errors = start("1-2").communicate(timeout=120)
 
@@ -47,15 +47,17 @@ def test_a_deadline_ends_a_pair(start, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_an_interrupt_ends_all_that_was_begun(start, tmp_path):
-    """While the tests of two pairs run at once: no process of it lives on, no file is left."""
+def test_an_interrupt_ends_everything(start, tmp_path):
+    """It comes while tests of two pairs run; no process and no file is left."""
     process = start()
     guardians = partial(children, process.pid)
-    assert until(lambda: len(guardians()) == 2 and len(told_of(tmp_path)) > 8, within_seconds=60)
+    assert until(
+        lambda: len(guardians()) == 2 and len(with_folder(tmp_path)) > 8, within_seconds=60
+    )
 
     process.send_signal(signal.SIGINT)
     said, errors = process.communicate(timeout=60)
 
     assert (process.returncode, said, errors) == (130, "", "")
-    assert not told_of(tmp_path)
+    assert not with_folder(tmp_path)
     assert not list(tmp_path.iterdir())

@@ -1,4 +1,4 @@
-"""The notebook among the examples is executed, and its outputs are what it says."""
+"""The example notebook is executed, and its outputs match its text."""
 
 import subprocess
 import sys
@@ -15,13 +15,13 @@ NOTEBOOK = EXAMPLES / "explore.ipynb"
 
 
 def read():
-    """Read the notebook as it is kept."""
+    """Read the notebook as stored."""
     return nbformat.read(NOTEBOOK, nbformat.current_nbformat)
 
 
 @pytest.fixture(scope="module")
 def outputs(tmp_path_factory):
-    """Execute it in a process of its own; return each cell's outputs by its id."""
+    """Execute it in a new process; return each cell's outputs by its id."""
     home = tmp_path_factory.mktemp("home")
     driver = Path(__file__).with_name("notebook_driver.py")
     done = subprocess.run(
@@ -34,7 +34,7 @@ def outputs(tmp_path_factory):
 
 @pytest.fixture
 def shown(outputs):
-    """Return a function that gives what a cell shows."""
+    """Return a function that returns a cell's output."""
 
     def show(cell, kind="text/plain"):
         [output] = outputs[cell]
@@ -44,7 +44,7 @@ def shown(outputs):
 
 
 class _Words(HTMLParser):
-    """Takes the words out of a page."""
+    """Collects the words of a page."""
 
     def __init__(self):
         super().__init__()
@@ -61,8 +61,8 @@ def words_of(html):
     return " ".join(parser.words)
 
 
-def test_it_is_kept_without_outputs():
-    """And its cells have names of their own, which do not change."""
+def test_it_is_stored_without_outputs():
+    """Its cells have distinct names that do not change."""
     cells = read().cells
 
     assert not any(cell.get("outputs") or cell.get("execution_count") for cell in cells)
@@ -71,14 +71,14 @@ def test_it_is_kept_without_outputs():
 
 
 def test_every_cell_shows_one_thing_and_prints_nothing(outputs):
-    """No warning, no progress, nothing on either stream."""
+    """There is no warning, no progress bar, and nothing on either stream."""
     kinds = {cell: [output.output_type for output in found] for cell, found in outputs.items()}
 
     assert kinds == {cell: ["execute_result"] for cell in outputs}
 
 
 def test_conflicts_are_counted_in_a_table(shown):
-    """Of all 21 pairs, as git leaves them."""
+    """The table covers all 21 pairs, as git leaves them."""
     rows = (
         "feature2 2 3 4 5 6 7 feature1"
         " 1 80 0 0 0 0 0 2 0 0 0 0 0 0 3 0 0 120 0 0 0 4 0 0 0 64 62 60 5 0 0 0 0 38 36"
@@ -91,7 +91,7 @@ def test_conflicts_are_counted_in_a_table(shown):
 
 
 def test_verdicts_are_counted_in_a_table(shown):
-    """Saved by union; both correct; broken in meaning."""
+    """Pairs are resolved by union, correct with both, or semantically broken."""
     rows = (
         "strategy naive union feature1 feature2"
         " 1 2 unhandled correct 5 correct correct 2 5 incorrect incorrect"
@@ -109,5 +109,5 @@ def test_verdicts_are_counted_in_a_table(shown):
     ],
 )
 def test_results_are_shown_as_html(shown, cell, words):
-    """A summary, a report that was awaited, and who is to blame."""
+    """These are a summary, an awaited report, and the blame."""
     assert words in words_of(shown(cell, "text/html"))

@@ -1,4 +1,4 @@
-"""The example that grades pairs in inspect_ai, read from the log that inspect wrote."""
+"""The example that grades pairs in inspect_ai, checked by the log that inspect wrote."""
 
 import json
 import math
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.long
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory):
-    """Grade in a process of its own, since importing inspect_ai takes long; return its files."""
+    """Grade in a new process, since importing inspect_ai is slow; return its files."""
     folder = tmp_path_factory.mktemp("inspect")
     driver = Path(__file__).with_name("inspect_driver.py")
     done = subprocess.run(
@@ -34,7 +34,7 @@ def log(written):
 
 @pytest.fixture(scope="module")
 def samples(log):
-    """Return its samples by their names."""
+    """Return its samples by name."""
     assert log["status"] == "success"
     return {sample["id"]: sample for sample in log["samples"]}
 
@@ -47,15 +47,15 @@ def samples(log):
     ],
 )
 def test_a_pair_has_a_value_for_each_strategy(samples, name, values, told):
-    """Saved by union; and without one of its patches. It says why."""
+    """One pair is resolved by union; another lacks a patch. Each value is explained."""
     score = samples[name]["scores"]["merged"]
 
     assert score["value"] == values
     assert told in score["explanation"].splitlines()
 
 
-def test_the_report_stands_in_the_score(samples):
-    """Whole: it is read back from the log."""
+def test_the_score_contains_the_report(samples):
+    """The whole report is read back from the log."""
     data = samples["f1_f2"]["scores"]["merged"]["metadata"]["report"]
 
     report = ce.MergeReport.from_dict(data)
@@ -64,8 +64,8 @@ def test_the_report_stands_in_the_score(samples):
     assert report.blame("union").kind is ce.BlameKind.NOBODY
 
 
-def test_what_is_raised_is_the_samples_error(samples):
-    """And no score."""
+def test_an_exception_is_the_samples_error(samples):
+    """The sample has no score then."""
     assert "both features have the number 1" in samples["error"]["error"]["message"]
     assert not samples["error"].get("scores")
 
@@ -80,8 +80,8 @@ def test_inspect_counts_strategy_by_strategy(log):
     assert counted == {"naive": (0, 2), "union": (0.5, 2)}
 
 
-def test_a_sandbox_that_failed_is_no_verdict(written):
-    """The score is the one that inspect leaves out of its metrics, and says why."""
+def test_a_failed_sandbox_is_not_a_verdict(written):
+    """Inspect leaves the score out of its metrics, and the score says why."""
     score = json.loads((written / "unscored.json").read_text())
 
     assert math.isnan(score["value"])

@@ -1,4 +1,4 @@
-"""Calls in a process of their own: their results, and what cancellation leaves behind."""
+"""Calls in a separate process: their results, and cleaning up after cancellation."""
 
 import asyncio
 import contextlib
@@ -204,7 +204,7 @@ def test_a_process_that_dies_is_an_error(how, words, code):
 
 
 def test_a_call_leaves_neither_processes_nor_files(word, mark):
-    """Even if it succeeded."""
+    """This holds even after success."""
     asyncio.run(await_in_process(leave_litter, word, mark))
 
     assert mark.exists()
@@ -225,7 +225,7 @@ def test_a_reply_does_not_wait_for_threads(mark, monkeypatch):
 
 
 def cancelled(call, mark, *, again=0):
-    """Run *call*, cancel it when it has begun, and cancel it *again* as often as wanted."""
+    """Run *call*, cancel it when it has begun, and cancel it *again* that many times."""
 
     async def main():
         task = asyncio.create_task(call())
@@ -240,7 +240,7 @@ def cancelled(call, mark, *, again=0):
 
 
 def test_a_cancelled_call_cleans_up_and_leaves_nothing(word, mark):
-    """All this has happened when the await raises `CancelledError`."""
+    """Cleaning up is complete when the await raises `CancelledError`."""
     cancelled(partial(await_in_process, sleep_with_litter, word, mark), mark)
 
     assert mark.read_text() == "cleaned up"
@@ -261,7 +261,7 @@ def test_a_call_that_ignores_the_request_to_stop_is_killed(
 
 
 def test_a_second_cancellation_does_not_cut_the_first_short(word, mark):
-    """Nor does a third. The await raises once, at the end."""
+    """Neither does a third. The await raises once, at the end."""
     cancelled(partial(await_in_process, sleep_with_litter, word, mark), mark, again=3)
 
     assert mark.read_text() == "cleaned up"
@@ -269,7 +269,7 @@ def test_a_second_cancellation_does_not_cut_the_first_short(word, mark):
 
 
 def test_a_call_may_be_cancelled_at_any_time(word, mark):
-    """Before it has begun, while it starts, while it runs, while it ends."""
+    """It may not have begun, or be starting, running or ending."""
     moments = random.Random(9)  # noqa: S311 - the same moments every time
 
     async def once(seconds):

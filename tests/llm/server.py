@@ -1,4 +1,4 @@
-"""A server on loopback that speaks the OpenAI protocol by a script, and counts."""
+"""A scripted server on loopback that speaks the OpenAI protocol and counts requests."""
 
 import json
 import re
@@ -15,10 +15,10 @@ SIDES = re.compile(
 
 
 class ModelServer:
-    """Answers each request by the next step of its script; the last step stays.
+    """Answers each request with the next step of its script; the last step is repeated.
 
-    A step is the text to say, or a function of the HTTP handler that writes what it
-    likes. A script that is a function gives the step for each request's body.
+    A step is a text to answer, or a function that writes with the HTTP handler. A script
+    that is a function returns the step for each request's body.
     """
 
     def __init__(self):
@@ -36,12 +36,12 @@ class ModelServer:
 
     @property
     def address(self):
-        """What to give as `api_base`."""
+        """Return the value for `api_base`."""
         return f"http://127.0.0.1:{self._http.server_port}/v1"
 
     @property
     def questions(self):
-        """The last turn of each request."""
+        """Return the last turn of each request."""
         return [body["messages"][-1]["content"] for body in self.requests]
 
     def stop(self):
@@ -74,7 +74,7 @@ class _Server(ThreadingHTTPServer):
     block_on_close = False
 
     def handle_error(self, *_):
-        """Say nothing of clients that went away."""
+        """Do not report clients that disconnected."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -127,7 +127,7 @@ def error(code, message, **headers):
 
 
 def stalled(handler):
-    """Send the beginning of an answer, then a space now and then, for ever."""
+    """Send the beginning of an answer, then a space now and then, forever."""
     handler.send_response(200)
     handler.send_header("content-type", "application/json")
     handler.end_headers()
@@ -159,7 +159,7 @@ def fenced(*texts):
 
 
 def answering(function):
-    """Make a script that answers by a function of each conflict's path and two sides."""
+    """Make a script that answers with a function of each conflict's path and sides."""
 
     def script(body):
         question = body["messages"][1]["content"]

@@ -1,4 +1,4 @@
-"""Data taken out of answers, strictly, and held against the versions."""
+"""Texts are extracted strictly from answers and checked against the versions."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Exchanges kept, and served again without a model."""
+"""Exchanges are recorded, and replayed without a model."""
 
 import json
 import os
@@ -11,7 +11,7 @@ from cooperbench_eval.llm.chat import ChatError, ChatFault, ChatReply, ChatReque
 
 
 class Client:
-    """Answers by a script of texts and faults, and counts."""
+    """Answers with a script of texts and faults, and counts requests."""
 
     def __init__(self, *script):
         """Take the script."""
@@ -34,7 +34,7 @@ def request(text="Hello"):
 
 
 def run(directory, mode, *script, times=1):
-    """Ask a fresh cassette some times; return what it gave, and what the client has left."""
+    """Ask a new cassette a few times; return its answers and the client's unused steps."""
     client = Client(*script)
     cassette = Cassette(directory=directory, mode=mode, client=client)
     given = []

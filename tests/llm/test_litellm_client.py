@@ -1,4 +1,4 @@
-"""The door to litellm, over HTTP against a scripted server."""
+"""The adapter of litellm, over HTTP against a scripted server."""
 
 import datetime as dt
 import logging
@@ -28,7 +28,7 @@ HELLO = ChatRequest(
 
 @pytest.fixture(autouse=True)
 def environment(monkeypatch):
-    """Plant a key that is not to be found again."""
+    """Set a key that must not appear anywhere."""
     monkeypatch.setenv("OPENAI_API_KEY", VARIABLE)
 
 

@@ -1,4 +1,4 @@
-"""Prompts: in the package, versioned, and of one's own."""
+"""Prompts: those of the package, their versions, and custom ones."""
 
 import attrs
 import pytest
@@ -17,7 +17,7 @@ def test_the_librarys_prompts_have_a_name_and_a_digest():
 
 
 def test_a_directory_may_have_some_of_the_prompts(tmp_path):
-    """The others are the library's own; the version is different."""
+    """The others come from the library; the version is different."""
     (tmp_path / "system.txt").write_text("Be brief. Costs 5 $.", encoding="utf-8")
 
     prompts = Prompts.read(tmp_path)

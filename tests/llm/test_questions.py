@@ -1,4 +1,4 @@
-"""Questions: what is shown of a conflict, and which ones go together."""
+"""Questions: the text shown about a conflict, and how conflicts are grouped."""
 
 import pytest
 from server import SIDES

@@ -1,4 +1,4 @@
-"""The wheel and the sdist: the same bytes wherever they are built, and whole."""
+"""The wheel and the sdist: complete, and the same bytes wherever they are built."""
 
 import ast
 import email
@@ -29,7 +29,7 @@ build_wheel(sys.argv[2])
 
 
 def tracked():
-    """List the files that belong to the project, whatever else lies beside them."""
+    """List the files that belong to the project, ignoring others in the folder."""
     if not (ROOT / ".git").exists():  # in an unpacked sdist, which holds nothing else
         pytest.fail("wants a checkout: `nox` tests what a sdist holds")
     done = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True)
@@ -38,7 +38,7 @@ def tracked():
 
 
 def build(source, target, umask, **environment):
-    """Build both from *source*; return their files by how the names end."""
+    """Build both from *source*; return their files by suffix."""
     target.mkdir()
     subprocess.run(
         [sys.executable, "-c", BUILD, umask, target],
@@ -51,7 +51,7 @@ def build(source, target, umask, **environment):
 
 
 def copy_of_files(folder, time):
-    """Copy the project's files alone, as they were all written at *time*."""
+    """Copy only the project's files, all with the modification time *time*."""
     for name in tracked():
         file = folder / name
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -85,12 +85,12 @@ def metadata(built):
 
 
 def digests(files):
-    """Return what each file holds, as a digest."""
+    """Return a digest of each file's contents."""
     return {suffix: hashlib.sha256(file.read_bytes()).hexdigest() for suffix, file in files.items()}
 
 
-def test_builds_at_different_places_and_times_are_the_same_to_the_byte(built, tmp_path):
-    """Neither the folder, the clock, the umask, the locale nor the zone leaves a trace."""
+def test_builds_at_different_places_and_times_are_identical(built, tmp_path):
+    """Folder, clock, umask, locale and time zone have no influence."""
     elsewhere = copy_of_files(tmp_path / "else where", 1_700_000_000)
 
     again = build(
@@ -106,13 +106,13 @@ def test_builds_at_different_places_and_times_are_the_same_to_the_byte(built, tm
     assert digests(again) == digests(built)
 
 
-def test_the_sdist_builds_the_same_wheel_and_itself(built, unpacked, tmp_path):
-    """Whoever has it needs no checkout."""
+def test_the_sdist_builds_the_same_wheel_and_sdist(built, unpacked, tmp_path):
+    """A checkout is not needed."""
     assert digests(build(unpacked, tmp_path / "dist", "022")) == digests(built)
 
 
-def test_the_wheel_holds_the_package_and_its_papers(built):
-    """Every file of the package, data and `py.typed` among them, the licence, and no more."""
+def test_the_wheel_contains_the_package_and_its_metadata(built):
+    """It has every file of the package with data and `py.typed`, the licence, and no more."""
     with zipfile.ZipFile(built[".whl"]) as wheel:
         names = set(wheel.namelist())
         licence = wheel.read(f"{INFO}/licenses/LICENSE")
@@ -129,8 +129,8 @@ def test_the_wheel_holds_the_package_and_its_papers(built):
     assert licence == (ROOT / "LICENSE").read_bytes()
 
 
-def test_the_sdist_holds_the_project(unpacked):
-    """Tests, documentation, tools and CI with it: all but what only git reads."""
+def test_the_sdist_contains_the_project(unpacked):
+    """It includes tests, documentation, tools and CI, but not files that only git reads."""
     held = {str(file.relative_to(unpacked)) for file in unpacked.rglob("*") if file.is_file()}
 
     assert held == tracked() | {"PKG-INFO"}
@@ -138,7 +138,7 @@ def test_the_sdist_holds_the_project(unpacked):
 
 
 def test_nothing_in_the_distributions_names_a_person_or_a_machine(built):
-    """Owners in archives are nobody."""
+    """Archives have no owner names."""
     with tarfile.open(built[".gz"]) as archive:
         owners = {(each.uid, each.gid, each.uname, each.gname) for each in archive}
 
@@ -146,7 +146,7 @@ def test_nothing_in_the_distributions_names_a_person_or_a_machine(built):
 
 
 def test_the_metadata_says_what_an_index_shows(metadata):
-    """Name, summary, licence, authors, words to find it by, and the page in Markdown."""
+    """It has name, summary, licence, authors, keywords, and the README in Markdown."""
     assert metadata["Name"] == "cooperbench-eval"
     assert metadata["Requires-Python"] == ">=3.11"
     assert metadata["License-Expression"] == "MIT"
@@ -160,7 +160,7 @@ def test_the_metadata_says_what_an_index_shows(metadata):
 
 
 def test_every_python_that_nox_tests_is_a_classifier(metadata):
-    """And no other is claimed."""
+    """No other version is claimed."""
     noxfile = (ROOT / "noxfile.py").read_text(encoding="utf-8")
     tested = ast.literal_eval(noxfile.partition("PYTHONS = ")[2].partition("\n")[0])
 
@@ -169,8 +169,8 @@ def test_every_python_that_nox_tests_is_a_classifier(metadata):
     assert claimed == [f"Programming Language :: Python :: {version}" for version in tested]
 
 
-def test_no_extra_brings_what_only_tests_need(metadata):
-    """A user's extras name no tool of ours; those for tests, site and development may."""
+def test_user_extras_contain_no_test_tools(metadata):
+    """Only the extras for tests, site and development may name our tools."""
     tools = ("griffe", "jsonschema", "mypy", "nox", "ruff", "statsmodels")
 
     wanted = [each for each in metadata.get_all("Requires-Dist") if each.startswith(tools)]

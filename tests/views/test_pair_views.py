@@ -1,4 +1,4 @@
-"""What is shown of a report and of what it holds."""
+"""Views of a report and of its parts."""
 
 import datetime as dt
 import re

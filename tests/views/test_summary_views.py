@@ -1,4 +1,4 @@
-"""What is shown of summaries, rates and comparisons."""
+"""Views of summaries, rates and comparisons."""
 
 import re
 
@@ -27,7 +27,7 @@ PAIRS = [
 
 
 def numbers_of(text):
-    """Every number of a text, as often as it stands there."""
+    """Return every number of a text, with repetitions."""
     return sorted(re.findall(r"[-\d.,/%]*\d[%]?", text))
 
 
@@ -78,7 +78,7 @@ def test_any_name_is_shown_as_text(name):
 
 
 def test_a_summary_of_nothing_is_one_line():
-    """No pairs make no table."""
+    """Without pairs there is no table."""
     summary = summarize([], policies=[])
 
     assert str(summary) == "0 pairs"
@@ -151,7 +151,7 @@ def test_each_number_of_tries_has_a_row():
 
 
 def test_disagreements_with_the_peer_have_rows():
-    """It lists twenty pairs that the benchmark judges otherwise, and counts the others."""
+    """It lists twenty pairs that the benchmark judges differently, and counts the others."""
     peer = PeerEval(
         repo_name="click",
         task_id=1,

@@ -30,7 +30,7 @@ def test_nouns_agree_with_their_number(number, text):
     assert wording.counted(number, "try", "tries") == text
 
 
-def test_nothing_is_said_of_nothing_left_out():
+def test_no_text_is_shown_if_nothing_is_left_out():
     """The text is given in a list, so that callers can add it as it is."""
     assert wording.and_more(0, "file") == []
     assert wording.and_more(1, "file") == ["and 1 more file"]
