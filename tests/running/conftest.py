@@ -1,4 +1,4 @@
-"""Real runs on small trees: what every test of this folder starts from."""
+"""Fixtures for real runs on small trees."""
 
 import os
 import sys
@@ -18,7 +18,7 @@ PYTEST = ("python", "-m", "pytest", "-q")
 
 @pytest.fixture(autouse=True)
 def own_temporary_directory(tmp_path, monkeypatch):
-    """Give each test a temporary directory of its own, to see what is left in it."""
+    """Give each test its own temporary directory, to see what is left in it."""
     folder = tmp_path / "temporary"
     folder.mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(folder))
@@ -60,7 +60,7 @@ def run_python(tmp_path):
 
 @pytest.fixture
 def bubblewrap():
-    """Return the class of bubblewrap's sandbox; where it must work, it must."""
+    """Return the class of bubblewrap's sandbox; in CI, it must work."""
     problem = bubblewrap_problem()
     if problem and "CI" in os.environ:
         pytest.fail(problem)

@@ -1,4 +1,4 @@
-"""Small images made of what this machine has, for tests that need no registry."""
+"""Small images made from programs of this machine, for tests without a registry."""
 
 import os
 import shutil
@@ -38,7 +38,7 @@ _DISTRIBUTIONS = ("pytest", "pluggy", "iniconfig", "packaging", "pygments")
 
 @pytest.fixture(scope="session")
 def engine():
-    """Return the engine that `DOCKER_HOST` names; without one skip, but fail in CI."""
+    """Return the engine that `DOCKER_HOST` names; without one, skip the test, but fail in CI."""
     if not os.environ.get("DOCKER_HOST"):
         if os.environ.get("CI"):
             pytest.fail("there is no container engine: DOCKER_HOST is not set")
@@ -66,7 +66,7 @@ def import_image(engine, tmp_path_factory):
 
 
 def import_root(engine, root, archive, changes, name):
-    """Make an image of a root directory, by way of an archive; return its digest."""
+    """Make an image of a root directory through an archive; return its digest."""
     with tarfile.open(archive, "w") as tar:
         tar.add(root, ".", filter=_as_root)
     repository, tag = name.split(":")
@@ -101,7 +101,7 @@ def task_image(import_image, tmp_path_factory):
 
 
 def task_root(root):
-    """Add all that a task's image has beside its repository; return its settings."""
+    """Add all that a task's image has apart from its repository; return its settings."""
     add_busybox(root)
     add_python(root)
     add_program(root, "bash", "git")
@@ -189,7 +189,7 @@ def add_program(root, *names):
 
 
 def add_libraries(root, *programs):
-    """Add the shared libraries that programs are linked to, where they are here."""
+    """Add the shared libraries that programs are linked to, if they exist here."""
     for library in libraries(*programs):
         target = root / library.lstrip("/")
         target.parent.mkdir(parents=True, exist_ok=True)

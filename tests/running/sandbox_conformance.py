@@ -1,6 +1,6 @@
-"""What our sandboxes keep beside the laws of every sandbox; their test files subclass this.
+"""Promises of our own sandboxes beyond the laws for all; their test files subclass this.
 
-Scripts are plain `sh` with what busybox has, so that a bare image will do.
+Scripts are plain `sh` and use only busybox, so that a bare image is enough.
 """
 
 import itertools
@@ -44,7 +44,7 @@ if len(sys.argv) == 3:
 
 
 class OwnLaws(SandboxLaws):
-    """The laws of every sandbox, and what ours promise of memory, processes and disks."""
+    """The laws for every sandbox, and our promises about memory, processes and disks."""
 
     __test__: ClassVar[bool] = False
     python: ClassVar[tuple[str, ...]] = (sys.executable, "-S")
@@ -61,7 +61,7 @@ class OwnLaws(SandboxLaws):
         self.sandbox_of_test = sandbox
 
     def make_sandbox(self):
-        """Return what the fixture made."""
+        """Return the sandbox of the fixture."""
         return self.sandbox_of_test
 
     @pytest.fixture
@@ -71,7 +71,7 @@ class OwnLaws(SandboxLaws):
 
     @pytest.fixture
     def word(self):
-        """Return an argument by which to know a test's processes."""
+        """Return an argument that identifies a test's processes."""
         return f"word-{uuid.uuid4()}"
 
     @pytest.fixture
@@ -107,7 +107,7 @@ class OwnLaws(SandboxLaws):
 
     @pytest.fixture
     def small_disk(self, tmp_path):
-        """Return a folder on a disk of one megabyte; where none can be had, a file-size limit."""
+        """Return a folder on a disk of one megabyte, or set a file-size limit instead."""
         folder = tmp_path / "small"
         folder.mkdir()
         mounted = os.geteuid() == 0 and not subprocess.call(
@@ -125,13 +125,13 @@ class OwnLaws(SandboxLaws):
     # --- what it is ---------------------------------------------------------
 
     def test_a_pickled_copy_is_equal(self, sandbox):
-        """As records are."""
+        """It is compared by value, like a record."""
         assert pickle.loads(pickle.dumps(sandbox)) == sandbox  # noqa: S301 - made just here
 
     # --- how much it takes --------------------------------------------------
 
     def test_a_full_disk_is_a_result_or_the_sandboxs_failure(self, run, places, small_disk):
-        """Where tree and scratch lie on a disk without room, nothing else is raised."""
+        """If tree and scratch are on a full disk, no other error is raised."""
         where = places(small_disk)
 
         try:
@@ -142,7 +142,7 @@ class OwnLaws(SandboxLaws):
             assert execution.exit_code
 
     def test_a_full_disk_at_the_start_is_the_sandboxs_failure_if_any(self, run, places, small_disk):
-        """Also where not even a folder can be made."""
+        """This also holds if not even a folder can be made."""
         where = places(small_disk)
         fill(small_disk)
 
@@ -154,7 +154,7 @@ class OwnLaws(SandboxLaws):
             assert execution.output == b"ran\n"
 
     def test_memory_of_all_processes_together_is_bounded(self, run, bounded):
-        """Several that are each below the limit are stopped where their sum is above."""
+        """Processes that are each below the limit are stopped if their sum is above it."""
         hold = "(head -c 60000000 /dev/zero; sleep 20) | tail -n 1 >/dev/null & "
         started = time.monotonic()
 
@@ -164,8 +164,8 @@ class OwnLaws(SandboxLaws):
         assert not execution.timed_out
         assert time.monotonic() - started < 15
 
-    def test_memory_below_the_limit_is_no_matter(self, run, bounded):
-        """One that takes less ends as it would without a limit."""
+    def test_memory_below_the_limit_changes_nothing(self, run, bounded):
+        """A process that takes less ends as it would without a limit."""
         script = "head -c 30000000 /dev/zero | tail -n 1 | wc -c; exit 3"
 
         execution = run(script, sandbox=bounded(memory_bytes=200 * MEBIBYTE))
@@ -174,7 +174,7 @@ class OwnLaws(SandboxLaws):
         assert not execution.out_of_memory
 
     def test_a_fork_bomb_is_bounded(self, run, bounded, word):
-        """It does not grow far beyond its limit, ends, and leaves nothing."""
+        """It does not grow far beyond its limit, and it ends without leftovers."""
         # Unless it is stopped, it ends at four thousand, and sleeps.
         bomb = "b() { [ $1 -gt 11 ] || { b $(($1 + 1)) & b $(($1 + 1)) & sleep 30; }; }; b 1; wait"
         counts = []
@@ -198,10 +198,10 @@ class OwnLaws(SandboxLaws):
 
 
 class HostedLaws:
-    """What holds of a sandbox whose processes are this machine's own, with its Python."""
+    """Laws for a sandbox that runs processes of this machine, with its Python."""
 
     def test_a_run_shares_no_session_keyring(self, run):
-        """Keys of the caller's session are not there, and none is left for a later run."""
+        """The caller's keys are not visible, and no key is left for a later run."""
         tools = {}
         exec(KEYS, tools)  # noqa: S102 - the same on both sides
 
@@ -219,7 +219,7 @@ class HostedLaws:
 
 
 def fill(folder):
-    """Take what room there is, for names as well."""
+    """Use up all space, and all inodes too."""
     with suppress(OSError):
         for number in range(100):
             (folder / str(number)).write_bytes(bytes(30_000))

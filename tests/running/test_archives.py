@@ -69,7 +69,7 @@ def test_hostile_entries_are_skipped(inside, hostile):
 
 
 def test_nothing_is_written_through_a_link(inside, tmp_path):
-    """Not even through an existing one, to a file or a folder."""
+    """This covers existing links to a file or a folder."""
     outside = tmp_path / "outside"
     outside.mkdir()
     (outside / "f").write_text("safe")
@@ -83,8 +83,8 @@ def test_nothing_is_written_through_a_link(inside, tmp_path):
     assert (inside / "file").read_bytes() == b"data"
 
 
-def test_of_two_files_with_conflicting_names_the_first_stays(inside):
-    """One has the name of the other's folder."""
+def test_the_first_of_two_files_with_conflicting_names_stays(inside):
+    """One file has the name of the other's folder."""
     archive = [entry("top/a"), entry("top/a/b"), entry("top/c/d"), entry("top/c"), END_OF_ARCHIVE]
 
     assert unpack(archive, inside, PLENTY) is Unpacked.COMPLETE
@@ -93,7 +93,7 @@ def test_of_two_files_with_conflicting_names_the_first_stays(inside):
 
 @pytest.mark.parametrize("bounds", [Bounds(files=2, size=1000), Bounds(files=9, size=9)])
 def test_reading_stops_at_a_bound(inside, bounds):
-    """Files before it stay, and no more is read."""
+    """Earlier files stay, and no more is read."""
     read = []
 
     def archive():
@@ -124,7 +124,7 @@ def test_reading_stops_at_a_bound(inside, bounds):
     ids=["empty", "nonsense", "no end", "in a file", "in a header"],
 )
 def test_a_damaged_archive_is_distinguished_from_a_complete_one(inside, archive):
-    """Also one that stops at the end of a file."""
+    """This includes one that stops at the end of a file."""
     assert unpack(archive, inside, PLENTY) is Unpacked.DAMAGED
 
 
@@ -141,7 +141,7 @@ def test_only_the_size_of_unwanted_files_counts(inside):
 
 
 def test_a_full_disk_is_an_error(inside, monkeypatch):
-    """It is not a fault of the archive."""
+    """The error does not blame the archive."""
 
     def full(*_):
         raise OSError(28, "No space left on device")

@@ -1,4 +1,4 @@
-"""The output of a container comes in frames, which a socket cuts as it likes."""
+"""The output of a container comes in frames, which a socket may split anywhere."""
 
 import socket
 

@@ -1,4 +1,4 @@
-"""Bubblewrap's sandbox: what it hides, what it opens, and whose failure is whose."""
+"""Bubblewrap's sandbox: what it hides, what it allows, and how failures are assigned."""
 
 import os
 import signal
@@ -20,7 +20,7 @@ from cooperbench_eval.testing.sandbox_laws import call_sandbox
 
 
 def test_a_programs_path_may_contain_dots(run):
-    """As that of a Python started as `../venv/bin/python`."""
+    """An example is a Python started as `../venv/bin/python`."""
     python = Path(sys.executable)
     detour = python.parent / ".." / python.parent.name / python.name
 
@@ -54,7 +54,7 @@ def run(bubblewrap, tmp_path):
 
 @pytest.fixture
 def fake(tmp_path, monkeypatch):
-    """Return a function that puts a script in the place of `bwrap`."""
+    """Return a function that replaces `bwrap` by a script."""
 
     def put(script):
         folder = tmp_path / "fake"
@@ -69,7 +69,7 @@ def fake(tmp_path, monkeypatch):
 # --- what it hides ----------------------------------------------------------
 
 
-def test_of_a_home_only_the_running_python_is_visible(run):
+def test_only_the_running_python_is_visible_in_a_home(run):
     """No other file of any user's home is visible."""
     python = {Path(os.path.realpath(p)) for p in (sys.prefix, sys.base_prefix)}
     homes = [Path.home(), Path("/root"), Path("/home")]
@@ -119,7 +119,7 @@ def test_the_rest_of_the_machine_is_not_visible(run, path):
     ],
 )
 def test_nothing_of_the_machine_can_be_written(run, path):
-    """Not even kernel settings, which root may write without a capability."""
+    """This includes kernel settings, which root may write without a capability."""
     # Opened, and nothing written: there may be a fault to be found.
     execution = run("sh", "-c", ': >>"$1" && echo opened', "sh", path)
 
@@ -144,7 +144,7 @@ def test_there_is_no_privilege_and_no_way_to_gain_one(run):
 
 
 def test_no_descriptor_reaches_the_command(run):
-    """Only the three streams do, also with the launcher for long commands."""
+    """Only the three streams do, even with the launcher for long commands."""
     script = "for fd in $(seq 0 199); do [ -e /proc/$$/fd/$fd ] && echo $fd; done"
 
     for extra in ([], ["x"] * 9_500):
@@ -154,7 +154,7 @@ def test_no_descriptor_reaches_the_command(run):
 
 
 def test_a_long_command_starts_like_a_short_one(run):
-    """With default signals, and with the same error if it does not exist."""
+    """It has default signals, and the same error if it does not exist."""
     long = ["x"] * 9_500
 
     execution = run("sh", "-c", "grep -E 'Sig(Ign|Blk)' /proc/self/status", "sh", *long)
@@ -193,7 +193,7 @@ def test_a_variable_cannot_add_an_option(run):
 
 
 def test_python_is_the_running_one_with_its_packages(run):
-    """With what it needs of the machine: locks, temporary files, its own loopback."""
+    """It has what Python needs: locks, temporary files and its own loopback interface."""
     script = """
 import attrs, multiprocessing, pytest, socket, sys, tempfile
 multiprocessing.Lock()
@@ -221,7 +221,7 @@ def test_the_network_is_shared_only_on_request(run, network, answer):
 
 
 def test_readable_paths_can_only_be_read(run, tmp_path, monkeypatch):
-    """A folder or a file, also given by a relative path, at its own place."""
+    """They are files or folders, may be relative, and keep their place."""
     toolchain = tmp_path / "toolchain"
     toolchain.mkdir()
     (toolchain / "tool").write_text("tool")
@@ -245,7 +245,7 @@ def test_files_in_memory_are_bounded(run):
 
 
 def test_every_option_is_in_the_identity(bubblewrap):
-    """Results with different options are kept apart."""
+    """Results with different options are cached separately."""
     options = [
         {},
         {"network": True},
@@ -264,7 +264,7 @@ def test_every_option_is_in_the_identity(bubblewrap):
 
 
 def test_the_identity_changes_with_readable_paths(bubblewrap, tmp_path):
-    """If a toolchain is replaced, extended or removed."""
+    """A toolchain may be replaced, extended or removed."""
     tools = tmp_path / "tools"
     tools.mkdir()
     sandbox = bubblewrap(readable=[tools])
@@ -290,7 +290,7 @@ def test_a_command_cannot_imitate_bubblewrap(run):
 
 
 def test_a_missing_bubblewrap_is_the_sandboxs_failure(bubblewrap, tmp_path, monkeypatch):
-    """For a run and for the identity."""
+    """This holds for a run and for the identity."""
     monkeypatch.setenv("PATH", "/nowhere")
 
     with pytest.raises(SandboxError, match="not installed"):
@@ -309,7 +309,7 @@ def test_a_missing_bubblewrap_is_the_sandboxs_failure(bubblewrap, tmp_path, monk
     ],
 )
 def test_a_bubblewrap_that_fails_is_the_sandboxs_failure(run, fake, script, problem):
-    """Such as without namespaces: the command was not run."""
+    """One cause is missing namespaces; the command was not run."""
     fake(script)
 
     with pytest.raises(SandboxError, match="bubblewrap failed") as caught:
@@ -341,7 +341,7 @@ def test_a_readable_path_that_is_missing_is_named(run):
 
 @pytest.mark.parametrize("arguments", [0, 9000], ids=["short", "long"])
 def test_a_hidden_program_is_distinguished_from_a_missing_one(run, tmp_path, arguments):
-    """Given by its path or its name; the error mentions `readable`."""
+    """It may be given by path or name; the error mentions `readable`."""
     folder = tmp_path / "toolchain"
     folder.mkdir()
     (folder / "tool").write_text("#!/bin/sh\necho here\n")
@@ -397,7 +397,7 @@ def test_a_kill_from_outside_is_the_sandboxs_failure(run, survivors, victim):
 
 
 def test_a_stopped_supervisor_means_a_timeout(run, survivors, monkeypatch):
-    """Some time after the deadline; the cause is unknown."""
+    """The timeout comes some time after the deadline; the cause is unknown."""
     monkeypatch.setattr("cooperbench_eval.processes.supervision._PATIENCE_SECONDS", 0.3)
     word = f"word-{uuid.uuid4()}"
 
@@ -412,7 +412,7 @@ def test_a_stopped_supervisor_means_a_timeout(run, survivors, monkeypatch):
 
 
 def test_it_dies_with_its_supervisor(bubblewrap, survivors, tmp_path):
-    """Even if the caller is stopped."""
+    """This holds even if the caller is stopped."""
     word = f"word-{uuid.uuid4()}"
     command = ("sh", "-c", "sleep 60; :", word)
     write_call(tmp_path, call_sandbox, (bubblewrap(), command, tmp_path, tmp_path, ()), {})

@@ -1,4 +1,4 @@
-"""The sandbox of bubblewrap keeps the laws of every sandbox, and isolates."""
+"""The sandbox of bubblewrap satisfies the laws for every sandbox, and isolates."""
 
 import os
 from typing import ClassVar
@@ -8,7 +8,7 @@ from sandbox_conformance import HostedLaws, OwnLaws
 
 
 class TestBubblewrap(HostedLaws, OwnLaws):
-    """Processes of this machine in namespaces of their own."""
+    """Processes of this machine in separate namespaces."""
 
     isolates: ClassVar[bool] = True
     parallel_runs: ClassVar[int] = 100 if "CI" in os.environ else 40
@@ -16,5 +16,5 @@ class TestBubblewrap(HostedLaws, OwnLaws):
 
     @pytest.fixture
     def sandbox(self, bubblewrap):
-        """Return one with nothing set."""
+        """Return one with default options."""
         return bubblewrap()

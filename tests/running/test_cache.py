@@ -1,4 +1,4 @@
-"""Results are found by what they depend on, by many processes and after crashes."""
+"""A cache finds results by their inputs, also from many processes and after crashes."""
 
 import multiprocessing
 import os
@@ -24,12 +24,12 @@ RESULT = ce.TestResult(status="failed", cases=[ce.TestCase(id="t", status="faile
 
 @pytest.fixture(params=["memory", "file"])
 def cache(request, tmp_path):
-    """Return a cache of either kind."""
+    """Return a cache in memory and one on disk."""
     return ce.ResultCache(tmp_path / "new" / "cache.sqlite" if request.param == "file" else None)
 
 
-def test_what_was_kept_is_found(cache):
-    """A result is found under its own key, after others were added, and in its newest version."""
+def test_a_kept_result_is_found(cache):
+    """A result is found under its key after others were added; the newest version counts."""
     cache.put("one", RESULT)
     cache.put("two", ce.TestResult(status="passed"))
     cache.put("two", ce.TestResult(status="timed_out"))
@@ -41,14 +41,14 @@ def test_what_was_kept_is_found(cache):
 
 @given(result=run_results())
 def test_every_result_comes_back_equal(result, tmp_path_factory):
-    """With its repeats, policies and cases."""
+    """Repeats, policies and cases are kept."""
     for cache in (ce.ResultCache(), ce.ResultCache(tmp_path_factory.mktemp("c") / "cache")):
         cache.put("key", result)
 
         assert cache.get("key") == result
 
 
-def test_a_key_tells_all_that_differs():
+def test_different_inputs_have_different_keys():
     """Order, nesting and the kind of each value make a difference."""
     facts = [
         (),
@@ -69,7 +69,7 @@ def test_a_key_tells_all_that_differs():
 
 
 def test_a_cache_in_memory_arrives_empty_and_one_on_disk_is_shared(tmp_path):
-    """When it is pickled for another process."""
+    """This concerns a cache that is pickled for another process."""
     memory, disk = ce.ResultCache(), ce.ResultCache(tmp_path / "cache")
     for each in (memory, disk):
         each.put("key", RESULT)
@@ -146,7 +146,7 @@ def test_a_row_that_cannot_be_read_counts_as_absent(tmp_path, text, packed):
     assert cache.get("key") is None
 
 
-def test_a_new_file_is_made_by_all_who_ask_at_once(tmp_path):
+def test_concurrent_caches_can_create_one_file(tmp_path):
     """Each of many caches on one new file works, whichever creates the file."""
     everybody = threading.Barrier(8)
 
@@ -159,7 +159,7 @@ def test_a_new_file_is_made_by_all_who_ask_at_once(tmp_path):
             assert list(pool.map(ask, [tmp_path / f"{number}.sqlite"] * 8)) == [None] * 8
 
 
-def test_threads_that_ask_at_once_make_it_once(cache):
+def test_concurrent_threads_compute_a_result_once(cache):
     """The others wait for the first; threads that ask for another key do not."""
     made = []
 
@@ -178,8 +178,8 @@ def test_threads_that_ask_at_once_make_it_once(cache):
     assert len(made) == 2
 
 
-def test_what_is_not_to_be_kept_is_made_again(cache):
-    """An error while a result is made releases the key."""
+def test_a_result_that_is_not_kept_is_computed_again(cache):
+    """An error during the computation releases the key."""
 
     def fail():
         raise ce.SandboxError("gone")
@@ -192,7 +192,7 @@ def test_what_is_not_to_be_kept_is_made_again(cache):
 
 
 def test_memory_is_bounded(monkeypatch):
-    """The results that were used last are kept."""
+    """The most recently used results are kept."""
     monkeypatch.setattr("cooperbench_eval.running.cache._MEMORY_LIMIT", 2000)
     cache = ce.ResultCache()
     for number in range(50):
@@ -207,7 +207,7 @@ def test_memory_is_bounded(monkeypatch):
 
 
 @pytest.mark.parametrize("kind", ["no database", "folder"])
-def test_what_is_no_cache_is_an_error(tmp_path, kind):
+def test_a_file_that_is_not_a_cache_is_an_error(tmp_path, kind):
     """The error names the file, which is not changed."""
     file = tmp_path / "cache"
     if kind == "folder":

@@ -1,4 +1,4 @@
-"""Which part of a long output is kept."""
+"""The part of a long output that is kept."""
 
 import tracemalloc
 
@@ -30,7 +30,7 @@ def test_long_output_keeps_both_ends_and_counts_the_rest(piece_size):
 
 
 def test_memory_is_bounded_by_the_limit():
-    """A hundred megabytes need little more memory than the limit."""
+    """An output of 100 MB needs little more memory than the limit."""
     capture, piece = Capture(1000), b"x" * 1000
     tracemalloc.start()
 
@@ -42,8 +42,8 @@ def test_memory_is_bounded_by_the_limit():
     assert peak < 50_000
 
 
-def test_nothing_need_be_kept():
-    """With a limit of zero, only the line with the count is left."""
+def test_the_limit_may_be_zero():
+    """Only the line with the count is left then."""
     capture = Capture(0)
 
     capture.feed(b"abc")

@@ -21,7 +21,7 @@ def header(name="toy", source="unittests src/lib.rs"):
 
 
 def result(passed=0, failed=0, ignored=0, measured=0):
-    """Return the line in which libtest sums up."""
+    """Return libtest's summary line."""
     verdict = "FAILED" if failed else "ok"
     counts = f"{passed} passed; {failed} failed; {ignored} ignored; {measured} measured"
     return f"test result: {verdict}. {counts}; 0 filtered out; finished in 0.00s"
@@ -41,8 +41,8 @@ def read(tmp_path):
 # --- live -------------------------------------------------------------------
 
 
-def test_every_way_to_end_has_its_status(run_suite):
-    """Every test of every program, by its source; a program that ends early is an error."""
+def test_every_outcome_has_its_status(run_suite):
+    """Tests are named by program and source; a program that ends early is an error."""
     command = (*CARGO_TEST, "--no-fail-fast")
 
     found = run_suite(toys.RUST, command, framework="cargo", env=toys.rust_environment())
@@ -62,7 +62,7 @@ def test_library_and_integration_tests_add_up(run_suite):
     }
 
 
-def test_what_does_not_compile_failed(run_suite):
+def test_code_that_does_not_compile_failed(run_suite):
     """The package is the case."""
     files = GOOD | {"src/lib.rs": "fn f( {\n"}
 
@@ -72,7 +72,7 @@ def test_what_does_not_compile_failed(run_suite):
     assert toys.statuses(found.cases) == {"toy": "error"}
 
 
-def test_code_that_ends_the_tests_early_is_no_pass(run_suite):
+def test_code_that_ends_the_tests_early_does_not_pass(run_suite):
     """A test that exits with 0 stops the others, and cargo accepts it."""
     files = GOOD | {"tests/quit.rs": toys.RUST["tests/quit.rs"]}
 
@@ -82,7 +82,7 @@ def test_code_that_ends_the_tests_early_is_no_pass(run_suite):
     assert found.status is TestStatus.INCONCLUSIVE
 
 
-def test_dots_are_not_believed(run_suite):
+def test_dots_are_not_trusted(run_suite):
     """With `-q` no test is named, and a number is easily forged."""
     command = (*CARGO_TEST, "--lib", "-q")
 
@@ -102,7 +102,7 @@ def test_a_recorded_output_is_read(read, ending):
     assert toys.statuses(read(*ending.join(lines).split("\n"), exit_code=101)) == toys.RUST_CASES
 
 
-def test_colours_are_looked_through(read):
+def test_colours_are_ignored(read):
     """`--color always` makes no difference."""
     ok = "\x1b[32mok\x1b(B\x1b[m"
     lines = ("running 1 test", f"test a ... {ok}", result(1).replace("ok", ok, 1))
@@ -125,8 +125,8 @@ def test_two_runs_in_one_log_add_up(read):
     ]
 
 
-def test_a_count_of_anybody_else_is_no_result(read):
-    """Such a line counts only if it is the last line of a program without libtest."""
+def test_a_count_without_libtest_must_be_the_last_line(read):
+    """A similar line elsewhere in the output of a program without libtest does not count."""
     libtest = (header(), "running 1 test", "9 passed, 0 failed", "test a ... ok", result(1))
 
     assert toys.statuses(read(*libtest, "9 passed, 0 failed")) == {"toy src/lib.rs::a": "passed"}
@@ -134,7 +134,7 @@ def test_a_count_of_anybody_else_is_no_result(read):
         read("9 passed, 0 failed, 0 skipped")
 
 
-def test_what_a_failed_test_printed_is_no_program(read):
+def test_a_failed_tests_output_does_not_name_programs(read):
     """Lines in its output that look like a program's are ignored."""
     found = read(
         "running 1 test",
@@ -149,7 +149,7 @@ def test_what_a_failed_test_printed_is_no_program(read):
     assert toys.statuses(found) == {"a": "failed"}
 
 
-def test_each_kind_of_line_is_known(read):
+def test_each_kind_of_line_is_read(read):
     """Panics, reasons, benchmarks, times and long runs are all read."""
     found = read(
         header(),
@@ -173,7 +173,7 @@ def test_each_kind_of_line_is_known(read):
     ]
 
 
-def test_tests_of_one_name_in_two_programs_are_two(read):
+def test_tests_of_one_name_in_two_programs_are_distinct(read):
     """The id contains the program and its source, but not the hash."""
     one = ("running 1 test", "test a ... ok", result(1))
     found = read(header(), *one, header("toy", "unittests src/main.rs"), *one, header("it"), *one)
@@ -181,7 +181,7 @@ def test_tests_of_one_name_in_two_programs_are_two(read):
     assert len(found) == 3
 
 
-def test_compile_errors_in_a_run_that_ended_well_are_somebodys_words(read):
+def test_compile_errors_in_a_successful_run_are_ignored(read):
     """Cargo prints such a line itself only if it fails."""
     error = "error: could not compile `x` (lib test) due to 1 previous error; 2 warnings emitted"
     good = ("running 1 test", error, "test a ... ok", result(1))
@@ -209,7 +209,7 @@ def test_compile_errors_in_a_run_that_ended_well_are_somebodys_words(read):
     ],
     ids=range(13),
 )
-def test_what_contradicts_itself_is_unreadable(read, lines):
+def test_contradictory_output_is_unreadable(read, lines):
     """Summaries without lines, lines without summaries, and wrong totals are refused."""
     with pytest.raises(UnreadableResultError):
         read(*lines)

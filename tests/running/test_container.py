@@ -71,13 +71,13 @@ def run(sandbox, places):
 
 @pytest.fixture
 def word():
-    """Return a word by which to know a test's processes."""
+    """Return a word that identifies a test's processes."""
     return f"word-{uuid.uuid4()}"
 
 
 @pytest.fixture
 def leftovers(find_containers):  # noqa: F811
-    """Return a function that names the containers that are left, once there was time."""
+    """Return a function that waits a while and names the containers that are left."""
 
     def find(within_seconds=0.0):
         deadline = time.monotonic() + within_seconds
@@ -90,7 +90,7 @@ def leftovers(find_containers):  # noqa: F811
 
 @pytest.fixture
 def start_caller(sandbox, tmp_path, find_containers, word):  # noqa: F811
-    """Return a function that starts a process which makes containers, and waits for one."""
+    """Return a function that starts a process which makes containers, and awaits one."""
     callers = []
 
     def start(script, *, containers=1):
@@ -252,7 +252,7 @@ def test_an_image_without_the_shell_is_an_error(run):
 @pytest.mark.long
 @pytest.mark.parametrize("shell", ["/bin/sh", "/bin/ash"])
 def test_a_started_command_cannot_pretend_that_it_did_not_start(run, shell, monkeypatch):
-    """Neither by its exit status nor by any output."""
+    """Neither its exit status nor its output can show that."""
     monkeypatch.setattr("secrets.token_hex", lambda: "secret-word")
     script = "cat /proc/*/cmdline /proc/*/environ; env; set; cat $HOME/../*; exit 127"
 
@@ -267,7 +267,7 @@ def test_a_started_command_cannot_pretend_that_it_did_not_start(run, shell, monk
 
 @pytest.mark.long
 def test_a_missing_image_is_the_callers_mistake(engine, places):  # noqa: F811
-    """Unless it may be fetched and its registry cannot be reached."""
+    """It is not if the image may be pulled but its registry cannot be reached."""
     tree, scratch = places
     absent = ContainerSandbox(image="localhost:1/no-such/image:1", pull=False)
 
@@ -283,7 +283,7 @@ def test_a_missing_image_is_the_callers_mistake(engine, places):  # noqa: F811
 
 
 class Registry:
-    """Stands for an engine's client, and counts how often it is to pull what it cannot."""
+    """Stands in for an engine's client, and counts attempts to pull a missing image."""
 
     def __init__(self, *steps):
         self.hooks = {"response": []}
@@ -313,7 +313,7 @@ class Registry:
     ids=["docker", "podman", "stream", "short", "pulled"],
 )
 def test_an_image_that_no_registry_has_is_the_callers_mistake(step):
-    """For any wording of the engine or registry: a retry is useless."""
+    """This holds for any wording of the engine or registry: a retry is useless."""
     client = Registry({"status": "looking"}, step)
 
     with pytest.raises(TestRunError, match="there is no image any:1") as caught:
@@ -347,7 +347,7 @@ def test_an_unreachable_registry_is_asked_once_a_minute(step, monkeypatch):
 
 
 def test_an_engine_that_does_not_answer_is_the_sandboxs_failure(places):
-    """For every request; the error can be pickled."""
+    """This holds for every request; the error can be pickled."""
     tree, scratch = places
     sandbox = ContainerSandbox(image="any", base_url=ABSENT)
 
@@ -368,7 +368,7 @@ def test_a_missing_sdk_is_the_sandboxs_failure(monkeypatch):
         _ = ContainerSandbox(image="any").identity
 
 
-def test_identity_is_the_images_digest_and_what_may_change_a_verdict(sandbox):
+def test_the_identity_has_the_digest_and_options_that_affect_verdicts(sandbox):
     """Names do not count; limits, the network and the user do."""
     digest = next(word for word in sandbox.identity.split() if word.startswith("sha256:"))
 
@@ -441,7 +441,7 @@ def test_files_that_confuse_an_engine_do_no_harm(run, places, leftovers, script)
 
 @pytest.mark.long
 def test_the_files_copied_back_are_bounded(run, places, monkeypatch):
-    """By their number and by their size; the others are left out."""
+    """Their number and size are limited; the others are left out."""
     _, scratch = places
     script = f"cd {scratch}; for n in 1 2 3 4 5; do head -c 1000 /dev/zero >$n; done"
     for bounds in (Bounds(files=2, size=10_000), Bounds(files=10, size=2_500)):
@@ -677,7 +677,7 @@ def watchdogs_of(word):
 
 
 def alive(process_ids):
-    """Whether any of these is alive."""
+    """Return whether any of these is alive."""
     return any(Path(f"/proc/{each}").exists() for each in process_ids)
 
 

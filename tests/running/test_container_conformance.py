@@ -1,4 +1,4 @@
-"""The container sandbox keeps the laws of every sandbox, on a bare image."""
+"""The container sandbox satisfies the laws for every sandbox, on a bare image."""
 
 import time
 from typing import ClassVar
@@ -28,16 +28,16 @@ class TestContainer(OwnLaws):
 
     @pytest.fixture(autouse=True)
     def take_engine(self, find_containers):  # noqa: F811
-        """Keep what finds containers, to look for what is left."""
+        """Keep the function that finds leftover containers."""
         self.find_containers = find_containers
 
     @pytest.fixture
     def sandbox(self, bare_image):  # noqa: F811
-        """Return one with nothing set."""
+        """Return one with default options."""
         return ContainerSandbox(image=bare_image, pull=False)
 
     def leftovers(self):
-        """List the containers that are left, once the watchdog had its time."""
+        """List the containers that are left after the watchdog had time to act."""
         deadline = time.monotonic() + self.patience_seconds
         while (found := self.find_containers()) and time.monotonic() < deadline:
             time.sleep(0.1)

@@ -1,4 +1,4 @@
-"""The kernel's count of what it killed, where the engine does not tell."""
+"""The kernel's count of killed processes, for engines that do not report it."""
 
 import os
 
@@ -57,7 +57,7 @@ def test_both_kinds_of_groups_are_read(watch, tmp_path, groups, file):
 
 @pytest.mark.parametrize("groups", ["9:memory:/another\n0::/another\n", f"0::/x/{CONTAINER}\n", ""])
 def test_a_process_of_another_machine_has_no_count(watch, groups):
-    """Its number may be another process's here, or its group may have no count."""
+    """Its number may belong to another process here, or its group may have no count."""
     watched = watch(groups, {"another/memory.events": "oom_kill 7\n"})
 
     assert watched.kills() == 0

@@ -1,4 +1,4 @@
-"""A task image like the benchmark's is used as it is: its script, its repository, its Python."""
+"""A task image like the benchmark's is used unchanged: script, repository and Python."""
 
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
@@ -59,7 +59,7 @@ def sandbox(task_image):  # noqa: F811
 
 @pytest.fixture
 def base(task_image, tmp_path):  # noqa: F811
-    """Return the base commit, out of the image."""
+    """Return the base commit from the image."""
     return Snapshot.from_repo(repository_from_image(task_image, tmp_path / "kept"), "HEAD")
 
 
@@ -219,7 +219,7 @@ def test_only_history_is_copied(import_image, tmp_path):  # noqa: F811
 
 
 def test_a_path_without_a_repository_is_an_error(import_image, tmp_path):  # noqa: F811
-    """No folder, a file or a link in its place, or a folder without a history."""
+    """The folder may be missing, a file, a link or without a history."""
     root = tmp_path / "root"
     for name in ("file", "link", "folder/.git", "none"):
         (root / name).mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""Which changed files control a test run, and which changes remain without them."""
+"""Changed files that control a test run, and the changes that remain without them."""
 
 import pytest
 from hypothesis import example, given
@@ -80,12 +80,12 @@ def taken(files, roots=(), words=(), tests=()):
         "conftest.py/anything",
     ],
 )
-def test_what_steers_a_run_is_taken_out(path):
-    """Whether the file is new, changed, or replaces another one."""
+def test_files_that_control_a_run_are_removed(path):
+    """The file may be new, changed, or a replacement of another one."""
     assert taken({path: "evil\n", "src/p/__init__.py": "new\n"}) == (path,)
 
 
-def test_a_deletion_steers_too():
+def test_a_deletion_can_control_a_run():
     """Without its conftest.py a suite may run something else."""
     assert taken({"conftest.py": None}) == ("conftest.py",)
 
@@ -106,7 +106,7 @@ def test_a_deletion_steers_too():
         ("p.py", "no name that a run needs\n"),
     ],
 )
-def test_what_does_not_steer_stays(path, text):
+def test_other_files_are_kept(path, text):
     """A dependency that a feature adds is allowed."""
     assert taken({path: text}, roots=("src",)) == ()
 
@@ -138,7 +138,7 @@ def test_what_does_not_steer_stays(path, text):
         ("package.json", "{"),
     ],
 )
-def test_the_part_of_a_file_that_steers_decides(path, text):
+def test_only_the_controlling_part_of_a_file_counts(path, text):
     """A file that cannot be parsed is removed too."""
     assert taken({path: text}) == (path,)
 
@@ -154,13 +154,13 @@ def test_the_part_of_a_file_that_steers_decides(path, text):
         "hypothesis.py",
     ],
 )
-def test_a_module_that_hides_one_the_run_needs_is_taken_out(path):
-    """It would be imported in place of the other, from any import root."""
+def test_a_module_that_hides_one_the_run_needs_is_removed(path):
+    """It would be imported instead of the other, from any import root."""
     assert taken({path: "evil\n"}, roots=("src",)) == (path,)
 
 
-def test_a_link_in_place_of_settings_steers():
-    """Whatever the link points at."""
+def test_a_link_in_place_of_settings_controls_a_run():
+    """The target of the link does not matter."""
     changes = Changes({"setup.cfg": Entry(b"elsewhere", 0o120000)})
 
     assert put_back(BASE, changes) == (Changes(), ("setup.cfg",))
@@ -177,14 +177,14 @@ def test_a_link_in_place_of_settings_steers():
         ("README.md", "run pytest\n", False),
     ],
 )
-def test_code_that_names_a_framework_is_told(path, text, named):
+def test_code_that_names_a_framework_is_reported(path, text, named):
     """This is a hint for the reader, not a verdict; tests and texts may name frameworks."""
     changes = Changes({path: Entry(text.encode())})
 
     assert files_that_name_a_framework(BASE, changes) == ((path,) if named else ())
 
 
-def test_what_named_it_before_is_no_trace():
+def test_old_lines_that_name_a_framework_do_not_count():
     """Only new lines count."""
     base = Snapshot.from_files({"a.py": b"import pytest\n"})
     changes = Changes({"a.py": Entry(b"import pytest\nnew = 1\n"), "gone.py": None})
@@ -205,7 +205,7 @@ _FILES = st.none() | st.builds(
 
 
 def lines_that_name_a_framework(entry):
-    """Find them in the simplest way: search the whole file."""
+    """Find these lines the simplest way: search the whole file."""
     if entry is None or not entry.mode.is_regular:
         return set()
     found = _FRAMEWORK_WORDS.finditer(entry.data)
@@ -220,8 +220,8 @@ def lines_that_name_a_framework(entry):
 
 @example(None, Entry(b"one\npytest\ntwo\n"))
 @given(_FILES, _FILES)
-def test_looking_at_new_lines_alone_finds_the_same(before, after):
-    """As a search of both files, minus the lines that the old file has."""
+def test_searching_only_new_lines_finds_the_same(before, after):
+    """The result equals a search of both files, minus the lines of the old file."""
     base = Snapshot.from_files({"a.py": before} if before else {})
 
     named = files_that_name_a_framework(base, Changes({"a.py": after}))
@@ -241,7 +241,7 @@ def test_looking_at_new_lines_alone_finds_the_same(before, after):
         ("tests/test_a.py", ("pytest", "tests/test_a.py"), False),
     ],
 )
-def test_scripts_that_run_the_tests_are_the_bases(path, words, named):
+def test_scripts_that_run_the_tests_come_from_the_base(path, words, named):
     """Scripts named by a command or through package.json; test files belong to the suite."""
     assert taken({path: "exit 0\n"}, words=words) == ((path,) if named else ())
 
@@ -256,8 +256,8 @@ def test_scripts_that_run_the_tests_are_the_bases(path, words, named):
         ("t/test_new/data.txt", False),
     ],
 )
-def test_a_module_that_hides_a_test_is_taken_out(path, hides):
-    """It would be imported in place of the benchmark's file."""
+def test_a_module_that_hides_a_test_is_removed(path, hides):
+    """It would be imported instead of the benchmark's file."""
     assert taken({path: "def test_new(): pass\n"}, tests=["t/test_new.py"]) == (
         (path,) if hides else ()
     )

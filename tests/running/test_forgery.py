@@ -1,7 +1,7 @@
 """Patches that forge a verdict end as failed or inconclusive, never as passed.
 
-Each takes the place of an agent's patch: the code under test returns the wrong answer,
-and other files or code of the patch try to make the benchmark's test pass anyway.
+Each replaces an agent's patch: the code under test returns the wrong answer, and other
+files or code of the patch try to make the benchmark's test pass anyway.
 """
 
 import pytest
@@ -131,7 +131,7 @@ def one_runner():
 
 
 @pytest.mark.parametrize("name", IN_STEERING_FILES)
-def test_files_that_steer_the_run_have_no_say(name, one_runner):
+def test_files_that_control_the_run_have_no_effect(name, one_runner):
     """The base's version of them is restored, and the report names them."""
     result = run(IN_STEERING_FILES[name], runner=one_runner)
 
@@ -175,7 +175,7 @@ def test_code_under_test_cannot_pass_by_itself(name):
     assert not result.restored_files
 
 
-def test_the_runners_script_is_the_bases_for_the_next_run():
+def test_an_overwritten_script_is_restored_for_the_next_run():
     """A file that a run overwrites is restored after the run."""
     script = ("sh", "run_tests.sh")
     suite = TestSuite(command=script, patch=TESTS, env=dict(SUITE.env), timeout_seconds=30)
@@ -189,7 +189,7 @@ def test_the_runners_script_is_the_bases_for_the_next_run():
     assert sorted(case.status for case in second.cases) == ["failed", "passed", "passed"]
 
 
-def test_a_script_that_runs_the_tests_is_the_bases():
+def test_a_script_that_runs_the_tests_comes_from_the_base():
     """A patch to the script is removed, like a patch to any file that controls the run."""
     suite = TestSuite(
         command=("sh", "run_tests.sh"), patch=TESTS, env=dict(SUITE.env), timeout_seconds=30
@@ -200,7 +200,7 @@ def test_a_script_that_runs_the_tests_is_the_bases():
     assert (result.status, result.restored_files) == (TestStatus.FAILED, ("run_tests.sh",))
 
 
-def test_a_tree_that_hides_a_test_from_its_framework_is_found_out():
+def test_a_tree_that_hides_a_test_from_its_framework_is_detected():
     """The required tests are also looked up in the base, where the agent changed nothing."""
     base = Snapshot.from_files(
         {
@@ -227,7 +227,7 @@ def test_a_tree_that_hides_a_test_from_its_framework_is_found_out():
     assert forged.missing_tests == ("pkg.test_new.New.test_new",)
 
 
-def test_a_word_in_data_excuses_no_skip():
+def test_a_word_in_data_does_not_excuse_a_skip():
     """Only the test's own file, and files that control it, may provide for a skip."""
     data = Changes.between(
         BASE, BASE.overlay(Changes({"tests/data.txt": Entry(b"never skip a test\n")}))
@@ -239,8 +239,8 @@ def test_a_word_in_data_excuses_no_skip():
     assert run({"src/product.py": skipping}, suite).status is TestStatus.INCONCLUSIVE
 
 
-def test_a_test_that_asks_to_be_skipped_or_to_fail_may():
-    """The benchmark's own file says so."""
+def test_a_test_may_declare_a_skip_or_an_expected_failure():
+    """The benchmark's own file declares it."""
     text = b"""\
 import pytest
 @pytest.mark.skip
@@ -300,7 +300,7 @@ def test_required_tests_can_be_named_or_waived():
     assert waived.status is TestStatus.PASSED
 
 
-def test_what_nothing_in_the_process_can_prevent_leaves_a_trace():
+def test_an_unpreventable_forgery_leaves_a_trace():
     """Code that knows the new test's name can write a whole result; the report hints at it."""
     forged = FORGE_RESULT.replace("test_old", "test_new")
     changes = Changes({"src/product.py": Entry(forged.encode())})

@@ -31,7 +31,7 @@ def read(tmp_path):
 
 
 @pytest.mark.parametrize("command", [GO_TEST, ("sh", "-c", "echo begun; go test ./...")])
-def test_every_way_to_end_has_its_status(run_suite, command):
+def test_every_outcome_has_its_status(run_suite, command):
     """Subtests count and their parents do not; build failures and panics are errors."""
     result = run_suite(toys.GO, command, framework="go", env=toys.go_environment())
 
@@ -44,7 +44,7 @@ def test_every_way_to_end_has_its_status(run_suite, command):
     assert messages["good.TestDouble"] == ""
 
 
-def test_results_that_go_kept_count(run_suite):
+def test_results_that_go_cached_count(run_suite):
     """A cached package counts like one that ran; its log is ignored."""
     twice = ("sh", "-c", "go test ./... >first && go test ./...")
 
@@ -56,15 +56,15 @@ def test_results_that_go_kept_count(run_suite):
     assert (result.passed_tests, result.failed_tests, result.error_tests) == (6, 0, 0)
 
 
-def test_no_tests_to_run_is_no_pass(run_suite):
-    """A package whose test files contain no test succeeds, and shows nothing."""
+def test_a_run_without_tests_does_not_pass(run_suite):
+    """A package without tests succeeds, but that shows nothing."""
     result = run_suite(EMPTY, GO_TEST, framework="go", env=toys.go_environment())
 
     assert result.status is TestStatus.NO_TESTS
     assert "no tests to run" in result.output
 
 
-def test_code_that_ends_the_tests_early_is_no_pass(run_suite):
+def test_code_that_ends_the_tests_early_does_not_pass(run_suite):
     """A `TestMain` that exits with 0 keeps a test of the patch from running."""
     files = {path: text for path, text in toys.GO.items() if path.startswith(("go.", "mainexit"))}
 
@@ -84,8 +84,8 @@ def test_recorded_results_are_read(read, version):
     assert toys.statuses(cases) == toys.GO_CASES
 
 
-def test_what_did_not_end_is_an_error(read):
-    """A test that began without an event for its end, and a package."""
+def test_a_test_without_an_end_is_an_error(read):
+    """The same holds for a package without an event for its end."""
     cases = read(
         events(("p", "start"), ("p", "run", "TestA"), ("p", "pass", "TestB"), ("q", "start"))
     )
@@ -109,7 +109,7 @@ def test_a_second_run_that_did_not_end_is_an_error(read):
     assert toys.statuses(cases) == {"p.T": "error"}
 
 
-def test_what_is_no_event_is_left_aside(read):
+def test_lines_that_are_not_events_are_ignored(read):
     """A script may print anything around the events, even JSON."""
     noise = b'FAIL\nok  \tp\t0.1s\n{"Path": "p"}\n404 error\nTests: 999 passed\n[1]\n'
     cases = read(noise + events(("p", "pass", "TestA"), ("p", "pass")) + b"\n" + noise)
@@ -134,7 +134,7 @@ def test_what_is_no_event_is_left_aside(read):
     ],
     ids=range(11),
 )
-def test_what_is_no_result_is_unreadable(read, data):
+def test_an_invalid_result_is_unreadable(read, data):
     """Cut, mistyped, very long and very deep events raise one kind of error."""
     with pytest.raises(UnreadableResultError):
         read(data)
@@ -154,8 +154,8 @@ def test_what_is_no_result_is_unreadable(read, data):
         (("sh", "-c", "go test"), {}, ("sh", "-c", "go test"), "-json"),
     ],
 )
-def test_events_are_asked_for_once(tmp_path, command, env, asked, flags):
-    """With a flag if the command is `go test`, through the environment if not."""
+def test_events_are_requested_once(tmp_path, command, env, asked, flags):
+    """A flag requests them for `go test`, the environment for other commands."""
     launch = GO_READER.launch(command, env, tmp_path)
 
     assert launch.command[-len(asked) :] == asked
@@ -191,7 +191,7 @@ MODULE = {"go.mod": "module example.com/toy\n\ngo 1.18\n"}
 
 
 def test_added_tests_are_required():
-    """Functions with the name and signature of a test, in whatever package."""
+    """Added tests are functions with a test's name and signature, in any package."""
     files = MODULE | {"a/b/x_test.go": TESTS, "x_test.go": TESTS, "x.go": TESTS}
 
     names = toys.required("go", GO_TEST, files)
@@ -200,7 +200,7 @@ def test_added_tests_are_required():
     assert names == tuple(f"{each}.{n}" for each in folders for n in ("TestNew", "Test_under"))
 
 
-def test_only_what_changed_is_required():
+def test_only_changed_tests_are_required():
     """A test that was in the file before is not required."""
     before = MODULE | {"x_test.go": TESTS}
     after = MODULE | {"x_test.go": TESTS.replace("tt *testing.T) {}", "tt *testing.T) { }")}
@@ -238,7 +238,7 @@ def test_nothing_is_required_of_a_command_that_selects(command):
     ],
 )
 def test_a_folder_that_is_named_is_run(command):
-    """By its own path, or together with all others."""
+    """It may be named by its own path or included by a pattern."""
     assert toys.required("go", command, MODULE | {"a/x_test.go": TESTS}) != ()
 
 
@@ -253,8 +253,8 @@ def test_a_folder_that_is_named_is_run(command):
         ("cd a && go test -run TestNew", "example.com/toy/a.TestOld", False),
     ],
 )
-def test_of_a_script_the_result_says_which_packages_it_ran(script, case, found):
-    """Unless the script's text selects among the tests."""
+def test_a_scripts_result_says_which_packages_it_ran(script, case, found):
+    """This does not hold if the script's text selects among the tests."""
     files = MODULE | {"a/x_test.go": TESTS, "run.sh": script + "\n"}
     cases = [TestCase(id=case, status=TestCaseStatus.PASSED)]
     commands = [("./run.sh",), ("sh", "-c", script), ("timeout", "9", *script.split())]
@@ -279,7 +279,7 @@ def test_of_a_script_the_result_says_which_packages_it_ran(script, case, found):
     ],
 )
 def test_nothing_is_required_of_a_file_that_may_be_left_out(files):
-    """Files for another system, with a build tag, hidden, or of another module."""
+    """Such files are for another system, have a build tag, are hidden or in another module."""
     assert toys.required("go", GO_TEST, MODULE | files) == ()
 
 

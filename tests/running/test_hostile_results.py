@@ -64,8 +64,8 @@ def read_any(tmp_path_factory):
     return read
 
 
-def believed(read, data):
-    """Return the cases of a result; none if it is not believed."""
+def trusted(read, data):
+    """Return the cases of a result; none if it is not trusted."""
     try:
         cases = read(data)
     except UnreadableResultError:
@@ -84,9 +84,9 @@ def test_every_reader_is_tried():
 
 
 @EVERY
-def test_samples_are_believed(read_any, kind):
+def test_samples_are_trusted(read_any, kind):
     """The samples that other tests damage are valid results."""
-    assert all(believed(partial(read_any, kind), sample) for sample in SAMPLES[kind])
+    assert all(trusted(partial(read_any, kind), sample) for sample in SAMPLES[kind])
 
 
 @EVERY
@@ -94,15 +94,15 @@ def test_samples_are_believed(read_any, kind):
 def test_a_damaged_result_is_read_or_refused(read_any, kind, splice):
     """Only one kind of error is raised, and cases have valid, distinct ids."""
     for sample in SAMPLES[kind]:
-        believed(partial(read_any, kind), splice(sample))
+        trusted(partial(read_any, kind), splice(sample))
 
 
 @EVERY
 @given(random_bytes())
 def test_random_bytes_are_read_or_refused(read_any, kind, data):
-    """With any exit status."""
+    """The exit status does not matter."""
     for exit_code in (-9, 0, 1, 4, 5):
-        believed(partial(read_any, kind, exit_code=exit_code), data)
+        trusted(partial(read_any, kind, exit_code=exit_code), data)
 
 
 MANY = 20_000
@@ -124,17 +124,17 @@ LONG = {
 
 
 @pytest.mark.parametrize("data", LONG.values(), ids=LONG)
-def test_a_long_result_takes_no_long_time(read_any, data):
+def test_a_long_result_is_read_quickly(read_any, data):
     """Every reader reads or refuses up to a few megabytes in less than a second."""
     for kind in SAMPLES:
         started = time.process_time()
-        believed(partial(read_any, kind), data)
+        trusted(partial(read_any, kind), data)
         assert time.process_time() - started < 1.0, kind
 
 
 @pytest.mark.parametrize("seconds", ["-1", "1e999", "1e300", "true", '"1"', "null", "[]"])
-def test_a_senseless_time_is_none(read_any, seconds):
-    """A duration that is not a number, or is far too large, counts as zero."""
+def test_an_invalid_duration_counts_as_zero(read_any, seconds):
+    """An invalid duration is not a number or far too large."""
     event = f'{{"Action":"pass","Package":"p","Test":"T","Elapsed":{seconds}}}'
 
     (case, _) = read_any("go", event.encode())
@@ -162,8 +162,8 @@ def test_results_of_sessions_are_bounded_together(tmp_path):
         read_sessions(tmp_path / "gone", "a-", ".json")
 
 
-def test_a_file_that_the_tree_does_not_hold_goes_by_its_name():
-    """So ids do not depend on where a run took place."""
+def test_a_file_outside_of_the_tree_is_identified_by_its_name():
+    """Ids therefore do not depend on the place of a run."""
     tree = toys.tree({"a/b.js": ""})
 
     paths = ("/any/where/a/b.js", "a/b.js", "/any/dist/b.js", "/", "")

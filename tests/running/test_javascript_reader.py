@@ -62,8 +62,8 @@ def read(tmp_path):
 @live
 @BOTH
 @pytest.mark.parametrize("start", ["program", pytest.param("npm", marks=pytest.mark.long)])
-def test_every_way_to_end_has_its_status(run_suite, framework, start):
-    """Started directly or by npm; output of the tests is ignored."""
+def test_every_outcome_has_its_status(run_suite, framework, start):
+    """The runner may be started directly or by npm; output of the tests is ignored."""
     command = PROGRAMS[framework] if start == "program" else ("npm", "run", framework)
     setup = (("ln", "-s", str(Path(TOOLS).absolute()), "node_modules"),)
 
@@ -111,7 +111,7 @@ def test_recorded_results_are_read(tmp_path, recorded):
 
 
 def test_sessions_add_up(read):
-    """For example if one script runs two of them."""
+    """One script may run two of them, for example."""
     second = report("failed")
     second["testResults"][0]["name"] = "/tree/e2e/b.test.js"
 
@@ -125,13 +125,13 @@ def test_sessions_add_up(read):
     }
 
 
-def test_a_session_without_result_is_no_result(read):
-    """Even if another session wrote one: a program that ends early leaves its file empty."""
+def test_a_session_without_a_result_makes_the_run_unreadable(read):
+    """This holds even if another session wrote one: an early exit leaves an empty file."""
     with pytest.raises(UnreadableResultError, match="a session of jest wrote no result"):
         read(report("passed"), b"")
 
 
-def test_no_file_of_tests_is_no_broken_session(read):
+def test_a_session_without_test_files_is_not_broken(read):
     """Jest then prints a line of its own and writes nothing."""
     said = b"x\nNo tests found, exiting with code 1\n"
 
@@ -142,7 +142,7 @@ def test_no_file_of_tests_is_no_broken_session(read):
 
 
 def test_a_file_that_failed_without_a_test_is_an_error(read):
-    """For example in vitest, if a hook failed and all tests were skipped."""
+    """An example is vitest if a hook failed and all tests were skipped."""
     failed = report("skipped")
     failed["testResults"][0] |= {"status": "failed", "message": "\x1b[31mno\x1b[0m \ud800"}
 
@@ -181,13 +181,13 @@ BAD_TESTS = [{"ancestorTitles": [], "title": "t", "status": each} for each in ("
     ],
     ids=range(19),
 )
-def test_what_is_no_result_is_unreadable(read, data):
+def test_an_invalid_result_is_unreadable(read, data):
     """Foreign, mistyped, deep, endless and contradictory results raise one kind of error."""
     with pytest.raises(UnreadableResultError):
         read(data)
 
 
-def test_too_many_sessions_are_no_result(tmp_path):
+def test_too_many_sessions_are_unreadable(tmp_path):
     """Hostile code could write them to keep the reader busy."""
     sessions = {f"jest-{n}.json": json.dumps(report()).encode() for n in range(101)}
 
@@ -200,7 +200,7 @@ def test_too_many_sessions_are_no_result(tmp_path):
 
 @pytest.fixture
 def asked(run_suite, tmp_path):
-    """Return a function that returns the arguments which a stand-in for a framework got."""
+    """Return a function that returns the arguments a stand-in for a framework got."""
     toys.need("node")
 
     def ask(framework, *words, env=None):
@@ -219,8 +219,8 @@ def asked(run_suite, tmp_path):
 
 
 @BOTH
-def test_the_program_is_asked_for_its_json(asked, framework):
-    """Before the words that are not options; each session has its own file."""
+def test_the_program_is_told_to_write_json(asked, framework):
+    """The option comes before positional arguments; each session has its own file."""
     words = asked(framework, "a.test.js", "--", "--json")
 
     assert words[-2:] == ["--", "--json"]
@@ -231,8 +231,8 @@ def test_the_program_is_asked_for_its_json(asked, framework):
 
 @BOTH
 @pytest.mark.parametrize("own", [("--outputFile=own.json",), ("--outputFile", "own.json")])
-def test_an_output_file_of_the_suites_own_is_replaced(asked, framework, own):
-    """Neither program accepts two."""
+def test_the_suites_own_output_file_is_replaced(asked, framework, own):
+    """Neither program accepts two output files."""
     words = asked(framework, "--json", *own, "last")
 
     assert not any("own.json" in word for word in words)
@@ -240,13 +240,13 @@ def test_an_output_file_of_the_suites_own_is_replaced(asked, framework, own):
     assert "last" in words
 
 
-def test_a_reporter_of_the_suites_own_is_kept(asked):
-    """The default reporter is named only if naming ours would disable it."""
+def test_the_suites_own_reporter_is_kept(asked):
+    """The default reporter is added only if ours would disable it."""
     assert "--reporter=default" in asked("vitest")
     assert "--reporter=default" not in asked("vitest", "--reporter=verbose")
 
 
-def test_options_of_the_suites_own_for_node_are_kept(asked, tmp_path):
+def test_the_suites_own_node_options_are_kept(asked, tmp_path):
     """The result's path is still one word after Node splits the variable."""
     env = {"NODE_OPTIONS": "--no-warnings"}
 

@@ -1,4 +1,4 @@
-"""Which JavaScript tests a patch is found to add."""
+"""Finding the JavaScript tests that a patch adds."""
 
 import pytest
 import toys
@@ -44,7 +44,7 @@ NAMED = ("npx", "jest", "src/a.test.tsx")
 
 
 def test_added_tests_are_required():
-    """Tests with literal titles, inside groups only."""
+    """Only tests with literal titles, at the top or in groups, are found."""
     names = toys.required("jest", NAMED, {"src/a.test.tsx": TESTS, "src/b.test.tsx": TESTS})
 
     assert names == (
@@ -55,7 +55,7 @@ def test_added_tests_are_required():
     )
 
 
-def test_only_what_changed_is_required():
+def test_only_changed_tests_are_required():
     """A test that was in the file before is not required."""
     after = {"src/a.test.tsx": TESTS.replace('toBe("{")', 'toBe("}")')}
 
@@ -78,12 +78,12 @@ def test_only_what_changed_is_required():
     ],
     ids=range(8),
 )
-def test_nothing_is_required_where_it_may_be_left_out(command, text):
-    """Because of the command or the file."""
+def test_nothing_is_required_that_may_be_left_out(command, text):
+    """The command or the file may leave tests out."""
     assert toys.required("jest", command, {"src/a.test.tsx": text}) == ()
 
 
-def test_of_a_script_the_result_says_which_files_it_ran():
+def test_a_scripts_result_says_which_files_it_ran():
     """If nothing of a file was skipped, all of it should have run."""
     text = "test('top', () => {});\n"
     ran, skipped = (
@@ -99,7 +99,7 @@ def test_of_a_script_the_result_says_which_files_it_ran():
 
 
 def test_a_case_covers_the_title_in_any_group():
-    """If the file is the same."""
+    """The file must be the same."""
     covers = toys.FRAMEWORKS["vitest"].covers
     names = ("a.js > t", "a.js > g > t", "b.js > t", "a.js > t > u", "a.js > x t", "a.js")
     cases = [TestCase(id=name, status=TestCaseStatus.PASSED) for name in names]

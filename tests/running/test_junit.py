@@ -49,15 +49,15 @@ def test_cases_and_their_outcomes_are_read_in_order():
     ],
     ids=range(11),
 )
-def test_what_is_no_plain_junit_is_unreadable(data):
+def test_xml_that_is_not_plain_junit_is_unreadable(data):
     """Broken, foreign, bomb-like and very deep XML raises one kind of error."""
     with pytest.raises(UnreadableResultError):
         parse_junit(data)
 
 
 @pytest.mark.parametrize("time", ["nan", "inf", "-1", "soon", ""])
-def test_a_senseless_time_is_none(time):
-    """A duration that is not a number, or is below zero, counts as zero."""
+def test_an_invalid_duration_counts_as_zero(time):
+    """An invalid duration is not a number or below zero."""
     (case,) = parse_junit(f'<testsuite><testcase name="x" time="{time}"/></testsuite>'.encode())
 
     assert case.duration_seconds == 0.0

@@ -1,4 +1,4 @@
-"""The local sandbox: what a command gets, and what remains of it afterwards."""
+"""The local sandbox: the environment of a command, and cleaning up after it."""
 
 import ast
 import errno
@@ -51,7 +51,7 @@ def word():
 # --- what the command gets --------------------------------------------------
 
 
-def test_local_sandbox_keeps_the_protocol():
+def test_the_local_sandbox_satisfies_the_protocol():
     """The local sandbox is a `Sandbox` whose name is local."""
     sandbox = LocalSandbox()
 
@@ -142,7 +142,7 @@ def test_command_starts_in_the_tree(run_python, tmp_path):
 def signal_sets(status):
     """Read sets of signals from `/proc`, without 32 and 33, which the C library uses.
 
-    It ignores those in what `posix_spawn` starts, as Python does since 3.13.
+    It ignores these two in processes started by `posix_spawn`, as Python since 3.13 does.
     """
     own = 0b11 << 31
     return [int(line.split()[1], 16) & ~own for line in status.splitlines()]
@@ -165,8 +165,8 @@ def test_signals_are_as_at_a_fresh_start(tmp_path):
     assert signal_sets(execution.output) == [0, 0]
 
 
-def test_large_arguments_and_environments_pass(run_python):
-    """One argument may have a hundred kilobytes, and the variables 300 kB."""
+def test_large_arguments_and_environments_are_accepted(run_python):
+    """One argument may have 100 kB, and the variables 300 kB."""
     env = {f"V{number}": "x" * 100_000 for number in range(3)}
     script = (
         "import os, sys; print(len(sys.argv[1]), sum(len(os.environ[f'V{n}']) for n in range(3)))"
@@ -177,7 +177,7 @@ def test_large_arguments_and_environments_pass(run_python):
     assert execution.output == b"100000 300000\n"
 
 
-def test_odd_names_pass(run_python):
+def test_odd_names_are_accepted(run_python):
     """Arguments and variables may contain any character, even undecodable bytes."""
     script = "import os, sys; print([os.fsencode(sys.argv[1]), os.environb[b'ODD']])"
 
@@ -217,7 +217,7 @@ with open("f", "wb", buffering=0) as file:
 
 
 def test_too_much_memory_leaves_no_exit_status(run_python, survivors, word):
-    """It is stopped, with all its descendants, as at a deadline, but is not late."""
+    """The command and its descendants are stopped, but it does not count as timed out."""
     script = DAEMON + "x = b'x' * (300 << 20); time.sleep(60)"
 
     execution = run_python(script, word, sandbox=LocalSandbox(memory_bytes=100 << 20))
@@ -298,7 +298,7 @@ def small_memory(tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["local", "bubblewrap"])
-def test_one_that_the_kernel_kills_was_out_of_memory(  # noqa: PLR0917
+def test_a_kill_by_the_kernel_means_out_of_memory(  # noqa: PLR0917
     run_python, small_memory, kind, bubblewrap, tmp_path, monkeypatch
 ):
     """Its exit status is the signal's; a SIGKILL from elsewhere is not lack of memory."""
@@ -617,7 +617,7 @@ def test_runs_do_not_disturb_each_other(tmp_path, survivors, word):
 
 @pytest.mark.parametrize("name", ["PATH", "COLOUR"])
 def test_the_identity_changes_with_what_reaches_the_command(monkeypatch, name):
-    """So a cached result is not used in another environment. It does not show values."""
+    """A cached result is not used in another environment. The identity shows no values."""
     monkeypatch.setenv("COLOUR", "red")
     sandbox = LocalSandbox(inherit=["COLOUR"])
     before = sandbox.identity
@@ -631,7 +631,7 @@ def test_the_identity_changes_with_what_reaches_the_command(monkeypatch, name):
 
 @pytest.mark.parametrize("place", ["purelib", "platlib"])
 def test_the_identity_changes_with_the_packages(tmp_path, monkeypatch, place):
-    """Packages with machine code may be in a folder of their own."""
+    """Packages with machine code may be in a separate folder."""
     folders = {name: tmp_path / name for name in ("purelib", "platlib")}
     for folder in folders.values():
         folder.mkdir()

@@ -1,4 +1,4 @@
-"""The local sandbox keeps the laws of every sandbox; it isolates nothing."""
+"""The local sandbox satisfies the laws for every sandbox; it isolates nothing."""
 
 import os
 from typing import ClassVar
@@ -17,5 +17,5 @@ class TestLocal(HostedLaws, OwnLaws):
 
     @pytest.fixture
     def sandbox(self):
-        """Return one with nothing set."""
+        """Return one with default options."""
         return LocalSandbox()

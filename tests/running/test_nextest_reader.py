@@ -31,8 +31,8 @@ def read(tmp_path):
 
 @live
 @pytest.mark.parametrize("options", [(), ("-P", "ci")])
-def test_every_way_to_end_has_its_status(run_suite, options):
-    """With any profile, and if the tree's settings write the file elsewhere."""
+def test_every_outcome_has_its_status(run_suite, options):
+    """This holds for any profile, even if the tree's settings move the result file."""
     env = toys.rust_environment()
 
     result = run_suite(toys.RUST | ELSEWHERE, (*RUN, *options), framework="nextest", env=env)
@@ -61,15 +61,15 @@ def test_a_flaky_test_passed(read):
     assert toys.statuses(cases) == {"toy t": "passed"}
 
 
-def test_a_run_without_tests_is_known_by_its_code(read):
-    """Nextest then writes nothing; any other exit status is a failure of the run."""
+def test_a_run_without_tests_is_recognized_by_its_exit_status(read):
+    """Nextest writes no file then; any other status without a file is a failed run."""
     assert read(exit_code=4) == ()
     with pytest.raises(UnreadableResultError):
         read(exit_code=0)
 
 
-def test_what_does_not_compile_is_an_error(read):
-    """Nextest then writes nothing either; cargo's output says so."""
+def test_code_that_does_not_compile_is_an_error(read):
+    """Nextest writes no file then either; cargo's output shows the reason."""
     cases = read(
         output=b"error: could not compile `toy` (lib) due to 1 previous error\n", exit_code=101
     )
@@ -87,8 +87,8 @@ def test_what_does_not_compile_is_an_error(read):
         (RUN, {"NEXTEST_PROFILE": "ci"}, "ci", False),
     ],
 )
-def test_the_file_is_asked_for_in_the_profile_that_is_used(tmp_path, command, env, profile, asked):
-    """The suite's profile if it names one; if not, one of ours, which nothing overrides."""
+def test_the_file_is_requested_in_the_profile_in_use(tmp_path, command, env, profile, asked):
+    """It is the suite's profile, or else one of ours, which nothing overrides."""
     launch = NEXTEST_READER.launch((*command, "--", "--skip", "x"), env, tmp_path)
 
     settings = (tmp_path / "nextest.toml").read_text(encoding="utf-8")
@@ -99,8 +99,8 @@ def test_the_file_is_asked_for_in_the_profile_that_is_used(tmp_path, command, en
     assert ("--profile" in launch.command[flag:]) is asked
 
 
-def test_a_script_is_left_as_it_is(tmp_path):
-    """Nextest takes its settings by a flag only."""
+def test_a_script_is_unchanged(tmp_path):
+    """Nextest accepts its settings only as a flag."""
     launch = NEXTEST_READER.launch(("./run.sh", "run"), {}, tmp_path)
 
     assert launch.command == ("./run.sh", "run")

@@ -49,8 +49,8 @@ def read(tmp_path):
 
 
 @pytest.mark.parametrize("command", [NODE_TEST, ("sh", "-c", "node --test")])
-def test_every_way_to_end_has_its_status(run_node, command):
-    """Subtests count; suites and parents count only for failures of their own."""
+def test_every_outcome_has_its_status(run_node, command):
+    """Subtests count; suites and parents count only for their own failures."""
     result = run_node(toys.NODE, command)
 
     assert toys.statuses(result.cases) == toys.NODE_CASES
@@ -61,7 +61,7 @@ def test_every_way_to_end_has_its_status(run_node, command):
     assert messages["top"] == messages["skipped"] == ""
 
 
-def test_a_reporter_of_the_suites_own_is_kept(run_node):
+def test_the_suites_own_reporter_is_kept(run_node):
     """Node requires a destination for each reporter."""
     single = run_node(GOOD, ("node", "--test-reporter", "tap", "--test"))
     flags = ("--test-reporter=tap", "--test-reporter-destination=stdout")
@@ -84,7 +84,7 @@ def test_sessions_add_up(run_node):
     assert sorted(toys.statuses(result.cases)) == ["more/b.test.js > good", "test/a.test.js > good"]
 
 
-def test_code_that_ends_the_tests_early_is_no_pass(run_node):
+def test_code_that_ends_the_tests_early_does_not_pass(run_node):
     """A file whose tests did not run is an error, even if it exits with 0."""
     result = run_node(GOOD | QUITS)
 
@@ -92,7 +92,7 @@ def test_code_that_ends_the_tests_early_is_no_pass(run_node):
     assert result.status is TestStatus.INCONCLUSIVE
 
 
-def test_no_tests_is_no_pass(run_node):
+def test_a_run_without_tests_does_not_pass(run_node):
     """Node succeeds if it finds no file."""
     result = run_node({"x.js": ""}, ("node", "--test"))
 
@@ -132,7 +132,7 @@ def test_newer_versions_mark_tests_as_such(read):
     }
 
 
-def test_a_hook_that_fails_alone_is_an_error(read):
+def test_a_failing_hook_is_an_error(read):
     """A suite is a case if it failed and nothing in it did."""
     hook = {"passed": False, "suite": True, "failure": "hookFailed", "message": "hook"}
 
@@ -150,7 +150,7 @@ def test_a_known_failure_does_not_excuse_its_parent(read):
     assert toys.statuses(cases) == {"a.test.js > p > a": "xfailed", "a.test.js > p": "failed"}
 
 
-def test_a_test_that_is_called_as_its_file_is_a_test(run_node):
+def test_a_test_named_like_its_file_is_a_test(run_node):
     """Only Node's own report about a file stands for the whole file."""
     files = {"a.test.js": "\nrequire('node:test').test('a.test.js', () => {});\n"}
 
@@ -159,8 +159,8 @@ def test_a_test_that_is_called_as_its_file_is_a_test(run_node):
     assert toys.statuses(result.cases) == {"a.test.js > a.test.js": "passed"}
 
 
-def test_what_was_left_open_counts(read):
-    """Tests count even if their suite never reported its end."""
+def test_tests_of_an_unfinished_suite_count(read):
+    """Their suite never reported its end."""
     assert toys.statuses(read(line("a", 3) + END)) == {"a.test.js > a": "passed"}
 
 
@@ -183,27 +183,27 @@ def test_what_was_left_open_counts(read):
     ],
     ids=range(13),
 )
-def test_what_is_no_result_is_unreadable(read, data):
+def test_an_invalid_result_is_unreadable(read, data):
     """Cut, mistyped and very deep results raise one kind of error."""
     with pytest.raises(UnreadableResultError):
         read(data)
 
 
-def test_a_session_without_end_is_no_result(read):
-    """Even if another session ended."""
+def test_a_session_without_an_end_is_unreadable(read):
+    """This holds even if another session ended."""
     with pytest.raises(UnreadableResultError, match="did not end"):
         read(line("a") + END, line("b"))
 
 
-def test_tests_are_required_as_of_the_other_frameworks(tmp_path):
-    """By their titles, in the files that the command names."""
+def test_added_tests_are_required(tmp_path):
+    """They are found by title, in the files that the command names."""
     files = {"a.test.mjs": "import test from 'node:test';\ntest('new', () => {});\n"}
 
     assert toys.required("node", ("node", "--test", "./a.test.mjs"), files) == ("a.test.mjs > new",)
     assert toys.required("node", ("node", "--test", "--test-only", "a.test.mjs"), files) == ()
 
 
-def test_a_place_with_spaces_is_no_trouble(run_node, tmp_path):
+def test_a_path_with_spaces_works(run_node, tmp_path):
     """The reporter is passed as a URL."""
     folder = tmp_path / "a b"
     folder.mkdir()
@@ -229,7 +229,7 @@ def test_a_place_with_spaces_is_no_trouble(run_node, tmp_path):
     ids=range(8),
 )
 def test_a_whole_file_passes_only_without_tests(read, text, status):
-    """However the file gets the function that defines them."""
+    """The file may get the function that defines tests in any way."""
     event = line("a.test.js", whole=True) + END
 
     assert toys.statuses(read(event, files={"a.test.js": text})) == {"a.test.js": status}

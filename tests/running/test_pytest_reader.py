@@ -78,7 +78,7 @@ STRANGE = {
 }
 
 
-def test_every_way_to_end_has_its_status(run_suite):
+def test_every_outcome_has_its_status(run_suite):
     """Each case is reported once, with its status, under the name that selects it in pytest."""
     files = {
         "tests/test_many.py": MANY,
@@ -140,7 +140,7 @@ def test_strange_parameters_keep_their_ids(run_suite):
     assert [case.id for case in result.cases] == expected
 
 
-def test_what_cannot_be_collected_is_an_error(run_suite):
+def test_a_collection_error_is_an_error(run_suite):
     """A file that cannot be imported is one case, named after the file, with the reason."""
     files = {"tests/test_z.py": "import no_such_module\n", "tests/test_a.py": "def test(): pass\n"}
 
@@ -216,7 +216,7 @@ def test_a_result_path_with_spaces_is_quoted():
     assert launch.command == ("pytest", "a", *options[1:])
 
 
-def test_options_stand_before_what_are_no_options():
+def test_options_come_before_positional_arguments():
     """After two hyphens every word is a path."""
     launch = PYTEST_READER.launch(("pytest", "-q", "--", "a"), {}, Path("/s"))
 
@@ -225,7 +225,7 @@ def test_options_stand_before_what_are_no_options():
 
 
 def test_settings_of_the_tree_do_not_hide_the_result(run_suite):
-    """Even if the tree's settings choose another JUnit family and log to the file."""
+    """The tree's settings may choose another JUnit family and log to the file."""
     files = {
         "sub/pytest.ini": "[pytest]\njunit_family = xunit2\njunit_logging = all\n",
         "sub/t/test_x.py": "class TestA:\n    def test(self): print('x' * (65 << 20))\n",
@@ -255,8 +255,8 @@ def test_every_session_of_a_script_counts(run_suite, separator):
     assert result.status is not TestStatus.PASSED
 
 
-def test_a_session_within_a_test_is_none_of_the_suites(run_suite):
-    """The tests of a plug-in start pytest with the variables of the run."""
+def test_a_session_within_a_test_does_not_count(run_suite):
+    """Tests of a pytest plug-in start pytest with the variables of the run."""
     text = (
         "import subprocess, sys\ndef test_outer(tmp_path):\n"
         "    file = tmp_path / 'test_in.py'\n"
@@ -271,8 +271,8 @@ def test_a_session_within_a_test_is_none_of_the_suites(run_suite):
         assert result.status is TestStatus.PASSED
 
 
-def test_a_result_file_of_the_commands_own_takes_nothing_away(run_suite):
-    """The last option counts, which is ours."""
+def test_the_commands_own_result_file_does_not_replace_ours(run_suite):
+    """The last option counts, and ours is the last."""
     result = run_suite({"test_x.py": "def test(): pass\n"}, (*PYTEST, "--junitxml=r.xml"))
 
     assert result.status is TestStatus.PASSED

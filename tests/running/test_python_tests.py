@@ -1,4 +1,4 @@
-"""Which Python tests a patch is found to add."""
+"""Finding the Python tests that a patch adds."""
 
 import pytest
 
@@ -60,7 +60,7 @@ def required(after, command=PYTEST, path="t/test_a.py", before=None, cases=(), *
 
 
 def test_new_and_changed_functions_are_named():
-    """In files that pytest collects by default; functions that it may not collect are left out."""
+    """Only functions that pytest surely collects by default are named."""
     assert required(AFTER, before=BEFORE) == (
         "t/test_a.py::TestOld::test_changed",
         "t/test_a.py::TestNew::test_one",
@@ -82,7 +82,7 @@ def test_a_file_that_cannot_be_read_names_nothing(text):
 
 @pytest.mark.parametrize("path", ["t/helper.py", "t/test_a.txt", "t/tests.py", "conftest.py"])
 def test_only_files_that_pytest_looks_into_count(path):
-    """By their default names."""
+    """The default names are used."""
     assert required("def test_a(): pass\n", path=path) == ()
 
 
@@ -119,13 +119,13 @@ def test_only_files_that_pytest_looks_into_count(path):
         ((*PYTEST, "@arguments"), False),
     ],
 )
-def test_only_what_the_command_surely_runs_is_required(command, found):
-    """A name too many would make an honest run inconclusive."""
+def test_only_tests_that_the_command_surely_runs_are_required(command, found):
+    """One name too many would make an honest run inconclusive."""
     assert bool(required("def test_a(): pass\n", command)) is found
 
 
-def test_of_a_script_that_hides_its_command_the_run_tells_the_files():
-    """If some of a file ran, all of its new tests should have run."""
+def test_if_a_script_hides_its_command_the_run_shows_the_files():
+    """If some tests of a file ran, all of its new tests should have run."""
     script = ("bash", "run.sh")
     other = TestCase(id="t/test_b.py::test", status="passed")
     same = TestCase(id="t/test_a.py::test_b", status="passed")
@@ -148,14 +148,14 @@ def test_of_a_script_that_hides_its_command_the_run_tells_the_files():
         ("a.py::test_a", False),
     ],
 )
-def test_a_case_covers_the_function_it_is_of(case, covered):
-    """With any parameters; a function of the same name in another folder does not count."""
+def test_a_case_covers_its_function(case, covered):
+    """Parameters do not matter; a function of the same name in another folder does not count."""
     found = PYTEST_READER.covers(TestCase(id=case, status="passed"), "t/test_a.py::test_a")
 
     assert found is covered
 
 
-def test_a_folder_with_a_bracket_in_its_name_is_no_parameter():
+def test_a_bracket_in_a_folders_name_is_not_a_parameter():
     """Parameters come after the function."""
     case = TestCase(id="a[b]/test_a.py::test_a[1]", status="passed")
 
@@ -164,7 +164,7 @@ def test_a_folder_with_a_bracket_in_its_name_is_no_parameter():
 
 @pytest.mark.parametrize(("status", "covered"), [("skipped", True), ("error", False)])
 def test_a_file_that_skips_itself_covers_its_functions(status, covered):
-    """With `pytest.importorskip`, the only case is the file."""
+    """With `pytest.importorskip`, the file is the only case."""
     case = TestCase(id="t/test_a.py", status=status)
 
     assert PYTEST_READER.covers(case, "t/test_a.py::test_a") is covered
@@ -210,7 +210,7 @@ def test_settings_of_the_tree_may_leave_tests_out(files, found):
 
 
 def test_settings_may_leave_out_classes():
-    """Except unittest's classes, which pytest collects whatever their name."""
+    """Classes of unittest are an exception: pytest collects them under any name."""
     text = (
         "class TestA:\n    def test_a(self): pass\n"
         "class TestB(unittest.TestCase):\n    def test_b(self): pass\n"
@@ -220,7 +220,7 @@ def test_settings_may_leave_out_classes():
     assert required(text, files=files) == ("t/test_a.py::TestB::test_b",)
 
 
-def test_testpaths_do_not_hold_where_the_command_names_a_place():
+def test_testpaths_do_not_matter_if_the_command_names_a_path():
     """Pytest ignores the setting then."""
     files = {"pytest.ini": "[pytest]\ntestpaths = other\n"}
 
@@ -229,7 +229,7 @@ def test_testpaths_do_not_hold_where_the_command_names_a_place():
 
 @pytest.mark.parametrize("options", ["-k a", "-q -m slow", "'"])
 def test_options_of_the_environment_select_too(options):
-    """As if they were part of the command."""
+    """They work as if they were part of the command."""
     assert required("def test_a(): pass\n", env={"PYTEST_ADDOPTS": options}) == ()
     assert required("def test_a(): pass\n", env={"PYTEST_ADDOPTS": "-q"}) != ()
 
@@ -238,7 +238,7 @@ def test_options_of_the_environment_select_too(options):
     "folder", ["build", "dist", "venv", "node_modules", ".hidden", "a.egg", "_darcs", "CVS"]
 )
 def test_folders_that_pytest_leaves_out_are_left_out(folder):
-    """By default."""
+    """This concerns the default settings."""
     assert required("def test_a(): pass\n", path=f"{folder}/t/test_a.py") == ()
 
 
@@ -263,8 +263,8 @@ def test_folders_that_pytest_leaves_out_are_left_out(folder):
         "class TestA:\n    def __new__(cls): pass\n    def test_a(self): pass\n",
     ],
 )
-def test_what_may_not_be_collected_is_not_required(text):
-    """Functions that are renamed, removed, hidden or without parameters, or of an unknown base."""
+def test_functions_that_may_not_be_collected_are_not_required(text):
+    """They are renamed, removed, hidden, without parameters, or have an unknown base class."""
     assert required(text) == ()
 
 
@@ -295,7 +295,7 @@ def test_known_decorators_and_bases_keep_a_test(text):
     ],
 )
 def test_a_script_that_selects_requires_nothing(script, found):
-    """As far as the text of the tree's scripts and of the command shows."""
+    """The selection is found in the text of the command and of the tree's scripts."""
     case = TestCase(id="t/test_a.py::test_b", status="passed")
     text, files = "def test_a(): pass\n", {"run.sh": script}
 

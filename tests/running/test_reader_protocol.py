@@ -8,14 +8,14 @@ from cooperbench_eval.running.readers.protocol import UnreadableResultError, rea
 
 
 def test_a_plain_file_is_read(tmp_path):
-    """Its bytes come back."""
+    """Its bytes are returned."""
     file = tmp_path / "result"
     file.write_bytes(b"\xff\n")
 
     assert read_result_file(file) == b"\xff\n"
 
 
-def test_a_missing_file_says_so(tmp_path):
+def test_a_missing_file_is_an_error(tmp_path):
     """The error says that nothing was written."""
     with pytest.raises(UnreadableResultError, match="no result file was written"):
         read_result_file(tmp_path / "result")
@@ -30,7 +30,7 @@ def test_a_link_is_not_followed(tmp_path):
         read_result_file(tmp_path / "result")
 
 
-def test_a_pipe_is_not_waited_for(tmp_path):
+def test_a_pipe_does_not_block(tmp_path):
     """A pipe is refused at once, since it is not a plain file."""
     os.mkfifo(tmp_path / "result")
 
@@ -38,7 +38,7 @@ def test_a_pipe_is_not_waited_for(tmp_path):
         read_result_file(tmp_path / "result")
 
 
-def test_a_giant_is_not_read(tmp_path):
+def test_a_giant_file_is_not_read(tmp_path):
     """A file larger than 64 MiB is refused."""
     with (tmp_path / "result").open("wb") as file:
         file.truncate((64 << 20) + 1)

@@ -36,7 +36,7 @@ def shell(script):
 # --- the pipeline -----------------------------------------------------------
 
 
-def test_changes_and_tests_patch_are_laid_on_the_base():
+def test_changes_and_tests_patch_are_applied_to_the_base():
     """The command sees the base, the changes and the tests patch; the base does not change."""
     base = Snapshot.from_files({"code_under_test.py": b"answer = 41\n"})
     changes = Changes({"code_under_test.py": Entry(b"answer = 42\n")})
@@ -63,7 +63,7 @@ def test_a_tests_patch_that_does_not_apply_is_a_result(run_suite):
     assert (result.cases, result.exit_code, result.output) == ((), None, "")
 
 
-def test_a_result_says_how_it_came_about(run_suite):
+def test_a_result_records_how_it_was_produced(run_suite):
     """The result holds the command, sandbox, exit status, output and time, and it pickles."""
     result = run_suite({"test_x.py": GOOD + BAD})
 
@@ -144,7 +144,9 @@ def test_a_missing_command_is_an_error(run_suite, own_temporary_directory):
         (GOOD, ("true",), "inconclusive", "no result file was written; .* status 0"),
     ],
 )
-def test_verdict_needs_result_and_exit_status_to_agree(run_suite, text, command, status, words):
+def test_a_verdict_needs_an_agreeing_result_and_exit_status(
+    run_suite, text, command, status, words
+):
     """If the two disagree or leave something open, the run neither passed nor failed."""
     result = run_suite({"test_x.py": text}, command)
 
@@ -153,8 +155,8 @@ def test_verdict_needs_result_and_exit_status_to_agree(run_suite, text, command,
     assert bool(result.reason) == (status not in {"passed", "failed"})
 
 
-def test_printed_success_counts_for_nothing(run_suite):
-    """A conftest that prints "999 passed" and exits with 0 is not believed."""
+def test_printed_success_is_ignored(run_suite):
+    """A conftest that prints "999 passed" and exits with 0 does not make a run pass."""
     forged = "import os\nprint('Tests: 999 passed', flush=True)\nos._exit(0)\n"
 
     result = run_suite({"conftest.py": forged, "test_x.py": BAD}, (*PYTEST, "-s"))
@@ -166,7 +168,7 @@ def test_printed_success_counts_for_nothing(run_suite):
     assert result.total_tests == 0
 
 
-def test_printed_failure_counts_for_nothing(run_suite):
+def test_printed_failure_is_ignored(run_suite):
     """What a passing test prints about failures is ignored."""
     printed = "0 passed, 7 failed; Tests: 5 failed; 500 error"
 
@@ -176,8 +178,8 @@ def test_printed_failure_counts_for_nothing(run_suite):
     assert printed in result.output
 
 
-def test_an_interrupted_case_is_no_case(run_suite):
-    """A case that a stop of the session cut off is not counted; those before it are."""
+def test_an_interrupted_case_is_not_counted(run_suite):
+    """The session was stopped during that case; earlier cases count."""
     result = run_suite({"test_x.py": GOOD + "def test_stop(): raise KeyboardInterrupt\n"})
 
     assert [case.id for case in result.cases] == ["test_x.py::test_good"]
@@ -229,7 +231,7 @@ with open(path, "w") as f: {plant}
     assert time.monotonic() - started < 5
 
 
-def test_the_deadline_is_a_verdict(run_suite):
+def test_a_timeout_is_a_verdict(run_suite):
     """A run that hangs is timed out; what it printed until then is kept."""
     text = "import time\ndef test(): print('begun', flush=True); time.sleep(60)\n"
 
@@ -241,7 +243,7 @@ def test_the_deadline_is_a_verdict(run_suite):
     assert "begun" in result.output
 
 
-def test_bringing_the_sandbox_down_is_no_pass(run_suite):
+def test_killing_the_supervisor_does_not_pass(run_suite):
     """A test that kills its supervisor makes the run inconclusive."""
     result = run_suite({}, shell("kill -9 $PPID; sleep 60"), framework="exit")
 
@@ -257,7 +259,7 @@ def test_bringing_the_sandbox_down_is_no_pass(run_suite):
         ("kill -9 $$", "failed", "error", "killed by signal 9"),
     ],
 )
-def test_exit_framework_goes_by_the_exit_status(run_suite, script, status, case_status, message):
+def test_the_exit_framework_uses_the_exit_status(run_suite, script, status, case_status, message):
     """There is one case, named after the command."""
     result = run_suite({}, shell(script), framework="exit")
 
@@ -296,7 +298,7 @@ def test_links_out_of_the_tree_are_not_followed_when_it_is_removed(run_suite, tm
     assert stat.S_IMODE(outside.stat().st_mode) == 0o755
 
 
-def test_runs_in_threads_do_not_meet(run_suite):
+def test_runs_in_threads_are_independent(run_suite):
     """Two runs at once have separate trees, results and outputs."""
     trees = [{"test_x.py": GOOD}, {"test_x.py": BAD}]
 

@@ -17,7 +17,7 @@ SANDBOXES = [ce.LocalSandbox(), ce.default_sandbox()]
 
 
 def shell(script, **options):
-    """Return a suite that passes where a shell script does."""
+    """Return a suite that passes if a shell script does."""
     return ce.TestSuite(command=("sh", "-c", script), framework="exit", **options)
 
 
@@ -44,7 +44,7 @@ def test_25_a_deadline_ends_the_run_when_it_passes(sandbox, survivors):
     assert survivors("987.25", within_seconds=2) == []
 
 
-def test_26_a_patch_larger_than_an_argument_may_be_is_run():
+def test_26_a_patch_may_exceed_the_size_of_an_argument():
     """No patch is passed on a command line."""
     big = ce.Changes({"big": ce.Entry(b"x" * 99 + b"\n")})
     text = b"".join(b"%07d\n" % n for n in range(60_000))
@@ -55,7 +55,7 @@ def test_26_a_patch_larger_than_an_argument_may_be_is_run():
     assert (result.status, result.output.strip()) == (ce.TestStatus.PASSED, "480000")
 
 
-def test_28_a_deadline_means_one_run_in_every_sandbox():
+def test_28_a_deadline_covers_one_run_in_every_sandbox():
     """It includes the set-up, but not the merge or another run."""
     suite = shell("sleep 0.1", setup=[("sleep", "0.1")], timeout_seconds=20)
 
@@ -66,7 +66,7 @@ def test_28_a_deadline_means_one_run_in_every_sandbox():
         assert all(0.2 <= each.duration_seconds < 10 for each in results)
 
 
-def test_29_a_lost_patch_is_never_graded_as_another():
+def test_29_a_lost_patch_is_never_replaced_by_another():
     """No patch was submitted, so nothing is merged and no test result is invented."""
     solved = ce.Changes({"f": ce.Entry(b"2\n")}).diff(BASE)
     features = [

@@ -1,4 +1,4 @@
-"""What a runner adds to a run: set-up, repeats, retries, and results it already has."""
+"""What a runner adds to a run: set-up, repeats, retries and cached results."""
 
 import pickle
 
@@ -25,7 +25,7 @@ class Scripted:
     identity = "scripted"
 
     def __init__(self, *answers):
-        """Take what to raise or return, one a run; the last one again and again."""
+        """Take what to raise or return in each run; the last item is repeated."""
         self.answers = list(answers)
         self.runs = 0
 
@@ -41,7 +41,7 @@ class Scripted:
 
 
 def shell(script, **options):
-    """Return a suite that passes where a shell script does."""
+    """Return a suite that passes if a shell script does."""
     return TestSuite(command=("sh", "-c", script), framework="exit", **options)
 
 
@@ -65,8 +65,8 @@ def shell(script, **options):
         (shell("true"), Changes(), {"require_new_tests": False}, 2),
     ],
 )
-def test_what_was_run_before_is_not_run_again(tmp_path, suite, changes, options, runs):
-    """A run is repeated only if something differs that its verdict may depend on."""
+def test_an_equal_run_is_not_repeated(tmp_path, suite, changes, options, runs):
+    """A run is repeated only if an input of its verdict differs."""
     sandbox, cache = Scripted(0), ResultCache(tmp_path / "cache")
 
     first = TestRunner(sandbox=sandbox, cache=cache).run(BASE, Changes(), shell("true"))
@@ -76,7 +76,7 @@ def test_what_was_run_before_is_not_run_again(tmp_path, suite, changes, options,
     assert runs > 1 or first == second
 
 
-def test_the_tests_patch_counts_apart_from_what_it_is_laid_on():
+def test_the_tests_patch_is_part_of_the_key():
     """Two equal final trees may require different tests."""
     sandbox = Scripted(0)
     runner = TestRunner(sandbox=sandbox)
@@ -114,7 +114,7 @@ def test_without_a_cache_everything_is_run():
     assert sandbox.runs == 3
 
 
-def test_what_was_put_back_is_told_of_a_kept_result_too():
+def test_a_cached_result_also_lists_restored_files():
     """Restored files are a fact about the change, not about the run."""
     sandbox = Scripted(0)
     runner = TestRunner(sandbox=sandbox)
@@ -126,8 +126,8 @@ def test_what_was_put_back_is_told_of_a_kept_result_too():
     assert (plain.restored_files, steering.restored_files) == ((), ("conftest.py",))
 
 
-def test_a_program_that_is_missing_may_be_there_the_next_time():
-    """A missing program gives a result, but that result is not kept."""
+def test_a_missing_program_is_looked_for_again():
+    """A missing program gives a result, but that result is not cached."""
     sandbox = Scripted(127)
     runner = TestRunner(sandbox=sandbox)
     suite = TestSuite(command=("sh", "-c", "pytest"))
@@ -138,8 +138,8 @@ def test_a_program_that_is_missing_may_be_there_the_next_time():
     assert sandbox.runs == 2
 
 
-def test_a_plug_in_that_breaks_the_protocol_is_a_sandbox_that_fails(monkeypatch):
-    """Whatever the sandbox raises or returns."""
+def test_a_plug_in_that_violates_the_protocol_is_a_failing_sandbox(monkeypatch):
+    """This covers anything that a sandbox may raise or return."""
     monkeypatch.setattr("time.sleep", lambda _: None)
 
     class Odd(Scripted):
@@ -163,8 +163,8 @@ def test_a_plug_in_that_breaks_the_protocol_is_a_sandbox_that_fails(monkeypatch)
 
 
 @pytest.mark.parametrize("cache", [ResultCache(), None])
-def test_a_sandbox_is_asked_once_who_it_is(cache):
-    """It may have to look up an image to know its identity, which is stored in the result."""
+def test_a_sandboxs_identity_is_read_once(cache):
+    """To know its identity it may have to look up an image; the result stores the identity."""
     asked = []
 
     class Asked(Scripted):
@@ -189,7 +189,7 @@ def test_a_sandbox_and_a_cache_can_be_named(tmp_path):
             TestRunner(sandbox=wrong)
 
 
-def test_repeats_that_were_done_are_not_done_again(monkeypatch):
+def test_finished_repeats_are_not_run_again(monkeypatch):
     """If the sandbox fails during the repeats, only the failed one is run again."""
     monkeypatch.setattr("time.sleep", lambda _: None)
     sandbox = Scripted(0, GONE, 0, 0)
@@ -217,7 +217,7 @@ GONE = SandboxError("the engine does not answer")
 
 
 def test_a_sandbox_that_recovers_is_tried_again(monkeypatch):
-    """The result does not show the failures before."""
+    """The result does not show the earlier failures."""
     monkeypatch.setattr("time.sleep", lambda _: None)
     sandbox = Scripted(GONE, GONE, 0)
 
@@ -227,7 +227,7 @@ def test_a_sandbox_that_recovers_is_tried_again(monkeypatch):
 
 
 @pytest.mark.parametrize("retries", [0, 1, 2])
-def test_a_sandbox_that_stays_broken_is_a_result_that_is_not_kept(monkeypatch, retries):
+def test_the_result_of_a_broken_sandbox_is_not_cached(monkeypatch, retries):
     """Such a result says nothing about the code, so the next evaluation tries again."""
     monkeypatch.setattr("time.sleep", lambda _: None)
     sandbox = Scripted(*[GONE] * (retries + 1), 0)
@@ -242,8 +242,8 @@ def test_a_sandbox_that_stays_broken_is_a_result_that_is_not_kept(monkeypatch, r
     assert second.status is TestStatus.PASSED
 
 
-def test_a_sandbox_that_cannot_even_say_what_it_is_is_a_result(monkeypatch):
-    """For example because its container engine is down."""
+def test_a_sandbox_without_an_identity_gives_a_result(monkeypatch):
+    """Its container engine may be down, for example."""
     monkeypatch.setattr("time.sleep", lambda _: None)
 
     class Down(Scripted):
@@ -256,7 +256,7 @@ def test_a_sandbox_that_cannot_even_say_what_it_is_is_a_result(monkeypatch):
     assert result.status is TestStatus.INFRASTRUCTURE_ERROR
 
 
-def test_a_full_disk_is_no_verdict(monkeypatch, tmp_path):
+def test_a_full_disk_is_not_a_verdict(monkeypatch, tmp_path):
     """If the working tree cannot be written, that is an infrastructure error."""
     monkeypatch.setattr("time.sleep", lambda _: None)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "missing"))
@@ -267,8 +267,8 @@ def test_a_full_disk_is_no_verdict(monkeypatch, tmp_path):
     assert "cannot be written" in result.reason
 
 
-def test_want_of_memory_is_a_status():
-    """That memory ran out is a fact about the run, so the result is kept."""
+def test_lack_of_memory_is_a_status():
+    """Lack of memory is a fact about the run, so the result is cached."""
     sandbox = Scripted(Execution(exit_code=-9, out_of_memory=True))
     runner = TestRunner(sandbox=sandbox)
 
@@ -294,7 +294,7 @@ def test_want_of_memory_is_a_status():
     ],
 )
 def test_a_flaky_suite_is_judged_by_the_policy(codes, policy, status):
-    """The result holds the policy and the status of each run; the rest is of one that agrees."""
+    """The result has the policy and every status; its other fields are of a run that agrees."""
     runner = TestRunner(sandbox=Scripted(*codes), repeats=len(codes), repeat_policy=policy)
 
     result = runner.run(BASE, Changes(), shell("true"))
@@ -313,8 +313,8 @@ def test_one_run_has_no_policy():
 
 
 @pytest.mark.parametrize("options", [{"repeats": 0}, {"retries": -1}, {"repeat_policy": "most"}])
-def test_options_that_make_no_sense_are_refused(options):
-    """They are refused when the runner is made."""
+def test_invalid_options_are_rejected(options):
+    """They are rejected when the runner is made."""
     with pytest.raises(ValueError, match=r"repeats|retries|most"):
         TestRunner(**options)
 
@@ -322,7 +322,7 @@ def test_options_that_make_no_sense_are_refused(options):
 # --- set-up -----------------------------------------------------------------
 
 
-def test_set_up_runs_first_and_in_the_same_place():
+def test_set_up_runs_first_in_the_same_tree():
     """The set-up's commands run in order, with the same variables."""
     suite = shell(
         "cat made && test $A = 1",
@@ -354,8 +354,8 @@ def test_a_set_up_that_fails_ends_the_run(setup, reason):
     assert (result.cases, result.was_run, result.passed) == ((), True, False)
 
 
-def test_a_mark_that_a_test_forges_is_no_pass():
-    """Whatever the mark contains."""
+def test_a_forged_marker_does_not_pass():
+    """The contents of the marker do not matter."""
     evil = "for f in $HOME/../setup-failed; do echo 0 0 > $f; done; exit 0"
     results = [
         TestRunner(sandbox=LocalSandbox()).run(BASE, Changes(), shell(evil, setup=setup))
@@ -365,7 +365,7 @@ def test_a_mark_that_a_test_forges_is_no_pass():
     assert [each.status.value for each in results] == ["passed", "setup_failed"]
 
 
-def test_a_script_that_a_patch_took_away_is_the_patchs_fault():
+def test_a_script_that_a_patch_removed_is_the_patchs_fault():
     """A program that is missing for another reason is the caller's mistake, and is raised."""
     base = Snapshot.from_files({"run.sh": Entry(b"#!/bin/sh\n", 0o100755)})
     suite = TestSuite(command=("./run.sh",), framework="exit")
@@ -380,7 +380,7 @@ def test_a_script_that_a_patch_took_away_is_the_patchs_fault():
             runner.run(base, Changes(), TestSuite(command=(program,), framework="exit"))
 
 
-def test_a_script_whose_program_is_missing_has_failed_in_its_set_up():
+def test_a_missing_program_in_a_script_is_a_set_up_failure():
     """The shell's exit status shows it, and no result was written."""
     suite = TestSuite(command=("sh", "-c", "no-such-program"))
 
@@ -425,7 +425,7 @@ git apply --index ../feature.patch && git apply --index ../tests.patch && git wr
         {"a": b"", "b": b"no newline", "c": b"\0\n", "d d": b"1\n", "e": b"1\r\n2\n"},
     ],
 )
-def test_a_patch_that_changes_nothing_is_one_that_git_takes(git, files):
+def test_a_patch_that_changes_nothing_is_accepted_by_git(git, files):
     """Git refuses an empty patch, and the base is tested with one that changes nothing."""
     base = Snapshot.from_files(files)
     seen = {}
@@ -444,8 +444,8 @@ def test_a_patch_that_changes_nothing_is_one_that_git_takes(git, files):
         assert git.apply(entries, patch) == base.tree_id
 
 
-def test_a_runner_pickles_with_what_it_keeps_on_disk(tmp_path):
-    """The copy has working trees of its own."""
+def test_a_runner_is_pickled_with_its_cache_on_disk(tmp_path):
+    """The copy has its own working trees."""
     sandbox = LocalSandbox()
     runner = TestRunner(sandbox=sandbox, cache=ResultCache(tmp_path / "cache"), repeats=2)
     runner.run(BASE, Changes(), shell("true"))

@@ -1,4 +1,4 @@
-"""Which Rust tests a patch is found to add."""
+"""Finding the Rust tests that a patch adds."""
 
 import pytest
 import toys
@@ -38,7 +38,7 @@ MANIFEST = {"Cargo.toml": toys.RUST["Cargo.toml"]}
 
 
 def test_added_tests_are_required():
-    """Functions that are inside modules only, without a condition."""
+    """Functions without a condition are found, at the top or in modules."""
     files = MANIFEST | {"src/lib.rs": TESTS, "src/other.rs": TESTS, "tests/it.rs": TESTS}
 
     names = toys.required("cargo", ("cargo", "test"), files)
@@ -57,7 +57,7 @@ def test_added_tests_are_required():
     )
 
 
-def test_only_what_changed_is_required():
+def test_only_changed_tests_are_required():
     """A test that was in the file before is not required."""
     before = MANIFEST | {"src/lib.rs": TESTS}
     after = MANIFEST | {"src/lib.rs": TESTS.replace("fn plain() {}", "fn plain() { }")}
@@ -82,12 +82,12 @@ def test_only_what_changed_is_required():
     ],
     ids=range(11),
 )
-def test_nothing_is_required_where_it_may_be_left_out(command, files):
-    """Because of the command, the manifest or the file."""
+def test_nothing_is_required_that_may_be_left_out(command, files):
+    """The command, the manifest or the file may leave tests out."""
     assert toys.required("cargo", command, MANIFEST | {"tests/it.rs": TESTS} | files) == ()
 
 
-def test_programs_are_called_as_cargo_and_nextest_do():
+def test_programs_are_named_as_by_cargo_and_nextest():
     """Program files have underscores; nextest's ids do not."""
     test = "#[test]\nfn a() {}\n"
     manifest = '[package]\nversion = "1.0.0"\nname = "my-toy"\n[badges]\nname = "other"\n'
@@ -113,8 +113,8 @@ def test_programs_are_called_as_cargo_and_nextest_do():
         ("make test", True),
     ],
 )
-def test_of_a_script_the_result_says_which_programs_it_ran(script, found):
-    """Unless the script's text selects among the tests."""
+def test_a_scripts_result_says_which_programs_it_ran(script, found):
+    """This does not hold if the script's text selects among the tests."""
     files = MANIFEST | {"src/lib.rs": TESTS, "tests/it.rs": TESTS, "run.sh": f"{script}\n"}
     case = TestCase(id="it tests/it.rs::old", status=TestCaseStatus.PASSED)
     expected = ("it tests/it.rs::plain", "it tests/it.rs::tests::panics") if found else ()
@@ -155,7 +155,7 @@ def test_a_case_covers_the_function_of_its_program_and_modules(case, covered):
     assert covers(case, "toy src/lib.rs::tests::plain") is covered
 
 
-def test_without_its_program_a_name_is_good_enough():
+def test_a_name_without_its_program_is_enough():
     """A person who lists required tests may leave out the program."""
     case = TestCase(id="toy src/lib.rs::tests::plain", status=TestCaseStatus.PASSED)
 
@@ -163,7 +163,7 @@ def test_without_its_program_a_name_is_good_enough():
 
 
 def test_nextest_names_a_test_exactly():
-    """By its program and its modules."""
+    """A name has the program and the modules."""
     covers = toys.FRAMEWORKS["nextest"].covers
     case = TestCase(id="toy::it tests::plain", status=TestCaseStatus.PASSED)
 

@@ -25,20 +25,20 @@ class Cage:
 
 @pytest.fixture
 def install(install_plugins):
-    """Return a function that lays a distribution with sandboxes on the path."""
+    """Return a function that puts a distribution with sandboxes on the path."""
     return functools.partial(install_plugins, GROUP)
 
 
 @pytest.fixture
 def fresh_probe():
-    """Have bubblewrap be tried anew, in the test and after it."""
+    """Forget whether bubblewrap works, before and after the test."""
     ce.bubblewrap_problem.cache_clear()
     yield
     ce.bubblewrap_problem.cache_clear()
 
 
 def test_built_in_sandboxes_are_available():
-    """They stand in the same table as anybody's, sorted."""
+    """They are in the same sorted table as plug-ins."""
     names = ce.available_sandboxes()
 
     assert {"bubblewrap", "container", "local"} <= set(names)
@@ -46,7 +46,7 @@ def test_built_in_sandboxes_are_available():
 
 
 def test_a_listed_plug_in_is_not_imported(install):
-    """Also one that would break is merely a name."""
+    """This holds even for one that cannot be imported."""
     install("broken-plugin", "1.0", "registry_broken_cage", "raise OSError", broken="X")
 
     assert "broken" in ce.available_sandboxes()
@@ -55,22 +55,22 @@ def test_a_listed_plug_in_is_not_imported(install):
 
 @pytest.mark.parametrize("kind", [ce.LocalSandbox, ce.BubblewrapSandbox])
 def test_a_name_gives_its_sandbox_with_the_options(kind):
-    """A built-in sandbox carries the name it is registered under."""
+    """A built-in sandbox has the name under which it is registered."""
     name = kind().name
 
     assert ce.get_sandbox(name, file_bytes=5) == kind(file_bytes=5)
 
 
 def test_a_plug_in_is_found_by_its_name(install):
-    """It is not asked for its identity, which may need what is not running yet."""
+    """Its identity is not read, because that may need a service that is not running yet."""
     install("cage-plugin", "1.0", "registry_cage", CAGE, cage="Cage")
 
     assert "cage" in ce.available_sandboxes()
     assert ce.get_sandbox("cage", name="other").name == "other"
 
 
-def test_an_unknown_name_is_answered_with_the_known_ones():
-    """The error is of sandboxes, not of strategies."""
+def test_the_error_for_an_unknown_name_lists_the_known_names():
+    """The error is about sandboxes, not strategies."""
     with pytest.raises(ce.UnknownSandboxError, match="no sandbox is called 'nine'") as caught:
         ce.get_sandbox("nine")
 
@@ -78,7 +78,7 @@ def test_an_unknown_name_is_answered_with_the_known_ones():
 
 
 def test_a_built_in_sandbox_cannot_be_shadowed(install):
-    """Nothing is picked by chance."""
+    """A name that two distributions register is an error."""
     install("shadow-plugin", "1.0", "registry_shadow_cage", CAGE, local="Cage")
 
     with pytest.raises(ce.DuplicateSandboxError, match="shadow-plugin 1"):
@@ -119,7 +119,7 @@ def test_the_error_of_a_broken_plug_in_names_its_origin(install, source, problem
 LIMITS = {"processes": 4096}
 
 
-def test_the_default_isolates_where_it_can(bubblewrap):
+def test_the_default_isolates_if_possible(bubblewrap):
     """Bubblewrap works, so it is the default."""
     assert ce.bubblewrap_problem() is None
     limits = LIMITS | {"memory_bytes": ce.default_sandbox().memory_bytes}
@@ -127,8 +127,8 @@ def test_the_default_isolates_where_it_can(bubblewrap):
     assert limits["memory_bytes"] % (1 << 30) == 0
 
 
-def test_the_default_is_local_elsewhere(monkeypatch, fresh_probe):
-    """Where bubblewrap is missing, and the reason can be had."""
+def test_the_default_is_local_otherwise(monkeypatch, fresh_probe):
+    """Bubblewrap is missing here, and the reason is available."""
     monkeypatch.setenv("PATH", "/nowhere")
 
     limits = LIMITS | {"memory_bytes": ce.default_sandbox().memory_bytes}
@@ -137,7 +137,7 @@ def test_the_default_is_local_elsewhere(monkeypatch, fresh_probe):
 
 
 def test_bubblewrap_is_tried_once(monkeypatch, fresh_probe):
-    """A process finds out by one run, whatever the answer."""
+    """A process runs it once and remembers the answer."""
     runs = []
     monkeypatch.setattr(
         module.BubblewrapSandbox,

@@ -1,4 +1,4 @@
-"""The options that a suite accepts, and those that it refuses."""
+"""The options that a suite accepts and rejects."""
 
 import pickle
 
@@ -29,8 +29,8 @@ def test_patch_may_be_bytes_text_or_parsed(patch):
     assert suite.patch == Patch.parse(PATCH)
 
 
-def test_garbage_is_no_patch():
-    """A patch that cannot be parsed is refused when the suite is made."""
+def test_garbage_is_not_a_patch():
+    """A patch that cannot be parsed is rejected when the suite is made."""
     with pytest.raises(PatchError):
         TestSuite(command=("pytest",), patch=b"--- a/x\n+++ b/x\n@@ nonsense @@\n")
 
@@ -51,8 +51,8 @@ def test_garbage_is_no_patch():
         ({"env": {"A": "\0"}}, ValueError, "NUL"),
     ],
 )
-def test_nonsense_is_refused_at_once(options, error, words):
-    """An option that could not work is refused when the suite is made, and the error names it."""
+def test_invalid_options_are_rejected_at_once(options, error, words):
+    """An option that cannot work is rejected when the suite is made; the error names it."""
     with pytest.raises(error, match=words):
         TestSuite(**({"command": ("pytest",)} | options))
 

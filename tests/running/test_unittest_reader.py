@@ -48,8 +48,8 @@ def count(tmp_path):
 # --- live -------------------------------------------------------------------
 
 
-def test_every_way_to_end_has_its_status(run_unittest):
-    """Each test once, by unittest's own name, and each failure outside of the tests."""
+def test_every_outcome_has_its_status(run_unittest):
+    """Each test is one case with unittest's own name; failures outside of tests are cases too."""
     result = run_unittest(toys.UNITTEST)
 
     assert toys.statuses(result.cases) == toys.UNITTEST_CASES
@@ -74,15 +74,15 @@ def test_every_way_to_end_has_its_status(run_unittest):
         ("sh", "-c", 'exec "$0" "$@"', *UNITTEST),
     ],
 )
-def test_arguments_mean_what_they_mean_to_unittest(run_unittest, command):
-    """Modules, files, options, and Python's own options."""
+def test_arguments_have_the_same_meaning_as_for_unittest(run_unittest, command):
+    """Arguments are modules, files, options, and Python's own options."""
     result = run_unittest(GOOD, command)
 
     assert result.status is TestStatus.PASSED
     assert [case.id for case in result.cases] == ["test_x.C.test_good"]
 
 
-def test_modules_of_the_tree_are_found_and_hide_none_of_ours(run_unittest):
+def test_modules_of_the_tree_are_found_but_do_not_hide_ours(run_unittest):
     """As with `-m`, the tree is searched first, but only after unittest was loaded."""
     files = GOOD | {
         "unittest_script.py": "value = 1\n",
@@ -97,8 +97,8 @@ def test_modules_of_the_tree_are_found_and_hide_none_of_ours(run_unittest):
 
 
 @pytest.mark.parametrize("code", ["os._exit(0)", "sys.exit(0)"])
-def test_code_that_ends_the_run_early_is_no_pass(run_unittest, code):
-    """Either nothing is written, or the result of unittest itself."""
+def test_code_that_ends_the_run_early_does_not_pass(run_unittest, code):
+    """Either no result is written, or it is that of unittest itself."""
     text = f"    def test_quits(self):\n        import os, sys; {code}\n"
 
     result = run_unittest({"test_x.py": GOOD["test_x.py"] + text})
@@ -132,8 +132,8 @@ def test_the_script_does_what_unittest_does(tmp_path, monkeypatch, capsys):
     assert toys.statuses(cases) == expected
 
 
-def test_no_tests_is_no_pass(run_unittest):
-    """With whatever exit status this version of Python uses for it."""
+def test_a_run_without_tests_does_not_pass(run_unittest):
+    """The exit status for this depends on the version of Python."""
     result = run_unittest({"x.py": ""})
 
     assert result.status is TestStatus.NO_TESTS
@@ -154,7 +154,7 @@ def test_a_script_is_counted_by_its_closing_lines(run_unittest):
 
 
 def test_closing_lines_are_read(count):
-    """With every kind of count that they may contain."""
+    """They may contain every kind of count."""
     many = "failures=1, errors=2, skipped=3, expected failures=4, unexpected successes=5"
 
     assert count(closing(1, "OK")) == {"passed": 1}
@@ -175,7 +175,7 @@ def test_closing_lines_are_read(count):
 
 
 def test_sessions_add_up(count):
-    """Several sessions in one log."""
+    """One log may contain several sessions."""
     two = closing(2, "OK") + "x\n" + closing(3, "FAILED (errors=1)")
 
     assert count(two) == {"passed": 4, "error": 1}
@@ -201,14 +201,14 @@ def test_sessions_add_up(count):
     ],
     ids=range(13),
 )
-def test_what_contradicts_itself_is_unreadable(count, text):
+def test_contradictory_output_is_unreadable(count, text):
     """Unknown, incomplete, impossible or missing counts are refused."""
     with pytest.raises(UnreadableResultError):
         count(text)
 
 
-def test_of_unittest_itself_no_line_is_believed(tmp_path):
-    """If a file was requested, a printed summary does not replace it."""
+def test_output_is_not_trusted_if_a_file_was_requested(tmp_path):
+    """A printed summary does not replace the file."""
     output = closing(5, "OK").encode()
 
     with pytest.raises(UnreadableResultError, match="no result file"):
@@ -256,13 +256,13 @@ def test_function(): pass
     ],
 )
 def test_added_tests_are_required(command, path, module):
-    """Methods of plain test cases, in modules that are named or discovered."""
+    """Added tests are methods of plain test cases, in modules that are named or discovered."""
     names = toys.required("unittest", command, {path: TESTS, "pkg/__init__.py": ""})
 
     assert names == (f"{module}.Plain.test_one", f"{module}.Plain.test_two")
 
 
-def test_only_what_changed_is_required():
+def test_only_changed_tests_are_required():
     """A test that was in the file before is not required."""
     after = {"test_a.py": TESTS.replace("test_one(self): pass", "test_one(self): return")}
 
@@ -294,13 +294,13 @@ def test_only_what_changed_is_required():
     ],
     ids=range(17),
 )
-def test_nothing_is_required_where_it_may_be_left_out(command, files):
-    """Because of the command, the file's location, or the module."""
+def test_nothing_is_required_that_may_be_left_out(command, files):
+    """The command, the file's location or the module may leave tests out."""
     assert toys.required("unittest", command, {"test_a.py": TESTS} | files) == ()
 
 
-def test_a_case_covers_the_method_of_its_name():
-    """And no other method."""
+def test_a_case_covers_only_the_method_of_its_name():
+    """Other methods stay uncovered."""
     case = TestCase(id="test_a.C.test", status=TestCaseStatus.PASSED)
 
     assert UNITTEST_READER.covers(case, "test_a.C.test")

@@ -1,4 +1,4 @@
-"""Working trees hold the right files, whatever the run before did to them."""
+"""Working trees contain the right files, whatever earlier runs did to them."""
 
 import gc
 import os
@@ -31,7 +31,7 @@ BASE = Snapshot.from_files({}).overlay(Changes(FILES))
 
 
 def found(root):
-    """Return what a directory holds."""
+    """Return the contents of a directory."""
     held = Snapshot.from_dir(root)
     return {path: held.get(path) for path in held.paths()}
 
@@ -41,7 +41,7 @@ def folders(root):
     return {str(p.relative_to(root)) for p in Path(root).rglob("*") if p.is_dir()}
 
 
-def test_a_tree_is_lent_as_it_is_and_its_directory_lent_again():
+def test_a_directory_is_reused_for_the_next_tree():
     """The second time, only the files that differ are written."""
     work_trees = WorkTrees()
     other = BASE.overlay(Changes({"a": None, "d/e/c": None, "new/f": Entry(b"f\n")}))
@@ -70,7 +70,7 @@ def dress_up(file):
 
 
 def give_to_nobody(folder):
-    """Make every future file in a folder unreadable and unwritable."""
+    """Make all later files in a folder unreadable and unwritable."""
     rights = [struct.pack("<HHI", tag, 0, 0xFFFFFFFF) for tag in (1, 4, 32)]
     os.setxattr(folder, "system.posix_acl_default", struct.pack("<I", 2) + b"".join(rights))
 
@@ -100,8 +100,8 @@ DEEDS = {
 
 
 @pytest.mark.parametrize("deed", DEEDS)
-def test_what_a_run_did_is_undone(deed):
-    """Even if the run tried to hide it."""
+def test_changes_of_a_run_are_undone(deed):
+    """This holds even if the run tried to hide them."""
     work_trees = WorkTrees()
     with work_trees.lend(BASE, BASE) as root:
         DEEDS[deed](root)
@@ -134,8 +134,8 @@ def test_nothing_outside_is_touched(tmp_path):
 
 @settings(max_examples=30)
 @given(base=trees(), one=trees(), other=trees(), data=st.data())
-def test_any_tree_after_any_tree(base, one, other, data):
-    """Files may become folders and back; each loan holds the tree that was asked for."""
+def test_any_tree_can_follow_any_tree(base, one, other, data):
+    """Files may become folders and back; each loan has the requested tree."""
     work_trees = WorkTrees()
     snapshots = [Snapshot.from_files({}).overlay(Changes(each)) for each in (base, one, other)]
     for tree in (*snapshots, data.draw(st.sampled_from(snapshots))):
@@ -149,7 +149,7 @@ def _no_submodules(tree):
     return Changes({p: None for p, e in entries.items() if e.mode is FileMode.SUBMODULE})
 
 
-def test_two_runs_at_a_time_have_a_tree_each():
+def test_concurrent_runs_have_separate_trees():
     """Only a few directories are kept afterwards."""
     work_trees = WorkTrees()
     with work_trees.lend(BASE, BASE) as one, work_trees.lend(BASE, BASE) as other:
@@ -162,7 +162,7 @@ def test_two_runs_at_a_time_have_a_tree_each():
     assert len(list(one.parent.iterdir())) <= 4
 
 
-def test_the_directories_go_with_their_owner(own_temporary_directory):
+def test_the_directories_are_removed_with_their_owner(own_temporary_directory):
     """A copy in another process starts without directories."""
     work_trees = WorkTrees()
     with work_trees.lend(BASE, BASE), work_trees.scratch() as scratch:
@@ -192,7 +192,7 @@ def test_a_forked_child_shares_no_tree(own_temporary_directory):
     assert root.is_dir()
 
 
-def test_folders_deeper_than_a_path_is_long_are_removed():
+def test_folders_deeper_than_the_longest_path_are_removed():
     """A hostile run may leave such folders."""
     work_trees = WorkTrees()
     with work_trees.lend(BASE, BASE) as root:
@@ -207,7 +207,7 @@ def test_folders_deeper_than_a_path_is_long_are_removed():
     assert not (root / "deep").exists()
 
 
-def test_a_disk_that_does_not_take_it_is_the_sandboxs_failure(monkeypatch, tmp_path):
+def test_a_full_disk_is_the_sandboxs_failure(monkeypatch, tmp_path):
     """A retry may help, and the tree is not at fault."""
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "missing"))
 
@@ -242,8 +242,8 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path):
         subprocess.run(("umount", "-l", small), check=True)
 
 
-def test_a_home_that_a_cleaner_took_is_made_again():
-    """The trees that were kept in it are forgotten."""
+def test_a_deleted_home_is_created_again():
+    """A cleaner may delete it; the trees in it are forgotten."""
     work_trees = WorkTrees()
     with work_trees.lend(BASE, BASE) as root:
         pass

@@ -1,4 +1,4 @@
-"""Reads results of small projects, and finds the programs that run them."""
+"""Reading results of small projects, and finding the programs that run them."""
 
 import os
 import shutil
@@ -74,7 +74,7 @@ def read(framework, scratch, results=(), *, files=(), command=("command",), **ru
 
 
 def required(framework, command, after, before=(), cases=()):
-    """Return the names that a reader requires where a patch adds or changes files."""
+    """Return the names that a reader requires if a patch adds or changes files."""
     before = dict(before)
     changed = sorted(path for path, text in after.items() if before.get(path) != text)
     new = NewTests(
@@ -95,7 +95,7 @@ def statuses(cases):
 
 
 def need(program):
-    """Return where a program is; skip the test without it, but fail in CI."""
+    """Return the path of a program; without it, skip the test, but fail in CI."""
     found = shutil.which(program)
     if found is None and os.environ.get("CI"):
         pytest.fail(f"{program} is not installed")
