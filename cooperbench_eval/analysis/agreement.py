@@ -32,12 +32,12 @@ _Index = defaultdict[PairKey, dict[str | None, _Side]]
 
 @frozen(kw_only=True)
 class PeerDisagreement:
-    """A pair of which one evaluation says that it passes, and the other that it does not.
+    """A pair that passes in one evaluation and not in the other.
 
     Attributes:
         peer: The benchmark's evaluation.
         ours: Our report, without its texts.
-        judged: What our policy says of it.
+        judged: Our policy's verdict on the pair.
     """
 
     peer: PeerEval
@@ -81,8 +81,8 @@ def compare_with_peer(
     Args:
         evals: The benchmark's evaluations, such as `read_evals(...).evals`.
         reports: Our reports of the same patches, or anything else that `summarize` takes.
-        policy: How ours are judged; by default as the benchmark's version 0.0.29 does,
-            which takes `Evaluator(test_other=True)`.
+        policy: How to judge our reports; by default like the benchmark's version 0.0.29,
+            which needs reports of `Evaluator(test_other=True)`.
 
     Raises:
         AnalysisError: The policy is unknown, or either side has a pair twice.
@@ -104,7 +104,7 @@ def compare_with_peer(
 def _matched(
     evals: Iterable[PeerEval], reports: Iterable[PairFacts]
 ) -> tuple[list[tuple[PeerEval, PairFacts]], tuple[int, int]]:
-    """Return the matched pairs, and how many of either side have no match."""
+    """Return the matched pairs, and the number of unmatched evaluations and reports."""
     ours: _Index[PairFacts] = defaultdict(dict)
     for facts in reports:
         pair = PairId.of(facts)

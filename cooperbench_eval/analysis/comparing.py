@@ -36,16 +36,15 @@ def compare(
 
     Args:
         first_reports: One team's reports, or anything else that `summarize` takes.
-        second_reports: The other one's.
+        second_reports: The other team's.
         decider: What counts as getting a pair right: a policy, the name of one of
             `POLICIES`, or else the name of a strategy.
-        first: What the first team is called.
-        second: What the second team is called.
+        first: The name of the first team.
+        second: The name of the second team.
         confidence: The confidence of the rates' intervals.
 
     Raises:
-        AnalysisError: A team has a pair twice, or neither has a row of a strategy of
-            that name.
+        AnalysisError: A team has a pair twice, or neither team has a row of the strategy.
     """
     judge = Decider.of(decider)
     ones = _answers(first_reports, judge, first)
@@ -79,7 +78,7 @@ def comparison_of(
     unmatched: tuple[int, int] = (0, 0),
     confidence: float = 0.95,
 ) -> Comparison:
-    """Compare two ways to judge pairs, given how many pairs have which two answers."""
+    """Compare two ways to judge pairs, given the number of pairs for each two answers."""
     right = Counter[tuple[bool, bool]]()
     for (one, other), pairs in ends.items():
         if has_answer(one) and has_answer(other):
@@ -101,7 +100,7 @@ def comparison_of(
 class Comparisons(Mapping[tuple[str, str], Comparison]):
     """The comparison of every two strategies, by their names in the order of the answers.
 
-    Each is made on access, because many strategies have too many pairs.
+    A comparison is made on access, because many strategies would give too many of them.
     """
 
     def __init__(
@@ -114,7 +113,7 @@ class Comparisons(Mapping[tuple[str, str], Comparison]):
 
         Args:
             answers: Each strategy's answers; pairs with equal answers share an entry.
-            pairs: How many pairs there are of each.
+            pairs: For each entry, how many pairs share it.
             confidence: The confidence of the rates' intervals.
         """
         self._answers = answers
@@ -150,5 +149,5 @@ class Comparisons(Mapping[tuple[str, str], Comparison]):
         return len(self._answers) * (len(self._answers) - 1) // 2
 
     def __repr__(self) -> str:
-        """Show it as the dict that it stands for."""
+        """Return the text of a dict with the same items."""
         return repr(dict(self))

@@ -55,7 +55,8 @@ _SHOWN_FAILURE = 200
 def inherited_after(name: str) -> Callable[[type, list[Any]], list[Any]]:
     """Return an attrs hook that puts inherited fields after the field *name*.
 
-    The order of a record's fields is the order of the keys in its JSON, which stays.
+    A record's fields have the same order as the keys in its JSON, and that order must not
+    change.
     """
 
     def order(kind: type, found: list[Any]) -> list[Any]:
@@ -87,7 +88,7 @@ class FeatureFacts:
 
     Attributes:
         number: The feature's number in its task.
-        patch_status: What became of its patch.
+        patch_status: The result of applying its patch.
         tests: The run of its tests with only its own patch; `None` if there was none.
         base_tests: The run of its tests on the base; `None` if there was none.
         other_tests: The run of the other feature's tests with only this feature's
@@ -103,25 +104,25 @@ class FeatureFacts:
 
 @frozen(kw_only=True, field_transformer=inherited_after("duration_seconds"))
 class AttemptFacts(UsageTotals):
-    """One strategy's attempt at the pair, and what it asked of models.
+    """One strategy's attempt at the pair, and its requests to models.
 
-    Of the *requests* to models, *unpriced_requests* have no known price, and *cost_usd*
-    is what the others cost: `None` if there were requests and none has a known price.
+    The counts of model requests are those of `UsageTotals`. *cost_usd* covers only the
+    requests with a known price; it is `None` if there were requests and no price is known.
 
     Attributes:
         strategy: The strategy's name.
         status: How its merge ended.
-        blame: Why the pair fails under it.
+        blame: Why the pair fails under the strategy.
         conflicts_met: Conflicts of the three-way merge.
-        conflict_sections: Sections it left open; `None` if that was not measured.
-        conflict_score: The score of what it left open; `None` if that was not
-            measured.
+        conflict_sections: Conflict sections that the strategy left open; `None` if they
+            were not measured.
+        conflict_score: The score of the conflicts that it left open; `None` if they were
+            not measured.
         feature1_tests: Feature 1's tests on the merged tree; `None` if not run.
         feature2_tests: Feature 2's tests on the merged tree; `None` if not run.
         duration_seconds: Time the strategy took, tests not counted.
-        failure: Why it failed, cut to a line; else empty.
-        service_failed: Whether a service it needs, such as a model's provider, failed
-            it.
+        failure: Why the strategy failed, cut to one line; else empty.
+        service_failed: Whether a service that it needs, such as a model's provider, failed.
     """
 
     strategy: str
@@ -138,7 +139,7 @@ class AttemptFacts(UsageTotals):
 
     @property
     def verdict(self) -> Verdict:
-        """What the strategy achieved, as its row has it."""
+        """The verdict on the strategy, as in its report row."""
         return find_verdict(self.status, self.feature1_tests, self.feature2_tests)
 
     @property
@@ -156,7 +157,7 @@ class AttemptFacts(UsageTotals):
 
 @frozen(kw_only=True)
 class PairFacts:
-    """What every statistic needs of a pair's report.
+    """The parts of a pair's report that statistics need.
 
     Attributes:
         repo_name: The repository's name in the benchmark.
@@ -164,16 +165,16 @@ class PairFacts:
         timestamp: When the evaluation began, with its time zone.
         feature1: Feature 1 without feature 2.
         feature2: Feature 2 without feature 1.
-        merge_status: How the two sides stand to each other under `git merge`.
+        merge_status: How the two sides merge under `git merge`.
         conflict_sections: Conflict regions that `git merge` leaves. This and the next
             three are `None` if there was nothing to merge.
         conflict_lines: The lines of both sides in these regions.
         conflict_score: The weighted sum of regions and lines.
         severity: The score in one word.
         failure: Why the pair could not be evaluated; `None` if it was.
-        attempts: One row a strategy, in the order asked for; no two of one name.
+        attempts: One row for each strategy, in the requested order; names are unique.
         base_tree_id: The git tree id of the base.
-        base_commit: The base commit, if the base is one.
+        base_commit: The base's commit, if it has one.
         model: The model whose patches these are, if named.
         setting: The benchmark's setting, if named.
         k: Which of the model's tries this is, counted from 1.

@@ -15,7 +15,7 @@ By = str | Sequence[str] | Callable[[PairFacts], Hashable]
 """A name, several names, or a function that gives a pair's key."""
 
 OF_A_FUNCTION = ("group",)
-"""What the key that a function gives is called."""
+"""The column name of a key that is computed by a function."""
 
 _NAMES = (
     "repo_name",
@@ -33,7 +33,7 @@ def group_names(by: By | None) -> tuple[str, ...]:
     """Return a name for each part of a group's key; `("group",)` for a function's.
 
     Raises:
-        AnalysisError: Pairs cannot be grouped by such a name, or it is given twice.
+        AnalysisError: A name is unknown or given twice, or there are no names.
     """
     if by is None:
         return ()

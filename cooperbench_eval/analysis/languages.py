@@ -17,8 +17,8 @@ __all__ = ["find_language", "language_of_path"]
 _DIALECTS = {"TSX": "TypeScript", "JSX": "JavaScript"}
 _UNKNOWN_TO_PYGMENTS = {".cts": "TypeScript", ".mts": "TypeScript"}
 _MAGIC = frozenset("*?[")
-# Text and data that accompany code. A pair has such a language only if it changes
-# nothing else.
+# Text and data that accompany code. One of these is a pair's language only if the pair
+# changes nothing else.
 _NO_CODE = frozenset(
     {
         "INI",
@@ -41,7 +41,7 @@ def find_language(paths: Iterable[str]) -> str:
     and then data and prose. A tie goes to the first name in the alphabet.
 
     Returns:
-        The name, such as `"Python"` or `"TypeScript"`; empty if no path tells.
+        The name, such as `"Python"` or `"TypeScript"`; empty if no path shows a language.
 
     Example:
         >>> find_language(["src/a.rs", "src/b.rs", "README.md", "run.py"])
@@ -67,7 +67,7 @@ def _ranked(path: str) -> tuple[str, int]:
 
 
 def language_of_path(path: str) -> str:
-    """Name the language of one file by its name; empty if the name does not tell."""
+    """Name the language of one file by its name; empty if the name shows none."""
     pure = PurePosixPath(path)
     return _language_of_name(f"name{pure.suffix}" if pure.suffix else pure.name)
 

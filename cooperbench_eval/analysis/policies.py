@@ -1,8 +1,8 @@
-"""Policies, which say whose result counts as the pair's.
+"""Policies: each decides which strategy's result counts as the result of the pair.
 
-An evaluation says what each strategy achieves. How to judge the pair as a whole is another
-question, and versions of CooperBench have answered it differently. A policy answers it
-from a finished report, so that several policies can judge the same evaluation.
+An evaluation reports what each strategy achieves. How to judge the pair as a whole is
+another question, and versions of CooperBench have answered it differently. A policy
+answers it from a finished report, so several policies can judge the same evaluation.
 """
 
 from collections.abc import Iterable, Mapping
@@ -27,9 +27,9 @@ class PolicyRule(StrEnum):
     """Which of several strategies decides."""
 
     ANY_PASSES = "any_passes"
-    """Each is tried until one passes both features' tests."""
+    """The first strategy that passes both features' tests."""
     FIRST_MERGES = "first_merges"
-    """The first that leaves no conflict, even if tests then fail."""
+    """The first strategy that leaves no conflict, even if tests then fail."""
 
 
 @frozen(kw_only=True)
@@ -39,10 +39,10 @@ class PolicyVerdict:
     Attributes:
         verdict: The verdict. It is `NOT_RUN` if the report lacks a row or a run
             that the policy needs.
-        by: The strategy that decided. It is `"lead"` if only feature 1's patch was
-            judged, `"alone"` if the other patch was empty, and else empty.
-        is_missing_input: Whether it is `NOT_RUN` because a side's patch is empty or
-            does not apply. That counts as an answer, and not as a pass.
+        by: The strategy that decided; `"lead"` if only feature 1's patch was judged,
+            `"alone"` if the other patch was empty, and otherwise empty.
+        is_missing_input: Whether the verdict is `NOT_RUN` because a side's patch is empty
+            or does not apply. That counts as an answer, and not as a pass.
     """
 
     verdict: Verdict = field(converter=Verdict)
@@ -65,20 +65,20 @@ _is_name = validators.and_(validators.instance_of(str), validators.min_len(1))
 
 @frozen(kw_only=True)
 class Policy:
-    """Says which strategy's result counts as the pair's.
+    """Decides which strategy's result counts as the result of the pair.
 
-    Under `ANY_PASSES` a strategy that meets no conflict decides as well, because the next
-    one has nothing to resolve. If a row or a run is missing that could change the answer,
-    the pair has no answer; that is not an error. Whether naive leaves a conflict is known
+    Under `ANY_PASSES`, a strategy that meets no conflict also decides, because the next
+    one has nothing to resolve. If a missing row or run could change the answer, the pair
+    has no answer; that is not an error. Whether naive leaves a conflict is known
     without its row, from the pair's merge status. Pairs without an answer are mostly
     harder than the others, so a rate misleads if many of them are left out; see
     `Verdicts.at_least` and `at_most`.
 
     Attributes:
-        name: What the policy is called in summaries.
+        name: The policy's name in summaries.
         strategies: The strategies that count, in order, or a single name. It may be
             empty only with *lead_alone*, which then judges every pair.
-        rule: Which of them decides.
+        rule: Which of the strategies decides.
         lead_alone: Whether feature 1's patch, without the other, is judged by both
             features' tests if all strategies leave conflicts or a side does not
             apply. The verdict then depends on the features' order.
@@ -181,7 +181,7 @@ def find_policies(policies: str | Policy | Iterable[str | Policy]) -> tuple[Poli
     """Return one or several policies; a name stands for a policy of `POLICIES`.
 
     Raises:
-        AnalysisError: No policy has such a name, or two have the same.
+        AnalysisError: No policy has a given name, or two policies have the same name.
     """
     if isinstance(policies, str | Policy):
         policies = (policies,)

@@ -27,7 +27,7 @@ class Rate(Shown):
     Attributes:
         count: How many things have the property.
         total: How many things there are.
-        confidence: Of the interval, between 0 and 1.
+        confidence: The confidence level of the interval, between 0 and 1.
 
     Example:
         >>> rate = Rate(8, 10)
@@ -86,20 +86,19 @@ def _wilson(count: int, total: int, confidence: float) -> tuple[float, float]:
 class Comparison(Shown):
     """Two ways to get a pair right, on the same pairs.
 
-    Only pairs that have an answer both ways are compared; the others are counted
-    separately.
+    Only pairs with both answers are compared; the others are counted separately.
 
     Attributes:
-        first: What the first one is.
-        second: What the second one is.
+        first: The name of the first one.
+        second: The name of the second one.
         both: Pairs that both get right.
         only_first: Pairs that only the first gets right.
         only_second: Pairs that only the second gets right.
         neither: Pairs that neither gets right.
-        unanswered: Pairs that both have, with at least one answer missing.
+        unanswered: Pairs in both, without an answer in at least one.
         unmatched_first: Pairs that only the first has.
         unmatched_second: Pairs that only the second has.
-        confidence: Of the rates' intervals.
+        confidence: The confidence level of the rates' intervals.
 
     Example:
         >>> teams = Comparison(both=30, only_first=9, only_second=1, neither=10)
@@ -127,12 +126,12 @@ class Comparison(Shown):
 
     @property
     def first_rate(self) -> Rate:
-        """What the first gets right of them."""
+        """The share of the compared pairs that the first gets right."""
         return Rate(self.both + self.only_first, self.pairs, confidence=self.confidence)
 
     @property
     def second_rate(self) -> Rate:
-        """What the second gets right of them."""
+        """The share of the compared pairs that the second gets right."""
         return Rate(self.both + self.only_second, self.pairs, confidence=self.confidence)
 
     @property
@@ -142,12 +141,13 @@ class Comparison(Shown):
 
     @property
     def p_value(self) -> float | None:
-        """How likely chance splits the disagreements at least as unevenly.
+        """The probability that chance alone splits the disagreements at least this unevenly.
 
-        McNemar's test, exact and two-sided: among the pairs that only one gets right,
-        either is equally likely to be the one, independently of the other pairs. It is
-        1.0 if they never disagree and `None` if no pair is compared. It holds for one
-        comparison: among many comparisons, some p-values are small by chance.
+        This is McNemar's test, exact and two-sided. It assumes that each pair which only
+        one gets right is equally likely to be the first's or the second's, independently
+        of the other pairs. The value is 1.0 if they never disagree and `None` if no pair
+        is compared. It holds for one comparison: among many comparisons, some p-values
+        are small by chance.
         """
         if not self.pairs:
             return None
@@ -185,11 +185,12 @@ class Distribution:
     Attributes:
         count: How many values there are.
         total: Their sum.
-        minimum: The least.
-        lower_quartile: A quarter of them is at most this, interpolated linearly.
-        median: The middle one, or the middle between two.
-        upper_quartile: Three quarters of them are at most this, interpolated linearly.
-        maximum: The greatest.
+        minimum: The least value.
+        lower_quartile: A quarter of the values are at most this, interpolated linearly.
+        median: The middle value, or the mean of the two in the middle.
+        upper_quartile: Three quarters of the values are at most this, interpolated
+            linearly.
+        maximum: The greatest value.
     """
 
     count: int = 0

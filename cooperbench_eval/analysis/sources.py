@@ -27,8 +27,8 @@ def iterate_facts(reports: FactsSource) -> Iterator[PairFacts]:
     """Yield the facts of *reports*, one at a time.
 
     Raises:
-        TypeError: They are not reports, or one of them is neither a report nor its
-            facts.
+        TypeError: *reports* is not a collection, or it holds something that is neither a
+            report nor the facts of one.
     """
     if isinstance(reports, HasFacts):
         return map(_facts, reports.facts())
@@ -40,10 +40,10 @@ def iterate_reports(reports: FactsSource, purpose: str) -> Iterator[MergeReport]
 
     Args:
         reports: The whole reports.
-        purpose: What they are needed for, for the error.
+        purpose: What the reports are needed for; the error says it.
 
     Raises:
-        AnalysisError: They are facts.
+        AnalysisError: *reports* holds facts.
         TypeError: As with `iterate_facts`.
     """
     if isinstance(reports, HasFacts) and not isinstance(reports, Iterable):

@@ -53,11 +53,11 @@ def summarize(
     Args:
         reports: Reports or their facts, or an object with a method `facts`, such as a
             store.
-        by: What to group by as well: `"repo_name"`, `"task"`, `"model"`, `"setting"`,
+        by: Also group by this: `"repo_name"`, `"task"`, `"model"`, `"setting"`,
             `"language"`, `"k"`, `"merge_status"`, `"severity"`, several of these, or
             a function of a pair's facts.
-        policies: The policies to judge by, presets by their names in `POLICIES`.
-        gold: Reports of the tasks' own patches, to compare with on the same pairs.
+        policies: The policies to judge by; a preset by its name in `POLICIES`.
+        gold: Reports of the tasks' own patches; the same pairs are compared with them.
         confidence: The confidence of all intervals, between 0 and 1.
 
     Returns:

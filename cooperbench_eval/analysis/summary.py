@@ -21,12 +21,12 @@ class Summary(Shown):
     """The statistics of many pairs.
 
     Attributes:
-        pairs: How many reports there were.
-        statuses: How many of them have which status under `git merge`.
-        failures: How many could not be evaluated, by reason.
-        repeated: How many are the same try at the same pair as another one: the same
-            features, model, setting and `k`. If a store holds the reports of several
-            evaluators, each pair counts more than once.
+        pairs: The number of reports.
+        statuses: The number of reports with each status under `git merge`.
+        failures: The number of pairs that could not be evaluated, by reason.
+        repeated: How many evaluated reports are beyond the first for the same pair and
+            try: the same features, model, setting and `k`. If a store holds the reports
+            of several evaluators, each pair counts more than once.
         conflict_score: The naive merge's score over all pairs that have one, clean
             ones included.
         features_alone: Features whose tests pass with only their own patch, of those
@@ -39,8 +39,8 @@ class Summary(Shown):
         strategies: Each strategy by name: naive, union, llm, then alphabetically.
         policies: Each policy by name, in the order asked for.
         comparisons: Every two strategies, on the pairs for which both have an answer.
-        by: What the groups are made by; empty for a group itself.
-        groups: The same for each group, by key, in the keys' order.
+        by: The names that pairs are grouped by; empty for a group itself.
+        groups: The summary of each group, by key, in the keys' order.
         confidence: The confidence of the intervals.
     """
 
@@ -112,7 +112,7 @@ class Summary(Shown):
         return plain
 
     def to_records(self) -> list[dict[str, Any]]:
-        """Return one flat row for each strategy and policy, of each group if there are any.
+        """Return one flat row for each strategy and policy, within each group if there are any.
 
         The columns are the same for every row: the group's key, `kind` (`"strategy"`
         or `"policy"`), `name`, the verdict counts, the bounds of the share of all pairs

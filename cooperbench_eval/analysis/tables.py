@@ -1,8 +1,8 @@
 """Reports as tidy tables: records, pandas or polars.
 
-A table has one row for each thing that it is about, and scalar columns: the same ones in
-the same order whatever the reports hold. Pairs, attempts and features are made from
-facts; tests and conflicts need the reports themselves.
+A table has scalar columns, which are the same ones in the same order whatever the reports
+hold. The tables of pairs, attempts and features are made from facts; those of tests and
+conflicts need the reports themselves.
 """
 
 import datetime as dt
@@ -62,7 +62,7 @@ class Level(StrEnum):
 
 
 def to_records(reports: FactsSource, level: str = Level.PAIRS) -> list[dict[str, Any]]:
-    """Return one plain dict a row.
+    """Return one plain dict for each row.
 
     Args:
         reports: Reports; for some levels anything that `summarize` takes.
@@ -71,9 +71,9 @@ def to_records(reports: FactsSource, level: str = Level.PAIRS) -> list[dict[str,
             - `"pairs"`: a pair.
             - `"attempts"`: a strategy's attempt at a pair. `correct` is `None` if there
               is no answer, and false if a side is missing, as in a summary.
-            - `"features"`: a feature of a pair and its runs without the other feature:
-              `alone` with its own patch, `base` on the base, `other` the other
-              feature's tests with its own patch.
+            - `"features"`: a feature of a pair and its runs without the other feature.
+              `alone` is the run with its own patch, `base` the run on the base, and
+              `other` the run of the other feature's tests with its own patch.
             - `"tests"`: a test case in one run: the feature whose tests ran, the tree,
               and the strategy that merged it. Needs reports.
             - `"conflicts"`: a conflict that the naive merge leaves, with the number of
@@ -237,13 +237,13 @@ class RunKind(StrEnum):
     """The tree that tests ran on."""
 
     ALONE = "alone"
-    """The base with the patch of the feature whose tests they are."""
+    """The base with the patch of the tested feature."""
     BASE = "base"
     """The base as it is."""
     OTHER = "other"
     """The base with the other feature's patch."""
     MERGED = "merged"
-    """What a strategy merged."""
+    """The tree that a strategy merged."""
 
 
 @frozen
@@ -295,8 +295,8 @@ class _Table:
     """A table.
 
     Attributes:
-        things: Returns what the rows about a pair are about.
-        needs_reports: Whether facts are not enough.
+        things: Returns the things of a pair that have a row each.
+        needs_reports: Whether the table needs whole reports, and not only their facts.
         columns: The columns that follow the pair's identity.
     """
 

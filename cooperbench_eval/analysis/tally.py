@@ -45,7 +45,7 @@ Answer = str | None
 Answers = tuple[tuple[str, str], ...]
 """Names of strategies or policies, each with its answer."""
 Ends = Counter[tuple[Answer, Answer]]
-"""How many pairs have which two answers, such as a team's and gold's."""
+"""The number of pairs for each combination of two answers, such as a team's and gold's."""
 
 
 class PairAnswers(NamedTuple):
@@ -56,7 +56,7 @@ class PairAnswers(NamedTuple):
 
 
 def has_answer(answer: Answer) -> bool:
-    """Whether *answer* says something about the pair; a missing side does."""
+    """Whether *answer* says something about the pair, as a missing side does too."""
     return answer is not None and answer != Verdict.NOT_RUN.value
 
 
@@ -84,7 +84,7 @@ def answers_of(facts: PairFacts, policies: Iterable[Policy]) -> PairAnswers:
 
 @frozen
 class Decider:
-    """The policy or strategy that says which pairs are right.
+    """The policy or strategy that decides which pairs are right.
 
     Attributes:
         name: Its name.
@@ -113,7 +113,9 @@ class Decider:
             AnalysisError: There are *answers*, and all of them are `None`.
         """
         if {None} == set(answers):
-            raise AnalysisError(f"no report has a row of {self.name!r}, and no policy is called so")
+            raise AnalysisError(
+                f"no report has a row of {self.name!r}, and no policy has this name"
+            )
 
 
 def gold_answers(
@@ -209,9 +211,9 @@ class Tally(_Counts):
     """Everything that is counted over pairs.
 
     Attributes:
-        answers: How many pairs have which answers of all strategies and policies, the
-            team's and gold's. Few combinations occur, and every verdict count and
-            comparison follows from them.
+        answers: The number of pairs for each combination of the answers of all strategies
+            and policies, the team's and gold's. Few combinations occur, and every verdict
+            count and comparison follows from them.
         statuses: Pairs by merge status.
         failures: Pairs that could not be evaluated, by reason.
         alone: The runs of each feature's own tests on its own patch.
@@ -230,7 +232,7 @@ class Tally(_Counts):
 
     @property
     def repeated(self) -> int:
-        """Evaluated pairs that repeat the same try at the same pair."""
+        """How many evaluated reports are beyond the first for the same pair and try."""
         return self.tries.total() - len(self.tries)
 
     def add(self, facts: PairFacts, answers: PairAnswers, gold: PairAnswers | None = None) -> None:

@@ -26,8 +26,8 @@ class Tries(Shown):
 
     Attributes:
         decider: What counts as solving a pair: a policy's or a strategy's name.
-        within: For the first try, the first two, and so on: the share of pairs for
-            which at least one of them is correct. All shares are of the same pairs.
+        within: Element n-1 is the share of pairs that at least one of the first n tries
+            solves. All shares have the same denominator.
         left_out: Pairs that are not counted, because a try has no answer.
     """
 
@@ -48,9 +48,9 @@ def solved_within(
     """Count the pairs that are solved within one try, within two, and so on.
 
     A try is a report's `k`. Reports are of the same pair if features, model and setting
-    agree. A pair is solved within two tries if the first or the second is correct. All
-    shares are of the same pairs, those with an answer to every try. So the shares never
-    fall, and Wilson's interval applies to each. With the same number of tries at every
+    agree. A pair is solved within two tries if the first or the second is correct. Only
+    pairs with an answer in every try are counted, so the shares never fall as tries are
+    added, and Wilson's interval applies to each. With the same number of tries at every
     pair, the last share equals the estimator pass@k of Chen et al. (Evaluating Large
     Language Models Trained on Code, 2021, arXiv 2107.03374). For fewer tries that
     estimator averages over all orders of the tries, and this function keeps their order.
@@ -63,8 +63,8 @@ def solved_within(
 
     Raises:
         AnalysisError: There is no report, a pair has the same try twice, *tries* is not
-            at least 1, no report has a row of a strategy of that name, or no pair has an
-            answer to every try.
+            at least 1, no report has a row of the strategy, or no pair has an answer in
+            every try.
     """
     judge = Decider.of(decider)
     pairs: dict[_Whose, dict[int, Answer]] = {}
@@ -72,7 +72,7 @@ def solved_within(
         pair = PairId.of(facts)
         found = pairs.setdefault((pair.key, pair.model, pair.setting), {})
         if pair.k in found:
-            raise AnalysisError(f"try {pair.k} at {pair} twice")
+            raise AnalysisError(f"there are two reports for try {pair.k} of {pair}")
         found[facts.k] = judge.answer(facts)
     if not pairs:
         raise AnalysisError("there are no reports to count")
@@ -89,7 +89,7 @@ def _count(name: str, pairs: list[dict[int, Answer]], last: int, confidence: flo
         found for found in pairs if all(has_answer(found.get(number)) for number in numbers)
     ]
     if not complete:
-        raise AnalysisError(f"no pair has an answer of {name!r} to each of {last} tries")
+        raise AnalysisError(f"for {name!r}, no pair has an answer in all {last} tries")
     firsts = [
         next((number for number in numbers if found[number] == CORRECT), last + 1)
         for found in complete

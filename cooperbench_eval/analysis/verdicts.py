@@ -21,7 +21,7 @@ __all__ = ["GoldSummary", "PolicySummary", "StrategySummary", "Verdicts"]
 
 @frozen(kw_only=True)
 class Verdicts:
-    """How many pairs have which verdict under a strategy or a policy.
+    """The number of pairs with each verdict under a strategy or a policy.
 
     Attributes:
         correct: Merged, and both features' tests pass.
@@ -63,21 +63,21 @@ class Verdicts:
 
     @property
     def is_untested(self) -> bool:
-        """Whether no merge was tested although pairs are unanswered.
+        """Whether pairs are unanswered and no merge was tested.
 
         Then every answer is a failure, because conflicts are known without tests and
-        passes are not. A rate of zero carries no information there.
+        passes are not. In that case a rate of zero carries no information.
         """
         return not self.correct + self.incorrect and self.unanswered > 0
 
     @property
     def at_least(self) -> float | None:
-        """The share of all pairs that is correct if no unanswered pair is; `None` without pairs."""
+        """The share of correct pairs if no unanswered one is correct; `None` without pairs."""
         return self.correct / self.pairs if self.pairs else None
 
     @property
     def at_most(self) -> float | None:
-        """The share of all pairs that is correct if each unanswered pair is; `None` without pairs.
+        """The share of correct pairs if all unanswered ones are correct; `None` without pairs.
 
         The two bounds need no assumption about why answers are missing. A rate of the
         answered pairs assumes that answers are missing by chance, which is seldom true: a
@@ -87,7 +87,7 @@ class Verdicts:
         return (self.correct + self.unanswered) / self.pairs if self.pairs else None
 
     def effort_reduction(self, k: float) -> float | None:
-        """Return which share of the work of merging by hand is saved.
+        """Return the share of the work of merging by hand that is saved.
 
         A merge by hand costs 1, so a conflict that is left costs 1. An incorrect merge
         has to be found and undone, which costs *k*. The share is
@@ -121,9 +121,9 @@ class GoldSummary:
     that gold does not (`beyond`).
 
     Attributes:
-        ceiling: What gold gets right of the pairs that have an answer in both.
-        reached: What the team gets right of those that gold gets right.
-        beyond: What the team gets right of the others, those that gold does not.
+        ceiling: Of the pairs with an answer from both, the share that gold gets right.
+        reached: Of the pairs that gold gets right, the share that the team gets right.
+        beyond: Of the pairs that gold gets wrong, the share that the team gets right.
         unmatched: The team's pairs for which gold has no answer.
     """
 
@@ -139,7 +139,7 @@ class GoldSummary:
 
 
 class _Judged(Shown):
-    """What the summaries of a policy and a strategy have in common."""
+    """The base of the summaries of a policy and a strategy."""
 
     __slots__ = ()
 
@@ -152,7 +152,7 @@ class _Judged(Shown):
 
     @property
     def correct(self) -> Rate:
-        """What it gets right, of the pairs that have an answer (`Verdicts.answered`).
+        """The share of correct pairs among those with an answer (`Verdicts.answered`).
 
         It says little if many pairs have no answer, and nothing if `Verdicts.is_untested`.
         """
@@ -174,7 +174,7 @@ class PolicySummary(_Judged):
 
     Attributes:
         name: The policy.
-        verdicts: How many pairs have which verdict.
+        verdicts: The number of pairs with each verdict.
         gold: What the tasks' own patches achieve; `None` if no gold was given.
         confidence: The confidence of the intervals.
     """
@@ -194,15 +194,16 @@ class StrategySummary(UsageTotals, _Judged):
     one suite pass and fail together. If a result was reused from an earlier run, that
     run's seconds count again.
 
-    Of the *requests* to models, *unpriced_requests* have no known price, and *cost_usd*
-    is what the others cost.
+    The counts of model requests are those of `UsageTotals`. *cost_usd* covers only the
+    requests with a known price; it is `None` if there were requests and no price is known.
 
     Attributes:
         name: The strategy.
-        verdicts: How many pairs have which verdict.
-        blame: How many of its rows have which kind of blame.
+        verdicts: The number of pairs with each verdict.
+        blame: The number of the strategy's rows with each kind of blame.
         features: Features whose tests pass in the merged tree, of those that were run.
-        cases: Test cases that pass in it, of all cases that passed, failed or errored.
+        cases: Test cases that pass in the merged tree, of all that passed, failed or
+            errored.
         seconds: Time the strategy took for a pair, tests not counted.
         test_seconds: Time of each test run on a merged tree.
         gold: What the tasks' own patches achieve; `None` if no gold was given.

@@ -65,7 +65,7 @@ class Claims:
         return True
 
     def leave(self) -> None:
-        """End the batch; claims still held are released when work on their pairs ends."""
+        """End the batch; each remaining claim is released when the work on its pair ends."""
         with self._lock:
             for lock in self._locks.values():
                 _HOLDERS.pop(lock.lock_file, None)

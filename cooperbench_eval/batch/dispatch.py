@@ -105,9 +105,10 @@ class Dispatcher:
         """Wait for the next answer; return `None` if there is none in time.
 
         A pair is lost if the process or machine that works on it dies. It is then sent
-        again. If it is lost a second time, and a death costs only the job that was
-        running, it is a failure. With other executors it is first sent a third time, while
-        no other pair is in flight; until then `has_room` is false.
+        again. In our own pool, a dead worker loses only its own job, so a second loss is
+        reported as a failure. In another executor, a pair may be lost because of another
+        one, so it gets a third try with no other pair in flight; until that try has ended,
+        `has_room` is false.
 
         Raises:
             BatchError: The executor cannot go on.
@@ -128,7 +129,7 @@ class Dispatcher:
                 return queued, outcome
 
     def close(self, *, at_once: bool, on_end: Callable[[QueuedPair], None]) -> None:
-        """Shut down a pool of our own; cancel what waits in an executor of the caller.
+        """Shut down our own pool; in the caller's executor, cancel waiting pairs.
 
         Args:
             at_once: Whether to stop pairs in flight.
@@ -146,7 +147,7 @@ class Dispatcher:
             self._own.shutdown()
 
     def _outcome(self, queued: QueuedPair, future: Any) -> Outcome | None:
-        """Return the result for a pair; `None` if it was lost and is tried again."""
+        """Return the result for a pair; `None` if the pair was lost and is sent again."""
         try:
             lost: BaseException | None = future.exception()
         except CancelledError as exc:

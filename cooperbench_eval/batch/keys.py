@@ -54,7 +54,10 @@ class PairKeys:
         return _digest([feature.number, patch, tests, feature.description])
 
     def _once(self, thing: Any, name: Callable[[Any], str]) -> str:
-        """Name *thing* unless that was done; it is kept, so that its id stays unique."""
+        """Return the digest of *thing*, which is computed only once.
+
+        The object itself is kept, because another object could otherwise reuse its id.
+        """
         return self._named.recall(id(thing), lambda: (thing, name(thing)))[1]
 
 
@@ -76,14 +79,14 @@ def describe(thing: object) -> Any:
 
     An object is described by its class and its attributes. Attrs fields that do not count
     for equality, such as caches, are left out. An object without attributes is described
-    by its pickle, or only by its class if it cannot be pickled, such as a lock. Functions
-    and classes of other packages are described by their source as well.
+    by its pickle, or, if it cannot be pickled (such as a lock), only by its class.
+    Functions and classes of other packages are described by their source as well.
     """
     return _Describer().describe(thing)
 
 
 class _Describer:
-    """Describes a thing; a part that occurs several times in it is described once."""
+    """Describes an object; a part that occurs several times in it is described once."""
 
     def __init__(self) -> None:
         self._above: set[int] = set()
@@ -102,7 +105,11 @@ class _Describer:
         return self._known[id(thing)][1]
 
     def _inside(self, thing: object) -> Any:
-        """Describe a part; a list or dict becomes a digest, so that shared parts stay small."""
+        """Describe a part of an object.
+
+        A description that is a list or dict is replaced with its digest, so that parts
+        which are used in several places stay small.
+        """
         described = self.describe(thing)
         return _digest(described) if isinstance(described, list | dict) else described
 

@@ -24,11 +24,11 @@ __all__ = ["evaluate_many"]
 
 _POLL_SECONDS: Final = 0.1
 _WAKE_SECONDS: Final = 1.0
-"""The longest wait. A library's signal handler may let a wait go on after an interrupt."""
+"""The longest single wait, because a library's signal handler may let it outlive an interrupt."""
 _LOOK_AHEAD_SECONDS: Final = 0.1
 """How long to take further pairs while a report is ready to be yielded."""
 _READY: Final = 1 << 17
-"""How many reports may be ready; each is held as a key or a name only."""
+"""How many reports may be ready; only the key or name of each is held."""
 _WAITING: Final = 1 << 10
 """How many pairs may wait for other batches."""
 
@@ -50,8 +50,8 @@ def evaluate_many(
     is missing, if its worker died at every try, or if the same pair was given before.
 
     Args:
-        pairs: The pairs. A report among them stands for a pair that could not be built;
-            it is announced and yielded, but not stored.
+        pairs: The pairs. If a pair could not be built, pass a report with its failure
+            instead; it is announced and yielded, but not stored.
         evaluator: Evaluates the pairs.
         executor: Where to evaluate them: any `concurrent.futures.Executor`, or an object
             that behaves like one, such as Dask's `client.get_executor()`. By default one

@@ -1,7 +1,7 @@
 """A report as bytes, to send and to store: a small head, and large parts by digest.
 
 The head is the report's JSON. Each large text or list in it is replaced with
-`{"text_sha256": …}` or `{"json_sha256": …}`, and `beside` lists the places of these. The
+`{"text_sha256": …}` or `{"json_sha256": …}`, and the key `beside` lists their places. The
 head also has the facts that statistics need, so statistics read only heads. Equal parts
 are stored once, within a report and across reports.
 """

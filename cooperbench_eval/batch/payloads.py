@@ -71,8 +71,8 @@ class PayloadMaker:
         Args:
             evaluator: The evaluator.
             own_processes: Whether the workers are those of our own pool, which import the
-                caller's main module. Other workers, and those of a notebook, do not have
-                it, so what it defines is pickled by value.
+                caller's main module. Other workers, and those of a notebook, cannot import
+                it, so its functions and classes are pickled by value.
 
         Raises:
             BatchError: Something in it cannot be pickled; the error names the strategy.
@@ -105,7 +105,10 @@ class PayloadMaker:
             raise UndeliverableError(f"cannot be pickled ({exc!r})", pair_name(pair)) from exc
 
     def _once(self, thing: object) -> bytes:
-        """Pickle *thing* unless that was done; it is kept, so that its id stays unique."""
+        """Return *thing* pickled; an object is pickled only once.
+
+        The object itself is kept, because another object could otherwise reuse its id.
+        """
         return self._pickled.recall(id(thing), lambda: (thing, self._dumps(thing)))[1]
 
 
@@ -157,7 +160,7 @@ def try_evaluate(evaluator: Evaluator, pair: FeaturePair) -> MergeReport | Failu
 
 
 def _may_be_interrupted() -> bool:
-    """Whether a user can interrupt this thread; otherwise only a plug-in can have raised."""
+    """Whether a user can interrupt this thread; if not, a plug-in raised the exception."""
     is_main = threading.current_thread() is threading.main_thread()
     return is_main and signal.getsignal(signal.SIGINT) is signal.default_int_handler
 

@@ -17,17 +17,17 @@ class EventKind(StrEnum):
     """What happened to a pair."""
 
     SUBMITTED = "submitted"
-    """It was sent to the executor."""
+    """The pair was sent to the executor."""
     WAITING = "waiting"
-    """Another batch on the store works on it, or on a pair with the same lock file."""
+    """Another batch on the store works on the pair, or on one with the same lock file."""
     RETRIED = "retried"
-    """The worker that evaluated it was lost; it is sent to the executor again."""
+    """The worker that evaluated the pair was lost; the pair is sent to the executor again."""
     STORED = "stored"
-    """Its report was in the store and is yielded."""
+    """The pair's report was in the store and is yielded."""
     FINISHED = "finished"
-    """It was evaluated and its report is yielded."""
+    """The pair was evaluated and its report is yielded."""
     FAILED = "failed"
-    """It could not be evaluated; a report with a failure is yielded."""
+    """The pair could not be evaluated; a report with a failure is yielded."""
 
 
 @frozen(kw_only=True)
@@ -53,7 +53,7 @@ Progress = Callable[[BatchEvent], None]
 
 @contextmanager
 def listener(progress: Progress | bool | None, total: int | None) -> Iterator[Progress]:
-    """Yield a function for events: a bar's for `True`, one that does nothing for `False`."""
+    """Yield the function to call with events: *progress*, one that updates a bar, or a no-op."""
     if progress is True:
         with _bar(total) as bar:
             yield bar

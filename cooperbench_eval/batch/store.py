@@ -161,14 +161,14 @@ class ReportStore:
         _rename_damaged(self._head(key))
 
     def claims(self) -> Claims:
-        """Return claims on keys, which keep two processes from evaluating one pair."""
+        """Return claims, which keep two processes from evaluating the same pair."""
         return Claims(self.directory / "claims")
 
     def _head(self, key: str) -> Path:
         return self.directory / f"{_path('reports', key)}{_FINAL}"
 
     def _heads(self) -> Iterator[tuple[str, Path]]:
-        """Yield each report's key and file, sorted by key; of two files the final one."""
+        """Yield each report's key and file, sorted by key; if it has two files, the final one."""
         for folder in _listed(self.directory / "reports"):
             last = ""
             for file in _listed(folder):

@@ -60,7 +60,7 @@ class StoreView:
         return Claim.TAKEN
 
     def load(self, key: str) -> MergeReport:
-        """Return a stored report; one that is damaged is set aside.
+        """Return a stored report; a damaged one is renamed, so that it is not found again.
 
         Raises:
             ReportError: It cannot be read.

@@ -56,7 +56,7 @@ def usable_cores() -> int:
 
 
 def has_importable_main() -> bool:
-    """Whether a new process can import the main module; it cannot if that came from stdin."""
+    """Whether a new process can import the main module, which may have come from stdin."""
     file = getattr(sys.modules["__main__"], "__file__", None)
     return file is not None and Path(file).exists()
 
@@ -122,7 +122,7 @@ class WorkerPool(Executor):
                 thread.join()
 
     def kill(self) -> None:
-        """End at once: drop the jobs, and stop the workers with everything that they run."""
+        """End at once: drop the jobs, and kill the workers with everything that they run."""
         if os.getpid() != self._owner:
             return
         self._is_killed = True
@@ -180,7 +180,7 @@ class WorkerPool(Executor):
         return bool(held)
 
     def _death(self, worker: "_Worker") -> Exception:
-        """Return the error of the job that *worker* was doing when it died."""
+        """Return the error for the job that *worker* was doing when it died."""
         code = worker.close()
         if self._was_ready.is_set() or worker.is_ready or code < 0:
             return WorkerDiedError(f"the worker process {describe_exit(code)}")
@@ -223,7 +223,7 @@ class _Worker:
             Whether the call returned, and its value or its exception.
 
         Raises:
-            EOFError, OSError: The process is dead.
+            EOFError, OSError: The worker has died.
         """
         while self._sent < len(tasks):
             self._here.send(tasks[self._sent].call)
@@ -254,7 +254,7 @@ class _Worker:
 
 @contextmanager
 def _importable_main() -> Iterator[None]:
-    """Hide a main module that came from standard input, which no process could import."""
+    """Hide a main module that came from standard input; no other process could import it."""
     main = sys.modules["__main__"]
     file = getattr(main, "__file__", None)
     if file is None or has_importable_main():

@@ -31,9 +31,9 @@ _NAME = f"{_LEFT};font-weight:normal"
 def html_text(view: View) -> str:
     """Return *view* as a fragment of HTML.
 
-    Of a table with more than `ROWS` rows, the first and last rows are shown, and a row
-    between them says how many are left out. As long texts are cut too, the size depends
-    on the number of columns and not on what they hold.
+    If a table has more than `ROWS` rows, the first and last rows are shown, and a row
+    between them says how many are left out. Long texts are cut too, so the size depends
+    on the number of columns and not on their contents.
     """
     return "".join(
         [

@@ -1,6 +1,6 @@
-"""What is shown of a result, before a renderer makes text, HTML or anything else of it.
+"""The content of a view, independent of the format: a renderer turns it into text or HTML.
 
-The records make their texts harmless and short (`visible`), so that no renderer has to.
+The records escape and shorten their texts (`visible`), so renderers need not.
 """
 
 from collections.abc import Iterable
@@ -22,7 +22,10 @@ def _texts(texts: Iterable[str]) -> tuple[str, ...]:
 
 
 class Tone(StrEnum):
-    """How a text is meant. Renderers may show it as a colour; the words say it as well."""
+    """Whether a text reports something good or bad.
+
+    A renderer may show this as a colour; the text must be clear without the colour.
+    """
 
     PLAIN = "plain"
     """Neither good nor bad."""
@@ -38,7 +41,7 @@ class Cell:
 
     Attributes:
         text: Its text.
-        tone: How the text is meant.
+        tone: Whether it reports something good or bad.
     """
 
     text: str = field(converter=_text)
@@ -56,7 +59,7 @@ class Section:
     """Rows of a table that belong together.
 
     Attributes:
-        title: What they have in common; empty if the table has one section.
+        title: What the rows have in common; empty if the table has one section.
         rows: One cell for each column; a plain text becomes a cell.
     """
 
@@ -66,7 +69,7 @@ class Section:
 
 @frozen(kw_only=True)
 class Table:
-    """Rows below a header.
+    """A header and the rows below it.
 
     Attributes:
         header: The name of each column; the first column names the row.
@@ -102,12 +105,12 @@ def rows_table(
 
 @frozen(kw_only=True)
 class View:
-    """What is shown of one result, from top to bottom.
+    """The description of one result, from top to bottom.
 
     Attributes:
         title: What the result is.
-        lines: Sentences about it.
-        tables: What needs rows and columns.
+        lines: Sentences about the result.
+        tables: Facts that need rows and columns.
         notes: Sentences about the tables.
     """
 

@@ -1,4 +1,4 @@
-"""A view for rich, which asks for it: the adapter to rich."""
+"""Views as rich renderables: the adapter to rich."""
 
 from collections.abc import Iterator
 
@@ -23,8 +23,8 @@ _STYLES = {Tone.PLAIN: "", Tone.GOOD: "blue", Tone.BAD: "yellow"}
 def renderable(view: View) -> Renderable:
     """Return *view* as something that rich prints, with every row of its tables.
 
-    Texts appear as they are: rich reads no markup in them and highlights nothing. A table
-    too wide for the terminal becomes a list, so that no number is broken over two lines.
+    Texts appear unchanged: rich does not interpret markup in them and highlights nothing. A
+    table too wide for the terminal becomes a list, so that no number is split over two lines.
     """
     return Group(
         Text(view.title, style="bold"),

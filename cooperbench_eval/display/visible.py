@@ -24,11 +24,11 @@ _BLANK = frozenset(
 def visible(text: str, limit: int = LONGEST) -> str:
     r"""Return *text* on one line, with an escape for each character that cannot be seen.
 
-    Such characters are controls, escape sequences, direction marks, soft hyphens, lone
-    surrogates, unassigned characters, every space but the plain one, and letters and
-    marks that are drawn as nothing, such as variation selectors. A text longer than
-    *limit* characters is cut, and a note says how many are left out. The time depends on
-    *limit* and not on the length of *text*.
+    Characters that cannot be seen are controls, escape sequences, direction marks, soft
+    hyphens, lone surrogates, unassigned characters, every space but the plain one, and
+    letters and marks that are drawn as nothing, such as variation selectors. A text longer
+    than *limit* characters is cut, and a note says how many are left out. The time depends
+    on *limit* and not on the length of *text*.
 
     Example:
         >>> visible("a\tb\x1b[31m\u202e")
@@ -55,7 +55,7 @@ def _escaped(character: str) -> str:
 
 
 def width_of(text: str) -> int:
-    """Return how many columns of a terminal *text* takes; it must be visible already.
+    """Return how many terminal columns *text* takes, which must be a result of `visible`.
 
     Example:
         >>> width_of("abc"), width_of("\u6f22"), width_of("e\u0301")
@@ -71,11 +71,11 @@ def width_of(text: str) -> int:
 
 
 def cut_list(names: Sequence[str], shown: int, longest: int) -> str:
-    """Return the first of *names* as one text, which also counts the others.
+    """Return the first *names* as one text, with the number of the others.
 
     Args:
         names: The names.
-        shown: How many of them are named.
+        shown: How many names are shown.
         longest: How many characters of each name are shown.
 
     Example:

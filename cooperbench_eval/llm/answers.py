@@ -35,8 +35,8 @@ def extract(answer: str, count: int) -> list[str]:
     """Return the text for each of *count* conflicts.
 
     The answer must have one fenced block for each conflict, with the conflict's number in
-    the info string (not needed if there is only one conflict). Or it must be a JSON object
-    from such names to texts, fenced or not.
+    the info string (not needed if there is only one conflict). Or it must be a JSON object,
+    fenced or not, whose keys are the same names and whose values are the texts.
 
     Raises:
         AnswerError: The answer does not have exactly one text for each conflict.
@@ -132,7 +132,7 @@ def _closes(line: str, fence: str) -> bool:
 
 
 def fitted(conflict: Conflict, text: str) -> bytes:
-    """Encode *text* with the conflict's kind of line ends, and a last one only if it has one.
+    """Encode *text* with the conflict's line endings, at the end only if the conflict has one.
 
     Raises:
         AnswerError: The text cannot be encoded, or has control characters that no version
@@ -164,7 +164,7 @@ def check_lines(conflict: Conflict, text: bytes) -> None:
     """Check that *text* adds no conflict markers and keeps the lines that all versions have.
 
     Raises:
-        AnswerError: It has such a marker, or lacks such a line.
+        AnswerError: The text adds a marker, or lacks a line of all versions.
     """
     base, ours, theirs = (_count_lines(side) for side in _sides(conflict))
     there = _count_lines(text)

@@ -1,4 +1,4 @@
-"""Asks a model one question until an answer can be used, within limits of tries and cost."""
+"""Asks a model one question until an answer is accepted, within limits of tries and cost."""
 
 import math
 import threading
@@ -43,7 +43,7 @@ class Exchange:
         side: The chosen side, `A` or `B`, if the question was a choice.
         reason: Why the last answer was rejected, or why there was none; else empty.
         attempts: How often the model was asked.
-        invented: For each text, how many of its lines no version has.
+        invented: For each text, the number of lines that occur in no version.
         answered: Whether the model answered at all.
         service_failed: Whether the last attempt failed at the provider.
     """
@@ -69,7 +69,7 @@ class UsageMeter:
 
     @property
     def usage(self) -> ModelUsage:
-        """The use of the model so far."""
+        """The tokens, requests and cost so far."""
         with self._lock:
             replies = tuple(self._replies)
         costs = [reply.cost_usd for reply in replies if reply.cost_usd is not None]
@@ -99,7 +99,7 @@ class UsageMeter:
 
 @frozen(kw_only=True)
 class Asker:
-    """Asks questions, and retries until an answer can be used.
+    """Asks questions, and retries until an answer is accepted.
 
     Attributes:
         client: Answers the requests.

@@ -95,7 +95,7 @@ class Cassette:
             return []
 
     def _keep(self, request: ChatRequest, answers: Sequence[ChatReply | ChatError]) -> None:
-        """Write an exchange completely or not at all."""
+        """Write an exchange; the file is complete or does not appear."""
         file = self._file(request)
         data = {
             "format": _FORMAT,

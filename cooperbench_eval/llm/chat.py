@@ -49,7 +49,7 @@ class ChatError(Exception):
     """A request got no answer.
 
     Attributes:
-        fault: Why.
+        fault: The kind of fault.
         problem: The message of the provider or the connection, without secrets.
         retry_after_seconds: When to retry, if the provider gave a time.
     """
@@ -89,7 +89,7 @@ def _as_options(options: Mapping[str, Any]) -> dict[str, Any]:
 
 @frozen(kw_only=True)
 class ChatRequest:
-    """A conversation that the model is to continue.
+    """A conversation for the model to continue.
 
     Attributes:
         model: The model, as litellm names it.
@@ -128,7 +128,7 @@ class ChatReply:
         model: The model, as the provider names it.
         prompt_tokens: Tokens read, including cached ones.
         completion_tokens: Tokens written.
-        cached_tokens: Tokens read that the provider had in its cache.
+        cached_tokens: Those of the tokens read that the provider had in its cache.
         cost_usd: The cost; `None` if no price is known.
         latency_seconds: How long the request took.
     """

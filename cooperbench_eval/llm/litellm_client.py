@@ -111,7 +111,7 @@ class LitellmClient:
         )
 
     def _fault(self, error: Exception) -> ChatError:
-        """Return the fault that an exception of litellm stands for."""
+        """Translate an exception of litellm."""
         status = getattr(error, "status_code", None)
         names = {kind.__name__ for kind in type(error).__mro__}
         if names & {"Timeout", "APITimeoutError"}:
@@ -163,7 +163,7 @@ def _litellm() -> ModuleType:
 
 
 _IMPORTING = threading.Lock()
-"""Without it, a thread could find the variable that another thread set, and restore it."""
+"""Without the lock, a thread could save another thread's temporary value and restore that."""
 
 
 @cache

@@ -55,7 +55,7 @@ class Prompts:
 
     @classmethod
     def read(cls, directory: str | Path) -> "Prompts":
-        """Read the prompts of a directory; missing ones are the library's own.
+        """Read the prompts of a directory; the library's own replace missing ones.
 
         Raises:
             OSError: The directory has no prompt, or a prompt cannot be read.

@@ -87,7 +87,7 @@ class Question:
     Attributes:
         path: The file.
         places: The conflicts, in order.
-        is_choice: Whether the model is to choose a side, since the conflict has no lines.
+        is_choice: Whether the model must choose a side, because the conflict has no lines.
     """
 
     path: str
@@ -120,7 +120,7 @@ def ask_about(path: str, places: Sequence[Place], *, whole_lines: int) -> Iterat
     Args:
         path: The file.
         places: Its open conflicts, in order.
-        whole_lines: A file with at most so many lines is small.
+        whole_lines: The most lines that a small file has.
     """
     is_small = bool(places) and len(places[0].lines) <= whole_lines
     groups: dict[tuple[str, int], list[Place]] = {}

@@ -22,7 +22,7 @@ def is_secret(name: str) -> bool:
 
 
 def without_secrets(value: Any) -> Any:
-    """Return a JSON value without the members that may hold secrets."""
+    """Return a JSON value without the object members that may hold secrets."""
     if isinstance(value, Mapping):
         return {
             name: without_secrets(each) for name, each in value.items() if not is_secret(str(name))
@@ -45,7 +45,7 @@ def secrets_in(value: Any, *, named: bool = False) -> Iterator[str]:
 
 
 def redact(text: str, secrets: Iterable[str]) -> str:
-    """Replace *secrets* in a text, and whatever looks like a bearer token or a login."""
+    """Replace *secrets* in a text, and everything that looks like a bearer token or a login."""
     for secret in sorted(set(secrets), key=len, reverse=True):
         if len(secret) >= _SHORTEST:
             text = re.sub(re.escape(secret), _HIDDEN, text, flags=re.IGNORECASE)

@@ -40,8 +40,8 @@ def in_threads(
 ) -> list[_Result]:
     """Call *function* with each item, in several threads; return the results in order.
 
-    *stopped* is set when this ends. If the caller is interrupted or a call fails,
-    *function* can see by it that its result is no longer needed.
+    *stopped* is set when this function ends. If the caller is interrupted or a call fails,
+    *function* can see from *stopped* that its result is no longer needed.
     """
     todo = iter(range(len(items)))  # next() on a range iterator is atomic
     results: dict[int, _Result] = {}

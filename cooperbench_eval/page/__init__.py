@@ -1,4 +1,4 @@
-"""A run as one HTML file: a table of pairs to filter, and each pair in detail."""
+"""A run as one HTML file: a table of pairs that can be filtered, and each pair in detail."""
 
 from cooperbench_eval.page.writing import write_page
 

@@ -23,7 +23,7 @@ _FINE = frozenset({TestCaseStatus.PASSED, TestCaseStatus.SKIPPED, TestCaseStatus
 
 
 def details_of(report: MergeReport, answers: Mapping[str, str], text_limit: int) -> _Json:
-    """Return everything that is shown of a pair.
+    """Return everything that the page shows about a pair.
 
     Args:
         report: Its report.
@@ -144,8 +144,8 @@ def _row(row: LedgerRow) -> list[str]:
 def _said(row: LedgerRow) -> str:
     """Return what the strategy reported about a conflict.
 
-    The rule `answer` is what `resolve_conflicts` writes for any function, so it says
-    nothing about this conflict.
+    The rule `answer` is left out: `resolve_conflicts` writes it for any function, so it
+    says nothing about this conflict.
     """
     if row.rule == "answer" and not row.strategy:
         return ""
@@ -172,7 +172,7 @@ class _Texts:
 
     Args:
         limit: How many bytes of one text are kept. All texts together may take
-            `_MOST_TEXTS` times as many.
+            `_MOST_TEXTS` times this limit.
 
     Attributes:
         kept: Each text, and how many of its bytes are left out.

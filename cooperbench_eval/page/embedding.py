@@ -47,7 +47,7 @@ def _exact(value: Any) -> Any:
 
 
 def shown_bytes(data: bytes) -> str:
-    r"""Decode *data* as UTF-8; any other byte becomes a lone surrogate, as Python does it.
+    r"""Decode *data* as UTF-8; a byte that is not UTF-8 becomes a lone surrogate, as in Python.
 
     Example:
         >>> shown_bytes(b"caf\xe9")

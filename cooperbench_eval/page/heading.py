@@ -1,4 +1,4 @@
-"""The part of the page that needs no script: what was run, and how strategies did."""
+"""The part of the page that needs no script: what was run, and the strategies' results."""
 
 import datetime as dt
 from collections.abc import Iterator
@@ -69,7 +69,7 @@ def _about(summary: Summary, origins: Origins) -> Iterator[str]:
         reasons = [f"{count:,} {wording.spoken(kind)}" for kind, count in summary.failures.items()]
         yield f"Not evaluated: {_text(', '.join(reasons))}"
     if summary.repeated:
-        yield f"{summary.repeated:,} of them repeat the same try at the same pair"
+        yield f"{summary.repeated:,} of them are duplicates of another report (same pair and try)"
     if origins.first and origins.last:
         times = [each.isoformat(" ", "minutes") for each in (origins.first, origins.last)]
         when = times[0] if times[0] == times[1] else f"from {times[0]} to {times[1]}"
@@ -139,7 +139,7 @@ def _link(text: str, filters: dict[str, str], label: str = "") -> str:
 
 
 def _bar(counts: dict[str, int]) -> str:
-    """Draw how the pairs divide. The numbers in the row say the same."""
+    """Draw the counts as one bar. The numbers in the row say the same."""
     total = sum(counts.values())
     drawn = [f'<svg viewBox="0 0 {_BAR_WIDTH} 12" aria-hidden="true">']
     before = 0

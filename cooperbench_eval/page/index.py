@@ -15,7 +15,7 @@ _MOST_NOTE = 200
 
 
 class Index:
-    """Collects the rows as text, which is all that is kept of a pair."""
+    """Collects the rows as text; nothing else of a pair is kept."""
 
     def __init__(self) -> None:
         self._rows: list[str] = []
@@ -52,7 +52,7 @@ class Index:
         self._rows.append(embed(row))
 
     def _row(self, report: MergeReport, attempt: Attempt, answers: Mapping[str, str]) -> list[Any]:
-        """Return a strategy's answer, what is to blame, lost tests, and why it went wrong."""
+        """Return a strategy's answer, what is to blame, the lost tests, and the reason."""
         blame = report.blame(attempt.strategy)
         return [
             self._name(answers[attempt.strategy]),
@@ -62,7 +62,7 @@ class Index:
         ]
 
     def _lost(self, feature: FeatureReport, names: Sequence[str]) -> list[Any]:
-        """Return how many of a feature's tests were lost, of how many, and their names."""
+        """Return the feature's number of lost tests, of all its tests, and the lost ones' names."""
         passed = feature.tests.passed_tests if feature.tests else len(names)
         listed = [self._name(_short(name)) for name in names[:MOST_LISTED]]
         return [feature.number, len(names), passed, listed]
@@ -71,7 +71,7 @@ class Index:
         return self._names.setdefault(text, len(self._names))
 
     def pieces(self, strategies: Iterable[str]) -> Iterator[str]:
-        """Give the table as JSON for a script element, piece by piece.
+        """Yield the table as JSON for a script element, piece by piece.
 
         Args:
             strategies: All strategies, in the order to show them in.

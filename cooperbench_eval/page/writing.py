@@ -36,9 +36,9 @@ def write_page(
     """Write a run as one HTML file that a browser can open offline.
 
     The page shows how the pairs ended under each strategy, and a table of all pairs that
-    can be filtered and sorted. A pair opens to its features, its strategies, the names of
-    lost tests, and every conflict: base, both sides, and what each strategy put in its
-    place. The output of test runs is left out.
+    can be filtered and sorted. Each pair can be opened to see its features, its strategies,
+    the names of lost tests, and every conflict with base, both sides and each strategy's
+    resolution. The output of test runs is left out.
 
     Each report is read once and not kept. Its details are written at once, and only a
     small row stays in memory until the end. The file appears whole or not at all.
@@ -56,7 +56,7 @@ def write_page(
 
     Raises:
         ReportError: The file cannot be written, or a store's report cannot be read.
-        AnalysisError: *reports* holds facts, which lack most of what the page shows.
+        AnalysisError: *reports* holds facts; the page needs whole reports.
         TypeError: *reports* holds something other than reports.
         ValueError: *text_limit* is negative.
 
@@ -109,8 +109,8 @@ class _Pairs:
     """Writes the details of pairs, and collects what the rest of the page needs.
 
     Args:
-        spool: Where each pair's details go, as a script element that holds data, and then
-            the start of the index's element.
+        spool: The file for each pair's details, as a script element that holds data, and
+            then for the start of the index's element.
         target: The page, which errors name.
         text_limit: How many bytes of a text are kept.
     """

@@ -1,8 +1,8 @@
 """Figures of many reports. They need the extra `plots`, which is imported on first use.
 
 `canvas.py` is the adapter to matplotlib. Each other module makes one kind of figure: it
-first says what to draw, as records, and then draws it. Nothing here uses pyplot, so no
-figure is shown or kept until the caller does so with the one that is returned.
+first collects what to draw in records, and then draws it. Nothing here uses pyplot, so a
+figure is only returned; showing and keeping it is up to the caller.
 """
 
 from cooperbench_eval.plots.effort import plot_effort

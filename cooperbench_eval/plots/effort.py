@@ -26,24 +26,24 @@ def plot_effort(summary: Summary, *, up_to: float = 10.0, ax: "Axes | None" = No
     `Verdicts.effort_reduction`, the measure of Schesch et al. (Evaluation of Version
     Control Merge Tools, ASE 2024, 10.1145/3691620.3695075). The lines are straight, and
     their order depends on *k*. Below 0, merging by hand is cheaper. The legend gives the
-    *k* where that begins, and the number of merges. Strategies and policies with equal
-    counts share a line. There are no intervals, because the figure makes no claim about
-    chance.
+    *k* at which a line crosses 0, and the number of merges. Strategies and policies with
+    equal counts share a line. There are no intervals, because the figure makes no claim
+    about chance.
 
-    This *k* is a cost, and not the number of a try, which `plot_tries` shows. Effort does
-    not include the price of models, which is `StrategySummary.cost_usd`.
+    Here *k* is a cost; in `plot_tries` it is the number of a try. Effort does not include
+    the price of models, which is `StrategySummary.cost_usd`.
 
     Args:
         summary: The result of `summarize`; `summary.groups[key]` for one group.
-        up_to: The greatest *k* drawn, above 1. The least is 1.
+        up_to: The greatest *k* in the figure, above 1. The least *k* is 1.
         ax: Where to draw; by default in a new figure.
 
     Returns:
         The figure, which is not kept elsewhere.
 
     Raises:
-        AnalysisError: No strategy or policy has anything merged and tested, or *up_to* is
-            not above 1.
+        AnalysisError: No strategy or policy has a pair that was merged and tested, or
+            *up_to* is not above 1.
         ImportError: matplotlib is not installed.
     """
     if not up_to > 1:

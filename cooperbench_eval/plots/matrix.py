@@ -30,7 +30,7 @@ _Place = tuple[int, int]
 
 @frozen(kw_only=True)
 class _Matrix:
-    """What is drawn of a task: a score or an answer for each two features.
+    """The contents of the figure: a score or an answer for each two features of a task.
 
     Attributes:
         task: The task's name.
@@ -53,8 +53,8 @@ def plot_matrix(
 ) -> "Figure":
     """Draw a task's features against each other: a cell is a pair.
 
-    Without *strategy*, a cell holds the conflict score of git's merge, which is 0 for a
-    clean one. With *strategy*, it holds the strategy's verdict as a letter, which the
+    Without *strategy*, a cell holds the conflict score of git's merge, which is 0 if the
+    merge is clean. With *strategy*, it holds the verdict as a letter, which the
     legend explains and counts. Pairs with a missing side and unanswered pairs are marked,
     and a cell without a report is blank. Each pair is shown once, below the diagonal,
     whichever feature its report names first.

@@ -33,7 +33,7 @@ def plot_tries(
 
     Args:
         reports: The reports of all tries, or anything that `summarize` takes.
-        deciders: The policies and strategies that decide what is solved, a line each.
+        deciders: The policies and strategies that decide what is solved; each gets a line.
         tries: How many tries; by default the greatest `k`.
         confidence: The confidence of the intervals.
         ax: Where to draw; by default in a new figure.

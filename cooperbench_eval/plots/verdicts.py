@@ -33,11 +33,11 @@ class _Bar:
 def plot_verdicts(summary: Summary, *, ax: "Axes | None" = None) -> "Figure":
     """Draw how the pairs ended under each strategy and policy, group by group.
 
-    A bar shows the answered pairs, as every rate of a summary does: how many are correct,
-    incorrect, unhandled, or have a side missing. The interval is the Wilson interval of
-    the rate. A text beside the bar gives the number of correct, answered and unanswered
-    pairs. If pairs are unanswered and no merge was tested (`Verdicts.is_untested`), there
-    is no bar, because only failures could be counted.
+    A bar shows only answered pairs, like every rate of a summary. Its parts are the pairs
+    that are correct, incorrect, unhandled, or have a side missing. The interval is the
+    Wilson interval of the rate of correct pairs. A text beside the bar gives the number of
+    correct, answered and unanswered pairs. If pairs are unanswered and no merge was tested
+    (`Verdicts.is_untested`), there is no bar, because only failures could be counted.
 
     Args:
         summary: The result of `summarize`; with `by`, its groups and all pairs are drawn.

@@ -1,6 +1,6 @@
-"""What is shown of a report and of what it holds: a dozen lines, however much that is.
+"""Views of a report and its parts: about a dozen lines, however much the report holds.
 
-As HTML a report takes two or three kilobytes, and at most 20.
+As HTML, a report takes two or three kilobytes, and at most 20.
 """
 
 from collections.abc import Iterator, Sequence
@@ -135,7 +135,7 @@ def _strategies_table(report: MergeReport, shown: Sequence[Attempt]) -> list[Tab
 
 
 def _notes(report: MergeReport, attempt: Attempt) -> Iterator[str]:
-    """Give why a strategy failed, and the tests lost under it."""
+    """Yield the reason why a strategy failed, and the tests lost under it."""
     name = visible(attempt.strategy, _NAME)
     if attempt.failure:
         yield f"{name} failed: {visible(attempt.failure, _REASON)}"

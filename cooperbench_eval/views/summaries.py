@@ -1,4 +1,4 @@
-"""What is shown of summaries, rates and comparisons."""
+"""Views of summaries, rates and comparisons."""
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 
@@ -31,9 +31,9 @@ _Row = tuple[str, ...]
 
 
 def summary_view(summary: Summary) -> View:
-    """Describe a summary: the pairs, then a row a strategy and policy, by group.
+    """Describe a summary: the pairs, then a row for each strategy and policy, by group.
 
-    A rate and its interval are of the answered pairs. They are left out if pairs are
+    A rate and its interval count only answered pairs. They are left out if pairs are
     unanswered and nothing was tested. Rows with unanswered pairs also have the least
     and the greatest share of all pairs that can be correct.
     """
@@ -58,7 +58,7 @@ def judged_view(one: StrategySummary | PolicySummary) -> View:
 
 
 def groups_of(summary: Summary) -> Iterator[tuple[str, Summary]]:
-    """Give each group with its title, then all pairs; a summary without groups has no title."""
+    """Yield each group and its title, then all pairs; a summary without groups has no title."""
     if not summary.by:
         yield "", summary
         return
@@ -68,13 +68,13 @@ def groups_of(summary: Summary) -> Iterator[tuple[str, Summary]]:
 
 
 def named_rows(summary: Summary) -> list[tuple[str, StrategySummary | PolicySummary]]:
-    """Return what a table or figure has a row for, each with the name to show."""
+    """Return each strategy and policy with the name that tables and figures show."""
     policies = [(f"[{name}]", one) for name, one in summary.policies.items()]
     return [*summary.strategies.items(), *policies]
 
 
 def _verdicts_table(sections: Sequence[Section]) -> Table:
-    """Return the table, without its last column if that is empty."""
+    """Return the table; its last column is left out if it is empty."""
     width = len(_HEADER)
     if not any(row[-1].text for section in sections for row in section.rows):
         width -= 1
@@ -192,7 +192,7 @@ def tries_view(tries: Tries) -> View:
 
 
 def agreement_view(agreement: PeerAgreement) -> View:
-    """Describe how far the benchmark's evaluations and ours agree, and where they do not."""
+    """Describe how many of the benchmark's evaluations agree with ours, and which do not."""
     comparison = agreement.comparison
     rows = [
         (

@@ -59,7 +59,7 @@ def and_more(left_out: int, noun: str = "") -> list[str]:
 
 
 def rate_texts(rate: Rate) -> tuple[str, str]:
-    """Return a rate and its interval in percent; dashes if it is of no pair."""
+    """Return a rate and its interval in percent; dashes if the total is zero."""
     if not rate.total:
         return "-", "-"
     return f"{rate.rate:.1%}", f"{rate.low:.1%}-{rate.high:.1%}"
@@ -86,7 +86,7 @@ def answer_counts(verdicts: Verdicts) -> dict[str, int]:
 
 
 def title_text(repo_name: str, report: MergeReport) -> str:
-    """Return which pair a report is of; *repo_name* is its repository, cut to fit."""
+    """Return the name of a report's pair; *repo_name* is its repository, cut to fit."""
     one, two = report.feature1.number, report.feature2.number
     return f"{repo_name}/{report.task_id}: feature {one} merged into feature {two}"
 
@@ -162,7 +162,7 @@ def run_text(run: TestResult, *, in_full: bool = False) -> str:
 
 
 def run_notes(run: TestResult, listed: Callable[[Sequence[str]], str]) -> Iterator[str]:
-    """Give what else there is to say of a run; *listed* makes one text of names."""
+    """Yield further notes on a run; *listed* makes one text of names."""
     if run.reason:
         yield run.reason
     if run.repeats:
