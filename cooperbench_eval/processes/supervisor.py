@@ -287,7 +287,8 @@ def _poller(child: int) -> tuple[select.poll, float]:
 def _stop_requests(order: Order) -> list[int]:
     """Return a list that gets an element when something asks this process to stop.
 
-    Whoever stops a whole service sends SIGTERM to all its processes, this one included.
+    A service manager that stops a service sends SIGTERM to all of its processes, this one
+    included.
     """
     requests: list[int] = []
     if order.grace_seconds:
@@ -353,7 +354,7 @@ def reap(child: int) -> tuple[int | None, bool]:
     """
     status, enough = None, time.monotonic() + _REAP_SECONDS
     try:
-        # Not for ever: a fork bomb dies as fast as this process can reap.
+        # Not forever: the processes of a fork bomb may end as fast as this process can reap.
         while time.monotonic() < enough:
             pid, raw = os.waitpid(-1, os.WNOHANG)
             if pid == 0:

@@ -70,7 +70,7 @@ class Trial:
 
     @cached_property
     def brought(self) -> Changes:
-        """What the suite's patch changes in the tree."""
+        """The changes that the suite's patch makes to the tree."""
         return Changes.between(self.untested, self.tree)
 
     @cached_property

@@ -34,7 +34,7 @@ _WORST_FIRST = (
 
 
 class UnreadableResultError(Exception):
-    """The result is missing or cannot be believed; the runner turns this into a verdict."""
+    """The result is missing or not trustworthy; the runner turns this into a verdict."""
 
 
 @frozen(kw_only=True)

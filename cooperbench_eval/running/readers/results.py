@@ -91,8 +91,8 @@ def _refuse(constant: str) -> NoReturn:
 def as_record(value: object, kind: type[_Record]) -> _Record:
     """Read plain JSON values as a record, whose fields have the JSON keys as aliases.
 
-    Text is made fit to be written as UTF-8. A number of seconds or milliseconds that
-    cannot be a duration is 0. Only `true` is true.
+    Characters that UTF-8 cannot express are escaped. A `float` is a duration: any value
+    that cannot be one becomes 0. A `bool` is true only if the value is `true`.
 
     Raises:
         UnreadableResultError: A key is missing, or a value has the wrong type.

@@ -134,7 +134,7 @@ class BubblewrapSandbox(hosting.HostSandbox):
     def _execute(self, supervised: SupervisedCommand) -> Execution:
         for path in self.readable:
             if not os.path.exists(path):  # noqa: PTH110 - also paths that are not text
-                problem = f"cannot be started (`readable` {path} is not there)"
+                problem = f"cannot be started (`readable` {path} does not exist)"
                 raise TestRunError(problem, supervised.command)
         bwrap = _find()
         with _MemoryFiles() as files:
@@ -184,7 +184,7 @@ def _version(bwrap: str) -> str:
     try:
         done = subprocess.run([bwrap, "--version"], capture_output=True, check=True, timeout=30)  # noqa: S603
     except (OSError, subprocess.SubprocessError) as exc:
-        raise SandboxError(f"bubblewrap does not say its version ({exc})") from exc
+        raise SandboxError(f"the version of bubblewrap cannot be read ({exc})") from exc
     return done.stdout.decode(errors="backslashreplace").split()[-1]
 
 

@@ -101,7 +101,7 @@ def check(command: Sequence[str], env: Mapping[str, str]) -> tuple[str, ...]:
     """Return *command* if a process can be started with it and *env*.
 
     Raises:
-        TestRunError: The command is empty, a text contains a NUL or half a character, or
+        TestRunError: The command is empty, a text contains a NUL or a lone surrogate, or
             a variable has an invalid name.
     """
     checked = tuple(str(part) for part in command)

@@ -121,7 +121,7 @@ def _event(fields: object) -> _Event:
 
 @mutable
 class _Test:
-    """What is known of a test, or of a package as such."""
+    """What the events say about a test, or about a package itself."""
 
     status: TestCaseStatus = TestCaseStatus.ERROR
     has_ended: bool = False
@@ -177,7 +177,7 @@ class _Package:
 
 
 def _above(below: Iterable[str], names: Container[str]) -> set[str]:
-    """Return those of *names* that have one of *below* for a subtest."""
+    """Return those of *names* of which one of *below* is a subtest."""
     return {
         name[: slash.start()]
         for name in below

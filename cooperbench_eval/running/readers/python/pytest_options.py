@@ -22,7 +22,7 @@ _SELECTING = frozenset(
         *("--co", "--collect-only", "--collectonly", "--setup-only", "--setuponly"),
         *("--setup-plan", "--setupplan", "--fixtures", "--funcargs", "--fixtures-per-test"),
         *("--markers", "--cache-show", "--help", "--version"),
-        # Of plug-ins.
+        # Options of plug-ins.
         *("--testmon", "--picked", "--splits", "--group", "--looponfail"),
         *("--shard-id", "--num-shards", "--test-group", "--test-group-count"),
     }
@@ -35,7 +35,7 @@ _WITH_VALUE = frozenset(
         *("--capture", "--color", "--code-highlight", "--show-capture", "--assert"),
         *("--import-mode", "--override-ini", "--pythonwarnings"),
         *("--log-level", "--log-cli-level", "--log-file", "--log-file-level", "--log-format"),
-        # Of plug-ins.
+        # Options of plug-ins.
         *("--cov-report", "--cov-config", "--cov-fail-under", "--cov-context"),
         *("--numprocesses", "--maxprocesses", "--dist", "--reruns", "--reruns-delay"),
         *("--timeout", "--timeout-method", "--asyncio-mode", "--html", "--ds", "--dc"),

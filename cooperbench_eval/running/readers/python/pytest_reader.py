@@ -5,9 +5,9 @@ distinguished from skips. A file that could not be collected is one case, named 
 file, with status `error`; a case whose tear-down failed is one `error`. A test that passes
 with a skipped subtest counts as skipped, since the XML does not distinguish the two.
 
-A command that starts pytest is one session. Of a shell's script, every session that ends
-counts, except those that a test starts. Of any other program, only the result of the
-last session is read.
+A command that starts pytest is one session. In a shell script, every session that ends
+counts, except those that a test starts. If any other program starts pytest, only the
+result of its last session is read.
 """
 
 import re

@@ -26,7 +26,7 @@ _RESULT = re.compile(
     r"test result: (?P<verdict>ok|FAILED)\. (\d+) passed; (\d+) failed; (\d+) ignored; "
     r"(\d+) measured; \d+ filtered out(?:; finished in \S+)?"
 )
-# Of harnesses other than libtest that count as it does, such as typst's.
+# The summary of other harnesses that count as libtest does, such as typst's.
 _OTHER_RESULT = re.compile(r"(\d+) passed, (\d+) failed(?:, (\d+) skipped)?")
 _NOT_COMPILED = re.compile(
     r"error: could not compile `([^`]+)`(?: \([^)]*\))?(?: due to .*|\.|; .*)?"
@@ -104,7 +104,7 @@ class _Block:
 
 @mutable
 class _Target:
-    """What one test program printed."""
+    """The output of one test program."""
 
     label: str
     blocks: list[_Block] = field(factory=list)

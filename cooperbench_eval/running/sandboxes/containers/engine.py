@@ -29,7 +29,7 @@ __all__ = [
     "connect",
 ]
 
-_STUMBLES = 3
+_STATE_RETRIES = 3
 _PAUSE_SECONDS = 0.05
 _CALL_SECONDS = 60.0
 """How long the engine may take for one request."""
@@ -100,8 +100,8 @@ class Engine:
     def __init__(self, client: "docker.APIClient", address: str) -> None:
         self._client = client
         # Neither the SDK nor its session closes responses that were not read completely.
-        self._answers: list[Any] = []
-        client.hooks["response"].append(lambda answer, **_: self._answers.append(answer))
+        self._responses: list[Any] = []
+        client.hooks["response"].append(lambda response, **_: self._responses.append(response))
         self.address = address
 
     def image(self, name: str, *, pull: bool) -> ImageInfo:
@@ -126,7 +126,7 @@ class Engine:
             raise SandboxError(problem)
         problem = f"the image {name} is absent and cannot be pulled"
         try:
-            with _asking(problem):
+            with _errors_as(problem):
                 _raise_reported(problem, self._client.pull(name, stream=True, decode=True))
         except SandboxError as exc:
             said = exc.problem.removeprefix(problem)
@@ -136,13 +136,13 @@ class Engine:
             raise
 
     def _image(self, name: str) -> ImageInfo:
-        with _asking(f"there is no image {name}"):
+        with _errors_as(f"there is no image {name}"):
             found = self._client.inspect_image(name)
             return ImageInfo(digest=str(found["Id"]), user=str(found["Config"].get("User") or ""))
 
     def create(self, name: str, image: str, *, host: Mapping[str, Any], **config: Any) -> str:
         """Create a container with the SDK's options, without starting it; return its id."""
-        with _asking(f"no container of {image} can be created"):
+        with _errors_as(f"no container of {image} can be created"):
             host_config = self._client.create_host_config(**host)
             made = self._client.create_container(
                 image, name=name, host_config=host_config, **config
@@ -151,38 +151,38 @@ class Engine:
 
     def put(self, name: str, archive: Iterable[bytes]) -> None:
         """Unpack a tar archive at a container's root."""
-        with _asking("files cannot be put into the container"):
+        with _errors_as("files cannot be put into the container"):
             self._client.put_archive(name, "/", archive)
 
     @contextmanager
     def get(self, name: str, path: str) -> Iterator[Iterator[bytes]]:
         """Yield a tar archive of a container's file or directory, in pieces."""
         problem = f"{path} cannot be copied out of the container"
-        with _asking(problem):
+        with _errors_as(problem):
             pieces, _ = self._client.get_archive(name, path, chunk_size=_PIECE)
-            answer = self._answers[-1]
+            response = self._responses[-1]
         try:
-            yield _asking_for_each(problem, pieces)
+            yield _pieces_with_errors(problem, pieces)
         finally:
             # Docker does not remove a container while it sends its files.
-            answer.close()
+            response.close()
 
     def attach(self, name: str) -> Attached:
         """Open a container's output, from the first byte if it was not started yet."""
         wanted = {"stdout": 1, "stderr": 1, "stream": 1}
-        with _asking("the container's output cannot be read"):
+        with _errors_as("the container's output cannot be read"):
             return Attached(self._client.attach_socket(name, params=wanted))
 
     def start(self, name: str) -> None:
         """Start a container."""
-        with _asking("the container cannot be started"):
+        with _errors_as("the container cannot be started"):
             self._client.start(name)
 
     def kill(self, name: str) -> bool:
         """Kill a container; return whether it was running."""
         from docker.errors import APIError  # noqa: PLC0415 - see above
 
-        with _asking("the container cannot be killed"):
+        with _errors_as("the container cannot be killed"):
             try:
                 self._client.kill(name)
             except APIError as exc:
@@ -196,7 +196,7 @@ class Engine:
 
         Podman may fail if the process ends during the request; it succeeds on a retry.
         """
-        for _ in range(_STUMBLES):
+        for _ in range(_STATE_RETRIES):
             try:
                 return self._state(name)
             except MissingError:
@@ -206,7 +206,7 @@ class Engine:
         return self._state(name)
 
     def _state(self, name: str) -> ContainerState:
-        with _asking("the container's state is unknown"):
+        with _errors_as("the container's state is unknown"):
             state = self._client.inspect_container(name)["State"]
             is_settled = state["Status"] in {"exited", "dead"}
             return ContainerState(
@@ -219,20 +219,20 @@ class Engine:
 
     def remove(self, name: str) -> bool:
         """Kill and remove a container with its volumes; return whether it existed."""
-        with suppress(MissingError), _asking("the container cannot be removed"):
+        with suppress(MissingError), _errors_as("the container cannot be removed"):
             self._client.remove_container(name, force=True, v=True)
             return True
         return False
 
     def close(self) -> None:
         """Close every connection."""
-        for answer in self._answers:
-            answer.close()
+        for response in self._responses:
+            response.close()
         self._client.close()
 
     def labelled(self, label: str) -> dict[str, str]:
         """Return the value of *label* for every container that has it, by container."""
-        with _asking("containers cannot be listed"):
+        with _errors_as("containers cannot be listed"):
             found = self._client.containers(all=True, filters={"label": label})
             return {str(each["Id"]): str(each["Labels"].get(label, "")) for each in found}
 
@@ -250,7 +250,7 @@ def connect(base_url: str | None) -> Iterator[Engine]:
     except ImportError as exc:
         problem = f"needs the Docker SDK, as in `cooperbench-eval[containers]` ({exc})"
         raise SandboxError(problem) from exc
-    with _asking("no container engine answers"):
+    with _errors_as("no container engine answers"):
         settings: dict[str, Any] = {"base_url": DEFAULT_UNIX_SOCKET, **kwargs_from_env()}
         if base_url is not None:
             settings["base_url"] = base_url
@@ -271,12 +271,12 @@ def _client(settings: dict[str, Any]) -> "docker.APIClient":
     _check_is_there(settings["base_url"])
     client = docker.APIClient(version=OURS, timeout=_CALL_SECONDS, **settings)
     try:
-        answer = client.get(f"{client.base_url}/_ping", timeout=_CALL_SECONDS)
-        answer.raise_for_status()
+        response = client.get(f"{client.base_url}/_ping", timeout=_CALL_SECONDS)
+        response.raise_for_status()
     except BaseException:
         client.close()
         raise
-    theirs = answer.headers.get("Api-Version", "auto")
+    theirs = response.headers.get("Api-Version", "auto")
     if theirs != "auto" and not version_lt(theirs, OURS):
         return client
     client.close()
@@ -299,7 +299,7 @@ def _raise_reported(problem: str, steps: Iterable[Mapping[str, Any]]) -> None:
 
 
 @contextmanager
-def _asking(problem: str) -> Iterator[None]:
+def _errors_as(problem: str) -> Iterator[None]:
     """Turn the errors of the SDK and of the network below it into our errors."""
     from docker.errors import APIError, DockerException, NotFound  # noqa: PLC0415 - see above
 
@@ -314,8 +314,8 @@ def _asking(problem: str) -> Iterator[None]:
         raise SandboxError(_sentence(problem, exc)) from exc
 
 
-def _asking_for_each(problem: str, pieces: Iterator[bytes]) -> Iterator[bytes]:
-    with _asking(problem):
+def _pieces_with_errors(problem: str, pieces: Iterator[bytes]) -> Iterator[bytes]:
+    with _errors_as(problem):
         yield from pieces
 
 

@@ -1,7 +1,7 @@
 """Has a process's containers removed if the process dies first.
 
-Each process starts a watchdog of its own, see `watchdog.py`, and tells it which containers
-exist or are about to exist.
+Each process starts its own watchdog (`watchdog.py`) and sends it the names of the
+containers that exist or are about to exist.
 """
 
 import json
@@ -43,17 +43,17 @@ class Guard:
         """
         with self._lock:
             self._names.setdefault(engine, set()).add(name)
-            self._tell(engine)
+            self._send_names(engine)
 
     def release(self, engine: str, name: str) -> None:
-        """Take note that a container is gone, and will not be created later.
+        """Remove a container from the watchdog's list: it is gone for good.
 
         Raises:
             SandboxError: The watchdog has died, and no other can be started.
         """
         with self._lock:
             self._names[engine].discard(name)
-            self._tell(engine)
+            self._send_names(engine)
 
     def forget(self) -> None:
         """Forget everything: in a forked child, it belongs to the parent."""
@@ -62,7 +62,7 @@ class Guard:
         # The lock may be held by a thread that does not exist in the child.
         self._lock, self._names, self._links = threading.Lock(), {}, {}
 
-    def _tell(self, engine: str) -> None:
+    def _send_names(self, engine: str) -> None:
         data = json.dumps([engine, sys.path, sorted(self._names[engine])]).encode() + b"\n"
         if link := self._links.get(engine):
             # A watchdog that is stuck must not block this process.
@@ -76,7 +76,7 @@ class Guard:
         try:
             link.sendall(data, _NO_SIGNAL)
         except OSError as exc:
-            raise SandboxError(f"the watchdog does not listen ({exc})") from exc
+            raise SandboxError(f"the watchdog cannot be reached ({exc})") from exc
 
 
 def _start_watchdog() -> socket.socket:

@@ -5,7 +5,7 @@ is a socket to that process, which ends with the process. Each line is a JSON li
 engine's address, the path to import from, and the names of the containers that exist or
 are about to exist. Only the last line counts.
 
-It imports next to nothing until there is a container to remove.
+It imports almost nothing until there is a container to remove.
 """
 
 import os
