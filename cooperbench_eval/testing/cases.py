@@ -29,14 +29,7 @@ _FEATURES = (FeatureContext(number=2, description="Add b."), FeatureContext(numb
 
 @frozen(kw_only=True)
 class MergeCase:
-    """One input of a strategy: a base tree and two sides.
-
-    Attributes:
-        base: The common ancestor.
-        ours: The side that is merged into.
-        theirs: The side that is merged.
-        is_described: Whether the strategy gets the descriptions of the sides' features.
-    """
+    """One input of a strategy: a base tree, two sides, and perhaps their descriptions."""
 
     base: Snapshot
     ours: Changes
@@ -98,8 +91,8 @@ def shown_outcome(outcome: MergeOutcome, base: Snapshot) -> str:
     """Show the merged tree and the open conflicts."""
     lines = [shown_changes(outcome.changes, base)]
     for conflict in outcome.conflicts:
-        place = f"{conflict.path!r}" + (f", line {conflict.line}" if conflict.has_lines else "")
-        lines.append(f"an open conflict ({conflict.kind.value}) in {place}")
+        line = f", line {conflict.line}" if conflict.has_lines else ""
+        lines.append(f"an open conflict ({conflict.kind.value}) in {conflict.path!r}{line}")
     if outcome.conflicts_met and not outcome.conflicts:
         lines.append("no open conflict")
     return "\n".join(lines)

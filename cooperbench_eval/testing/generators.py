@@ -4,7 +4,7 @@ Texts consist of few lines that repeat, so that both sides often change the same
 Sides are edited copies of the base, so that they often agree.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from cooperbench_eval.models import Entry, FileMode
 from cooperbench_eval.snapshot import Changes, Snapshot
@@ -315,22 +315,11 @@ _ODD_LINES = (
 )
 
 
-def _with_latin(data: bytes) -> bytes:
-    return data.replace(b"\n", b" \xe9\n")
-
-
-def _with_both(data: bytes) -> bytes:
-    return _with_crlf(_with_latin(data))
-
-
 def odd_cases(files: Files) -> st.SearchStrategy[MergeCase]:
     """Binary, CR LF, Latin-1, UTF-16 and empty files, odd names, links, submodules."""
     texts = st.one_of([three_way_texts(lines) for lines in _ODD_LINES])
     odd = st.tuples(st.sampled_from(_ODD_PATHS), texts).map(lambda row: dict([row]))
     plain, trees = _file_triples(files), three_way_trees()
-    twists: st.SearchStrategy[Callable[[bytes], bytes]] = st.sampled_from(
-        [_with_crlf, _with_latin, _with_both, bytes]
-    )
 
     @st.composite
     def cases(draw: st.DrawFn) -> MergeCase:
@@ -339,12 +328,15 @@ def odd_cases(files: Files) -> st.SearchStrategy[MergeCase]:
             base, ours, theirs = draw(trees)
             return MergeCase(base=base, ours=ours, theirs=theirs)
         triples = draw(odd if kind <= _ODD_KINDS else plain)
-        twist, gone, empty = draw(twists), draw(_TWELFTHS), draw(_TWELFTHS)
-        sides: list[Tree] = [{}, {}, {}]
-        for path, versions in triples.items():
-            for side, data in enumerate(versions):
-                entry = Entry(b"" if side == empty else twist(data))
-                sides[side][path] = None if side == gone else entry
+        has_crlf, has_latin = draw(_BOOLEANS), draw(_BOOLEANS)
+        gone, empty = draw(_TWELFTHS), draw(_TWELFTHS)
+
+        def entry(side: int, data: bytes) -> Entry | None:
+            twisted = data.replace(b"\n", b" \xe9\n") if has_latin else data
+            twisted = _with_crlf(twisted) if has_crlf else twisted
+            return None if side == gone else Entry(b"" if side == empty else twisted)
+
+        sides = ({path: entry(n, row[n]) for path, row in triples.items()} for n in range(3))
         return _case(*sides)
 
     return cases()

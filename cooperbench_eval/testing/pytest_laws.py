@@ -25,7 +25,7 @@ __all__ = ["SandboxLaws", "StrategyLaws"]
 
 
 class _LawTests:
-    """A test for each law; subclasses say of what."""
+    """A test for each law."""
 
     __test__: ClassVar[bool] = False
     opt_out: ClassVar[Mapping[str, str]] = {}
@@ -33,7 +33,7 @@ class _LawTests:
     _maker: ClassVar[str]
 
     def __init_subclass__(cls) -> None:
-        """Have the subclass collected if it makes a plug-in, and check its opt-outs."""
+        """Check the opt-outs, and let pytest collect the class if it makes a plug-in."""
         super().__init_subclass__()
         check_opt_out(cls.opt_out, cls._laws)
         if "__test__" not in cls.__dict__:

@@ -375,10 +375,10 @@ def _other_files(bench: SandboxBench) -> None:
 
     execution = bench.run('cat "$2"; echo changed >"$2"; ls "${2%/*}"', str(secret))
 
-    is_right = b"s3cret" not in execution.output
-    bench.expect(is_right, came="a file beside the tree was read", wanted=_ABSENT)
-    is_right = secret.read_text() == "s3cret"
-    bench.expect(is_right, came="a file beside the tree was replaced", wanted=_ABSENT)
+    is_unread = b"s3cret" not in execution.output
+    bench.expect(is_unread, came="a file beside the tree was read", wanted=_ABSENT)
+    is_same = secret.read_text() == "s3cret"
+    bench.expect(is_same, came="a file beside the tree was replaced", wanted=_ABSENT)
 
 
 @_law(

@@ -49,6 +49,8 @@ _LAWS: list[StrategyLaw] = []
 _law = law_maker(StrategyLaw, _LAWS)
 
 
+# A helper of a law returns what was wanted and is missing, or an empty text.
+
 # --- clean merges -----------------------------------------------------------------------
 
 
@@ -110,7 +112,6 @@ def _untouched_bytes(trial: StrategyTrial, case: MergeCase) -> None:
 
 
 def _unkept(case: MergeCase, given: MergeInput, path: str, entry: Entry | None) -> str:
-    """Return what *path* should hold and does not; empty if all is right."""
     if not has_line_conflicts(given, path):
         there = shown_changes(given.merge.changes, case.base)
         return f"{path!r} as the three-way merge has it, because it has no conflict:\n{there}"
@@ -177,13 +178,11 @@ _MARKER_LINE = re.compile(rb"^(?:<{7}|>{7})(?: |\r?$)", re.MULTILINE)
 def _markers(trial: StrategyTrial, case: MergeCase) -> None:
     given = case.fresh_input()
     outcome = trial.merge(case, given)
-    wanted = _unmarked(given, outcome) or _marked_without_conflict(case, given, outcome)
-    if wanted:
+    if wanted := _unmarked(given, outcome) or _marked_without_conflict(case, given, outcome):
         raise broken(case, came=outcome, wanted=wanted)
 
 
 def _unmarked(given: MergeInput, outcome: MergeOutcome) -> str:
-    """Return which open conflict the tree does not show; empty if all is right."""
     known = [_facts(conflict) for conflict in given.conflicts if not conflict.has_lines]
     for conflict in outcome.conflicts:
         path, entry = conflict.path, outcome.changes.get(conflict.path)
@@ -198,7 +197,6 @@ def _unmarked(given: MergeInput, outcome: MergeOutcome) -> str:
 
 
 def _marked_without_conflict(case: MergeCase, given: MergeInput, outcome: MergeOutcome) -> str:
-    """Return which file has markers without an open conflict; empty if none has."""
     stages = {stage.path for stage in given.merge.stages}
     for path, entry in outcome.changes.items():
         texts = [version.get(path) for version in (case.base, case.ours, case.theirs)]

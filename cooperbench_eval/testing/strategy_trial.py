@@ -19,17 +19,14 @@ WANTED = "an outcome"
 class StrategyTrial:
     """One strategy under one law.
 
-    Attributes:
-        strategy: The strategy.
-        cases: The number of cases in which it merged anything.
-        answered: The number of those in which it resolved a conflict.
-        remembered: Some cases and their outcomes, to compare with another process.
+    It counts the `cases` in which the strategy merged anything, and those `answered`, in
+    which it resolved a conflict. Some cases are `remembered` with their outcomes, to compare
+    them with another process.
     """
 
     def __init__(
         self, strategy: MergeStrategy, report: Callable[[str], None] = lambda _: None
     ) -> None:
-        """Take the strategy, and a function to call with each case before it merges."""
         self.strategy = strategy
         self.cases = 0
         self.answered = 0
@@ -44,9 +41,8 @@ class StrategyTrial:
     def merge(self, case: MergeCase, given: MergeInput | None = None) -> MergeOutcome:
         """Run the strategy on *given*, or else on a fresh input.
 
-        Raises:
-            BrokenError: It raised, broke the protocol, or reported a failure.
-            UncheckedError: A service that it needs failed.
+        Whatever it does other than to return an outcome breaks the law. If a service that it
+        needs failed, `UncheckedError` is raised.
         """
         self._report(str(case))
         self.cases += not self._has_merged
@@ -66,9 +62,9 @@ class StrategyTrial:
             raise UncheckedError(outcome.failure or "a service that the strategy needs failed")
         if outcome.failure:
             raise broken(case, came=f"it reported a failure: {outcome.failure}", wanted=WANTED)
-        if len(outcome.conflicts) < outcome.conflicts_met and not self._has_answered:
+        if len(outcome.conflicts) < outcome.conflicts_met:
+            self.answered += not self._has_answered
             self._has_answered = True
-            self.answered += 1
         return outcome
 
 
