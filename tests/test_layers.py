@@ -98,7 +98,7 @@ KNOWS = {
         "snapshot",
         "strategies",
     },
-    "runlogs": {"errors", "patching", "runlogs"},
+    "runlogs": {"errors", "models", "patching", "runlogs"},
     "peer": {"errors", "runlogs", "structuring"},
     "taskscripts": set(),
     "dataset": {"errors", "patching", "runlogs", "running", "taskscripts"},

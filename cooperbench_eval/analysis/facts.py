@@ -6,7 +6,7 @@ summed up without being read again.
 """
 
 import datetime as dt
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -17,11 +17,13 @@ from cooperbench_eval.models import (
     CaseCounts,
     Ended,
     MergeStatus,
+    PairOrigin,
     PatchStatus,
     Severity,
     TestResult,
     TestStatus,
     UsageTotals,
+    inherited_after,
     name_counts,
     total_usage,
 )
@@ -46,25 +48,9 @@ __all__ = [
     "PairFacts",
     "RunFacts",
     "facts_of",
-    "inherited_after",
 ]
 
 _SHOWN_FAILURE = 200
-
-
-def inherited_after(name: str) -> Callable[[type, list[Any]], list[Any]]:
-    """Return an attrs hook that puts inherited fields after the field *name*.
-
-    A record's fields have the same order as the keys in its JSON, and that order must not
-    change.
-    """
-
-    def order(kind: type, found: list[Any]) -> list[Any]:
-        own = [each for each in found if each.name in kind.__annotations__]
-        place = 1 + [each.name for each in own].index(name)
-        return [*own[:place], *(each for each in found if each not in own), *own[place:]]
-
-    return order
 
 
 @frozen(kw_only=True, field_transformer=inherited_after("status"))
@@ -155,9 +141,11 @@ class AttemptFacts(UsageTotals):
         return verdict
 
 
-@frozen(kw_only=True)
-class PairFacts:
+@frozen(kw_only=True, field_transformer=inherited_after("attempts"))
+class PairFacts(PairOrigin):
     """The parts of a pair's report that statistics need.
+
+    The base, model, setting and try have the names that they have in a `MergeReport`.
 
     Attributes:
         repo_name: The repository's name in the benchmark.
@@ -173,11 +161,6 @@ class PairFacts:
         severity: The score in one word.
         failure: Why the pair could not be evaluated; `None` if it was.
         attempts: One row for each strategy, in the requested order; names are unique.
-        base_tree_id: The git tree id of the base.
-        base_commit: The base's commit, if it has one.
-        model: The model whose patches these are, if named.
-        setting: The benchmark's setting, if named.
-        k: Which of the model's tries this is, counted from 1.
         language: The programming language of most of the files that the two patches
             change, as Pygments names it; empty if it is not known.
 
@@ -210,11 +193,6 @@ class PairFacts:
     attempts: tuple[AttemptFacts, ...] = field(
         default=(), converter=tuple[AttemptFacts, ...], validator=have_own_names
     )
-    base_tree_id: str = ""
-    base_commit: str | None = None
-    model: str | None = None
-    setting: str | None = None
-    k: int = 1
     language: str = ""
 
     @property

@@ -10,10 +10,9 @@ from typing import Any
 
 from attrs import field, frozen
 
-from cooperbench_eval.analysis.facts import inherited_after
 from cooperbench_eval.analysis.rates import Distribution, Rate
 from cooperbench_eval.display.shown import Shown
-from cooperbench_eval.models import USAGE, UsageTotals
+from cooperbench_eval.models import USAGE, UsageTotals, inherited_after
 from cooperbench_eval.reporting.blame import BlameKind
 
 __all__ = ["GoldSummary", "PolicySummary", "StrategySummary", "Verdicts"]

@@ -1,10 +1,11 @@
 """Which pair a record is about."""
 
-from typing import Protocol, Self
+from collections.abc import Callable
+from typing import Any, Protocol, Self
 
 from attrs import frozen
 
-__all__ = ["PairId", "PairKey"]
+__all__ = ["PairId", "PairKey", "PairOrigin", "inherited_after"]
 
 PairKey = tuple[str, int, frozenset[int]]
 """Repository, task and features; the order of the features does not matter."""
@@ -74,3 +75,37 @@ class PairId:
     def __str__(self) -> str:
         first, second = self.features
         return f"features {first} and {second} of {self.repo_name}/{self.task_id}"
+
+
+@frozen(kw_only=True)
+class PairOrigin:
+    """Where the patches of a report are from.
+
+    Attributes:
+        base_tree_id: The git tree id of the base.
+        base_commit: The base commit, if the base is one.
+        model: The model whose patches these are, if named.
+        setting: The benchmark's setting, if named.
+        k: Which of the model's tries this is, counted from 1.
+    """
+
+    base_tree_id: str = ""
+    base_commit: str | None = None
+    model: str | None = None
+    setting: str | None = None
+    k: int = 1
+
+
+def inherited_after(name: str) -> Callable[[type, list[Any]], list[Any]]:
+    """Return an attrs hook that puts inherited fields after the field *name*.
+
+    A record's fields have the same order as the keys in its JSON, and that order must not
+    change.
+    """
+
+    def order(kind: type, found: list[Any]) -> list[Any]:
+        own = [each for each in found if each.name in kind.__annotations__]
+        place = 1 + [each.name for each in own].index(name)
+        return [*own[:place], *(each for each in found if each not in own), *own[place:]]
+
+    return order

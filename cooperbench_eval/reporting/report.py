@@ -12,7 +12,13 @@ from typing import Any
 from attrs import field, frozen
 
 from cooperbench_eval.display.shown import Shown
-from cooperbench_eval.models import Conflict, ConflictDetails, TestStatus
+from cooperbench_eval.models import (
+    Conflict,
+    ConflictDetails,
+    PairOrigin,
+    TestStatus,
+    inherited_after,
+)
 from cooperbench_eval.reporting.blame import Blame, BlameKind, cannot_run, find_blame
 from cooperbench_eval.reporting.failure import Failure, FailureKind
 from cooperbench_eval.reporting.resolutions import ConflictResolution, read_resolutions
@@ -38,8 +44,8 @@ def _own(versions: Mapping[str, str]) -> dict[str, str]:
     return dict(versions)
 
 
-@frozen(kw_only=True)
-class MergeReport(Shown):
+@frozen(kw_only=True, field_transformer=inherited_after("attempts"))
+class MergeReport(PairOrigin, Shown):
     """Everything that is known about a pair: feature 1 merged into feature 2.
 
     Attributes:
@@ -77,11 +83,6 @@ class MergeReport(Shown):
     attempts: tuple[Attempt, ...] = field(
         default=(), converter=tuple[Attempt, ...], validator=have_own_names
     )
-    base_tree_id: str = ""
-    base_commit: str | None = None
-    model: str | None = None
-    setting: str | None = None
-    k: int = 1
     versions: Mapping[str, str] = field(factory=dict, converter=_own, hash=False)
     failure: Failure | None = None
 

@@ -39,7 +39,7 @@ def find_patches(
         setting=setting,
         repo_name=repo_name,
         task_id=task_id,
-        numbers=numbers,
+        features=numbers,
         model=model,
         k=k,
     )
@@ -76,7 +76,7 @@ def _run_files(root: Path, wanted: Wanted, run_name: str | None) -> tuple[Path, 
         raise DatasetError(f"is a run of model {recorded!r}, not {wanted.model!r}", str(folder))
     if wanted.k != 1:
         raise DatasetError(f"is in a layout without k, so k={wanted.k} is unknown", str(folder))
-    files = patch_files(folder, wanted.setting, wanted.numbers)
+    files = patch_files(folder, wanted.setting, wanted.features)
     for file in files:
         if not file.is_file():
             raise DatasetError("is missing", str(file))
@@ -94,7 +94,7 @@ def _run_folder(root: Path, wanted: Wanted, run_name: str | None) -> Path:
         listed = ", ".join(sorted(folder.relative_to(root).parts[0] for folder in found))
         raise DatasetError(f"several runs have the pair: {listed}; pass run_name=...", str(root))
     if not found:
-        first, second = wanted.numbers
+        first, second = wanted.features
         problem = (
             f"holds no patches of model {wanted.model!r}, k{wanted.k}, features {first} and "
             f"{second} of {wanted.setting.value}/{wanted.repo_name}, task {wanted.task_id}"

@@ -47,12 +47,12 @@ def paper_files(root: Path, wanted: Wanted) -> tuple[Path, Path] | None:
     model family that fits it.
     """
     task = root / wanted.setting.value / wanted.repo_name / f"task{wanted.task_id}"
-    found = [_files_by_model(task, wanted, number) for number in wanted.numbers]
+    found = [_files_by_model(task, wanted, number) for number in wanted.features]
     if not any(found):
         return None
     first, second = found
     name = _one_model(first.keys() | second.keys(), wanted, task)
-    for number, models in zip(wanted.numbers, found, strict=True):
+    for number, models in zip(wanted.features, found, strict=True):
         if name not in models:
             raise DatasetError(f"has no patch of {name!r} for feature {number}", str(task))
     return first[name], second[name]
@@ -100,7 +100,7 @@ def _one_model(names: Iterable[str], wanted: Wanted, task: Path) -> str:
     problem = "has several patches" if fitting else "has no patches"
     raise DatasetError(
         f"{problem} of model {wanted.model!r}, k{wanted.k}, "
-        f"features {wanted.numbers[0]} and {wanted.numbers[1]}; models there: {listed}",
+        f"features {wanted.features[0]} and {wanted.features[1]}; models there: {listed}",
         str(task),
     )
 

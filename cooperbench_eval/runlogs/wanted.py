@@ -4,26 +4,23 @@ import re
 
 from attrs import frozen
 
+from cooperbench_eval.models import PairId
 from cooperbench_eval.runlogs.choices import Setting
 
 __all__ = ["Wanted", "letters"]
 
 
 @frozen(kw_only=True)
-class Wanted:
-    """The pair whose patches are wanted, and whose they are."""
+class Wanted(PairId):
+    """The pair whose patches are wanted; its setting and model are known."""
 
     setting: Setting
-    repo_name: str
-    task_id: int
-    numbers: tuple[int, int]
     model: str
-    k: int
 
     @property
     def orders(self) -> tuple[tuple[int, int], ...]:
         """The orders of the features that folders may have; the benchmark sorts them."""
-        low, high = sorted(self.numbers)
+        low, high = sorted(self.features)
         return (low, high), (high, low)
 
 

@@ -965,6 +965,11 @@ class MergeReport(ABC):
     def __init__(
         self,
         *,
+        base_tree_id: str = '',
+        base_commit: str | None = None,
+        model: str | None = None,
+        setting: str | None = None,
+        k: int = 1,
         repo_name: str,
         task_id: int,
         timestamp: dt.datetime,
@@ -974,11 +979,6 @@ class MergeReport(ABC):
         conflicts: tuple[Conflict, ...] = (),
         diff: bytes | None = None,
         attempts: tuple[Attempt, ...] = (),
-        base_tree_id: str = '',
-        base_commit: str | None = None,
-        model: str | None = None,
-        setting: str | None = None,
-        k: int = 1,
         versions: Mapping[str, str] = dict(),
         failure: Failure | None = None,
     ) -> None: ...
@@ -1057,6 +1057,11 @@ class PairFacts:
     def __init__(
         self,
         *,
+        base_tree_id: str = '',
+        base_commit: str | None = None,
+        model: str | None = None,
+        setting: str | None = None,
+        k: int = 1,
         repo_name: str,
         task_id: int,
         timestamp: dt.datetime,
@@ -1069,11 +1074,6 @@ class PairFacts:
         severity: Severity | None = None,
         failure: FailureKind | None = None,
         attempts: tuple[AttemptFacts, ...] = (),
-        base_tree_id: str = '',
-        base_commit: str | None = None,
-        model: str | None = None,
-        setting: str | None = None,
-        k: int = 1,
         language: str = '',
     ) -> None: ...
     attempts: tuple[AttemptFacts, ...]
