@@ -1,14 +1,14 @@
-"""Measures batches: pairs a second, two workers beside one, and a store of 100,000 reports.
+"""Measures batches: pairs per second, two workers against one, and a store of 100,000 reports.
 
     python benchmarks/bench_batch.py --dataset DIR --repos DIR [--reports 100000] [--store DIR]
 
 1. merge (naive and union) and score every pair of the gold corpus, no tests, on one
    core: in this process, after one pass that fills the file system's cache;
-2. the same pairs by a pool of one worker, and of two, and as many pairs whose tests run
-   for a while: how many times as fast two are;
-3. a store of that many reports, each with runs of tests: seconds until a batch over all
-   of its pairs and a new one has sent the new one to a worker, seconds to summarize it,
-   and the most memory that each of the two took, in a process of its own.
+2. evaluate the same pairs with one worker and with two, then as many pairs whose tests run
+   for a while: the speed-up;
+3. fill a store with that many reports, each with test runs: the seconds until a batch over
+   all of its pairs and a new one has sent the new one to a worker, the seconds to summarize
+   it, and the peak memory of each, in separate processes.
 """
 
 import argparse
@@ -63,7 +63,7 @@ def in_this_process(pairs: Sequence[FeaturePair]) -> float:
 
 
 def by_workers(pairs: Sequence[FeaturePair], evaluator: Evaluator, workers: int) -> float:
-    """Evaluate every pair with so many warm workers; return the seconds."""
+    """Evaluate every pair with that many warm workers; return the seconds."""
     with WorkerPool(workers) as pool:
         list(evaluate_many(pairs[: 8 * workers], evaluator=evaluator, executor=pool))
         began = time.perf_counter()
@@ -75,7 +75,7 @@ def by_workers(pairs: Sequence[FeaturePair], evaluator: Evaluator, workers: int)
 
 
 def speed_up(pairs: Sequence[FeaturePair], evaluator: Evaluator, rounds: int) -> list[float]:
-    """Return how many times as fast two workers are as one, in turns."""
+    """Return the speed-up of two workers over one, measured in turns."""
     ratios = []
     for _ in range(rounds):
         one = by_workers(pairs, evaluator, 1)
@@ -117,7 +117,7 @@ def tested_pairs(count: int) -> list[FeaturePair]:
 
 
 def fill(store: ReportStore, count: int) -> None:
-    """Put the reports of so many pairs into a store, with runs that say much."""
+    """Put the reports of that many pairs into a store, with long test outputs."""
     cases = tuple(TestCase(id=f"tests/test_f.py::test_{n}", status="passed") for n in range(_CASES))
     run = TestResult(status="passed", cases=cases, output="what it printed\n" * 100, exit_code=0)
     keys = PairKeys(_EVALUATOR)
@@ -148,11 +148,11 @@ def _with_runs(report: MergeReport, run: TestResult) -> MergeReport:
 
 
 class _Begun(Exception):  # noqa: N818 - no error: the moment that is waited for
-    """The new pair was sent off."""
+    """The new pair was submitted."""
 
 
 def resume(directory: str, count: int) -> float:
-    """Return the seconds until a batch over a store and one pair more has found that one."""
+    """Return the seconds until a batch over a store and one new pair has found the new pair."""
 
     def tell(event: BatchEvent) -> None:
         if event.kind is EventKind.SUBMITTED:
@@ -192,7 +192,7 @@ def sum_up(directory: str, count: int) -> float:
 
 
 def measured(task: Callable[[str, int], float], directory: str, count: int) -> tuple[float, float]:
-    """Run *task* in a process of its own; return its seconds and its megabytes."""
+    """Run *task* in a new process; return its seconds and its megabytes."""
     context = multiprocessing.get_context("spawn")
     with context.Pool(1) as pool:
         return pool.apply(_measure, (task, directory, count))
@@ -204,7 +204,7 @@ def _measure(task: Callable[[str, int], float], directory: str, count: int) -> t
 
 
 def main() -> None:
-    """Print the numbers beside those asked for."""
+    """Print the numbers next to their targets."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     add_dataset_options(parser, required=False)
     parser.add_argument("--reports", type=int, default=100_000, help="how many to store")
@@ -234,7 +234,7 @@ def _shown(ratios: Sequence[float]) -> str:
 
 
 def measure_store(given: Path | None, count: int) -> None:
-    """Fill a store, where it is not there already, and print what using it takes."""
+    """Fill a store unless it exists, and print the cost of using it."""
     directory = given or Path(tempfile.mkdtemp())
     try:
         store = ReportStore(directory)

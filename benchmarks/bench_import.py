@@ -2,7 +2,7 @@
 
     python benchmarks/bench_import.py [--rounds N]
 
-Starts fresh interpreters in turn and prints the median of each import, less the
+Starts new interpreters in turn and prints the median of each import minus the
 median of a bare start: processor time, which other work on the machine disturbs
 least, and wall time.
 """
@@ -34,7 +34,7 @@ def measure(statement: str) -> tuple[float, float]:
 
 
 def main() -> None:
-    """Print one line an import."""
+    """Print one line per import."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--rounds", type=int, default=15)
     rounds = parser.parse_args().rounds

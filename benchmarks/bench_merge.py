@@ -1,4 +1,4 @@
-"""Times the merge core beside `git merge-tree` and libgit2, and its worst cases.
+"""Times the merge core against `git merge-tree` and libgit2, and its worst cases.
 
     python benchmarks/bench_merge.py --dataset DIR --repos DIR [--task NAME/ID ...] [--rounds N]
 
@@ -32,20 +32,20 @@ from cooperbench_eval.merging.tree import merge_changes
 
 
 def seconds(work: Callable[[], object]) -> float:
-    """Return how long *work* takes."""
+    """Return the seconds that *work* takes."""
     began = time.perf_counter()
     work()
     return time.perf_counter() - began
 
 
 def merge_and_score(base: Snapshot, ours: Changes, theirs: Changes, cache: DiffCache) -> int:
-    """Do what is timed: the naive merge and its score."""
+    """Merge naively and score: the work that is timed."""
     merge = merge_changes(base, ours, theirs, cache=cache)
     return ConflictScorer().score(merge.conflicts).conflict_score
 
 
 def merge_cold(base: Snapshot, ours: Changes, theirs: Changes) -> int:
-    """Do it with nothing cached."""
+    """Do the same with an empty cache."""
     return merge_and_score(base, ours, theirs, DiffCache())
 
 
@@ -60,7 +60,7 @@ class Times:
 
 
 def time_task(task: Task, base: Snapshot, source: Path, rounds: int) -> list[Times]:
-    """Time every pair of a task, each engine in passes over all pairs of its own."""
+    """Time every pair of a task; each engine goes over all pairs in its own passes."""
     sides = {n: apply_patch(base, task.gold_patch(n)).changes for n in task.features}
     with tempfile.TemporaryDirectory() as folder:
         scratch = Scratch(folder, source)

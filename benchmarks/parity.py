@@ -7,8 +7,8 @@ Takes the two-parent merge commits whose sides touch a common file, newest first
 merges their parents over their merge base with both, and prints how many
 verdicts, clean trees, conflict bytes and scores are equal. Each divergence is
 named with its class. Merges with several merge bases, and those whose contents a
-partial clone lacks, are counted apart. The sides' names in markers are the
-parents' ids, so that git's regions can be told from contents. With --dataset the
+partial clone lacks, are counted separately. The sides' names in markers are the
+parents' ids, so that git's markers can be distinguished from contents. With --dataset the
 merges are those of every pair of gold patches, feature 1 into feature 2.
 """
 
@@ -38,7 +38,7 @@ from cooperbench_eval.merging.tree import merge_changes
 
 @frozen(kw_only=True)
 class GitMerge:
-    """What `git merge-tree` says of a merge."""
+    """The result of `git merge-tree`."""
 
     tree: str
     conflicts: bool
@@ -46,14 +46,14 @@ class GitMerge:
 
 
 class Git:
-    """The git program on one repository, with no configuration of the user's."""
+    """The git program on one repository, without the user's configuration."""
 
     def __init__(self, repo: Path) -> None:
         """Use the repository at *repo*."""
         self._repo = repo
 
     def run(self, *arguments: str) -> subprocess.CompletedProcess[bytes]:
-        """Run a git command; its failure is the caller's to judge."""
+        """Run a git command; the caller checks for failure."""
         command = ["git", "-C", str(self._repo), "-c", "core.quotepath=off", *arguments]
         return subprocess.run(command, capture_output=True, check=False)
 
@@ -62,7 +62,7 @@ class Git:
         return self.run(*arguments).stdout.decode("utf-8", "surrogateescape").splitlines()
 
     def merge(self, ours: str, theirs: str) -> GitMerge | None:
-        """Merge two commits; `None` where git cannot."""
+        """Merge two commits; return `None` if git cannot."""
         done = self.run("merge-tree", "--write-tree", "-z", "--no-messages", ours, theirs)
         if done.returncode not in {0, 1}:
             return None
@@ -79,7 +79,7 @@ class Git:
     def score(self, merge: GitMerge, ours: str, theirs: str) -> int:
         """Score git's own conflict regions by the formula, from its markers.
 
-        Conflicts without markers are no part of it; the stages tell of those. Where
+        Conflicts without markers are not included; the stages show those. If
         both sides renamed a file, differently, git's markers have eight characters.
         """
         labels = ours.encode(), theirs.encode()
@@ -119,7 +119,7 @@ def cases(git: Git, counts: Counter[str]) -> Iterator[Case]:
 
 
 def merge(repo: Path, case: Case, cache: DiffCache) -> tuple[Snapshot, ThreeWayMerge] | None:
-    """Merge a case with the library; `None` where the sides share no file."""
+    """Merge a case with the library; return `None` if the sides share no file."""
     base, ours, theirs = (
         Snapshot.from_repo(repo, commit) for commit in (case.base, case.ours, case.theirs)
     )

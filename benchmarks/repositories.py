@@ -36,7 +36,7 @@ def tasks_with_bases(
 ) -> Iterator[tuple[str, Task, Snapshot]]:
     """Yield the name, the task and its base for each task of `--dataset`.
 
-    A task whose base commit is in no repository below `--repos` is printed and left out.
+    A task whose base commit is in no repository below `--repos` is printed and skipped.
 
     Args:
         options: The parsed options.
@@ -95,7 +95,7 @@ def untested_gold_pairs(task: Task, base: Snapshot) -> list[FeaturePair]:
 
 
 class Scratch:
-    """A bare repository that borrows another one's objects."""
+    """A bare repository that borrows the objects of another."""
 
     def __init__(self, folder: str, source: Path) -> None:
         """Make it in *folder*."""

@@ -5,18 +5,18 @@
 
 Feature 1 is merged into feature 2, as an evaluation does it. A result is correct if
 no conflict is left and both features' suites pass; each distinct tree is tested
-once. The suites need the projects' test dependencies beside this library; tasks
-whose suites ask for more than a plain machine are judged by their text alone. A
+once. The suites need the projects' test dependencies in this environment; tasks
+whose suites need more than a plain machine are judged only by their text. A
 strategy is a name, `structured+tokens+union` for a cascade, or `cascade` for that
-very one; `structured-strict` is `structured` that keeps to the conflicts. Strategies
-were worked out on the development tasks, so the measuring ones say what they are
-worth. Precision is correct over accepted; intervals are Wilson's at 95 %; *against
-union* counts the pairs that only this strategy and only union get right, with
-McNemar's exact p. Pairs of a task share features, so they are not as independent as
-the two take them to be. Milliseconds are processor time.
+same one; `structured-strict` is `structured` without changes to other lines. The
+strategies were developed on the development tasks, so only results on the measuring
+tasks show their worth. Precision is correct over accepted; intervals are Wilson's at
+95 %; *against union* counts the pairs that only this strategy and only union get
+right, with McNemar's exact p. Pairs of a task share features, so they are less
+independent than both statistics assume. Milliseconds are processor time.
 
-With --cache what the suites showed is kept; remove the file where the suites, or
-what is installed, changed.
+With --cache the suites' results are kept; remove the file after the suites or the
+installed packages changed.
 """
 
 import argparse
@@ -102,14 +102,14 @@ def build_strategy(spec: str) -> MergeStrategy:
 
 
 def build_rung(name: str) -> MergeStrategy:
-    """Build one strategy; `structured-strict` keeps to the conflicts."""
+    """Build one strategy; `structured-strict` changes only conflicts."""
     if name == "structured-strict":
         return get_strategy("structured", resettles=False)
     return get_strategy(name)
 
 
 def warm_up(strategy: MergeStrategy) -> None:
-    """Have the strategy import what it needs, so that no pair pays for it."""
+    """Let the strategy import its dependencies, so that no pair pays for it."""
     base = Snapshot.from_files({"a.py": b"x = 1\n"})
     ours, theirs = (Changes({"a.py": Entry(text)}) for text in (b"x = 2\n", b"x = 3\n"))
     with contextlib.suppress(StrategyFailedError):
@@ -121,12 +121,12 @@ def warm_up(strategy: MergeStrategy) -> None:
 
 @frozen(kw_only=True)
 class Resolution:
-    """What a strategy made of a pair.
+    """A strategy's resolution of a pair.
 
     Attributes:
-        changes: What it merged.
-        tree_id: The merged tree; empty where a conflict is left.
-        note: What is left, or why the strategy failed; else empty.
+        changes: The merged changes.
+        tree_id: The merged tree; empty if a conflict is left.
+        note: The open conflicts, or why the strategy failed; otherwise empty.
         seconds: Processor time of merge and strategy.
     """
 
@@ -137,13 +137,13 @@ class Resolution:
 
     @property
     def accepted(self) -> bool:
-        """Whether no conflict is left."""
+        """Return whether no conflict is left."""
         return bool(self.tree_id)
 
 
 @frozen(kw_only=True)
 class Pair:
-    """A conflicting pair, and what each strategy made of it."""
+    """A conflicting pair and each strategy's resolution."""
 
     task: str
     features: tuple[int, int]
@@ -186,7 +186,7 @@ def apply_pair(task: Task, base: Snapshot, pair: tuple[int, int]) -> tuple[Chang
 
 
 def resolve(strategy: MergeStrategy, base: Snapshot, ours: Changes, theirs: Changes) -> Resolution:
-    """Merge with one strategy; what it fails at counts as left open."""
+    """Merge with one strategy; a failure counts as an open conflict."""
     began = time.process_time()
     try:
         outcome = merge(base, ours, theirs, strategy=strategy)
@@ -221,7 +221,7 @@ def run_job(job: Job) -> TestResult:
 
 
 class Results:
-    """What suites showed on trees, in a file or in memory."""
+    """Results of suites on trees, in a file or in memory."""
 
     def __init__(self, file: Path | None) -> None:
         """Open *file*, or keep everything in memory."""
@@ -240,7 +240,7 @@ class Results:
         return TestStatus(row[0]) if row else None
 
     def add(self, key: RunKey, result: TestResult) -> None:
-        """Keep how a run ended; on the disk when this returns."""
+        """Keep how a run ended; it is on disk when this returns."""
         self._database.execute(
             "INSERT OR REPLACE INTO runs VALUES (?, ?, ?, ?, ?, ?)",
             (*key, result.status.value, result.reason, result.duration_seconds),
@@ -248,7 +248,7 @@ class Results:
 
 
 def jobs_of(task: Task, base: Snapshot, pairs: Iterable[Pair]) -> Iterator[Job]:
-    """Yield both suites of each pair on each tree in which no conflict is left."""
+    """Yield both suites of each pair on each tree without conflicts."""
     suites = {n: task.suite(n, timeout_seconds=TIMEOUT_SECONDS) for n in task.features}
     for pair in pairs:
         for resolution in pair.resolutions.values():
@@ -262,9 +262,9 @@ def jobs_of(task: Task, base: Snapshot, pairs: Iterable[Pair]) -> Iterator[Job]:
 
 
 def run_missing(jobs: Iterable[Job], results: Results, workers: int) -> None:
-    """Run each distinct job of which no result is kept yet.
+    """Run each distinct job without a kept result.
 
-    An interrupt drops what waits, lets the few runs under way end, and keeps them.
+    An interrupt drops waiting jobs, lets the few running ones end, and keeps their results.
     """
     missing = {job.key: job for job in jobs if results.status(job.key) is None}
     pool = ProcessPoolExecutor(workers, initializer=leave_interrupts_to_the_host)
@@ -284,14 +284,14 @@ def run_missing(jobs: Iterable[Job], results: Results, workers: int) -> None:
 def leave_interrupts_to_the_host() -> None:
     """Start a worker that Ctrl-C does not reach.
 
-    A terminated one just ends: an exception in it could leave the pool's queue locked.
+    A terminated worker just ends: an exception in it could leave the pool's queue locked.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def show_progress(done: int, total: int) -> None:
-    """Say how far the test runs are, on standard error."""
+    """Show the progress of the test runs on standard error."""
     if sys.stderr.isatty():
         end = "\n" if done == total else ""
         print(f"\rtest runs: {done} of {total}", end=end, file=sys.stderr, flush=True)
@@ -330,7 +330,7 @@ HEADER = (
 
 
 def share(count: int, total: int) -> str:
-    """Show a share in per cent with its interval."""
+    """Show a percentage with its interval."""
     if not total:
         return "-"
     interval = binomtest(count, total).proportion_ci(method="wilson")
@@ -346,13 +346,13 @@ class Judge:
         self._results = results
 
     def verdict(self, pair: Pair, spec: str) -> Verdict:
-        """Say what the strategy achieved."""
+        """Return the verdict on the strategy."""
         if not pair.resolutions[spec].accepted:
             return Verdict.UNHANDLED
         return Verdict.INCORRECT if self.failing(pair, spec) else Verdict.CORRECT
 
     def failing(self, pair: Pair, spec: str) -> list[str]:
-        """Name the features whose suites do not pass, and how these ended."""
+        """Name the features whose suites do not pass, and their statuses."""
         tree_id = pair.resolutions[spec].tree_id
         ends = {n: self._results.status((pair.task, n, tree_id)) for n in pair.features}
         return [f"f{n} {end}" for n, end in ends.items() if end is not TestStatus.PASSED]
@@ -379,7 +379,7 @@ class Judge:
         return self.verdict(pair, spec) is Verdict.CORRECT
 
     def describe(self, pair: Pair, spec: str) -> str:
-        """Show one verdict, and what is wrong if something is."""
+        """Show one verdict, and the reason if it is not correct."""
         note = pair.resolutions[spec].note or ", ".join(self.failing(pair, spec))
         return f"{spec} {self.verdict(pair, spec)}" + (f" ({note})" if note else "")
 
@@ -450,7 +450,7 @@ def parses(changes: Changes) -> bool | None:
 
 
 def file_parses(path: str, text: bytes) -> bool:
-    """Ask Python, or the language's grammar."""
+    """Return whether Python, or the language's grammar, parses the file."""
     if not path.endswith(".py"):
         return not find_syntax_fault(path, text)
     try:
@@ -465,7 +465,7 @@ def file_parses(path: str, text: bytes) -> bool:
 
 
 def print_times(title: str, pairs: list[Pair], specs: Iterable[str]) -> None:
-    """Print what merging and resolving cost."""
+    """Print the time of merging and resolving."""
     print(f"{'milliseconds, ' + title:<30}{'median':>8}{'worst':>8}")
     for spec in specs:
         times = [1000 * pair.resolutions[spec].seconds for pair in pairs]
@@ -512,7 +512,7 @@ def evaluate(options: argparse.Namespace) -> None:
 
 
 def main() -> None:
-    """Print the tables; an interrupt leaves nothing but the kept results."""
+    """Print the tables; an interrupt leaves only the kept results."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         evaluate(parse_options())

@@ -2,8 +2,8 @@
 
     python docs/examples/evaluate_async.py [PAIR ...] [--at-once N] [--timeout SECONDS]
 
-A pair is two features, as 1-2. Each verdict is printed when it is there. Ctrl-C, and a
-deadline, end everything that was begun: no test goes on, nothing is left on disk.
+A pair is two features, written as 1-2. Each verdict is printed as soon as it is known.
+Ctrl-C or a deadline ends everything: no test continues, and nothing is left on disk.
 """
 
 import argparse
@@ -22,7 +22,7 @@ ENV = {"PYTHONPATH": "src", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
 
 
 def pair_of(features: str) -> ce.FeaturePair:
-    """Make the pair of the task's own solutions that is written as 1-2."""
+    """Make the pair that is written as 1-2, from the task's own solutions."""
     first, second = (
         ce.Feature(number=number, patch=TASK.gold_patch(number), tests=TASK.suite(number, env=ENV))
         for number in map(int, features.split("-"))
@@ -49,7 +49,7 @@ async def judge(
 
 
 async def run(pairs: list[ce.FeaturePair], at_once: int, seconds: float) -> None:
-    """Evaluate all pairs; where one raises, the others are cancelled."""
+    """Evaluate all pairs; if one raises, the others are cancelled."""
     places = asyncio.Semaphore(at_once)
     with tempfile.TemporaryDirectory() as folder:
         # In a file, processes share it: the base is tested once for all pairs.

@@ -3,9 +3,9 @@
     python docs/examples/inspect_scorer.py [--log-dir DIR]
     inspect eval docs/examples/inspect_scorer.py --model mockllm/model
 
-A sample is a pair: who it is and its two patches stand in the sample's metadata. The
-samples here are pairs of the bundled sample task with the task's own solutions, so no
-model is asked; in a harness of yours a solver has agents write the patches.
+A sample is a pair: its metadata has the pair's identity and its two patches. The samples
+here are pairs of the bundled sample task with the task's own solutions, so no model is
+asked; in your own harness, a solver would let agents write the patches.
 """
 
 import argparse
@@ -53,7 +53,7 @@ def sample_of(features: tuple[int, int]) -> Sample:
 
 
 def pair_of(metadata: dict[str, Any]) -> ce.FeaturePair:
-    """Make the pair of a sample; how it is tested is not the agents' to say."""
+    """Make the pair of a sample; agents have no influence on its tests."""
     first, second = (
         ce.Feature(number=number, patch=patch, tests=TASK.suite(number, env=ENV))
         for number, patch in zip(metadata["features"], metadata["patches"], strict=True)
@@ -64,7 +64,7 @@ def pair_of(metadata: dict[str, Any]) -> ce.FeaturePair:
 
 
 def value_of(attempt: ce.Attempt, blame: ce.Blame) -> str | float:
-    """Say a strategy's verdict in inspect's values; NaN is one that does not count."""
+    """Return a strategy's verdict as a value of inspect; NaN does not count."""
     if blame.kind is ce.BlameKind.MISSING_SIDE:
         return INCORRECT  # an agent handed in nothing that applies
     return {
@@ -90,10 +90,10 @@ def score_of(report: ce.MergeReport) -> Score:
 
 @scorer(metrics={"*": [accuracy(), stderr()]})
 def merged(strategies: Sequence[str] = ("naive", "union"), at_a_time: int = 2) -> Scorer:
-    """Grade a pair by what becomes of it under each merge strategy.
+    """Grade a pair by its verdict under each merge strategy.
 
-    A sample that is cancelled, as at its time limit, takes its test runs along. What
-    `aevaluate` raises is no verdict either: inspect records it as the sample's error.
+    If a sample is cancelled, for example at its time limit, its test runs end too. An
+    exception from `aevaluate` is not a verdict: inspect records it as the sample's error.
     """
     evaluator = ce.Evaluator(strategies=strategies, runner=ce.TestRunner())
 
@@ -106,7 +106,7 @@ def merged(strategies: Sequence[str] = ("naive", "union"), at_a_time: int = 2) -
 
 @solver
 def patches_of_the_sample() -> Solver:
-    """Do nothing: the patches are there. Agents would write them here."""
+    """Do nothing, because the patches exist. In a harness, agents would write them here."""
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:  # noqa: ARG001 - inspect's
         return state
@@ -122,7 +122,7 @@ def merged_pairs() -> Task:
 
 
 def main() -> None:
-    """Run the task and print what inspect made of it."""
+    """Run the task and print inspect's results."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--log-dir", default="logs", help="where inspect writes its log")
     options = parser.parse_args()

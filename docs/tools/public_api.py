@@ -1,11 +1,11 @@
-"""Records the public names, so that a change of them is seen in review.
+"""Records the public names, so that reviewers see each change of them.
 
-    python docs/tools/public_api.py           # writes the record, and tells what changed
-    python docs/tools/public_api.py --check   # only tells, and fails where something did
+    python docs/tools/public_api.py           # writes the record, and prints what changed
+    python docs/tools/public_api.py --check   # only prints, and fails on a change
 
-The record is one stub for each public module, under `tests/api/`. It holds what griffe sees
-of the names in the module's `__init__.pyi`, and of their members without an underscore. Griffe
-reads the stubs again and says which changes break somebody's program. Needs
+The record is one stub for each public module, under `tests/api/`. It contains what griffe
+finds for the names in the module's `__init__.pyi`, and for their public members. Griffe reads
+the stubs again and reports which changes can break a program. Needs
 `griffelib`, which the extra `test` brings.
 """
 
@@ -34,11 +34,11 @@ _DECORATORS: Final = ("staticmethod", "classmethod", "property")
 
 @frozen(kw_only=True)
 class Change:
-    """How a module's public names differ from what was recorded of them.
+    """How a module's public names differ from their record.
 
     Attributes:
-        breaking: What may break a program that works, in griffe's words.
-        difference: All that differs, as a unified diff of the two stubs.
+        breaking: Changes that may break a working program, in griffe's words.
+        difference: All differences, as a unified diff of the two stubs.
     """
 
     breaking: tuple[str, ...]
@@ -71,7 +71,7 @@ def find_change(module: str, recorded: str, now: str) -> Change:
 
 
 def _changed_values(old: Any, new: Any) -> Iterator[str]:
-    """Yield what griffe passes over: a member of an enum that has another value."""
+    """Yield changes that griffe ignores: enum members with another value."""
     for name, member in old.members.items():
         other = new.members.get(name)
         if other is None or other.kind is not member.kind:
@@ -84,7 +84,7 @@ def _changed_values(old: Any, new: Any) -> Iterator[str]:
 
 
 def _sentence(breakage: griffe.Breakage) -> str:
-    """Say on one line what broke; griffe's own lines are of a stub that nobody keeps."""
+    """Describe a breakage on one line; griffe's line numbers are of a temporary stub."""
     place = breakage.obj.canonical_path
     details = breakage.as_dict()
     old, new = (_shown(details[side]) for side in ("old_value", "new_value"))
@@ -115,7 +115,7 @@ def make_stub(module: str, *search_paths: Path) -> str:
 
 
 def _is_import(member: Any, package: str) -> bool:
-    """Whether a module imports this member from inside *package*."""
+    """Return whether a module imports this member from inside *package*."""
     return bool(member.is_alias and member.target_path.startswith(f"{package}."))
 
 
@@ -153,14 +153,14 @@ def _class_stub(name: str, found: Any, public: set[str]) -> Iterator[str]:
 
 
 def _is_public(name: str, member: Any) -> bool:
-    """Whether a member is for others: a special method is, `__slots__` is not."""
+    """Return whether a member is public: a special method is, `__slots__` is not."""
     if (name.startswith("__") and name.endswith("__")) or name.startswith("_repr_"):
         return bool(member.is_function)
     return not name.startswith("_") and (member.is_function or member.is_attribute)
 
 
 def _members(found: Any, public: set[str]) -> dict[str, Any]:
-    """Return a class's members, those too that it has of classes that are not public."""
+    """Return a class's members, including those inherited from private classes."""
     members: dict[str, Any] = {}
     for base in reversed(_own_bases(found)):
         if base.path not in public:
@@ -169,7 +169,7 @@ def _members(found: Any, public: set[str]) -> dict[str, Any]:
 
 
 def _bases(found: Any, public: set[str]) -> Iterator[str]:
-    """Yield a class's bases; in the place of one that is not public stand its own."""
+    """Yield a class's bases; a private base is replaced by its own bases."""
     own = {base.name: base for base in _own_bases(found)}
     for base in found.bases:
         name = str(base).rpartition(".")[2]
@@ -192,7 +192,7 @@ def _attribute_stub(name: str, found: Any, kind: Any, *, with_value: bool = True
 
 
 def _kind_of_argument(attribute: Any, init: Any) -> Any:
-    """Return the annotation of the argument that `__init__` keeps as an attribute."""
+    """Return the annotation of the argument that `__init__` stores as an attribute."""
     name = str(attribute.value)
     if init is None or not init.is_function or name not in init.parameters:
         return None
@@ -259,7 +259,7 @@ def _parameter(name: str, kind: Any, default: str | None, inside: Any) -> str:
 
 
 class _Shown(ast.NodeTransformer):
-    """Puts values in the place of names that are not public, as defaults have them."""
+    """Replaces private names in defaults by their values."""
 
     def __init__(self, module: Any) -> None:
         self._module = module
@@ -291,7 +291,7 @@ def _record_decorator(found: Any) -> dict[str, str] | None:
 
 
 def _init_stub(found: Any, members: dict[str, Any]) -> Iterator[str]:
-    """Yield the `__init__` that attrs writes, which no source shows."""
+    """Yield the `__init__` that attrs generates, which is not in the source."""
     options = _record_decorator(found) or {}
     if options.get("init") == "False":
         return
@@ -312,7 +312,7 @@ def _is_field(member: Any) -> bool:
 
 
 def _field_default(member: Any) -> str | None:
-    """Return a field's default as an argument's, or that it is none."""
+    """Return the default of a field's argument, or `None` if it is required."""
     if member.value is None:
         return None
     text = str(member.value)
@@ -328,7 +328,7 @@ def _field_default(member: Any) -> str | None:
 
 
 def main() -> int:
-    """Write the records, or check them; tell what changed."""
+    """Write or check the records; print what changed."""
     parser = argparse.ArgumentParser(description=str(__doc__).partition("\n")[0])
     parser.add_argument("--check", action="store_true", help="write nothing; fail on a change")
     is_check = parser.parse_args().check

@@ -2,8 +2,8 @@
 
     python docs/tools/report_schema.py
 
-Both are made from the records: keys, types and defaults from attrs, words from the
-docstrings. Needs `griffelib`, which the extra `test` brings.
+Both are generated from the records: keys, types and defaults from attrs, descriptions
+from the docstrings. Needs `griffelib`, which the extra `test` brings.
 """
 
 import datetime as dt
@@ -138,7 +138,7 @@ def print_schema(schema: _Json) -> str:
 
 
 class _Maker:
-    """Follows the records from the report on."""
+    """Builds the schema from the report and the records it contains."""
 
     def __init__(self) -> None:
         self._words = _Docstrings()
@@ -250,7 +250,7 @@ def _or_null(kind: _Json) -> _Json:
 
 
 def _plain(default: Any) -> Any:
-    """Return a default as the file has it."""
+    """Return a default as it is written in the file."""
     if isinstance(default, attrs.Factory):  # type: ignore[arg-type]
         default = default.factory()
     if isinstance(default, bytes):
@@ -259,7 +259,7 @@ def _plain(default: Any) -> Any:
 
 
 class _Docstrings:
-    """What the docstrings say, as one who reads the file may take it."""
+    """The descriptions in docstrings, for readers of the file."""
 
     def __init__(self) -> None:
         paths = [Path(cooperbench_eval.__file__).parents[1]]
@@ -267,7 +267,7 @@ class _Docstrings:
         self._package = typing.cast("griffe.Module", package)
 
     def of(self, kind: type, name: str | None = None) -> str:
-        """Return the first paragraph on a class, or all about one of its names."""
+        """Return the first paragraph about a class, or the description of one attribute."""
         inside = kind.__module__.removeprefix("cooperbench_eval.")
         found = self._package[f"{inside}.{kind.__name__}"]
         if name is None:
@@ -292,7 +292,7 @@ _BETWEEN: Final = re.compile(r"(?s)(<!-- tables: .*? -->\n).*(<!-- end of tables
 
 
 def make_page(page: str, schema: _Json) -> str:
-    """Return *page* with its tables made anew from *schema*."""
+    """Return *page* with its tables regenerated from *schema*."""
     records = {"MergeReport": schema} | {
         name: each for name, each in schema["$defs"].items() if "properties" in each
     }

@@ -1,14 +1,14 @@
-"""What the site has beyond the pages as they lie in `docs/`; MkDocs calls it.
+"""MkDocs hooks: what the site adds to the pages in `docs/`.
 
-The pages stay plain Markdown, which reads as well in a repository. On the site
+The pages stay plain Markdown, which can also be read in a repository. On the site
 
 - the changelog is a page, and links to the file beside `docs/` lead to it;
-- what stands in comments for the tests is left out;
+- comments for the tests are left out;
 - a public name in code, such as `ce.Patch.parse`, is a link to its entry in the
   reference.
 
-A strict build fails where a name begins with `ce.` and is not there, where an address is
-none of https, and where a page would load anything from elsewhere.
+A strict build fails if a name that begins with `ce.` does not exist, if an address is not
+https, or if a page would load anything from elsewhere.
 """
 
 import logging
@@ -53,17 +53,17 @@ def on_files(files: Any, config: Any) -> Any:
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Return a page's text as the site has it."""
+    """Return a page's text for the site."""
     return rewrite_links(strip_comments(markdown))
 
 
 def strip_comments(markdown: str) -> str:
-    """Take out the comments that tell the tests what to do."""
+    """Remove the comments with instructions for the tests."""
     return _COMMENT.sub("", markdown)
 
 
 def rewrite_links(markdown: str) -> str:
-    """Lead links to the changelog to its page."""
+    """Make links to the changelog point to its page."""
     return _CHANGELOG.sub(r"](\1changelog.md", markdown)
 
 
@@ -78,10 +78,10 @@ def on_page_content(html: str, *, page: Any, **_: Any) -> str:
 
 
 def link_names(html: str) -> tuple[str, list[str]]:
-    """Make links of the public names that stand in code, outside of headings and links.
+    """Link public names in code, outside of headings and links.
 
     Returns:
-        The text, and what in it begins as a name of ours and is none.
+        The text, and the unknown names in it that begin with `ce.`.
     """
     pieces: list[str] = []
     unknown: list[str] = []
@@ -102,7 +102,7 @@ def link_names(html: str) -> tuple[str, list[str]]:
 
 
 def _identifier(code: str) -> str | None:
-    """Return what code names in the reference: an entry, or the one that tells of it."""
+    """Return the reference entry for a name in code: its own, or that of its class."""
     match = _NAME.fullmatch(code)
     if not match:
         return None
@@ -123,7 +123,7 @@ def _identifier(code: str) -> str | None:
 
 
 def find_bad_addresses(html: str) -> Iterator[str]:
-    """Yield the targets of links that are no addresses by https."""
+    """Yield the targets of links that are not https addresses."""
     for address in _ADDRESS.findall(html):
         parts = urlsplit(address)
         if parts.scheme != "https" or "." not in parts.netloc or " " in address:
@@ -131,7 +131,7 @@ def find_bad_addresses(html: str) -> Iterator[str]:
 
 
 def on_post_build(config: Any) -> None:
-    """See that no page loads anything from elsewhere."""
+    """Check that no page loads anything from elsewhere."""
     site = Path(config.site_dir)
     for file in sorted(site.rglob("*")):
         if file.suffix in {".css", ".html", ".svg"}:
@@ -140,6 +140,6 @@ def on_post_build(config: Any) -> None:
 
 
 def find_loads(text: str) -> Iterator[str]:
-    """Yield what a browser would load from elsewhere without being asked."""
+    """Yield what a browser would load from elsewhere without a click."""
     for groups in _LOAD.findall(text):
         yield from filter(None, groups)

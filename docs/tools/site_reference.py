@@ -1,7 +1,7 @@
-"""Tells griffe, which reads the sources for the reference, what it does not see itself.
+"""Adds to griffe, which reads the sources for the reference, what it cannot see.
 
-A class of attrs has no `__init__` in its source, so its entry would not say what it takes.
-And one example in a docstring is headed `Example:` here, which griffe knows as the plural.
+An attrs class has no `__init__` in its source, so its entry would lack the arguments.
+And docstrings here use the heading `Example:`, which griffe only knows in the plural.
 """
 
 import importlib
@@ -21,7 +21,7 @@ _EXAMPLE: Final = re.compile(r"^Example:$", re.MULTILINE)
 
 
 class SiteReference(griffe.Extension):
-    """Mends what griffe read."""
+    """Completes the data that griffe read."""
 
     def on_object(self, *, obj: griffe.Object, **_: Any) -> None:
         """Make examples in docstrings code."""

@@ -1,4 +1,4 @@
-"""What the strategy resolves, what it leaves open, and the laws of all strategies."""
+"""Conflicts that the strategy resolves or leaves open, and the laws for all strategies."""
 
 from typing import ClassVar
 
@@ -10,7 +10,7 @@ from cooperbench_eval.testing import StrategyLaws
 
 
 class TestLaws(StrategyLaws):
-    """It keeps every law, of files too in which it finds much to do."""
+    """It satisfies every law, also on files with many conflicts for it."""
 
     files: ClassVar[dict[str, list[bytes]]] = {
         "app.py": [b"import os\n", b"import re\n", b"from a import b\n", b"run()\n"]
@@ -31,7 +31,7 @@ def merged(base: bytes, ours: bytes, theirs: bytes, path: str = "a.py") -> bytes
 
 
 def test_imports_of_both_sides_are_kept() -> None:
-    """Sorted, and each once."""
+    """They are sorted and unique."""
     ours, theirs = b"import re\nx = 1\n", b"import os\nimport json\nx = 1\n"
 
     assert merged(b"x = 1\n", ours, theirs) == b"import json\nimport os\nimport re\nx = 1\n"
@@ -49,5 +49,5 @@ def test_imports_of_both_sides_are_kept() -> None:
     ids=["edited", "other code", "several lines", "future", "another language"],
 )
 def test_anything_else_stays_open(base: bytes, ours: bytes, theirs: bytes, path: str) -> None:
-    """Nobody has to guess what the strategy made up."""
+    """The strategy does not invent text."""
     assert merged(base, ours, theirs, path) is None
