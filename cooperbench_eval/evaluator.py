@@ -221,8 +221,6 @@ def report_failure(
 
 
 class _Evaluation:
-    """The evaluation of one pair."""
-
     def __init__(self, evaluator: Evaluator, pair: FeaturePair, shared: _Shared) -> None:
         self._evaluator = evaluator
         self._shared = shared
@@ -270,7 +268,7 @@ class _Evaluation:
         """Run each strategy; if a side is missing, its row says that it was not tried."""
         pair, strategies = self._pair, self._evaluator.strategies
         if merge is None:
-            return tuple(_not_tried(strategy) for strategy in strategies)
+            return tuple(map(_not_tried, strategies))
         merge_input = MergeInput(
             base=pair.base,
             ours=result2.changes,

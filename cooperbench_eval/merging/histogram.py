@@ -105,13 +105,6 @@ class _Index:
 
 
 class _Diff:
-    """A diff that is being made.
-
-    Attributes:
-        a_changed: One byte for each line of *a*: 1 if it changed.
-        b_changed: The same for *b*.
-    """
-
     def __init__(self, a: Sequence[bytes], b: Sequence[bytes]) -> None:
         self._a, self._b = a, b
         self._a_index, self._b_index = _Index(a), _Index(b)
@@ -219,7 +212,6 @@ class _Diff:
         return part._replace(counts=counts, longest=longest)
 
     def _fall_back(self, region: _Region) -> None:
-        """Mark the changed lines of a region with Myers's algorithm."""
         a = slice(region.a_start, region.a_end)
         b = slice(region.b_start, region.b_end)
         self.a_changed[a], self.b_changed[b] = myers.mark_changes(self._a[a], self._b[b])

@@ -93,7 +93,6 @@ def diff_lines(
 
 
 def _groups(marks: bytearray) -> list[_Group]:
-    """List the runs of marked lines."""
     groups = []
     start = marks.find(1)
     while start >= 0:

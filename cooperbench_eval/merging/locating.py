@@ -146,7 +146,6 @@ def _search(needles: Iterable[bytes], text: bytes, *, overlap: int) -> list[int]
 def _locate_in_changes(
     settled: Sequence[bytes], conflicts: Sequence[bytes], merged: bytes
 ) -> list[Located]:
-    """Locate conflicts by the changes that contain them."""
     old = split_lines(settled[0])
     places = []
     for conflict, run in zip(conflicts, settled[1:], strict=True):

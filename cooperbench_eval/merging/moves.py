@@ -90,7 +90,6 @@ def _by_notice(slots: Slots, side: Side) -> list[str]:
 
 
 def _carry_one(slots: Slots, side: Side, old: str, new: str, merge: _Merge) -> None:
-    """Apply a rename that only *side* made."""
     source, target, other = slots[old], slots.claim(new), side.other
     elsewhere = source.versions[other]
     moved, present = target.versions[side], target.versions[other]

@@ -184,7 +184,6 @@ def _name(path: str) -> str:
 
 
 def _by_name(paths: Mapping[str, Entry]) -> dict[str, list[str]]:
-    """Group paths by their last part."""
     found: dict[str, list[str]] = {}
     for path in paths:
         found.setdefault(_name(path), []).append(path)

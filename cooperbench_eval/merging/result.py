@@ -265,7 +265,8 @@ class ThreeWayMerge:
             elif text is Gone.GONE:
                 entries[conflict.path] = None
             else:
-                entries[conflict.path] = Entry(text, _mode_at(entries, conflict.path))
+                there = entries.get(conflict.path)
+                entries[conflict.path] = Entry(text, there.mode if there else FileMode.FILE)
         for path, answers in texts.items():
             old = self._files[path]
             left_open = zip(old.numbers, answers, strict=True)
@@ -352,15 +353,9 @@ def by_place(conflict: Conflict) -> tuple[str, int]:
 
 
 def _replaced_file(entry: Entry | None, number: int) -> Replacement:
-    """Return the replacement of a conflict about a whole file, given its entry."""
     if entry is None:
         return Replacement(kind=ResolutionKind.DELETED, together=(number,))
     return Replacement(kind=ResolutionKind.TEXT, together=(number,), text=entry.data)
-
-
-def _mode_at(entries: Mapping[str, Entry | None], path: str) -> FileMode:
-    entry = entries.get(path)
-    return entry.mode if entry else FileMode.FILE
 
 
 def _answered(text: TextMerge, answers: list[bytes | None]) -> TextMerge:

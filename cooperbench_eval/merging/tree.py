@@ -96,7 +96,8 @@ class _Merger:
             self._put(path, result)
         elif ours is None or theirs is None:
             self._put(path, ours or theirs)
-            self._open_inner(path, slot)
+            if slot.inner:
+                self._open_file(path, slot.inner, ConflictKind.CONTENT)
             self._leave_open(path, slot, slot.kind or ConflictKind.MODIFY_DELETE)
         elif _kind_of(ours) is not _kind_of(theirs):
             self._separate(path, slot)
@@ -136,10 +137,6 @@ class _Merger:
         file = OpenFile(path=path, merge=merge, text=merge.text, kind=kind, numbers=numbers)
         self._files[path] = file
         self._conflicts += file.conflicts
-
-    def _open_inner(self, path: str, slot: Slot) -> None:
-        if slot.inner:
-            self._open_file(path, slot.inner, ConflictKind.CONTENT)
 
     def _set_aside(self, path: str, slot: Slot) -> None:
         """Give a file another name, because the other side made a folder of the same name."""

@@ -111,7 +111,6 @@ def apply_change(change: BinaryChange, old: bytes) -> bytes:
 
 
 def _apply_delta(delta: BytesIO, old: bytes) -> bytes:
-    """Follow git's instructions to copy and to insert."""
     if _read_size(delta) != len(old):
         raise PatchError("the binary delta was made from other contents")
     size = _read_size(delta)

@@ -150,7 +150,6 @@ class _HunkSearch:
         return evolve(self, text="".join(left))
 
     def has_place(self, near: int, least: float) -> bool:
-        """Whether the hunk fits among these lines."""
         try:
             self.edits(self.align(near, least))
         except NoPlaceError:

@@ -66,9 +66,8 @@ def check_derived(report: Any, data: _Json) -> None:
 def _check_feature(place: str, feature: FeatureReport, data: _Json) -> None:
     alone = {"tests_passed": feature.tests_passed, "test_output": feature.test_output}
     _compare(place, data, alone)
-    _check_run(place, "tests", feature.tests, data)
-    _check_run(place, "base_tests", feature.base_tests, data)
-    _check_run(place, "other_tests", feature.other_tests, data)
+    for name in ("tests", "base_tests", "other_tests"):
+        _check_run(place, name, getattr(feature, name), data)
 
 
 def _check_blame(place: str, kinds: set[BlameKind], blame: object) -> None:

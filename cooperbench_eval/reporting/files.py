@@ -4,7 +4,6 @@ import contextlib
 import errno
 import os
 import re
-import stat
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -37,23 +36,19 @@ def write_report(report: MergeReport, directory: str | os.PathLike[str]) -> tupl
     """
     target = Path(directory)
     contents = _contents(report)
+    paths = sorted(target / name for name in contents)
     try:
         target.mkdir(parents=True, exist_ok=True)
-        for name in contents:
-            _check_free(target / name)
+        # Before anything is written, because a directory cannot be replaced by a file.
+        for path in paths:
+            if path.is_dir() and not path.is_symlink():
+                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
         with contextlib.ExitStack() as parts:
             for name, data in contents.items():
                 parts.enter_context(staged(target / name)).write_bytes(data)
     except OSError as exc:
         raise ReportError(f"cannot be written to ({exc.strerror})", str(target)) from exc
-    return tuple(sorted(target / name for name in contents))
-
-
-def _check_free(path: Path) -> None:
-    """Raise if a directory is in the place of a file, before anything is written."""
-    with contextlib.suppress(FileNotFoundError):
-        if stat.S_ISDIR(path.lstat().st_mode):
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    return tuple(paths)
 
 
 def _contents(report: MergeReport) -> dict[str, bytes]:

@@ -198,7 +198,6 @@ def resolve_files(
 
 
 def _files(merge: ThreeWayMerge) -> Iterator[ConflictFile]:
-    """Cut each file that has open blocks at these."""
     by_path: dict[str, list[ConflictBlock]] = {}
     for block in merge.blocks:
         by_path.setdefault(block.path, []).append(block)
@@ -220,8 +219,6 @@ _Chosen = dict[ConflictBlock, Resolution]
 
 
 class _Chooser:
-    """Chooses among the resolutions of one file's blocks."""
-
     def __init__(self, file: ConflictFile, proposal: Proposal) -> None:
         self._file = file
         self._proposal = proposal

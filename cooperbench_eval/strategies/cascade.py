@@ -53,8 +53,7 @@ class CascadeStrategy:
             try:
                 outcome = run_strategy(member, now)
             except StrategyFailedError as exc:
-                left = [evolve(row, strategy=member.name, reason=exc.problem) for row in left]
-                continue
+                outcome = MergeOutcome(changes=now.merge.changes, failure=exc.problem)
             usage += outcome.usage
             service_failed |= outcome.service_failed
             if outcome.failure or (outcome.merge is None and outcome.conflicts):

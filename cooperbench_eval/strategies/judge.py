@@ -42,9 +42,11 @@ def find_fault(
         return fault
     if merged.count(codecs.BOM_UTF8, 1) > max(each.count(codecs.BOM_UTF8, 1) for each in versions):
         return "a byte order mark would be in the middle"
+    if fault := find_parse_fault(path, versions, merged):
+        return fault
     if path.endswith(_PYTHON):
         return _python_fault(versions, merged, is_whole=is_whole)
-    return find_parse_fault(path, versions, merged) or _syntax_double(path, versions, merged)
+    return _syntax_double(path, versions, merged)
 
 
 _PYTHON = (".py", ".pyi")
@@ -127,14 +129,9 @@ def _paragraphs(source: bytes) -> Counter[bytes]:
 
 def _python_fault(versions: tuple[bytes, bytes, bytes], merged: bytes, *, is_whole: bool) -> str:
     try:
-        before = [cut(source) for source in versions]
+        files = [cut(source) for source in (*versions, merged)]
     except UnreadableError:
         return ""  # a file that was not valid Python before cannot be checked
-    try:
-        now = cut(merged)
-    except UnreadableError as exc:
-        return f"it would not parse ({exc})"
-    files = [*before, now]
     if fault := _slip(files):
         return fault
     if not _is_suspect(files, is_whole=is_whole):

@@ -18,7 +18,7 @@ from cooperbench_eval.llm.threads import in_threads
 from cooperbench_eval.merging.result import Gone, ThreeWayMerge
 from cooperbench_eval.models import Conflict, LedgerRow
 from cooperbench_eval.strategies.judge import find_parse_fault
-from cooperbench_eval.strategies.protocol import FeatureContext, MergeInput, MergeOutcome
+from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome
 from cooperbench_eval.structure.tokenmerge import shares_kept
 
 __all__ = ["LLMStrategy"]
@@ -144,27 +144,12 @@ class LLMStrategy:
         return state | {"api_key": None, "options": without_secrets(self.options)}
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
-        """Restore the state from `__getstate__`."""
         for name, value in state.items():
             object.__setattr__(self, name, value)
 
     def merge(self, merge_input: MergeInput, /) -> MergeOutcome:
         """Return the three-way merge with everything that the model resolved."""
         return _Conversation(self, merge_input).outcome()
-
-
-def _asker(strategy: LLMStrategy, merge_input: MergeInput, meter: UsageMeter) -> Asker:
-    return Asker(
-        client=_client(strategy),
-        request=_request(strategy),
-        prompts=strategy.prompts,
-        features=_features(merge_input),
-        context_lines=strategy.context_lines,
-        max_attempts=strategy.max_attempts,
-        max_wait_seconds=strategy.timeout_seconds,
-        max_invented_lines=strategy.max_invented_lines,
-        meter=meter,
-    )
 
 
 def _request(strategy: LLMStrategy) -> ChatRequest:
@@ -195,7 +180,17 @@ class _Conversation:
         self._strategy = strategy
         self._merge = merge_input.merge
         self._meter = UsageMeter(strategy.prompts.version, strategy.budget_usd)
-        self._asker = _asker(strategy, merge_input, self._meter)
+        self._asker = Asker(
+            client=_client(strategy),
+            request=_request(strategy),
+            prompts=strategy.prompts,
+            features=_features(merge_input),
+            context_lines=strategy.context_lines,
+            max_attempts=strategy.max_attempts,
+            max_wait_seconds=strategy.timeout_seconds,
+            max_invented_lines=strategy.max_invented_lines,
+            meter=self._meter,
+        )
         self._files = {file.path: file for file in _files(merge_input.merge)}
 
     def outcome(self) -> MergeOutcome:
@@ -380,10 +375,10 @@ def _why_not_asked(conflict: Conflict) -> str:
 
 
 def _features(merge_input: MergeInput) -> str:
-    known = (("Side A", merge_input.ours_feature), ("Side B", merge_input.theirs_feature))
-    return "\n".join(_described(side, feature) for side, feature in known if feature)
-
-
-def _described(side: str, feature: FeatureContext) -> str:
-    description = feature.description.strip() or "(no description)"
-    return f"\n{side} adds feature {feature.number}:\n{description}\n"
+    known = (("A", merge_input.ours_feature), ("B", merge_input.theirs_feature))
+    return "\n".join(
+        f"\nSide {side} adds feature {feature.number}:\n"
+        f"{feature.description.strip() or '(no description)'}\n"
+        for side, feature in known
+        if feature
+    )

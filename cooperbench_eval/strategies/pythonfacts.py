@@ -58,7 +58,6 @@ def cut(source: bytes) -> tuple[str, ...]:
 
 
 def _pieces(text: str) -> list[str]:
-    """Cut a text wherever a chunk may end."""
     ends = [found.end() for found in _CUT.finditer(text)]
     if ends and "__future__" in text[ends[0] :]:
         return [text]  # such an import is invalid after the first statement

@@ -51,7 +51,6 @@ def align(base: Sequence[Element], side: Sequence[Element], mode: Mode) -> list[
 
 
 def _shared_ends(base: Sequence[Element], side: Sequence[Element]) -> tuple[int, int]:
-    """Count the equal children at the start and at the end."""
     most = min(len(base), len(side))
     start = 0
     while start < most and base[start].plain == side[start].plain:

@@ -108,7 +108,6 @@ def _language(grammar: Grammar) -> object:
 
 
 def _line_of_fault(root: SyntaxNode) -> int:
-    """Return the line of the first unexpected or missing text."""
     node = root
     while not (node.is_error or node.is_missing):
         inner = next((child for child in node.children if child.has_error), None)

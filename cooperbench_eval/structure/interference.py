@@ -59,7 +59,6 @@ class _Statement:
 
     @property
     def value(self) -> tuple[bytes, ...]:
-        """What it computes."""
         return self.words[self._value_start or 1 :]
 
     @property

@@ -150,17 +150,13 @@ class ConstructNamer:
         return Description("assignment" if is_plain else "expression", self._text(node, "left"))
 
     def _call(self, node: SyntaxNode) -> Description:
-        return Description("expression", self._title(node))
-
-    def _title(self, node: SyntaxNode) -> bytes:
-        """Name a call with a string and a function, as test suites consist of."""
+        """Name a call with a string and a function, such as a test in a suite."""
         arguments = node.child_by_field_name("arguments")
         given = self._named(arguments) if arguments else []
-        if len(given) < len(("name", "function")) or given[0].type not in self._profile.words:
-            return b""
-        if not any(each.type in self._profile.functions for each in given[1:]):
-            return b""
-        return self._text(node, "function") + b" " + self.text(given[0])
+        takes_function = any(each.type in self._profile.functions for each in given[1:])
+        if not takes_function or given[0].type not in self._profile.words:
+            return Description("expression")
+        return Description("expression", self._text(node, "function") + b" " + self.text(given[0]))
 
     def _export(self, node: SyntaxNode) -> Description:
         """Describe an export; re-exports from one module merge like imports."""

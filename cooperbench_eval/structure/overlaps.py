@@ -1,6 +1,5 @@
 """Combines the edits of both sides where they changed the same statements."""
 
-from collections.abc import Iterator
 from typing import Protocol
 
 from attrs import evolve, frozen
@@ -86,7 +85,8 @@ def _suite_around(base: Elements, statements: Elements) -> Construct | None:
     total = sum(len(each.words()) for each in base)
     best, most = None, total * _LEAST_WRAPPED
     copies: list[Construct] = []
-    for suite in _suites(statements):
+    suites = (found for each in statements for found in each.walk() if found.kind == "suite")
+    for suite in suites:
         places = align(base, suite.children, Mode.MEMBERS)
         there = [
             (each.words(), suite.children[place].words())
@@ -111,11 +111,6 @@ def _is_within(one: Construct, other: Construct) -> bool:
 def _new(base: Elements, statements: Elements) -> Elements:
     places = align(base, statements, Mode.MEMBERS)
     return tuple(each for i, each in enumerate(statements) if i not in places)
-
-
-def _suites(statements: Elements) -> Iterator[Construct]:
-    for each in statements:
-        yield from (found for found in each.walk() if found.kind == "suite")
 
 
 def _replaced(element: Element, old: Construct, new: Construct) -> Element:

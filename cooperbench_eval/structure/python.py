@@ -93,7 +93,9 @@ def read_python(versions: Sequence[bytes]) -> list[Construct]:
     common = set(cut[0]).intersection(*cut[1:])
     try:
         return [
-            _file(_unread(each) if each in common else _read(each) for each in pieces)
+            _file(
+                (Token(b"", each, "unread"),) if each in common else _read(each) for each in pieces
+            )
             for pieces in cut
         ]
     except StructureError:
@@ -203,7 +205,6 @@ class _PythonReader:
         yield from (*found, *_chain(clauses), *pending)
 
     def _clause(self, line: _Line, depth: int) -> Construct:
-        """Read a logical line and the suite that it opens."""
         children: list[Element] = list(_parse_line(line, depth))
         if self._at < len(self._lines):
             following = self._following[self._at]
@@ -305,7 +306,7 @@ def _items(elements: Sequence[Element]) -> Iterator[Construct]:
     for element in elements:
         if isinstance(element, Construct):
             item.append(element)
-        elif done and not item and _ends_line(element):
+        elif done and not item and element.kind == "comment" and b"\n" not in element.space:
             done = evolve(done, tail=(*done.tail, element))
         elif element.word == b",":
             if done:
@@ -318,11 +319,6 @@ def _items(elements: Sequence[Element]) -> Iterator[Construct]:
         yield done
     if item:
         yield _item(item, None)
-
-
-def _ends_line(token: Token) -> bool:
-    """Whether it is a comment after code on the same line."""
-    return token.kind == "comment" and b"\n" not in token.space
 
 
 def _item(children: Sequence[Element], comma: bytes | None) -> Construct:

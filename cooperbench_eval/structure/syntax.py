@@ -125,7 +125,6 @@ class _SyntaxReader:
         self._known: _Known = {}
 
     def texts(self) -> Iterator[bytes]:
-        """Yield the source text of each member of the file."""
         for piece in self._pieces:
             yield self._text(piece).rstrip()
 
@@ -233,7 +232,6 @@ class _SyntaxReader:
     # --- members
 
     def _cut(self, nodes: Sequence[SyntaxNode]) -> Iterator[_Piece]:
-        """Group the nodes of a body by member."""
         current: list[SyntaxNode] = []
         is_pending = False
         for node in nodes:
@@ -253,7 +251,6 @@ class _SyntaxReader:
             yield current
 
     def _breaks(self, one: SyntaxNode, other: SyntaxNode) -> bool:
-        """Whether there is a newline between two nodes, or at the end of the first."""
         return b"\n" in self._source[one.end_byte - 1 : other.start_byte]
 
     def _member(self, piece: _Piece) -> Element:
@@ -330,7 +327,6 @@ class _SyntaxReader:
         return links
 
     def _case(self, node: SyntaxNode) -> list[Element]:
-        """Read a clause with statements after its colon."""
         children = node.children
         at = next((i for i, each in enumerate(children, 1) if each.type == ":"), len(children))
         return [*self._flat(children[:at]), self._suite(children[at:])]
@@ -492,7 +488,6 @@ _ATTRIBUTES = frozenset({"jsx_attribute", "jsx_expression"})
 
 
 def _statements(node: SyntaxNode) -> Sequence[SyntaxNode]:
-    """Return the nodes of a list of statements, or the single node itself."""
     return node.children if node.type == "statement_list" else [node]
 
 

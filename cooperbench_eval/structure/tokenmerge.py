@@ -178,7 +178,6 @@ class _Merge:
         return kept
 
     def _both(self, mine: TokenEdit, other: TokenEdit) -> list[Token]:
-        """Keep two insertions at one point."""
         for one, longer in ((mine, other), (other, mine)):
             if _starts_or_ends(_texts(one.new), _texts(longer.new)):
                 return list(longer.new)
@@ -213,7 +212,6 @@ def _is_insertion(edit: TokenEdit) -> bool:
 
 
 def _starts_or_ends(one: Sequence[bytes], longer: Sequence[bytes]) -> bool:
-    """Whether an insertion is the start or the end of a longer one."""
     return one in (longer[: len(one)], longer[len(longer) - len(one) :])
 
 
