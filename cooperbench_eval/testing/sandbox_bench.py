@@ -28,14 +28,9 @@ class SandboxBench:
     """A sandbox under one law.
 
     The methods `run` and `expect...` raise `BrokenError` if the sandbox breaks the law.
-    The options are those of `SandboxLaws`.
-
-    Attributes:
-        sandbox: The sandbox.
-        folder: The folder for trees and scratch directories.
-        report: Called with a description of each run before it starts.
-        word: An argument of every command, which identifies its processes.
-        runs: The number of runs so far.
+    The options are those of `SandboxLaws`. Trees are made in `folder`. The `word` is an
+    argument of every command and identifies its processes. Each run is described to
+    `report` before it starts, and counted in `runs`.
     """
 
     sandbox: Sandbox

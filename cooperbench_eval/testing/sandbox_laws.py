@@ -309,19 +309,19 @@ def _killed_caller(bench: SandboxBench) -> None:
 
 @_law("A caller without standard streams, such as a daemon, gets the same results.")
 def _no_streams(bench: SandboxBench) -> None:
-    script = "cat; echo out; echo err >&2; exit 3"
+    script, wanted = "cat; echo out; echo err >&2; exit 3", "exit status 3"
     with _caller(bench, script, closed=(0, 1, 2)) as (caller, folder):
         try:
             caller.wait(_CALLER_SECONDS)
         except subprocess.TimeoutExpired:
-            bench.fail(came="it did not end", wanted="exit status 3")
+            bench.fail(came="it did not end", wanted=wanted)
         reply = read_reply(folder)
     if reply is None:
-        bench.fail(came=f"the caller ended with {caller.returncode}", wanted="exit status 3")
+        bench.fail(came=f"the caller ended with {caller.returncode}", wanted=wanted)
     if not reply.is_value and not reply.traceback:
         raise UncheckedError(reply.problem)
     if not reply.is_value:
-        bench.fail(came=reply.problem, wanted="exit status 3")
+        bench.fail(came=reply.problem, wanted=wanted)
     bench.expect_output(reply.value(), b"out\nerr\n", status=3)
 
 

@@ -134,10 +134,7 @@ def check_law(
     profile_key: str = "",
     report: Callable[[Any], None] = lambda _: None,
 ) -> LawResult:
-    """Check one law in this process; the options are those of `find_broken`.
-
-    Each case and each counterexample is given to *report*.
-    """
+    """Check one law in this process, and report each case and each counterexample."""
     trial = StrategyTrial(strategy, report=report)
 
     def check(case: MergeCase) -> None:

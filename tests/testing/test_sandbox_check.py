@@ -187,7 +187,9 @@ def test_arguments_must_be_positive(wrong):
 @pytest.mark.parametrize(
     "kind", [kind for name, kind, _ in CULPRITS if name in {"output", "files", "environment"}]
 )
-@pytest.mark.parametrize("name", ["protocol", "exit_status", "nothing_left"])
+@pytest.mark.parametrize(
+    "name", ["protocol", pytest.param("exit_status", marks=pytest.mark.long), "nothing_left"]
+)
 def test_other_laws_still_hold(check, kind, name):
     """A mistake only breaks the law about it."""
     assert check(name, kind()).status == "held"

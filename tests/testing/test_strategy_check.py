@@ -45,7 +45,13 @@ CULPRITS = {
 
 
 # Other strategies that break the same law in the same way are quicker to check.
-LONG = {broken.TakesOneSideWhole, broken.ReadsTheClock, broken.RaisesOnLatin1}
+LONG = {
+    broken.TakesOneSideWhole,
+    broken.SignsFiles,
+    broken.ReadsTheClock,
+    broken.RaisesOnLatin1,
+    broken.KnowsOnlyLineFeeds,
+}
 
 
 def culprits():
@@ -153,8 +159,11 @@ def test_settled_text_must_occur_in_order(runs, data, is_there):
 
 @pytest.fixture(scope="module")
 def results_of_one_that_raises():
-    """Return the results of a strategy that raises."""
-    return check_strategy(broken.Raises(), examples=8)
+    """Return the results of a strategy that raises, of a few laws."""
+    laws = tuple(LAWS[name] for name in ("identity", "symmetry", "survival"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("cooperbench_eval.testing.strategy_check.STRATEGY_LAWS", laws)
+        return check_strategy(broken.Raises(), examples=20)
 
 
 RAISED = "ZeroDivisionError('division by zero') (broken_strategies.py, line"
@@ -215,7 +224,7 @@ def test_a_strategy_that_hangs_is_stopped_at_the_deadline(tmp_path):
     assert "theirs '" in result.counterexample.given
 
 
-@pytest.mark.parametrize("answer", [None, b""])
+@pytest.mark.parametrize("answer", [pytest.param(None, marks=pytest.mark.long), b""])
 def test_a_wrong_return_value_becomes_a_result(answer):
     """It breaks the protocol."""
 
