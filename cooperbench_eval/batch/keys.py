@@ -209,7 +209,6 @@ def _attributes(thing: object) -> dict[str, object]:
 
 
 def _slots(kind: type) -> Iterator[str]:
-    """Yield the attribute names of a class's slots."""
     for each in kind.__mro__:
         names = each.__dict__.get("__slots__", ())
         for name in (names,) if isinstance(names, str) else names:

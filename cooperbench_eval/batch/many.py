@@ -234,7 +234,6 @@ class _Batch:
     # --- from the executor to the caller ---
 
     def _finish(self, queued: QueuedPair, outcome: Outcome) -> MergeReport:
-        """Store the result for a pair and return its report."""
         report, packed = self._both_forms(queued.pair, outcome)
         try:
             self._store.keep(queued.key, packed)
@@ -257,7 +256,6 @@ class _Batch:
         return report, pack(report)
 
     def _load(self, key: str, identity: PairId) -> MergeReport:
-        """Return a stored report."""
         try:
             report = self._store.load(key)
         except ReportError as exc:

@@ -188,6 +188,5 @@ def _sides(conflict: Conflict) -> tuple[bytes, bytes, bytes]:
 
 
 def _count_lines(text: bytes) -> Counter[str]:
-    """Count how often each line occurs, except blank lines."""
     lines = text.decode("utf-8-sig", "backslashreplace").splitlines()
     return Counter(line for line in lines if line.strip())

@@ -176,7 +176,6 @@ class Asker:
             raise ChatError(ChatFault.MALFORMED, type(exc).__qualname__) from exc
 
     def _accepted(self, question: Question, reply: ChatReply, check: Check) -> Exchange:
-        """Extract the texts from an answer and check them."""
         if problem := _UNFINISHED.get(reply.finish_reason):
             raise AnswerError(problem)
         if question.is_choice:

@@ -111,7 +111,6 @@ class LitellmClient:
         )
 
     def _fault(self, error: Exception) -> ChatError:
-        """Translate an exception of litellm."""
         status = getattr(error, "status_code", None)
         names = {kind.__name__ for kind in type(error).__mro__}
         if names & {"Timeout", "APITimeoutError"}:

@@ -272,7 +272,8 @@ class UsageTotals:
 
     def __add__(self, other: "UsageTotals") -> "UsageTotals":
         """Add the totals of more requests."""
-        if not (other.requests or other.prompt_tokens or other.completion_tokens):
+        amounts = (other.requests, other.prompt_tokens, other.completion_tokens, other.cost_usd)
+        if not any(amounts):
             return self
         requests = self.requests + other.requests
         unpriced = self.unpriced_requests + other.unpriced_requests

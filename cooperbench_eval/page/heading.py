@@ -130,7 +130,6 @@ def _count(count: int, strategy: str, answer: str) -> str:
 
 
 def _link(text: str, filters: dict[str, str], label: str = "") -> str:
-    """Return a link that sets the filters of the table of pairs."""
     # An address cannot hold a lone surrogate. As in the page's script, it is escaped.
     values = {name: value.replace("\\", "\\\\") for name, value in filters.items()}
     target = urlencode(values, errors="backslashreplace")

@@ -69,7 +69,6 @@ def _files(
 
 
 def _run_files(root: Path, wanted: Wanted, run_name: str | None) -> tuple[Path, Path]:
-    """Find the two files in the layout of today's runner."""
     folder = _run_folder(root, wanted, run_name)
     recorded = _model_of(folder)
     if recorded is not None and letters(recorded) != letters(wanted.model):

@@ -59,7 +59,6 @@ def paper_files(root: Path, wanted: Wanted) -> tuple[Path, Path] | None:
 
 
 def _files_by_model(task: Path, wanted: Wanted, number: int) -> dict[str, Path]:
-    """Return a feature's patches by the model's name in the file name."""
     folders = [f"feature{i}_feature{j}" for i, j in wanted.orders]
     suffixes = [f"feature{number}"]
     if wanted.setting is Setting.SINGLE:
