@@ -161,7 +161,7 @@ def resume(directory: str, count: int) -> float:
     began = 0.0
 
     def pairs() -> Iterator[FeaturePair]:
-        # What it costs to make the pairs is the caller's own time.
+        # Making the pairs is the caller's time and is not measured.
         nonlocal began
         for number in range(count + 1):
             mine = time.perf_counter()

@@ -37,7 +37,7 @@ _FLAGS = (
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),
     *("--disable-background-networking", "--disable-component-update"),
 )
-# Playwright waits for what a call gives back: that is two frames after the page has acted.
+# Playwright waits for the call's result, which comes two frames after the page has acted.
 _FRAME = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 
 

@@ -76,7 +76,7 @@ class Git:
         took = time.perf_counter() - began
         if done.returncode:
             return took, None
-        # The repository may be a partial clone, without what the patch leaves alone.
+        # The repository may be a partial clone, without files that the patch does not change.
         return took, self._run("write-tree", "--missing-ok").stdout.decode().strip()
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 
 try:
     import atheris
-except ImportError:  # its arguments can be read all the same
+except ImportError:  # its arguments can still be parsed
     atheris = None
 
 with atheris.instrument_imports(include=["cooperbench_eval"]) if atheris else nullcontext():

@@ -158,7 +158,7 @@ def test_patches_are_read_as_bytes(make_task):
 
 
 def test_a_description_may_be_missing(make_task):
-    """It is then empty; bytes that are not UTF-8 are no error."""
+    """It is then empty; bytes that are not UTF-8 are not an error."""
     task = make_task()
     (task.directory / "feature1" / "feature.md").write_bytes(b"# Caf\xe9\n")
 

@@ -17,7 +17,7 @@ import cooperbench_eval as ce
 SAMPLE = Path(__file__).resolve().parent / "sample"
 TASK = ce.Dataset(SAMPLE / "dataset").task("pennybook_task", 1)
 BASE = ce.Snapshot.from_dir(SAMPLE / "base")
-# Plug-ins of pytest that happen to be installed here are no part of the task.
+# Pytest plug-ins that happen to be installed here are not part of the task.
 ENV = {"PYTHONPATH": "src", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
 
 
@@ -52,7 +52,7 @@ async def run(pairs: list[ce.FeaturePair], at_once: int, seconds: float) -> None
     """Evaluate all pairs; if one raises, the others are cancelled."""
     places = asyncio.Semaphore(at_once)
     with tempfile.TemporaryDirectory() as folder:
-        # In a file, processes share it: the base is tested once for all pairs.
+        # Processes share a cache file, so the base is tested once for all pairs.
         runner = ce.TestRunner(cache=Path(folder) / "results.sqlite")
         evaluator = ce.Evaluator(strategies=["naive", "union"], runner=runner)
         async with asyncio.TaskGroup() as group:

@@ -35,7 +35,7 @@ SAMPLE = Path(__file__).resolve().parent / "sample"
 TASK = ce.Dataset(SAMPLE / "dataset").task("pennybook_task", 1)
 BASE = ce.Snapshot.from_dir(SAMPLE / "base")
 PAIRS = ((1, 2), (2, 5))
-# Plug-ins of pytest that happen to be installed here are no part of the task.
+# Pytest plug-ins that happen to be installed here are not part of the task.
 ENV = {"PYTHONPATH": "src", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
 
 
@@ -66,7 +66,7 @@ def pair_of(metadata: dict[str, Any]) -> ce.FeaturePair:
 def value_of(attempt: ce.Attempt, blame: ce.Blame) -> str | float:
     """Return a strategy's verdict as a value of inspect; NaN does not count."""
     if blame.kind is ce.BlameKind.MISSING_SIDE:
-        return INCORRECT  # an agent handed in nothing that applies
+        return INCORRECT  # an agent's patch is empty or does not apply
     return {
         ce.Verdict.CORRECT: CORRECT,
         ce.Verdict.INCORRECT: INCORRECT,
@@ -82,7 +82,7 @@ def score_of(report: ce.MergeReport) -> Score:
         f"{each.strategy}: {each.verdict}, {blames[each.strategy].kind}" for each in report.attempts
     )
     facts = {"report": report.to_dict()}
-    if not report.is_final:  # a sandbox failed, say: no verdict on the agents
+    if not report.is_final:  # for example, a sandbox failed: no verdict on the agents
         return Score.unscored(explanation=f"not to be judged here\n{told}", metadata=facts)
     values = {each.strategy: value_of(each, blames[each.strategy]) for each in report.attempts}
     return Score(value=values, explanation=told, metadata=facts)

@@ -46,8 +46,8 @@ Everything that is known of a pair of features: feature 1 merged into feature 2.
 Keys are only ever added while schema_version is the same; a reader passes over keys that it \
 does not know, and takes the default of one that is missing."""
 
-# Facts that a report derives and writes beside what it holds, in the order of the file. What a
-# record holds comes behind them in its own order, unless it is named here too.
+# Facts that a report derives and writes, in the order of the file. The fields of a record come
+# after them in their own order, unless they are named here too.
 _WRITTEN_FIRST: Final[Mapping[type, tuple[str, ...]]] = {
     MergeReport: (
         "schema_version",
@@ -68,7 +68,7 @@ _WRITTEN_LAST: Final[Mapping[type, tuple[str, ...]]] = {
     Attempt: ("verdict", "blame"),
 }
 
-# A number is no less than 0, but for these.
+# Numbers are at least 0, except these.
 _SIGNED: Final = {
     (MergeReport, "task_id"),
     (FeatureReport, "number"),
@@ -163,7 +163,7 @@ class _Maker:
             "title": record.__name__,
             "description": self._words.of(record),
             "type": "object",
-            # A derived fact has no default either: whoever reads need not derive it again.
+            # A derived fact has no default either, so that readers need not derive it again.
             "required": [name for name in names if "default" not in properties[name]],
             "properties": properties,
         }

@@ -16,7 +16,7 @@ __all__ = ["SiteReference"]
 
 _MAKERS: Final = ("attrs.frozen", "attrs.define")
 _INNER: Final = {"Shown"}
-"""Base classes that say nothing to those who use a class."""
+"""Base classes that are irrelevant for users of a class."""
 _EXAMPLE: Final = re.compile(r"^Example:$", re.MULTILINE)
 
 

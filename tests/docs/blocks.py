@@ -41,7 +41,7 @@ FLAGS = ELLIPSIS | NORMALIZE_WHITESPACE
 FENCES = RawFencedCodeBlockLexer(re.compile(r"(?P<info>[^\n]*)\n"))
 HIDDEN = DirectiveInHTMLCommentLexer("invisible-code-block", "python")
 INFO = re.compile(r'(?P<language>\w*)(?: title="(?P<title>[\w./-]+)")?')
-# The sample's base is what its tasks are about: a commit with a known id, no page of ours.
+# The sample's base is a commit with a known id, so its pages are not ours to test.
 NO_PAGES = ("docs/examples/sample/base/*", "docs/examples/sample/dataset/*")
 
 

@@ -23,7 +23,7 @@ BASE = {
         "import click\n\n\ndef test_echo(capsys):\n"
         "    click.echo('a')\n    assert capsys.readouterr().out == 'a\\n'\n"
     ),
-    # As fast as pytest can be: what others plugged into it says nothing about the page.
+    # Installed pytest plug-ins would cost time and have nothing to do with the page.
     "pytest.ini": "[pytest]\naddopts = --disable-plugin-autoload\n",
 }
 FEATURES = {

@@ -23,7 +23,7 @@ from packaging.requirements import Requirement
 ASSIGNMENT = re.compile(r"\w+=.*")
 PROJECT = "cooperbench-eval"
 TIMEOUT_SECONDS = 60
-# By the very same path, which keys of results hold.
+# The path must be the same, because keys of results contain it.
 SELF = f'python() {{ {shlex.quote(sys.executable)} "$@"; }}\n'
 TOOLS = {"mkdocs", "mypy", "nox", "pytest", "ruff"}
 

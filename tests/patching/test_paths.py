@@ -23,7 +23,7 @@ def diff(*paths):
         "tools/test_runner",
         "tools/test_runner.py",
         "src/test_utils.py",
-        # And more of the kind.
+        # Similar cases.
         "src/click/testing.py",
         "numpy/testing/utils.py",
         "lib/contest.py",
@@ -61,7 +61,7 @@ def test_product_code_is_not_a_test(path):
         "src/lib_tests.rs",
         "a dir/test_foo.py",
         "café_test.go",
-        # And more of the kind.
+        # Similar cases.
         "tests/core.py",
         "tests/data/x.json",
         "src/pkg/tests/__init__.py",

@@ -173,7 +173,7 @@ def interpreter():
 
 def _left_out(folder, names):
     del folder
-    # Nobody runs it with -O.
+    # Python runs without -O here.
     return {
         n for n in names if n in _LEFT_OUT or n.startswith(("config-", "libpython")) or ".opt-" in n
     }

@@ -21,7 +21,7 @@ RESULTS = {
     "vitest": "vitest-1.json",
     "node": "node-1.jsonl",
 }
-"""Where each framework's result is; of the others the output is."""
+"""The result file of each framework; other frameworks are read from the output."""
 
 UNITTEST = ("python", "-m", "unittest")
 XML = (

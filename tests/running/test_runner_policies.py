@@ -344,7 +344,7 @@ def test_set_up_runs_first_in_the_same_tree():
     ],
 )
 def test_a_set_up_that_fails_ends_the_run(setup, reason):
-    """The run has a status of its own, and the tests are not run."""
+    """The run has a separate status, and the tests are not run."""
     suite = shell("touch ran; false", setup=setup)
 
     result = TestRunner(sandbox=LocalSandbox()).run(BASE, Changes(), suite)

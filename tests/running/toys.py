@@ -59,7 +59,7 @@ def read(framework, scratch, results=(), *, files=(), command=("command",), **ru
     """Return the cases that a reader finds in result files, by name, or in an output."""
     scratch.mkdir(exist_ok=True)
     for name, data in dict(results).items():
-        # Some file systems wait for the disk where a file is cut short and written again.
+        # Some file systems wait for the disk if a file is truncated and rewritten.
         (scratch / name).unlink(missing_ok=True)
         (scratch / name).write_bytes(data)
     exit_code, output = run.get("exit_code", 0), run.get("output", b"")

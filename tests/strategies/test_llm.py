@@ -67,7 +67,7 @@ def pair_of(files, **facts):
 def strategy(model_server, monkeypatch):
     """Return a function that makes a strategy that asks the scripted model."""
     monkeypatch.setenv("OPENAI_API_KEY", VARIABLE)
-    # Where no provider says how long to wait, half a second tells no more than this does.
+    # A shorter wait tests the same, since no provider states how long to wait.
     monkeypatch.setattr("cooperbench_eval.llm.asking._FIRST_WAIT_SECONDS", 0.05)
 
     def strategy(**options):

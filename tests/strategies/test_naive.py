@@ -7,7 +7,7 @@ from hypothesis import given, settings
 import cooperbench_eval as ce
 from cooperbench_eval.merging.tree import merge_changes
 
-fewer = settings(max_examples=settings().max_examples // 2)  # of what is dear
+fewer = settings(max_examples=settings().max_examples // 2)  # slow cases
 
 BASE = ce.Snapshot.from_files({"f": b"1\n2\n3\n4\n5\n", "g": b"1\n"})
 

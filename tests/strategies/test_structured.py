@@ -21,7 +21,7 @@ from cooperbench_eval.testing.cases import MergeCase
 from cooperbench_eval.testing.records import BrokenError
 from cooperbench_eval.testing.strategy_trial import StrategyTrial
 
-fewer = settings(max_examples=settings().max_examples // 2)  # of what is dear
+fewer = settings(max_examples=settings().max_examples // 2)  # slow cases
 
 BY_CONTENT = StructuredStrategy(by_content=True)
 SETTLED = StructuredStrategy(resettles=False)

@@ -13,7 +13,7 @@ import cooperbench_eval as ce
 from cooperbench_eval.strategies.tokens import TokensStrategy
 from cooperbench_eval.structure.tokenmerge import count_tokens
 
-fewer = settings(max_examples=settings().max_examples // 2)  # of what is dear
+fewer = settings(max_examples=settings().max_examples // 2)  # slow cases
 
 
 def merge_file(base, ours, theirs, *, strategy="tokens", path="f"):

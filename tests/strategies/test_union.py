@@ -6,7 +6,7 @@ from hypothesis import given, settings
 
 import cooperbench_eval as ce
 
-fewer = settings(max_examples=settings().max_examples // 2)  # of what is dear
+fewer = settings(max_examples=settings().max_examples // 2)  # slow cases
 
 LINK = ce.FileMode.SYMLINK
 
