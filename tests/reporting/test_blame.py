@@ -1,4 +1,4 @@
-"""Whose fault it is, told from the runs."""
+"""The reason why a pair fails, found from the test runs."""
 
 import pytest
 
@@ -83,15 +83,15 @@ def blame(alone=(GOOD, GOOD), merged=(GOOD, GOOD), status="clean", patches=("app
     ],
 )
 def test_the_first_reason_that_holds_is_the_blame(facts, kind, features):
-    """From a side that is missing to nobody at all."""
+    """From a missing side to a pair that passes."""
     found = blame(**facts)
 
     assert (found.kind.value, found.features) == (kind, features)
 
 
 @pytest.mark.parametrize("status", ["inconclusive", "setup_failed"])
-def test_suites_that_run_nowhere_are_nobodys_fault(status):
-    """With the patch and without, as where the framework is not installed."""
+def test_no_side_is_to_blame_for_suites_that_cannot_run(status):
+    """They produce no result with or without the patch, for example without the framework."""
     nothing = ce.TestResult(status=status)
     row = ce.Attempt(
         strategy="s",
@@ -120,7 +120,7 @@ def test_tests_that_the_merge_lost_are_named():
 
 
 def test_a_case_whose_parameters_differ_from_run_to_run_is_not_lost():
-    """As many of a test's cases as pass under new names are the ones that are missing."""
+    """Each case that passes under a new name accounts for one missing case of that test."""
     alone, merged = (
         ce.TestResult(
             status="failed" if "t[3]" in names else "passed",
@@ -144,7 +144,7 @@ def test_a_case_whose_parameters_differ_from_run_to_run_is_not_lost():
 
 
 def test_a_run_that_passes_has_lost_nothing():
-    """Nor has one whose sandbox failed: nothing is known of it."""
+    """Neither has a run whose sandbox failed, because nothing is known about it."""
     fewer = ce.TestResult(status="passed", cases=GOOD.cases[:1])
 
     assert blame(merged=(fewer, BROKEN_SANDBOX)).lost_tests1 == ()

@@ -65,7 +65,7 @@ def test_the_files_have_the_base_documents_names(tmp_path):
 
 
 def test_the_report_file_holds_the_report(tmp_path):
-    """It can be read back as it is."""
+    """Reading it gives an equal report."""
     report = make_report()
 
     ce.write_report(report, tmp_path)
@@ -135,7 +135,7 @@ def test_a_pair_without_a_merge_has_no_diff(tmp_path):
     ],
 )
 def test_a_models_name_stays_inside_of_a_file_name(tmp_path, model, word):
-    """Whatever is in it, no file appears elsewhere."""
+    """No file appears outside of the directory."""
     folder = tmp_path / "out"
 
     ce.write_report(make_report(model=model), folder)
@@ -201,7 +201,7 @@ def test_a_missing_directory_is_made(tmp_path):
 
 @pytest.mark.parametrize("mask", [0o002, 0o022, 0o027, 0o077])
 def test_files_have_the_mode_of_new_files(tmp_path, mask):
-    """Whoever keeps new files from others, or shares them with a group, does so with these."""
+    """The user's umask applies to them."""
     before = os.umask(mask)
     try:
         written = ce.write_report(make_report(), tmp_path)
@@ -258,8 +258,8 @@ def test_one_file_that_cannot_be_written_keeps_the_others_away(tmp_path, place):
     assert list(blocked.iterdir()) == []
 
 
-def test_a_full_disk_leaves_nothing_behind(tmp_path):
-    """Not even the part that was written before there was no more room."""
+def test_a_full_disk_leaves_no_file(tmp_path):
+    """The partly written file is removed as well."""
     script = """
 import resource, sys
 import cooperbench_eval as ce
@@ -285,7 +285,7 @@ except ce.ReportError as error:
 
 
 def test_a_name_too_long_for_a_file_is_an_error(tmp_path):
-    """And leaves nothing behind."""
+    """No file is left."""
     with pytest.raises(ce.ReportError, match="too long"):
         ce.write_report(make_report(model="m" * 300), tmp_path)
 

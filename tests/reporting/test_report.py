@@ -1,4 +1,4 @@
-"""What a report says of a pair beyond what is stored in it."""
+"""Facts that a report derives from what is stored in it."""
 
 import datetime as dt
 import json
@@ -48,7 +48,7 @@ def attempt(status="clean", first=None, second=None, strategy="naive"):
 
 
 def test_merge_status_and_score_are_those_of_the_conflicts():
-    """Clean without any, conflicts with one, and neither where nothing was merged."""
+    """A merge without conflicts is clean; without a merge there is no score."""
     clash = ce.Conflict(path="f", base=b"", ours=b"1\n2\n", theirs=b"3\n", line=1)
 
     reports_ = [report_of(), report_of([clash]), report_of(merged=False)]
@@ -61,7 +61,7 @@ def test_merge_status_and_score_are_those_of_the_conflicts():
 
 
 def test_a_conflict_without_lines_is_a_conflict():
-    """Also for a scorer that weighs it as nothing."""
+    """This holds even if the scorer gives it no weight."""
     gone = ce.Conflict(path="f", kind="modify/delete", base=b"1\n", ours=None, theirs=b"2\n")
 
     details = ce.ConflictScorer(per_section=0, per_line=0).score([gone])
@@ -105,8 +105,8 @@ def test_a_merge_is_correct_if_both_features_pass(status):
 
 
 @pytest.mark.parametrize("bad", NOT_PASSED, ids=lambda each: each.status.value)
-def test_whatever_is_no_pass_makes_a_merge_incorrect(bad):
-    """On either feature, also if the other one was not tested."""
+def test_every_result_but_a_pass_makes_a_merge_incorrect(bad):
+    """It may be the result of either feature, even if the other one was not tested."""
     verdicts = {
         attempt("clean", *runs).verdict
         for runs in [(bad, PASSED), (PASSED, bad), (bad, bad), (bad, None), (None, bad)]
@@ -127,7 +127,7 @@ def test_whatever_is_no_pass_makes_a_merge_incorrect(bad):
     ],
 )
 def test_a_merge_is_not_run_until_both_features_are_tested(runs):
-    """One pass is no correctness; a rejected tests patch, a failed sandbox say nothing."""
+    """One pass is not enough, and a rejected tests patch or a failed sandbox is not a result."""
     assert attempt("resolved", *runs).verdict is ce.Verdict.NOT_RUN
 
 
@@ -138,7 +138,7 @@ def test_what_was_not_tried_is_not_run():
 
 @pytest.mark.parametrize("status", ["conflicts", "failed"])
 def test_open_conflicts_and_failures_are_unhandled(status):
-    """Whatever tests would say."""
+    """The results of tests do not matter then."""
     assert attempt(status).verdict is ce.Verdict.UNHANDLED
     assert attempt(status, PASSED, PASSED).verdict is ce.Verdict.UNHANDLED
 
@@ -147,13 +147,13 @@ def test_open_conflicts_and_failures_are_unhandled(status):
 
 
 def test_a_time_without_a_zone_is_refused():
-    """A report with one could be written and not be read again."""
+    """A report with such a time could be written, but not read again."""
     with pytest.raises(ValueError, match="time zone"):
         report_of(timestamp=NOW.replace(tzinfo=None))
 
 
 def test_versions_are_the_reports_own():
-    """What the caller does to its mapping later does not reach the report."""
+    """Later changes to the caller's mapping do not change the report."""
     versions = {"python": "3.11"}
 
     report = report_of(versions=versions)
@@ -197,8 +197,8 @@ def test_the_derived_facts_fit_the_stored_ones(report):
 # --- pairs without an answer --------------------------------------------------------
 
 
-def test_a_pair_that_was_not_evaluated_says_so_and_blames_nobody():
-    """Neither clean nor a missing side: nothing is known of it."""
+def test_a_pair_that_was_not_evaluated_has_its_own_status_and_no_blame():
+    """It is neither clean nor without a side, because nothing is known about it."""
     failure = ce.Failure(kind="repository", problem="gone")
     report = report_of(merged=False, failure=failure, attempts=[attempt("not_tried")])
 
@@ -218,7 +218,7 @@ def test_only_a_duplicate_stays_one(kind):
 
 @pytest.mark.parametrize("status", ["inconclusive", "setup_failed"])
 def test_tests_that_do_not_run_here_at_all_are_not_final(status):
-    """With and without the patch, as where a package is missing; tomorrow it may be there."""
+    """A package may be missing now and installed later."""
     nothing = ce.TestResult(status=status)
 
     def report(alone, base):
@@ -232,7 +232,7 @@ def test_tests_that_do_not_run_here_at_all_are_not_final(status):
 
 @pytest.mark.parametrize("where", ["tests", "base_tests", "other_tests", "attempt"])
 def test_a_report_with_a_failed_sandbox_is_not_final(where):
-    """Wherever it failed; a rejected tests patch is an answer."""
+    """It does not matter in which run it failed. A rejected tests patch is final."""
 
     def report(run):
         if where == "attempt":
@@ -249,7 +249,7 @@ def test_a_report_with_a_failed_sandbox_is_not_final(where):
 
 
 def test_two_rows_of_one_strategy_are_refused():
-    """Nobody could say which of them is meant by its name."""
+    """A name would not identify a row."""
     rows = [attempt(strategy="naive"), attempt(strategy="union"), attempt(strategy="union")]
     data = report_of(attempts=rows[:2]).to_dict()
     data["attempts"] = [*data["attempts"], data["attempts"][1]]

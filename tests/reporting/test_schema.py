@@ -235,7 +235,7 @@ def test_it_is_what_the_records_make():
 
 
 def test_each_caller_has_a_dict_of_its_own():
-    """Who adds to it changes it for nobody else."""
+    """Changes to it do not affect other callers."""
     mine = ce.report_schema()
     mine["$defs"].clear()
 
@@ -257,7 +257,7 @@ def test_every_record_is_described_key_by_key_in_the_order_of_the_file():
 
 
 def test_every_key_has_a_meaning_in_words():
-    """Nobody has to guess at a key from its name."""
+    """A reader does not have to guess the meaning from the name."""
     silent = [
         (name, key)
         for name, record in RECORDS.items()
@@ -274,7 +274,7 @@ def test_every_key_has_a_meaning_in_words():
 
 @given(reports())
 def test_any_report_validates(report):
-    """Sense or none, with bytes that are no text and times of any zone."""
+    """It may have any values, bytes that are not UTF-8, and times of any zone."""
     VALIDATOR.validate(json.loads(report.to_json()))
 
 
@@ -363,7 +363,7 @@ def test_a_report_that_lacks_a_required_key_is_refused(name, key):
 
 @pytest.mark.parametrize(("name", "key"), sorted(set(KEYS) - set(REQUIRED)))
 def test_a_key_that_is_not_required_may_be_missing_and_means_its_default(name, key):
-    """The schema says which value a reader has to think there."""
+    """The schema has the default, which a reader must assume."""
     default = RECORDS[name]["properties"][key]["default"]
     data = without(name, key)
 
@@ -431,12 +431,12 @@ def test_a_value_of_a_wrong_type_is_refused(name, key):
     ],
 )
 def test_values_that_no_report_has_are_refused(name, key, value):
-    """A word misspelt, a count below zero, a share above one, a time nobody can place."""
+    """Such as a misspelt word, a negative count, a share above one, or a time without a zone."""
     assert not VALIDATOR.is_valid(with_value(name, key, value))
 
 
 @pytest.mark.parametrize("name", sorted(set(RECORDS) | {"Bytes"}))
-def test_keys_that_nobody_knows_are_allowed(name):
+def test_unknown_keys_are_allowed(name):
     """In every record, because a later version may add one."""
     if name == "Bytes":
         data = with_value("MergeReport", "diff", {"base64": "6Qo=", "added_later": [1]})
@@ -512,7 +512,7 @@ def test_any_report_that_the_schema_allows_is_read(data):
     read_or_refused(data)
 
 
-def test_a_day_that_its_year_lacks_is_told_by_the_reader_alone():
+def test_only_the_reader_refuses_a_day_that_its_year_lacks():
     """2026 has no 29th of February, and no regular expression knows."""
     data = full_report().to_dict() | {"timestamp": "2026-02-29T00:00:00Z"}
 
@@ -520,7 +520,7 @@ def test_a_day_that_its_year_lacks_is_told_by_the_reader_alone():
     assert not is_read(data)
 
 
-def test_two_rows_of_one_strategy_are_told_by_the_reader_alone():
+def test_only_the_reader_refuses_two_rows_of_one_strategy():
     """No schema says that a key is different in each item of a list."""
     data = full_report().to_dict()
     data["attempts"] *= 2
@@ -529,7 +529,7 @@ def test_two_rows_of_one_strategy_are_told_by_the_reader_alone():
     assert not is_read(data)
 
 
-def test_bytes_that_are_no_text_are_told_by_the_reader_alone():
+def test_only_the_reader_refuses_a_lone_surrogate():
     """A lone surrogate cannot be encoded."""
     data = full_report().to_dict() | {"diff": "\ud800"}
 

@@ -1,4 +1,4 @@
-"""Reports as JSON: the base document's keys, ours beside them, and back."""
+"""Reports as JSON: CooperBench's keys, the additional ones, and reading them."""
 
 import copy
 import datetime as dt
@@ -50,7 +50,7 @@ def places(value, found=None):
 
 
 def test_the_keys_of_the_base_document_come_first_and_keep_their_names():
-    """Whoever reads CooperBench's merge reports reads ours."""
+    """Readers of CooperBench's merge reports can read these."""
     data = evaluate().to_dict()
 
     assert list(data)[:8] == [
@@ -220,8 +220,8 @@ def test_a_round_trip_loses_nothing(report):
 
 @fewer
 @given(reports(), indices(), json_values())
-def test_unknown_keys_are_passed_over(report, index, value):
-    """Wherever a later version adds one."""
+def test_unknown_keys_are_ignored(report, index, value):
+    """A later version may add one in any place."""
     data = report.to_dict()
     containers = [data] + [c[k] for c, k in places(data) if isinstance(c[k], dict)]
     records = [c for c in containers if "base64" not in c and c is not data["versions"]]
@@ -251,8 +251,8 @@ def test_unknown_keys_are_passed_over(report, index, value):
         ('{"schema_version": 1}', "'feature1'"),
     ],
 )
-def test_what_is_no_report_is_refused(text, words):
-    """With a sentence that says why."""
+def test_text_that_is_not_a_report_is_refused(text, words):
+    """The message says why."""
     with pytest.raises(ce.ReportError) as caught:
         ce.MergeReport.from_json(text)
 
@@ -300,7 +300,7 @@ def test_what_is_no_report_is_refused(text, words):
     ],
 )
 def test_a_wrong_value_is_named(place, value, words):
-    """Nothing else than `ReportError` comes out of a damaged file."""
+    """A damaged file raises only `ReportError`."""
     data = evaluate().to_dict()
     container = data
     for key in place[:-1]:
@@ -391,7 +391,7 @@ def report_with_tests():
     ],
 )
 def test_a_derived_fact_that_contradicts_the_rest_is_refused(place, value, derived):
-    """Whoever reads the file by other means would learn something else of the pair."""
+    """Other readers of the file would get other facts about the pair."""
     data = report_with_tests().to_dict()
     *above, key = place.replace("[", ".").replace("]", "").split(".")
     container = data
@@ -407,8 +407,8 @@ def test_a_derived_fact_that_contradicts_the_rest_is_refused(place, value, deriv
 
 
 @pytest.mark.parametrize("kind", [*ce.BlameKind, "added_later"])
-def test_blame_is_of_a_kind_that_the_rows_end_leaves_open(kind):
-    """A conflict is to blame, or a feature; for lost tests and later kinds nobody looks."""
+def test_the_kind_of_blame_must_be_possible_with_the_verdict(kind):
+    """Lost tests and kinds of later versions are not checked."""
     data = report_with_tests().to_dict()
     data["attempts"][0]["blame"] = {"kind": kind, "features": [1], "lost_tests1": ["x"]}
 
@@ -420,7 +420,7 @@ def test_blame_is_of_a_kind_that_the_rows_end_leaves_open(kind):
 
 
 def test_derived_facts_may_be_missing():
-    """As in a report of before one of them was written; they are derived all the same."""
+    """Older reports may lack some; they are derived again."""
     report = report_with_tests()
     data = report.to_dict()
     del data["merge_status"], data["conflict_score"]
@@ -448,7 +448,7 @@ def test_a_fraction_may_have_fewer_digits():
 
 
 @pytest.mark.parametrize("amount", [math.nan, math.inf, -1.0])
-def test_no_record_holds_an_amount_that_json_cannot_say(amount):
+def test_no_record_has_an_amount_that_json_cannot_express(amount):
     """Strategies of others measure costs and shares; a report that holds one is written."""
     for make in (
         lambda: ce.ModelUsage(cost_usd=amount),
@@ -463,7 +463,7 @@ def test_no_record_holds_an_amount_that_json_cannot_say(amount):
 @fewer
 @given(reports(), indices(), json_values())
 def test_damage_is_refused_or_makes_another_report(report, index, value):
-    """Whatever is overwritten, nothing but `ReportError` is raised."""
+    """Only `ReportError` is raised, whatever is overwritten."""
     data = copy.deepcopy(report.to_dict())
     container, key = places(data)[index % len(places(data))]
     container[key] = value
