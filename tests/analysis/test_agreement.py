@@ -120,7 +120,7 @@ def test_a_setting_that_could_be_either_matches_none():
 
 
 def test_a_pair_that_stands_there_twice_is_an_error():
-    """On either side, which the error names; which of them counts nobody can know."""
+    """The error names the side that has the pair twice, because neither can be preferred."""
     again = peer(False, path=Path("again/eval.json"))
     twice = r"have features 1 and 2 of click/1 \(coop\) twice"
 

@@ -61,8 +61,8 @@ def test_a_policy_decides_by_its_name_or_itself():
     assert compare(first, second, "union").only_first == 1
 
 
-def test_a_strategy_that_nobody_has_is_an_error():
-    """A slip of the pen is no comparison of nothing."""
+def test_a_strategy_without_any_row_is_an_error():
+    """A misspelled name is refused; it does not give an empty comparison."""
     with pytest.raises(AnalysisError, match="'niave'"):
         compare(team("clean ++"), team("clean ++"), "niave")
 

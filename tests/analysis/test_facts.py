@@ -91,7 +91,7 @@ def test_facts_survive_json(report):
 
 @given(json_values())
 def test_anything_else_is_a_report_error(data):
-    """Values that are no facts raise the one error, whatever they are."""
+    """Values that are not facts raise a `ReportError`."""
     with pytest.raises(ReportError):
         PairFacts.from_dict(data)
 

@@ -52,7 +52,7 @@ def test_a_policy_that_lacks_what_decides_is_not_run(rows):
 
 
 def test_a_missing_row_that_does_not_matter_is_not_missed():
-    """A pass that was seen is a pass, whatever was not tried."""
+    """A pass counts even if other strategies were not tried."""
     assert judged("paper", pair(union="resolved ++")) == "correct union"
 
 
@@ -162,14 +162,14 @@ def test_a_policy_of_ones_own_takes_the_first_that_merges():
 
 
 def test_a_pair_that_was_not_evaluated_is_not_run():
-    """An error of the infrastructure is no verdict, and no missing input."""
+    """An infrastructure error is neither a verdict nor a missing input."""
     broken = pair(naive="conflicts", facts={"merge_status": "not_evaluated"}, lead="applied +.+")
 
     assert {judged(name, broken) for name in POLICIES} == {"not_run"}
 
 
 def test_a_model_that_did_not_answer_decides_nothing():
-    """A provider that failed is no verdict on what the model would have made of it."""
+    """A failure of the provider says nothing about the model."""
     rows = [attempt("naive", "conflicts"), attempt("union", "resolved +-")]
     rows.append(attempt("llm", "conflicts", service_failed=True))
 

@@ -77,7 +77,7 @@ def test_comparing_nothing_shows_nothing():
 
 @given(quantities(2))
 def test_quartiles_are_those_of_the_standard_library(values):
-    """Interpolated linearly, both ends included, in whatever order the values come."""
+    """They are interpolated linearly with both ends. The order of the values does not matter."""
     found = Distribution.of(reversed(values))
 
     quartiles = statistics.quantiles(values, n=4, method="inclusive")

@@ -35,6 +35,6 @@ TAKERS = {
     ids=["text", "bytes", "path", "facts", "report", "number", "json"],
 )
 def test_what_is_no_report_is_refused(take, wrong, hint):
-    """A path is no store, a report no list of reports; the error says what to give."""
+    """A path and a single report are refused, and the error says what to pass."""
     with pytest.raises(TypeError, match=hint):
         take(wrong)

@@ -146,7 +146,7 @@ def test_strategies_are_compared_on_the_pairs_that_both_answer(facts):
 
 
 def test_two_strategies_are_found_in_their_order_alone():
-    """As in a dict of every two; what is no such two is not there."""
+    """They behave like a dict with a key for every two strategies."""
     facts = [pair(naive="clean ++", union="clean +-"), pair(zoo="conflicts")]
     comparisons = summarize(facts).comparisons
 
@@ -314,7 +314,7 @@ def test_records_carry_the_key_of_their_group():
     ],
 )
 def test_each_part_of_a_key_is_a_field(by, fields):
-    """In records and in JSON, whatever the groups are made by."""
+    """This holds for records and JSON, and for every way to group."""
     summary = summarize([pair(naive="clean ++", facts={"k": 2})], by=by)
 
     record, (group,) = summary.to_records()[0], summary.to_dict()["groups"]
@@ -380,7 +380,7 @@ def test_effort_is_saved_by_what_is_correct_and_spent_on_what_is_not():
 
 
 def test_gold_says_what_the_tasks_own_patches_reach():
-    """Over the same pairs; it is no limit, for a team may pass what gold does not."""
+    """Both cover the same pairs. A team can pass a pair that gold does not pass."""
     team = [
         pair(naive="clean ++", facts={"task_id": 1}),
         pair(naive="clean +-", facts={"task_id": 2}),
@@ -442,7 +442,7 @@ def test_a_summary_prints_as_a_narrow_table():
 
 
 def test_a_row_that_answers_every_pair_has_no_bounds_beside_it():
-    """Beside the rows of others they are left blank; where no row has any, there is no column."""
+    """A row without such values is blank; if no row has them, the column is left out."""
     pairs = [pair(naive="clean ++"), pair(naive="conflicts", union="resolved +-")]
 
     head, naive, union, _ = str(summarize(pairs, policies=["strict"])).splitlines()[1:]

@@ -72,7 +72,7 @@ def test_a_frame_of_nothing_has_all_columns_in_their_types(level):
 
 
 def test_columns_have_nullable_types():
-    """What may be missing is no float by accident, and a time knows its zone."""
+    """Integers that may be missing do not become floats, and times have a zone."""
     pairs = [pair(naive="clean ++"), pair(naive="conflicts", lead="applied +..")]
 
     pandas, polars = to_pandas(pairs), to_polars(pairs)
@@ -117,7 +117,7 @@ def test_a_test_says_whose_it_is_and_on_which_tree_it_ran():
 
 
 def test_a_conflict_counts_its_sides_lines():
-    """Where it has lines; whole contents are no lines of a conflict."""
+    """Only a conflict with lines of its own has counts."""
     lined, binary = to_records([a_report()], "conflicts")
 
     counts = ("line", "base_lines", "ours_lines", "theirs_lines")

@@ -58,7 +58,7 @@ def test_fewer_tries_than_there_are():
 
 
 def test_pairs_are_told_apart_by_whose_they_are():
-    """Another model or setting has its own tries; the order of the features is no matter."""
+    """Each model and setting has its own tries. The order of the features does not matter."""
     one = tries_at("-+", model="gpt")
     other = tries_at("--", model="gpt", setting="solo")
     turned = [

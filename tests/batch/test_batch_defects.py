@@ -65,7 +65,7 @@ def test_7_two_empty_patches_are_not_clean_either(run_of):
 
 
 def test_10_identical_patches_are_applied_merged_and_reported_like_other_patches(run_of):
-    """There is no shortcut, and the report has the same keys."""
+    """It takes no shortcut, and its report has the same keys."""
     [same] = run_of({1: code(a=1, b=2), 2: code(a=1, b=2)})
     different = evaluate([pair(1)])[0]
 

@@ -1,4 +1,4 @@
-"""Many pairs: each gives one report, whatever happens to it or to others."""
+"""Many pairs: each gives exactly one report, even if it or another one fails."""
 
 import asyncio
 import collections

@@ -86,7 +86,7 @@ def test_filters_are_kept_in_the_address(open_page, choices, rows):
     ],
 )
 def test_pairs_are_found_by_words(open_page, words, rows):
-    """In names of tests, files and models and in reasons, whatever the case."""
+    """Words are found in names of tests, files and models and in reasons, in any case."""
     page = open_page(REPOS)
 
     page.tab.get_by_label("Words").fill(words)

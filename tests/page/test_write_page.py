@@ -90,7 +90,9 @@ def test_reports_are_not_kept(tmp_path):
     """Only a row of each pair is kept, so many pairs with long texts take little memory."""
     sides = [b"".join(b"%d " % n + c * 90 + b"\n" for n in range(400)) for c in (b"x", b"y")]
     big = made(*(edited(5, side) for side in sides))
-    ce.write_page([big], tmp_path / "page.html")  # what is loaded once is no memory of pairs
+    ce.write_page(
+        [big], tmp_path / "page.html"
+    )  # loads modules first, so that their memory is not measured
 
     peaks, sizes = [], []
     for count in (3, 24):

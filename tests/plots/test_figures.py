@@ -99,7 +99,7 @@ def test_axes_and_names_are_told(kind):
 
 
 def test_a_notebook_shows_a_figure():
-    """As a picture, without pyplot and whatever the notebook imported."""
+    """It appears as a picture without pyplot, and with any imports of the notebook."""
     shown, _ = DisplayFormatter().format(drawings("union")["effort"]())
 
     assert shown["image/png"].startswith(b"\x89PNG")

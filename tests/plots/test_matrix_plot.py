@@ -90,7 +90,7 @@ def test_a_strategys_verdicts_are_letters():
 
 
 def test_an_unevaluated_pairs_row_is_no_verdict():
-    """What its rows say was known before, and is no answer."""
+    """Its rows were known before the evaluation and are not answers."""
     facts = pair(naive="clean ++", facts=FAILED)
 
     ax = plot_matrix([facts], strategy="naive").axes[0]

@@ -99,7 +99,7 @@ def test_nothing_to_draw_is_an_error(summary):
 
 
 def test_too_many_bars_are_an_error():
-    """A picture of ten metres helps nobody."""
+    """A figure of ten metres would be useless, so its height is limited."""
     facts = [pair(naive="clean ++", facts={"task_id": number}) for number in range(76)]
 
     with pytest.raises(AnalysisError, match="308 bars"):
