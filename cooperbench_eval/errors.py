@@ -27,7 +27,7 @@ CooperBenchEvalError
 
 A conflict, a rejected patch and a failing or timed-out test are results, not
 exceptions. Each error keeps its positional arguments as attributes, and `str()`
-makes a sentence of them. All errors can be pickled, so they cross process pools.
+makes a sentence from them. All errors can be pickled, so they can cross processes.
 """
 
 __all__ = [

@@ -51,14 +51,14 @@ def _as_patch(data: bytes | str | Patch) -> Patch:
 
 @frozen(kw_only=True)
 class Feature:
-    """One feature of a pair: what its agent wrote, and how it is tested.
+    """One feature of a pair: its agent's patch and its tests.
 
     Attributes:
         number: The feature's number in its task.
         patch: The agent's patch; bytes and `str` are parsed. Input that cannot be
             parsed becomes a patch that fails to apply.
         tests: The benchmark's suite for it; `None` if it has none.
-        description: The issue text its agent worked from.
+        description: The issue text from which its agent worked.
     """
 
     number: int = field(converter=operator.index)
@@ -74,9 +74,9 @@ class FeaturePair:
     Attributes:
         repo_name: The repository's name in the benchmark.
         task_id: The task's number.
-        base: The tree both patches start from.
-        feature1: The feature that is merged.
-        feature2: The feature that is merged into.
+        base: The tree from which both patches start.
+        feature1: The feature that is merged into feature 2.
+        feature2: The feature into which feature 1 is merged.
         model: The model whose patches these are, if known.
         setting: The benchmark's setting, if known.
         k: Which of the model's tries this is, counted from 1.
@@ -103,7 +103,7 @@ def _as_strategies(given: str | Iterable[str | MergeStrategy]) -> tuple[MergeStr
 
 @frozen
 class _Placed:
-    """A patch on a base, and what the report says about it before any test runs."""
+    """A patch on a base, and its part of the report, before any test runs."""
 
     result: ApplyResult
     report: PatchReport
@@ -131,12 +131,12 @@ class Evaluator:
             looked up at once.
         runner: Runs the tests; `None` to merge and score only.
         scorer: Measures conflicts.
-        test_filter: Takes the agents' own test files out of their patches.
+        test_filter: Removes the agents' own test files from their patches.
         apply_policy: How leniently their patches are placed.
-        test_base: Whether to run each feature's tests on the base as well: a test that
+        test_base: Whether to also run each feature's tests on the base: a test that
             passes there says nothing about the feature.
-        test_other: Whether to run each feature's tests on the other feature's patch
-            alone as well: a test that passes there does not need the merge.
+        test_other: Whether to also run each feature's tests on the base with only the
+            other feature's patch: a test that passes there does not need the merge.
     """
 
     strategies: tuple[MergeStrategy, ...] = field(

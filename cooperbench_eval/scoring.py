@@ -21,15 +21,14 @@ _SEVERITIES = (
 
 @frozen(kw_only=True)
 class ConflictScorer:
-    r"""Measures how far two sides are from agreeing.
+    r"""Measures the size of the conflicts between two sides.
 
-    `conflict_score = sections * per_section + lines * per_line`, the formula of
-    CooperBench's evaluation page with its weights as defaults.
+    The score is `sections * per_section + lines * per_line`. The formula and the default
+    weights are those of CooperBench's evaluation page.
 
     Attributes:
-        per_section: Cost of each conflict region, however small, and of each
-            conflict that has no lines of its own.
-        per_line: Cost of each line between the markers, on either side.
+        per_section: The cost of each conflict region, and of each conflict without lines.
+        per_line: The cost of each line between the markers, on either side.
 
     Example:
         >>> clash = Conflict(path="app.py", base=b"", ours=b"a = 1\n", theirs=b"a = 2\n", line=1)
@@ -41,10 +40,10 @@ class ConflictScorer:
     per_line: int = field(default=2, validator=validators.ge(0))
 
     def score(self, conflicts: Iterable[Conflict]) -> ConflictDetails:
-        """Measure *conflicts*, such as the ones a merge left open.
+        """Measure *conflicts*, such as those that a merge left open.
 
-        No conflict scores 0; adding one never lowers the score. Test results
-        do not matter.
+        Without conflicts, the score is 0. Another conflict never lowers it. Test results
+        do not affect it.
         """
         by_path = sorted(conflicts, key=attrgetter("path"))
         files = tuple(
@@ -72,7 +71,7 @@ class ConflictScorer:
 
 
 def _count_lines(text: bytes | None) -> int:
-    """Count lines; a last one without newline counts."""
+    """Count lines, including a last one without a newline."""
     if not text:
         return 0
     return text.count(b"\n") + (not text.endswith(b"\n"))

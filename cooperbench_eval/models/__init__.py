@@ -1,7 +1,7 @@
 """Frozen records, in the order in which a value passes through the pipeline.
 
-No I/O and no logic beyond derived facts. Contents are bytes; paths are `str`
-with `/`, undecodable bytes kept as surrogate escapes.
+They do no I/O, and their only logic is to derive facts. Contents are bytes. Paths are
+`str` with `/`; bytes that cannot be decoded are kept as surrogate escapes.
 """
 
 from cooperbench_eval.models.merges import *  # noqa: F403

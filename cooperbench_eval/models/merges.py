@@ -1,4 +1,4 @@
-"""Conflicts, how they were resolved, and how they are measured."""
+"""Records of conflicts, their resolutions, and their measures."""
 
 import math
 from collections.abc import Iterable
@@ -28,28 +28,28 @@ __all__ = [
 
 
 def _check_amount(_: object, attribute: Any, value: float | None) -> None:
-    """Refuse numbers that JSON cannot hold, which a plug-in may have measured."""
+    """Refuse negative, infinite and NaN values, which a plug-in may report."""
     if value is not None and not 0 <= value < math.inf:
-        raise ValueError(f"{attribute.name} is {value}")
+        raise ValueError(f"{attribute.name} must be a finite number of at least 0, not {value}")
 
 
 class MergeStatus(StrEnum):
     """How a merge ended."""
 
     CLEAN = "clean"
-    """No conflict was met."""
+    """The merge had no conflict."""
     RESOLVED = "resolved"
-    """Conflicts were met and none is left."""
+    """The merge had conflicts, and all of them were resolved."""
     CONFLICTED = "conflicts"
-    """Some conflicts are left open."""
+    """Some conflicts are still open."""
     FAILED = "failed"
-    """The strategy could not do its work."""
+    """The strategy failed."""
     NOT_TRIED = "not_tried"
     """A side was missing, so there was nothing to merge."""
 
 
 class ConflictKind(StrEnum):
-    """Why the sides disagree at a place."""
+    """Why the two sides conflict."""
 
     CONTENT = "content"
     """Both sides changed the same lines of a file."""
@@ -60,44 +60,43 @@ class ConflictKind(StrEnum):
     MODIFY_DELETE = "modify/delete"
     """One side changed the file, the other deleted it."""
     MODE = "mode"
-    """Both sides changed what may be done with the file, differently."""
+    """The sides set different modes (executable or not) for the file."""
     TYPE = "type"
-    """The sides made different kinds of entry of one path."""
+    """The sides have different kinds of entry at the same path."""
     FILE_DIRECTORY = "file/directory"
     """One side has a file where the other has a directory."""
     SUBMODULE = "submodule"
     """Both sides moved a submodule to different commits."""
     SYMLINK = "symlink"
-    """Both sides pointed a symbolic link at different targets."""
+    """The sides gave a symbolic link different targets."""
     RENAME_RENAME = "rename/rename"
-    """The sides renamed one file to different names."""
+    """The sides renamed the same file to different names."""
     RENAME_ADD = "rename/add"
-    """Two different files ended at one name, at least one of them by renaming."""
+    """Two different files have the same new name, at least one of them by a rename."""
     RENAME_DELETE = "rename/delete"
     """One side renamed the file, the other deleted it."""
     DIRECTORY_RENAME = "directory rename"
-    """One side added to a directory which the other renamed."""
+    """One side added a file to a directory that the other side renamed."""
 
 
 @frozen(kw_only=True)
 class Conflict:
-    """One place where the sides disagree.
+    """One conflict between the two sides of a merge.
 
-    Where *kind* has lines of its own (`CONTENT`, `ADD_ADD`), the three texts are
-    the lines of this place only; for other kinds they are whole contents. `None`
-    stands for "no such entry on that side".
+    If the conflict is between lines (`CONTENT`, `ADD_ADD`), the three texts are only the
+    lines in conflict. For other kinds they are whole contents, and `None` means that the
+    version has no such entry.
 
     Attributes:
-        path: Where the conflict stands in the merged tree.
-        kind: Why the sides disagree.
-        base: The common ancestor's text. For one of several conflicts that git
-            splits out of a larger region it is the part of the region's base
-            that aligns with it.
-        ours: Our text.
-        theirs: Their text.
-        line: Where the opening marker stands in the merged file, counted from
-            1; `None` for a conflict without markers.
-        newline: How the lines around end, for a text that must be ended.
+        path: The path of the conflict in the merged tree.
+        kind: Why the sides conflict.
+        base: The common ancestor's text. If git splits a larger region into several
+            conflicts, it is the part of the region's base that corresponds to this one.
+        ours: The text of ours.
+        theirs: The text of theirs.
+        line: The line of the opening marker in the merged file, counted from 1; `None`
+            for a conflict without markers.
+        newline: The line ending of the lines around it, for a text that needs one.
     """
 
     path: str
@@ -116,19 +115,19 @@ class Conflict:
 
 @frozen(kw_only=True)
 class ConflictBlock:
-    """The lines of a file that both sides changed, in one piece.
+    """A region of a file that both sides changed, before git split it.
 
-    Git splits a region that both sides changed at the lines which they happen to
-    share, and so two new functions may become three conflicts. A block is the region
-    as it was before, with the conflicts it became.
+    Git splits such a region at lines that both sides have, often by chance. So two new
+    functions may become three conflicts. A block is the whole region, with the conflicts
+    into which it was split.
 
     Attributes:
         path: The file in the merged tree.
-        base: The lines both started from.
-        ours: Our lines.
-        theirs: Their lines.
-        newline: How the lines around end.
-        conflicts: The open conflicts it became, in order.
+        base: The lines of the base.
+        ours: The lines of ours.
+        theirs: The lines of theirs.
+        newline: The line ending of the lines around it.
+        conflicts: The open conflicts into which it was split, in order.
         files: The whole file in base, ours and theirs.
     """
 
@@ -142,35 +141,36 @@ class ConflictBlock:
 
 
 class ResolutionKind(StrEnum):
-    """What a strategy did about a conflict."""
+    """What a strategy did with a conflict."""
 
     TEXT = "text"
-    """It put a text in the conflict's place."""
+    """It replaced the conflict by a text."""
     DELETED = "deleted"
     """It deleted the file."""
     OPEN = "open"
-    """It left the conflict as the naive merge has it."""
+    """It left the conflict open, as in the naive merge."""
     UNKNOWN = "unknown"
-    """It is not known."""
+    """The resolution is not known."""
 
 
 @frozen(kw_only=True)
 class Replacement:
-    """What stands in a merged tree in the place of one or several conflicts.
+    """What a merged tree has in the place of one conflict, or of several.
 
     Attributes:
-        kind: What the strategy did about them.
-        together: The places of these conflicts among all conflicts of the naive merge,
-            counted from 0. There are several if the strategy replaced them in one
-            piece, or if the text could be divided between them in several ways.
-        text: The text that replaced them and the settled lines between them; the
-            contents of the whole file if the conflict has no lines of its own; `None`
-            unless *kind* is `TEXT`.
-        lines_before: How many settled lines before the first of them the text replaced
-            as well.
-        lines_after: How many settled lines after the last of them it replaced as well.
+        kind: What the strategy did with them.
+        together: The indexes of these conflicts among all conflicts of the naive merge,
+            counted from 0. There are several if the strategy replaced them by one text,
+            or if the text could be divided between them in several ways.
+        text: The text that replaced them and the settled lines between them. For a
+            conflict about a whole file, the contents of the file. `None` unless *kind*
+            is `TEXT`.
+        lines_before: The number of settled lines before the first of them that the text
+            also replaced.
+        lines_after: The number of settled lines after the last of them that the text
+            also replaced.
         is_exact: Whether the strategy changed nothing in the file outside of its
-            conflicts. If it did, the place of the text is taken from a line diff.
+            conflicts. If it did, a line diff determined the text.
         reason: Why *kind* is `UNKNOWN`; empty otherwise.
     """
 
@@ -185,21 +185,22 @@ class Replacement:
 
 @frozen(kw_only=True)
 class LedgerRow:
-    """What became of one conflict, or of the conflicts of one block.
+    """The resolution of one conflict, or of the conflicts of one block.
 
     Attributes:
         path: The file.
-        line: Where its first opening marker stood in git's merged file.
-        conflicts: How many of git's conflicts it is.
-        shape: What either side did, such as `insert/insert` or `edit/delete`.
-        strategy: Which strategy of a cascade it was; empty outside of one.
-        rule: What resolved it; empty if it is open.
+        line: The line of its first opening marker in git's merged file.
+        conflicts: The number of git's conflicts that this row covers.
+        shape: What each side did, such as `insert/insert` or `edit/delete`.
+        strategy: The member of a cascade that resolved the conflict, or was the last to
+            try; empty outside of a cascade.
+        rule: The rule that resolved it; empty if it is open.
         reason: Why it is open; empty if it is resolved.
-        ours_kept: The share of the tokens that ours added which the resolution has,
-            from 0 to 1; `None` if it is open or that was not measured.
+        ours_kept: The share (0 to 1) of the tokens added by ours that the resolution
+            keeps; `None` if it is open, or if the share was not measured.
         theirs_kept: The same share for theirs.
         attempts: How often a model was asked; `None` if none was.
-        invented_lines: Lines of a model's answer that occur in no version.
+        invented_lines: The number of lines of a model's answer that occur in no version.
     """
 
     path: str
@@ -228,17 +229,17 @@ class LedgerRow:
 
 @frozen(kw_only=True)
 class ModelUsage:
-    """What one model was asked in one merge, and what that cost.
+    """The requests to one model in one merge, and their cost.
 
     Attributes:
         model: The model, as the provider names it.
-        prompt_version: Which texts it was asked with.
-        requests: How often it was asked, answered or not.
-        prompt_tokens: Tokens read, cached ones included.
-        completion_tokens: Tokens written.
-        cached_tokens: Tokens read that the provider had in its cache.
-        cost_usd: What it cost; `None` if no price is known.
-        latency_seconds: How long the answers took, added up.
+        prompt_version: The version of the prompts.
+        requests: The number of requests, answered or not.
+        prompt_tokens: The number of tokens read, cached ones included.
+        completion_tokens: The number of tokens written.
+        cached_tokens: The number of tokens read that the provider had in its cache.
+        cost_usd: The cost; `None` if no price is known.
+        latency_seconds: The sum of the times that the answers took.
     """
 
     model: str = ""
@@ -253,15 +254,15 @@ class ModelUsage:
 
 @frozen(kw_only=True)
 class UsageTotals:
-    """What requests to models add up to.
+    """Totals over requests to models.
 
     Attributes:
-        requests: How many requests were made, answered or not.
-        unpriced_requests: How many of them have no known price.
-        prompt_tokens: Tokens that the models read.
-        completion_tokens: Tokens that they wrote.
-        cost_usd: What the requests with a known price cost; `None` if there were
-            requests and none has a known price.
+        requests: The number of requests, answered or not.
+        unpriced_requests: The number of requests without a known price.
+        prompt_tokens: The number of tokens that the models read.
+        completion_tokens: The number of tokens that they wrote.
+        cost_usd: The cost of the requests with a known price; `None` if there were
+            requests and no price is known.
     """
 
     requests: int = 0
@@ -292,7 +293,7 @@ USAGE = tuple(each.name for each in fields(UsageTotals))
 
 
 def total_usage(usage: Iterable[ModelUsage]) -> UsageTotals:
-    """Add up what each model was asked in one merge."""
+    """Add up the requests to each model in one merge."""
     usage = tuple(usage)
     requests = sum(each.requests for each in usage)
     unpriced = sum(each.requests for each in usage if each.cost_usd is None)
@@ -327,9 +328,9 @@ class FileConflicts:
 
     Attributes:
         path: The file.
-        sections: Conflict regions, plus one for each conflict without lines.
-        lines: Lines of both sides between the markers, markers not counted.
-        score: The two, weighed.
+        sections: The number of conflict regions, plus one for each conflict without lines.
+        lines: The number of lines of both sides between the markers.
+        score: The weighted sum of sections and lines.
     """
 
     path: str
@@ -340,15 +341,15 @@ class FileConflicts:
 
 @frozen(kw_only=True)
 class ConflictDetails(Shown):
-    """Measured conflicts of a merge; sums over its files.
+    """The measured conflicts of a merge; the numbers are sums over its files.
 
     Attributes:
-        conflict_sections: Conflict regions that `git merge` leaves, plus one for
-            each conflict without lines of its own.
-        conflict_lines: Lines of both sides between the markers.
-        conflict_score: The two, weighed.
+        conflict_sections: The number of conflict regions that `git merge` leaves, plus
+            one for each conflict without lines.
+        conflict_lines: The number of lines of both sides between the markers.
+        conflict_score: The weighted sum of sections and lines.
         severity: The score in one word.
-        files: The same for each file, by path.
+        files: The same numbers for each file, by path.
     """
 
     _view = "cooperbench_eval.views.pairs:details_view"
@@ -361,7 +362,7 @@ class ConflictDetails(Shown):
 
     @property
     def avg_lines_per_conflict(self) -> float:
-        """Lines for each section; 0.0 if there is no section."""
+        """The average number of lines of a section; 0.0 if there is no section."""
         if not self.conflict_sections:
             return 0.0
         return self.conflict_lines / self.conflict_sections

@@ -1,4 +1,4 @@
-"""Which pair a record is about."""
+"""The identity of the pair that a record is about."""
 
 from collections.abc import Callable
 from typing import Any, Protocol, Self

@@ -15,13 +15,13 @@ class PatchStatus(StrEnum):
     """Whether and where a patch was applied."""
 
     APPLIED = "applied"
-    """Every change found its place."""
+    """Every change was applied."""
     PARTIAL = "partial"
-    """Some change found no place and was left out, as the policy allows."""
+    """Some changes could not be placed and were left out, as the policy allows."""
     EMPTY = "empty"
     """The patch changes nothing."""
     FAILED = "failed"
-    """Some change found no place, so none was made."""
+    """Some change could not be placed, so no change was applied."""
     NOT_TRIED = "not_tried"
     """The pair was not evaluated, so this is not known."""
 
@@ -32,28 +32,28 @@ class Rung(StrEnum):
     EXACT = "exact"
     """At the stated line, or shifted only by the hunks before it."""
     OFFSET = "offset"
-    """Its lines stand elsewhere; the nearest place was taken."""
+    """Its lines are elsewhere; the nearest place was used."""
     WHITESPACE = "whitespace"
-    """Its lines stand there but for runs of white space."""
+    """Its lines are there, with different runs of white space."""
     THREE_WAY = "three_way"
-    """The file it was made from is known; what changed since was merged."""
+    """The file that it was made from is known, and the changes since then were merged."""
     RECOUNT = "recount"
-    """Its header miscounts its lines; they were counted anew."""
+    """Its header states wrong numbers of lines; the lines were counted again."""
     FUZZY = "fuzzy"
-    """Most of its lines stand there, and at no other place."""
+    """Most of its lines are there, and at no other place."""
 
 
 @frozen(kw_only=True)
 class HunkPlacement:
-    """Where one change of a patch went.
+    """How one change of a patch was placed.
 
     Attributes:
         path: The file; empty if the patch cannot be read.
-        hunk: The hunk's number in its file, counted from 1; `None` for what
-            concerns the file as a whole (creation, deletion, mode, binary).
+        hunk: The hunk's number in its file, counted from 1; `None` for a change of the
+            file as a whole (creation, deletion, mode, binary).
         rung: How it was placed; `None` if it was not.
-        offset: Lines between the stated place and the one taken.
-        reason: Why it was refused; else empty.
+        offset: The number of lines from the stated place to the actual one.
+        reason: Why it was refused; empty if it was not.
         uncounted_lines: Changed lines directly after the hunk that its header does
             not count. They were not applied; `git apply` ignores them as well.
     """

@@ -1,4 +1,4 @@
-"""Test cases, and what a run of them showed."""
+"""Test cases, and the results of running them."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -30,13 +30,13 @@ class TestCaseStatus(StrEnum):
     __test__: ClassVar[bool] = False
 
     PASSED = "passed"
-    """It ran and held."""
+    """It ran and passed."""
     FAILED = "failed"
-    """It ran and did not hold."""
+    """It ran and failed."""
     ERROR = "error"
-    """It could not run to its end: collection, set-up or tear-down failed."""
+    """It could not be completed: collection, set-up or tear-down failed."""
     SKIPPED = "skipped"
-    """It was not run, on purpose."""
+    """It was skipped on purpose."""
     XFAILED = "xfailed"
     """It failed as its author expects."""
 
@@ -51,11 +51,11 @@ class TestStatus(StrEnum):
     FAILED = "failed"
     """At least one case failed or could not run."""
     NO_TESTS = "no_tests"
-    """No case that counts: none ran, or all were skipped or failed as expected."""
+    """No case counts: none ran, or all were skipped or failed as expected."""
     PATCH_REJECTED = "patch_rejected"
     """The suite's tests patch does not apply to the tree; nothing was run."""
     SETUP_FAILED = "setup_failed"
-    """What the suite needs before its tests could not be made ready."""
+    """The tests could not be run: a set-up step failed, or a required program is missing."""
     TIMED_OUT = "timed_out"
     """The deadline passed and every process of the run was killed."""
     OUT_OF_MEMORY = "out_of_memory"
@@ -63,13 +63,13 @@ class TestStatus(StrEnum):
     INCONCLUSIVE = "inconclusive"
     """Exit status and structured result disagree, or a required test did not run."""
     INFRASTRUCTURE_ERROR = "infrastructure_error"
-    """The sandbox failed, also when tried again; says nothing about the code."""
+    """The sandbox failed, and failed again when retried; nothing is known about the code."""
 
     @property
     def was_run(self) -> bool:
-        """Whether a run that ended so says anything about its tree.
+        """Whether the status is a result of the tree that was tested.
 
-        A tests patch that was rejected and a sandbox that failed say nothing.
+        It is not if the tests patch was rejected, or if the sandbox failed.
         """
         return self not in _NOT_RUN
 
@@ -78,17 +78,17 @@ _NOT_RUN = frozenset({TestStatus.PATCH_REJECTED, TestStatus.INFRASTRUCTURE_ERROR
 
 
 class RepeatPolicy(StrEnum):
-    """How many of a suite's repeated runs have to pass."""
+    """How many of a suite's repeated runs must pass."""
 
     ANY = "any"
-    """One of them."""
+    """At least one."""
     ALL = "all"
     """Every one."""
     MAJORITY = "majority"
     """More than half."""
 
     def is_met(self, passed: int, runs: int) -> bool:
-        """Whether *passed* of *runs* are enough."""
+        """Whether *passed* of *runs* runs are enough."""
         match self:
             case RepeatPolicy.ANY:
                 return passed > 0
@@ -103,10 +103,10 @@ class TestCase:
     """One test case of a run.
 
     Attributes:
-        id: The framework's own name of the case, as one would ask for it.
+        id: The framework's own name of the case, with which it can be selected.
         status: How it ended.
         duration_seconds: How long it took, as the framework measured it.
-        message: Why it did not pass, cut to a sensible length; else empty.
+        message: Why it did not pass, shortened; empty if it passed.
     """
 
     __test__: ClassVar[bool] = False
@@ -124,7 +124,7 @@ class CaseCounts:
     Attributes:
         passed_tests: Cases that passed.
         failed_tests: Cases that failed.
-        error_tests: Cases that could not run to their end.
+        error_tests: Cases that could not be completed.
         skipped_tests: Cases skipped on purpose; not part of the total.
         xfailed_tests: Cases that failed as expected; not part of the total.
     """
@@ -166,7 +166,7 @@ COUNTS = (*(each.name for each in fields(CaseCounts)), "total_tests", "pass_rate
 
 
 class Ended:
-    """What follows from the status of a run."""
+    """The facts that follow from the status of a run."""
 
     __slots__ = ()
 
@@ -174,12 +174,12 @@ class Ended:
 
     @property
     def passed(self) -> bool:
-        """Whether the suite holds on this tree."""
+        """Whether the suite passes on this tree."""
         return self.status is TestStatus.PASSED
 
     @property
     def was_run(self) -> bool:
-        """Whether the result says anything about the tree."""
+        """Whether the status is a result of this tree: see `TestStatus.was_run`."""
         return self.status.was_run
 
 
@@ -189,25 +189,25 @@ def _statuses(given: Iterable[str]) -> tuple[TestStatus, ...]:
 
 @frozen(kw_only=True)
 class TestResult(Ended, Shown):
-    """What a run of a suite on a tree showed.
+    """The result of running a suite on a tree.
 
     Attributes:
         status: The verdict.
-        cases: Every case the framework reported, in its order.
-        exit_code: The command's exit status, negative for a signal; `None` where
-            nothing ran or the deadline passed.
-        duration_seconds: Wall time of the command.
-        output: What it printed, standard output and error as one; undecodable
-            bytes are shown as escapes. Where it was too long the middle is cut,
-            with a line that says how much.
-        reason: Why the status is not simply passed or failed; else empty.
-        command: The command, as the suite has it.
-        sandbox: The name of the sandbox it ran in.
-        sandbox_identity: The sandbox with what may change a verdict, such as an
-            image's digest.
-        restored_files: Files of the tree that steer test runs and were put back to
-            the base's version before, sorted.
-        missing_tests: Tests that had to run and did not.
+        cases: Every case that the framework reported, in its order.
+        exit_code: The command's exit status, negative for a signal; `None` if nothing
+            ran or the deadline passed.
+        duration_seconds: The wall time of the command.
+        output: The command's standard output and error as one text. Undecodable bytes are
+            shown as escapes. If the text was too long, a line in the middle says how much
+            was left out there.
+        reason: Why the status is neither passed nor failed; otherwise empty.
+        command: The command, as the suite states it.
+        sandbox: The name of the sandbox in which it ran.
+        sandbox_identity: The sandbox, with facts that may change a verdict, such as the
+            digest of an image.
+        restored_files: Files that control test runs and were reset to the base's version
+            before the run, sorted.
+        missing_tests: Required tests that did not run.
         repeats: How each run ended, if the suite was run several times; the other
             attributes are those of the run that decided. Empty for a single run.
         repeat_policy: How many of the repeats had to pass.
@@ -243,7 +243,7 @@ class TestResult(Ended, Shown):
 
     @property
     def error_tests(self) -> int:
-        """Cases that could not run to their end."""
+        """Cases that could not be completed."""
         return count_cases(self.cases).error_tests
 
     @property

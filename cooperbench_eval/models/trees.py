@@ -12,12 +12,12 @@ __all__ = [
 
 
 class FileMode(IntEnum):
-    """What git's mode bits say an entry is."""
+    """The kind of an entry, as in git's mode bits."""
 
     FILE = 0o100644
     """A regular file."""
     EXECUTABLE = 0o100755
-    """A regular file that may be run."""
+    """An executable file."""
     SYMLINK = 0o120000
     """A symbolic link; the entry's data is its target."""
     SUBMODULE = 0o160000
@@ -25,7 +25,7 @@ class FileMode(IntEnum):
 
     @property
     def is_regular(self) -> bool:
-        """Whether the entry holds a file's contents."""
+        """Whether the entry is a file, executable or not."""
         return self in {FileMode.FILE, FileMode.EXECUTABLE}
 
 
@@ -35,7 +35,7 @@ class Entry:
 
     Attributes:
         data: The contents: file bytes, link target, or submodule commit in hex.
-        mode: What the entry is.
+        mode: The kind of the entry.
     """
 
     data: bytes = field(repr=False)

@@ -1,11 +1,11 @@
 """Applies a patch to a snapshot, in memory, and reports how each hunk was placed.
 
-The whole patch is applied at one rung after another, from strict to lenient, until it
-fits or the policy allows no further rung: at the stated line or the nearest place with
-the same lines (as `git apply` does); with runs of white space taken as equal
-(`--ignore-whitespace`); by a merge with the file that the patch was made from
-(`--3way`); with recounted lines; at similar lines. By default, if one hunk has no place,
-no change is made.
+There are several ways (rungs) to place a hunk, from strict to lenient: at the stated line
+or the nearest place with the same lines (as `git apply` does); with different runs of
+white space (`--ignore-whitespace`); by a merge with the file that the patch was made from
+(`--3way`); with recounted lines; at similar lines. The whole patch is tried with the
+strictest rung, then with each further one that the policy allows, until it fits. By
+default, a patch with one hunk that has no place changes nothing.
 """
 
 import re

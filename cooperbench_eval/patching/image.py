@@ -119,9 +119,10 @@ class FileImage:
         return HunkPlacement(path=self._path, rung=Rung.FUZZY, offset=offset)
 
     def _find(self, hunk: Hunk, old: list[bytes], stated: int, *, is_pinned: bool) -> int | None:
-        """Find the place of the keys *old* that is nearest to *stated*.
+        """Find where the hunk's old lines occur, nearest to line *stated*.
 
-        Of two equally near places the later one wins. As in `git apply`, a hunk that
+        *old* has these lines in the form in which they are compared. Of two equally near
+        places the later one is used. As in `git apply`, a hunk that
         starts at the top of the file must match there, and a hunk without context after
         its changes must match at the end.
         """
@@ -172,7 +173,7 @@ _SPACE = re.compile(rb"[ \t\r\n]+")
 
 
 def _squeeze(line: bytes) -> bytes:
-    """Return the line without its ending, each run of white space as one space."""
+    """Return the line without its ending, and with one space for each run of white space."""
     return _SPACE.sub(b" ", line.rstrip(b"\r\n"))
 
 

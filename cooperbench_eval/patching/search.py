@@ -26,7 +26,7 @@ class LineSearch:
         )
 
     def find(self, keys: Sequence[bytes], near: int) -> int | None:
-        """Find unclaimed lines nearest to *near*; of two places alike near the later wins."""
+        """Find unclaimed lines nearest to *near*; of two equally near places, the later one."""
         if not self._codes.keys() >= set(keys):
             return None
         pattern = b"".join(map(self._codes.__getitem__, keys))

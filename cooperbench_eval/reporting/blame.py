@@ -13,7 +13,7 @@ __all__ = ["MERGE_BROKE", "Blame", "BlameKind", "cannot_run", "find_blame"]
 
 
 class BlameKind(StrEnum):
-    """Why a pair fails under a strategy; if several apply, the first."""
+    """Why a pair fails under a strategy: the first kind that applies."""
 
     MISSING_SIDE = "missing_side"
     """A patch is empty or does not apply, so there was nothing to merge."""
@@ -22,11 +22,11 @@ class BlameKind(StrEnum):
     CONFLICT = "conflict"
     """The strategy left conflicts open, or failed."""
     MERGE_BROKE_FEATURE1 = "merge_broke_feature1"
-    """Both features pass alone, and feature 1 fails in the merged tree."""
+    """Each feature passes without the other, and feature 1 fails in the merged tree."""
     MERGE_BROKE_FEATURE2 = "merge_broke_feature2"
-    """Both features pass alone, and feature 2 fails in the merged tree."""
+    """Each feature passes without the other, and feature 2 fails in the merged tree."""
     MERGE_BROKE_BOTH = "merge_broke_both"
-    """Both features pass alone, and both fail in the merged tree."""
+    """Each feature passes without the other, and both fail in the merged tree."""
     UNKNOWN = "unknown"
     """Some tests were not run or cannot run here, and the others do not show the reason."""
     NOBODY = "nobody"
@@ -39,11 +39,12 @@ class Blame(Shown):
 
     Attributes:
         kind: The reason.
-        features: The numbers of the features it concerns: those that are missing,
-            fail alone, or were broken.
-        lost_tests1: Feature 1's tests that passed alone and do not pass in the
-            merged tree, which fails. Tests that no longer exist there are included,
-            except for cases that pass there with other parameters.
+        features: The numbers of the features that it concerns: those whose patch is
+            missing, which fail without the other feature, or which the merge broke.
+        lost_tests1: If feature 1 fails in the merged tree: its tests that passed
+            without feature 2 and do not pass in the merged tree. Tests that no longer
+            exist there are included, except for cases that pass there with other
+            parameters.
         lost_tests2: The same for feature 2.
     """
 

@@ -1,7 +1,7 @@
 """Checks that the derived facts in a report's JSON agree with the rest of it.
 
-This library derives these facts again when it reads a report. Other readers take them
-from the file, so a contradiction would mean different things to the two.
+This library derives these facts again when it reads a report. Other programs read them
+from the file. With a contradiction, the two would see different facts.
 """
 
 import math
@@ -40,7 +40,7 @@ def check_derived(report: Any, data: _Json) -> None:
     time, and older reports must stay readable.
 
     Raises:
-        ReportError: A fact contradicts the rest.
+        ReportError: A fact contradicts the rest of the report.
     """
     score = {"merge_status": report.merge_status, "conflict_score": report.conflict_score}
     _compare("", data, score)

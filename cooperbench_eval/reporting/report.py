@@ -28,7 +28,7 @@ __all__ = ["MergeReport", "PairStatus"]
 
 
 class PairStatus(StrEnum):
-    """What `git merge` makes of the two sides of a pair."""
+    """The result of `git merge` for the two sides of a pair."""
 
     CLEAN = "clean"
     """They merge without conflicts."""
@@ -52,8 +52,8 @@ class MergeReport(PairOrigin, Shown):
         repo_name: The repository's name in the benchmark.
         task_id: The task's number; 0 is a task like any other.
         timestamp: When the evaluation began, with a time zone.
-        feature1: Feature 1 alone.
-        feature2: Feature 2 alone.
+        feature1: The results of feature 1 without the other.
+        feature2: The results of feature 2 without the other.
         conflict_details: The naive merge's conflicts, measured; `None` if
             there was nothing to merge.
         conflicts: The naive merge's conflicts themselves.
@@ -147,7 +147,7 @@ class MergeReport(PairOrigin, Shown):
         return find_blame(self.feature1, self.feature2, self.attempt(strategy))
 
     def resolutions(self, strategy: str) -> tuple[ConflictResolution, ...]:
-        """Return what *strategy* made of each of the `conflicts`, in their order.
+        """Return the resolution of each of the `conflicts` by *strategy*, in order.
 
         The kind is `UNKNOWN` for every conflict if the strategy failed, or if an
         earlier version of this library wrote the report.

@@ -32,14 +32,14 @@ __all__ = [
 
 
 class Verdict(StrEnum):
-    """What a strategy achieved on a pair."""
+    """The verdict on a strategy's merge of a pair."""
 
     CORRECT = "correct"
-    """Merged, and both features' tests pass."""
+    """The merge is complete, and both features' tests pass."""
     INCORRECT = "incorrect"
-    """Merged, and a feature's tests do not pass."""
+    """The merge is complete, and a feature's tests do not pass."""
     UNHANDLED = "unhandled"
-    """Conflicts are left open, or the strategy failed."""
+    """Conflicts are still open, or the strategy failed."""
     NOT_RUN = "not_run"
     """The tests of a feature were not run, or there was nothing to merge."""
 
@@ -108,7 +108,7 @@ class FeatureReport:
 
     @property
     def test_output(self) -> str:
-        """What the run printed; empty if there was no run."""
+        """The output of the test run; empty if there was no run."""
         return "" if self.tests is None else self.tests.output
 
 
@@ -134,8 +134,8 @@ class Attempt(Shown):
         service_failed: Whether a service that the strategy needs, such as a model's
             provider, failed, so that another attempt may end differently.
         replacements: What replaced the naive merge's conflicts in the merged tree; each
-            conflict is in one of them. Empty if the strategy failed, or
-            if an earlier version of this library made the record.
+            conflict is in one of them. Empty if the strategy failed, or if an earlier
+            version of this library made the record.
     """
 
     _view = "cooperbench_eval.views.pairs:attempt_view"
@@ -168,7 +168,7 @@ class Attempt(Shown):
 
     @property
     def verdict(self) -> Verdict:
-        """What the strategy achieved.
+        """The verdict on the strategy's merge.
 
         Every run that is not a pass counts against it, including a timeout or an
         inconclusive run: a merge is correct only if its tests were seen to pass.

@@ -90,9 +90,9 @@ def _schema_version(value: object) -> int:
     try:
         version = load_number(value)
     except ValueError as exc:
-        raise ReportError(f"has {shown(value)} for a schema version") from exc
+        raise ReportError(f"has the invalid schema version {shown(value)}") from exc
     if version < 1:
-        raise ReportError(f"has {version} for a schema version")
+        raise ReportError(f"has the invalid schema version {version}")
     return version
 
 

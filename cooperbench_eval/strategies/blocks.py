@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 _MOST_TRIES = 100
-"""How often a file is judged in search of resolutions without a fault."""
+"""The most resolutions of a file that are checked in search of one without a fault."""
 _BLANK_LINES = re.compile(rb"\n(?:[ \t\r]*\n)+")
 _TOP_LEVEL = re.compile(rb"[^\s)\]}]")
 
@@ -49,10 +49,10 @@ class ConflictFile:
     """A file with open blocks.
 
     Attributes:
-        path: Its place.
+        path: Its path.
         blocks: Its blocks, in order.
         settled: The lines before, between and after them, as the line merge left them.
-        is_complete: Whether the blocks hold all of its open conflicts.
+        is_complete: Whether the blocks contain all of its open conflicts.
     """
 
     path: str
@@ -73,7 +73,7 @@ class ConflictFile:
         return before, _alternate(self.settled[at + 1 :], ours[at + 1 :])
 
     def filled(self, texts: Mapping[ConflictBlock, bytes]) -> bytes:
-        """Return the file with *texts* for blocks, and with ours for the others."""
+        """Return the file with *texts* for some blocks, and with ours for the others."""
         return _alternate(self.settled, [texts.get(each, each.ours) for each in self.blocks])
 
     def choice_of(self, whole: "FileMerge") -> "Choice | None":
@@ -87,7 +87,7 @@ class ConflictFile:
         }
 
     def is_confined(self, text: bytes) -> bool:
-        """Whether a merged file differs only in top-level constructs that hold a block."""
+        """Whether a merged file differs only in top-level constructs that contain a block."""
         lines = self.filled({})
         spans = list(self._spans())
         cuts = [
@@ -104,7 +104,7 @@ class ConflictFile:
         return find_between(text, runs) is not None
 
     def _spans(self) -> Iterator[tuple[int, int]]:
-        """Yield where ours of each block stands in `filled`."""
+        """Yield the range of bytes that ours of each block has in `filled({})`."""
         at = 0
         for before, block in zip(self.settled, self.blocks, strict=False):
             at += len(before)
@@ -117,8 +117,8 @@ class FileMerge:
     """A merged file.
 
     Attributes:
-        text: All of it.
-        rule: What merged it.
+        text: The whole file.
+        rule: The rule that merged it.
     """
 
     text: bytes = field(repr=False)
@@ -127,15 +127,15 @@ class FileMerge:
 
 @frozen(kw_only=True)
 class Proposal:
-    """What a strategy offers for the blocks of a file; looked at only as far as needed.
+    """The merges and resolutions that a strategy offers for a file, evaluated lazily.
 
     Attributes:
-        whole: The file merged as a whole, best first. One is taken if it has nothing
-            but its blocks in other words than the line merge.
-        resettles: Whether, if there is none such, it may also differ in lines that the
-            line merge settled, within the top-level constructs that hold a block.
-        each: Returns resolutions of one block, best first and at least one. Those of
-            different blocks may be combined freely.
+        whole: Merges of the whole file, the best one first. One is accepted only if it
+            agrees with the line merge everywhere outside of the blocks.
+        resettles: If none is accepted: whether to accept one that also changes settled
+            lines, provided they are in top-level constructs that contain a block.
+        each: Returns the possible resolutions of one block, at least one, the best one
+            first. Resolutions of different blocks may be combined freely.
     """
 
     whole: Iterable[FileMerge] = ()
@@ -144,18 +144,19 @@ class Proposal:
 
 
 Choice = Mapping[ConflictBlock, Resolution]
-"""What to make of each block of a file."""
+"""The resolution of each block of a file."""
 
 
 def resolve_blocks(
     merge_input: MergeInput, propose: Callable[[ConflictBlock], Sequence[Resolution]]
 ) -> MergeOutcome:
-    """Lift a function over one block of conflicts to a strategy's `merge`.
+    """Turn a function for one block of conflicts into a strategy's `merge`.
 
-    Of the resolutions that *propose* gives for a block, best first and at least one,
-    those are taken with which the static judge finds no fault in the file; blocks that
-    stay open stand in it as ours meanwhile. If there are none, the file's blocks stay
-    open.
+    *propose* returns the possible resolutions of a block, at least one, the best one
+    first. The first combination in which the static judge finds no fault is used; for
+    this check, unresolved blocks contain ours. If every combination that was tried has a
+    fault, the blocks that are faulty on their own stay open. If that does not help, all
+    blocks of the file stay open.
     """
     return resolve_files(merge_input, lambda _file: Proposal(each=propose))
 
@@ -163,11 +164,11 @@ def resolve_blocks(
 def resolve_files(
     merge_input: MergeInput, propose: Callable[[ConflictFile], Proposal]
 ) -> MergeOutcome:
-    """Lift a function over the blocks of one file to a strategy's `merge`.
+    """Turn a function for the blocks of one file into a strategy's `merge`.
 
-    Of what *propose* offers, that is taken with which the static judge finds no fault
-    in the file; blocks that stay open stand in it as ours meanwhile. If there is
-    nothing, the file's blocks stay open.
+    The first merge of the whole file that is accepted (see `Proposal`) and in which the
+    static judge finds no fault is used. If there is none, the resolutions of the single
+    blocks are combined, as `resolve_blocks` does.
     """
     merge = merge_input.merge
     resolutions: dict[ConflictBlock, Resolution] = {}
@@ -224,7 +225,10 @@ class _Chooser:
         self._proposal = proposal
 
     def choose(self) -> Choice | FileMerge:
-        """Return the resolution chosen for each block; without text where none is."""
+        """Return the chosen resolution of each block, or the chosen merge of the whole file.
+
+        The resolution of a block that stays open has no text.
+        """
         file = self._file
         offered = []
         for whole in islice(self._proposal.whole, _MOST_TRIES):
@@ -249,7 +253,11 @@ class _Chooser:
         }
 
     def _without_faulty(self, chosen: _Chosen) -> Choice | None:
-        """Leave open the blocks that are wrong even without the others, if that helps."""
+        """Leave open the blocks that are faulty on their own.
+
+        Returns:
+            The choice; `None` if the file still has a fault, or if this changes nothing.
+        """
         if len(chosen) > _MOST_TRIES:
             return None
         alone = {block: self._fault({block: resolution}) for block, resolution in chosen.items()}
@@ -262,7 +270,7 @@ class _Chooser:
         return None if self._fault(kept) else kept
 
     def _fault(self, choice: Choice) -> str:
-        """Return what is wrong with the file with these resolutions, and ours elsewhere."""
+        """Return the fault of the file with these resolutions, and with ours elsewhere."""
         texts = {block: r.text for block, r in choice.items() if r.text is not None}
         if not texts:
             return ""

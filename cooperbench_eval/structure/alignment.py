@@ -18,7 +18,7 @@ _LEAST_NESTED = 12
 
 
 def align(base: Sequence[Element], side: Sequence[Element], mode: Mode) -> list[int | None]:
-    """Find the child of *side* that each child of *base* became; matches never cross.
+    """Match each child of *base* with the child of *side* that it became, in order.
 
     Equal children are matched first. Between them, children of the same kind and name
     are matched, then children of the same kind that share at least half of their words.
@@ -26,10 +26,10 @@ def align(base: Sequence[Element], side: Sequence[Element], mode: Mode) -> list[
     Args:
         base: The children of the base.
         side: The children of a side.
-        mode: How they stand together: children have names only in lists and suites.
+        mode: The relation of the children: they have names only in lists and suites.
 
     Returns:
-        For each child of *base* its index in *side*; `None` if it was removed.
+        The index in *side* of each child of *base*; `None` if it was removed.
     """
     start, end = _shared_ends(base, side)
     places: list[int | None] = [*range(start), *[None] * (len(base) - start)]
@@ -83,7 +83,7 @@ def _share(one: Sequence[bytes], other: Sequence[bytes]) -> float:
 def _match(
     base: Sequence[Element], side: Sequence[Element], gap: tuple[range, range], mode: Mode
 ) -> list[tuple[int, int]]:
-    """Match edited children in order, so that the sum of their likenesses is greatest."""
+    """Match edited children in order, with the greatest possible sum of likenesses."""
     rows, columns = gap
     if not rows or not columns:
         return []
@@ -136,7 +136,7 @@ def _name(element: Element) -> bytes:
 
 
 def _is_nested(element: Element, inserted: Sequence[Element]) -> bool:
-    """Whether a new statement contains this one unchanged, which then became nothing else."""
+    """Whether an inserted statement contains this one; if so, it must not be matched again."""
     words = _words(element)
     return len(words) >= _LEAST_NESTED and any(
         not _are_namesakes(element, each) and _words(each).find(words, 1) > 0 for each in inserted
@@ -157,7 +157,7 @@ def _words(element: Element) -> bytes:
 
 
 def _likeness(one: Element, other: Element, mode: Mode) -> float:
-    """Return how likely a child became another one; 0 if it cannot have."""
+    """Return how likely it is that *one* became *other*; 0 if it is impossible."""
     if one.kind != other.kind:
         return 0.0
     if not isinstance(one, Construct) or not isinstance(other, Construct):

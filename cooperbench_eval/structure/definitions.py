@@ -83,7 +83,10 @@ def _names(node: SyntaxNode, source: bytes) -> list[str]:
 
 
 def _name(node: SyntaxNode, source: bytes) -> str:
-    """Return the name of a definition; empty if it is computed or a pattern of several."""
+    """Return the name of a definition.
+
+    It is empty if the name is computed, or if a destructuring pattern defines several.
+    """
     if node.type == "impl_item":
         trait = node.child_by_field_name("trait")
         kind = _text(node.child_by_field_name("type"), source)

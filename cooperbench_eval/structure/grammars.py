@@ -69,11 +69,15 @@ def _as_comment(attribute: re.Match[bytes]) -> bytes:
 
 
 _DEFAULT = re.compile(rb"\bdefault\b(?!\s+(?:async|const|extern|fn|impl|type|unsafe)\b)")
-"""`default` as a name in Rust, which the grammar mistakes for the keyword."""
+"""Matches `default` as a name in Rust, which the grammar mistakes for the keyword."""
 _ATTRIBUTE = re.compile(
     rb"#\[[\w:]+(?:\((?:[^()\n]|\((?:[^()\n]|\([^()\n]*\))*\))*\))?\](?=(?:\s|//[^\n]*\n)*#\[)"
 )
-"""A Rust attribute before another one: the grammar allows only one before a parameter."""
+"""Matches a Rust attribute that another attribute follows.
+
+It is turned into a comment if the file does not parse, because the grammar allows only
+one attribute before a parameter.
+"""
 
 
 @lru_cache(maxsize=len(Grammar))

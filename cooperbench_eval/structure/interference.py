@@ -51,7 +51,7 @@ class _Statement:
 
     @property
     def _value_start(self) -> int:
-        """Where the value of an assignment starts, else 0."""
+        """The index at which the value of an assignment starts; 0 for other statements."""
         signs = [sign for sign in ASSIGNING if sign in self.words]
         if self.kind != "assignment" or not signs:
             return 0

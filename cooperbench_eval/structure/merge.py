@@ -41,7 +41,7 @@ class ChildEdit(NamedTuple):
 
 
 class AlignedVersion(NamedTuple):
-    """The children of a version, the places of the base's children among them, and the edits."""
+    """The children of a version, where the base's children are among them, and the edits."""
 
     children: Elements
     places: Sequence[int | None]
@@ -148,10 +148,10 @@ class TreeMerge:
         """Merge two versions of the children of a construct.
 
         Args:
-            base: The children that both started from.
-            ours: Our version.
-            theirs: Their version.
-            mode: How the children stand together.
+            base: The children in the base.
+            ours: The children in ours.
+            theirs: The children in theirs.
+            mode: The relation of the children to each other.
             kind: The kind of the construct.
 
         Raises:
@@ -213,7 +213,7 @@ class TreeMerge:
         return (self.merge(_without_names(mine), mine, other),)
 
     def _both(self, first: Elements, second: Elements, before: Elements, kind: str) -> Elements:
-        """Keep both insertions at one place, with whatever is in both only once."""
+        """Keep both insertions at one place; elements that occur in both are kept once."""
         there = {
             each.key: i for i, each in enumerate(first) if isinstance(each, Construct) and each.key
         }
@@ -241,7 +241,7 @@ class TreeMerge:
         return arranged
 
     def _in_order(self, ours: Elements, theirs: Elements) -> tuple[Elements, Elements]:
-        """Put an insertion that may leave the suite after one that does not."""
+        """Put the insertion last that is more likely to leave the suite (`return`, `break` …)."""
         mine, other = ordering.find_leaving(ours), ordering.find_leaving(theirs)
         if mine is other is ordering.Leaving.ALWAYS:
             raise DisagreementError("both sides leave the suite there")
@@ -299,7 +299,7 @@ def _without_names(construct: Construct) -> Construct:
 
 
 def _bracketed(*versions: Construct) -> tuple[Construct, ...]:
-    """Put the names of all imports in brackets if those of one version are."""
+    """If one version of an import has its names in brackets, put them in brackets in all."""
     groups = [each for version in versions for each in version.children if each.kind == "group"]
     if not groups or not isinstance(groups[0], Construct):
         return versions
@@ -351,7 +351,7 @@ def _spaced(
 
 
 def _spread(items: Elements, base: Construct, ours: Construct, theirs: Construct) -> Elements:
-    """Lay a list out as the side does that changed its layout."""
+    """Format a list like the side that changed its layout."""
     is_ended = _changed(*(_is_ended(each.children) for each in (base, ours, theirs)))
     spread = next((each for each in (ours, theirs) if _is_spread(each.children)), None)
     out = list(items)

@@ -101,7 +101,7 @@ class ConstructNamer:
         return (trait + b" for " if trait else b"") + self._text(node, "type")
 
     def _only(self, node: SyntaxNode) -> bytes:
-        """Name a declaration by the only thing that it declares."""
+        """Name a declaration of exactly one thing after that thing."""
         specs = self._named(node)
         return self._key(specs[0]) if len(specs) == 1 else b""
 
@@ -150,7 +150,7 @@ class ConstructNamer:
         return Description("assignment" if is_plain else "expression", self._text(node, "left"))
 
     def _call(self, node: SyntaxNode) -> Description:
-        """Name a call with a string and a function, such as a test in a suite."""
+        """Name a call that takes a string and a function, such as `test("adds", () => …)`."""
         arguments = node.child_by_field_name("arguments")
         given = self._named(arguments) if arguments else []
         takes_function = any(each.type in self._profile.functions for each in given[1:])

@@ -78,9 +78,10 @@ def _wrap(merger: Merger, base: Elements, ours: Elements, theirs: Elements) -> E
 
 
 def _suite_around(base: Elements, statements: Elements) -> Construct | None:
-    """Find the suite of a new statement that keeps most words of *base*.
+    """Find the suite, inside a new statement, that keeps the most words of *base*.
 
-    If two branches keep them, an edit would belong into both, so neither is returned.
+    If two branches both keep them, the edit would have to be made in both, so the result
+    is `None`.
     """
     total = sum(len(each.words()) for each in base)
     best, most = None, total * _LEAST_WRAPPED
@@ -123,9 +124,9 @@ def _replaced(element: Element, old: Construct, new: Construct) -> Element:
 
 
 def _return(merger: Merger, base: Elements, ours: Elements, theirs: Elements) -> Elements | None:
-    """Sides named the returned value and worked on it: do the work of one after the other.
+    """Combine two sides that turned `return value` into work on a named value.
 
-    The second side works on the value that the first would have returned. A side that
+    One side's work is done first, then the other side's work on its result. A side that
     may return early comes second.
     """
     if len(base) != 1 or base[0].kind != "return":
@@ -163,7 +164,7 @@ class _Return:
 
     @classmethod
     def of(cls, value: Construct, statements: Elements) -> "_Return | None":
-        """Match what a side made of `return value`; `None` if it does not match."""
+        """Match the statements into which a side turned `return value`, or return `None`."""
         if not statements:
             return None
         last = statements[-1]
@@ -184,7 +185,7 @@ class _Return:
         return any(map(may_leave, self.work))
 
     def then(self, other: "_Return", value: Construct) -> Elements:
-        """Do this work on *value*, and the other work on what this one returns."""
+        """Return statements for this side's work on *value*, then the other's on the result."""
         before = (*self.before, *other.before)
         if self.naming is None or other.naming is None:
             one = other if self.naming is None else self

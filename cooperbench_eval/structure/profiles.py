@@ -15,8 +15,8 @@ class Profile:
     """How the syntax trees of a language are read, by the names of grammar rules.
 
     Attributes:
-        modes: Constructs in brackets, with how their contents stand together.
-        groups: Bracketed constructs that are separate constructs wherever they stand.
+        modes: Constructs in brackets, with the relation of their contents.
+        groups: Bracketed constructs that are always separate constructs.
         words: Constructs that are one token, such as strings.
         comments: Comments.
         kinds: Statements, definitions and clauses, with their kinds in the vocabulary

@@ -103,7 +103,7 @@ def read_python(versions: Sequence[bytes]) -> list[Construct]:
 
 
 def _file(pieces: Iterable[Sequence[Element]]) -> Construct:
-    """Join pieces, and keep only the last of their end tokens."""
+    """Join the pieces of a file. Each one ends with an end token; only the last is kept."""
     children = list(chain.from_iterable(pieces))
     end = children[-1] if children and children[-1].kind == "end" else Token(b"", b"", "end")
     kept = [child for child in children if child.kind != "end"]
@@ -322,7 +322,11 @@ def _items(elements: Sequence[Element]) -> Iterator[Construct]:
 
 
 def _item(children: Sequence[Element], comma: bytes | None) -> Construct:
-    """Make an item; without a comma, comments at its end will follow the comma it may get."""
+    """Make an item of a list.
+
+    If it has no comma, the comments at its end become its `tail`, so that a comma that is
+    added later comes before them.
+    """
     kept, tail = split_tail(tuple(children)) if comma is None else (tuple(children), ())
     return Construct(kind="item", children=kept, key=_item_key(kept), comma=comma, tail=tail)
 

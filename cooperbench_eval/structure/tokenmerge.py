@@ -58,9 +58,9 @@ def merge_tokens(
     """Merge whole lines.
 
     Args:
-        base: What both started from.
-        ours: Our version.
-        theirs: Their version.
+        base: The lines of the base.
+        ours: The lines of ours.
+        theirs: The lines of theirs.
         max_tokens: The most tokens that a version may have.
         order: Which insertion comes first where both insert at one point.
         coalesce: Treat a few kept tokens between many changed ones as changed, because

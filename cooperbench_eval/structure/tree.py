@@ -65,7 +65,7 @@ class OrderError(DisagreementError):
 
 
 class Mode(Enum):
-    """How the children of a construct stand together."""
+    """The relation of a construct's children to each other."""
 
     SEQUENCE = auto()
     """In a fixed sequence, as in an expression; two insertions at one place conflict."""
@@ -121,7 +121,7 @@ class Construct:
 
     Attributes:
         kind: What it is, in a vocabulary that all languages share.
-        mode: How its children stand together.
+        mode: The relation of its children to each other.
         children: Constructs and tokens, in order.
         key: Its name among its siblings, such as a function's; empty if it has none.
         indent: How much deeper its children are indented than it is.
