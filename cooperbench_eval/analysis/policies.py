@@ -53,7 +53,6 @@ class PolicyVerdict:
 _UNDECIDED = PolicyVerdict(verdict=Verdict.NOT_RUN)
 _UNHANDLED = PolicyVerdict(verdict=Verdict.UNHANDLED)
 _MISSING = PolicyVerdict(verdict=Verdict.NOT_RUN, is_missing_input=True)
-_USABLE = frozenset({PatchStatus.APPLIED, PatchStatus.PARTIAL})
 
 
 def _as_names(given: str | Iterable[str]) -> tuple[str, ...]:
@@ -138,9 +137,9 @@ class Policy:
     def _without_a_side(self, feature1: FeatureFacts, feature2: FeatureFacts) -> PolicyVerdict:
         if self.skips_empty:
             for empty, other in ((feature1, feature2), (feature2, feature1)):
-                if empty.patch_status is PatchStatus.EMPTY and other.patch_status in _USABLE:
+                if empty.patch_status is PatchStatus.EMPTY and other.patch_status.is_usable:
                     return _alone(other, "alone")
-        if self.lead_alone and feature1.patch_status in _USABLE:
+        if self.lead_alone and feature1.patch_status.is_usable:
             return _alone(feature1, LEAD)
         return _MISSING
 

@@ -25,6 +25,11 @@ class PatchStatus(StrEnum):
     NOT_TRIED = "not_tried"
     """The pair was not evaluated, so this is not known."""
 
+    @property
+    def is_usable(self) -> bool:
+        """Whether the patch gives a side to merge."""
+        return self in {PatchStatus.APPLIED, PatchStatus.PARTIAL}
+
 
 class Rung(StrEnum):
     """How a hunk was placed, from strict to lenient."""

@@ -73,7 +73,7 @@ class PatchReport:
     @property
     def is_usable(self) -> bool:
         """Whether the patch gives a side that can be merged."""
-        return self.status in {PatchStatus.APPLIED, PatchStatus.PARTIAL}
+        return self.status.is_usable
 
 
 @frozen(kw_only=True)

@@ -1171,6 +1171,8 @@ class PatchStatus(StrEnum):
     FAILED = 'failed'
     NOT_TRIED = 'not_tried'
     PARTIAL = 'partial'
+    @property
+    def is_usable(self) -> bool: ...
 
 class PeerAgreement(ABC):
     def __init__(
