@@ -41,7 +41,7 @@ class PairBuilder:
     sandbox: Sandbox | None = None
 
     def in_image_of(self, task: Task) -> Self:
-        """Return a builder that runs tests in the image of *task*, if it runs any."""
+        """Return a builder that runs tests, if any, in the image of *task*."""
         runner = self.evaluator.runner
         if runner is None:
             return self
@@ -121,17 +121,16 @@ def evaluate(  # noqa: PLR0917 - the signature of the benchmark's planned comman
         logs_dir: The folder of `logs` or `cache`; by default `./logs` or
             `~/.cooperbench_cache`.
         run_name: The run, needed if several runs in today's log layout have the pair.
-        k: Which of the model's tries.
+        k: The number of the model's try.
         strategies: The merge strategies to try; their names must differ.
         runner: Runs the tests; by default a `TestRunner` with default options.
         run_tests: Whether to run the tests at all.
         in_image: Whether to run the tests in the task's own image, with the benchmark's
             script (`Task.image_suite`). *command*, *framework* and *env* are then
             ignored. The default sandbox uses the benchmark's image and has a network;
-            a *runner* that is passed must have a sandbox like those that
-            `ContainerSandbox.for_task` makes.
-        command: Runs the tests; if absent, it is looked up in the task's scripts.
-        framework: Reads the result of the tests.
+            a *runner* needs a sandbox like that of `ContainerSandbox.for_task`.
+        command: The command that runs the tests; by default the one in the task's scripts.
+        framework: The framework that writes the result of the tests.
         timeout_seconds: The deadline of one run. By default ten minutes, or half an
             hour in an image, where the script may install packages.
         env: Variables for the command; see `Task.suite`.
@@ -266,7 +265,7 @@ def _image_sandbox(task: Task, given: Sandbox | None) -> ContainerSandbox:
     # In another sandbox the script would find no patches, and report a result without them.
     if not isinstance(given, ContainerSandbox) or given.tree_at is None:
         raise DatasetError(
-            "needs a sandbox as `ContainerSandbox.for_task` makes it, with `in_image`; "
+            "needs a sandbox like that of `ContainerSandbox.for_task`, with `in_image`; "
             f"it has {given!r:.200}",
             "runner",
         )

@@ -56,7 +56,7 @@ class Task:
                     f"has no feature {feature!r}; it has {known}", str(self.directory)
                 )
         if len(set(features)) < len(features):
-            raise DatasetError("a pair is of two different features", str(features))
+            raise DatasetError("a pair needs two different features", str(features))
 
     def base_commit(self) -> str:
         """Return the commit that the task's Dockerfile checks out.
@@ -113,8 +113,8 @@ class Task:
 
         Args:
             feature: The feature's number.
-            command: Runs the tests; by default `test_command`.
-            framework: Reads the result.
+            command: The command that runs the tests; by default `test_command`.
+            framework: The framework that writes the result.
             timeout_seconds: The deadline of one run.
             env: Variables for the command. By default, `PYTHONPATH` is `src` and the
                 tree's root, since the package under test is not installed.

@@ -1,8 +1,8 @@
 """CooperBench's own evaluations, read so that they can be compared with ours.
 
-Every format of its versions is known: the `eval.json` of its runners, with and without
+The formats of all versions are supported: the `eval.json` of its runners, with and without
 counts, for merged, identical and solo patches and for errors, and the two JSON reports of
-the paper's pipeline. What a file does not say is `None`.
+the paper's pipeline. A fact that is not in the file is `None`.
 """
 
 import os
@@ -40,27 +40,25 @@ class PeerEval:
         task_id: The task's number.
         features: The features' numbers, as many as the agents worked on. The
             benchmark tests the first two.
-        setting: How the agents worked. The folders above the file and the agents'
-            record take precedence over the file, which calls a team `coop`; `None` if
-            none of them says it.
-        merge_status: Its word for the merge: `clean`, `conflicts`, `missing_input`,
-            `identical`, `union` or `error`; `None` if nothing was merged.
-        merge_strategy: Its word for what its tests saw: `naive`, `union`, `llm`,
-            `solo-agent1`, `skip-merge-identical`; `None` if it does not say.
-        apply_status: Its word for each agent's patch (`applied`, `skipped`,
-            `failed`, `unknown`), by `agent1`, `agent2` in the order of `features`.
-            Empty if it does not say.
+        setting: How the agents worked; `None` if unknown. The folders above the file and
+            the agents' record take precedence over the file, which calls a team `coop`.
+        merge_status: The file's word for the merge: `clean`, `conflicts`,
+            `missing_input`, `identical`, `union` or `error`; `None` if nothing was merged.
+        merge_strategy: The file's word for the merge that was tested: `naive`, `union`,
+            `llm`, `solo-agent1`, `skip-merge-identical`; `None` if the file has none.
+        apply_status: The file's word for each agent's patch (`applied`, `skipped`,
+            `failed`, `unknown`), by `agent1`, `agent2` in the order of `features`;
+            empty if the file has none.
         passed: Whether each feature's tests passed; `None` if they were not run, which
             the file calls failed.
-        passed_tests: How many of each feature's tests passed; `None` if it did not count.
-        failed_tests: How many of each feature's tests failed; `None` if it did not
-            count.
-        both_passed: Its verdict as written. The paper's reports have no such key; for
-            them it is whether one strategy's merge passed both, or `None` if none
-            was tested.
-        error: Why it has no answer; empty if it has one.
-        evaluated_at: The time as written, which is local and without a time zone. Empty
-            if there is none.
+        passed_tests: How many of each feature's tests passed; `None` if not counted.
+        failed_tests: How many of each feature's tests failed; `None` if not counted.
+        both_passed: The file's verdict. The paper's reports have no key for it; for them
+            it is whether one strategy's merge passed both features' tests, or `None` if
+            no merge was tested.
+        error: Why the evaluation has no answer; empty if it has one.
+        evaluated_at: The time as written, which is local and without a time zone; empty
+            if the file has none.
         path: The file.
     """
 
@@ -81,7 +79,7 @@ class PeerEval:
 
     @property
     def is_answer(self) -> bool:
-        """Whether it says anything about the patches: there is a verdict and no error."""
+        """Whether the evaluation has a verdict and no error."""
         return not self.error and self.both_passed is not None
 
 
@@ -90,9 +88,9 @@ class PeerRun:
     """The benchmark's own evaluations of one run.
 
     Attributes:
-        evals: Those that can be read, sorted by their paths.
-        unreadable: Why the others cannot be read, in the same order. The benchmark takes
-            such a file for an evaluation and does not try again.
+        evals: The readable evaluations, sorted by their paths.
+        unreadable: Why the other files cannot be read, also sorted by path. The benchmark
+            takes an unreadable file for an evaluation and does not try again.
     """
 
     evals: tuple[PeerEval, ...] = field(converter=tuple[PeerEval, ...])
@@ -126,8 +124,8 @@ def read_evals(logs_dir: str | os.PathLike[str], run_name: str) -> PeerRun:
 def read_eval(path: str | os.PathLike[str]) -> PeerEval:
     """Read one evaluation: an `eval.json`, or a report of the paper's pipeline.
 
-    Of the paper's reports, those about two features can be read: a merge report, or a
-    solo agent's test result.
+    Two kinds of the paper's reports can be read, those about two features: a merge report,
+    and a solo agent's test result.
 
     Raises:
         ReportError: The file cannot be read or is not an evaluation: it is cut off, not
@@ -158,7 +156,7 @@ _is_count = validators.ge(0)
 
 
 def _unless_null(word: str | None) -> str | None:
-    """Return *word*; one of the benchmark's scripts writes `null` as text."""
+    """Return *word*, or `None` for `null`, which one of the benchmark's scripts writes as text."""
     return None if word == "null" else word
 
 
@@ -281,7 +279,7 @@ class _Document:
         return numbers
 
     def evaluation(self, features: tuple[int, ...], **facts: Any) -> PeerEval:
-        """Return an evaluation; what the file does not say is unknown."""
+        """Return an evaluation; *facts* are what the file says."""
         unknown: dict[str, Any] = {
             "merge_status": None,
             "merge_strategy": None,
@@ -298,7 +296,7 @@ class _Document:
 
 
 def _of_runner(document: _Document, setting: Setting | None) -> PeerEval:
-    """Read what every runner since the paper's pipeline writes: `eval.json`."""
+    """Read an `eval.json`, which every runner since the paper's pipeline writes."""
     found = document.read(_RunnerFile)
     merge = found.merge or _Merge()
     if setting is None and document.values.get("setting") is not None:
@@ -340,8 +338,8 @@ def _tests(document: _Document, key: str, number: int) -> _Tests:
 def _paper_merge(document: _Document, setting: Setting | None) -> PeerEval:
     """Read a merge report of the paper's pipeline.
 
-    The pipeline tests naive first, then union, then the model's merge, each if the one
-    before did not pass. The result here is the first that passed both, or the last tested.
+    The pipeline tests naive first, then union, then the model's merge, until one passes.
+    The result here is the first merge that passed both, or the last one that was tested.
     """
     found = document.read(_PaperFile)
     sides = (found.features.feature1, found.features.feature2)
@@ -373,7 +371,6 @@ def _paper_merge(document: _Document, setting: Setting | None) -> PeerEval:
 
 
 def _paper_solo(document: _Document) -> PeerEval:
-    """Read a solo agent's test result of the paper's pipeline."""
     found = document.read(_SoloFile)
     features = document.features(found.feature1_id, found.feature2_id)
     passed = (found.feature1_test_passed, found.feature2_test_passed)
@@ -388,5 +385,5 @@ def _paper_solo(document: _Document) -> PeerEval:
 
 
 def _reason(error: str | None) -> str:
-    """Say why there is no answer: an exception without a message is an error, too."""
+    """Return why there is no answer; an exception without a message is an error, too."""
     return "" if error is None else error.strip() or _UNSAID

@@ -25,10 +25,10 @@ class PluginGroup(Generic[PluginT]):
 
     Attributes:
         group: The entry-point group.
-        is_plugin: Whether an object is a plug-in of this kind; it may raise anything.
-        needs: The attributes of such an object, for error messages.
-        errors: The errors for a name that no distribution registers, for one that several
-            register, and for an object that cannot be loaded or is of another kind.
+        is_plugin: Whether an object is a plug-in of this kind; the check may raise anything.
+        needs: The attributes of a plug-in of this kind, for error messages.
+        errors: The errors for a name that no distribution registers, for a name that
+            several register, and for an object that cannot be loaded or is of another kind.
     """
 
     group: str
@@ -62,7 +62,7 @@ class PluginGroup(Generic[PluginT]):
         return self._checked(plugin, name, origin)
 
     def accept(self, given: object) -> PluginT:
-        """Return *given* itself, or the plug-in registered under that name.
+        """Return *given* itself, or, if it is a name, the plug-in registered under it.
 
         Raises:
             UnknownPluginError: No distribution registers the name.

@@ -1,7 +1,7 @@
 """Plain JSON values as typed records, checked strictly: the adapter to cattrs.
 
-A value is taken as it is or refused. Unlike cattrs' own rules, nothing is converted: a
-number in quotation marks is not a number, and `None` is not a text.
+A value is accepted unchanged or refused. Unlike with cattrs' own rules, nothing is
+converted: a number in quotation marks is not a number, and `None` is not a text.
 """
 
 import datetime as dt
@@ -46,7 +46,7 @@ _Json = dict[str, Any]
 
 
 def make_converter(**options: Any) -> Converter:
-    """Return a converter that refuses what is not exactly of the expected type.
+    """Return a converter that refuses every value that is not exactly of the expected type.
 
     Args:
         options: More arguments for `cattrs.Converter`.
@@ -92,10 +92,10 @@ def structure(
         kind: The class of the record.
         problem: How the error begins.
         location: The file, for the error.
-        path: Where *data* stands in that file, for the error.
+        path: The JSON path of *data* in that file, for the error.
 
     Raises:
-        ReportError: The values do not fit. It says where, and what was expected.
+        ReportError: The values do not fit. The message says where, and what was expected.
     """
     try:
         return converter.structure(data, kind)
@@ -110,7 +110,7 @@ def _reason(exc: Exception, path: str = "$") -> str:
 
 
 def _problem(exc: BaseException, kind: type | None) -> str:
-    """Take the words of our hooks and validators; cattrs knows which fields are missing."""
+    """Return the message of our hooks and validators, or cattrs' own, as for missing fields."""
     return f"{exc!s:.200}" if isinstance(exc, ValueError) else format_exception(exc, kind)
 
 
@@ -219,7 +219,7 @@ def _is_all_defaults(kind: Any) -> bool:
 
 
 def _make_record_hook(kind: Any, converter: Converter) -> Callable[[object, object], Any]:
-    """Refuse anything but an object, also if every key may be missing."""
+    """Refuse anything but an object, even if every key may be missing."""
     load_object = converter.gen_structure_attrs_fromdict(kind)
 
     def load(value: object, _: object) -> Any:

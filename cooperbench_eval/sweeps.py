@@ -47,7 +47,7 @@ def gold_matrix(
     in_image: bool = False,
     **options: Unpack[BatchOptions],
 ) -> Iterator[MergeReport]:
-    """Evaluate every pair of a task's features by the dataset's own solutions.
+    """Evaluate every pair of a task's features with the dataset's own solutions.
 
     Each solution was written for its feature only, so two of them may conflict. Pass the
     reports to `summarize` as `gold=` to compare agents with them.
@@ -124,7 +124,8 @@ def evaluate_run(
         options: Passed on to `evaluate_many`: *executor*, *store*, *progress*, *on_error*.
 
     Raises:
-        DatasetError: The run, setting or subset does not exist, or has no such pair.
+        DatasetError: The run, setting or subset does not exist, or no pair matches the
+            arguments.
         BatchError: See `evaluate_many`, which raises other errors as well.
     """
     dataset = Dataset(dataset_dir)
@@ -141,7 +142,7 @@ def evaluate_run(
         and (listed is None or _id(pair).key in listed)
     ]
     if not found:
-        raise DatasetError("holds no such pair", run_name)
+        raise DatasetError("has no pair that matches the arguments", run_name)
     builder = PairBuilder(evaluator=evaluator or _with_tests(), suite_of=suite_of)
     run = _Run(dataset, repo_dirs)
     if not in_image:
@@ -172,7 +173,7 @@ def _listed(dataset: Dataset, subset: str) -> Iterator[PairKey]:
 
 @frozen
 class _Run:
-    """Makes the pairs of a run; a pair that cannot be made becomes a report of the failure."""
+    """Builds the pairs of a run; a pair that cannot be built becomes a report of the failure."""
 
     dataset: Dataset
     repo_dirs: _Folder | Mapping[str, _Folder] | None
@@ -186,8 +187,8 @@ class _Run:
         return evaluate_many(self.pairs(found, builder), evaluator=builder.evaluator, **options)
 
     def pairs(self, found: Sequence[RunPair], builder: PairBuilder) -> "_Counted":
-        """Return an iterable that makes each pair when it is needed."""
-        # The pairs of a task stand together, and share its base.
+        """Return an iterable that builds each pair when it is needed."""
+        # The pairs of a task follow each other, and share its base.
         base_of = lru_cache(maxsize=1)(partial(self._base, builder))
         return _Counted((self._pair(each, builder, base_of) for each in found), len(found))
 

@@ -520,7 +520,7 @@ def test_errors_name_what_is_missing_or_unknown(evaluate, change, error, words):
 )
 def test_an_images_script_needs_the_images_sandbox(evaluate, sandbox):
     """In another sandbox it finds no patches, and tests another tree."""
-    with pytest.raises(ce.DatasetError, match=r"runner: needs a sandbox as .*for_task"):
+    with pytest.raises(ce.DatasetError, match=r"runner: needs a sandbox like .*for_task"):
         evaluate(
             *("coop", "r_task", 0, 1, 2, "m", "gold"),
             runner=ce.TestRunner(sandbox=sandbox),

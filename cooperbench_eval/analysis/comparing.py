@@ -122,7 +122,6 @@ class Comparisons(Mapping[tuple[str, str], Comparison]):
         self._ranks = {name: rank for rank, name in enumerate(answers)}
 
     def __getitem__(self, two: tuple[str, str]) -> Comparison:
-        """Compare two strategies, which are named in the order of the answers."""
         if two not in self:
             raise KeyError(two)
         first, second = two
@@ -133,7 +132,6 @@ class Comparisons(Mapping[tuple[str, str], Comparison]):
         return comparison_of(ends, first, second, confidence=self._confidence)
 
     def __contains__(self, two: object) -> bool:
-        """Whether these are two strategies in their order."""
         match two:
             case (str() as first, str() as second):
                 ranks = self._ranks
@@ -141,13 +139,10 @@ class Comparisons(Mapping[tuple[str, str], Comparison]):
         return False
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
-        """Yield the names of every two strategies."""
         return combinations(self._answers, 2)
 
     def __len__(self) -> int:
-        """Return the number of comparisons."""
         return len(self._answers) * (len(self._answers) - 1) // 2
 
     def __repr__(self) -> str:
-        """Return the text of a dict with the same items."""
         return repr(dict(self))

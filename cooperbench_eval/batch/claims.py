@@ -28,7 +28,6 @@ class Claims:
     """The claims of one batch."""
 
     def __init__(self, directory: Path) -> None:
-        """Use lock files in *directory*."""
         self._directory = directory
         self._locks: dict[str, BaseFileLock] = {}
         self._held: Counter[str] = Counter()

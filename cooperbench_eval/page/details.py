@@ -83,7 +83,6 @@ def _feature(feature: FeatureReport) -> _Json:
 
 
 def _run(run: TestResult | None) -> _Json:
-    """Return how a run ended and which cases did not pass, without its output."""
     if run is None:
         return {"text": "not run", "passed": None}
     failed = [case for case in run.cases if case.status not in _FINE]

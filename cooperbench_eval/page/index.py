@@ -22,7 +22,6 @@ class Index:
         self._names: dict[str, int] = {}
 
     def __len__(self) -> int:
-        """The number of pairs."""
         return len(self._rows)
 
     def add(self, report: MergeReport, answers: Mapping[str, str]) -> None:

@@ -1,4 +1,4 @@
-"""Child processes: started under supervision, stopped in order, and nothing left of them.
+"""Child processes: started under supervision, and ended with all their descendants.
 
 Nothing is imported here: a sandbox, a worker and an awaited call need different modules.
 """

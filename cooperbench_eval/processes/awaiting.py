@@ -1,4 +1,4 @@
-"""Awaits a call in a process of its own."""
+"""Awaits a call that runs in a process of its own."""
 
 import asyncio
 import sys
@@ -23,32 +23,31 @@ async def await_in_process(
 ) -> _Value:
     """Call *fn* in a process of its own, and await its value.
 
-    A thread pickles, starts the process, waits for it and unpickles, so the event loop
-    is never blocked. No signal handler is installed, and no other child of the host is
-    waited for.
+    A thread pickles the call, starts the process, waits for it and unpickles the value, so
+    the event loop is never blocked. No signal handler is installed, and other children of
+    the host are not waited for.
 
-    A cancelled task first asks the process to stop, so that it can clean up, and kills
-    it after five seconds. `CancelledError` is raised when nothing is left of the process,
-    of the processes that it started and of its temporary files, even if the task is
-    cancelled again meanwhile. The process also dies with the host, and soon after the
-    loop is closed.
+    A cancelled task first asks the process to stop, so that the process can clean up, and
+    kills it after five seconds. `CancelledError` is raised once the process, all its
+    descendants and its temporary files are gone, even if the task is cancelled again in
+    the meantime. The process also dies with the host, and soon after the loop is closed.
 
     Args:
         fn: The function. It is pickled by name, or by value if the main module defines
             it. The process does not import the main module, so scripts need no guard.
-        args: Pickled, as is the value.
-        kwargs: As *args*.
+        args: Its arguments; they are pickled, and so is the value.
+        kwargs: Its arguments by name.
 
     Raises:
-        WorkerError: There is no value: the process could not be started or died, a value
-            cannot be pickled, no asyncio loop is running, or *fn* raised an exception
-            that is not an `Exception`, such as `SystemExit`.
-        Exception: What *fn* raised, with its traceback there as a note.
+        WorkerError: The process could not be started or died, a value cannot be pickled,
+            no asyncio loop is running, or *fn* raised something that is not an
+            `Exception`, such as `SystemExit`.
+        Exception: The exception that *fn* raised, with the process's traceback as a note.
     """
     try:
         loop = asyncio.get_running_loop()
     except RuntimeError as exc:
-        raise WorkerError("this is awaited in an asyncio event loop, and none runs here") from exc
+        raise WorkerError("no asyncio event loop is running; await this call inside one") from exc
     supervision = Supervision(is_abandoned=loop.is_closed)
     outcome: Future[_Value] = Future()
     done = loop.create_future()
@@ -85,7 +84,7 @@ def _finish(done: "asyncio.Future[None]") -> None:
 
 
 async def _finished(done: "asyncio.Future[None]") -> None:
-    """Wait for *done*, even if the task is cancelled again meanwhile."""
+    """Wait for *done*, even if the task is cancelled again in the meantime."""
     with _shielded():
         while not done.done():
             with suppress(asyncio.CancelledError):

@@ -21,7 +21,7 @@ from cooperbench_eval.processes.worker import REPLY, read_reply, worker_command,
 __all__ = ["call_in_process"]
 
 _GRACE_SECONDS: Final = 5.0
-"""How long a process may clean up after it was stopped, or go on after its reply."""
+"""How long a process may take to clean up after a stop, or to end after its reply."""
 _NOTHING: Final[Mapping[str, str]] = {}
 
 
@@ -35,13 +35,13 @@ def call_in_process(
     timeout_seconds: float = math.inf,
     output_limit: int | None = None,
 ) -> Any:
-    """Return what *fn* returns in a process of its own, when none of its processes is left.
+    """Call *fn* in a process of its own, and return its value once all its processes are gone.
 
     Args:
         fn: The function. It is pickled by name, or by value if the main module defines it.
         args: Its arguments.
         kwargs: Its arguments by name.
-        supervision: Can stop the call from another thread.
+        supervision: The supervision to use, with which another thread can stop the call.
         env: Variables to set in addition to those of this process.
         timeout_seconds: The deadline, from the start of the process.
         output_limit: As in `SupervisedCommand`.

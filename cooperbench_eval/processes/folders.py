@@ -1,4 +1,4 @@
-"""Removes folders, whatever is in them; run as a script, it removes the one that is named."""
+"""Removes folders, whatever they contain. As a script, it removes the folder in its argument."""
 
 import shutil
 import subprocess
@@ -22,7 +22,7 @@ def temporary_folder() -> Iterator[Path]:
 
 
 def remove(directory: Path) -> None:
-    """Remove a tree, even one in which tests took away their own permissions."""
+    """Remove a tree, even if tests removed the permissions of folders in it."""
     with suppress(OSError, RecursionError):
         shutil.rmtree(directory)
         return

@@ -27,7 +27,7 @@ def dumps(value: object) -> bytes:
         data = plain_dumps(value)
     except PICKLING_FAILS:
         data = b"__main__"
-    # The word may also be text of a patch; cloudpickle does no harm then.
+    # The word may also occur in the text of a patch; then cloudpickle does no harm.
     if b"__main__" not in data:
         return data
     import cloudpickle  # noqa: PLC0415 - rarely needed

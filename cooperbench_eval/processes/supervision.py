@@ -52,14 +52,14 @@ class SupervisedCommand:
 
     Attributes:
         command: The program and its arguments.
-        folder: Where it starts.
+        folder: The directory that it starts in.
         env: Its whole environment.
         timeout_seconds: Its deadline, from its start.
         grace_seconds: How long it may go on after SIGTERM asked it to stop; 0 kills it
             at once.
         limits: Resource limits, as `resource.setrlimit` takes them.
-        memory_bytes: How much memory all its processes may hold together, 0 for any amount.
-        processes: How many processes it may have, 0 for any number.
+        memory_bytes: How much memory all its processes may hold together; 0 for no limit.
+        processes: How many processes it may have; 0 for no limit.
         output_limit: How many bytes of its output to keep at each end; `None` lets it
             write to the standard streams of this process.
         marks: Directories by which its processes are recognized if the supervisor dies.
@@ -132,9 +132,9 @@ class CommandEnd:
         seconds: How long it took, if it was started.
         exit_code: Its exit status if it ended, negative for a signal.
         oom_kills: If it ended, how many processes of the machine the kernel killed
-            meanwhile because memory ran out.
-        error_number: If the system refused to start it, the number of the error.
-        problem: If it was refused, the error in words.
+            during its run because memory ran out.
+        error_number: If the system could not start it, the number of the error.
+        problem: If it could not be started, the error in words.
         output: Its output, cut in the middle if it is long.
     """
 
@@ -176,7 +176,7 @@ class Supervision:
                     self._link.send(b"x", _NO_SIGNAL | socket.MSG_DONTWAIT)
 
     def run(self, command: SupervisedCommand) -> CommandEnd:
-        """Run *command*; return when none of its processes is left.
+        """Run *command*; return once all its processes are gone.
 
         Raises:
             SandboxError: The supervisor cannot be started, or failed.
@@ -279,7 +279,7 @@ def _drain_rest(fd: int, capture: Capture) -> None:
 def above_standard(fd: int) -> int:
     """Return *fd*, duplicated above 2 if it has the number of a closed standard stream.
 
-    Such a number means something else to a program that inherits it.
+    A program that inherits it would otherwise take it for the standard stream.
     """
     if fd > 2:  # noqa: PLR2004 - standard error
         return fd
@@ -317,7 +317,7 @@ def _start_supervisor(
 
 
 def _end_supervisor(process: subprocess.Popen[bytes], grace_seconds: float) -> int:
-    """Wait for a supervisor whose socket is closed, which makes it end its command."""
+    """Wait for a supervisor, which ends its command because its socket is closed."""
     try:
         return process.wait(_STOP_SECONDS + grace_seconds)
     except subprocess.TimeoutExpired:
@@ -329,7 +329,7 @@ def _read_end(data: bytes, command: SupervisedCommand) -> CommandEnd | None:
     first, _, report = data.partition(b"\n")
     if first != b"starting":
         raise _without_supervisor("it ended at once", command)
-    # A command without isolation can write to the report; ignore what makes no sense.
+    # A command without isolation can write to the report; ignore lines that make no sense.
     with suppress(ValueError):
         match report.split(b" ", 1):
             case [b"exit", rest]:
@@ -363,9 +363,10 @@ def _seconds(taken: bytes) -> float:
 def kill_strays(*directories: Path) -> None:
     """Kill every process whose working directory or environment is below *directories*.
 
-    Needed only if the supervisor, which knows its descendants, has died. Only the
-    environment at a process's start can be read, so a process that changed both is
-    missed. Does nothing on systems without `/proc`.
+    Needed only if the supervisor, which knows its descendants, has died. Only a process's
+    initial environment can be read, so this misses a process that was started without the
+    directories in its environment and has left them. Does nothing on systems without
+    `/proc`.
     """
     marks = tuple(os.fsencode(each) for each in directories)
     enough = time.monotonic() + _STRAY_SECONDS

@@ -1,15 +1,15 @@
 """Runs one command, and ends every process that the command started.
 
-A script of its own; `supervision.py` starts one for each command.
+A separate script; `supervision.py` starts one for each command.
 
 Standard input is a socket. It brings the order, and stays open for as long as the
 host lives. A byte after the order, or the end of the stream, asks to stop the
-command. The file descriptor named by the first argument receives the report. Its
-first line is `starting`; nothing of the command has run before it is written. The
-second line is one of
+command. The report goes to the file descriptor in the first argument. Its first
+line is `starting`, and is written before the command starts. The second line is
+one of
 
-    exit STATUS SECONDS KILLS   the command ended; meanwhile the kernel killed KILLS
-                                processes of the machine because memory ran out
+    exit STATUS SECONDS KILLS   the command ended; during its run the kernel killed
+                                KILLS processes of the machine because memory ran out
     timeout SECONDS             the deadline passed, or the host asked to stop
     memory SECONDS              its processes together held more memory than allowed
     processes SECONDS           it had more processes than allowed
@@ -55,7 +55,7 @@ _LONGEST_LOOK_SECONDS = 0.5
 _REAP_SECONDS = 0.1
 _DYING_SHARE = 2
 _EASY_SECONDS = 0.3
-"""How long it usually takes at most to kill all descendants."""
+"""Killing all descendants rarely takes longer than this."""
 _SPARE_PROCESSES = 4096
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
@@ -63,7 +63,7 @@ _libc = ctypes.CDLL(None)
 
 
 class Order:
-    """What the host asks for; `SupervisedCommand` explains the fields."""
+    """The host's request; `SupervisedCommand` explains the fields."""
 
     host: int
     command: list[str]
@@ -96,7 +96,7 @@ def main() -> None:
     except BrokenPipeError:  # the host has died
         pass
     if order.temporary and os.getppid() != order.host:
-        # Nothing else is left to do, so this process becomes the one that removes it.
+        # Nothing else is left to do, so this process becomes the script that removes the folder.
         script = os.path.join(os.path.dirname(__file__), "folders.py")  # noqa: PTH118, PTH120
         os.execv(sys.executable, [sys.executable, "-I", "-S", script, order.temporary])  # noqa: S606
 
@@ -133,13 +133,13 @@ def _run(order: Order) -> bytes:
 
 
 def _raise_priority(*, undo: bool = False) -> None:
-    """Prefer this process to others, so that thousands of them do not keep it from looking.
+    """Raise this process's priority, so that it runs even beside thousands of busy processes.
 
     A supervisor that mostly sleeps can keep high priority at no cost. One that is busy
     killing cannot, so it gives the priority up first. Does nothing without permission.
     """
     try:
-        # The processes that it starts get ordinary priority.
+        # The processes that this one starts get ordinary priority.
         policy = os.SCHED_OTHER if undo else os.SCHED_RR | os.SCHED_RESET_ON_FORK
         os.sched_setscheduler(0, policy, os.sched_param(0 if undo else 1))
     except (AttributeError, OSError):  # another system, or not permitted
@@ -228,7 +228,7 @@ def die_with_parent() -> None:
 
 
 def _leave_keyring() -> None:
-    """Join a new session keyring: neither a namespace nor a session gives up the old one.
+    """Join a new session keyring; a new namespace or session would keep the old one.
 
     A machine whose system call number is unknown here keeps the old keyring.
     """
@@ -239,9 +239,9 @@ def _leave_keyring() -> None:
 
 
 def _wait(child: int, order: Order, started: float) -> int | bytes:
-    """Wait for *child*; return its raw status, or the report's word for why it must end.
+    """Wait for *child*; return its raw status, or the report's word if it must be killed.
 
-    A child that has a grace period is asked to stop first, and may end by itself.
+    A child with a grace period is first asked to stop, and may then end by itself.
     """
     poller, wake = _poller(child)
     deadline = started + order.timeout_seconds
@@ -271,7 +271,7 @@ def _wait(child: int, order: Order, started: float) -> int | bytes:
 
 
 def _poller(child: int) -> tuple[select.poll, float]:
-    """Watch standard input and *child*; return also how often to look at *child* anyway."""
+    """Return a poll object for standard input and *child*, and how often to check *child*."""
     poller = select.poll()
     poller.register(0, select.POLLIN)
     if hasattr(os, "pidfd_open"):
@@ -367,7 +367,7 @@ def reap(child: int) -> tuple[int | None, bool]:
 
 
 def _end_descendants(child: int, order: Order) -> None:
-    """Kill all descendants, after those that the order spares had their time."""
+    """Kill all descendants, but first give those that the order spares time to end."""
     enough = time.monotonic() + _SPARED_SECONDS
     while order.spared:
         kill_descendants(child, order.spared)
@@ -381,7 +381,7 @@ def kill_descendants(child: int, spared: bytes = b"") -> None:
     """Kill descendants until none is left, or until it is clear that some do not die.
 
     A setuid program, for example, cannot be killed. Orphans become children of this
-    process, so a process without children has no descendants either.
+    process, so once it has no children, it has no descendants either.
 
     Args:
         child: Leads a process group, which is killed in one call.
@@ -405,7 +405,7 @@ def kill_descendants(child: int, spared: bytes = b"") -> None:
             kill(-group)
             kill(pid)
         if killed.issuperset(pid for pid, *_ in found):
-            # Dying needs a processor, which may be the one in use here.
+            # A dying process needs a processor, and may have to wait for this one.
             time.sleep(_DYING_SHARE * (time.monotonic() - started - seconds))
         killed.update(pid for pid, *_ in found)
 

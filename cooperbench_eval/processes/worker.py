@@ -1,4 +1,4 @@
-"""A process that makes one call, and the files by which it exchanges call and reply.
+"""A process that makes one call, and the files that carry the call and its reply.
 
 `write_call` writes the call into a folder, the process that `worker_command` names makes
 it, and `read_reply` reads the result. A reply is either complete or missing.
@@ -53,7 +53,7 @@ class Reply:
     traceback: str = ""
 
     def value(self) -> Any:
-        """Return the value, or raise what the call raised.
+        """Return the value, or raise the exception that the call raised.
 
         Raises:
             WorkerError: The value or the exception cannot be rebuilt here.
@@ -108,7 +108,7 @@ def read_reply(folder: Path) -> Reply | None:
 
 
 def serve(call: bytes, folder: str) -> None:
-    """Make a pickled call, and write the reply to *folder*: the worker's side."""
+    """In the worker: make a pickled call, and write the reply to *folder*."""
     stop_on_sigterm()
     try:
         data = pickle.dumps(_answer(call))
@@ -144,7 +144,7 @@ def _answer(call: bytes) -> Reply:
 
 def _raised(exc: BaseException) -> Reply:
     data = None
-    with suppress(Exception):  # the words remain
+    with suppress(Exception):  # if it cannot be pickled, only its text is sent
         data = dumps(exc)
     return Reply(
         data=data,

@@ -62,7 +62,7 @@ class RunFolder:
     Attributes:
         directory: The folder.
         run: The folder of its run.
-        setting: How the agents worked, if the folders or the agents' record say so.
+        setting: How the agents worked, if the folders or the agents' record name it.
         repo_name: The repository's folder in the dataset.
         task_id: The task's number.
         features: The features' numbers in the order of the name: two or more,
@@ -105,15 +105,16 @@ def discover_run(logs_dir: str | os.PathLike[str], run_name: str) -> Iterator[Ru
 
     Without that folder, the setting comes from the agents' record. If the record is
     missing, the setting is `solo` if there is a `solo.patch`, and `coop` otherwise.
-    Folders with other names than pairs have are skipped, and so are folders with neither
-    a record nor a patch.
+    Folders that are not named like a pair are skipped, and so are folders with neither a
+    record nor a patch.
 
     Args:
         logs_dir: The folder of all runs.
         run_name: The run's folder in it.
 
     Returns:
-        The pairs by setting, repository, task and features, numbers as numbers.
+        The pairs, sorted by setting, repository, task and features; numbers are compared
+        as numbers.
 
     Raises:
         DatasetError: The run does not exist, has no pair, or has a folder that cannot be
@@ -155,8 +156,8 @@ def run_folders(logs_dir: str | os.PathLike[str], run_name: str) -> tuple[RunFol
 def setting_of(directory: Path) -> Setting | None:
     """Return how the agents of a pair worked, from the folders above it or their record.
 
-    A folder that is named after a setting but holds the run's own record is a run of that
-    name, not the folder of a setting.
+    A folder that is named after a setting but holds a run's record is the folder of a run
+    with that name, not of a setting.
     """
     above = directory.absolute().parents
     if len(above) > 2 and above[2].name in _SETTINGS:  # noqa: PLR2004 - task, repository, setting

@@ -28,7 +28,7 @@ def find_patches(
 ) -> tuple[Patch, Patch]:
     """Read the patches of a pair, in the order of *numbers*.
 
-    In `solo` both are the same patch. A file that cannot be parsed gives a patch that
+    In `solo`, the two patches are the same. A file that cannot be parsed gives a patch that
     fails to apply.
 
     Raises:

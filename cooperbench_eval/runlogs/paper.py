@@ -43,8 +43,8 @@ def hub_files(wanted: Wanted) -> tuple[Path, Path]:
 def paper_files(root: Path, wanted: Wanted) -> tuple[Path, Path] | None:
     """Find the two files; `None` if the pair has no folder in this layout.
 
-    Both files have the same model name: that of the wanted model, or the only name of a
-    model family that fits it.
+    Both files have the same model name: that of the wanted model, or the only matching
+    name of a model family.
     """
     task = root / wanted.setting.value / wanted.repo_name / f"task{wanted.task_id}"
     found = [_files_by_model(task, wanted, number) for number in wanted.features]
@@ -107,7 +107,7 @@ def _one_model(names: Iterable[str], wanted: Wanted, task: Path) -> str:
 def _is_family(name: str, plain: str) -> bool:
     """Whether a model's plain name has every word of *name*, and no letters after a version.
 
-    `gpt5` stands for `gpt-5-2025-08-07`, but not for `gpt-5-mini`.
+    So `gpt5` matches `gpt-5-2025-08-07`, but not `gpt-5-mini`.
     """
     words = [letters(word) for word in name.split("_") if letters(word)]
     return bool(words) and all(

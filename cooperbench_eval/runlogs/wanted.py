@@ -1,4 +1,4 @@
-"""What `find_patches` looks for, and how the names of models are compared."""
+"""The request of `find_patches`, and the comparison of model names."""
 
 import re
 
@@ -19,11 +19,11 @@ class Wanted(PairId):
 
     @property
     def orders(self) -> tuple[tuple[int, int], ...]:
-        """The orders of the features that folders may have; the benchmark sorts them."""
+        """The orders in which folder names may list the features; the benchmark sorts them."""
         low, high = sorted(self.features)
         return (low, high), (high, low)
 
 
 def letters(name: str) -> str:
-    """Return *name* in lower case and without punctuation, in which spellings differ."""
+    """Return *name* in lower case and without punctuation, because spellings differ in these."""
     return re.sub(r"[^a-z0-9]", "", name.lower())

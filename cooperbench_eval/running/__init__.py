@@ -1,8 +1,8 @@
 """Runs tests on a merged tree and reads their results.
 
 `TestRunner` writes the tree to disk, has a `Sandbox` run a `TestSuite`'s command on it,
-and reads the framework's own result file. The command's output, which any code can
-write to, is read only if the framework writes no file.
+and reads the framework's own result file. If the framework writes no file, the command's
+output is read, although any code can write to it.
 """
 
 from cooperbench_eval.running.cache import ResultCache

@@ -1,4 +1,4 @@
-"""Keeps results of test runs by what they depend on, so that nothing runs twice."""
+"""Keeps results of test runs by their inputs, so that no run is repeated."""
 
 import hashlib
 import json
@@ -22,7 +22,7 @@ from cooperbench_eval.models import TestCase, TestResult
 __all__ = ["ResultCache", "key_of"]
 
 _VERSION = 2
-"""Raised when a key or a row gets a new meaning; rows of other versions are not found."""
+"""Incremented when a key or a row gets a new meaning; rows of other versions are not found."""
 _BUSY_SECONDS = 60.0
 _PAUSE_SECONDS = 0.01
 _MEMORY_LIMIT = 256 << 20
@@ -45,7 +45,11 @@ class _Memory:
         self.start()
 
     def start(self) -> None:
-        """Start empty; also after a fork, since the thread that held the lock is gone."""
+        """Reset to empty.
+
+        Also used in a forked child, where the lock may be held by a thread that does not
+        exist there.
+        """
         self.owner = os.getpid()
         self.lock = threading.Lock()
         self.rows: OrderedDict[str, bytes] = OrderedDict()
@@ -87,9 +91,9 @@ class ResultCache:
     from the file; delete it to start again.
 
     Attributes:
-        path: The file, made with its folder when first used. `None` keeps the results in
-            memory, packed, as long as this object lives: the 256 MiB that were used
-            last. A cache in memory is empty after unpickling.
+        path: The file; it and its folder are created when first used. With `None`, the
+            results that were used last are kept in memory, packed, up to 256 MiB and as
+            long as this object lives. A cache in memory is empty after unpickling.
 
     Example:
         >>> cache = ResultCache()

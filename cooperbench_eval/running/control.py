@@ -1,7 +1,7 @@
 """Finds changed files that control a test run, and restores the base's version of them.
 
-The author of `conftest.py` decides the verdict. The benchmark's tests patch may do so,
-since it is applied afterwards; an agent may not.
+The author of `conftest.py` can decide the verdict. The benchmark's tests patch may do so,
+and is applied afterwards; an agent may not.
 """
 
 import configparser
@@ -32,7 +32,7 @@ class ControlFiles(StrEnum):
     RESTORE = "restore"
     """Run with the base's version of them."""
     KEEP = "keep"
-    """Run with them as they are, and trust their authors."""
+    """Run with the changed files, and trust their authors."""
 
 
 def put_back(
@@ -45,13 +45,13 @@ def put_back(
 ) -> tuple[Changes, tuple[str, ...]]:
     """Remove from *changes* every file that controls a test run.
 
-    These are:
+    The removed files are:
 
     - the files that `classify_path` calls runner control;
     - files with other contents too (`pyproject.toml`, `package.json`, `Cargo.toml` …), if
       a part about tests is changed;
-    - new modules that would be imported in place of the standard library's, an installed
-      package's or a test's;
+    - new modules that would be imported in place of a module of the standard library, of
+      an installed package or of the tests;
     - scripts that *words* name, directly or through the scripts of `package.json`.
 
     Args:
@@ -179,7 +179,7 @@ _FRAMEWORKS = frozenset(
 
 
 def _shadows(path: str, base: Snapshot, roots: set[PurePosixPath]) -> bool:
-    """Whether *path* belongs to a new module that hides one which every run needs."""
+    """Whether *path* belongs to a new module that hides a standard or installed module."""
     pure = PurePosixPath(path)
     if pure.suffix not in _MODULE_SUFFIXES:
         return False

@@ -42,13 +42,13 @@ class TestRunner:
     Attributes:
         sandbox: Where the command runs, as an object or by name. By default this is
             bubblewrap if it works here, and the local sandbox if not.
-        cache: Keeps results by what they depend on: in memory by default, or in a file
-            if a path is given. `None` runs everything again.
+        cache: Keeps results of earlier runs: in memory by default, or in a file if a path
+            is given. With `None`, every run is repeated.
         control_files: What to do with changed files that control test runs.
         require_new_tests: Whether the tests that the suite's patch adds must be
             among those that ran.
         repeats: How often to run each suite.
-        repeat_policy: How many of the repeats have to pass.
+        repeat_policy: How many of the repeats must pass.
         retries: How often to retry if the sandbox itself fails.
 
     Example:
@@ -77,13 +77,13 @@ class TestRunner:
 
         A run passed if a case passed, none failed, the exit status agrees, and every
         required test ran. It is inconclusive, with a reason, if these contradict each
-        other or the result cannot be read: an early `os._exit(0)` is not a pass. No files
-        are left over, and no processes if the sandbox can prevent it. A result that is in
-        the cache is returned without a run.
+        other or the result cannot be read: an early `os._exit(0)` is not a pass. The run
+        leaves no files, and no processes if the sandbox can prevent it. A cached result is
+        returned without a run.
 
         Raises:
-            TestRunError: The command does not exist, if the sandbox can tell before it
-                runs; or the cache cannot be used.
+            TestRunError: The sandbox noticed before the run that the command does not
+                exist, or the cache cannot be used.
             RepositoryError: The tree cannot be read.
         """
         restored: tuple[str, ...] = ()
@@ -146,7 +146,7 @@ class TestRunner:
         )
 
     def _retry(self, call: Callable[[], _Value]) -> _Value:
-        """Call the sandbox, again if it fails; its last failure is raised."""
+        """Call the sandbox, and retry if it fails; the last failure is raised."""
         for number in range(self.retries):
             with suppress(SandboxError):
                 return call()

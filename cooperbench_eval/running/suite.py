@@ -22,10 +22,10 @@ class Delivery(StrEnum):
     """How a suite's command gets the files that it tests."""
 
     TREE = "tree"
-    """It starts in the finished tree."""
+    """The command starts in the finished tree."""
     PATCHES = "patches"
-    """It has the base already, as in a benchmark's image. It starts in a folder with
-    `feature.patch` and `tests.patch`, and applies these itself."""
+    """The base is in the sandbox already, as in a benchmark's image. The command starts in a
+    folder with `feature.patch` and `tests.patch`, and applies these itself."""
 
 
 def _as_command(parts: Iterable[str]) -> tuple[str, ...]:
@@ -67,7 +67,7 @@ class TestSuite:
         delivery: How the command gets the files.
         required: Ids of the test cases that must be among those that ran, as the
             framework's reader returns them; a parametrised test is named without its
-            parameters. `None` to find them in what the tests patch adds.
+            parameters. With `None`, they are found among the tests that the patch adds.
         env: Variables for the command. If a name ends with `PATH`, each relative part of
             the value is resolved against the root of the tree, and empty parts are
             dropped.

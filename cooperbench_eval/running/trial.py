@@ -75,7 +75,7 @@ class Trial:
 
     @cached_property
     def new_tests(self) -> tuple[NewTests, ...]:
-        """The tests that the suite's patch brings to the tree, then those it brings to the base.
+        """The tests that the suite's patch adds to the tree, then those it adds to the base.
 
         The base holds only the benchmark's own work, so an agent's changes to the
         tree cannot hide a test there.
@@ -138,8 +138,8 @@ def run_once(trial: Trial, sandbox: Sandbox, work_trees: WorkTrees) -> TestResul
         except TestRunError as exc:
             if isinstance(exc, SandboxError):
                 raise
-            # A missing program is the caller's mistake; a script that a patch removed
-            # is the patch's.
+            # If a program is missing, the caller made a mistake; if a patch removed a
+            # script, the patch did.
             if not _has_new_program(trial):
                 raise
             result = TestResult(status=TestStatus.SETUP_FAILED, reason=str(exc))
@@ -212,7 +212,7 @@ def _idle_patch(tree: Snapshot) -> bytes:
 
 
 def _with_setup(launch: Launch, suite: TestSuite, scratch: Path) -> Launch:
-    """Run the set-up's commands before the launch; the first that fails writes a mark."""
+    """Run the set-up's commands before the launch; one that fails writes a mark."""
     if not suite.setup:
         return launch
     steps = (
@@ -225,7 +225,7 @@ def _with_setup(launch: Launch, suite: TestSuite, scratch: Path) -> Launch:
 
 
 def _setup_failure(suite: TestSuite, scratch: Path) -> str:
-    """Return which command of the set-up failed; empty if none did."""
+    """Return which command of the set-up failed, and how; empty if none did."""
     try:
         number, status = map(int, read_result_file(scratch / _SETUP_MARK).split())
         command = shlex.join(suite.setup[number])

@@ -23,7 +23,7 @@ SOURCES = frozenset(
     {".py", ".go", ".rs", ".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts"}
 )
 """Suffixes of files that may hold tests."""
-# What a test's file contains if the test may end this way.
+# A test may end with this status if its file contains the pattern.
 _EXCUSES = {
     TestCaseStatus.SKIPPED: re.compile(rb"skip", re.IGNORECASE),
     TestCaseStatus.XFAILED: re.compile(rb"xfail|expected_?failure|todo", re.IGNORECASE),
@@ -56,8 +56,8 @@ def require_tests(
     Args:
         result: The result of a run that passed.
         reader: The reader of its framework.
-        new: The tests that the tests patch brings to each tree that it was applied to;
-            the tested tree comes first.
+        new: The tests that the tests patch adds to each tree that it was applied to; the
+            tested tree comes first.
         required: The tests that the suite requires; `None` for those in *new*.
     """
     missing = _missing(result.cases, reader, new, required)
@@ -77,12 +77,12 @@ def _verdict(cases: tuple[TestCase, ...], exit_code: int, reader: Reader) -> tup
     if bad:
         if exit_code:
             return TestStatus.FAILED, ""
-        return TestStatus.INCONCLUSIVE, f"cases that failed: {bad}; yet {ending}"
+        return TestStatus.INCONCLUSIVE, f"cases that failed: {bad}, but {ending}"
     if not passed and exit_code in reader.no_test_codes:
         found = ", ".join(f"{count} {status}" for status, count in sorted(counts.items()))
         return TestStatus.NO_TESTS, f"no case ran that counts ({found or 'none was found'})"
     if exit_code:
-        return TestStatus.INCONCLUSIVE, f"no case failed; yet {ending}"
+        return TestStatus.INCONCLUSIVE, f"no case failed, but {ending}"
     return TestStatus.PASSED, ""
 
 
@@ -107,8 +107,8 @@ def _missing(
 def _counts(case: TestCase, name: str, new: NewTests) -> bool:
     """Whether a case that covers a required test shows that the test ran.
 
-    A case that was skipped, or that failed as expected, does so only if the benchmark's
-    own files provide for it: the test's file, or a `conftest.py` above it.
+    A case that was skipped, or that failed as expected, counts only if the benchmark's own
+    files provide for it: the test's file, or a `conftest.py` above it.
     """
     excuse = _EXCUSES.get(case.status)
     if excuse is None:

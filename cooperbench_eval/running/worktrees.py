@@ -1,8 +1,8 @@
-"""Working trees on disk. To prepare one costs only what differs from its base.
+"""Working trees on disk. The cost of one depends only on how much it differs from its base.
 
-A base is written to disk once and kept. A run gets it with the run's changes applied.
-Afterwards everything that the run did is undone, which the stamp of each file shows.
-So no run sees what another one left, and no file is written twice.
+A base is written to disk once and kept. For a run, its changes are applied to that
+directory; afterwards, the files whose stamps changed are restored. So no run sees what
+another one left, and unchanged files are not written again.
 """
 
 import os
@@ -26,8 +26,8 @@ _KEPT = 4
 _Stamp = tuple[int, int, int, int]
 """Inode, time of its last change, size, mode.
 
-A program cannot set that time back without setting the clock, which a sandbox forbids.
-So a file that was changed, and then given its old times again, is still detected.
+A program cannot set the time of the last change without setting the clock, which a sandbox
+forbids. So a change is detected even if the file's other times were set back.
 """
 
 
@@ -41,7 +41,7 @@ class WorkTrees:
     def __init__(self) -> None:
         self.start()
         if hasattr(os, "register_at_fork"):
-            # In a child, a thread that does not exist there may hold the lock.
+            # In a forked child, the lock may be held by a thread that does not exist there.
             os.register_at_fork(after_in_child=partial(_start_anew, weakref.ref(self)))
 
     def start(self) -> None:
@@ -55,7 +55,7 @@ class WorkTrees:
 
     @contextmanager
     def lend(self, base: Snapshot, tree: Snapshot) -> Iterator[Path]:
-        """Write *tree* to a directory and lend that while the context lasts.
+        """Write *tree* to a directory, and lend the directory while the context lasts.
 
         Args:
             base: A tree from which *tree* differs little; it is kept on disk.

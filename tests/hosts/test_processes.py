@@ -388,7 +388,7 @@ def test_a_loop_that_is_closed_ends_its_processes(word, mark, temporary, monkeyp
 
 def test_without_an_asyncio_loop_there_is_a_clear_error():
     """This is the case under trio, which runs coroutines in its own way."""
-    with pytest.raises(WorkerError, match="asyncio event loop, and none runs here"):
+    with pytest.raises(WorkerError, match="no asyncio event loop is running"):
         await_in_process(os.getpid).send(None)
 
 

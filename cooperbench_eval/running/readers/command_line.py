@@ -10,7 +10,7 @@ __all__ = ["arguments_in_script", "arguments_of", "option_and_value"]
 
 
 def arguments_of(command: tuple[str, ...], program: str, *verbs: str) -> tuple[str, ...] | None:
-    """Return the words after a program and its verbs; `None` if the command is another one."""
+    """Return the words after a program and its verbs; `None` for another program or verb."""
     rest = command[1 + len(verbs) :]
     is_program = bool(command) and PurePosixPath(command[0]).name == program
     return rest if is_program and command[1 : 1 + len(verbs)] == verbs else None

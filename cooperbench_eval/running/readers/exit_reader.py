@@ -1,4 +1,4 @@
-"""Takes a whole command as one test case, which passed if the exit status is 0.
+"""Treats a whole command as one test case, which passed if the exit status is 0.
 
 This is for commands whose framework has no reader. Anything that makes the command
 exit with 0 counts as a pass, even an empty run or code that exits early.

@@ -1,4 +1,4 @@
-"""Which reader belongs to which test framework."""
+"""The reader of each test framework."""
 
 from collections.abc import Mapping
 from types import MappingProxyType

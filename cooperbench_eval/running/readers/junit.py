@@ -1,4 +1,7 @@
-"""Reads JUnit XML that hostile code may have written, in memory bounded by its size."""
+"""Reads JUnit XML that hostile code may have written.
+
+Memory use stays proportional to the size of the file.
+"""
 
 import math
 from collections.abc import Iterator, Mapping

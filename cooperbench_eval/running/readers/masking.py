@@ -27,7 +27,8 @@ class Language:
 
     Attributes:
         hidden: Matches each comment and each literal.
-        unclosed: Signs that remain after masking if a comment or literal was misread.
+        unclosed: Characters that must not remain after masking; if one does, a comment or
+            literal was misread.
     """
 
     hidden: re.Pattern[str]
@@ -70,13 +71,13 @@ def declarations(
 ) -> Iterator[tuple[re.Match[str], list[re.Match[str]], str]]:
     """Yield each declaration with the headers of the blocks around it, and its text.
 
-    A declaration's text ends where the next one starts. One is left out if *header* does
-    not match right before each brace that is open there.
+    A declaration's text ends where the next one starts. A declaration is left out unless
+    *header* matches right before each brace that is open at its start.
 
     Args:
         text: The source.
         masked: The source without comments and literals.
-        found: The declarations; the group `whole` is where each one starts.
+        found: The matches of the declarations; the group `whole` is where each one starts.
         header: Matches the header of a block.
     """
     starts = [each.start("whole") for each in found]

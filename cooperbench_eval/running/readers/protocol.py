@@ -1,4 +1,4 @@
-"""What the runner and the reader of a test framework exchange."""
+"""The records that the runner and the reader of a test framework exchange."""
 
 import os
 import stat
@@ -83,8 +83,8 @@ class NewTests:
         paths: The files that the patch adds or changes, sorted.
         command: The suite's command.
         env: The suite's variables.
-        cases: The cases that the run reported. They tell which files ran where the
-            command does not.
+        cases: The cases that the run reported. They show which files ran if the command
+            does not.
     """
 
     before: Snapshot = field(repr=False)
@@ -120,10 +120,10 @@ class Reader:
         launch: Returns how to start a command so that the framework writes its result.
             It takes the suite's command, the suite's variables, and an empty directory
             for the result and for files that help to write it.
-        required: Names the tests that a tests patch adds or changes, found in its text. It
-            names only those that the command is sure to run: one name too many makes an
+        required: Returns the tests that a tests patch adds or changes, found in its text,
+            but only tests that the command is sure to run: one name too many makes an
             honest run inconclusive, one too few only lets a forged run pass.
-        covers: Whether a case is the required test of that name, or one of its variants.
+        covers: Whether a case is the required test with a given name, or a variant of it.
         no_test_codes: The exit statuses that agree with a run in which no case counts.
     """
 
@@ -136,8 +136,8 @@ class Reader:
     def read(self, run: FinishedRun) -> tuple[TestCase, ...]:
         """Return every case of the run once, in the order of first occurrence.
 
-        A case may be reported several times: because it ran again, or because two cases
-        share a name. Its status is then the worst of those reported.
+        A case may be reported several times, because it ran again or because two cases
+        share a name. Then the worst reported status counts.
 
         Raises:
             UnreadableResultError: The result is missing or cannot be believed.

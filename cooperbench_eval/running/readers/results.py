@@ -44,7 +44,7 @@ def clean(text: str) -> str:
 
 
 def whole_output(output: bytes) -> str:
-    """Return what a command printed as text.
+    """Return a command's output as text.
 
     Raises:
         UnreadableResultError: A part of it was cut.
@@ -55,10 +55,10 @@ def whole_output(output: bytes) -> str:
 
 
 def unnamed(label: str, counts: Mapping[TestCaseStatus, int]) -> tuple[TestCase, ...]:
-    """Return cases that are only counted, as `<label> <status> #<number>`.
+    """Return cases of which only the number is known, with ids `<label> <status> #<number>`.
 
     Raises:
-        UnreadableResultError: Their number is impossible.
+        UnreadableResultError: The number of cases is impossible.
     """
     if sum(counts.values()) > _UNNAMED_LIMIT:
         raise UnreadableResultError("the result counts an impossible number of tests")
@@ -73,8 +73,8 @@ def parse_json(data: bytes) -> Any:
     """Parse a JSON text.
 
     Raises:
-        UnreadableResultError: It is not JSON as in RFC 8259, holds too many values for
-            the memory, or is nested too deeply.
+        UnreadableResultError: The text is not JSON as in RFC 8259, holds too many values,
+            or is nested too deeply.
     """
     if data.count(b",") + data.count(b"{") + data.count(b"[") > _VALUE_LIMIT:
         raise UnreadableResultError("the result file holds too many values")

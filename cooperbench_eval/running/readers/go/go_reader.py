@@ -1,13 +1,13 @@
 """Reads the events that `go test -json` prints.
 
 A plain `go test` gets the flag `-json`. Any other command, such as a script, gets it
-through `GOFLAGS`, so that a `go list` or `go env` within it prints JSON too. The
+through `GOFLAGS`, so a `go list` or `go env` in the script prints JSON too. The
 command's whole standard output goes to a file; lines that are not events are skipped.
 
 Case ids are `<import path>.<test>`, followed by `/<subtest>` for a subtest. Subtests
 count and their parents do not, unless a parent fails by itself. A test that began and
-did not end is an `error`. So is a package, by its import path, if it does not build or
-if it fails without a failing test. Benchmarks count as tests.
+did not end is an `error`. A package that does not build, or that fails without a failing
+test, is an `error` under its import path. Benchmarks count as tests.
 
 The output of tests and the framework's own lines share one channel. Before Go 1.20,
 code that prints such lines can add tests that never ran.
@@ -101,8 +101,8 @@ def _events(data: bytes) -> Iterator[_Event]:
     for line in data.split(b"\n"):
         if line.startswith(b"{"):
             fields = parse_json(line)
-            # Without these keys it is about a build, whose package reports itself as
-            # failed, or it comes from another command of a script.
+            # Without these keys, the line is about a build (its package then reports a
+            # failure) or comes from another command of a script.
             if "Action" in fields and "Package" in fields:
                 yield _event(fields)
         elif found := _NOT_BUILT.fullmatch(line):

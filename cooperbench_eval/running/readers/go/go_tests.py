@@ -44,7 +44,7 @@ def added_go_tests(new: NewTests) -> tuple[str, ...]:
 
     A function is named if it is new or changed, in a file without a build constraint,
     and its package surely ran. A package surely ran if the command names it, by `./...`
-    or by its folder; or, if the command is a script, if something in it was reported.
+    or by its folder, or if the command is a script and a case of the package was reported.
     Nothing is named if the command, or the text of the script, selects among the tests.
     """
     arguments = arguments_of(new.command, "go", "test")
@@ -73,7 +73,7 @@ def _ran(package: str, new: NewTests) -> bool:
 
 
 def _is_named(folder: PurePosixPath, arguments: Sequence[str]) -> bool:
-    """Whether the arguments run every test of a folder, by its own name or with one above."""
+    """Whether the arguments run every test of a folder: they name it or a folder above it."""
     packages = _packages(arguments)
     if packages is None:
         return False
@@ -86,7 +86,7 @@ def _is_named(folder: PurePosixPath, arguments: Sequence[str]) -> bool:
 
 
 def _packages(arguments: Sequence[str]) -> list[str] | None:
-    """Return the packages that are named; `None` if a flag may leave tests out."""
+    """Return the packages in the arguments; `None` if a flag may leave tests out."""
     packages = []
     rest = iter(arguments)
     for word in rest:

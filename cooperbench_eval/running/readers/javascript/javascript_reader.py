@@ -1,14 +1,14 @@
 """Reads the JSON that jest and vitest write.
 
-Our own script is loaded through `NODE_OPTIONS` into each Node process of the run. It
-adds the options in the process that is the framework itself. So this also works under
-`npm test` and scripts, for programs that start as `jest/bin/jest.js` or
-`vitest/vitest.mjs`. Every session of a run counts.
+Our own script is loaded through `NODE_OPTIONS` into each Node process of the run. In the
+process of the framework itself, it adds the options. So this also works under `npm test`
+and scripts, for programs that start as `jest/bin/jest.js` or `vitest/vitest.mjs`. Every
+session of a run counts.
 
 Case ids are `<file> > <group> > <title>`, with the file's path in the tree. Tests of one
 file with the same id are one case. A file that could not be run, or that holds no test,
-is one `error` under its own name. A test that fails as it is expected to counts as
-passed, as it does in the frameworks.
+is one `error` under its own name. An expected failure counts as passed, as it does in
+the frameworks.
 """
 
 import re

@@ -39,9 +39,9 @@ _TEST_FILE = re.compile(r"[^.].*\.(?:test|spec)\.[cm]?[jt]sx?")
 def _added_tests(new: NewTests) -> tuple[str, ...]:
     """Name the tests `<file> > <title>`, in the order of the files.
 
-    A test is named if it is new or changed, has a literal title, and is inside nothing
-    but groups of tests. Its file must be a test file that the command names, or one of
-    which something ran and nothing was skipped.
+    A test is named if it is new or changed, has a literal title, and is only inside
+    groups of tests. Its file must be a test file that the command names, or a file with
+    reported cases of which none was skipped.
     """
 
     def prefix(path: str) -> str:
@@ -95,7 +95,7 @@ reader_in_node = partial(
     Reader,
     required=_added_tests,
     covers=_covers,
-    # The frameworks end with 1 if they find no file of tests.
+    # The frameworks end with 1 if they find no test file.
     no_test_codes=frozenset({0, 1}),
 )
 """Makes the reader of a framework that runs in Node from its `launch` and its `read`."""

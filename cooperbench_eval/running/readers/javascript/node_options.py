@@ -13,7 +13,7 @@ def with_node_options(env: Mapping[str, str], *options: str) -> dict[str, str]:
 
 
 def _quoted(option: str) -> str:
-    # Node splits them so: only double quotes count, and backslashes inside them.
+    # Node's rules for splitting: only double quotes quote, and a backslash escapes inside them.
     if not set(option) & set(' "\\'):
         return option
     escaped = option.replace("\\", "\\\\").replace('"', '\\"')

@@ -1,13 +1,13 @@
 """Reads the events of Node's own test runner.
 
 Our own reporter, added through `NODE_OPTIONS`, writes the events to a file. It needs
-Node 18.15 or later. So this also works for scripts, unless they name a reporter
-without its destination. Every session of a run counts.
+Node 18.15 or later. This also works for scripts, unless they name a reporter without
+its destination. Every session of a run counts.
 
 Case ids are `<file> > <suite or test> > <test>`, with the file's path in the tree. Tests
 with subtests, and suites, do not count unless they fail by themselves. A `todo` that
 fails counts as an expected failure. A file that reports no test is one test, as it is in
-Node; but it is an `error` if its text contains tests, because then it ended before they
+Node; but if its text contains tests, it is an `error`, because it ended before its tests
 did.
 """
 
@@ -83,7 +83,7 @@ class _Event:
 
 @frozen
 class _Found:
-    """A case, with its name and those of the groups around it, the innermost first."""
+    """A case, with its own name and the names of the groups around it, the innermost first."""
 
     names: list[str]
     event: _Event

@@ -81,9 +81,9 @@ def split_words(text: str) -> tuple[str, ...] | None:
 
 
 def parse_places(arguments: Sequence[str], env: Mapping[str, str]) -> list[str] | None:
-    """Return the files and folders that are named; an empty list means all.
+    """Return the files and folders in the arguments; an empty list means all.
 
-    `None` if the arguments, or those of `PYTEST_ADDOPTS`, may select among the tests.
+    `None` if the arguments, or those in `PYTEST_ADDOPTS`, may select among the tests.
     """
     more = split_words(env.get("PYTEST_ADDOPTS", ""))
     if more is None:

@@ -55,7 +55,7 @@ if command -v sed >/dev/null && mkfifo "$0" 2>/dev/null; then
 fi
 exec "$@"
 """
-# Other programs run as they are: the sandbox reports one that is missing, `sh` does not.
+# Other programs are started directly: the sandbox reports a missing program, `sh` does not.
 _SHELLS = frozenset({"sh", "bash", "dash", "ash", "ksh", "zsh"})
 _NOTHING_COLLECTED = 5
 
@@ -126,9 +126,9 @@ def _sessions(run: FinishedRun) -> list[bytes]:
 class _Namer:
     """Turns pytest's `classname` and `name` back into the id they were made from.
 
-    A class name is the file's path with dots, then the classes. The element's `file`
-    tells the path, except for an inherited test: there it is the file in which the test
-    is written. So the other elements and the tree are searched as well.
+    A class name is the file's path with dots, then the classes. The element's `file` is
+    the path, except for an inherited test, where it is the file that defines the test. So
+    the other elements and the tree are searched as well.
     """
 
     def __init__(self, elements: tuple[JUnitCase, ...], tree: Snapshot) -> None:

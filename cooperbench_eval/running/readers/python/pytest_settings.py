@@ -48,7 +48,7 @@ class Settings:
     values: Mapping[str, tuple[str, ...]]
 
     def selects(self) -> bool:
-        """Whether the options that it adds may leave tests out."""
+        """Whether the options in the settings may leave tests out."""
         return parse_places(self.values.get("addopts", ()), {}) != []
 
     def has_file(self, path: PurePosixPath, *, anywhere: bool) -> bool:
@@ -56,7 +56,8 @@ class Settings:
 
         Args:
             path: The file.
-            anywhere: Whether the command names no place, so that `testpaths` applies.
+            anywhere: Whether the command names no file or folder, so that `testpaths`
+                applies.
         """
         return (
             any(_matches(path, each) for each in self._words("python_files"))
@@ -92,9 +93,9 @@ class Settings:
 def settings_above(path: PurePosixPath, tree: Snapshot) -> list[Settings] | None:
     """Return the settings that may apply to a test file; pytest's defaults come last.
 
-    Pytest uses one of the settings files above the test file. All of them are returned,
-    because a test that each of them collects runs in any case. `None` if one of them is
-    not understood, or if a `conftest.py` selects tests itself.
+    Pytest uses one of the settings files above the test file. All of them are returned: a
+    test that is collected with each of them runs in any case. `None` if one of them cannot
+    be parsed, or if a `conftest.py` selects tests itself.
     """
     found = [Settings(PurePosixPath(), {})]
     for folder in path.parents:

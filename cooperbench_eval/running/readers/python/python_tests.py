@@ -41,9 +41,9 @@ def added_python_tests(new: NewTests) -> tuple[str, ...]:
 
     A function is named if it is new or changed, and if pytest collects it both with the
     tree's settings and with the default ones. Nothing is named if the command or the
-    settings select among the tests. If the command is a script, only files of which
-    something ran are searched. Ids begin at pytest's root directory, which is found from
-    the run's own cases.
+    settings select among the tests. If the command is a script, only files with reported
+    cases are searched. Ids begin at pytest's root directory, which is found from the run's
+    own cases.
     """
     arguments = pytest_arguments(new.command)
     if arguments is None and _script_selects(new):
@@ -66,7 +66,7 @@ def added_python_tests(new: NewTests) -> tuple[str, ...]:
 
 
 def _script_selects(new: NewTests) -> bool:
-    """Whether a line of a script that starts pytest selects among the tests."""
+    """Whether a script has a line that starts pytest and selects among the tests."""
     for text in arguments_in_script(r"pytest|py\.test", new):
         words = split_words(text)
         # Words that cannot be split may name anything.

@@ -6,9 +6,9 @@ something else, such as a script, the closing lines of each session are read fro
 output. Any code can print such lines; their cases have numbers and no names.
 
 Case ids are unittest's own, `module.Class.method`. A failure outside of a test has the
-name that unittest gives it, such as `setUpClass (module.Class)`, and a module that
-cannot be imported its own name. Subtests are part of their test, which has the status of
-the worst of them. An unexpected success counts as failed.
+name that unittest gives it, such as `setUpClass (module.Class)`; a module that cannot be
+imported is a case under its own name. Subtests are part of their test, which has the
+status of the worst of them. An unexpected success counts as failed.
 """
 
 import re

@@ -35,7 +35,7 @@ _TEST_CASE = re.compile(r"(?:unittest\.)?(?:TestCase|IsolatedAsyncioTestCase)")
 
 @frozen(kw_only=True)
 class _Discovery:
-    """Where unittest looks for tests: below *start*, for modules named from *top*."""
+    """Where unittest looks for tests: below *start*; names of modules are relative to *top*."""
 
     start: PurePosixPath
     pattern: str

@@ -1,4 +1,4 @@
-"""Reads what `cargo test` prints, from whole lines of cargo and of libtest only."""
+"""Reads the output of `cargo test`; only whole lines of cargo and of libtest count."""
 
 import re
 from collections import Counter
@@ -57,9 +57,9 @@ def read_cargo_output(output: bytes, exit_code: int) -> tuple[TestCase, ...]:
 
 
 def compile_errors(output: bytes, exit_code: int) -> tuple[TestCase, ...]:
-    """Return a case for each package that cargo could not compile, by its name.
+    """Return a case for each package that cargo could not compile, with its name.
 
-    There are none if cargo succeeded: then a test printed the message.
+    There are none if cargo succeeded, because then a test printed the message.
     """
     if exit_code == 0:
         return ()
@@ -132,7 +132,7 @@ class _Target:
 
 
 def _unnamed(targets: list[_Target]) -> tuple[TestCase, ...]:
-    """Return the cases that are only counted, numbered across all runs of a program."""
+    """Return the cases of which only the number is known, numbered across a program's runs."""
     counts: dict[str, Counter[TestCaseStatus]] = {}
     for target in targets:
         if target.summary and not target.blocks:

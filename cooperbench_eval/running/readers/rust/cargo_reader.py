@@ -1,11 +1,11 @@
 """Reads the output of `cargo test`: stable Rust writes its results nowhere else.
 
-Only whole lines of cargo and of libtest are read. For each test program the lines must
-agree with the summary, name by name and in number. `--quiet` names no test, so its
-results are not believed.
+Only whole lines of cargo and of libtest are read. For each test program, the lines must
+agree with the summary, name by name and in number. With `--quiet`, no test is named, so
+the results are not believed.
 
 Case ids are `<program> <source>::<test>`, and `<package> doc::<test>` for documentation;
-without the program if the log does not name it. A program that ended before its tests
+the program is left out if the log does not name it. A program that ended before its tests
 did, and a package that does not compile, are one `error` each. Harnesses other than
 libtest may end with a line such as `2 passed, 1 failed, 0 skipped`; their cases have
 numbers and no names.

@@ -1,9 +1,9 @@
 """Reads the JUnit XML that cargo-nextest writes.
 
-Our own settings file asks nextest for it, in the profile that the suite names or in one
-that we define. Settings of the tree that write that profile's result elsewhere prevail.
-Nextest takes such a file only by a flag. A script has no place for that flag, so its
-results cannot be read.
+Our own settings file asks nextest for the XML, in the profile that the suite names or in
+one that we define. If the tree's own settings write that profile's result elsewhere, they
+prevail. Nextest takes our file only through a flag, which cannot be added to a script, so
+a script's results cannot be read.
 
 Case ids are nextest's own, `<program id> <test>`. The XML does not list ignored tests. A
 package that does not compile is one `error`.
