@@ -185,13 +185,13 @@ class _Diff:
         a_start, a_end, b_start, b_end, _, _ = region
         i, j, size = run
         before = _Region(a_start, i, b_start, j)
-        behind = _Region(i + size, a_end, j + size, b_end)
+        after = _Region(i + size, a_end, j + size, b_end)
         longest = size if rarity == 1 else 0
-        if (behind.a_start - a_start) * _SMALL_SHARE < a_end - behind.a_start:
-            behind = self._inherit(behind, counts, self._a[a_start : behind.a_start], longest)
+        if (after.a_start - a_start) * _SMALL_SHARE < a_end - after.a_start:
+            after = self._inherit(after, counts, self._a[a_start : after.a_start], longest)
         elif (a_end - i) * _SMALL_SHARE < i - a_start:
             before = self._inherit(before, counts, self._a[i:a_end], longest)
-        return before, behind
+        return before, after
 
     def _inherit(
         self, part: _Region, counts: dict[bytes, int], removed: Sequence[bytes], longest: int

@@ -170,9 +170,9 @@ class _PatchedTree:
     def _write(self, path: str, entry: Entry) -> None:
         above = set(folders_above(path))
         if not above.isdisjoint(self._written):
-            raise FileRefusedError("a file stands where its folder should be")
+            raise FileRefusedError("a file is where its folder should be")
         if path in self._folders:
-            raise FileRefusedError("a folder stands at its path")
+            raise FileRefusedError("a folder is at its path")
         self._written[path] = self._latest[path] = entry
         self._folders |= above
 
@@ -199,13 +199,13 @@ class _PatchedTree:
         """Refuse to create *path* where the snapshot has something that stays."""
         for folder in folders_above(path):
             if folder in self._written or self._stays(folder):
-                raise FileRefusedError("a file stands where its folder should be")
+                raise FileRefusedError("a file is where its folder should be")
         is_freed = isinstance(self._latest.get(path), _Freed)
         if not is_freed and self._base.get(path) is not None:
             raise FileRefusedError("the file already exists")
         below = self._base.paths(path) if self._base.is_directory(path) else ()
         if path in self._folders or any(map(self._stays, below)):
-            raise FileRefusedError("a folder stands at its path")
+            raise FileRefusedError("a folder is at its path")
 
     def _stays(self, path: str) -> bool:
         return path not in self._leaving and self._base.get(path) is not None

@@ -22,7 +22,7 @@ _BLOCK = re.compile(rb"(literal|delta) (\d{1,12})\r?\n")
 
 
 class BinaryKind(StrEnum):
-    """The format in which a binary patch holds the new contents."""
+    """The format in which a binary patch has the new contents."""
 
     LITERAL = "literal"
     """The whole contents."""

@@ -104,7 +104,7 @@ def _merge(old: bytes, before: bytes, after: bytes, *, is_text: bool) -> bytes:
 def _patch_binary(file: FilePatch, before: bytes) -> bytes:
     """Return the new contents if the ids in the patch match them and the old ones."""
     if file.binary is None and file.change is not FileChange.DELETE:
-        raise FileRefusedError("the patch does not hold the binary contents")
+        raise FileRefusedError("the patch does not contain the binary contents")
     if min(len(file.old_id or ""), len(file.new_id or "")) < _ID_LENGTH:
         raise FileRefusedError("the patch does not name the binary contents by their full ids")
     if file.old_path and Entry(before).id != file.old_id:

@@ -180,7 +180,7 @@ class _HunkSearch:
             raise NoPlaceError("its lines are not there, nor similar ones")
         places = [place for place in found if place is not None]
         if places[-1] - places[0] >= size + slack:
-            raise NoPlaceError("too many other lines stand between its lines")
+            raise NoPlaceError("too many other lines are between its lines")
         return found
 
     def _similarity(self, found: Sequence[int | None]) -> float:
@@ -279,17 +279,17 @@ def _at(found: Sequence[int | None], index: int) -> int | None:
 
 
 def _span(removed: Sequence[int | None], before: int | None, after: int | None) -> tuple[int, int]:
-    """Return the lines that a change replaces, from those it removes or stands between."""
+    """Return the lines that a change replaces, from those that it removes or is between."""
     places = [place for place in removed if place is not None]
     if len(places) < len(removed):
         raise NoPlaceError("a line that it removes is not there")
     if places:
         if places[-1] - places[0] != len(places) - 1:
-            raise NoPlaceError("other lines stand between those that it removes")
+            raise NoPlaceError("other lines are between those that it removes")
         return places[0], places[-1] + 1
     if before is None and after is None:
         raise NoPlaceError("neither of the lines around an addition is there")
     if before is not None and after is not None and after != before + 1:
-        raise NoPlaceError("other lines stand where it adds some")
+        raise NoPlaceError("other lines are where it adds some")
     place = before + 1 if before is not None else after or 0
     return place, place

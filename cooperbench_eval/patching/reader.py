@@ -74,7 +74,7 @@ class PatchReader:
             elif self._at_names() and self._peek(2).startswith(b"@@ -"):
                 yield self._plain_file()
             elif _HUNK.match(line) or line.strip() == b"@@":
-                raise self._fail("a hunk stands outside of any file, or has no numbers")
+                raise self._fail("a hunk is outside of any file, or has no numbers")
             elif self._names_without_hunk():
                 raise self._fail("a file is named, but it has no hunk that can be read")
             elif line.startswith(_NO_DIFF):

@@ -257,13 +257,13 @@ def slips(chunk: str) -> Counter[str]:
                 found["a statement would never be reached"] += 1
         if isinstance(node, ast.Dict):
             keys = Counter(repr(key.value) for key in node.keys if isinstance(key, ast.Constant))
-            found.update(f"the key {key} would stand twice" for key in keys if keys[key] > 1)
+            found.update(f"the key {key} would occur twice" for key in keys if keys[key] > 1)
         elif isinstance(node, ast.If) and node not in chained:
             tests = list(_tests(node, chained))
-            found["a condition would stand twice"] += len(tests) - len(set(tests))
+            found["a condition would occur twice"] += len(tests) - len(set(tests))
         elif isinstance(node, ast.Match):
             cases = [ast.dump(each.pattern) for each in node.cases if each.guard is None]
-            found["a case would stand twice"] += len(cases) - len(set(cases))
+            found["a case would occur twice"] += len(cases) - len(set(cases))
     return found
 
 

@@ -177,7 +177,7 @@ class _PythonReader:
             raise StructureError(_TOO_DEEP)
         found: list[Element] = []
         clauses: list[Element] = []  # of the current statement, with its decorators
-        pending: list[Element] = []  # decorators, and comments that may stand between them
+        pending: list[Element] = []  # decorators, and comments that may be between them
         while self._at < len(self._lines):
             line = self._lines[self._at]
             following = self._following[self._at]

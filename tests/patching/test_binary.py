@@ -135,7 +135,7 @@ def test_a_binary_patch_without_contents_is_refused():
         patch = Patch.parse(said + words)
 
         assert patch.files[0].lacks_contents
-        assert "does not hold the binary contents" in applied({"logo": OLD}, patch)
+        assert "does not contain the binary contents" in applied({"logo": OLD}, patch)
 
 
 def test_a_block_of_many_lines_is_read():

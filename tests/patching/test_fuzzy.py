@@ -169,7 +169,7 @@ def test_lines_between_removed_lines_are_not_removed():
     )
     before = HEAD + function("one", body="x + 1\n    check(x)") + TAIL
 
-    assert outcome(before, hunk) == "x hunk 1: other lines stand between those that it removes"
+    assert outcome(before, hunk) == "x hunk 1: other lines are between those that it removes"
 
 
 def test_an_addition_needs_its_neighbouring_lines_together():
@@ -178,7 +178,7 @@ def test_an_addition_needs_its_neighbouring_lines_together():
     parted = HEAD + function("one", body="x + 1").replace(b"    total", b"    y = x\n    total", 1)
 
     assert outcome(drifted, ADDITION) == drifted.replace(b'"""\n', b'"""\n    check(x)\n')
-    assert outcome(parted + TAIL, ADDITION) == "x hunk 1: other lines stand where it adds some"
+    assert outcome(parted + TAIL, ADDITION) == "x hunk 1: other lines are where it adds some"
 
 
 def test_an_addition_needs_a_line_beside_it():
