@@ -1,4 +1,4 @@
-"""The laws that plug-ins keep, and checks of them for the authors of plug-ins.
+"""The laws that plug-ins must keep, and checks of these laws for the authors of plug-ins.
 
 `check_strategy` and `check_sandbox` check an object and return a result for each law.
 `StrategyLaws` and `SandboxLaws` are base classes for pytest. The extra `testing` installs

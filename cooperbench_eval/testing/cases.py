@@ -42,7 +42,7 @@ class MergeCase:
         return evolve(self, ours=self.theirs, theirs=self.ours)
 
     def fresh_input(self) -> MergeInput:
-        """Return an input for a strategy that shares nothing with earlier ones."""
+        """Return a new input for a strategy, which shares no object with earlier inputs."""
         base = Snapshot.from_files(_entries_of(self.base))
         ours, theirs = Changes(dict(self.ours)), Changes(dict(self.theirs))
         return MergeInput(
@@ -71,13 +71,13 @@ def broken(case: MergeCase, *, came: str | MergeOutcome, wanted: str) -> BrokenE
     return BrokenError(Counterexample(given=str(case), came=shown, wanted=wanted))
 
 
-# What must be the same each time: first the outcome as shown to a person, then what that
-# does not show, the tree's id and the ledger.
+# The facts that must be the same each time: first the outcome as shown to a person, then the
+# facts that are not shown, which are the tree's id and the ledger.
 Fingerprint = tuple[str, str]
 
 
 def fingerprint(outcome: MergeOutcome, base: Snapshot) -> Fingerprint:
-    """Return everything about *outcome* that must not differ from one time to the next."""
+    """Return everything about *outcome* that must be the same each time."""
     details = [outcome.tree_id(base), *map(str, outcome.ledger)]
     return shown_outcome(outcome, base), "\n".join(details)
 
@@ -99,7 +99,7 @@ def shown_outcome(outcome: MergeOutcome, base: Snapshot) -> str:
 
 
 def shown_changes(changes: Changes, base: Snapshot) -> str:
-    """Show the tree that *changes* make of the base, file by file."""
+    """Show the effect of *changes* on the base, file by file."""
     return "\n".join(_rows(Changes(_entries_of(base.overlay(changes)))))
 
 

@@ -52,7 +52,7 @@ def check_laws(
 
 
 def check_failed(law: Law, exc: Exception) -> LawResult:
-    """Return the result of a law whose check raised, through no fault of the plug-in."""
+    """Return the result of a law whose check itself failed; the plug-in is not at fault."""
     reason = f"the check failed: {exc!r:.{_MOST_SHOWN}}"
     return LawResult(law=law, status=LawStatus.NOT_CHECKED, reason=reason)
 

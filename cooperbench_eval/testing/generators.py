@@ -35,7 +35,7 @@ Files = Mapping[str, Sequence[bytes] | TextTriples]
 
 # --- texts ------------------------------------------------------------------------------
 
-# Lines that can stand in any text, conflict markers included.
+# Lines that are valid in any text, conflict markers included.
 _WORDS = (b"a\n", b"b\n", b"c1\n", b"\n", b"}\n", b"  \n", b"=======\n", b"<<<<<<< ours\n")
 SYMBOLS = (*_WORDS, b"\xe9\n", b"d\r\n", b"\r\n", b"e\rf\n")
 _EDIT_NUMBERS = 8
@@ -178,17 +178,17 @@ _OWN_FILES: Files = {"code.py": _STATEMENTS, "folder/notes.txt": _WORDS, "more.t
 
 
 def checked_files(files: Files) -> Files:
-    """Return *files* unchanged if cases can be made of them.
+    """Return *files* unchanged if cases can be made from them.
 
     Raises:
-        ValueError: A value is neither lines of bytes nor a Hypothesis strategy that can
-            make anything.
+        ValueError: A value is neither lines of bytes nor a Hypothesis strategy with
+            examples.
     """
     for path, source in files.items():
         Changes({path: Entry(b"")})  # raises if no tree can hold this path
         if isinstance(source, st.SearchStrategy):
             if source.is_empty:
-                raise ValueError(f"files[{path!r}] makes nothing: {source!r:.80}")
+                raise ValueError(f"files[{path!r}] is a strategy without examples: {source!r:.80}")
             continue
         is_lines = isinstance(source, Sequence) and not isinstance(source, str | bytes)
         if not is_lines or len(source) < _FEWEST_LINES or not all(map(_is_line, source)):
@@ -219,7 +219,7 @@ def _triples_of(path: str, source: Sequence[bytes] | TextTriples) -> TextTriples
 
 
 def _file_triples(files: Files, *, fewest: int = 1) -> st.SearchStrategy[dict[str, Triple]]:
-    """Contents of one or two files, among them one of *files* unless that is empty."""
+    """Contents of one or two files; one of them is in *files*, unless *files* is empty."""
     known = {path: _triples_of(path, each) for path, each in {**_OWN_FILES, **files}.items()}
     firsts = st.sampled_from(sorted(files or known))
     more = st.lists(st.sampled_from(sorted(known)), min_size=fewest - 1, max_size=fewest)

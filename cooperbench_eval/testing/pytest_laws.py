@@ -40,7 +40,7 @@ class _LawTests:
             cls.__test__ = getattr(getattr(cls, cls._maker), "__module__", "") != __name__
 
     def pytest_generate_tests(self, metafunc: "pytest.Metafunc") -> None:
-        """Make a test of each law."""
+        """Make a test for each law."""
         import pytest  # noqa: PLC0415 - pytest is installed wherever it collects this
 
         if metafunc.function.__name__ != "test_law":
@@ -66,9 +66,9 @@ class StrategyLaws(_LawTests):
     Attributes:
         opt_out: The laws that the strategy does not have to keep, by name, each with its
             reason. They run and are expected to fail: pytest lists them as `xfailed` with
-            the reason, or as `xpassed` if nothing breaks them.
+            the reason, or as `xpassed` if the strategy keeps them in all cases.
         files: As in `check_strategy`.
-        examples: The number of cases for each law; `None` leaves it to the profile.
+        examples: The number of cases for each law; by default the profile's number.
 
     Example:
         >>> from cooperbench_eval import get_strategy
@@ -109,9 +109,9 @@ class SandboxLaws(_LawTests):
 
     Attributes:
         opt_out: The laws that the sandbox does not have to keep, by name, each with its
-            reason. They run and are expected to fail, as those of `StrategyLaws`.
-        isolates: Whether it claims to keep its command from the machine. The laws of
-            isolation apply only if it does.
+            reason. They run and are expected to fail, as with `StrategyLaws`.
+        isolates: Whether the sandbox claims to isolate its command from the machine. The
+            laws of isolation apply only if it does.
         slack_seconds: As in `check_sandbox`.
         patience_seconds: How long processes may still run after their caller was killed.
         parallel_runs: The number of runs for the law of parallel runs.
@@ -137,7 +137,7 @@ class SandboxLaws(_LawTests):
         raise NotImplementedError
 
     def leftovers(self) -> Sequence[object]:
-        """List what runs left behind other than processes and temporary files."""
+        """List everything that runs left behind, except processes and temporary files."""
         return ()
 
     def _applicable(self) -> Sequence[Law]:

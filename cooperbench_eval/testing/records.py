@@ -23,11 +23,11 @@ class LawStatus(StrEnum):
     """Whether a plug-in keeps a law."""
 
     HELD = "held"
-    """It kept the law in every case that was tried. Other cases may still break it."""
+    """The plug-in kept the law in every case tried. Other cases may still break it."""
     BROKEN = "broken"
-    """It broke the law; the counterexample says how."""
+    """The plug-in broke the law; the counterexample shows how."""
     OPTED_OUT = "opted_out"
-    """It does not have to keep the law, for the given reason."""
+    """The plug-in does not have to keep the law, for the given reason."""
     NOT_CHECKED = "not_checked"
     """The law could not be checked; the reason says why."""
 
@@ -37,8 +37,8 @@ class Law:
     """A promise that every plug-in of a kind keeps.
 
     Attributes:
-        name: Its name in results and in opt-outs.
-        asks: The law, as a sentence.
+        name: The law's name in results and in opt-outs.
+        asks: The law's statement, as a sentence.
     """
 
     name: str
@@ -55,7 +55,7 @@ class Counterexample:
     Attributes:
         given: The input of the plug-in.
         came: What the plug-in did.
-        wanted: What it should have done.
+        wanted: What the plug-in should have done.
     """
 
     given: str
@@ -114,7 +114,7 @@ class LawResult:
 def law_maker(
     kind: Callable[..., LawT], laws: list[LawT]
 ) -> Callable[..., Callable[[Callable[..., None]], LawT]]:
-    """Return a decorator that makes a law of its check; the check's name is the law's."""
+    """Return a decorator that makes a law from the decorated check, with the check's name."""
 
     def law(asks: str, **options: Any) -> Callable[[Callable[..., None]], LawT]:
         def make(check: Callable[..., None]) -> LawT:
@@ -131,7 +131,7 @@ def check_opt_out(opt_out: Mapping[str, str], laws: Iterable[Law]) -> None:
     """Refuse an opt-out of an unknown law, or without a reason.
 
     Raises:
-        ValueError: No law has that name, or its reason is empty.
+        ValueError: A name is not a law's, or a reason is empty.
     """
     known = [law.name for law in laws]
     for name, reason in opt_out.items():
@@ -161,4 +161,4 @@ class BrokenError(Exception):
 
 
 class UncheckedError(Exception):
-    """The law cannot be checked, through no fault of the plug-in; never leaves a check."""
+    """The law cannot be checked, but the plug-in is not at fault; never leaves a check."""

@@ -1,4 +1,4 @@
-"""Runs scripts in a sandbox for one law, and looks for what the runs left behind."""
+"""Runs scripts in a sandbox for one law, and looks for processes and files that are left."""
 
 import os
 import signal
@@ -90,7 +90,7 @@ class SandboxBench:
         return execution
 
     def run_to_the_deadline(self, script: str, *, timeout_seconds: float) -> Execution:
-        """Run a script that does not end by itself; the sandbox has to end it in time."""
+        """Run a script that does not end by itself; the sandbox must end it in time."""
         most = timeout_seconds + self.slack_seconds
         with self.at_most(most):
             execution = self.run(script, timeout_seconds=timeout_seconds)
@@ -171,7 +171,7 @@ class SandboxBench:
         self.expect(not names, came=came, wanted="nothing")
 
     def clear(self) -> None:
-        """Kill what a broken sandbox left running."""
+        """Kill the processes that a broken sandbox left running."""
         deadline = time.monotonic() + _SECONDS_TO_DIE
         while (found := self.processes()) and time.monotonic() < deadline:
             for process in found:
@@ -182,7 +182,7 @@ class SandboxBench:
 
 @contextmanager
 def sandbox_bench(sandbox: Sandbox, **options: Any) -> Iterator[SandboxBench]:
-    """Yield a bench with *options*, and finally kill what a broken sandbox left running."""
+    """Yield a bench with *options*; finally kill processes that a broken sandbox left."""
     with tempfile.TemporaryDirectory() as folder:
         bench = SandboxBench(sandbox=sandbox, folder=Path(folder), **options)
         bench.temporary.mkdir()

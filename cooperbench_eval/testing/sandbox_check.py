@@ -42,15 +42,17 @@ def check_sandbox(
 
     Args:
         sandbox: An object, or a registered name.
-        isolates: Whether it claims to keep its command from the machine. If not, the
-            laws of isolation are opted out of.
-        opt_out: The laws that it does not have to keep, by name, each with its reason.
-        leftovers: Lists what runs left behind other than processes and temporary files,
-            such as containers. The list must be empty whenever a run is over.
+        isolates: Whether the sandbox claims to isolate its command from the machine. If
+            not, the laws of isolation are not checked.
+        opt_out: The laws that the sandbox does not have to keep, by name, each with its
+            reason.
+        leftovers: Lists everything that runs left behind, except processes and temporary
+            files: for example containers. The list must be empty whenever a run is over.
         slack_seconds: How much longer than its command, or than its deadline, a run may
             take.
         parallel_runs: The number of runs for the law of parallel runs; eight run at a time.
-        deadline_seconds: How long a run may take whose own deadline is much shorter.
+        deadline_seconds: How long one run may take before its check is killed; the runs'
+            own deadlines are much shorter.
 
     Raises:
         PluginError: The sandbox cannot be loaded, or the object is not a sandbox.
@@ -85,7 +87,7 @@ def check_sandbox(
 
 
 def check_sandbox_law(bench: SandboxBench, law: SandboxLaw) -> LawResult:
-    """Check one law in this process, which uses the bench's temporary directory meanwhile."""
+    """Check one law in this process, which uses the bench's temporary directory for that time."""
     status, reason, broken = LawStatus.HELD, "", None
     before, tempfile.tempdir = tempfile.tempdir, str(bench.temporary)
     try:

@@ -287,7 +287,7 @@ def _caller(
 def call_sandbox(
     sandbox: Sandbox, command: Sequence[str], tree: Path, scratch: Path, closed: Sequence[int]
 ) -> Execution:
-    """Close some descriptors, and run a command; another process does this."""
+    """Close some descriptors and run a command, in a process that a law starts."""
     for fd in closed:
         os.close(fd)
     return sandbox.run(command, tree=tree, scratch=scratch, env={}, timeout_seconds=_CALLER_SECONDS)

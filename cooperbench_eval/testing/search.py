@@ -31,8 +31,8 @@ def find_broken(
     Args:
         check: Raises `BrokenError` if a case breaks the law.
         cases: The cases to try.
-        examples: The number of cases; `None` leaves it to Hypothesis's profile.
-        seed: The seed of the cases; `None` leaves it to the profile.
+        examples: The number of cases; if `None`, Hypothesis's profile decides.
+        seed: The seed of the cases; if `None`, the profile decides.
         profile_key: If set, Hypothesis's current profile, its verbosity and its database
             apply, and failures are stored under this key. The profile's deadline never
             applies, because a merge may take its time.
@@ -46,7 +46,7 @@ def find_broken(
             found.append(exc.counterexample)
             return True
         except UncheckedError as exc:
-            raise SkipTest(str(exc)) from exc  # Hypothesis looks for no smaller case of these
+            raise SkipTest(str(exc)) from exc  # Hypothesis does not look for a smaller case
         return False
 
     random = None if seed is None else Random(seed)  # noqa: S311 - not a secret
@@ -60,7 +60,7 @@ def find_broken(
         )
     except NoSuchExample:
         return None
-    # Hypothesis minds a strategy that breaks a law in one try and not in the next; the
+    # Hypothesis raises if a strategy breaks a law in one try and not in the next; the
     # caller's own generators may raise anything.
     except (Exception, BaseExceptionGroup) as exc:
         if found:

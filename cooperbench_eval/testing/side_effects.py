@@ -46,7 +46,7 @@ class ProcessState:
         self._threads = set(threading.enumerate())
 
     def change(self) -> str:
-        """Return what should have stayed as it was; empty if all did."""
+        """Return what was wanted but not kept, such as `no change of …`; empty if nothing."""
         before, now = self._parts, _parts()
         # Only the names, because the values of variables may be secrets.
         changed = sorted(name for name in before | now if before.get(name) != now.get(name))

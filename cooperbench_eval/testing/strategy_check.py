@@ -45,14 +45,15 @@ def check_strategy(
 ) -> tuple[LawResult, ...]:
     r"""Check a strategy against each law, and return the results.
 
-    Whatever the strategy does becomes a result, even if it raises, loops, ends the
+    Every misbehaviour of the strategy becomes a result, even if it raises, loops, ends the
     process or changes its input.
 
     Args:
         strategy: An object, or a registered name.
         opt_out: The laws that it does not have to keep, by name, each with its reason.
-        files: The files that it merges besides Python and plain text: for each path, lines
-            to make files of, or a Hypothesis strategy of base, ours and theirs.
+        files: Further files to merge, by path, in addition to the built-in Python and text
+            files. Each value is a sequence of lines from which contents are built, or a
+            Hypothesis strategy for tuples (base, ours, theirs).
         examples: The number of cases for each law, at least 1. Cases to which a law does
             not apply are not counted, so a law may have fewer.
         seed: The seed of the cases; `None` for different cases each time. Only Hypothesis
@@ -110,7 +111,7 @@ def accept_strategy(strategy: str | MergeStrategy) -> MergeStrategy:
 
 @cache
 def _warm_up() -> None:
-    """Do once what each fork would repeat: imports, and tables that Hypothesis makes."""
+    """Import modules and let Hypothesis make its tables, so that forks need not repeat it."""
 
     def make(case: MergeCase) -> None:
         case.fresh_input()
@@ -179,7 +180,7 @@ def check_law(
 
 
 def _untried(files: generators.Files) -> str:
-    """Return the caveat of a law that held only because no conflict was resolved."""
+    """Return the caveat for a law that held only because no conflict was resolved."""
     if all(not isinstance(source, Sequence) for source in files.values()):
         return "nothing was tried: the files have no conflict that the strategy resolves"
     return (
@@ -189,7 +190,10 @@ def _untried(files: generators.Files) -> str:
 
 
 def _differs_elsewhere(trial: StrategyTrial) -> tuple[Counterexample | None, str]:
-    """Return how the outcomes differ in another process, and why they were not compared."""
+    """Return the first outcome that differs in another process, if any.
+
+    If the outcomes could not be compared, also return the reason; it is otherwise empty.
+    """
     cases = [case for case, _ in trial.remembered]
     # Another seed for the hashes of strings shows a dependence on the order of a set.
     seed = "1" if os.environ.get("PYTHONHASHSEED") != "1" else "2"

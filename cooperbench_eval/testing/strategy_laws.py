@@ -215,7 +215,7 @@ def _facts(conflict: Conflict) -> tuple[object, ...]:
 
 
 def _stands_in(data: bytes, conflict: Conflict) -> bool:
-    """Whether git's rendering of *conflict* stands in its line."""
+    """Whether *data* has git's rendering of *conflict* at the conflict's line."""
     number = conflict.line or 0
     ours, theirs = (_lines(side or b"") for side in (conflict.ours, conflict.theirs))
     wanted = [b"<<<<<<<", *ours, b"=======", *theirs, b">>>>>>>"]

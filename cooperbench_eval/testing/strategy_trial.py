@@ -69,7 +69,7 @@ class StrategyTrial:
 
 
 def fingerprints(strategy: MergeStrategy, cases: Sequence[MergeCase]) -> list[Fingerprint]:
-    """Merge the cases, and return what must be the same in every process."""
+    """Merge the cases, and return the facts that must be the same in every process."""
     found = []
     for case in cases:
         try:

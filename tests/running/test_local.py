@@ -273,7 +273,7 @@ while True:
         exit_code=None,
         duration_seconds=many.duration_seconds,
         output=many.output,
-        reason="it had more processes than it may have",
+        reason="it had more processes than allowed",
     )
     assert survivors(word) == []
 

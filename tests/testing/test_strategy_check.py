@@ -419,7 +419,7 @@ def test_the_callers_files_are_used():
         ({"a": ["x\n", "y\n"]}, "two lines of bytes or more"),
         ({"a": [b"x\n", b"y"]}, "two lines of bytes or more"),
         ({"../a": [b"x\n", b"y\n"]}, "leaves the tree"),
-        ({"a": odd_file_strategies()["nothing"]}, "makes nothing: nothing"),
+        ({"a": odd_file_strategies()["nothing"]}, "is a strategy without examples: nothing"),
     ],
 )
 def test_invalid_files_are_refused(files, words):

@@ -63,17 +63,17 @@ class BubblewrapSandbox(hosting.HostSandbox):
 
     The command sees the system's programs and libraries, a small part of `/etc`
     and the running Python, all read-only. It has an empty `/tmp` and `/dev/shm` of
-    its own. Of the caller's files it sees only the tree and the scratch directory,
-    and may write to both. Its network is a loopback interface of its own. It sees
-    only its own processes, has no capabilities, and cannot gain any or create
-    namespaces. It sees neither the caller's home nor the caller's environment.
-    As with `LocalSandbox`, nothing of the command is left running. Here the kernel
+    its own. The only files of the caller that it sees are the tree and the scratch
+    directory, and it may write to both. Its network is a loopback interface of its
+    own. It sees only its own processes, has no capabilities, and cannot gain any or
+    create namespaces. It sees neither the caller's home nor the caller's environment.
+    As with `LocalSandbox`, no process of the command is left running. Here the kernel
     guarantees it: all processes die with the first one, which they cannot kill.
 
-    It does not protect against bugs in the kernel, and does not limit processor
-    time, disk space, or memory if no limit is set. *readable* and *network* give
-    the command further access. It runs as the caller's user: if root calls it, the
-    command can read root's files under *readable*.
+    The sandbox does not protect against bugs in the kernel, and does not limit
+    processor time, disk space, or memory if no limit is set. *readable* and *network*
+    give the command further access. The command runs as the caller's user: if the
+    caller is root, it can read root's files under *readable*.
 
     Needs bubblewrap 0.8 or newer and unprivileged user namespaces or root;
     `bubblewrap_problem` says whether it works here.
@@ -83,9 +83,9 @@ class BubblewrapSandbox(hosting.HostSandbox):
     while the kernel was short of memory, the exit status is -9.
 
     Attributes:
-        network: Whether the command shares the machine's network, including
-            everything that listens on its loopback interface or abstract sockets.
-        readable: Further paths to show, read-only, such as a toolchain in a home.
+        network: Whether the command shares the machine's network, including all servers
+            on the loopback interface and on abstract sockets.
+        readable: Further paths that the command may read, such as a toolchain in a home.
         inherit: Variables of the caller's environment to pass on, by name.
         output_limit: How many bytes of output to keep at each end; the bytes in
             between are counted and dropped. At least 256.
@@ -93,7 +93,7 @@ class BubblewrapSandbox(hosting.HostSandbox):
             `LocalSandbox`.
         shared_bytes: How much `/tmp` and `/dev/shm` may hold each. Both are in
             memory, which *memory_bytes* does not count; `TMPDIR` and `HOME` are not.
-        file_bytes: Largest size of a file that the command may write.
+        file_bytes: The largest file that the command may write.
         processes: How many processes may live at once, as in `LocalSandbox`.
 
     Example:
@@ -225,8 +225,8 @@ class _MemoryFiles:
 def _exit_code(written: bytes) -> int | None:
     """Return the exit status that bubblewrap reported, `None` if no command was started.
 
-    No process in the sandbox has that file open, so a command cannot pretend that it
-    was never started.
+    No process in the sandbox has the report's file open, so a command cannot pretend that
+    it was never started.
     """
     for line in written.splitlines():
         # A line may be incomplete, if bubblewrap was killed while it wrote.
@@ -260,7 +260,7 @@ def _execution(end: CommandEnd, supervised: SupervisedCommand, exit_code: int | 
 
 
 def _own_failure(end: CommandEnd, supervised: SupervisedCommand) -> TestRunError:
-    """Return the error for a message of bubblewrap itself; the command was not started."""
+    """Return the error for a failure of bubblewrap itself; the command was not started."""
     message = end.output.decode(errors="backslashreplace").strip()
     if message.startswith("bwrap: execvp "):
         return _cannot_start(supervised, message.rpartition(": ")[2])
@@ -271,7 +271,7 @@ def _own_failure(end: CommandEnd, supervised: SupervisedCommand) -> TestRunError
 
 
 def _cannot_start(supervised: SupervisedCommand, problem: str) -> TestRunError:
-    """Return the error for a program that cannot be started, with a hint if it exists here."""
+    """Return the error for a program that cannot be started, with a hint if the host has it."""
     program = supervised.command[0]
     path = supervised.env["PATH"]
     found = str(supervised.folder / program) if "/" in program else shutil.which(program, path=path)
@@ -282,9 +282,9 @@ def _cannot_start(supervised: SupervisedCommand, problem: str) -> TestRunError:
 
 @cache
 def bubblewrap_problem() -> str | None:
-    """Return why `BubblewrapSandbox` does not work here, `None` if it does.
+    """Return why `BubblewrapSandbox` does not work here; `None` if it works.
 
-    Each process tries one run, and remembers the answer.
+    Each process tries one run, and remembers the result.
     """
     try:
         with temporary_folder() as folder:
@@ -293,4 +293,4 @@ def bubblewrap_problem() -> str | None:
             )
     except (TestRunError, OSError) as exc:
         return str(exc)
-    return None if execution.exit_code == 0 else f"nothing runs under bubblewrap: {execution}"
+    return None if execution.exit_code == 0 else f"a test command failed: {execution}"

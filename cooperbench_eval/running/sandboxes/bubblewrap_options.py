@@ -51,7 +51,8 @@ def bubblewrap_options(
     """Yield the options that confine *supervised*, in the order that bubblewrap applies them.
 
     Args:
-        supervised: The command with its whole environment; it may write to its marks.
+        supervised: The command with its whole environment; it may write to the
+            directories in `marks`.
         network: Whether it shares the machine's network.
         readable: Further paths that it may read.
         shared_bytes: How much `/tmp` and `/dev/shm` may hold each.

@@ -14,10 +14,10 @@ _PROCESSES = 4096
 def default_sandbox() -> BubblewrapSandbox | LocalSandbox:
     """Return a `BubblewrapSandbox` if it works here, otherwise a `LocalSandbox`.
 
-    A `LocalSandbox` isolates nothing. Every result names its sandbox, and
-    `bubblewrap_problem` says why bubblewrap does not work. A run may hold three
-    quarters of the machine's memory and have 4,096 processes, which stops a memory
-    or fork bomb but no ordinary suite.
+    A `LocalSandbox` does not isolate. Every result names its sandbox, and
+    `bubblewrap_problem` returns why bubblewrap does not work. A run may hold three
+    quarters of the machine's memory and have 4,096 processes. These limits stop a
+    memory or fork bomb, but not an ordinary suite.
 
     Example:
         >>> default_sandbox().name in ("bubblewrap", "local")

@@ -1,4 +1,4 @@
-"""What the sandboxes of this machine share: options, environment, limits and results."""
+"""Shared by the sandboxes of this machine: options, environment, limits and results."""
 
 import hashlib
 import os
@@ -65,19 +65,19 @@ class HostSandbox:
         env: Mapping[str, str],
         timeout_seconds: float,
     ) -> Execution:
-        """Run *command* as `Sandbox.run` says.
+        """Run *command*; see `Sandbox.run`.
 
         There is no exit status if the command exceeded its limit of memory or
-        processes, or killed its own supervisor. The result also counts as out of
-        memory if SIGKILL ended the command while the kernel killed a process of
-        this machine because memory ran out: most likely it was this one.
+        processes, or killed its own supervisor. If SIGKILL ended the command, and
+        during the run the kernel killed some process of this machine because memory
+        ran out, the result counts as out of memory too: most likely it was this one.
 
         Raises:
             TestRunError: The command does not exist, may not be run or is not visible
-                in the sandbox; a limit cannot be set; or a path that the sandbox is
-                to show is missing.
-            SandboxError: The sandbox cannot be set up: its folders cannot be made,
-                its supervisor cannot be started, or what it needs is not installed.
+                in the sandbox; a limit cannot be set; or a path in `readable` does not
+                exist.
+            SandboxError: The sandbox cannot be set up: its folders cannot be made, its
+                supervisor cannot be started, or a program that it needs is missing.
         """
         supervised = SupervisedCommand(
             command=check(command, env),
@@ -121,8 +121,8 @@ def check(command: Sequence[str], env: Mapping[str, str]) -> tuple[str, ...]:
 def _without_detours(program: str) -> str:
     """Return a program's path without `..`, if that is the same file.
 
-    A Python that is started with such a path keeps it in `sys.executable`. A sandbox shows
-    the folder of the program, but not the folder that the path leads through.
+    A Python that is started with `..` in its path keeps that path in `sys.executable`. A
+    sandbox shows the program's folder, but not the folders that the path passes through.
     """
     plain = os.path.normpath(program)
     try:
@@ -195,5 +195,5 @@ def execution(end: CommandEnd, exit_code: int | None) -> Execution:
         out_of_memory=was_killed or end.reason is EndReason.MEMORY,
         duration_seconds=end.seconds,
         output=end.output,
-        reason="it had more processes than it may have" if has_too_many else "",
+        reason="it had more processes than allowed" if has_too_many else "",
     )

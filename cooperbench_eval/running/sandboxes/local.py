@@ -24,26 +24,26 @@ class LocalSandbox(hosting.HostSandbox):
     killed, and the execution has no exit status. On other systems (macOS), only the
     command's process group is killed.
 
-    The command gets a small environment of its own: the caller's `PATH` after the
-    folder of the running Python, so that `python` is that one; a fresh `HOME` and
-    `TMPDIR`; a UTF-8 locale; no byte code written; a fixed hash seed. Its standard
-    input is empty.
+    The command gets a small environment of its own: a `PATH` that begins with the
+    folder of the running Python, so that `python` is this one, and goes on with the
+    caller's; a fresh `HOME` and `TMPDIR`; a UTF-8 locale; no byte code written; a fixed
+    hash seed. Its standard input is empty.
 
     Attributes:
         inherit: Variables of the caller's environment to pass on, by name.
         output_limit: How many bytes of output to keep at each end; the bytes in
             between are counted and dropped.
         memory_bytes: How much resident memory all processes of the command together
-            may hold; memory that they share counts once. The supervisor looks every
-            50 milliseconds, less often on a busy machine, and kills the command if
-            it holds more. A fast command may exceed the limit by some hundred
-            megabytes for that long. Memory that is reserved but not touched does not
-            count, nor do files in memory that no process has mapped. Only on Linux,
-            where it binds root too.
+            may hold; memory that they share counts once. The supervisor checks every
+            50 milliseconds, less often on a busy machine, and kills the command if it
+            holds more. Between two checks, a fast command may exceed the limit by some
+            hundred megabytes. Memory that is reserved but not touched does not count,
+            nor do files in memory that no process has mapped. The limit works only on
+            Linux, where it also applies to root.
         file_bytes: The largest file that the command may write; the kernel enforces it.
         processes: How many processes of the command may live at once. The supervisor
-            enforces it as it does the memory, so a fork bomb is stopped, not slowed
-            down. Only on Linux, where it binds root too.
+            enforces this like the memory limit, so a fork bomb is killed and not only
+            slowed down. The limit works only on Linux, where it also applies to root.
 
     Example:
         >>> from pathlib import Path

@@ -14,11 +14,11 @@ class Execution:
     """How a command ended.
 
     Attributes:
-        exit_code: Its exit status, negative for a signal; `None` if it was stopped or
-            brought down the sandbox from within.
-        timed_out: Whether it was stopped because the deadline passed.
-        out_of_memory: Whether it or one of its processes was killed because memory ran
-            out.
+        exit_code: The command's exit status, negative for a signal; `None` if it was
+            stopped or brought down the sandbox from within.
+        timed_out: Whether the command was stopped because the deadline passed.
+        out_of_memory: Whether the command or one of its processes was killed because
+            memory ran out.
         duration_seconds: Wall time of the command, without the sandbox's set-up.
         output: Standard output and standard error together, in order. A sandbox may
             cut the middle of a long output and insert a line that says how much.
@@ -36,10 +36,10 @@ class Execution:
 class Sandbox(Protocol):
     """Runs a command on a tree and leaves none of its processes running.
 
-    A sandbox may show the two directories at other paths, as a container does. It
-    then replaces their paths wherever they occur in *command* and in the values of
-    *env*; both are in a fresh directory whose name occurs nowhere else by chance. It
-    copies the plain files of *scratch* back before it returns. The tree is not read
+    A sandbox may show the tree and the scratch directory at other paths, as a container
+    does. It then replaces their paths wherever they occur in *command* and in the values
+    of *env*; both are in a fresh directory whose name does not occur elsewhere by chance.
+    It copies the plain files of *scratch* back before it returns. The tree is not read
     again.
 
     Plug-ins are registered in the entry-point group `cooperbench_eval.sandboxes`.
@@ -89,7 +89,7 @@ class Sandbox(Protocol):
             result, not an error.
 
         Raises:
-            TestRunError: There is no such command, or it may not be run.
+            TestRunError: The command does not exist, or may not be run.
             SandboxError: The sandbox itself failed, so nothing is known about the
                 command.
         """

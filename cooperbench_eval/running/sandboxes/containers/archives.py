@@ -35,8 +35,8 @@ class Owner:
     """The owner of the files in an archive.
 
     Attributes:
-        user: The user's number. `None` if only a name is known: then the files can be
-            read and written by all users.
+        user: The user's number. If only a name is known, it is `None`, and all users may
+            read and write the files.
         group: The group's number.
     """
 
@@ -46,7 +46,7 @@ class Owner:
 
 @frozen(kw_only=True)
 class Bounds:
-    """How much to read from an archive at most.
+    """The most to read from an archive.
 
     Attributes:
         files: The number of plain files.
@@ -65,7 +65,7 @@ class Unpacked(Enum):
     BOUNDED = "bounded"
     """At a bound; the archive has more files."""
     DAMAGED = "damaged"
-    """In the middle of a file, or without any file."""
+    """In the middle of a file, or before any file."""
 
 
 def pack_directory(path: str, owner: Owner) -> bytes:
@@ -157,7 +157,7 @@ def unpack(
         archive: A tar archive in pieces; reading stops at a bound.
         destination: An existing directory that no other process writes to.
         bounds: How much to read.
-        wanted: Says by its path whether to write a file.
+        wanted: Returns, for a file's path, whether to write the file.
 
     Raises:
         OSError: The disk is full, or fails.

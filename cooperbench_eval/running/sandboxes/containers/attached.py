@@ -14,7 +14,7 @@ class Attached:
     """The output of a running container."""
 
     def __init__(self, stream: Any) -> None:
-        """Use what the SDK calls a socket: a socket, or a file object for one."""
+        """Use *stream*: a socket, or the file object that the SDK returns instead."""
         self._socket: socket.socket = getattr(stream, "_sock", stream)
         self._buffer = bytearray()
         self._left = 0

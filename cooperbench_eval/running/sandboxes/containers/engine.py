@@ -41,7 +41,7 @@ _NO_SUCH_IMAGE = re.compile(
 """Matches what registries and engines say if an image does not exist or is not public."""
 _PULL_AGAIN_SECONDS = 60.0
 _failed_pulls: dict[tuple[str, str], tuple[float, str]] = {}
-"""When pulling an image failed, and why; engines try for a long time before they fail."""
+"""When and why pulling an image failed; kept because engines take long before they fail."""
 
 
 class MissingError(SandboxError):
@@ -71,12 +71,13 @@ class ContainerState:
 
     Attributes:
         is_over: Whether its command has ended.
-        is_settled: Whether the engine has finished its own work after that. Before,
-            podman returns an empty archive for any of the container's files.
+        is_settled: Whether the engine has finished its own work after the command's end.
+            Until then, podman returns an empty archive for any of the container's files.
         exit_code: The exit status; 128 plus the signal's number for a signal.
         out_of_memory: Whether the engine noticed that a process was killed because memory
             ran out. Podman 4.3 does not notice.
-        process_id: Its first process, on the engine's machine; 0 if it has none.
+        process_id: The container's first process, on the engine's machine; 0 if it has
+            none.
     """
 
     is_over: bool
@@ -168,7 +169,7 @@ class Engine:
             response.close()
 
     def attach(self, name: str) -> Attached:
-        """Open a container's output, from the first byte if it was not started yet."""
+        """Open a container's output, from the first byte if it has not started yet."""
         wanted = {"stdout": 1, "stderr": 1, "stream": 1}
         with _errors_as("the container's output cannot be read"):
             return Attached(self._client.attach_socket(name, params=wanted))
@@ -231,7 +232,7 @@ class Engine:
         self._client.close()
 
     def labelled(self, label: str) -> dict[str, str]:
-        """Return the value of *label* for every container that has it, by container."""
+        """Return the value of *label*, by container, for all containers that have it."""
         with _errors_as("containers cannot be listed"):
             found = self._client.containers(all=True, filters={"label": label})
             return {str(each["Id"]): str(each["Labels"].get(label, "")) for each in found}
@@ -292,7 +293,7 @@ def _check_is_there(address: str) -> None:
 
 
 def _raise_reported(problem: str, steps: Iterable[Mapping[str, Any]]) -> None:
-    """Raise an error that is reported in the middle of a successful response."""
+    """Raise the error that a successful response reports in one of its steps, if any."""
     for step in steps:
         if "error" in step:
             raise SandboxError(f"{problem} ({step['error']})")

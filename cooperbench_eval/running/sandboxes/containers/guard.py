@@ -32,7 +32,7 @@ class Guard:
         self._links: dict[str, socket.socket] = {}
 
     def hold(self, engine: str, name: str) -> None:
-        """Have a container removed if this process ends before it calls `release`.
+        """Let the watchdog remove a container if this process ends before calling `release`.
 
         Args:
             engine: The engine's address.

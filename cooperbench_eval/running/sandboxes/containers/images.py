@@ -52,12 +52,13 @@ def repository_from_image(
 
     The copy is a bare repository with `HEAD`, the references and the objects, for
     `Snapshot.from_repo`. Configuration, hooks, links, the working tree and borrowed
-    objects are not copied, since they could refer to other files. The image is not run.
+    objects are not copied, because they could refer to other files. No container is
+    started.
 
     Args:
         image: The image, by name or digest.
-        destination: A directory for such repositories, created if it is missing. It
-            holds one for each image's digest and path, which later calls return.
+        destination: A directory for copied repositories, created if it is missing. It
+            holds one copy for each image digest and path; later calls return that copy.
         path: The path of the repository in the image.
         pull: Whether to fetch a missing image from its registry.
         base_url: The address of the engine, if not `DOCKER_HOST`.

@@ -12,7 +12,7 @@ _KILLS = re.compile(rb"^oom_kill (\d+)$", re.MULTILINE)
 
 
 class MemoryWatch:
-    """Reads the kernel's count of such kills in a container on this machine.
+    """Reads the kernel's count of out-of-memory kills in a container on this machine.
 
     Podman 4.3's service does not report that a container ran out of memory. The kernel
     counts the kills in the container's control group, which disappears with the

@@ -19,12 +19,12 @@ _ENDED = (b"Z", b"X")
 
 
 def owner_of(process_id: int) -> str:
-    """Return the label of a running process."""
+    """Return the value of `OWNER_LABEL` that identifies a running process."""
     return f"{_machine()}/{process_id}/{start_of(process_id)}"
 
 
 def is_gone(owner: str) -> bool:
-    """Whether a label's process has ended; `False` for a process of another machine."""
+    """Whether the process that a label names has ended; `False` for one of another machine."""
     machine, _, process = owner.partition("/")
     process_id, _, start = process.partition("/")
     if machine != _machine() or not process_id.isdecimal():

@@ -47,7 +47,7 @@ _DEATH_SECONDS = 30.0
 _LOOK_SECONDS = 1.0
 _PAUSE_SECONDS = 0.01
 _REST_SECONDS = 0.5
-"""How long to read the remaining output, which may be endless."""
+"""How long to read the remaining output, which may never end."""
 _CANNOT_START = (126, 127)
 _NO_COMMAND = re.compile('exec: "|executable file|open executable')
 """Matches what runc and crun say if a command does not exist."""
@@ -280,7 +280,7 @@ class _Following:
             pass
 
     def _take(self, seconds: float) -> bool:
-        """Read the output that comes in time; return whether there was any."""
+        """Wait for output and read it; return whether there was any in time."""
         data = self._output.read(seconds) if self._is_open else None
         if data == b"":
             self._is_open = False

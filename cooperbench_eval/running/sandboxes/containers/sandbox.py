@@ -22,8 +22,8 @@ __all__ = ["ContainerSandbox", "reap_containers"]
 class ContainerSandbox:
     """Runs commands in containers; each run has a new container, which is then removed.
 
-    The engine is Docker or podman's service, whichever `DOCKER_HOST` names. A
-    container has no network and no capabilities, and cannot gain any. It sees the
+    The engine is Docker or podman's service, whichever `DOCKER_HOST` names. By default,
+    a container has no network. It has no capabilities, and cannot gain any. It sees the
     files of its image, and copies of the tree and the scratch directory. The plain
     files of the scratch directory are copied back, at most 10,000 files and 256 MiB.
     The container is removed even if this process is killed; `reap_containers`
@@ -43,15 +43,15 @@ class ContainerSandbox:
         cpus: How many processors' time the processes may use.
         processes: How many processes there may be at a time.
         user: The user that runs the processes: a number, `number:number`, or a name
-            in the image. By default the image's own choice.
+            in the image; by default the image's user.
         tree_at: The path of the tree in the container; by default the host's path.
         workdir: Where the command starts; by default in the tree.
         own_home: Whether `HOME` and `TMPDIR` are fresh. Otherwise they are the
             image's, where its tools may be installed.
         shell: A shell of the image. It joins standard output and error in order, and
-            tells a command that does not exist from one that fails. Pass `None` if the
-            image has no shell: the engine then joins the streams as it reads them, and
-            the command is the container's first process, which ignores its own signals.
+            distinguishes a missing command from one that fails. Pass `None` if the image
+            has no shell: then the engine joins the streams as it reads them, and the
+            command is the container's first process, which ignores its own signals.
         output_limit: How many bytes of output to keep at each end; the bytes in
             between are counted and dropped.
 
@@ -88,10 +88,10 @@ class ContainerSandbox:
     ) -> Self:
         """Return a sandbox for one of the benchmark's task images.
 
-        Such an image has the repository at `/workspace/repo`, and a script `runner.sh`
-        that reads patches from `/patches`. So the tree is put there, and the command
-        starts in the repository. Nearly all of these scripts install packages while they
-        run, and fail without `network=True`.
+        A task image has the repository at `/workspace/repo`, and a script `runner.sh`
+        that reads patches from `/patches`. So the tree is put at `/patches`, and the
+        command starts in the repository. Nearly all of these scripts install packages
+        while they run, and fail without `network=True`.
 
         Args:
             repo_name: The repository's name in the dataset.
@@ -134,7 +134,7 @@ class ContainerSandbox:
         env: Mapping[str, str],
         timeout_seconds: float,
     ) -> Execution:
-        """Run *command* as `Sandbox.run` says.
+        """Run *command*; see `Sandbox.run`.
 
         Raises:
             TestRunError: The image does not exist, it does not have the command, or the
@@ -177,7 +177,7 @@ class ContainerSandbox:
         return home | NEUTRAL_ENVIRONMENT
 
     def _host(self) -> dict[str, Any]:
-        """Return what the container may do, as the SDK's host options."""
+        """Return the container's limits and permissions, as the SDK's host options."""
         options: dict[str, Any] = {
             "cap_drop": ["ALL"],
             "security_opt": ["no-new-privileges"],
@@ -204,10 +204,10 @@ def _owner(user: str) -> Owner:
 def reap_containers(*, base_url: str | None = None) -> int:
     """Remove the containers of processes on this machine that have ended.
 
-    A process removes its own containers, and its watchdog does so if it is killed. This
-    function is for the case that the watchdog was killed too, or could not reach the
-    engine. It cannot judge processes on another machine, in another process namespace, or
-    from before the last boot; their containers stay, labelled `cooperbench_eval.owner`.
+    A process removes its own containers; if it is killed, its watchdog does. Call this
+    function if the watchdog was killed too, or could not reach the engine. It cannot check
+    processes on another machine, in another process namespace, or from before the last
+    boot; their containers stay, labelled `cooperbench_eval.owner`.
 
     Args:
         base_url: The address of the engine, if not `DOCKER_HOST`.
