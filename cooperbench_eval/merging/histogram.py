@@ -234,7 +234,6 @@ def _equal_after(a: Sequence[bytes], i: int, b: Sequence[bytes], j: int, room: i
 
 
 def _equal_before(a: Sequence[bytes], i: int, b: Sequence[bytes], j: int, room: int) -> int:
-    """Count the consecutive equal lines before *i* and *j*."""
     size, step = 0, 1
     while step <= room - size and a[i - size - step : i - size] == b[j - size - step : j - size]:
         size += step

@@ -161,7 +161,7 @@ def _slide(
 
 
 def _pair(a_groups: list[_Group], b_groups: list[_Group]) -> tuple[Change, ...]:
-    """Make one change of each two groups that are opposite each other."""
+    """Combine groups that are opposite each other into one change."""
     a_gaps, b_gaps = _gaps(a_groups), _gaps(b_groups)
     changes = []
     removed = added = 0

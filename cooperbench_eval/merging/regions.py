@@ -176,7 +176,6 @@ def _walk(
     ours_changes: Diff,
     theirs_changes: Diff,
 ) -> Iterator[Region]:
-    """Group the changes that overlap or touch."""
     i = j = ours_shift = theirs_shift = 0
     ours_count, theirs_count = len(ours_changes), len(theirs_changes)
     while i < ours_count or j < theirs_count:
@@ -281,7 +280,6 @@ def _consumed(changes: Diff, point: int, *, is_end: bool) -> int:
 
 
 def _join(ours: Sequence[bytes], regions: list[Region], *, blank_is_close: bool) -> list[Region]:
-    """Join conflicts that have only a few lines between them."""
     joined = regions[:1]
     for region in regions[1:]:
         last = joined[-1]

@@ -46,8 +46,6 @@ def merge_changes(
 
 
 class _Merger:
-    """The state of one running merge."""
-
     def __init__(self, base: Snapshot, slots: Slots, labels: Labels, cache: DiffCache) -> None:
         self._base = base
         self._slots = slots

@@ -70,7 +70,7 @@ class LLMStrategy:
         api_key: The key, if it is not in the environment.
         temperature: The sampling temperature; `None` uses the provider's default.
         seed: The seed for sampling, if the provider supports one.
-        max_attempts: How often a question is asked at most.
+        max_attempts: The maximum number of times that a question is asked.
         timeout_seconds: How long one answer may take, and the longest wait before a
             retry.
         max_tokens: The most tokens that an answer may have.

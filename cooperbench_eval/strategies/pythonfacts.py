@@ -97,7 +97,6 @@ def _error(text: str) -> str:
 
 
 def _future(text: str) -> str:
-    """Return a line with the text's imports from `__future__`."""
     if "__future__" not in text:
         return ""
     features = [

@@ -172,7 +172,6 @@ class ConstructNamer:
         return Description("import", b" ".join([*kinds, self._text(node, "source")]))
 
     def _imports(self, node: SyntaxNode) -> Description:
-        """Give all blocks of imports the same name."""
         spec = next(iter(self._named(node)), node)
         is_block = spec.type == "import_spec_list"
         return Description("import", b"import" if is_block else self.text(spec))

@@ -300,7 +300,6 @@ def _with_names_imported(children: list[Element]) -> list[Element]:
 
 
 def _items(elements: Sequence[Element]) -> Iterator[Construct]:
-    """Split the contents of brackets at the commas."""
     item: list[Element] = []
     done: Construct | None = None
     for element in elements:

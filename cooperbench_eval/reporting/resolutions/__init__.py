@@ -1,4 +1,4 @@
-"""What a strategy put in the place of each conflict, read from a report."""
+"""The resolution of each conflict by a strategy, read from a report."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ __all__ = ["ConflictResolution", "ResolutionKind", "read_resolutions"]
 def read_resolutions(
     conflicts: Sequence[Conflict], attempt: Attempt
 ) -> tuple[ConflictResolution, ...]:
-    """Return what a strategy made of each of the naive merge's *conflicts*, in their order."""
+    """Return a strategy's resolution of each of the naive merge's *conflicts*, in order."""
     recorded = {i: each for each in attempt.replacements for i in each.together}
     reason = "the report was written by an earlier version, which did not record resolutions"
     if attempt.status is MergeStatus.FAILED:
@@ -32,11 +32,11 @@ def read_resolutions(
 def _match_ledger(
     conflicts: Sequence[Conflict], ledger: Sequence[LedgerRow]
 ) -> dict[int, LedgerRow]:
-    """Return the ledger's row for each conflict, by the conflict's place.
+    """Return the ledger's row for each conflict, by the conflict's index.
 
-    A later member of a cascade may count lines in a file that an earlier one changed.
-    The rows of a file are therefore used only if together they name each of its
-    conflicts once.
+    The line numbers of a later member of a cascade may be those of a file that an earlier
+    one changed. The rows of a file are therefore used only if together they name each of
+    its conflicts once.
     """
     matched: dict[int, LedgerRow] = {}
     places: dict[tuple[str, bool], list[int]] = defaultdict(list)

@@ -1,4 +1,4 @@
-"""What a strategy made of one conflict."""
+"""The record of a strategy's resolution of one conflict."""
 
 from attrs import field, frozen
 
@@ -9,23 +9,23 @@ __all__ = ["ConflictResolution", "ResolutionKind"]
 
 @frozen(kw_only=True)
 class ConflictResolution:
-    """What a strategy made of one conflict of the naive merge.
+    """A strategy's resolution of one conflict of the naive merge.
 
     Attributes:
         conflict: The conflict.
-        kind: What the strategy did about it.
-        text: The text that replaced it; the contents of the whole file if the conflict
-            has no lines of its own; `None` unless *kind* is `TEXT`.
-        together: The places among the report's conflicts of all that *text* replaced,
-            this one included. There are several if the strategy replaced them in one
-            piece, or if the text could be divided between them in several ways; *text*
-            then also holds the settled lines between them.
-        lines_before: How many settled lines before the first of them *text* replaced
-            as well.
-        lines_after: How many settled lines after the last of them *text* replaced as
-            well.
+        kind: What the strategy did with it.
+        text: The text that replaced it. For a conflict about a whole file, the contents
+            of the file. `None` unless *kind* is `TEXT`.
+        together: The indexes, among the report's conflicts, of all that *text* replaced,
+            this one included. There are several if the strategy replaced them by one
+            text, or if the text could be divided between them in several ways; *text*
+            then also contains the settled lines between them.
+        lines_before: The number of settled lines before the first of them that *text*
+            also replaced.
+        lines_after: The number of settled lines after the last of them that *text* also
+            replaced.
         is_exact: Whether the strategy changed nothing in the file outside of its
-            conflicts. If it did, the place of *text* is taken from a line diff.
+            conflicts. If it did, a line diff determined *text*.
         reason: Why it is not known what the strategy did; empty otherwise.
         ledger: The row of the strategy's ledger that is about this conflict; `None` if
             there is none, or if the rows of the file do not match its conflicts.
