@@ -219,8 +219,6 @@ class _PaperError:
 
 @frozen(kw_only=True)
 class _PaperFile:
-    """A merge report of the paper's pipeline."""
-
     metadata: _PaperHead
     features: _PaperFeatures
     merge_analysis: _Merge | None = None
@@ -229,8 +227,6 @@ class _PaperFile:
 
 @frozen(kw_only=True)
 class _SoloFile:
-    """A solo agent's test result of the paper's pipeline."""
-
     task_name: str = field(validator=validators.min_len(1))
     task_id: int = field(validator=_is_count)
     feature1_id: int

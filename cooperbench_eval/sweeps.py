@@ -105,7 +105,7 @@ def evaluate_run(
 
     If three or more agents worked on a task, every two of them are a pair. If an agent
     handed in nothing, its pairs are `missing_input`. If the task or repository of a pair
-    is missing, its report has a `failure`; such a report is not stored.
+    is missing, its report has a `failure` and is not stored.
 
     Args:
         logs_dir: The folder of run logs.

@@ -177,7 +177,7 @@ POLICIES: Mapping[str, Policy] = MappingProxyType({each.name: each for each in _
 
 
 def find_policies(policies: str | Policy | Iterable[str | Policy]) -> tuple[Policy, ...]:
-    """Return one or several policies; a name stands for a policy of `POLICIES`.
+    """Return one or several policies; a name is that of a policy in `POLICIES`.
 
     Raises:
         AnalysisError: No policy has a given name, or two policies have the same name.

@@ -99,8 +99,6 @@ def _in_order(strategies: Iterable[str]) -> list[str]:
 
 @frozen(kw_only=True)
 class _Builder:
-    """Builds the records of a summary from the counts."""
-
     policies: tuple[Policy, ...]
     has_gold: bool
     confidence: float

@@ -121,7 +121,6 @@ def to_polars(reports: FactsSource, level: str = Level.PAIRS) -> "PolarsFrame":
 
 
 def _table(reports: FactsSource, level: str) -> tuple[dict[str, _Kind], Iterator[_Row]]:
-    """Return the columns' names and types, and the rows."""
     if level not in _TABLES:
         raise AnalysisError(f"there is no table of {level!r}", tuple(_TABLES))
     table = _TABLES[Level(level)]
@@ -248,8 +247,6 @@ class RunKind(StrEnum):
 
 @frozen
 class _CaseOfRun:
-    """A test case with the run it is from."""
-
     feature: int
     run: RunKind
     strategy: str | None

@@ -95,8 +95,6 @@ def evaluate_many(
 
 
 class _Batch:
-    """One call of `evaluate_many`."""
-
     def __init__(
         self,
         pairs: Iterable[FeaturePair | MergeReport],
@@ -153,7 +151,6 @@ class _Batch:
     # --- from the pairs to the executor ---
 
     def _supply(self) -> None:
-        """Take pairs until the executor has enough of them."""
         began = time.monotonic()
         if self._waiting and began - self._looked_seconds >= _POLL_SECONDS and not self._fault:
             for _ in range(len(self._waiting)):

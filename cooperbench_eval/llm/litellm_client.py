@@ -191,7 +191,6 @@ def _quieten() -> None:
 
 @contextmanager
 def _environment(name: str, value: str) -> Iterator[None]:
-    """Set a variable while the context is open."""
     before = os.environ.get(name)
     os.environ[name] = value
     try:

@@ -223,7 +223,6 @@ def _draw_cell(ax: "Axes", matrix: _Matrix, place: _Place, look: "Look", text: s
 
 
 def _add_legend(ax: "Axes", matrix: _Matrix, kinds: list[str]) -> None:
-    """Explain and count the *kinds* of cells that occur."""
     from cooperbench_eval.plots import canvas  # noqa: PLC0415
 
     counts = Counter(matrix.cells.values())

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["plot_verdicts"]
 
 _MOST_BARS = 300
-_WIDE_ENOUGH = 0.05  # of the whole, for a number to stand in
+_WIDE_ENOUGH = 0.05  # of the whole, for a number to fit in
 _BAR = 0.72
 _INCHES = 0.27
 

@@ -439,7 +439,6 @@ def descendants() -> list[Process]:
 
 
 def _look_at(pid: str) -> tuple[int, Process] | None:
-    """Return the parent of a process, and the process."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123
             # The program name is in parentheses and may itself contain parentheses.

@@ -87,7 +87,6 @@ def three_way_texts(
 
 
 def _edit(lines: Lines, numbers: list[int], symbols: Sequence[bytes]) -> Lines:
-    """Insert, delete, replace, move or duplicate some lines."""
     kind, start, size, target, *new = numbers
     added = [symbols[number % len(symbols)] for number in new[: 1 + size // 6 % 4]]
     first, target = min(start % 32, len(lines)), target % 32

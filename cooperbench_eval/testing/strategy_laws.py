@@ -174,7 +174,7 @@ def _determinism(trial: StrategyTrial, case: MergeCase) -> None:
 _MARKER_LINE = re.compile(rb"^(?:<{7}|>{7})(?: |\r?$)", re.MULTILINE)
 
 
-@_law("Conflict markers surround the conflicts that are left open, and stand nowhere else.")
+@_law("Conflict markers surround the conflicts that are left open, and occur nowhere else.")
 def _markers(trial: StrategyTrial, case: MergeCase) -> None:
     given = case.fresh_input()
     outcome = trial.merge(case, given)
@@ -232,7 +232,6 @@ def _stands_in(data: bytes, conflict: Conflict) -> bool:
 
 
 def _lines(text: bytes) -> list[bytes]:
-    """Split *text* into lines without their ends."""
     lines = text.removesuffix(b"\n").split(b"\n") if text else []
     return [line.removesuffix(b"\r") for line in lines]
 

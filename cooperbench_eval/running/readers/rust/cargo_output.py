@@ -104,8 +104,6 @@ class _Block:
 
 @mutable
 class _Target:
-    """The output of one test program."""
-
     label: str
     blocks: list[_Block] = field(factory=list)
     summary: tuple[int, ...] = ()

@@ -227,8 +227,6 @@ def _write(destination: Path, path: PurePosixPath, source: IO[bytes], *, executa
 
 
 class _Pieces(io.RawIOBase):
-    """A file object over an iterable of pieces."""
-
     def __init__(self, pieces: Iterable[bytes]) -> None:
         self._pieces = iter(pieces)
         self._rest = b""
