@@ -104,7 +104,7 @@ class TestFileFilter:
     Agents write their own tests, but the benchmark judges with its own. A change is
     dropped only if every path that it names is a test path. So moving a source file
     into a test folder still removes it from its old place; the other changes of that
-    file then stay as well.
+    file are then also kept.
 
     Attributes:
         conventions: Drop files that are tests by convention.

@@ -20,7 +20,7 @@ class FileChange(StrEnum):
     DELETE = "delete"
     """Removes the file."""
     RENAME = "rename"
-    """Moves the file; its contents may change as well."""
+    """Moves the file; its contents may also change."""
     COPY = "copy"
     """Creates the file as a copy of another one; its contents may differ."""
 

@@ -65,7 +65,7 @@ class MergeReport(PairOrigin, Shown):
         model: The model whose patches these are, if named.
         setting: The benchmark's setting, if named.
         k: Which of the model's tries this is, counted from 1.
-        versions: The versions of the programs that took part.
+        versions: The versions of the programs that were used.
         failure: Why the pair could not be evaluated; `None` if it was. The rest of
             such a report was known before the evaluation.
     """
@@ -88,7 +88,7 @@ class MergeReport(PairOrigin, Shown):
 
     @property
     def merge_status(self) -> PairStatus:
-        """What `git merge` makes of the two sides."""
+        """The result of `git merge` for the two sides."""
         if self.failure is not None:
             return PairStatus.NOT_EVALUATED
         if self.conflict_details is None:

@@ -224,7 +224,7 @@ _OF_BUILTINS = frozenset(
     if isinstance(kind, type)
     for name in dir(kind)
 )
-"""Names of attributes that built-in types have as well."""
+"""Names of attributes that built-in types also have."""
 
 
 def _undefined(files: Sequence[Sequence[str]], facts: Sequence[Facts]) -> str:

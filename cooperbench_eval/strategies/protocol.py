@@ -28,7 +28,7 @@ class FeatureContext:
 
     Attributes:
         number: The feature's number in its task.
-        description: The issue text its agent worked from; may be empty.
+        description: The issue text from which its agent worked; may be empty.
     """
 
     number: int
@@ -41,9 +41,9 @@ class MergeInput:
 
     Attributes:
         base: The common ancestor.
-        ours: The side that is merged into.
-        theirs: The side that is merged.
-        merge: The finished three-way merge, its conflicts open.
+        ours: The side into which the other one is merged.
+        theirs: The side that is merged into ours.
+        merge: The finished three-way merge, with its conflicts open.
         ours_feature: What is known about the feature on our side.
         theirs_feature: What is known about the feature on their side.
     """
@@ -68,7 +68,7 @@ class MergeOutcome:
     Attributes:
         changes: The merged overlay; open conflicts are in it with git's markers.
         conflicts: The conflicts that are still open.
-        conflicts_met: How many conflicts the three-way merge had.
+        conflicts_met: The number of conflicts of the three-way merge.
         strategy: The strategy's name.
         failure: Why the strategy failed; empty if it did not.
         ledger: How each conflict or block of conflicts was resolved, or why it is open,

@@ -25,8 +25,8 @@ def merge(
 
     Args:
         base: The common ancestor.
-        ours: The side that is merged into.
-        theirs: The side that is merged.
+        ours: The side into which the other one is merged.
+        theirs: The side that is merged into ours.
         strategy: A registered name, or an object with `name` and `merge`.
         labels: The names of the sides in conflict markers.
 
