@@ -4,10 +4,11 @@ from collections.abc import Callable, Hashable
 from threading import Lock
 from typing import Generic, TypeVar
 
-__all__ = ["Memo"]
+__all__ = ["IdentityMemo", "Memo"]
 
 _Key = TypeVar("_Key", bound=Hashable)
 _Value = TypeVar("_Value")
+_Thing = TypeVar("_Thing")
 
 
 class Memo(Generic[_Key, _Value]):
@@ -33,7 +34,7 @@ class Memo(Generic[_Key, _Value]):
         self._lock = Lock()
 
     def __reduce__(self) -> tuple[type["Memo[_Key, _Value]"], tuple[int]]:
-        return Memo, (self._size,)
+        return type(self), (self._size,)
 
     def recall(self, key: _Key, compute: Callable[[], _Value]) -> _Value:
         """Return the value of *key*; compute it if it is not remembered.
@@ -48,3 +49,11 @@ class Memo(Generic[_Key, _Value]):
                 if len(self._values) > self._size:
                     del self._values[next(iter(self._values))]
         return value
+
+
+class IdentityMemo(Memo[int, tuple[object, _Value]]):
+    """Remembers a value for each object, whether or not other objects are equal to it."""
+
+    def recall_for(self, thing: _Thing, compute: Callable[[_Thing], _Value]) -> _Value:
+        """Return the value of *thing*; it is kept, so that no other object reuses its id."""
+        return self.recall(id(thing), lambda: (thing, compute(thing)))[1]

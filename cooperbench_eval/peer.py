@@ -259,13 +259,11 @@ class _Document:
     file: Path
 
     def read(self, kind: type[_Shape], key: str = "") -> _Shape:
-        """Return the object, or the value under *key*, as a record."""
         value = self.values.get(key) if key else self.values
         path = f"$.{key}" if key else "$"
         return structure(_CONVERTER, value, kind, _UNFIT, location=str(self.file), path=path)
 
     def error(self, problem: str) -> ReportError:
-        """Return the error that says what is wrong with the file."""
         return ReportError(f"{_UNFIT}: {problem}", str(self.file))
 
     def features(self, *numbers: int) -> tuple[int, ...]:
@@ -275,7 +273,6 @@ class _Document:
         return numbers
 
     def evaluation(self, features: tuple[int, ...], **facts: Any) -> PeerEval:
-        """Return an evaluation; *facts* are what the file says."""
         unknown: dict[str, Any] = {
             "merge_status": None,
             "merge_strategy": None,
@@ -292,7 +289,6 @@ class _Document:
 
 
 def _of_runner(document: _Document, setting: Setting | None) -> PeerEval:
-    """Read an `eval.json`, which every runner since the paper's pipeline writes."""
     found = document.read(_RunnerFile)
     merge = found.merge or _Merge()
     if setting is None and document.values.get("setting") is not None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cooperbench_eval.memo import Memo
+from cooperbench_eval.memo import IdentityMemo, Memo
 
 
 def test_an_answer_is_worked_out_once():
@@ -66,3 +66,15 @@ def test_it_serves_threads():
 
     assert answers == [q * q for q in questions]
     assert len(memo._values) <= 3
+
+
+def test_equal_objects_have_their_own_values():
+    """A memo by identity also keeps the objects, and is a memo by identity in a copy."""
+    memo = IdentityMemo[int](4)
+    one, other = [1], [1]
+
+    assert memo.recall_for(one, id) == id(one)
+    assert memo.recall_for(other, id) == id(other)
+    assert memo.recall_for(one, len) == id(one)
+    assert any(thing is other for thing, _ in memo._values.values())
+    assert isinstance(pickle.loads(pickle.dumps(memo)), IdentityMemo)  # noqa: S301 - our own

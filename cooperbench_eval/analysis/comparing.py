@@ -7,15 +7,7 @@ from itertools import combinations
 from cooperbench_eval.analysis.policies import Policy
 from cooperbench_eval.analysis.rates import Comparison
 from cooperbench_eval.analysis.sources import FactsSource, iterate_facts
-from cooperbench_eval.analysis.tally import (
-    CORRECT,
-    Answer,
-    Decider,
-    Ends,
-    has_answer,
-)
-from cooperbench_eval.errors import AnalysisError
-from cooperbench_eval.models import PairId, PairKey
+from cooperbench_eval.analysis.tally import CORRECT, Answer, Decider, Ends, by_pair, has_answer
 
 __all__ = ["Comparisons", "compare", "comparison_of"]
 
@@ -47,8 +39,8 @@ def compare(
         AnalysisError: A team has a pair twice, or neither team has a row of the strategy.
     """
     judge = Decider.of(decider)
-    ones = _answers(first_reports, judge, first)
-    others = _answers(second_reports, judge, second)
+    ones = by_pair(iterate_facts(first_reports), first, judge.answer)
+    others = by_pair(iterate_facts(second_reports), second, judge.answer)
     judge.check([*ones.values(), *others.values()])
     ends: Ends = Counter((ones[key], others[key]) for key in ones.keys() & others.keys())
     return comparison_of(
@@ -58,16 +50,6 @@ def compare(
         unmatched=(len(ones.keys() - others.keys()), len(others.keys() - ones.keys())),
         confidence=confidence,
     )
-
-
-def _answers(reports: FactsSource, judge: Decider, team: str) -> dict[PairKey, Answer]:
-    found: dict[PairKey, Answer] = {}
-    for facts in iterate_facts(reports):
-        pair = PairId.of(facts)
-        if pair.key in found:
-            raise AnalysisError(f"{team} has {pair} twice")
-        found[pair.key] = judge.answer(facts)
-    return found
 
 
 def comparison_of(

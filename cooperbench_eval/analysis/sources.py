@@ -30,17 +30,11 @@ def iterate_facts(reports: FactsSource) -> Iterator[PairFacts]:
         TypeError: *reports* is not a collection, or it holds something that is neither a
             report nor the facts of one.
     """
-    if isinstance(reports, HasFacts):
-        return map(_facts, reports.facts())
-    return map(_facts, _many(reports))
+    return map(_facts, reports.facts() if isinstance(reports, HasFacts) else _many(reports))
 
 
 def iterate_reports(reports: FactsSource, purpose: str) -> Iterator[MergeReport]:
-    """Yield *reports* themselves, one at a time.
-
-    Args:
-        reports: The whole reports.
-        purpose: What the reports are needed for; the error says it.
+    """Yield *reports* themselves, one at a time; an error names the *purpose*.
 
     Raises:
         AnalysisError: *reports* holds facts.
@@ -67,9 +61,7 @@ def _many(reports: object) -> Iterable[object]:
 
 
 def _facts(each: object) -> PairFacts:
-    if isinstance(each, PairFacts):
-        return each
-    return facts_of(_known(each))
+    return each if isinstance(each, PairFacts) else facts_of(_known(each))
 
 
 def _report(each: object, purpose: str) -> MergeReport:

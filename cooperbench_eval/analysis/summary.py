@@ -91,7 +91,6 @@ class Summary(Shown):
         Parts of a group's key that JSON cannot hold, such as a date, become text.
         """
         measures = ("clean", "conflicts", "missing_input", "conflict_score", "features_alone")
-        lists = ("strategies", "policies", "comparisons")
         plain: dict[str, Any] = {
             "pairs": self.pairs,
             "not_evaluated": self.not_evaluated,
@@ -100,14 +99,13 @@ class Summary(Shown):
         }
         for name in (*measures, "cases_alone", "test_seconds_alone"):
             plain[name] = getattr(self, name).to_dict()
-        for name in lists:
+        for name in ("strategies", "policies", "comparisons"):
             plain[name] = [each.to_dict() for each in getattr(self, name).values()]
         if self.by:
-            groups = self.groups.items()
             plain["groups"] = [
                 {name: plain_json(part) for name, part in self._key_fields(key).items()}
                 | each.to_dict()
-                for key, each in groups
+                for key, each in self.groups.items()
             ]
         return plain
 

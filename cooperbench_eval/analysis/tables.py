@@ -177,13 +177,7 @@ _value_of_enum = attrgetter("_value_")  # faster than the property `value`
 
 @frozen
 class _Columns:
-    """Columns whose values are taken together, which is faster than one by one.
-
-    Attributes:
-        get: Takes the values from the thing that a row is about.
-        kinds: For each column its name, and the type of every value in it that is not
-            `None`.
-    """
+    """Columns whose values are taken together, which is faster than one by one."""
 
     get: Callable[[Any], tuple[Any, ...]]
     kinds: dict[str, _Kind]
@@ -289,13 +283,7 @@ def _lines(conflict: Conflict) -> tuple[int | None, ...]:
 
 @frozen(kw_only=True)
 class _Table:
-    """A table.
-
-    Attributes:
-        things: Returns the things of a pair that have a row each.
-        needs_reports: Whether the table needs whole reports, and not only their facts.
-        columns: The columns that follow the pair's identity.
-    """
+    """A table: *things* returns what its rows are about; *columns* follow the identity."""
 
     things: Callable[[Any], Iterable[Any]]
     needs_reports: bool = False

@@ -6,8 +6,8 @@ thousand pairs need some tens of megabytes. The order of the pairs does not matt
 
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
-from typing import NamedTuple, Self
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple, Self, TypeVar
 
 from attrs import define, field, fields, frozen
 
@@ -33,9 +33,12 @@ __all__ = [
     "answer_of",
     "answer_of_policy",
     "answers_of",
+    "by_pair",
     "gold_answers",
     "has_answer",
 ]
+
+_Found = TypeVar("_Found")
 
 CORRECT = Verdict.CORRECT.value
 MISSING = "missing_input"
@@ -84,12 +87,7 @@ def answers_of(facts: PairFacts, policies: Iterable[Policy]) -> PairAnswers:
 
 @frozen
 class Decider:
-    """The policy or strategy that decides which pairs are right.
-
-    Attributes:
-        name: Its name.
-        policy: The policy; `None` for a strategy.
-    """
+    """The policy or strategy that decides which pairs are right; a strategy has no *policy*."""
 
     name: str
     policy: Policy | None
@@ -126,12 +124,23 @@ def gold_answers(
     Raises:
         AnalysisError: *gold* has a pair twice.
     """
-    found: dict[PairKey, PairAnswers] = {}
-    for facts in gold:
-        pair = PairId.of(facts)
+    return by_pair(gold, "gold", lambda facts: answers_of(facts, policies))
+
+
+def by_pair(
+    facts: Iterable[PairFacts], whose: str, answer: Callable[[PairFacts], _Found]
+) -> dict[PairKey, _Found]:
+    """Return the answer to each pair.
+
+    Raises:
+        AnalysisError: There is a pair twice.
+    """
+    found: dict[PairKey, _Found] = {}
+    for each in facts:
+        pair = PairId.of(each)
         if pair.key in found:
-            raise AnalysisError(f"gold has {pair} twice")
-        found[pair.key] = answers_of(facts, policies)
+            raise AnalysisError(f"{whose} has {pair} twice")
+        found[pair.key] = answer(each)
     return found
 
 

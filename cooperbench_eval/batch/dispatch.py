@@ -31,13 +31,7 @@ Outcome = Packed | MergeReport | Failure
 
 @frozen
 class QueuedPair:
-    """A pair that is to be evaluated.
-
-    Attributes:
-        key: Its key.
-        pair: The pair.
-        tries: How often it was sent, the current time included.
-    """
+    """A pair that is to be evaluated; *tries* includes the current one."""
 
     key: str
     pair: FeaturePair

@@ -20,7 +20,7 @@ from typing import Any, Final
 import attrs
 
 from cooperbench_eval.evaluator import Evaluator, Feature, FeaturePair
-from cooperbench_eval.memo import Memo
+from cooperbench_eval.memo import IdentityMemo
 from cooperbench_eval.patching.patch import Patch
 from cooperbench_eval.running import ResultCache
 
@@ -38,7 +38,7 @@ class PairKeys:
     def __init__(self, evaluator: Evaluator) -> None:
         self._evaluator = _digest([_VERSION, describe(evaluator)])
         # The pairs of a task share their base and their features.
-        self._named: Memo[int, tuple[object, str]] = Memo(_KEPT)
+        self._once = IdentityMemo[str](_KEPT).recall_for
 
     def key(self, pair: FeaturePair) -> str:
         """Return the key of *pair* as 64 hexadecimal digits."""
@@ -52,13 +52,6 @@ class PairKeys:
         tests = feature.tests and self._once(feature.tests, _digest_of)
         patch = [_sha256(feature.patch.data or bytes(feature.patch)), feature.patch.problem]
         return _digest([feature.number, patch, tests, feature.description])
-
-    def _once(self, thing: Any, name: Callable[[Any], str]) -> str:
-        """Return the digest of *thing*, which is computed only once.
-
-        The object itself is kept, because another object could otherwise reuse its id.
-        """
-        return self._named.recall(id(thing), lambda: (thing, name(thing)))[1]
 
 
 def _digest_of(thing: object) -> str:

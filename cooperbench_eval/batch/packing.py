@@ -32,13 +32,7 @@ _Place = tuple[str | int, ...]
 
 @frozen
 class Packed:
-    """A report as bytes.
-
-    Attributes:
-        head: JSON on one line.
-        parts: The large parts, by the SHA-256 of their bytes.
-        is_final: See `MergeReport.is_final`.
-    """
+    """A report as bytes: JSON on one line, and the large parts by the SHA-256 of their bytes."""
 
     head: bytes
     parts: Mapping[str, bytes]

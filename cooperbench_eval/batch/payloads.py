@@ -24,7 +24,7 @@ from cooperbench_eval.errors import (
     TestRunError,
 )
 from cooperbench_eval.evaluator import Evaluator, FeaturePair
-from cooperbench_eval.memo import Memo
+from cooperbench_eval.memo import IdentityMemo
 from cooperbench_eval.processes.pickling import PICKLING_FAILS, Pickler, dumps, plain_dumps
 from cooperbench_eval.processes.stopping import Stopped
 from cooperbench_eval.reporting import Failure, FailureKind, MergeReport
@@ -49,13 +49,7 @@ class UndeliverableError(BatchError):
 
 @frozen
 class Payload:
-    """A pair and its evaluator, pickled in parts.
-
-    Attributes:
-        evaluator: The evaluator.
-        shared: The base and the two features, which other pairs may have as well.
-        rest: The pair's other fields.
-    """
+    """A pair and its evaluator, pickled in parts, because pairs share a base and features."""
 
     evaluator: bytes
     shared: tuple[bytes, bytes, bytes]
@@ -68,11 +62,8 @@ class PayloadMaker:
     def __init__(self, evaluator: Evaluator, *, own_processes: bool) -> None:
         """Pickle *evaluator* once for all pairs.
 
-        Args:
-            evaluator: The evaluator.
-            own_processes: Whether the workers are those of our own pool, which import the
-                caller's main module. Other workers, and those of a notebook, cannot import
-                it, so its functions and classes are pickled by value.
+        The workers of our own pool import the caller's main module. Other workers, and those
+        of a notebook, cannot import it, so its functions and classes are pickled by value.
 
         Raises:
             BatchError: Something in it cannot be pickled; the error names the strategy.
@@ -85,7 +76,7 @@ class PayloadMaker:
             culprit = _culprit(evaluator, self._dumps)
             raise BatchError(f"cannot be sent to another process ({exc})", culprit) from exc
         # The pairs of a task share their base and their features.
-        self._pickled: Memo[int, tuple[object, bytes]] = Memo(_KEPT)
+        self._pickled = IdentityMemo[bytes](_KEPT)
 
     def payload(self, pair: FeaturePair) -> Payload:
         """Pickle *pair*.
@@ -99,27 +90,19 @@ class PayloadMaker:
             if each.name not in _SHARED
         }
         try:
-            base, first, second = (self._once(getattr(pair, name)) for name in _SHARED)
+            base, first, second = (
+                self._pickled.recall_for(getattr(pair, name), self._dumps) for name in _SHARED
+            )
             return Payload(self._evaluator, (base, first, second), self._dumps(rest))
         except PICKLING_FAILS as exc:
             raise UndeliverableError(f"cannot be pickled ({exc!r})", pair_name(pair)) from exc
-
-    def _once(self, thing: object) -> bytes:
-        """Return *thing* pickled; an object is pickled only once.
-
-        The object itself is kept, because another object could otherwise reuse its id.
-        """
-        return self._pickled.recall(id(thing), lambda: (thing, self._dumps(thing)))[1]
 
 
 def evaluate_payload(payload: Payload, call: str = "") -> Packed | Failure:
     """Evaluate the pair of *payload*; an exception becomes part of the answer.
 
-    An exception that is raised in a worker could break the whole pool.
-
-    Args:
-        payload: The pair and its evaluator.
-        call: Makes this call different from others with the same payload.
+    An exception that is raised in a worker could break the whole pool. *call* makes this
+    call different from others with the same payload.
     """
     del call
     try:

@@ -102,15 +102,10 @@ class Asker:
     """Asks questions, and retries until an answer is accepted.
 
     Attributes:
-        client: Answers the requests.
         request: The request without its messages.
-        prompts: The texts to ask with.
         features: A description of the features.
         context_lines: How many lines around a conflict are shown.
-        max_attempts: How often a question is asked.
-        max_wait_seconds: The longest wait before a retry.
         max_invented_lines: How many lines of a text may be in no version.
-        meter: Adds up the cost.
         stopped: Set when the answers are no longer needed.
     """
 

@@ -36,11 +36,6 @@ class Cassette:
 
     A retry after a fault is recorded after that fault. To replay them in order, a cassette
     counts how often each request is made, so use a new one for each merge.
-
-    Attributes:
-        directory: The directory.
-        mode: Where answers come from.
-        client: Asks the model.
     """
 
     directory: Path = field(converter=Path)

@@ -40,7 +40,6 @@ class Place:
     """A conflict and its position in the file.
 
     Attributes:
-        conflict: The conflict.
         lines: The file's lines; for each conflict, those of ours.
         start: The index of this conflict's first line.
         end: The index after its last line.
@@ -82,11 +81,9 @@ class Place:
 
 @frozen(kw_only=True)
 class Question:
-    """Conflicts that are asked about together.
+    """Conflicts of a file that are asked about together, in order.
 
     Attributes:
-        path: The file.
-        places: The conflicts, in order.
         is_choice: Whether the model must choose a side, because the conflict has no lines.
     """
 
@@ -115,13 +112,7 @@ class Question:
 
 
 def ask_about(path: str, places: Sequence[Place], *, whole_lines: int) -> Iterator[Question]:
-    """Group the conflicts of a file by definition; those of a small file are one group.
-
-    Args:
-        path: The file.
-        places: Its open conflicts, in order.
-        whole_lines: The most lines that a small file has.
-    """
+    """Group a file's open conflicts by definition; up to *whole_lines* lines are one group."""
     is_small = bool(places) and len(places[0].lines) <= whole_lines
     groups: dict[tuple[str, int], list[Place]] = {}
     for i, place in enumerate(places):

@@ -23,13 +23,7 @@ _FINE = frozenset({TestCaseStatus.PASSED, TestCaseStatus.SKIPPED, TestCaseStatus
 
 
 def details_of(report: MergeReport, answers: Mapping[str, str], text_limit: int) -> _Json:
-    """Return everything that the page shows about a pair.
-
-    Args:
-        report: Its report.
-        answers: How the pair ended under each strategy, as a summary counts it.
-        text_limit: How many bytes of a text are kept.
-    """
+    """Return everything that the page shows about a pair; *text_limit* is in bytes."""
     texts = _Texts(text_limit)
     return {
         "title": wording.title_text(_cut(report.repo_name), report),
@@ -167,18 +161,10 @@ def _said(row: LedgerRow) -> str:
 
 
 class _Texts:
-    """The texts of a pair. Each is kept once, since strategies often agree.
-
-    Args:
-        limit: How many bytes of one text are kept. All texts together may take
-            `_MOST_TEXTS` times this limit.
-
-    Attributes:
-        kept: Each text, and how many of its bytes are left out.
-    """
+    """The texts of a pair, at most *limit* bytes of each; equal texts are kept once."""
 
     def __init__(self, limit: int) -> None:
-        self.kept: list[tuple[str, int]] = []
+        self.kept: list[tuple[str, int]] = []  # with the number of bytes that are left out
         self._limit = limit
         self._room = limit * _MOST_TEXTS
         self._numbers: dict[bytes, int] = {}

@@ -15,16 +15,9 @@ _PAIRS = "<!-- pairs -->"
 
 
 class Frame:
-    """The parts of the page before and after the data of its pairs.
+    """The page `before` and `after` the data of its pairs.
 
-    Args:
-        title: The page's title.
-        heading: The HTML above the table of pairs.
-
-    Attributes:
-        before: The page up to the data.
-        after: The page after the data. It begins with the end of the index's script
-            element.
+    `after` begins with the end of the index's script element.
     """
 
     def __init__(self, title: str, heading: str) -> None:

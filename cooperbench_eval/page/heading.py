@@ -19,13 +19,7 @@ _BAR_WIDTH = 240
 
 
 class Origins:
-    """When the reports were made, and with which versions.
-
-    Attributes:
-        first: When the first evaluation began; `None` without a report.
-        last: When the last one began.
-        versions: The versions of everything that took part, each combination once.
-    """
+    """When the first and the last evaluation began, and each combination of versions."""
 
     def __init__(self) -> None:
         self.first: dt.datetime | None = None

@@ -25,12 +25,7 @@ class Index:
         return len(self._rows)
 
     def add(self, report: MergeReport, answers: Mapping[str, str]) -> None:
-        """Add a pair's row.
-
-        Args:
-            report: Its report.
-            answers: How the pair ended under each strategy, as a summary counts it.
-        """
+        """Add a pair's row; *answers* are by strategy, as a summary counts them."""
         paths = list(dict.fromkeys(conflict.path for conflict in report.conflicts))
         row = {
             "repo": self._name(report.repo_name),
@@ -70,11 +65,7 @@ class Index:
         return self._names.setdefault(text, len(self._names))
 
     def pieces(self, strategies: Iterable[str]) -> Iterator[str]:
-        """Yield the table as JSON for a script element, piece by piece.
-
-        Args:
-            strategies: All strategies, in the order to show them in.
-        """
+        """Yield the table as JSON for a script element; it shows *strategies* in their order."""
         order = [self._name(name) for name in strategies]
         head = {"answers": wording.ANSWERS, "names": list(self._names), "strategies": order}
         yield f'{embed(head).removesuffix("}")},"rows":['

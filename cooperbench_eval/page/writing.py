@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+from attrs import field, frozen
+
 from cooperbench_eval.analysis.facts import PairFacts, facts_of
 from cooperbench_eval.analysis.sources import iterate_reports
 from cooperbench_eval.analysis.summarizing import summarize
@@ -105,38 +107,31 @@ def _named(path: str | os.PathLike[str]) -> Path:
     return Path(path)
 
 
+@frozen
 class _Pairs:
-    """Writes the details of pairs, and collects what the rest of the page needs.
+    """Writes the details of pairs to *spool*, and collects what the rest of the page needs."""
 
-    Args:
-        spool: The file for each pair's details, as a script element that holds data, and
-            then for the start of the index's element.
-        target: The page, which errors name.
-        text_limit: How many bytes of a text are kept.
-    """
-
-    def __init__(self, spool: IO[str], target: Path, text_limit: int) -> None:
-        self.index = Index()
-        self.origins = Origins()
-        self._spool = spool
-        self._target = target
-        self._text_limit = text_limit
+    spool: IO[str]
+    target: Path
+    text_limit: int
+    index: Index = field(factory=Index)
+    origins: Origins = field(factory=Origins)
 
     def written(self, reports: Iterator[MergeReport]) -> Iterator[PairFacts]:
         """Write each report and yield its facts."""
         for report in reports:
             facts = facts_of(report)
             answers = dict(answers_of(facts, ()).strategies)
-            details = embed(details_of(report, answers, self._text_limit))
+            details = embed(details_of(report, answers, self.text_limit))
             self.index.add(report, answers)
             self.origins.add(report)
-            with _errors_of(self._target):
+            with _errors_of(self.target):
                 number = len(self.index)
-                self._spool.write(f'<script type="application/json" id="pair-{number}">')
-                self._spool.write(f"{details}</script>\n")
+                self.spool.write(f'<script type="application/json" id="pair-{number}">')
+                self.spool.write(f"{details}</script>\n")
             yield facts
-        with _errors_of(self._target):
-            self._spool.write('<script type="application/json" id="index">')
+        with _errors_of(self.target):
+            self.spool.write('<script type="application/json" id="index">')
 
 
 @contextmanager

@@ -32,11 +32,8 @@ _Place = tuple[int, int]
 class _Matrix:
     """The contents of the figure: a score or an answer for each two features of a task.
 
-    Attributes:
-        task: The task's name.
-        features: The numbers of its features, in order.
-        cells: A score, a verdict's value or `MISSING`, by the two numbers, the lower one
-            first. A pair without an answer has `not_run`.
+    *cells* are by the two features' numbers, the lower one first. A cell is a score, a
+    verdict's value or `MISSING`; a pair without an answer has `not_run`.
     """
 
     task: str

@@ -270,7 +270,7 @@ def test_pairs_of_a_run_can_be_selected(run, tmp_path, choice, expected):
     ("options", "words"),
     [
         ({"name": "typo"}, "typo"),
-        ({"task_id": 9}, "no such pair"),
+        ({"task_id": 9}, "no pair that matches"),
         ({"setting": "alone"}, "'alone' is unknown"),
         ({"subset": "huge"}, "huge"),
     ],
