@@ -71,7 +71,8 @@ def strategy(model_server, monkeypatch):
     monkeypatch.setattr("cooperbench_eval.llm.asking._FIRST_WAIT_SECONDS", 0.05)
 
     def strategy(**options):
-        facts = {"api_base": model_server.address, "api_key": KEY, "timeout_seconds": 5}
+        # The first request of a process imports much of litellm, which takes seconds.
+        facts = {"api_base": model_server.address, "api_key": KEY, "timeout_seconds": 30}
         return ce.LLMStrategy("openai/tiny", **facts | options)
 
     return strategy
