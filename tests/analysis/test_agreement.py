@@ -70,7 +70,7 @@ def test_the_policy_says_what_counts():
     assert counts(ce.compare_with_peer([peer()], reports, policy="strict")) == (0, 1, 0, 0)
 
 
-def test_errors_are_no_answers():
+def test_errors_are_not_answers():
     """Neither the benchmark's nor ours."""
     broken = peer(False, features=(1, 3), error="daemon down")
     unknown = ours("clean +!", features=(1, 2))
@@ -119,7 +119,7 @@ def test_a_setting_that_could_be_either_matches_none():
     assert (found.comparison.unmatched_first, found.comparison.unmatched_second) == (1, 2)
 
 
-def test_a_pair_that_stands_there_twice_is_an_error():
+def test_a_pair_that_occurs_twice_is_an_error():
     """The error names the side that has the pair twice, because neither can be preferred."""
     again = peer(False, path=Path("again/eval.json"))
     twice = r"have features 1 and 2 of click/1 \(coop\) twice"

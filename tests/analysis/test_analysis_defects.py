@@ -47,7 +47,7 @@ def test_9_a_conflict_says_nothing_of_the_features_tests():
     assert summary.features_alone == Rate(1, 2)
 
 
-def test_9_a_run_that_was_not_made_is_no_run_that_failed():
+def test_9_a_missing_run_is_not_a_failed_run():
     """A sandbox that failed makes NOT_RUN, which is in no denominator."""
     summary = summarize([pair(naive="clean +!"), pair(naive="clean +-"), pair(naive="clean ++")])
 
@@ -56,7 +56,7 @@ def test_9_a_run_that_was_not_made_is_no_run_that_failed():
     assert naive.features == Rate(4, 5)
 
 
-def test_9_a_provider_that_failed_is_no_conflict_that_a_model_left():
+def test_9_a_failed_provider_is_not_an_open_conflict():
     """It is counted beside the rate, as a sandbox that failed is."""
     rows = [attempt("llm", "conflicts", service_failed=True)]
 
@@ -77,7 +77,7 @@ def test_33_a_summary_is_of_all_reports_and_not_of_the_last_session():
     assert (summary.pairs, summary.strategies["naive"].correct) == (4, Rate(3, 4))
 
 
-def test_34_there_is_one_pass_rate_and_the_errors_stand_beside_it():
+def test_34_there_is_one_pass_rate_with_errors_beside_it():
     """One pass and three errors are 1 of 1, with three pairs not evaluated."""
     summary = summarize([pair(naive="clean ++"), *[pair(facts=UNREACHABLE)] * 3])
 

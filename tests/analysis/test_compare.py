@@ -20,7 +20,7 @@ def team(*words, features=(1, 2), **facts):
     ]
 
 
-def test_pairs_are_matched_whatever_the_order_of_their_features():
+def test_pairs_are_matched_in_either_order_of_their_features():
     """By repository, task and features; each cell is counted."""
     first = team("clean ++", "clean ++", "clean +-", "conflicts")
     second = team("clean ++", "clean +-", "clean ++", "conflicts", features=(2, 1))

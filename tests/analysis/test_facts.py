@@ -143,7 +143,7 @@ def test_two_rows_of_one_strategy_are_refused():
         PairFacts.from_dict(data)
 
 
-def test_unknown_keys_are_passed_over():
+def test_unknown_keys_are_ignored():
     """Facts of a later version are read as far as they are known."""
     assert PairFacts.from_dict(PLAIN | {"mood": "good"}) == PairFacts.from_dict(PLAIN)
 

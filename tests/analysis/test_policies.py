@@ -149,7 +149,7 @@ def test_a_policy_that_says_nothing_is_refused(wrong):
         Policy(**wrong)
 
 
-def test_a_policy_of_ones_own_takes_the_first_that_merges():
+def test_a_custom_policy_takes_the_first_that_merges():
     """The rule decides what a merge that fails its tests means."""
     facts = pair(naive="conflicts", tokens="resolved +-", union="resolved ++")
     names = ("naive", "tokens", "union")

@@ -38,7 +38,7 @@ def test_a_rate_of_nothing_has_no_share():
 
 
 @pytest.mark.parametrize(("count", "total"), [(2, 1), (-1, 1)])
-def test_more_than_all_is_no_rate(count, total):
+def test_a_count_above_its_total_is_not_a_rate(count, total):
     """Counts that cannot be are refused where they are made."""
     with pytest.raises(ValueError, match=r"is not a rate|must be >= 0"):
         Rate(count, total)

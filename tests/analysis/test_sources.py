@@ -34,7 +34,7 @@ TAKERS = {
     ],
     ids=["text", "bytes", "path", "facts", "report", "number", "json"],
 )
-def test_what_is_no_report_is_refused(take, wrong, hint):
+def test_an_object_that_is_not_a_report_is_refused(take, wrong, hint):
     """A path and a single report are refused, and the error says what to pass."""
     with pytest.raises(TypeError, match=hint):
         take(wrong)

@@ -358,7 +358,7 @@ def test_grouping_twice_by_the_same_is_an_error():
         summarize([], by=["repo_name", "k", "repo_name"])
 
 
-def test_a_policy_of_ones_own_stands_beside_the_presets():
+def test_a_custom_policy_is_listed_with_the_presets():
     """Under its name, in the order asked for."""
     lax = Policy(name="lax", strategies=["union"])
 
@@ -368,7 +368,7 @@ def test_a_policy_of_ones_own_stands_beside_the_presets():
     assert counts == {"lax": 1, "strict": 0}
 
 
-def test_effort_is_saved_by_what_is_correct_and_spent_on_what_is_not():
+def test_correct_merges_save_effort_and_others_cost_it():
     """A conflict costs 1, an incorrect merge k; a missing side has nothing to merge."""
     pairs = [pair(naive="clean ++")] * 6 + [pair(naive="clean +-")] + [pair(naive="conflicts")] * 3
 
@@ -455,7 +455,7 @@ def test_a_row_that_answers_every_pair_has_no_bounds_beside_it():
     assert "of all" not in alone
 
 
-def test_a_rate_of_failures_alone_is_not_printed():
+def test_a_rate_of_only_failures_is_not_printed():
     """Without tests only conflicts can be answered, and 0% of these would be no finding."""
     untested = [pair(naive="clean .."), pair(naive="conflicts"), pair(naive="not_tried")]
     failing = [pair(naive="conflicts"), pair(naive="not_tried")]
@@ -506,7 +506,7 @@ def test_a_summary_crosses_processes():
 
 @fewer
 @given(FACTS)
-def test_a_repeated_try_is_told(facts):
+def test_a_repeated_try_is_counted(facts):
     """As where a store holds the reports of two evaluators; each counts all the same."""
     evaluated = [one for one in facts if one.merge_status is not PairStatus.NOT_EVALUATED]
     tries = {
@@ -522,7 +522,7 @@ def test_a_repeated_try_is_told(facts):
     assert ("repeated" in str(twice).partition("\n")[0]) == bool(twice.repeated)
 
 
-def test_other_tries_are_no_repetition():
+def test_other_tries_are_not_repeated():
     """Another model, setting or number of the try."""
     tries = [{}, {"model": "m"}, {"setting": "coop"}, {"k": 2}, {"repo_name": "r"}]
 

@@ -57,7 +57,7 @@ def test_fewer_tries_than_there_are():
     assert found.within == (Rate(1, 2, confidence=0.5), Rate(2, 2, confidence=0.5))
 
 
-def test_pairs_are_told_apart_by_whose_they_are():
+def test_pairs_of_different_teams_are_kept_apart():
     """Each model and setting has its own tries. The order of the features does not matter."""
     one = tries_at("-+", model="gpt")
     other = tries_at("--", model="gpt", setting="solo")

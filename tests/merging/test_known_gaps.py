@@ -25,7 +25,7 @@ def unmerged(merge):
 
 
 @pytest.mark.parametrize("folder", sorted(GAPS.iterdir()), ids=lambda folder: folder.name)
-def test_every_gap_is_told(folder):
+def test_every_gap_is_documented(folder):
     """A scenario says in its README what git gives and what we give."""
     assert {child.name for child in folder.iterdir()} == {"README.md", "base", "ours", "theirs"}
     assert "git" in (folder / "README.md").read_text()

@@ -55,7 +55,7 @@ class TestSplitLines:
             (b"a\x0bb\x0cc\x85d\n", [b"a\x0bb\x0cc\x85d\n"]),
         ],
     )
-    def test_cuts_behind_newlines_only(self, data, lines):
+    def test_cuts_only_after_newlines(self, data, lines):
         """A newline byte ends a line, and nothing else does."""
         assert split_lines(data) == lines
 
@@ -140,7 +140,7 @@ class TestDiffLines:
             (32, 33, 35, 39),
         ]
 
-    def test_frequent_lines_alone_fall_back_to_myers(self):
+    def test_only_frequent_lines_fall_back_to_myers(self):
         """Where every shared line is too frequent, both algorithms agree."""
         generator = random.Random(3)  # noqa: S311
         a = "".join(generator.choice("xy") for _ in range(300))

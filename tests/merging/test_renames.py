@@ -53,7 +53,7 @@ def test_a_file_that_kept_its_name_wins_at_three_quarters():
     assert renames({"x/a": OLD}, {"y/a": eight, "z": nine}) == {"x/a": "y/a"}
 
 
-def test_a_name_that_another_deleted_file_has_is_no_sign():
+def test_the_name_of_another_deleted_file_is_ignored():
     """Even if that file does not matter for the merge."""
     eight, nine = (text(*lines("old", n), *lines("new", 10 - n)) for n in (8, 9))
     deleted = {"x/a": OLD, "q/a": text(*lines("else", 10))}

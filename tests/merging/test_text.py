@@ -244,7 +244,7 @@ class TestBaseOfRefinedConflicts:
 
         assert sides(merged) == [("a", "A", "aa"), ("f", "F", "ff")]
 
-    def test_removed_lines_go_with_the_part_that_they_stand_in(self):
+    def test_removed_lines_go_with_the_part_that_contains_them(self):
         """Base lines that ours removed are not lost where a part begins or ends."""
         merged = merge(
             "a r1 r2 k1 k2 k3 k4 k5 e",
@@ -346,7 +346,7 @@ class TestRendering:
         assert [conflict.newline for conflict in crlf.conflicts] == [b"\r\n"]
         assert [conflict.newline for conflict in lf.conflicts] == [b"\n"]
 
-    def test_trimmed_conflict_may_stand_behind_an_open_line(self):
+    def test_a_trimmed_conflict_may_follow_an_unended_line(self):
         """Where both sides end alike, git glues the marker to their last line."""
         words = ("a b a b b a a", "a b b b", "b b b")
         base, ours, theirs = (b"\r\n".join(each.encode().split()) for each in words)

@@ -54,7 +54,7 @@ def kinds(merge):
         ({"f/g": b"1\n"}, {"f": b"1\n"}),
     ],
 )
-def test_what_one_side_alone_changed_is_taken(base, side):
+def test_a_change_of_one_side_is_taken(base, side):
     """Whatever the change is, and whichever side made it, also if both made it."""
     expected = Snapshot.from_files(side).tree_id
 
@@ -111,7 +111,7 @@ def test_a_folder_may_take_the_place_of_a_file_that_the_other_side_left_alone():
         ),
     ],
 )
-def test_an_entry_deletes_what_stands_in_its_place(base, change, other, expected):
+def test_an_entry_replaces_what_was_at_its_path(base, change, other, expected):
     """Changes need not spell it out; the other side's edit of it is not lost in silence."""
     tree, ours = Snapshot.from_files(base), Changes(change)
     theirs = Changes.between(tree, Snapshot.from_files(other))
@@ -125,7 +125,7 @@ def test_an_entry_deletes_what_stands_in_its_place(base, change, other, expected
     assert merged_files(tree, merge) == expected
 
 
-def test_only_touched_paths_stand_in_the_merged_overlay():
+def test_the_merged_overlay_has_only_touched_paths():
     """A file that neither side touched is not even looked at."""
     _, merge = merge_trees(
         {"f": b"1\n", "rest": b"r\n"}, {"f": b"2\n", "rest": b"r\n"}, {"f": b"1\n", "rest": b"r\n"}
@@ -406,7 +406,7 @@ def test_whole_contents_can_answer_binary_and_modify_delete(sides, expected):
 
 @pytest.mark.parametrize("mode", [LINK, FileMode.SUBMODULE])
 @pytest.mark.parametrize("deleted", [None, 1, 2])
-def test_nobody_is_asked_for_the_contents_of_what_is_no_file(mode, deleted):
+def test_no_text_is_requested_for_links_and_submodules(mode, deleted):
     """No text can be the answer to two targets or commits, or to one and a deletion."""
     entries = [{"f": Entry(character * 40, mode)} for character in (b"a", b"b", b"c")]
     if deleted:

@@ -161,7 +161,7 @@ def test_missing_white_space_differs_from_some(line, context):
         "no more the whole file",
     ],
 )
-def test_hunks_without_context_must_stand_at_the_edge(before, hunk, rung):
+def test_hunks_without_context_must_match_at_the_edge(before, hunk, rung):
     """As in git, a hunk without lines before or after it is at the file's start or end.
 
     Diffs made with `-U0` therefore mostly fail, and their insertions go to the end.

@@ -62,7 +62,7 @@ def test_a_header_that_counts_none_of_the_changed_lines_miscounts(counts):
     assert (taken.hunks[0].rung, changed) == (Rung.RECOUNT, {"x": GROWN})
 
 
-def test_a_recounted_hunk_may_stand_elsewhere_only_if_that_is_allowed():
+def test_a_recounted_hunk_may_move_only_if_that_is_allowed():
     """Recounting does not affect the place."""
     data = NAMES + b"@@ -6,9 +6,9 @@\n" + BODY
 

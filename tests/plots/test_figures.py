@@ -86,7 +86,7 @@ def test_a_figure_is_drawn_on_the_hosts_axes(kind):
 
 
 @KINDS
-def test_axes_and_names_are_told(kind):
+def test_axes_and_names_are_described(kind):
     """Both axes say what they are of, and a name of the data stands somewhere."""
     figure = drawings("union")[kind]()
 

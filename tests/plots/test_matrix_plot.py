@@ -89,7 +89,7 @@ def test_a_strategys_verdicts_are_letters():
     assert ax.get_title(loc="left").endswith("6 pairs: union")
 
 
-def test_an_unevaluated_pairs_row_is_no_verdict():
+def test_an_unevaluated_pair_has_no_verdict():
     """Its rows were known before the evaluation and are not answers."""
     facts = pair(naive="clean ++", facts=FAILED)
 

@@ -273,7 +273,7 @@ def test_what_cannot_be_read_is_refused(path, source, reason):
         read(path, source)
 
 
-def test_long_expressions_are_no_deep_ones():
+def test_long_expressions_are_not_deep():
     """Operators nest in the syntax tree, but not in ours."""
     source = b"x = " + b" + ".join([b"1"] * 5000) + b"\n"
 

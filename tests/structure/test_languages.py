@@ -118,7 +118,7 @@ def test_implementations_are_scopes():
     assert found["<S as fmt::Display>.fmt"] == 1
 
 
-def test_what_is_not_installed_is_not_asked(monkeypatch):
+def test_a_missing_grammar_is_not_used(monkeypatch):
     """The judge goes without."""
     monkeypatch.setitem(sys.modules, "tree_sitter_rust", None)
     grammars._parser.cache_clear()

@@ -123,7 +123,7 @@ NOT_RETURNED = {
 
 
 @pytest.mark.parametrize(("ours", "theirs"), NOT_RETURNED.values(), ids=NOT_RETURNED)
-def test_what_is_not_understood_is_refused(ours, theirs):
+def test_an_unknown_overlap_is_refused(ours, theirs):
     """In either order."""
     for sides in ((ours, theirs), (theirs, ours)):
         with pytest.raises(DisagreementError):

@@ -151,7 +151,7 @@ def test_the_order_of_two_insertions_is_chosen(order, expected):
     assert merge(b"f(a)\n", b"f(a, z)\n", b"f(a, b)\n", order=order) == expected
 
 
-def test_the_order_by_content_does_not_ask_who_is_who():
+def test_the_order_by_content_ignores_which_side_is_which():
     """The lesser insertion comes first on either side."""
     sides = b"a\nz\n", b"a\nb\n"
 
@@ -212,7 +212,7 @@ ODD_BYTES = {
 
 
 @pytest.mark.parametrize(("base", "ours", "theirs", "expected"), ODD_BYTES.values(), ids=ODD_BYTES)
-def test_bytes_that_are_no_plain_text_are_merged_as_bytes(base, ours, theirs, expected):
+def test_bytes_that_are_not_text_are_merged_as_bytes(base, ours, theirs, expected):
     """They come out as they went in."""
     assert merge(base, ours, theirs) == expected
 
