@@ -4,7 +4,7 @@ import multiprocessing
 import os
 import signal
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
@@ -12,7 +12,14 @@ from multiprocessing.process import BaseProcess
 from attrs import evolve
 
 from cooperbench_eval.processes.stopping import describe_exit
-from cooperbench_eval.testing.records import Counterexample, Law, LawResult, LawStatus, LawT
+from cooperbench_eval.testing.records import (
+    Counterexample,
+    Law,
+    LawResult,
+    LawStatus,
+    LawT,
+    check_opt_out,
+)
 
 __all__ = ["Check", "check_failed", "check_in_fork", "check_laws"]
 
@@ -25,19 +32,20 @@ Check = Callable[[Callable[[str | Counterexample], None]], LawResult]
 
 
 def check_laws(
-    laws: Iterable[LawT],
+    laws: Sequence[LawT],
     check: Callable[[LawT], LawResult],
     *,
-    opt_out: Mapping[str, str],
+    opt_out: Mapping[str, str] | None,
     inapplicable: Mapping[str, str],
 ) -> tuple[LawResult, ...]:
     """Check each law. Those of *opt_out* need not be kept; *inapplicable* are not checked.
 
     Both map the names of laws to reasons.
     """
+    check_opt_out(opt_out or {}, laws)
     results = []
     for law in laws:
-        reason = opt_out.get(law.name)
+        reason = (opt_out or {}).get(law.name)
         if law.name in inapplicable:
             reason = reason or inapplicable[law.name]
             results.append(LawResult(law=law, status=LawStatus.OPTED_OUT, reason=reason))

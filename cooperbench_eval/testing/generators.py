@@ -22,6 +22,7 @@ __all__ = [
     "checked_files",
     "disjoint_cases",
     "edited_cases",
+    "file_triples",
     "merge_cases",
     "odd_cases",
     "three_way_texts",
@@ -30,6 +31,7 @@ __all__ = [
 
 Lines = list[bytes]
 Triple = tuple[bytes, bytes, bytes]
+Triples = dict[str, Triple]
 TextTriples = st.SearchStrategy[Triple]
 Files = Mapping[str, Sequence[bytes] | TextTriples]
 
@@ -190,16 +192,16 @@ def checked_files(files: Files) -> Files:
                 raise ValueError(f"files[{path!r}] is a strategy without examples: {source!r:.80}")
             continue
         is_lines = isinstance(source, Sequence) and not isinstance(source, str | bytes)
-        if not is_lines or len(source) < _FEWEST_LINES or not all(map(_is_line, source)):
+        if (
+            not is_lines
+            or len(source) < _FEWEST_LINES
+            or not all(isinstance(line, bytes) and line.endswith(b"\n") for line in source)
+        ):
             raise ValueError(
                 f"files[{path!r}] must be two lines of bytes or more, each with its \\n, "
                 "or a Hypothesis strategy of base, ours and theirs"
             )
     return files
-
-
-def _is_line(line: object) -> bool:
-    return isinstance(line, bytes) and line.endswith(b"\n")
 
 
 def _triples_of(path: str, source: Sequence[bytes] | TextTriples) -> TextTriples:
@@ -217,14 +219,14 @@ def _triples_of(path: str, source: Sequence[bytes] | TextTriples) -> TextTriples
     return source.map(checked)
 
 
-def _file_triples(files: Files, *, fewest: int = 1) -> st.SearchStrategy[dict[str, Triple]]:
+def file_triples(files: Files) -> st.SearchStrategy[Triples]:
     """Contents of one or two files; one of them is in *files*, unless *files* is empty."""
     known = {path: _triples_of(path, each) for path, each in {**_OWN_FILES, **files}.items()}
     firsts = st.sampled_from(sorted(files or known))
-    more = st.lists(st.sampled_from(sorted(known)), min_size=fewest - 1, max_size=fewest)
+    more = st.lists(st.sampled_from(sorted(known)), max_size=1)
 
     @st.composite
-    def contents(draw: st.DrawFn) -> dict[str, Triple]:
+    def contents(draw: st.DrawFn) -> Triples:
         return {p: draw(known[p]) for p in dict.fromkeys((draw(firsts), *draw(more)))}
 
     return contents()
@@ -252,55 +254,48 @@ def _case(*versions: Mapping[str, Entry | None], is_described: bool = False) -> 
     )
 
 
+@st.composite
 def merge_cases(
-    files: Files, *, unusual: st.SearchStrategy[int] = _TWELFTHS
-) -> st.SearchStrategy[MergeCase]:
+    draw: st.DrawFn,
+    triples: st.SearchStrategy[Triples],
+    *,
+    unusual: st.SearchStrategy[int] = _TWELFTHS,
+) -> MergeCase:
     """One or two files that both sides edit; some are new, deleted or executable.
 
     *unusual* are the versions that are missing or executable: 0, 1 and 2, or none.
     """
-    triples = _file_triples(files)
-
-    @st.composite
-    def cases(draw: st.DrawFn) -> MergeCase:
-        trees: list[Tree] = [{}, {}, {}]
-        for path, versions in draw(triples).items():
-            gone, executable = draw(unusual), draw(unusual)
-            for side, data in enumerate(versions):
-                mode = FileMode.EXECUTABLE if side == executable else FileMode.FILE
-                trees[side][path] = None if side == gone else Entry(data, mode)
-        return _case(*trees, is_described=draw(_BOOLEANS))
-
-    return cases()
+    trees: list[Tree] = [{}, {}, {}]
+    for path, versions in draw(triples).items():
+        gone, executable = draw(unusual), draw(unusual)
+        for side, data in enumerate(versions):
+            mode = FileMode.EXECUTABLE if side == executable else FileMode.FILE
+            trees[side][path] = None if side == gone else Entry(data, mode)
+    return _case(*trees, is_described=draw(_BOOLEANS))
 
 
-def edited_cases(files: Files) -> st.SearchStrategy[MergeCase]:
+def edited_cases(triples: st.SearchStrategy[Triples]) -> st.SearchStrategy[MergeCase]:
     """One or two files that both sides edit, and no other change."""
-    return merge_cases(files, unusual=st.just(_NO_VERSION))
+    return merge_cases(triples, unusual=st.just(_NO_VERSION))
 
 
-def disjoint_cases(files: Files) -> st.SearchStrategy[MergeCase]:
+@st.composite
+def disjoint_cases(draw: st.DrawFn, triples: st.SearchStrategy[Triples]) -> MergeCase:
     """Some files that only ours changes, and others that only theirs changes."""
-    triples = _file_triples(files, fewest=2)
-
-    @st.composite
-    def cases(draw: st.DrawFn) -> MergeCase:
-        changed = draw(triples)
-        base: Tree = {path: Entry(each[0]) for path, each in changed.items()}
-        sides = (dict(base), dict(base))
-        adds = draw(_BOOLEANS)  # or deletes: an addition and a deletion might be a rename
-        turn = draw(_BOOLEANS)
-        for number, (path, (_, data, _)) in enumerate(changed.items()):
-            side = sides[(number + turn) % 2]
-            if draw(_FIFTHS):
-                side[path] = Entry(data)
-            elif adds:
-                side[f"new/{number}.txt"] = Entry(data)
-            else:
-                side[path] = None
-        return _case(base, *sides, is_described=draw(_BOOLEANS))
-
-    return cases()
+    changed = {**draw(triples), **draw(triples)}
+    base: Tree = {path: Entry(each[0]) for path, each in changed.items()}
+    sides = (dict(base), dict(base))
+    adds = draw(_BOOLEANS)  # or deletes: an addition and a deletion might be a rename
+    turn = draw(_BOOLEANS)
+    for number, (path, (_, data, _)) in enumerate(changed.items()):
+        side = sides[(number + turn) % 2]
+        if draw(_FIFTHS):
+            side[path] = Entry(data)
+        elif adds:
+            side[f"new/{number}.txt"] = Entry(data)
+        else:
+            side[path] = None
+    return _case(base, *sides, is_described=draw(_BOOLEANS))
 
 
 _ODD_PATHS = ("plain.txt", "two words.txt", "caf\u00e9.txt", "caf\udce9.py", "\u00fc/code.py")
@@ -314,28 +309,25 @@ _ODD_LINES = (
 )
 
 
-def odd_cases(files: Files) -> st.SearchStrategy[MergeCase]:
+_ODD_TEXTS = st.one_of([three_way_texts(lines) for lines in _ODD_LINES])
+_ODD_FILES = st.tuples(st.sampled_from(_ODD_PATHS), _ODD_TEXTS).map(lambda row: dict([row]))
+_TREES = three_way_trees()
+
+
+@st.composite
+def odd_cases(draw: st.DrawFn, triples: st.SearchStrategy[Triples]) -> MergeCase:
     """Binary, CR LF, Latin-1, UTF-16 and empty files, odd names, links, submodules."""
-    texts = st.one_of([three_way_texts(lines) for lines in _ODD_LINES])
-    odd = st.tuples(st.sampled_from(_ODD_PATHS), texts).map(lambda row: dict([row]))
-    plain, trees = _file_triples(files), three_way_trees()
+    kind = draw(_FIFTHS)
+    if kind == 0:
+        base, ours, theirs = draw(_TREES)
+        return MergeCase(base=base, ours=ours, theirs=theirs)
+    files = draw(_ODD_FILES if kind <= _ODD_KINDS else triples)
+    has_crlf, has_latin = draw(_BOOLEANS), draw(_BOOLEANS)
+    gone, empty = draw(_TWELFTHS), draw(_TWELFTHS)
 
-    @st.composite
-    def cases(draw: st.DrawFn) -> MergeCase:
-        kind = draw(_FIFTHS)
-        if kind == 0:
-            base, ours, theirs = draw(trees)
-            return MergeCase(base=base, ours=ours, theirs=theirs)
-        triples = draw(odd if kind <= _ODD_KINDS else plain)
-        has_crlf, has_latin = draw(_BOOLEANS), draw(_BOOLEANS)
-        gone, empty = draw(_TWELFTHS), draw(_TWELFTHS)
+    def entry(side: int, data: bytes) -> Entry | None:
+        twisted = data.replace(b"\n", b" \xe9\n") if has_latin else data
+        twisted = _with_crlf(twisted) if has_crlf else twisted
+        return None if side == gone else Entry(b"" if side == empty else twisted)
 
-        def entry(side: int, data: bytes) -> Entry | None:
-            twisted = data.replace(b"\n", b" \xe9\n") if has_latin else data
-            twisted = _with_crlf(twisted) if has_crlf else twisted
-            return None if side == gone else Entry(b"" if side == empty else twisted)
-
-        sides = ({path: entry(n, row[n]) for path, row in triples.items()} for n in range(3))
-        return _case(*sides)
-
-    return cases()
+    return _case(*({path: entry(n, row[n]) for path, row in files.items()} for n in range(3)))

@@ -12,7 +12,6 @@ from cooperbench_eval.testing.records import (
     LawResult,
     LawStatus,
     UncheckedError,
-    check_opt_out,
     check_positive,
 )
 from cooperbench_eval.testing.sandbox_bench import SandboxBench, sandbox_bench
@@ -65,8 +64,7 @@ def check_sandbox(
         >>> all(result.is_ok for result in results)  # doctest: +SKIP
         True
     """
-    found, reasons = as_sandbox(sandbox), dict(opt_out or {})
-    check_opt_out(reasons, SANDBOX_LAWS)
+    found = as_sandbox(sandbox)
     check_positive(deadline_seconds=deadline_seconds, parallel_runs=parallel_runs)
 
     def check(law: SandboxLaw) -> LawResult:
@@ -83,7 +81,7 @@ def check_sandbox(
             )
 
     unclaimed = {law.name: _UNCLAIMED for law in SANDBOX_LAWS if law.isolates and not isolates}
-    return check_laws(SANDBOX_LAWS, check, opt_out=reasons, inapplicable=unclaimed)
+    return check_laws(SANDBOX_LAWS, check, opt_out=opt_out, inapplicable=unclaimed)
 
 
 def check_sandbox_law(bench: SandboxBench, law: SandboxLaw) -> LawResult:

@@ -27,15 +27,9 @@ def find_broken(
     """Return how *check* breaks in the smallest case found, or `None` if it never does.
 
     The first `UncheckedError` ends the search, and is raised if nothing was found before.
-
-    Args:
-        check: Raises `BrokenError` if a case breaks the law.
-        cases: The cases to try.
-        examples: The number of cases; if `None`, Hypothesis's profile decides.
-        seed: The seed of the cases; if `None`, the profile decides.
-        profile_key: If set, Hypothesis's current profile, its verbosity and its database
-            apply, and failures are stored under this key. The profile's deadline never
-            applies, because a merge may take its time.
+    With *examples* or *seed* `None`, Hypothesis's current profile decides. With a
+    *profile_key*, its verbosity and its database apply too, and failures are stored under
+    this key. Its deadline never applies, because a merge may take its time.
     """
     found: list[Counterexample] = []
 

@@ -11,7 +11,7 @@ from cooperbench_eval.processes.calls import call_in_process
 from cooperbench_eval.strategies.protocol import MergeStrategy
 from cooperbench_eval.strategies.registry import as_strategy
 from cooperbench_eval.testing import generators
-from cooperbench_eval.testing.cases import MergeCase, broken, difference
+from cooperbench_eval.testing.cases import Fingerprint, MergeCase, broken, difference
 from cooperbench_eval.testing.checking import check_failed, check_in_fork, check_laws
 from cooperbench_eval.testing.records import (
     BrokenError,
@@ -19,7 +19,6 @@ from cooperbench_eval.testing.records import (
     LawResult,
     LawStatus,
     UncheckedError,
-    check_opt_out,
     check_positive,
 )
 from cooperbench_eval.testing.search import find_broken
@@ -29,6 +28,7 @@ from cooperbench_eval.testing.strategy_trial import WANTED, StrategyTrial, finge
 __all__ = ["accept_strategy", "check_law", "check_strategy", "is_symmetric"]
 
 _ELSEWHERE_SECONDS = 60.0
+_MOST_REMEMBERED = 12
 _WARM_EXAMPLES = 5
 _UNDECLARED = "the strategy does not declare `is_symmetric`"
 
@@ -76,8 +76,7 @@ def check_strategy(
         >>> print(results[0])
         identity: held in 5 cases, 0 with a conflict resolved
     """
-    found, reasons = accept_strategy(strategy), dict(opt_out or {})
-    check_opt_out(reasons, STRATEGY_LAWS)
+    found = accept_strategy(strategy)
     check_positive(examples=examples)
     if deadline_seconds is not None:
         check_positive(deadline_seconds=deadline_seconds)
@@ -93,7 +92,7 @@ def check_strategy(
         return check_in_fork(law, check_here, patience_seconds=deadline_seconds, wanted=WANTED)
 
     undeclared = {} if is_symmetric(found) else {"symmetry": _UNDECLARED}
-    return check_laws(STRATEGY_LAWS, check, opt_out=reasons, inapplicable=undeclared)
+    return check_laws(STRATEGY_LAWS, check, opt_out=opt_out, inapplicable=undeclared)
 
 
 def accept_strategy(strategy: str | MergeStrategy) -> MergeStrategy:
@@ -112,12 +111,9 @@ def accept_strategy(strategy: str | MergeStrategy) -> MergeStrategy:
 @cache
 def _warm_up() -> None:
     """Import modules and let Hypothesis make its tables, so that forks need not repeat it."""
-
-    def make(case: MergeCase) -> None:
-        case.fresh_input()
-
-    cases = generators.merge_cases({})  # without the caller's files, which may do anything
-    find_broken(make, cases, examples=_WARM_EXAMPLES, seed=0)
+    triples = generators.file_triples({})  # without the caller's files, which may do anything
+    cases = generators.merge_cases(triples).map(MergeCase.fresh_input)
+    find_broken(lambda _: None, cases, examples=_WARM_EXAMPLES, seed=0)
 
 
 def is_symmetric(strategy: MergeStrategy) -> bool:
@@ -136,12 +132,12 @@ def check_law(
     report: Callable[[Any], None] = lambda _: None,
 ) -> LawResult:
     """Check one law in this process, and report each case and each counterexample."""
-    trial = StrategyTrial(strategy, report=report)
+    trials: list[StrategyTrial] = []
 
     def check(case: MergeCase) -> None:
-        trial.begin()
+        trials.append(StrategyTrial(strategy, report))
         try:
-            law.check(trial, case)
+            law.check(trials[-1], case)
         except BrokenError as exc:
             report(exc.counterexample)
             raise
@@ -154,28 +150,31 @@ def check_law(
 
     reason = ""
     try:
-        cases = getattr(generators, law.cases)(files)
-        found = find_broken(check, cases, examples=examples, seed=seed, profile_key=profile_key)
-        if found is None and trial.remembered:
+        made = getattr(generators, law.cases)(generators.file_triples(files))
+        found = find_broken(check, made, examples=examples, seed=seed, profile_key=profile_key)
+        remembered = [trial.remembered for trial in trials if trial.remembered]
+        if found is None and remembered:
             report("the same cases in another process")
-            found, reason = _differs_elsewhere(trial)
+            found, reason = _differs_elsewhere(strategy, remembered[:_MOST_REMEMBERED])
     except UncheckedError as exc:
         return LawResult(law=law, status=LawStatus.NOT_CHECKED, reason=str(exc))
     # The caller's files may raise anything, which is not the strategy's fault.
     except Exception as exc:  # noqa: BLE001
         return check_failed(law, exc)
-    if not trial.cases:
+    cases = sum(trial.has_merged for trial in trials)
+    answered = sum(trial.has_answered for trial in trials)
+    if not cases:
         reason = "no case was found to which it applies"
         return LawResult(law=law, status=LawStatus.NOT_CHECKED, reason=reason)
-    if files and found is None and law.has_conflicts and not trial.answered:
+    if files and found is None and law.has_conflicts and not answered:
         reason = "; ".join(filter(None, (reason, _untried(files))))
     return LawResult(
         law=law,
         status=LawStatus.BROKEN if found else LawStatus.HELD,
         reason=reason,
         counterexample=found,
-        cases=trial.cases,
-        answered=trial.answered,
+        cases=cases,
+        answered=answered,
     )
 
 
@@ -189,18 +188,20 @@ def _untried(files: generators.Files) -> str:
     )
 
 
-def _differs_elsewhere(trial: StrategyTrial) -> tuple[Counterexample | None, str]:
+def _differs_elsewhere(
+    strategy: MergeStrategy, remembered: Sequence[tuple[MergeCase, Fingerprint]]
+) -> tuple[Counterexample | None, str]:
     """Return the first outcome that differs in another process, if any.
 
     If the outcomes could not be compared, also return the reason; it is otherwise empty.
     """
-    cases = [case for case, _ in trial.remembered]
+    cases = [case for case, _ in remembered]
     # Another seed for the hashes of strings shows a dependence on the order of a set.
     seed = "1" if os.environ.get("PYTHONHASHSEED") != "1" else "2"
     try:
         outcomes = call_in_process(
             fingerprints,
-            (trial.strategy, cases),
+            (strategy, cases),
             env={"PYTHONHASHSEED": seed},
             timeout_seconds=_ELSEWHERE_SECONDS,
             output_limit=0,
@@ -208,7 +209,7 @@ def _differs_elsewhere(trial: StrategyTrial) -> tuple[Counterexample | None, str
     # Pickling a plug-in, or loading it, may raise anything.
     except Exception as exc:  # noqa: BLE001
         return None, f"only in this process: {exc}"
-    for (case, here), there in zip(trial.remembered, outcomes, strict=True):
+    for (case, here), there in zip(remembered, outcomes, strict=True):
         if differs := difference(here, there):
             came = "in this process\n{}\nand in another\n{}".format(*differs)
             return broken(case, came=came, wanted="the same outcome").counterexample, ""

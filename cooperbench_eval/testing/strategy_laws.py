@@ -153,8 +153,6 @@ def _no_mutation(trial: StrategyTrial, case: MergeCase) -> None:
 
 # --- determinism ------------------------------------------------------------------------
 
-_MOST_REMEMBERED = 12
-
 
 @_law("The same input gives the same outcome, later and in another process.")
 def _determinism(trial: StrategyTrial, case: MergeCase) -> None:
@@ -165,8 +163,8 @@ def _determinism(trial: StrategyTrial, case: MergeCase) -> None:
     if differs := difference(first, again):
         came = "first\n{}\nand then\n{}".format(*differs)
         raise broken(case, came=came, wanted="the same outcome")
-    if outcome.conflicts_met and len(trial.remembered) < _MOST_REMEMBERED:
-        trial.remembered.append((case, first))
+    if outcome.conflicts_met:
+        trial.remembered = (case, first)
 
 
 # --- conflict markers -------------------------------------------------------------------
@@ -216,24 +214,16 @@ def _facts(conflict: Conflict) -> tuple[object, ...]:
 
 def _stands_in(data: bytes, conflict: Conflict) -> bool:
     """Whether *data* has git's rendering of *conflict* at the conflict's line."""
-    number = conflict.line or 0
-    ours, theirs = (_lines(side or b"") for side in (conflict.ours, conflict.theirs))
-    wanted = [b"<<<<<<<", *ours, b"=======", *theirs, b">>>>>>>"]
-    marks = {0, 1 + len(ours), len(wanted) - 1}
-    found = _lines(data + b"\n")[max(0, number - 1) :][: len(wanted)]
-    return (
-        number > 0
-        and len(found) == len(wanted)
-        and all(
-            line.startswith(want) if i in marks else line == want
-            for i, (line, want) in enumerate(zip(found, wanted, strict=True))
-        )
-    )
+    before = (conflict.line or 0) - 1
+    ours, theirs = (re.escape(_with_lf(side or b"")) for side in (conflict.ours, conflict.theirs))
+    hunk = rb"(?:.*\n){%d}<{7}.*\n%b={7}.*\n%b>{7}" % (before, ours, theirs)
+    return before >= 0 and re.match(hunk, _with_lf(data)) is not None
 
 
-def _lines(text: bytes) -> list[bytes]:
-    lines = text.removesuffix(b"\n").split(b"\n") if text else []
-    return [line.removesuffix(b"\r") for line in lines]
+def _with_lf(text: bytes) -> bytes:
+    """Return *text* with a plain newline at the end of each line, the last one included."""
+    ended = text if text.endswith(b"\n") or not text else text + b"\n"
+    return ended.replace(b"\r\n", b"\n")
 
 
 # --- swapped sides ----------------------------------------------------------------------

@@ -5,6 +5,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from attrs import define, field
+
 from cooperbench_eval.errors import CooperBenchEvalError, StrategyFailedError
 from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome, MergeStrategy
 from cooperbench_eval.strategies.run import run_strategy
@@ -16,27 +18,19 @@ __all__ = ["WANTED", "StrategyTrial", "fingerprints"]
 WANTED = "an outcome"
 
 
+@define
 class StrategyTrial:
-    """One strategy under one law.
+    """One strategy under one law, in one case.
 
-    It counts the `cases` in which the strategy merged anything, and those `answered`, in
-    which it resolved a conflict. Some cases are `remembered` with their outcomes, to compare
-    them with another process.
+    Each input is shown to `report` before it is merged. A case may be `remembered` with its
+    outcome, to compare it with another process.
     """
 
-    def __init__(
-        self, strategy: MergeStrategy, report: Callable[[str], None] = lambda _: None
-    ) -> None:
-        self.strategy = strategy
-        self.cases = 0
-        self.answered = 0
-        self.remembered: list[tuple[MergeCase, Fingerprint]] = []
-        self._report = report
-        self._has_merged = self._has_answered = False
-
-    def begin(self) -> None:
-        """Begin another case."""
-        self._has_merged = self._has_answered = False
+    strategy: MergeStrategy
+    report: Callable[[str], None] = lambda _: None
+    has_merged: bool = field(default=False, init=False)
+    has_answered: bool = field(default=False, init=False)
+    remembered: tuple[MergeCase, Fingerprint] | None = field(default=None, init=False)
 
     def merge(self, case: MergeCase, given: MergeInput | None = None) -> MergeOutcome:
         """Run the strategy on *given*, or else on a fresh input.
@@ -44,9 +38,8 @@ class StrategyTrial:
         Whatever it does other than to return an outcome breaks the law. If a service that it
         needs failed, `UncheckedError` is raised.
         """
-        self._report(str(case))
-        self.cases += not self._has_merged
-        self._has_merged = True
+        self.report(str(case))
+        self.has_merged = True
         try:
             outcome = run_strategy(self.strategy, given or case.fresh_input())
         except StrategyFailedError as exc:
@@ -62,9 +55,7 @@ class StrategyTrial:
             raise UncheckedError(outcome.failure or "a service that the strategy needs failed")
         if outcome.failure:
             raise broken(case, came=f"it reported a failure: {outcome.failure}", wanted=WANTED)
-        if len(outcome.conflicts) < outcome.conflicts_met:
-            self.answered += not self._has_answered
-            self._has_answered = True
+        self.has_answered |= len(outcome.conflicts) < outcome.conflicts_met
         return outcome
 
 

@@ -11,6 +11,7 @@ import time
 import broken_strategies as broken
 import pytest
 from generators import odd_file_strategies
+from scheduling import RUNS_LONG_TESTS
 
 import cooperbench_eval as ce
 from cooperbench_eval.merging.locating import find_between
@@ -57,6 +58,9 @@ LONG = {
 }
 
 
+EXAMPLES_OF_OTHERS = 6 if RUNS_LONG_TESTS else 3  # for each law that the strategy keeps
+
+
 def culprits():
     """Yield the strategies, and mark the long ones."""
     for kind in CULPRITS:
@@ -85,7 +89,7 @@ def test_only_the_law_that_a_strategy_breaks_is_reported(kind):
             kind(),
             law,
             files={},
-            examples=150 if law.name == name else 3,
+            examples=150 if law.name == name else EXAMPLES_OF_OTHERS,
         )
         for law in STRATEGY_LAWS
         if law.name == name or law.name not in {"symmetry", "determinism"}
