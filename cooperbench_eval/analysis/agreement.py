@@ -11,13 +11,7 @@ from cooperbench_eval.analysis.facts import PairFacts
 from cooperbench_eval.analysis.policies import Policy, PolicyVerdict, find_policies
 from cooperbench_eval.analysis.rates import Comparison
 from cooperbench_eval.analysis.sources import FactsSource, iterate_facts
-from cooperbench_eval.analysis.tally import (
-    CORRECT,
-    Answer,
-    Ends,
-    answer_of_policy,
-    has_answer,
-)
+from cooperbench_eval.analysis.tally import CORRECT, Answer, Ends, answer_of_policy, has_answer
 from cooperbench_eval.display.shown import Shown
 from cooperbench_eval.errors import AnalysisError
 from cooperbench_eval.models import PairId, PairKey

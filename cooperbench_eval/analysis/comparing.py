@@ -91,13 +91,7 @@ class Comparisons(Mapping[tuple[str, str], Comparison]):
         pairs: tuple[int, ...],
         confidence: float,
     ) -> None:
-        """Take the answers to compare.
-
-        Args:
-            answers: Each strategy's answers; pairs with equal answers share an entry.
-            pairs: For each entry, how many pairs share it.
-            confidence: The confidence of the rates' intervals.
-        """
+        """Compare *answers*, by strategy; each of *pairs* counts the pairs that share an entry."""
         self._answers = answers
         self._pairs = pairs
         self._confidence = confidence

@@ -42,13 +42,7 @@ from cooperbench_eval.reporting.rows import (
 if TYPE_CHECKING:
     from cooperbench_eval.structuring import Compact
 
-__all__ = [
-    "AttemptFacts",
-    "FeatureFacts",
-    "PairFacts",
-    "RunFacts",
-    "facts_of",
-]
+__all__ = ["AttemptFacts", "FeatureFacts", "PairFacts", "RunFacts", "facts_of"]
 
 _SHOWN_FAILURE = 200
 

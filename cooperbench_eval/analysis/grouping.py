@@ -17,16 +17,7 @@ By = str | Sequence[str] | Callable[[PairFacts], Hashable]
 OF_A_FUNCTION = ("group",)
 """The column name of a key that is computed by a function."""
 
-_NAMES = (
-    "repo_name",
-    "task",
-    "model",
-    "setting",
-    "language",
-    "k",
-    "merge_status",
-    "severity",
-)
+_NAMES = ("repo_name", "task", "model", "setting", "language", "k", "merge_status", "severity")
 
 
 def group_names(by: By | None) -> tuple[str, ...]:

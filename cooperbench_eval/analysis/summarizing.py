@@ -22,12 +22,7 @@ from cooperbench_eval.analysis.tally import (
     gold_answers,
     has_answer,
 )
-from cooperbench_eval.analysis.verdicts import (
-    GoldSummary,
-    PolicySummary,
-    StrategySummary,
-    Verdicts,
-)
+from cooperbench_eval.analysis.verdicts import GoldSummary, PolicySummary, StrategySummary, Verdicts
 from cooperbench_eval.models import PairId
 from cooperbench_eval.reporting.blame import BlameKind
 from cooperbench_eval.reporting.failure import FailureKind

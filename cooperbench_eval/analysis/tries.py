@@ -5,12 +5,7 @@ from attrs import field, frozen
 from cooperbench_eval.analysis.policies import Policy
 from cooperbench_eval.analysis.rates import Rate
 from cooperbench_eval.analysis.sources import FactsSource, iterate_facts
-from cooperbench_eval.analysis.tally import (
-    CORRECT,
-    Answer,
-    Decider,
-    has_answer,
-)
+from cooperbench_eval.analysis.tally import CORRECT, Answer, Decider, has_answer
 from cooperbench_eval.display.shown import Shown
 from cooperbench_eval.errors import AnalysisError
 from cooperbench_eval.models import PairId, PairKey

@@ -165,16 +165,13 @@ def _compiled(code: CodeType) -> list[Any]:
     return [code.co_code.hex(), code.co_names, constants]
 
 
-_plain.register(bytes, lambda thing, _: _sha256(thing))
-_plain.register(bytearray, lambda thing, _: _sha256(thing))
+_plain.register(bytes | bytearray, lambda thing, _: _sha256(thing))
 _plain.register(Patch, lambda thing, inside: [inside(thing.data or bytes(thing)), thing.problem])
 _plain.register(ResultCache, lambda *_: None)  # the cache does not change results
 _plain.register(PurePath, lambda thing, _: str(thing))
 _plain.register(Enum, lambda thing, inside: inside(thing.value))
-_plain.register(set, lambda thing, inside: _sorted(map(inside, thing)))
-_plain.register(frozenset, lambda thing, inside: _sorted(map(inside, thing)))
-_plain.register(list, lambda thing, inside: list(map(inside, thing)))
-_plain.register(tuple, lambda thing, inside: list(map(inside, thing)))
+_plain.register(set | frozenset, lambda thing, inside: _sorted(map(inside, thing)))
+_plain.register(list | tuple, lambda thing, inside: list(map(inside, thing)))
 _plain.register(type, lambda thing, _: _class(thing))
 _plain.register(MethodType, lambda thing, inside: [inside(thing.__func__), inside(thing.__self__)])
 _plain.register(

@@ -88,7 +88,6 @@ class ReportStore:
         Raises:
             ReportError: There is no store, or it has a newer schema.
         """
-        self._check()
         return frozenset(key for key, file in self._heads() if not file.name.endswith(_RETRY))
 
     def __contains__(self, key: object) -> bool:
@@ -97,7 +96,6 @@ class ReportStore:
 
     def __len__(self) -> int:
         """The number of reports, including those that are not final."""
-        self._check()
         return sum(1 for _ in self._heads())
 
     def __iter__(self) -> Iterator[MergeReport]:
@@ -106,7 +104,6 @@ class ReportStore:
         Raises:
             ReportError: There is no store, or a report in it cannot be read.
         """
-        self._check()
         for _, path in self._heads():
             yield self._read(path)
 
@@ -116,7 +113,6 @@ class ReportStore:
         Raises:
             ReportError: There is no store, or a report in it cannot be read.
         """
-        self._check()
         for _, path in self._heads():
             try:
                 yield facts_in(path.read_bytes())
@@ -169,6 +165,7 @@ class ReportStore:
 
     def _heads(self) -> Iterator[tuple[str, Path]]:
         """Yield each report's key and file, sorted by key; if it has two files, the final one."""
+        self._check()
         for folder in _listed(self.directory / "reports"):
             last = ""
             for file in _listed(folder):

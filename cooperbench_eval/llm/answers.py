@@ -8,14 +8,7 @@ from collections.abc import Sequence
 
 from cooperbench_eval.models import Conflict
 
-__all__ = [
-    "AnswerError",
-    "check_lines",
-    "extract",
-    "extract_choice",
-    "fitted",
-    "invented_lines",
-]
+__all__ = ["AnswerError", "check_lines", "extract", "extract_choice", "fitted", "invented_lines"]
 
 _OPENING = re.compile(r"^(?P<fence>`{3,}|~{3,})(?P<info>[^`\n]*)$")
 _NAME = re.compile(r"conflict[-_ ]?([0-9]{1,6})\b", re.IGNORECASE)

@@ -8,14 +8,7 @@ from typing import Any, Protocol
 
 from attrs import field, frozen, validators
 
-__all__ = [
-    "ChatClient",
-    "ChatError",
-    "ChatFault",
-    "ChatReply",
-    "ChatRequest",
-    "Message",
-]
+__all__ = ["ChatClient", "ChatError", "ChatFault", "ChatReply", "ChatRequest", "Message"]
 
 
 class ChatFault(StrEnum):

@@ -119,15 +119,7 @@ class TestCase:
 
 @frozen(kw_only=True)
 class CaseCounts:
-    """How many test cases ended in each way: a field for each `TestCaseStatus`.
-
-    Attributes:
-        passed_tests: Cases that passed.
-        failed_tests: Cases that failed.
-        error_tests: Cases that could not be completed.
-        skipped_tests: Cases skipped on purpose; not part of the total.
-        xfailed_tests: Cases that failed as expected; not part of the total.
-    """
+    """How many test cases ended in each way: a field for each `TestCaseStatus`."""
 
     passed_tests: int = 0
     failed_tests: int = 0

@@ -77,9 +77,9 @@ def plot_effort(summary: Summary, *, up_to: float = 10.0, ax: "Axes | None" = No
 
 def _known(summary: Summary) -> dict[Verdicts, list[str]]:
     """Return the counts of merged and tested pairs, each with the names that share them."""
-    judged = [(name, each.verdicts) for name, each in named_rows(summary)]
     known: dict[Verdicts, list[str]] = {}
-    for name, found in judged:
+    for name, each in named_rows(summary):
+        found = each.verdicts
         if not found.is_untested and _merges(found):
             merges = Verdicts(
                 correct=found.correct, incorrect=found.incorrect, unhandled=found.unhandled
