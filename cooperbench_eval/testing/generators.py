@@ -179,12 +179,7 @@ _OWN_FILES: Files = {"code.py": _STATEMENTS, "folder/notes.txt": _WORDS, "more.t
 
 
 def checked_files(files: Files) -> Files:
-    """Return *files* unchanged if cases can be made from them.
-
-    Raises:
-        ValueError: A value is neither lines of bytes nor a Hypothesis strategy with
-            examples.
-    """
+    """Return *files* unchanged; raise `ValueError` if no cases can be made of them."""
     for path, source in files.items():
         Changes({path: Entry(b"")})  # raises if no tree can hold this path
         if isinstance(source, st.SearchStrategy):

@@ -128,11 +128,7 @@ def law_maker(
 
 
 def check_opt_out(opt_out: Mapping[str, str], laws: Iterable[Law]) -> None:
-    """Refuse an opt-out of an unknown law, or without a reason.
-
-    Raises:
-        ValueError: A name is not a law's, or a reason is empty.
-    """
+    """Raise `ValueError` if an opt-out is of an unknown law, or has no reason."""
     known = [law.name for law in laws]
     for name, reason in opt_out.items():
         if name not in known:
@@ -142,11 +138,7 @@ def check_opt_out(opt_out: Mapping[str, str], laws: Iterable[Law]) -> None:
 
 
 def check_positive(**arguments: float) -> None:
-    """Refuse arguments that are 0 or less.
-
-    Raises:
-        ValueError: An argument is not positive.
-    """
+    """Raise `ValueError` if an argument is 0 or less."""
     for name, value in arguments.items():
         if not value > 0:
             raise ValueError(f"{name} must be more than 0, not {value!r}")

@@ -170,15 +170,6 @@ class SandboxBench:
         came = f"left in the temporary directory: {', '.join(names[:5])}"
         self.expect(not names, came=came, wanted="nothing")
 
-    def clear(self) -> None:
-        """Kill the processes that a broken sandbox left running."""
-        deadline = time.monotonic() + _SECONDS_TO_DIE
-        while (found := self.processes()) and time.monotonic() < deadline:
-            for process in found:
-                with suppress(ProcessLookupError, PermissionError):
-                    os.kill(process, signal.SIGKILL)
-            time.sleep(0.01)
-
 
 @contextmanager
 def sandbox_bench(sandbox: Sandbox, **options: Any) -> Iterator[SandboxBench]:
@@ -189,7 +180,12 @@ def sandbox_bench(sandbox: Sandbox, **options: Any) -> Iterator[SandboxBench]:
         try:
             yield bench
         finally:
-            bench.clear()
+            deadline = time.monotonic() + _SECONDS_TO_DIE
+            while (found := bench.processes()) and time.monotonic() < deadline:
+                for process in found:
+                    with suppress(ProcessLookupError, PermissionError):
+                        os.kill(process, signal.SIGKILL)
+                time.sleep(0.01)
 
 
 def _shown(execution: Execution) -> str:

@@ -96,11 +96,7 @@ def check_strategy(
 
 
 def accept_strategy(strategy: str | MergeStrategy) -> MergeStrategy:
-    """Return *strategy* itself, or the one registered under that name.
-
-    Raises:
-        StrategyError: It cannot be loaded, is not a strategy, or is asynchronous.
-    """
+    """Return *strategy*, or the one of that name; raise `StrategyError` if it is not usable."""
     found = as_strategy(strategy)
     if inspect.iscoroutinefunction(found.merge):
         problem = "its merge is asynchronous: it must return a MergeOutcome, not a coroutine"
