@@ -24,11 +24,7 @@ class Memo(Generic[_Key, _Value]):
     """
 
     def __init__(self, size: int) -> None:
-        """Start empty.
-
-        Args:
-            size: How many values to keep; the oldest one is dropped first.
-        """
+        """Keep up to *size* values; the oldest one is dropped first."""
         self._size = size
         self._values: dict[_Key, _Value] = {}
         self._lock = Lock()

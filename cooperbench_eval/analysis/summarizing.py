@@ -160,11 +160,10 @@ class _Builder:
         if not self.has_gold:
             return None
         both = comparison_of(ends, "team", "gold")
-        not_gold = both.pairs - both.second_rate.count
         return GoldSummary(
             ceiling=self._rate(both.second_rate.count, both.pairs),
             reached=self._rate(both.both, both.second_rate.count),
-            beyond=self._rate(both.only_first, not_gold),
+            beyond=self._rate(both.only_first, both.pairs - both.second_rate.count),
             unmatched=sum(pairs for (_, gold), pairs in ends.items() if not has_answer(gold)),
         )
 

@@ -7,6 +7,7 @@ thousand pairs need some tens of megabytes. The order of the pairs does not matt
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
+from operator import attrgetter
 from typing import NamedTuple, Self, TypeVar
 
 from attrs import define, field, fields, frozen
@@ -78,10 +79,9 @@ def answers_of(facts: PairFacts, policies: Iterable[Policy]) -> PairAnswers:
     rows = {each.strategy: answer_of(each) for each in facts.attempts}
     if facts.merge_status is PairStatus.NOT_EVALUATED:
         rows = dict.fromkeys(rows, Verdict.NOT_RUN.value)
-    judged = ((policy.name, policy.judge(facts)) for policy in policies)
     return PairAnswers(
         strategies=tuple(rows.items()),
-        policies=tuple((name, answer_of_policy(found)) for name, found in judged),
+        policies=tuple((each.name, answer_of_policy(each.judge(facts))) for each in policies),
     )
 
 
@@ -262,11 +262,10 @@ class Tally(_Counts):
     def ends(self, names: Iterable[str], *, policies: bool = False) -> Mapping[str, Ends]:
         """Count the answers of each strategy or policy together with gold's."""
         found: dict[str, Ends] = {name: Counter() for name in names}
+        judges = attrgetter("policies" if policies else "strategies")
         for (answers, gold), pairs in self.answers.items():
-            own = dict(answers.policies if policies else answers.strategies)
-            best: dict[str, str] = {}
-            if gold is not None:
-                best = dict(gold.policies if policies else gold.strategies)
+            own = dict(judges(answers))
+            best = dict(judges(gold)) if gold is not None else {}
             for name, ends in found.items():
                 ends[own.get(name), best.get(name)] += pairs
         return found

@@ -125,10 +125,8 @@ class Dispatcher:
     def close(self, *, at_once: bool, on_end: Callable[[QueuedPair], None]) -> None:
         """Shut down our own pool; in the caller's executor, cancel waiting pairs.
 
-        Args:
-            at_once: Whether to stop pairs in flight.
-            on_end: Called with each pair that was not finished, once no worker works on it
-                any more. The call may come from any thread.
+        *on_end* is called with each pair that was not finished, once no worker works on it
+        any more. The call may come from any thread.
         """
         for queued in self._suspects:
             on_end(queued)

@@ -89,11 +89,10 @@ def _strategies(summary: Summary) -> Iterator[str]:
     if not summary.strategies:
         yield "<p>No strategy was tried.</p>"
         return
-    per_cent = f"{summary.confidence:.0%}"
     yield (
         '<p class="beside">How the pairs ended under each strategy. The rate is the share of '
         "correct pairs among those with an answer (correct, incorrect, unhandled, missing input), "
-        f"with its {per_cent} interval.</p>"
+        f"with its {summary.confidence:.0%} interval.</p>"
     )
     yield '<div class="wide" role="region" aria-label="Strategies" tabindex="0">'
     yield '<table aria-label="How the pairs ended under each strategy">'
