@@ -277,7 +277,7 @@ def edited_cases(triples: st.SearchStrategy[Triples]) -> st.SearchStrategy[Merge
 @st.composite
 def disjoint_cases(draw: st.DrawFn, triples: st.SearchStrategy[Triples]) -> MergeCase:
     """Some files that only ours changes, and others that only theirs changes."""
-    changed = {**draw(triples), **draw(triples)}
+    changed = draw(triples.filter(lambda files: len(files) > 1))
     base: Tree = {path: Entry(each[0]) for path, each in changed.items()}
     sides = (dict(base), dict(base))
     adds = draw(_BOOLEANS)  # or deletes: an addition and a deletion might be a rename
