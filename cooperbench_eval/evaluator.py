@@ -77,7 +77,7 @@ class FeaturePair:
         base: The tree from which both patches start.
         feature1: The feature that is merged into feature 2.
         feature2: The feature into which feature 1 is merged.
-        model: The model whose patches these are, if known.
+        model: The model that wrote the patches, if known.
         setting: The benchmark's setting, if known.
         k: Which of the model's tries this is, counted from 1.
     """
@@ -299,7 +299,7 @@ class _Evaluation:
         )
 
     def _place(self, patch: Patch) -> _Placed:
-        """Apply a patch to the base, or return the result of doing so before."""
+        """Apply a patch to the base, or return the result of an earlier application."""
         base, policy = self._pair.base, self._evaluator.apply_policy
         return self._shared.placed.recall((base, patch), lambda: _placed(base, patch, policy))
 

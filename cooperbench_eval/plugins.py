@@ -45,7 +45,7 @@ class PluginGroup(Generic[PluginT]):
 
         Raises:
             UnknownPluginError: No distribution registers the name.
-            DuplicatePluginError: Several distributions do.
+            DuplicatePluginError: Several distributions register it.
             PluginLoadError: It cannot be imported or built, or is of another kind.
         """
         point = self._find(name)
@@ -66,7 +66,7 @@ class PluginGroup(Generic[PluginT]):
 
         Raises:
             UnknownPluginError: No distribution registers the name.
-            DuplicatePluginError: Several distributions do.
+            DuplicatePluginError: Several distributions register it.
             PluginLoadError: The object is of another kind, or is a class.
         """
         if isinstance(given, str):

@@ -45,7 +45,7 @@ class PeerAgreement(Shown):
 
     Attributes:
         comparison: The counts: `"peer"` first, then the policy.
-        disagreements: The pairs that only one of the two passes, in the peer's order.
+        disagreements: The pairs that pass in only one of the two evaluations, in the peer's order.
     """
 
     _view = "cooperbench_eval.views.summaries:agreement_view"

@@ -60,7 +60,7 @@ def comparison_of(
     unmatched: tuple[int, int] = (0, 0),
     confidence: float = 0.95,
 ) -> Comparison:
-    """Compare two ways to judge pairs, given the number of pairs for each two answers."""
+    """Compare two ways to judge pairs, from the number of pairs for each two answers."""
     right = Counter[tuple[bool, bool]]()
     for (one, other), pairs in ends.items():
         if has_answer(one) and has_answer(other):
@@ -91,7 +91,7 @@ class Comparisons(Mapping[tuple[str, str], Comparison]):
         pairs: tuple[int, ...],
         confidence: float,
     ) -> None:
-        """Compare *answers*, by strategy; each of *pairs* counts the pairs that share an entry."""
+        """Compare the *answers* of each strategy; *pairs* counts the pairs of each entry."""
         self._answers = answers
         self._pairs = pairs
         self._confidence = confidence

@@ -145,7 +145,7 @@ class Policy:
 
 
 def _unseen(strategy: str, facts: PairFacts) -> Verdict:
-    """Return the verdict on a strategy without a row; naive's conflicts are known."""
+    """Return the verdict on a strategy without a row: not run, unless naive met conflicts."""
     if strategy == _NAIVE and facts.merge_status is PairStatus.CONFLICTS:
         return Verdict.UNHANDLED
     return Verdict.NOT_RUN

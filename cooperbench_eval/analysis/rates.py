@@ -22,7 +22,8 @@ class Rate(Shown):
     """A count out of a total, with the share and its interval.
 
     The interval assumes that the counted things are independent. Pairs of one task are
-    only partly independent and test cases of one suite are not, so it is too narrow there.
+    only partly independent and test cases of one suite are not, so their interval is too
+    narrow.
 
     Attributes:
         count: How many things have the property.
@@ -95,7 +96,7 @@ class Comparison(Shown):
         only_first: Pairs that only the first gets right.
         only_second: Pairs that only the second gets right.
         neither: Pairs that neither gets right.
-        unanswered: Pairs in both, without an answer in at least one.
+        unanswered: Pairs that both have, with no answer from at least one.
         unmatched_first: Pairs that only the first has.
         unmatched_second: Pairs that only the second has.
         confidence: The confidence level of the rates' intervals.
@@ -145,7 +146,7 @@ class Comparison(Shown):
 
         This is McNemar's test, exact and two-sided. It assumes that each pair which only
         one gets right is equally likely to be the first's or the second's, independently
-        of the other pairs. The value is 1.0 if they never disagree and `None` if no pair
+        of the other pairs. The value is 1.0 if the two never disagree and `None` if no pair
         is compared. It holds for one comparison: among many comparisons, some p-values
         are small by chance.
         """
@@ -234,7 +235,7 @@ class Distribution:
 
 
 def _quantile(ranked: list[float], part: int, parts: int) -> float:
-    """Interpolate between the two nearest, as NumPy and pandas do by default."""
+    """Interpolate between the two nearest values, as NumPy and pandas do by default."""
     whole, rest = divmod((len(ranked) - 1) * part, parts)
     low = ranked[whole]
     return low + (ranked[whole + 1] - low) * rest / parts if rest else low

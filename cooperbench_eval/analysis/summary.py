@@ -31,8 +31,8 @@ class Summary(Shown):
             ones included.
         features_alone: Features whose tests pass with only their own patch, of those
             that were run. A feature counts once for each pair that it is in.
-        cases_alone: Test cases that pass in these runs, of all that passed, failed or
-            errored. Cases of one suite pass and fail together, so the interval, which
+        cases_alone: Test cases that pass in the runs of *features_alone*, of all that passed,
+            failed or errored. Cases of one suite pass and fail together, so the interval, which
             assumes independent cases, is too narrow.
         test_seconds_alone: Time of each of these runs; if a result was reused from an
             earlier run, that run's time counts again.

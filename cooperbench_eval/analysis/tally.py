@@ -87,7 +87,7 @@ def answers_of(facts: PairFacts, policies: Iterable[Policy]) -> PairAnswers:
 
 @frozen
 class Decider:
-    """The policy or strategy that decides which pairs are right; a strategy has no *policy*."""
+    """Decides which pairs are right: a policy, or a strategy, for which *policy* is `None`."""
 
     name: str
     policy: Policy | None
@@ -228,7 +228,7 @@ class Tally(_Counts):
         alone: The runs of each feature's own tests on its own patch.
         attempts: The rows of each strategy.
         scores: The naive merge's conflict score of each pair that has one.
-        tries: How many evaluated pairs have which identity, as its hash.
+        tries: The number of evaluated pairs with each identity, by the identity's hash.
     """
 
     answers: Counter[tuple[PairAnswers, PairAnswers | None]] = field(factory=Counter)
@@ -260,7 +260,7 @@ class Tally(_Counts):
             self.attempts[attempt.strategy].add(attempt)
 
     def ends(self, names: Iterable[str], *, policies: bool = False) -> Mapping[str, Ends]:
-        """Count the answers of each strategy or policy together with gold's."""
+        """Count, for each strategy or policy, the pairs by its answer and by gold's answer."""
         found: dict[str, Ends] = {name: Counter() for name in names}
         judges = attrgetter("policies" if policies else "strategies")
         for (answers, gold), pairs in self.answers.items():

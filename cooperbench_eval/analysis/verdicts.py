@@ -57,7 +57,7 @@ class Verdicts:
 
     @property
     def unanswered(self) -> int:
-        """The other pairs: the part of `not_run` in which no side is missing."""
+        """The pairs without an answer: the part of `not_run` in which no side is missing."""
         return self.not_run - self.missing_input
 
     @property
@@ -132,7 +132,7 @@ class GoldSummary:
     unmatched: int = 0
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain JSON values."""
+        """Return the summary as plain JSON values."""
         shares = {name: getattr(self, name).to_dict() for name in ("ceiling", "reached", "beyond")}
         return shares | {"unmatched": self.unmatched}
 
@@ -162,7 +162,7 @@ class _Judged(Shown):
         return self.verdicts.effort_reduction(k)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain JSON values."""
+        """Return the summary as plain JSON values."""
         plain = {"name": self.name, **self.verdicts.to_dict(), "rate": self.correct.to_dict()}
         return plain if self.gold is None else plain | {"gold": self.gold.to_dict()}
 
@@ -221,7 +221,7 @@ class StrategySummary(UsageTotals, _Judged):
     confidence: float = 0.95
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain JSON values."""
+        """Return the summary as plain JSON values."""
         shares = ("features", "cases", "seconds", "test_seconds")
         return (
             super().to_dict()

@@ -20,8 +20,8 @@ from cooperbench_eval.reporting import Failure, FailureKind, MergeReport
 __all__ = ["Dispatcher", "Outcome", "QueuedPair"]
 
 _TRIES: Final = 2
-"""How often a pair is sent. A third-party executor may lose a pair because of another
-pair, so a pair is then sent once more while no other is in flight."""
+"""How many times a pair is sent before it is given up. A third-party executor may lose a
+pair because of another one, so there it is sent a third time, with no other pair in flight."""
 _PER_WORKER: Final = 4
 """Pairs in flight for each worker, if the number of workers is known."""
 _UNKNOWN_WORKERS: Final = 64

@@ -24,7 +24,8 @@ __all__ = ["evaluate_many"]
 
 _POLL_SECONDS: Final = 0.1
 _WAKE_SECONDS: Final = 1.0
-"""The longest single wait, because a library's signal handler may let it outlive an interrupt."""
+"""The longest single wait. It is short because, with a library's signal handler installed, an
+interrupt may not end the wait."""
 _LOOK_AHEAD_SECONDS: Final = 0.1
 """How long to take further pairs while a report is ready to be yielded."""
 _READY: Final = 1 << 17

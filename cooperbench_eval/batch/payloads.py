@@ -82,7 +82,7 @@ class PayloadMaker:
         """Pickle *pair*.
 
         Raises:
-            UndeliverableError: It cannot be pickled.
+            UndeliverableError: The pair cannot be pickled.
         """
         rest = {
             each.name: getattr(pair, each.name)

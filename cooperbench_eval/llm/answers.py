@@ -27,9 +27,9 @@ class AnswerError(Exception):
 def extract(answer: str, count: int) -> list[str]:
     """Return the text for each of *count* conflicts.
 
-    The answer must have one fenced block for each conflict, with the conflict's number in
-    the info string (not needed if there is only one conflict). Or it must be a JSON object,
-    fenced or not, whose keys are the same names and whose values are the texts.
+    The answer must have one fenced block for each conflict, with the conflict's name, such
+    as `conflict-1`, in the info string. The only block for a single conflict needs no name.
+    Or the answer must be a JSON object, fenced or not, that maps these names to the texts.
 
     Raises:
         AnswerError: The answer does not have exactly one text for each conflict.
@@ -66,7 +66,7 @@ def extract_choice(answer: str) -> str:
 
 
 _Block = tuple[int | None, str]
-"""The number of a conflict, if the answer gives one, and the text for it."""
+"""The number of a conflict, if the answer states it, and the text for this conflict."""
 
 
 def _named_in_json(answer: str) -> list[_Block]:
@@ -125,7 +125,9 @@ def _closes(line: str, fence: str) -> bool:
 
 
 def fitted(conflict: Conflict, text: str) -> bytes:
-    """Encode *text* with the conflict's line endings, at the end only if the conflict has one.
+    """Encode *text* with the conflict's line endings.
+
+    If neither side ends with a newline, neither does the result.
 
     Raises:
         AnswerError: The text cannot be encoded, or has control characters that no version

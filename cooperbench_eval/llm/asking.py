@@ -41,7 +41,7 @@ class Exchange:
     Attributes:
         texts: The text for each conflict; empty if no answer was accepted.
         side: The chosen side, `A` or `B`, if the question was a choice.
-        reason: Why the last answer was rejected, or why there was none; else empty.
+        reason: Why the last answer was rejected, or why there was no answer; else empty.
         attempts: How often the model was asked.
         invented: For each text, the number of lines that occur in no version.
         answered: Whether the model answered at all.

@@ -34,7 +34,7 @@ class Replay(StrEnum):
 class Cassette:
     """A directory of exchanges, by the digest of the request.
 
-    A retry after a fault is recorded after that fault. To replay them in order, a cassette
+    A retry after a fault is recorded after that fault. To replay both in order, a cassette
     counts how often each request is made, so use a new one for each merge.
     """
 

@@ -66,7 +66,7 @@ class LitellmClient:
             raise ChatError(ChatFault.MALFORMED, type(exc).__name__) from None
 
     def _within_deadline(self, request: ChatRequest) -> Any:
-        """Ask in a daemon thread, so that a stalled answer does not block this one."""
+        """Ask in a daemon thread, so that a stalled answer does not block the caller's thread."""
         asked = in_daemon_thread(self._ask, request)
         wait([asked], self.timeout_seconds)
         if not asked.done():
@@ -162,7 +162,8 @@ def _litellm() -> ModuleType:
 
 
 _IMPORTING = threading.Lock()
-"""Without the lock, a thread could save another thread's temporary value and restore that."""
+"""Without it, a thread could take another thread's temporary value of the variable for the
+original one, and restore it at the end."""
 
 
 @cache

@@ -28,7 +28,7 @@ class Prompts:
         system: The system message.
         question: Asks about conflicts of a file.
         excerpt: Shows one conflict in a question.
-        choice: Asks which side to take in a conflict without lines.
+        choice: Asks which side to take in a conflict about a file as a whole.
         retry: Says why the last answer was rejected.
     """
 

@@ -40,7 +40,7 @@ class Place:
     """A conflict and its position in the file.
 
     Attributes:
-        lines: The file's lines; for each conflict, those of ours.
+        lines: The file's lines, with the lines of ours for each conflict.
         start: The index of this conflict's first line.
         end: The index after its last line.
     """
@@ -84,7 +84,8 @@ class Question:
     """Conflicts of a file that are asked about together, in order.
 
     Attributes:
-        is_choice: Whether the model must choose a side, because the conflict has no lines.
+        is_choice: Whether the model must choose a side, because the conflict
+            is about the file as a whole.
     """
 
     path: str

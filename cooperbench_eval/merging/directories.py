@@ -123,7 +123,7 @@ def _take_along(  # noqa: PLR0917 - the two sides' renames in full
     folders: Mapping[str, str],
     own_folders: Mapping[str, str],
 ) -> None:
-    """Move the files that *side* added in *folders* to where the other side moved these."""
+    """Move the files that *side* added in *folders* to where the other side moved those folders."""
     sources = {new: old for old, new in renames.items()}
     wanted: dict[str, list[str]] = {}
     for path in list(slots):

@@ -6,9 +6,9 @@ still contains all of it in order, the text between these runs replaced the conf
 
 A run of settled text may occur several times in the merged file. The runs are searched
 from the front for their first possible positions, and from the back for their last
-ones. Every other possible position lies between the two, so a run for which both are
-equal has only one. If a run has several possible positions, the conflicts before and
-after it are reported together.
+ones. Every other possible position lies between the two, so a run whose first and
+last positions are equal has only one. If a run has several possible positions, the
+conflicts before and after it are reported together.
 
 If the merged file lacks some of the settled text, a line diff shows where it was
 changed. A change that contains a conflict replaced the conflict together with the
@@ -33,8 +33,8 @@ class Located:
     Attributes:
         conflicts: The indexes of these conflicts among those of the file.
         text: The text.
-        lines_before: The number of settled lines before the conflicts that it also replaced.
-        lines_after: The number of settled lines after the conflicts that it also replaced.
+        lines_before: How many settled lines before the conflicts the text also replaced.
+        lines_after: How many settled lines after the conflicts the text also replaced.
         is_exact: Whether the file contains all its settled text unchanged.
     """
 

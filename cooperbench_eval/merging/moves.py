@@ -134,7 +134,7 @@ def _take_base(target: Slot, source: Slot, old: str) -> None:
 def _inner_slot(source: Slot, side: Side, moved: Entry | None, new: str, old: str) -> Slot:
     """Return a slot with the renamed file and the other versions of its old path.
 
-    They are merged first. The result then conflicts with the other file of the new name.
+    These versions are merged first. The result then conflicts with the other file of the new name.
     """
     versions = list(source.versions)
     names = [old, old, old]

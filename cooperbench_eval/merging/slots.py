@@ -84,7 +84,7 @@ class Slots:
         return self._slots.setdefault(path, Slot([None] * 3, [path] * 3))
 
     def clear(self, path: str) -> None:
-        """Empty the slot of *path*, so that the merge has nothing there."""
+        """Empty the slot of *path*, so that the merge has no entry at this path."""
         self._slots[path] = Slot([None] * 3, [path] * 3)
 
     def lacks(self, side: Side) -> bool:

@@ -91,7 +91,8 @@ class Conflict:
         path: The path of the conflict in the merged tree.
         kind: Why the sides conflict.
         base: The common ancestor's text. If git splits a larger region into several
-            conflicts, it is the part of the region's base that corresponds to this one.
+            conflicts, this is the part of the region's base that corresponds to
+            this conflict.
         ours: The text of ours.
         theirs: The text of theirs.
         line: The line of the opening marker in the merged file, counted from 1; `None`
@@ -158,17 +159,15 @@ class Replacement:
     """What a merged tree has in the place of one conflict, or of several.
 
     Attributes:
-        kind: What the strategy did with them.
+        kind: What the strategy did with the conflicts.
         together: The indexes of these conflicts among all conflicts of the naive merge,
             counted from 0. There are several if the strategy replaced them by one text,
             or if the text could be divided between them in several ways.
         text: The text that replaced them and the settled lines between them. For a
             conflict about a whole file, the contents of the file. `None` unless *kind*
             is `TEXT`.
-        lines_before: The number of settled lines before the first of them that the text
-            also replaced.
-        lines_after: The number of settled lines after the last of them that the text
-            also replaced.
+        lines_before: How many settled lines before the first conflict the text also replaced.
+        lines_after: How many settled lines after the last conflict the text also replaced.
         is_exact: Whether the strategy changed nothing in the file outside of its
             conflicts. If it did, a line diff determined the text.
         reason: Why *kind* is `UNKNOWN`; empty otherwise.
@@ -199,7 +198,7 @@ class LedgerRow:
         ours_kept: The share (0 to 1) of the tokens added by ours that the resolution
             keeps; `None` if it is open, or if the share was not measured.
         theirs_kept: The same share for theirs.
-        attempts: How often a model was asked; `None` if none was.
+        attempts: How often a model was asked; `None` if no model was asked.
         invented_lines: The number of lines of a model's answer that occur in no version.
     """
 

@@ -83,8 +83,8 @@ class PairOrigin:
 
     Attributes:
         base_tree_id: The git tree id of the base.
-        base_commit: The base commit, if the base is one.
-        model: The model whose patches these are, if named.
+        base_commit: The id of the base's commit, if the base is a commit.
+        model: The model that wrote the patches, if it is named.
         setting: The benchmark's setting, if named.
         k: Which of the model's tries this is, counted from 1.
     """

@@ -39,13 +39,13 @@ class Rung(StrEnum):
     OFFSET = "offset"
     """Its lines are elsewhere; the nearest place was used."""
     WHITESPACE = "whitespace"
-    """Its lines are there, with different runs of white space."""
+    """Its lines are at the place that was used, with different runs of white space."""
     THREE_WAY = "three_way"
-    """The file that it was made from is known, and the changes since then were merged."""
+    """The file that the patch was made from is known, and later changes of it were merged."""
     RECOUNT = "recount"
     """Its header states wrong numbers of lines; the lines were counted again."""
     FUZZY = "fuzzy"
-    """Most of its lines are there, and at no other place."""
+    """Most of its lines are at the place that was used, and no other place qualifies."""
 
 
 @frozen(kw_only=True)

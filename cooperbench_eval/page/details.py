@@ -170,7 +170,7 @@ class _Texts:
         self._numbers: dict[bytes, int] = {}
 
     def add(self, text: bytes | None) -> int | None:
-        """Return the place of *text* in `kept`; `None` if there is no text."""
+        """Keep *text* if it is not kept yet, and return its index in `kept`; `None` for no text."""
         if text is None:
             return None
         if text not in self._numbers:

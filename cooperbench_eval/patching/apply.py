@@ -41,8 +41,8 @@ class ApplyResult:
     """The result of applying a patch to a snapshot.
 
     Attributes:
-        status: Whether it applied.
-        changes: The edits it makes; empty unless it applied.
+        status: Whether the patch applied.
+        changes: The edits that the patch makes; empty unless it applied.
         hunks: How each change was placed, in the order of the patch.
     """
 
@@ -125,9 +125,9 @@ class _Freed(Enum):
     """Why another entry may take a path of the snapshot."""
 
     LEAVING = auto()
-    """A later change removes it."""
+    """A later change removes the entry that has the path."""
     GONE = auto()
-    """An earlier change removed it."""
+    """An earlier change removed the entry that had the path."""
 
 
 class _PatchedTree:
@@ -251,7 +251,7 @@ class _PatchedTree:
         return Entry(merged.data, mode)
 
     def _merged(self, file: FilePatch, before: bytes) -> Patched | None:
-        """Merge the patched old file into this one; `None` if the old file is not available."""
+        """Patch the old version and merge the result into *before*; `None` if impossible."""
         changes_lines = file.change is not FileChange.DELETE and (file.hunks or file.binary)
         if not (changes_lines and file.old_id and file.old_path):
             return None

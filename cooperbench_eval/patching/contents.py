@@ -102,7 +102,7 @@ def _merge(old: bytes, before: bytes, after: bytes, *, is_text: bool) -> bytes:
 
 
 def _patch_binary(file: FilePatch, before: bytes) -> bytes:
-    """Return the new contents if the ids in the patch match them and the old ones."""
+    """Return the new contents; the patch's ids must match the old and the new contents."""
     if file.binary is None and file.change is not FileChange.DELETE:
         raise FileRefusedError("the patch does not contain the binary contents")
     if min(len(file.old_id or ""), len(file.new_id or "")) < _ID_LENGTH:

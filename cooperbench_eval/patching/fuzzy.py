@@ -7,7 +7,7 @@ meet all of these conditions:
 - The place has every line that the hunk removes, enough of its other old lines, and the
   lines that a change is indented under.
 - The place is below the line that the hunk's header names.
-- Each change has one definite position there.
+- Each change has one definite position at the place.
 - No second place qualifies.
 - Undoing the change by the same rules restores the file.
 """
@@ -22,7 +22,7 @@ from cooperbench_eval.patching.records import Hunk
 __all__ = ["LineEdit", "NoPlaceError", "SearchBudget", "apply_edits", "find_fuzzily"]
 
 _MOST_WORK = 12_000_000
-"""The limit for one patch, as hunk lines times file lines; this takes a few seconds."""
+"""The limit for one patch, as hunk lines times file lines. Work up to it takes a few seconds."""
 _OTHER = "\0"
 """Stands for each line of the file that the hunk does not have or may not use."""
 
@@ -74,7 +74,7 @@ def find_fuzzily(
         claimed: For each line whether an earlier hunk has claimed it.
         hunk: The hunk.
         near: The line that the header states, counted from 0.
-        least_similarity: The share of the hunk's old lines that must be there.
+        least_similarity: The share of the hunk's old lines that the place must have.
         key: Turns the hunk's lines into the form in which they are compared.
         budget: How much the search may cost.
 
@@ -190,7 +190,7 @@ class _HunkSearch:
         return there / sum(sizes) if any(sizes) else 0.0
 
     def fits_beside(self, found: Sequence[int | None], least: float) -> bool:
-        """Whether the hunk also fits a few lines up or down, overlapping this place."""
+        """Whether the hunk also fits a few lines up or down, overlapping the place *found*."""
         size = len(found)
         self.budget.spend(size * size)
         for shift in filter(None, range(-size, size + 1)):
@@ -279,7 +279,10 @@ def _at(found: Sequence[int | None], index: int) -> int | None:
 
 
 def _span(removed: Sequence[int | None], before: int | None, after: int | None) -> tuple[int, int]:
-    """Return the lines that a change replaces, from those that it removes or is between."""
+    """Return the range of lines that a change replaces.
+
+    For a pure addition, the range is empty, and lies between the lines *before* and *after*.
+    """
     places = [place for place in removed if place is not None]
     if len(places) < len(removed):
         raise NoPlaceError("a line that it removes is not there")

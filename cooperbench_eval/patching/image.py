@@ -70,7 +70,7 @@ class FileImage:
         return placed
 
     def _place_recounted(self, hunk: Hunk) -> HunkPlacement:
-        """Place a hunk by its lines; its wrong header says nothing about the file's ends."""
+        """Place a hunk by its lines, and not only at the file's ends, as its header is wrong."""
         whole = hunk.whole
         shorter = whole.without_blank_end
         try:
@@ -178,6 +178,6 @@ def _squeeze(line: bytes) -> bytes:
 
 
 def _keep_indent(line: bytes) -> bytes:
-    """Squeeze the white space after the indentation, which tells one block from another."""
+    """Squeeze white space, but keep the indentation, because it shows a line's block."""
     body = line.lstrip(b" \t")
     return line[: len(line) - len(body)] + _squeeze(body).rstrip(b" ")

@@ -26,7 +26,7 @@ def read_name(line: bytes) -> str | None:
 
 
 def split_names(rest: bytes) -> tuple[str | None, str | None]:
-    """Split `a/x b/x`; names that differ after the prefix are given again below."""
+    """Split `a/x b/x`; two `None` if the names differ, as later lines then repeat them."""
     if rest.startswith(b'"') or rest.endswith(b'"'):
         quoted = _TWO_NAMES.fullmatch(rest)
         if not quoted:

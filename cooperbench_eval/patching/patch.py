@@ -22,7 +22,7 @@ class Patch:
 
     Attributes:
         files: The changes in the order of the text; a file may occur twice.
-        data: The text that they were read from.
+        data: The text that the patch was read from.
         problem: Why the text is not a patch, see `unreadable`; empty if it is one.
 
     Example:
@@ -95,9 +95,9 @@ class Patch:
         return tuple(sorted({path for file in self.files for path in file.paths}))
 
     def __bytes__(self) -> bytes:
-        """Return the patch as a diff without prose; reading that gives an equal patch."""
+        """Return the patch as a diff without prose; reading the diff gives an equal patch."""
         return b"".join(map(print_file, self.files))
 
     def select(self, files: "tuple[FilePatch, ...]") -> Self:
-        """Return the patch with only *files*, which must be some of its own."""
+        """Return the patch with only *files*, which must all be files of this patch."""
         return evolve(self, files=files, data=b"")

@@ -43,5 +43,5 @@ class ApplyPolicy:
     )
 
     def allows(self, rung: Rung) -> bool:
-        """Whether a hunk may be placed in that way."""
+        """Whether a hunk may be placed in the way *rung*."""
         return rung in self.rungs

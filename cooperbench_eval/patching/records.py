@@ -85,9 +85,9 @@ class FilePatch:
 
     Attributes:
         change: The kind of change.
-        old_path: The file before the change; `None` for a new one. An addition that has
-            one may also fill that file if it exists and is empty, because a header
-            that is not git's does not distinguish the two.
+        old_path: The file before the change; `None` for a new one. A header that is not
+            git's does not distinguish a new file from an empty one, so an addition with
+            an old path may also fill that file if it exists and is empty.
         new_path: The file after the change; `None` for a deleted one.
         old_mode: The mode before the change, if the patch states it.
         new_mode: The mode after the change, if the patch states it.

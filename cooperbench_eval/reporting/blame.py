@@ -42,9 +42,8 @@ class Blame(Shown):
         features: The numbers of the features that it concerns: those whose patch is
             missing, which fail without the other feature, or which the merge broke.
         lost_tests1: If feature 1 fails in the merged tree: its tests that passed
-            without feature 2 and do not pass in the merged tree. Tests that no longer
-            exist there are included, except for cases that pass there with other
-            parameters.
+            without feature 2 and do not pass in the merged tree. Tests that no longer exist in
+            this tree are included, except for cases that pass in it with other parameters.
         lost_tests2: The same for feature 2.
     """
 
@@ -93,7 +92,7 @@ def find_blame(feature1: FeatureReport, feature2: FeatureReport, attempt: Attemp
 
 
 def cannot_run(feature: FeatureReport) -> bool:
-    """Whether its tests produce no result, with or without its patch.
+    """Whether the feature's tests produce no result, with or without its patch.
 
     The patch is then not the cause; a dependency of the tests may be missing.
     """

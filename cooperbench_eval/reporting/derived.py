@@ -1,7 +1,8 @@
 """Checks that the derived facts in a report's JSON agree with the rest of it.
 
 This library derives these facts again when it reads a report. Other programs read them
-from the file. With a contradiction, the two would see different facts.
+from the file. If the file contradicted itself, they would see other facts than this
+library.
 """
 
 import math
@@ -20,7 +21,7 @@ _Json = Mapping[str, Any]
 
 _RELATIVE: Final = 1e-8
 _ABSOLUTE: Final = 1e-9
-"""Tolerances for fractions: other writers may print fewer digits, at least nine."""
+"""Tolerances for fractions: other writers may print fewer digits, but print at least nine."""
 
 _KINDS: Final = frozenset(BlameKind)
 _BLAMED: Final = {

@@ -13,7 +13,7 @@ class FailureKind(StrEnum):
     REPOSITORY = "repository"
     """Its base cannot be read."""
     DATASET = "dataset"
-    """The dataset or the run logs lack a part of it."""
+    """The dataset or the run logs lack a part of the pair."""
     TEST_RUN = "test_run"
     """Its tests cannot be started."""
     WORKER_LOST = "worker_lost"

@@ -24,9 +24,9 @@ def write_report(report: MergeReport, directory: str | os.PathLike[str]) -> tupl
       also each other strategy's, with the strategy's name as suffix;
     - `test_result_<model>_<repo>_task<id>_f1_k1.txt`: the test run of each feature.
 
-    Each file appears complete or not at all, and none appears if one cannot be
-    written. Files have the mode that new files have. The directory is created if it
-    is missing.
+    Each file appears complete or not at all, and no file appears if one of them cannot be
+    written. Files have the mode that new files have. The directory is created if it is
+    missing.
 
     Returns:
         The paths written, sorted.
@@ -71,7 +71,7 @@ def _contents(report: MergeReport) -> dict[str, bytes]:
 
 
 def _free(suffix: str, pair: str, contents: Mapping[str, bytes]) -> str:
-    """Add a number to a suffix that another strategy's name also became."""
+    """Add a number to *suffix* if another strategy's file has that suffix already."""
     wanted, number = suffix, 2
     while f"merge_diff_{pair}_{suffix}.diff" in contents:
         suffix, number = f"{wanted}_{number}", number + 1

@@ -61,13 +61,13 @@ class MergeReport(PairOrigin, Shown):
             markers; `None` if there was nothing to merge.
         attempts: One row for each strategy, in the requested order, with distinct names.
         base_tree_id: The git tree id of the base.
-        base_commit: The base commit, if the base is one.
-        model: The model whose patches these are, if named.
+        base_commit: The id of the base's commit, if the base is a commit.
+        model: The model that wrote the patches, if it is named.
         setting: The benchmark's setting, if named.
         k: Which of the model's tries this is, counted from 1.
         versions: The versions of the programs that were used.
-        failure: Why the pair could not be evaluated; `None` if it was. The rest of
-            such a report was known before the evaluation.
+        failure: Why the pair could not be evaluated; `None` if it was. If it is given, the
+            rest of the report was known before the evaluation.
     """
 
     _view = "cooperbench_eval.views.pairs:report_view"

@@ -50,7 +50,7 @@ class PatchReport:
 
     Attributes:
         status: Whether it applied to the base.
-        reason: Why it did not; empty otherwise.
+        reason: Why it did not apply; empty otherwise.
         dropped_files: The test files that were removed from it first, by path.
         touched_runner_control: Other files that control how tests are found and run
             (conftest.py, pytest.ini, pyproject.toml, Makefile …), by path. A patch that
@@ -103,7 +103,7 @@ class FeatureReport:
 
     @property
     def passes_on_base(self) -> bool | None:
-        """Whether its tests pass without its patch, and so say nothing about it."""
+        """Whether its tests pass without its patch; then they say nothing about the patch."""
         return self.base_tests.passed if was_run(self.base_tests) else None
 
     @property
@@ -121,7 +121,7 @@ class Attempt(Shown):
         implementation: Where its class is defined, as `module:name`.
         status: How its merge ended.
         conflicts_met: The number of conflicts of the three-way merge.
-        conflict_details: The conflicts it left open, measured.
+        conflict_details: Measures of the conflicts that the strategy left open.
         tree_id: The git tree id of the merged tree; `None` if it failed.
         diff: The merged tree as a git diff against the base; `None` if it failed.
         failure: Why it failed; empty otherwise.
@@ -134,8 +134,8 @@ class Attempt(Shown):
         service_failed: Whether a service that the strategy needs, such as a model's
             provider, failed, so that another attempt may end differently.
         replacements: What replaced the naive merge's conflicts in the merged tree; each
-            conflict is in one of them. Empty if the strategy failed, or if an earlier
-            version of this library made the record.
+            conflict is in one of the replacements. Empty if the strategy failed, or if
+            an earlier version of this library made the record.
     """
 
     _view = "cooperbench_eval.views.pairs:attempt_view"

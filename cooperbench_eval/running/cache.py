@@ -175,7 +175,7 @@ def _prepare(connection: sqlite3.Connection) -> None:
     """Make a new file a cache.
 
     If two processes change the mode of a new file at once, SQLite fails instead of
-    waiting, so this retries.
+    waiting, so this function retries.
     """
     deadline = time.monotonic() + _BUSY_SECONDS
     while True:

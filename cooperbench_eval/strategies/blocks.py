@@ -77,7 +77,7 @@ class ConflictFile:
         return _alternate(self.settled, [texts.get(each, each.ours) for each in self.blocks])
 
     def choice_of(self, whole: "FileMerge") -> "Choice | None":
-        """Return the blocks' texts in a merged file; `None` if it differs elsewhere."""
+        """Return the blocks' texts in a merged file; `None` if it differs outside of them."""
         texts = find_between(whole.text, self.settled)
         if texts is None:
             return None
@@ -270,7 +270,7 @@ class _Chooser:
         return None if self._fault(kept) else kept
 
     def _fault(self, choice: Choice) -> str:
-        """Return the fault of the file with these resolutions, and with ours elsewhere."""
+        """Return what is wrong with the file if *choice* fills its blocks, and ours the others."""
         texts = {block: r.text for block, r in choice.items() if r.text is not None}
         if not texts:
             return ""

@@ -104,7 +104,7 @@ def _differing(files: Sequence[Counter[_Piece]]) -> list[list[_Piece]]:
 def _lost_token(versions: tuple[bytes, bytes, bytes], merged: bytes) -> str:
     """Find a token that occurs less often than the sides' changes can explain.
 
-    The lowest number that they can explain assumes that both sides made the same
+    The lowest number that these changes can explain assumes that both sides made the same
     additions and different removals. No token spans lines, and a line that occurs equally
     often in all files adds the same to this number and to the actual one. So only the
     other lines are counted.

@@ -305,7 +305,8 @@ class _File:
     def fault(self, texts: Mapping[Conflict, bytes]) -> str:
         """Return why the file does not parse with *texts*; empty if it does.
 
-        All other conflicts take ours, or all of them take theirs; either may parse.
+        The other conflicts are filled with ours first. If the file does not parse, they are
+        filled with theirs.
         """
         fault = ""
         for side in ("ours", "theirs"):

@@ -47,7 +47,7 @@ def cut(source: bytes) -> tuple[str, ...]:
     """Cut a file into chunks whose facts add up to the facts of the file.
 
     Raises:
-        UnreadableError: It does not parse.
+        UnreadableError: The file does not parse.
     """
     try:
         text = source.decode("utf-8")

@@ -23,7 +23,7 @@ def get_strategy(name: str, /, **options: object) -> MergeStrategy:
 
     Raises:
         UnknownStrategyError: No distribution registers the name.
-        DuplicateStrategyError: Several distributions do.
+        DuplicateStrategyError: Several distributions register it.
         StrategyLoadError: It cannot be imported or built, or is not a strategy.
     """
     return _STRATEGIES.build(name, options)

@@ -136,7 +136,7 @@ def _name(element: Element) -> bytes:
 
 
 def _is_nested(element: Element, inserted: Sequence[Element]) -> bool:
-    """Whether an inserted statement contains this one; if so, it must not be matched again."""
+    """Whether an inserted statement contains *element*, which then must stay unmatched."""
     words = _words(element)
     return len(words) >= _LEAST_NESTED and any(
         not _are_namesakes(element, each) and _words(each).find(words, 1) > 0 for each in inserted

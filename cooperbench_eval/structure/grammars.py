@@ -42,7 +42,7 @@ def parse_soundly(grammar: Grammar, source: bytes) -> SyntaxNode:
     """Parse a file that has no syntax errors.
 
     Raises:
-        SyntaxFaultError: It has one.
+        SyntaxFaultError: The file has a syntax error.
         StructureError: The packages are not installed.
     """
     root = _tree(grammar, source).root_node
@@ -53,7 +53,7 @@ def parse_soundly(grammar: Grammar, source: bytes) -> SyntaxNode:
 
 @lru_cache(maxsize=32)
 def _tree(grammar: Grammar, source: bytes) -> "Tree":
-    """Parse a file; merges parse each version again for both orders and each block."""
+    """Parse a file; cached, as merges ask for each version in both orders and for each block."""
     parser = _parser(grammar)
     if grammar is not Grammar.RUST:
         return parser.parse(source)

@@ -148,7 +148,11 @@ class _Work:
 
     @property
     def uses(self) -> set[bytes]:
-        """The names that its new statements read, unless they only name or return an old value."""
+        """The names that its new statements read.
+
+        A new statement is left out if it has the value of a removed one, as it only gives
+        that value a name or returns it.
+        """
         kept = {each.value for each in self.gone}
         return {name for each in self.new if each.value not in kept for name in each.uses}
 

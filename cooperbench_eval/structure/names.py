@@ -19,7 +19,7 @@ class Description(NamedTuple):
     Attributes:
         kind: Its kind, in the vocabulary that all languages share.
         key: Its name among its siblings; empty if it has none.
-        body: The anonymous function that it gives a name to, if it does.
+        body: The anonymous function that the member names, if there is one.
     """
 
     kind: str

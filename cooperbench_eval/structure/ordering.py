@@ -51,8 +51,8 @@ def arrange(
     language requires.
 
     Args:
-        kind: The kind of construct that they are inserted into.
-        before: What precedes them in the construct.
+        kind: The kind of construct that has the insertions.
+        before: What precedes the insertions in the construct.
         first: The insertion that comes first if both orders are allowed.
         second: The other side's insertion.
         new: The part of *second* that is not in *first*.

@@ -62,7 +62,7 @@ def _fill(merger: Merger, base: Elements, ours: Elements, theirs: Elements) -> E
 
 
 def _wrap(merger: Merger, base: Elements, ours: Elements, theirs: Elements) -> Elements | None:
-    """One side moved the statements into a new suite: apply the other side's edits there."""
+    """One side moved the statements into a new suite: apply the other side's edits in it."""
     for one, other, is_theirs in ((ours, theirs, False), (theirs, ours, True)):
         suite = _suite_around(base, _new(base, one))
         if suite is None:
@@ -80,8 +80,8 @@ def _wrap(merger: Merger, base: Elements, ours: Elements, theirs: Elements) -> E
 def _suite_around(base: Elements, statements: Elements) -> Construct | None:
     """Find the suite, inside a new statement, that keeps the most words of *base*.
 
-    If two branches both keep them, the edit would have to be made in both, so the result
-    is `None`.
+    If two branches both keep these words, the edit would have to be made in both branches,
+    so the result is `None`.
     """
     total = sum(len(each.words()) for each in base)
     best, most = None, total * _LEAST_WRAPPED

@@ -24,7 +24,7 @@ class Profile:
         wrappers: Statements that only wrap another statement, such as an export.
         functions: Anonymous functions and classes within expressions.
         chains: Statements that continue with a statement of the same rule after `else`.
-        clauses: The further clauses of such statements.
+        clauses: The further clauses of the statements in *chains*.
         cases: Clauses with statements after a colon.
         prefixes: Decorators and attributes, which belong to the member after them.
         named: Items of lists that have names.

@@ -65,8 +65,8 @@ _TOO_DEEP = f"suites and brackets nest more than {_DEEPEST} levels deep"
 def split_python(source: bytes) -> list[bytes]:
     """Cut a file before the newlines that precede its top-level definitions.
 
-    A cut may fall inside a string. If each piece can be read on its own, no cut does,
-    and the pieces are runs of the file's statements.
+    A cut may fall inside a string. If each piece can be read on its own, no cut is
+    inside a string, and the pieces are runs of the file's statements.
     """
     ends = (found.start() for found in _CUT.finditer(source))
     cuts = [end - (source[end - 1 : end] == b"\r") for end in ends]
@@ -77,7 +77,7 @@ def read_python(versions: Sequence[bytes]) -> list[Construct]:
     """Read versions of a file; a piece that all of them share stays one token.
 
     Args:
-        versions: Their bytes, in any encoding that extends ASCII.
+        versions: The bytes of each version, in any encoding that extends ASCII.
 
     Returns:
         One tree for each version. `render` writes it with the last newline moved to

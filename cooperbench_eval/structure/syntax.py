@@ -40,8 +40,8 @@ def read_syntax(grammar: Grammar, versions: tuple[bytes, ...]) -> tuple[Construc
     """Read versions of a file; a member that all of them share stays one token.
 
     Args:
-        grammar: The grammar that parses it.
-        versions: Their bytes, each with a newline at its end.
+        grammar: The grammar of the file's language.
+        versions: The bytes of each version, with a newline at the end.
 
     Returns:
         One tree for each version. `render` writes it with the last newline moved to
@@ -399,7 +399,7 @@ class _SyntaxReader:
         return Construct(kind=kind, mode=Mode.LIST, children=items)
 
     def _items(self, nodes: Sequence[SyntaxNode]) -> Iterator[Construct]:
-        """Split at the commas; a comment after a comma on its line belongs to the item before."""
+        """Split at the commas; a comment on a comma's line belongs to the item before the comma."""
         done: Construct | None = None
         item: list[SyntaxNode] = []
         children: list[Element] = []

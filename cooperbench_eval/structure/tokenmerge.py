@@ -304,7 +304,11 @@ def _edits(
 
 
 def _best_shift(side: Sequence[Token], at: int, stop: int, room: tuple[int, int]) -> int:
-    """Return how far to slide an insertion: to the least indented line's start, or left."""
+    """Return how far to slide an insertion.
+
+    It goes to the start of the least indented line that it can reach. If it can reach no start
+    of a line, it goes as far left as possible.
+    """
     shifts = [0]
     while (
         -shifts[-1] < room[0] and side[at + shifts[-1] - 1].word == side[stop + shifts[-1] - 1].word

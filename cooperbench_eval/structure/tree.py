@@ -128,8 +128,8 @@ class Construct:
         comma: The white space before the separator that follows an item; `None` if there
             is no separator.
         tail: Comments after an item's separator.
-        plain: Its words without layout. Constructs that differ only in layout have the
-            same.
+        plain: Its words without layout. Two constructs that differ only in layout have
+            equal words.
         source: Its words with their layout.
     """
 

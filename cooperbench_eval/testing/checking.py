@@ -69,8 +69,8 @@ def check_in_fork(law: Law, check: Check, *, patience_seconds: float, wanted: st
     """Run *check* in a fork of this process, and return its result.
 
     It is a fork because plug-ins need not pickle. The fork and its session are killed if it
-    reports nothing for *patience_seconds*. *wanted* is what a plug-in should have done that
-    hangs or ends its process.
+    reports nothing for *patience_seconds*. *wanted* is what a plug-in that hangs or ends its
+    process should have done.
     """
     asked, broken = "", None
     receiver, sender = multiprocessing.Pipe(duplex=False)

@@ -159,7 +159,7 @@ class SandboxBench:
         return found
 
     def expect_nothing_left(self, within_seconds: float = 0.0, *, files: bool = True) -> None:
-        """Continue if the runs left no process, no temporary file and nothing else."""
+        """Continue if the runs left nothing: no process, temporary file or other leftover."""
         deadline = time.monotonic() + within_seconds
         while (left := self.processes()) and time.monotonic() < deadline:
             time.sleep(0.02)

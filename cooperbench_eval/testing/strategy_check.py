@@ -56,8 +56,9 @@ def check_strategy(
             Hypothesis strategy for tuples (base, ours, theirs).
         examples: The number of cases for each law, at least 1. Cases to which a law does
             not apply are not counted, so a law may have fewer.
-        seed: The seed of the cases; `None` for different cases each time. Only Hypothesis
-            strategies among *files* may also draw constants of the loaded modules.
+        seed: The seed of the cases; `None` for different cases each time. The same seed
+            gives the same cases in every program, except for Hypothesis strategies in
+            *files*: these may also draw constants of the loaded modules.
         deadline_seconds: How long one merge of a few lines may take. Each law is checked in
             a fork of this process, which is killed at this deadline. With `None`, laws are
             checked in this process, without a deadline. This helps in a debugger, and if

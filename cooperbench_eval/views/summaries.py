@@ -134,7 +134,7 @@ def rate_view(rate: Rate) -> View:
 
 
 def comparison_view(comparison: Comparison) -> View:
-    """Describe two ways to get pairs right: their rates, and the pairs both ways."""
+    """Describe two ways to get pairs right: their rates, and how often they agree."""
     return _comparison_view(comparison)
 
 

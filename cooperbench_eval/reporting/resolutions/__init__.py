@@ -34,9 +34,9 @@ def _match_ledger(
 ) -> dict[int, LedgerRow]:
     """Return the ledger's row for each conflict, by the conflict's index.
 
-    The line numbers of a later member of a cascade may be those of a file that an earlier
-    one changed. The rows of a file are therefore used only if together they name each of
-    its conflicts once.
+    The line numbers of a later member of a cascade may be those of a file that an
+    earlier member changed. The rows of a file are therefore used only if together they
+    name each of its conflicts once.
     """
     matched: dict[int, LedgerRow] = {}
     places: dict[tuple[str, bool], list[int]] = defaultdict(list)

@@ -16,14 +16,12 @@ class ConflictResolution:
         kind: What the strategy did with it.
         text: The text that replaced it. For a conflict about a whole file, the contents
             of the file. `None` unless *kind* is `TEXT`.
-        together: The indexes, among the report's conflicts, of all that *text* replaced,
-            this one included. There are several if the strategy replaced them by one
+        together: The indexes, among the report's conflicts, of all conflicts that *text*
+            replaced, this one included. There are several if the strategy replaced them by one
             text, or if the text could be divided between them in several ways; *text*
             then also contains the settled lines between them.
-        lines_before: The number of settled lines before the first of them that *text*
-            also replaced.
-        lines_after: The number of settled lines after the last of them that *text* also
-            replaced.
+        lines_before: How many settled lines before the first of them *text* also replaced.
+        lines_after: How many settled lines after the last of them *text* also replaced.
         is_exact: Whether the strategy changed nothing in the file outside of its
             conflicts. If it did, a line diff determined *text*.
         reason: Why it is not known what the strategy did; empty otherwise.

@@ -163,7 +163,7 @@ def read_result_file(path: Path) -> bytes:
     """Return the bytes of a result file that hostile code may have written.
 
     Raises:
-        UnreadableResultError: It is absent, not a plain file, or larger than 64 MiB.
+        UnreadableResultError: The file is absent, not a plain file, or larger than 64 MiB.
     """
     with _opened(path) as file:
         data = file.read(_SIZE_LIMIT + 1)

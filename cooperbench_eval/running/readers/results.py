@@ -47,7 +47,7 @@ def whole_output(output: bytes) -> str:
     """Return a command's output as text.
 
     Raises:
-        UnreadableResultError: A part of it was cut.
+        UnreadableResultError: A part of the output was cut.
     """
     if _CUT.search(output):
         raise UnreadableResultError("the output is too long to be read whole")
@@ -151,7 +151,7 @@ def read_sessions(scratch: Path, prefix: str, suffix: str) -> list[bytes]:
     """Return the result files of all sessions of a run.
 
     Raises:
-        UnreadableResultError: There are none, too many, or one cannot be read.
+        UnreadableResultError: There is no result file, there are too many, or one cannot be read.
     """
     try:
         names = sorted(os.listdir(scratch))  # noqa: PTH208 - names are wanted

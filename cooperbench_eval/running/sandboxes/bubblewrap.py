@@ -91,8 +91,9 @@ class BubblewrapSandbox(hosting.HostSandbox):
             between are counted and dropped. At least 256.
         memory_bytes: The most memory that all processes may hold together, as in
             `LocalSandbox`.
-        shared_bytes: How much `/tmp` and `/dev/shm` may hold each. Both are in
-            memory, which *memory_bytes* does not count; `TMPDIR` and `HOME` are not.
+        shared_bytes: How much `/tmp` and `/dev/shm` may hold each. Both are in memory, but
+            *memory_bytes* does not count them. `TMPDIR` and `HOME` are not in
+            memory.
         file_bytes: The largest file that the command may write.
         processes: How many processes may live at once, as in `LocalSandbox`.
 

@@ -23,7 +23,7 @@ def get_sandbox(name: str, /, **options: object) -> Sandbox:
 
     Raises:
         UnknownSandboxError: No distribution registers the name.
-        DuplicateSandboxError: Several distributions do.
+        DuplicateSandboxError: Several distributions register it.
         SandboxLoadError: It cannot be imported or built, or is not a sandbox.
 
     Example:

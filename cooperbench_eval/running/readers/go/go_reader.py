@@ -72,7 +72,7 @@ def _read(run: FinishedRun) -> Iterator[TestCase]:
 
 
 def _covers(case: TestCase, name: str) -> bool:
-    """Whether *case* is that function, or a subtest of it."""
+    """Whether *case* is the function *name*, or a subtest of it."""
     return case.id == name or case.id.startswith(f"{name}/")
 
 

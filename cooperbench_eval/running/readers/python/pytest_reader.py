@@ -89,7 +89,7 @@ def _read(run: FinishedRun) -> Iterable[TestCase]:
 
 
 def _covers(case: TestCase, name: str) -> bool:
-    """Whether *case* is that function, or one of its parameter sets."""
+    """Whether *case* is the function *name*, or one of its parameter sets."""
     file, separator, function = case.id.partition("::")
     if not separator:  # a file that skips all its tests
         return case.status is TestCaseStatus.SKIPPED and name.startswith(f"{file}::")
@@ -108,7 +108,7 @@ def _sessions(run: FinishedRun) -> list[bytes]:
     """Return the result of each session of a run.
 
     Raises:
-        UnreadableResultError: There is none.
+        UnreadableResultError: There is no session.
     """
     if not _is_script(run.command):
         return [read_result_file(run.scratch / _RESULT)]

@@ -36,7 +36,7 @@ def _read(run: FinishedRun) -> Iterable[TestCase]:
 
 
 def _covers(case: TestCase, name: str) -> bool:
-    """Whether *case* is that function; older versions do not name the whole program."""
+    """Whether *case* is the function *name*; its id may name the program in part or not at all."""
     label, _, test = name.partition("::")
     ids = (name, f"{label.partition(' ')[0]}::{test}", test)
     # A suite that names its required tests may leave out the program.

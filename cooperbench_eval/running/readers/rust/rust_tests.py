@@ -37,7 +37,7 @@ def added_rust_tests(new: NewTests, program: Callable[[str, str], str]) -> tuple
     A function is named if it is new or changed in the root package's `src/lib.rs`,
     `src/main.rs` or `tests/*.rs`, and nothing around it might leave it out. Nothing is
     named if the manifest lists targets, or if the command is not a plain `cargo test` or
-    `cargo nextest run`. A script must contain only plain calls of these; functions are
+    `cargo nextest run`. A script must contain only plain calls of these two; functions are
     then named only in files with reported cases.
 
     Args:

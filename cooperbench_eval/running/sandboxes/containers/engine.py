@@ -243,7 +243,7 @@ def connect(base_url: str | None) -> Iterator[Engine]:
     """Open a connection to the engine at *base_url*, or else at `DOCKER_HOST`.
 
     Raises:
-        SandboxError: No engine answers there, or the SDK is not installed.
+        SandboxError: No engine answers at the address, or the SDK is not installed.
     """
     try:
         from docker.constants import DEFAULT_UNIX_SOCKET  # noqa: PLC0415 - see above

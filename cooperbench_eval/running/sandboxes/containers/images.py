@@ -67,7 +67,7 @@ def repository_from_image(
         The repository's directory.
 
     Raises:
-        RepositoryError: The image has no repository there, the repository is too large,
+        RepositoryError: The image has no repository at *path*, the repository is too large,
             or it cannot be written.
         TestRunError: The image does not exist.
         SandboxError: The engine or the registry cannot be reached, or fails.

@@ -141,7 +141,7 @@ def container(
         The container's name and its id.
 
     Raises:
-        SandboxError: It cannot be created or removed.
+        SandboxError: The container cannot be created or removed.
     """
     name = f"cooperbench-{uuid.uuid4().hex}"
     GUARD.hold(engine.address, name)

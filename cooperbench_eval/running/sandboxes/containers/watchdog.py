@@ -13,7 +13,7 @@ import sys
 import time
 
 _LOOK_SECONDS = 5.0
-"""How long a container may take to appear that was being created when the process ended."""
+"""How long a container that was being created when the process ended may take to appear."""
 _GIVE_UP_SECONDS = 60.0
 _PAUSE_SECONDS = 0.2
 _PIECE = 1 << 16
