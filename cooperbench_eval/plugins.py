@@ -46,7 +46,7 @@ class PluginGroup(Generic[PluginT]):
         Raises:
             UnknownPluginError: No distribution registers the name.
             DuplicatePluginError: Several distributions register it.
-            PluginLoadError: It cannot be imported or built, or is of another kind.
+            PluginLoadError: The plug-in cannot be imported or built, or is of another kind.
         """
         point = self._find(name)
         origin = f"{_distribution(point)} ({point.value})"

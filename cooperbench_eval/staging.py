@@ -12,7 +12,7 @@ __all__ = ["staged"]
 def staged(path: Path) -> Iterator[Path]:
     """Yield a path for the contents, which replace *path* at the end unless an error is raised.
 
-    A file that is created there has the mode of the user's new files, unlike one of the
+    A file that is created at this path has the mode of the user's new files, unlike one of the
     `tempfile` module.
 
     Raises:

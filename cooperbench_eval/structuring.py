@@ -162,7 +162,7 @@ def load_number(value: object, _: object = None) -> int:
     """Return a JSON value as an integer.
 
     Raises:
-        ValueError: It is not an integer, or it is too large.
+        ValueError: The value is not an integer, or it is too large.
     """
     if isinstance(value, float) and value.is_integer():  # JSON has one kind of number
         value = int(value)

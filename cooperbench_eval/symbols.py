@@ -46,7 +46,7 @@ def find_similar(text: str, pattern: str, near: int, least: float) -> int:
         text: The text.
         pattern: What to look for.
         near: Of two equally similar places, the one nearer to this index is chosen.
-        least: The share of the pattern that must be there.
+        least: The share of the pattern that the place must have.
 
     Returns:
         The index of the place; -1 if there is none.

@@ -123,7 +123,7 @@ class ReportStore:
         """Return the final report for *key*, or `None`.
 
         Raises:
-            ReportError: It cannot be read.
+            ReportError: The report cannot be read.
         """
         path = self._head(key)
         return self._read(path) if path.is_file() else None

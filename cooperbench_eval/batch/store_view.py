@@ -28,7 +28,7 @@ class StoreView:
         """Open *store*.
 
         Raises:
-            ReportError: It has a newer schema, or cannot be written to.
+            ReportError: The store has a newer schema, or cannot be written to.
         """
         if store is not None:
             store.prepare()
@@ -63,7 +63,7 @@ class StoreView:
         """Return a stored report; a damaged one is renamed, so that it is not found again.
 
         Raises:
-            ReportError: It cannot be read.
+            ReportError: The report cannot be read.
         """
         assert self._store is not None  # noqa: S101 - for mypy: reports come from a store
         try:

@@ -292,7 +292,7 @@ def _serve(pipe: Connection) -> None:
 
 
 def _listen(pipe: Connection, jobs: "SimpleQueue[bytes | None]") -> None:
-    """Read jobs at any time, so that the two sides never both wait for the other to read."""
+    """Read jobs at any time, so that this process and its host do not wait for each other."""
     with suppress(EOFError, OSError):
         while True:
             jobs.put(pipe.recv())

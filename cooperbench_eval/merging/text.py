@@ -61,7 +61,7 @@ class TextConflict:
     """Lines on which the sides disagree.
 
     Attributes:
-        base: The lines of the base; `merge_text` explains those of refined conflicts.
+        base: The lines of the base; `merge_text` explains which ones a refined conflict has.
         ours: The lines of ours.
         theirs: The lines of theirs.
         newline: The line ending of its markers and of the lines around it.
@@ -287,11 +287,11 @@ def merge_text(
     r"""Merge two sides' changes of one text.
 
     By default the result is that of `git merge`. With the `MYERS` algorithm and
-    `Refinement.ZEALOUS_ALNUM`, it is that of `git merge-file`. With `Refinement.NONE`
-    instead, it is that of its `--diff3` option, and with `Refinement.TRIM` that of
-    `--zdiff3`. For a file that both sides added, the base is empty. The caller decides
-    which contents are text: git does not merge files with a NUL byte in the first 8,000
-    bytes.
+    `Refinement.ZEALOUS_ALNUM`, it is that of `git merge-file`. With `MYERS` and
+    `Refinement.NONE`, it is that of `git merge-file --diff3`, and with `MYERS` and
+    `Refinement.TRIM` that of `git merge-file --zdiff3`. For a file that both sides added,
+    the base is empty. The caller decides which contents are text: git does not merge files
+    with a NUL byte in the first 8,000 bytes.
 
     When a conflict is split at lines that ours and theirs share, git does not define
     which base lines belong to which part. Here, each part gets the base lines that

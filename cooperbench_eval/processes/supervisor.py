@@ -147,7 +147,7 @@ def _raise_priority(*, undo: bool = False) -> None:
 
 
 def _reset_signals(first: int, last: int | None = None) -> None:
-    """Give signals their default effect, and block none: both survive fork and exec."""
+    """Give signals their default effect, and block none; fork and exec keep other settings."""
     for number in range(first, (last or first) + 1):
         _libc.signal(number, None)
     _libc.sigprocmask(_SIG_SETMASK, ctypes.create_string_buffer(_SIGNAL_SET_BYTES), None)

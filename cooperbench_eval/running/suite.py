@@ -25,7 +25,7 @@ class Delivery(StrEnum):
     """The command starts in the finished tree."""
     PATCHES = "patches"
     """The base is in the sandbox already, as in a benchmark's image. The command starts in a
-    folder with `feature.patch` and `tests.patch`, and applies these itself."""
+    folder with `feature.patch` and `tests.patch`, and applies both patches itself."""
 
 
 def _as_command(parts: Iterable[str]) -> tuple[str, ...]:

@@ -78,7 +78,7 @@ class Trial:
         """The tests that the suite's patch adds to the tree, then those it adds to the base.
 
         The base holds only the benchmark's own work, so an agent's changes to the
-        tree cannot hide a test there.
+        tree cannot hide a test in it.
         """
         found = [self._new_tests(self.untested, self.tree, self.brought)]
         if self.untested.tree_id != self.base.tree_id:

@@ -129,7 +129,7 @@ class WorkTrees:
 
 
 class _KeptTree:
-    """A base written to disk, with the stamps that its files had then."""
+    """A base written to disk, and the stamps that its files had right after that."""
 
     def __init__(self, root: Path, base: Snapshot) -> None:
         self.root = root

@@ -24,7 +24,7 @@ def get_strategy(name: str, /, **options: object) -> MergeStrategy:
     Raises:
         UnknownStrategyError: No distribution registers the name.
         DuplicateStrategyError: Several distributions register it.
-        StrategyLoadError: It cannot be imported or built, or is not a strategy.
+        StrategyLoadError: The plug-in cannot be imported or built, or is not a strategy.
     """
     return _STRATEGIES.build(name, options)
 

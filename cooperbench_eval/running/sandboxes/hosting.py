@@ -70,7 +70,8 @@ class HostSandbox:
         There is no exit status if the command exceeded its limit of memory or
         processes, or killed its own supervisor. If SIGKILL ended the command, and
         during the run the kernel killed some process of this machine because memory
-        ran out, the result counts as out of memory too: most likely it was this one.
+        ran out, the result counts as out of memory too, because the kernel most likely
+        killed the command.
 
         Raises:
             TestRunError: The command does not exist, may not be run or is not visible

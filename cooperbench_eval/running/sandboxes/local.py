@@ -25,8 +25,8 @@ class LocalSandbox(hosting.HostSandbox):
     command's process group is killed.
 
     The command gets a small environment of its own: a `PATH` that begins with the
-    folder of the running Python, so that `python` is this one, and goes on with the
-    caller's; a fresh `HOME` and `TMPDIR`; a UTF-8 locale; no byte code written; a fixed
+    folder of the running Python, so that `python` is the same interpreter, and goes on with
+    the caller's; a fresh `HOME` and `TMPDIR`; a UTF-8 locale; no byte code written; a fixed
     hash seed. Its standard input is empty.
 
     Attributes:

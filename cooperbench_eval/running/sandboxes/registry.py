@@ -24,7 +24,7 @@ def get_sandbox(name: str, /, **options: object) -> Sandbox:
     Raises:
         UnknownSandboxError: No distribution registers the name.
         DuplicateSandboxError: Several distributions register it.
-        SandboxLoadError: It cannot be imported or built, or is not a sandbox.
+        SandboxLoadError: The plug-in cannot be imported or built, or is not a sandbox.
 
     Example:
         >>> get_sandbox("local", file_bytes=1_000_000).name
