@@ -35,7 +35,8 @@ class Located:
         text: The text.
         lines_before: How many settled lines before the conflicts the text also replaced.
         lines_after: How many settled lines after the conflicts the text also replaced.
-        is_exact: Whether the file contains all its settled text unchanged.
+        is_exact: Whether the text is certain. It is uncertain if the file lacks some settled
+            text, or if an indented copy of settled lines might be theirs.
     """
 
     conflicts: range
@@ -101,14 +102,17 @@ def _locate_exactly(settled: Sequence[bytes], text: bytes) -> list[Located] | No
         extremes = [by_lines, _last_starts(runs, inner, edge=b"\n"), *extremes]
     located = []
     conflict = end = 0
+    is_sure = True
     for i, (run, starts) in enumerate(zip(runs, zip(*extremes, strict=True), strict=True), 1):
         start, last, *others = starts
-        # An answer may lack its last newline; the run then starts within a line. After a
-        # blank it does not: that is another line, equal to its first but indented.
+        # An answer may lack its last newline, so a run may start within a line. If blanks
+        # precede it there, it is most likely an indented copy in an answer, but not surely.
         if start == last and all(at == start or inner[at - 1 : at] in b" \t" for at in others):
-            located.append(Located(range(conflict, i), inner[end:start]))
+            was_sure, is_sure = is_sure, all(at == start for at in others)
+            text_before = inner[end:start]
+            located.append(Located(range(conflict, i), text_before, is_exact=was_sure and is_sure))
             conflict, end = i, start + len(run)
-    return [*located, Located(range(conflict, len(runs) + 1), inner[end:])]
+    return [*located, Located(range(conflict, len(runs) + 1), inner[end:], is_exact=is_sure)]
 
 
 def _first_starts(runs: Iterable[bytes], text: bytes, *, edge: bytes) -> list[int] | None:

@@ -168,8 +168,8 @@ class Replacement:
             is `TEXT`.
         lines_before: How many settled lines before the first conflict the text also replaced.
         lines_after: How many settled lines after the last conflict the text also replaced.
-        is_exact: Whether the strategy changed nothing in the file outside of its
-            conflicts. If it did, a line diff determined the text.
+        is_exact: Whether the text is certain. It is uncertain if the strategy changed lines
+            outside of conflicts, or if an indented copy of settled lines might be theirs.
         reason: Why *kind* is `UNKNOWN`; empty otherwise.
     """
 

@@ -568,7 +568,7 @@
     ].filter(Boolean);
     if (around.length) notes.push(`Lines replaced outside the conflict: ${around.join(", ")}.`);
     if (!resolved.exact) {
-      notes.push("The strategy also changed settled lines, so this place comes from a line diff.");
+      notes.push("This text is not certain: the strategy changed or repeated settled lines.");
     }
     return notes;
   }

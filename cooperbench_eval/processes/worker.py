@@ -111,14 +111,26 @@ def serve(call: bytes, folder: str) -> None:
     """In the worker: make a pickled call, and write the reply to *folder*."""
     stop_on_sigterm()
     try:
-        data = pickle.dumps(_answer(call))
-        unfinished = Path(folder, f"reply-{os.getpid()}")
-        unfinished.write_bytes(data)
-        unfinished.rename(unfinished.with_name(REPLY))
+        reply = _answer(call)
+        try:
+            _write_reply(reply, folder)
+        except OSError as exc:
+            problem = f"its answer cannot be written ({describe_exception(exc)})"
+            _write_reply(Reply(problem=problem), folder)
     except Stopped:
         sys.exit(_STOPPED)
     finally:
         signal.signal(signal.SIGTERM, ignore_signal)
+
+
+def _write_reply(reply: Reply, folder: str) -> None:
+    unfinished = Path(folder, f"reply-{os.getpid()}")
+    try:
+        unfinished.write_bytes(pickle.dumps(reply))
+        unfinished.rename(unfinished.with_name(REPLY))
+    except OSError:
+        unfinished.unlink(missing_ok=True)  # on a full disk, this makes room for a short reply
+        raise
 
 
 def _answer(call: bytes) -> Reply:

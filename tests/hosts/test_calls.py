@@ -1,6 +1,7 @@
 """Calls in a supervised process, without an event loop."""
 
 import os
+import resource
 import signal
 import sys
 import time
@@ -51,6 +52,18 @@ def test_a_call_may_have_a_deadline(word, mark, monkeypatch, call):
 
     assert (mark.read_text() == "cleaned up") == (call is sleep_with_litter)
     assert not live(word)
+
+
+def fill_the_disk():
+    """Leave room for short files only, and return a value that is too long for them."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))
+    return bytes(100_000)
+
+
+def test_an_answer_that_cannot_be_written_has_its_reason():
+    """A short reply takes its place, for example on a full disk."""
+    with pytest.raises(WorkerError, match=r"its answer cannot be written \(OSError"):
+        call_in_process(fill_the_disk)
 
 
 def test_a_call_that_was_stopped_before_it_began_starts_no_process(mark):

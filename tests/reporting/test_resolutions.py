@@ -166,6 +166,8 @@ def test_an_indented_copy_of_the_settled_lines_is_part_of_the_answer():
         (b"  }\n\n\n\n", (0,)),
         (b"y\n", (1,)),
     ]
+    # The answers might also have been two blanks and `}\n\n\n\ny\n`.
+    assert not any(one.is_exact for one in found)
 
 
 def test_settled_lines_may_follow_one_another():
@@ -471,6 +473,16 @@ def test_a_report_of_an_earlier_version_says_that_it_records_no_resolutions():
         assert (one.kind, one.text, one.together) == ("unknown", None, (0,))
         assert "written by an earlier version" in one.reason
         assert ce.MergeReport.from_json(old.to_json()) == old
+
+
+def test_a_resolution_that_a_report_does_not_record_is_unknown():
+    """Each conflict is recorded or none, so such a report was edited."""
+    row = evolve(ATTEMPT, replacements=[evolve(ATTEMPT.replacements[0], together=[7])])
+    report = make_report(conflicts=[CONFLICT], attempts=[row])
+
+    (one,) = report.resolutions("any")
+
+    assert (one.kind, one.text, one.reason) == ("unknown", None, "the report does not record it")
 
 
 def test_a_pickled_attempt_keeps_its_replacements():

@@ -18,6 +18,8 @@ def read_resolutions(
     """Return a strategy's resolution of each of the naive merge's *conflicts*, in order."""
     recorded = {i: each for each in attempt.replacements for i in each.together}
     reason = "the report was written by an earlier version, which did not record resolutions"
+    if attempt.replacements:
+        reason = "the report does not record it"
     if attempt.status is MergeStatus.FAILED:
         reason = "the strategy failed"
     rows = _match_ledger(conflicts, attempt.ledger)

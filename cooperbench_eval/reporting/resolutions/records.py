@@ -22,8 +22,8 @@ class ConflictResolution:
             then also contains the settled lines between them.
         lines_before: How many settled lines before the first of them *text* also replaced.
         lines_after: How many settled lines after the last of them *text* also replaced.
-        is_exact: Whether the strategy changed nothing in the file outside of its
-            conflicts. If it did, a line diff determined *text*.
+        is_exact: Whether *text* is certain. It is uncertain if the strategy changed lines
+            outside of conflicts, or if an indented copy of settled lines might be theirs.
         reason: Why it is not known what the strategy did; empty otherwise.
         ledger: The row of the strategy's ledger that is about this conflict; `None` if
             there is none, or if the rows of the file do not match its conflicts.
