@@ -101,7 +101,11 @@ def test_every_pair_merges_and_scores_as_git_does(evaluate, pair):
         )
 
 
-@pytest.mark.parametrize("pair", [(3, 5), (5, 6), (3, 4), (2, 5)], ids=str)
+@pytest.mark.parametrize(
+    "pair",
+    [(2, 5), *(pytest.param(p, marks=pytest.mark.long) for p in [(3, 5), (5, 6), (3, 4)])],
+    ids=str,
+)
 def test_test_results_match_the_table(evaluate, pair):
     """Pairs are clean, resolved by union, broken by union, or clean but semantically broken."""
     row = TABLE[pair]

@@ -228,6 +228,7 @@ def test_a_machine_that_fails_costs_only_the_pair_that_caused_it():
     assert len(set(machine.calls)) == len(machine.calls)
 
 
+@pytest.mark.long
 def test_a_lost_pair_is_reported_before_all_others_are_taken():
     """While a pair is tried without others, no pairs are taken; lost pairs do not pile up."""
     taken = []

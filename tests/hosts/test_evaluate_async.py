@@ -32,6 +32,7 @@ def start(tmp_path):
         process.communicate()
 
 
+@pytest.mark.long
 def test_a_verdict_is_printed_as_soon_as_it_is_known(start):
     """Nothing else is printed."""
     said, errors = start("1-2").communicate(timeout=120)

@@ -131,6 +131,7 @@ def run(code):
     )
 
 
+@pytest.mark.long
 def test_drawing_changes_nothing_of_the_host():
     """Settings stay what they were, and pyplot unknown."""
     done = run(GUEST)

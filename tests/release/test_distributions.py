@@ -89,6 +89,7 @@ def digests(files):
     return {suffix: hashlib.sha256(file.read_bytes()).hexdigest() for suffix, file in files.items()}
 
 
+@pytest.mark.long
 def test_builds_at_different_places_and_times_are_identical(built, tmp_path):
     """Folder, clock, umask, locale and time zone have no influence."""
     elsewhere = copy_of_files(tmp_path / "else where", 1_700_000_000)

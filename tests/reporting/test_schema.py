@@ -464,6 +464,7 @@ def read_or_refused(data):
     assert ce.MergeReport.from_json(report.to_json()) == report
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", sorted(SCHEMA["$defs"]))
 def test_any_record_that_the_schema_allows_is_read(name):
     """In its place in a report; and what is written of it validates again."""

@@ -396,6 +396,7 @@ def test_a_kill_from_outside_is_the_sandboxs_failure(run, survivors, victim):
     assert survivors(word, within_seconds=5) == []
 
 
+@pytest.mark.long
 def test_a_stopped_supervisor_means_a_timeout(run, survivors, monkeypatch):
     """The timeout comes some time after the deadline; the cause is unknown."""
     monkeypatch.setattr("cooperbench_eval.processes.supervision._PATIENCE_SECONDS", 0.3)

@@ -910,7 +910,11 @@ class Teacher:
         return self.known[question]
 
 
-@pytest.mark.parametrize("pair", [(1, 2), (4, 6), (4, 7), (5, 6), (5, 7), (6, 7)], ids=str)
+@pytest.mark.parametrize(
+    "pair",
+    [(1, 2), (4, 6), (4, 7), (5, 6), (5, 7), pytest.param((6, 7), marks=pytest.mark.long)],
+    ids=str,
+)
 def test_right_answers_give_the_same_bytes(model_server, strategy, sample, pair):
     """The server answers with another strategy's resolutions of the sample's conflicts."""
     teacher = Teacher()

@@ -90,6 +90,7 @@ def test_awkward_source_comes_out_as_it_went_in(source):
     assert [written(tree) for tree in read_python([source, source])] == [source, source]
 
 
+@pytest.mark.long
 def test_the_files_of_this_package_come_out_as_they_went_in():
     """All of them; two at a time share pieces, which are not looked into."""
     sources = [path.read_bytes() for path in sorted(Path(ce.__file__).parent.rglob("*.py"))]

@@ -74,6 +74,7 @@ def output(tmp_path_factory):
     return run_pytest(tmp_path_factory.mktemp("suite"), SUITE, "-k", chosen, config=strict)
 
 
+@pytest.mark.long
 def test_each_law_is_a_test(output):
     """Under the name of the law, in the order of the laws."""
     found = re.findall(r"::TestUnion::test_law\[(\w+)\] (\w+)", output)
