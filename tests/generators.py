@@ -69,6 +69,7 @@ __all__ = [
     "reports",
     "run_results",
     "shuffled",
+    "similar_files",
     "splices",
     "successors",
     "three_way_edits",
@@ -180,6 +181,35 @@ def _touched(draw: st.DrawFn, data: bytes) -> bytes:
         at, new = draw(st.integers(0, len(lines))), b"new %d\n" % draw(st.integers(0, 3))
         lines[at : at + draw(st.integers(0, 1))] = draw(st.sampled_from([[new], []]))
     return b"".join(lines)
+
+
+# Lines about as long as a chunk of git's similarity, some of which git takes for equal.
+_CHUNK_LINES = st.one_of(
+    st.sampled_from([b"x", b"y", b"", b"a\rb", b"\r", b"one more word", b"z" * 12]),
+    st.builds(lambda sign, count: sign * count, st.sampled_from([b"=", b"-", b"~"]), st.just(64)),
+    st.builds(
+        lambda start, count: (start * count)[:count],
+        st.sampled_from([b"ab", b"abc", b"\xe9b"]),
+        st.sampled_from([62, 63, 64, 65, 127, 128, 129, 200]),
+    ),
+    st.binary(max_size=80),
+)
+
+
+@st.composite
+def similar_files(draw: st.DrawFn) -> tuple[bytes, bytes]:
+    """A file and an edited copy: long lines, either line end, NULs, no last newline."""
+    lines = draw(st.lists(_CHUNK_LINES, min_size=1, max_size=9))
+    edited = list(lines)
+    for _ in range(draw(st.integers(0, 3))):
+        at = draw(st.integers(0, len(edited)))
+        edited[at : at + draw(st.integers(0, 1))] = draw(st.lists(_CHUNK_LINES, max_size=1))
+    one, other = (
+        end.join(part) + draw(st.sampled_from([b"\n", b"", b"\r\n", b"\r", b"\0"]))
+        for part in (lines, edited)
+        for end in [draw(st.sampled_from([b"\n", b"\n", b"\r\n"]))]
+    )
+    return one, other
 
 
 _COUNTS = st.integers(0, 9)

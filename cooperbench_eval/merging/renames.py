@@ -6,22 +6,19 @@ kept their name in another folder, then the most similar files. Two files are si
 if at least half of the larger one occurs in the other. Empty files are never renames.
 """
 
-from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import PurePosixPath
 
 from attrs import frozen
 
-from cooperbench_eval.merging.contents import is_binary, same_kind
-from cooperbench_eval.merging.linediff import split_lines
+from cooperbench_eval.merging.contents import same_kind
+from cooperbench_eval.merging.similarity import FULL_SCORE, Similarities
 from cooperbench_eval.models import Entry
 
 __all__ = ["find_renames"]
 
-_FULL = 60000  # the score of equal contents
-_LEAST = 30000  # half of it
-_LEAST_SAME_NAME = 45000  # from this score on, files with the same name are paired early
-_CHUNK = 64  # the number of bytes after which a long line is cut for comparison
+_LEAST = FULL_SCORE // 2
+_LEAST_SAME_NAME = FULL_SCORE * 3 // 4  # files with the same name are then paired early
 _CANDIDATES = 4  # the number of most similar sources that are kept for each added file
 _LIMIT = 7000  # above the square of this many comparisons, only the cheap rules apply
 
@@ -79,7 +76,7 @@ class _Search:
     def __init__(self, sources: dict[str, Entry], targets: dict[str, Entry]) -> None:
         self._sources = sources
         self._targets = targets
-        self._chunks: dict[str, Counter[bytes]] = {}
+        self._similarities = Similarities()
         self.renames: dict[str, str] = {}
 
     def _pair(self, source: str, target: str) -> None:
@@ -150,33 +147,10 @@ class _Search:
         return kept
 
     def _similarity(self, source: str, target: str, least: int) -> int:
-        """Return the share of the larger file, in bytes of equal chunks, that is in both."""
         old, new = self._sources[source], self._targets[target]
         if not (old.mode.is_regular and new.mode.is_regular):
             return 0
-        small, large = sorted((len(old.data), len(new.data)))
-        if large * (_FULL - least) < (large - small) * _FULL:
-            return 0
-        mine, other = self._chunks_of(source, old), self._chunks_of(target, new)
-        shared = sum(min(size, other[chunk]) for chunk, size in mine.items() if chunk in other)
-        return shared * _FULL // large
-
-    def _chunks_of(self, path: str, entry: Entry) -> Counter[bytes]:
-        """Count the bytes in each distinct chunk: a line, cut after 64 bytes."""
-        if path not in self._chunks:
-            self._chunks[path] = _count_chunks(entry.data)
-        return self._chunks[path]
-
-
-def _count_chunks(data: bytes) -> Counter[bytes]:
-    if not is_binary(data):
-        data = data.replace(b"\r\n", b"\n")
-    sizes: Counter[bytes] = Counter()
-    for line in split_lines(data):
-        for start in range(0, len(line), _CHUNK):
-            chunk = line[start : start + _CHUNK]
-            sizes[chunk] += len(chunk)
-    return sizes
+        return self._similarities.score(old, new, least)
 
 
 def _name(path: str) -> str:

@@ -117,6 +117,22 @@ def may_lose_an_edit(base, ours, theirs):
     )
 )
 @example(({"a": b"a\0b"}, {"a": b"a\0c"}, {"a": b"a\0d"}))
+# git ignores a last line without a newline, so `f` is deleted here, not renamed.
+@example(
+    (
+        {"f": b"x\ny\nz\ntail of the file"},
+        {"g": b"x\ny\nZ\ntail of the file"},
+        {"f": b"w\nx\ny\nz\ntail of the file"},
+    )
+)
+# git takes these long lines for equal, so `f` is renamed here.
+@example(
+    (
+        {"f": b"=" * 64 + b"\nkept\n"},
+        {"g": b"-" * 64 + b"\nkept\n"},
+        {"f": b"=" * 64 + b"\nkept\nmore\n"},
+    )
+)
 def test_tree_merges_equal_those_of_git(git, trees):
     """Verdict, tree id, every conflicted blob and the list of unmerged stages are equal."""
     base, ours, theirs = (

@@ -128,3 +128,19 @@ def test_line_ends_of_a_text_do_not_count():
     turned = Entry(OLD.data.replace(b"\n", b"\r\n"))
 
     assert renames({"a": OLD}, {"b": turned}) == {"a": "b"}
+
+
+def test_a_last_line_without_a_newline_does_not_count():
+    """Git ignores it: two equal short lines of three are then less than half."""
+    tail = b"a tail that is longer than all the rest"
+
+    assert renames({"a": Entry(b"x\ny\n" + tail)}, {"b": Entry(b"x\nz\n" + tail)}) == {}
+    assert renames({"a": Entry(b"x\ny\n")}, {"b": Entry(b"x\nz\n")}) == {"a": "b"}
+
+
+def test_different_lines_can_count_as_equal():
+    """Git compares numbers that it makes of the lines; those of these two are equal."""
+    old, new = (Entry(sign * 64 + b"\n") for sign in (b"=", b"-"))
+
+    assert renames({"a": old}, {"b": new}) == {"a": "b"}
+    assert renames({"a": old}, {"b": Entry(b"+" + b"-" * 63 + b"\n")}) == {}
