@@ -79,6 +79,8 @@ from .models import ConflictKind as ConflictKind
 from .models import Entry as Entry
 from .models import FileConflicts as FileConflicts
 from .models import FileMode as FileMode
+from .models import Hazard as Hazard
+from .models import HazardKind as HazardKind
 from .models import HunkPlacement as HunkPlacement
 from .models import LedgerRow as LedgerRow
 from .models import MergeStatus as MergeStatus

@@ -38,6 +38,7 @@ KNOWS = {
         "symbols",
     },
     "structure": {"merging", "structure", "symbols"},
+    "hazards": {"hazards", "merging", "models", "snapshot", "structure"},
     "llm": {"llm", "models", "staging"},
     "scoring": {"models"},
     "processes": {"errors", "processes"},
@@ -87,6 +88,7 @@ KNOWS = {
     },
     "evaluator": {
         "errors",
+        "hazards",
         "memo",
         "merging",
         "models",
@@ -244,7 +246,7 @@ def test_a_library_has_one_adapter(library):
     assert users == ADAPTERS[library]
 
 
-STRATEGY_HELPERS = {"blocks", "judge", "protocol", "pythonfacts", "run"}
+STRATEGY_HELPERS = {"blocks", "judge", "protocol", "run"}
 
 
 def strategies():

@@ -19,8 +19,8 @@ from collections.abc import Hashable, Sequence
 from functools import lru_cache
 from typing import TypeVar
 
-from cooperbench_eval.strategies.pythonfacts import Attributes, Facts, UnreadableError, cut, slips
 from cooperbench_eval.structure.languages import count_definitions, find_syntax_fault
+from cooperbench_eval.structure.pythonfacts import Attributes, Facts, UnreadableError, cut, slips
 from cooperbench_eval.structure.tokenmerge import count_tokens
 
 __all__ = ["find_fault", "find_parse_fault"]
@@ -54,20 +54,10 @@ _PYTHON = (".py", ".pyi")
 
 def find_parse_fault(path: str, versions: tuple[bytes, bytes, bytes], merged: bytes) -> str:
     """Return why a merged file does not parse; empty if it does, or if a version does not."""
-    if not path.endswith(_PYTHON):
-        if any(_syntax_fault(path, source) for source in versions):
-            return ""
-        return find_syntax_fault(path, merged)
-    try:
-        for source in versions:
-            cut(source)
-    except UnreadableError:
+    if any(_syntax_fault(path, source) for source in versions):
         return ""
-    try:
-        cut(merged)
-    except UnreadableError as exc:
-        return f"it would not parse ({exc})"
-    return ""
+    fault = find_syntax_fault(path, merged)
+    return f"it would not parse ({fault.problem})" if fault else ""
 
 
 # Many pairs share the versions of a file, but not the merged file.

@@ -30,7 +30,19 @@ class Grammar(StrEnum):
 
 
 class SyntaxFaultError(StructureError):
-    """A file has syntax errors; the message is where the first one is."""
+    """A file has syntax errors.
+
+    Attributes:
+        line: The line of the first one, counted from 1.
+    """
+
+    def __init__(self, line: int) -> None:
+        """Make the error for the first error's line."""
+        super().__init__(line)
+        self.line = line
+
+    def __str__(self) -> str:
+        return f"line {self.line}"
 
 
 def rule_names(names: str) -> frozenset[str]:
@@ -47,7 +59,7 @@ def parse_soundly(grammar: Grammar, source: bytes) -> SyntaxNode:
     """
     root = _tree(grammar, source).root_node
     if root.has_error:
-        raise SyntaxFaultError(f"line {_line_of_fault(root)}")
+        raise SyntaxFaultError(_line_of_fault(root))
     return root
 
 

@@ -3,14 +3,16 @@
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import PurePosixPath
+from typing import NamedTuple
 
 from cooperbench_eval.structure.definitions import definitions
 from cooperbench_eval.structure.grammars import Grammar, SyntaxFaultError, parse_soundly
 from cooperbench_eval.structure.python import read_python
+from cooperbench_eval.structure.pythonfacts import UnreadableError, cut
 from cooperbench_eval.structure.syntax import read_syntax
 from cooperbench_eval.structure.tree import Construct, StructureError
 
-__all__ = ["count_definitions", "find_syntax_fault", "read_versions"]
+__all__ = ["SyntaxFault", "count_definitions", "find_syntax_fault", "read_versions"]
 
 _PYTHON = frozenset({".py", ".pyi"})
 _GRAMMARS: dict[str, Grammar] = {
@@ -45,22 +47,35 @@ def read_versions(path: str, versions: Sequence[bytes]) -> list[Construct]:
     return list(read_syntax(grammar, tuple(versions)))
 
 
-def find_syntax_fault(path: str, source: bytes) -> str:
-    """Return where the syntax of a file in a language other than Python is wrong.
+class SyntaxFault(NamedTuple):
+    """Why a file does not parse.
+
+    Attributes:
+        problem: The error of the parser or the compiler.
+        line: Its line, counted from 1; `None` if unknown.
+    """
+
+    problem: str
+    line: int | None
+
+
+def find_syntax_fault(path: str, source: bytes) -> SyntaxFault | None:
+    """Return where the syntax of a file is wrong.
 
     Returns:
-        The fault; empty if there is none, or if no grammar for the file is installed.
+        The fault; `None` if there is none, or if no grammar for the file is installed.
     """
     grammar = _GRAMMARS.get(PurePosixPath(path).suffix)
-    if grammar is None:
-        return ""
     try:
-        parse_soundly(grammar, source)
-    except SyntaxFaultError as exc:
-        return f"it would not parse ({exc})"
+        if path.endswith(tuple(_PYTHON)):
+            cut(source)
+        elif grammar:
+            parse_soundly(grammar, source)
+    except (UnreadableError, SyntaxFaultError) as exc:
+        return SyntaxFault(str(exc), exc.line)
     except StructureError:
-        return ""
-    return ""
+        return None
+    return None
 
 
 def count_definitions(path: str, source: bytes) -> Counter[str]:

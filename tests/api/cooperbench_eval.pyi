@@ -753,6 +753,30 @@ class GoldSummary:
 class Gone(Enum):
     GONE = 'gone'
 
+class Hazard:
+    def __init__(
+        self,
+        *,
+        kind: HazardKind,
+        path: str,
+        line: int | None = None,
+        name: str = '',
+        message: str,
+        features: tuple[int, ...],
+    ) -> None: ...
+    features: tuple[int, ...]
+    kind: HazardKind
+    line: int | None
+    message: str
+    name: str
+    path: str
+
+class HazardKind(StrEnum):
+    DECLARED_TWICE = 'declared_twice'
+    NAME_REMOVED = 'name_removed'
+    PARSE_ERROR = 'parse_error'
+    SIGNATURE_CHANGED = 'signature_changed'
+
 class Hunk:
     def __init__(
         self,

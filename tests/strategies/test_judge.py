@@ -13,7 +13,7 @@ from hypothesis import given
 
 import cooperbench_eval as ce
 from cooperbench_eval.strategies.judge import find_fault
-from cooperbench_eval.strategies.pythonfacts import UnreadableError, cut
+from cooperbench_eval.structure.pythonfacts import UnreadableError, cut
 
 ONE, TWO = b"def one():\n    return 1\n", b"def two():\n    return 2\n"
 

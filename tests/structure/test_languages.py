@@ -5,7 +5,12 @@ import sys
 import pytest
 
 from cooperbench_eval.structure import grammars
-from cooperbench_eval.structure.languages import count_definitions, find_syntax_fault, read_versions
+from cooperbench_eval.structure.languages import (
+    SyntaxFault,
+    count_definitions,
+    find_syntax_fault,
+    read_versions,
+)
 from cooperbench_eval.structure.tree import StructureError
 
 TYPESCRIPT = b"""
@@ -59,21 +64,41 @@ mod m { fn f() { fn inner() {} } }
 @pytest.mark.parametrize(
     ("path", "source", "expected"),
     [
-        ("a.ts", b"let a = 1\n", ""),
-        ("a.ts", b"let a = 1\n\nlet = ;\n", "it would not parse (line 3)"),
-        ("a.js", b"f(\n", "it would not parse (line 1)"),
-        ("a/b.tsx", b"let a = <b/>\n", ""),
-        ("a.ts", b"let a = <b/>\n", "it would not parse (line 1)"),
-        ("a.go", b"package a\nfunc f() {\n", "it would not parse (line 2)"),
-        ("a.rs", b"fn f() { a() b() }\n", "it would not parse (line 1)"),
-        ("a.rs", b"fn f(#[a] #[b] default: u8) {}\n", ""),
-        ("a.py", b"def\n", ""),
-        ("a", b"}\n", ""),
+        ("a.ts", b"let a = 1\n", None),
+        ("a.ts", b"let a = 1\n\nlet = ;\n", 3),
+        ("a.js", b"f(\n", 1),
+        ("a/b.tsx", b"let a = <b/>\n", None),
+        ("a.ts", b"let a = <b/>\n", 1),
+        ("a.go", b"package a\nfunc f() {\n", 2),
+        ("a.rs", b"fn f() { a() b() }\n", 1),
+        ("a.rs", b"fn f(#[a] #[b] default: u8) {}\n", None),
+        ("a", b"}\n", None),
     ],
 )
 def test_a_fault_is_said_with_its_line(path, source, expected):
-    """Nothing is said of Python, or of files of unknown languages."""
-    assert find_syntax_fault(path, source) == expected
+    """Nothing is said of files of unknown languages."""
+    fault = SyntaxFault(f"line {expected}", expected) if expected else None
+
+    assert find_syntax_fault(path, source) == fault
+
+
+@pytest.mark.parametrize(
+    ("source", "problem", "line"),
+    [
+        (b"a = 1\n", "", None),
+        (b"a = 1\ndef\n", "invalid syntax", 2),
+        (b"a = 1\n\n\ndef f(): 0\n\n\ndef g(a, a): 0\n", "duplicate argument", 7),
+        (b"a = '\0'\n", "null bytes", None),
+        (b"a = '\xff'\n", "can't decode", None),
+    ],
+)
+def test_the_compiler_says_where_a_python_file_is_wrong(source, problem, line):
+    """The line is that of the file, even if a later part of it is compiled on its own."""
+    fault = find_syntax_fault("a.py", source)
+
+    assert (fault is None) == (not problem)
+    assert fault is None or problem in fault.problem
+    assert fault is None or fault.line == line
 
 
 @pytest.mark.parametrize(
@@ -124,7 +149,7 @@ def test_a_missing_grammar_is_not_used(monkeypatch):
     grammars._parser.cache_clear()
     grammars._tree.cache_clear()
 
-    assert find_syntax_fault("a.rs", b"}\n") == ""
+    assert find_syntax_fault("a.rs", b"}\n") is None
     assert not count_definitions("a.rs", b"fn f() {}\n")
 
 

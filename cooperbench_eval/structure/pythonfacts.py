@@ -39,7 +39,19 @@ _CUT = re.compile(r"\n[ \t\r]*\n(?=(?:#[^\n]*\n)*(?:@|def |class |async def ))")
 
 
 class UnreadableError(Exception):
-    """The file is not valid Python; the message is the compiler's."""
+    """The file is not valid Python.
+
+    Attributes:
+        line: The line of the error, counted from 1; `None` if unknown.
+    """
+
+    def __init__(self, problem: str, line: int | None = None) -> None:
+        """Make the error from the compiler's message and line."""
+        super().__init__(problem, line)
+        self.line = line
+
+    def __str__(self) -> str:
+        return str(self.args[0])
 
 
 @lru_cache(maxsize=_FILES_KEPT)
@@ -78,22 +90,22 @@ def _chunks(text: str, pieces: list[str]) -> tuple[str, ...]:
         rest = "\n" * (text.count("\n") - rest.count("\n")) + rest
         if error := _error(rest):
             # Only in the whole text does the compiler find that `global` comes too late.
-            raise UnreadableError(_error(text) if _GLOBAL.search(rest) else error)
+            raise UnreadableError(*((_error(text) or error) if _GLOBAL.search(rest) else error))
         return (*chunks, rest)
     return tuple(chunks)
 
 
 @lru_cache(maxsize=_CHUNKS_KEPT)
-def _error(text: str) -> str:
-    """Return why a text is not valid Python; empty if it is."""
+def _error(text: str) -> tuple[str, int | None] | None:
+    """Return why a text is not valid Python, and in which line; `None` if it is valid."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             # Unlike the parser, the compiler also finds, for example, a repeated argument.
             compile(text, "<merged>", "exec", dont_inherit=True)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as exc:
-        return str(exc) or type(exc).__name__
-    return ""
+        return str(exc) or type(exc).__name__, getattr(exc, "lineno", None)
+    return None
 
 
 def _future(text: str) -> str:

@@ -1,0 +1,47 @@
+"""Finds the hazards of a merged tree."""
+
+from cooperbench_eval.hazards.parsing import parse_errors
+from cooperbench_eval.hazards.versions import Merged
+from cooperbench_eval.models import Hazard
+from cooperbench_eval.snapshot import Changes, Snapshot
+
+__all__ = ["find_hazards"]
+
+_MOST = 100
+
+
+def find_hazards(
+    base: Snapshot,
+    ours: Changes,
+    theirs: Changes,
+    merged: Changes,
+    *,
+    ours_feature: int,
+    theirs_feature: int,
+) -> tuple[Hazard, ...]:
+    """Find what looks wrong in a merged tree that has no open conflict.
+
+    Only the files that one of the three changes touches are read. The result depends only on
+    their contents, and it never raises because of them.
+
+    Args:
+        base: The tree from which both sides start.
+        ours: The changes of the side that theirs was merged into.
+        theirs: The changes of the other side.
+        merged: The changes of the merge.
+        ours_feature: The number of ours' feature, for the messages.
+        theirs_feature: The number of theirs' feature.
+
+    Returns:
+        The hazards by path and line, without duplicates, at most 100.
+
+    Raises:
+        RepositoryError: The base lists a file, but its contents are absent.
+    """
+    tree = Merged.of(base, (ours, theirs), merged, (ours_feature, theirs_feature))
+    found = {hazard for find in (parse_errors,) for hazard in find(tree)}
+    return tuple(sorted(found, key=_order)[:_MOST])
+
+
+def _order(hazard: Hazard) -> tuple[str, int, str, str, str]:
+    return hazard.path, hazard.line or 0, hazard.kind, hazard.name, hazard.message

@@ -1,0 +1,51 @@
+"""Finds files that no longer parse."""
+
+import json
+import tomllib
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+
+from cooperbench_eval.hazards.versions import FileVersions, Merged
+from cooperbench_eval.models import Hazard, HazardKind
+from cooperbench_eval.structure.languages import SyntaxFault, find_syntax_fault
+
+__all__ = ["parse_errors"]
+
+
+def parse_errors(merged: Merged) -> Iterator[Hazard]:
+    """Yield a hazard for each file that parses in every version but the merged one."""
+    first, second = merged.numbers
+    for file in merged.files.values():
+        if fault := _new_fault(file):
+            yield Hazard(
+                kind=HazardKind.PARSE_ERROR,
+                path=file.path,
+                line=fault.line,
+                message=f"{file.path} parses with feature {first} alone and with feature "
+                f"{second} alone, but not with both ({fault.problem})",
+                features=(first, second),
+            )
+
+
+def _new_fault(file: FileVersions) -> SyntaxFault | None:
+    if file.merged is None or file.merged in file.before:
+        return None
+    fault = _fault(file.path, file.merged)
+    return None if fault and any(_fault(file.path, each) for each in file.before) else fault
+
+
+@lru_cache(maxsize=256)
+def _fault(path: str, source: bytes) -> SyntaxFault | None:
+    if path.endswith(".json"):
+        return _data_fault(json.loads, source)
+    if path.endswith(".toml"):
+        return _data_fault(tomllib.loads, source)
+    return find_syntax_fault(path, source)
+
+
+def _data_fault(read: Callable[[str], object], source: bytes) -> SyntaxFault | None:
+    try:
+        read(source.decode())
+    except (ValueError, RecursionError) as exc:
+        return SyntaxFault(str(exc), getattr(exc, "lineno", None))
+    return None
