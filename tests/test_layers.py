@@ -172,6 +172,8 @@ ADAPTERS = {
     "tree_sitter_rust": {"structure.grammars"},
     "tree_sitter_typescript": {"structure.grammars"},
     "litellm": {"llm.litellm_client"},
+    "httpx": {"llm.http_limits"},
+    "httpcore": {"llm.http_limits"},
     "filelock": {"batch.claims"},
     "hypothesis": {"testing.generators", "testing.search"},
     "pytest": {"testing.pytest_laws"},

@@ -21,7 +21,7 @@ class ChatFault(StrEnum):
     TIMED_OUT = "timed out"
     """No complete answer came in time."""
     REJECTED = "rejected"
-    """The provider will never accept the request, because of its key, model or length."""
+    """The provider will never accept the request, because of its key, model, length or address."""
     MALFORMED = "malformed"
     """The response was not a chat completion."""
     NOT_RECORDED = "not recorded"

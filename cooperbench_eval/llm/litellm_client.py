@@ -67,14 +67,20 @@ class LitellmClient:
 
     def _within_deadline(self, request: ChatRequest) -> Any:
         """Ask in a daemon thread, so that a stalled answer does not block the caller's thread."""
-        asked = in_daemon_thread(self._ask, request)
+        from cooperbench_eval.llm.http_limits import HttpLimits  # noqa: PLC0415 - imports httpx
+
+        limits = HttpLimits(self.timeout_seconds)
+        asked = in_daemon_thread(limits.call, self._ask, request)
         wait([asked], self.timeout_seconds)
         if not asked.done():
             raise ChatError(ChatFault.TIMED_OUT, f"no whole answer in {self.timeout_seconds:g} s")
         try:
-            return asked.result()
+            response = asked.result()
         except Exception as exc:  # noqa: BLE001 - litellm raises errors of many libraries
-            raise self._fault(exc) from None
+            raise limits.refusal or self._fault(exc) from None
+        if limits.refusal:  # litellm may turn an exception into a response
+            raise limits.refusal
+        return response
 
     def _ask(self, request: ChatRequest) -> Any:
         return _litellm().completion(

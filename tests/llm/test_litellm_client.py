@@ -152,7 +152,7 @@ def test_ten_megabytes_are_not_an_answer(model_server):
     """They are not parsed."""
     model_server.script = ["a" * 10_000_000]
 
-    assert str(fault_of(model_server)) == "malformed: an answer of 10,000,000 characters"
+    assert str(fault_of(model_server)) == "malformed: an answer of more than 2,097,152 bytes"
 
 
 def test_a_connection_that_is_refused_is_a_fault():

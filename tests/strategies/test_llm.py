@@ -439,7 +439,7 @@ FAULTS = {
     "rate limited": (SLOW_DOWN, 2),
     "unavailable": (error(500, "oops"), 2),
     "unavailable: InternalServerError": (status(200, b"{]", content_type="application/json"), 2),
-    "malformed: an answer of 10,000,000 characters": ("a" * 10_000_000, 2),
+    "malformed: an answer of more than 2,097,152 bytes": ("a" * 10_000_000, 2),
     "rejected": (error(401, f"Incorrect API key provided: {KEY} {VARIABLE} {HEADER}"), 1),
     "timed out: no whole answer in 0.5 s": (stalled, 2),
 }
