@@ -44,6 +44,7 @@ KNOWS = {
     "processes": {"errors", "processes"},
     "running": {
         "errors",
+        "memo",
         "models",
         "patching",
         "plugins",

@@ -270,7 +270,7 @@ def _result_of(execution: Execution, trial: Trial, scratch: Path) -> TestResult:
     )
     reader = FRAMEWORKS[suite.framework]
     result = judge(run, reader)
-    if result.status is TestStatus.PASSED and trial.require_new_tests:
+    if result.status in {TestStatus.PASSED, TestStatus.FAILED} and trial.require_new_tests:
         result = require_tests(result, reader, trial.new_tests, suite.required)
     return result
 

@@ -51,18 +51,20 @@ def require_tests(
     new: tuple[NewTests, ...],
     required: tuple[str, ...] | None,
 ) -> TestResult:
-    """Return *result*, made inconclusive if a required test did not run.
+    """Return *result* with the required tests that did not run.
+
+    A result that passed becomes inconclusive if there are any; one that failed stays so.
 
     Args:
-        result: The result of a run that passed.
+        result: The result of a run that passed or failed.
         reader: The reader of its framework.
         new: The tests that the tests patch adds to each tree that it was applied to; the
             tested tree comes first.
         required: The tests that the suite requires; `None` for those in *new*.
     """
     missing = _missing(result.cases, reader, new, required)
-    if not missing:
-        return result
+    if not missing or result.status is not TestStatus.PASSED:
+        return attrs.evolve(result, missing_tests=missing)
     reason = f"required tests that did not run: {len(missing)}, such as {missing[0]}"
     return attrs.evolve(
         result, status=TestStatus.INCONCLUSIVE, reason=reason, missing_tests=missing
@@ -100,8 +102,15 @@ def _missing(
     return tuple(
         name
         for name in names
-        if not any(reader.covers(case, name) and _counts(case, name, new[0]) for case in cases)
+        if not any(_is_of(case, name, reader) and _counts(case, name, new[0]) for case in cases)
     )
+
+
+def _is_of(case: TestCase, name: str, reader: Reader) -> bool:
+    """Whether a case is a required test itself, not the failure of its file or program."""
+    if case.status is TestCaseStatus.ERROR:
+        case = attrs.evolve(case, status=TestCaseStatus.PASSED)
+    return reader.covers(case, name)
 
 
 def _counts(case: TestCase, name: str, new: NewTests) -> bool:

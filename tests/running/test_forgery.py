@@ -309,3 +309,18 @@ def test_an_unpreventable_forgery_leaves_a_trace():
 
     assert result.status is TestStatus.PASSED  # the threat model says so
     assert files_that_name_a_framework(BASE, changes) == ("src/product.py",)
+
+
+def test_a_run_that_failed_also_lists_the_required_tests_that_did_not_run():
+    """Its status stays; whoever excuses the failure must know what was not tested."""
+    named = TestSuite(
+        command=SUITE.command,
+        patch=TESTS,
+        env=dict(SUITE.env),
+        required=["tests/test_new.py::other"],
+    )
+
+    failed = run({"src/product.py": "def answer(): return 0\n"}, named)
+
+    assert failed.status is TestStatus.FAILED
+    assert failed.missing_tests == ("tests/test_new.py::other",)

@@ -162,9 +162,11 @@ def test_a_bracket_in_a_folders_name_is_not_a_parameter():
     assert PYTEST_READER.covers(case, "a[b]/test_a.py::test_a")
 
 
-@pytest.mark.parametrize(("status", "covered"), [("skipped", True), ("error", False)])
-def test_a_file_that_skips_itself_covers_its_functions(status, covered):
-    """With `pytest.importorskip`, the file is the only case."""
+@pytest.mark.parametrize(
+    ("status", "covered"), [("skipped", True), ("error", True), ("failed", False)]
+)
+def test_a_file_that_skips_itself_or_cannot_be_collected_covers_its_functions(status, covered):
+    """With `pytest.importorskip` or a syntax error, the file is the only case."""
     case = TestCase(id="t/test_a.py", status=status)
 
     assert PYTEST_READER.covers(case, "t/test_a.py::test_a") is covered

@@ -38,6 +38,7 @@ __all__ = [
     "UNITTEST_CASES",
     "VITEST",
     "VITEST_CASES",
+    "added",
     "go_environment",
     "need",
     "read",
@@ -75,16 +76,24 @@ def read(framework, scratch, results=(), *, files=(), command=("command",), **ru
 
 def required(framework, command, after, before=(), cases=()):
     """Return the names that a reader requires if a patch adds or changes files."""
+    return FRAMEWORKS[framework].required(_new_tests(command, after, before, cases))
+
+
+def added(framework, after, before=(), cases=()):
+    """Return the names that a reader finds in files that a patch adds or changes."""
+    return FRAMEWORKS[framework].added(_new_tests(("command",), after, before, cases))
+
+
+def _new_tests(command, after, before, cases):
     before = dict(before)
     changed = sorted(path for path, text in after.items() if before.get(path) != text)
-    new = NewTests(
+    return NewTests(
         before=tree(before),
         after=tree(after),
         paths=tuple(changed),
         command=tuple(command),
         cases=tuple(cases),
     )
-    return FRAMEWORKS[framework].required(new)
 
 
 def statuses(cases):

@@ -105,6 +105,11 @@ def _require_nothing(new: NewTests) -> tuple[str, ...]:
     return ()
 
 
+def _no_file(case: TestCase) -> str:
+    del case
+    return ""
+
+
 def _has_id(case: TestCase, name: str) -> bool:
     return case.id == name
 
@@ -123,14 +128,24 @@ class Reader:
         required: Returns the tests that a tests patch adds or changes, found in its text,
             but only tests that the command is sure to run: one name too many makes an
             honest run inconclusive, one too few only lets a forged run pass.
-        covers: Whether a case is the required test with a given name, or a variant of it.
+        added: Returns every test that a tests patch adds or changes, found in its text,
+            whatever the command runs. It errs on the side of one name too many. With the
+            trees swapped, it returns the tests that the patch changes or removes; with an
+            empty tree before, all tests of the files. `None` if tests have no names.
+        covers: Whether a case belongs to the test with a given name: it is the test, a
+            variant of it, or the `error` of the file or program that contains it. The
+            latter is not covered with another status.
+        file_of: Returns the path of a case's file, as it is in the id; empty if the id
+            does not show it.
         no_test_codes: The exit statuses that agree with a run in which no case counts.
     """
 
     _read: Callable[[FinishedRun], Iterable[TestCase]]
     launch: Callable[[tuple[str, ...], Mapping[str, str], Path], Launch] = _launch_as_given
     required: Callable[[NewTests], tuple[str, ...]] = _require_nothing
+    added: Callable[[NewTests], tuple[str, ...]] | None = None
     covers: Callable[[TestCase, str], bool] = _has_id
+    file_of: Callable[[TestCase], str] = _no_file
     no_test_codes: frozenset[int] = frozenset({0})
 
     def read(self, run: FinishedRun) -> tuple[TestCase, ...]:

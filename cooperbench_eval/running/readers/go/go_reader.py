@@ -20,7 +20,8 @@ from pathlib import Path, PurePosixPath
 from attrs import evolve, field, frozen, mutable
 
 from cooperbench_eval.models import TestCase, TestCaseStatus
-from cooperbench_eval.running.readers.go.go_tests import added_go_tests
+from cooperbench_eval.running.readers.go.go_parts import METHOD
+from cooperbench_eval.running.readers.go.go_tests import added_go_tests, changed_go_tests
 from cooperbench_eval.running.readers.protocol import (
     FinishedRun,
     Launch,
@@ -72,12 +73,24 @@ def _read(run: FinishedRun) -> Iterator[TestCase]:
 
 
 def _covers(case: TestCase, name: str) -> bool:
-    """Whether *case* is the function *name*, or a subtest of it."""
-    return case.id == name or case.id.startswith(f"{name}/")
+    """Whether *case* is the function *name*, or a subtest of it.
+
+    A name may also stand for a method in any test. A package that does not build is a case
+    of each of its tests.
+    """
+    package, is_method, method = name.partition(f".{METHOD}")
+    if is_method:
+        covered = case.id.startswith(f"{package}.") and f"/{method}/" in f"{case.id}/"
+    else:
+        covered = case.id == name or case.id.startswith(f"{name}/")
+        package = name.rpartition(".")[0]
+    return covered or (case.status is TestCaseStatus.ERROR and case.id == package)
 
 
 # A package without tests is a success.
-GO_READER = Reader(launch=_launch, read=_read, required=added_go_tests, covers=_covers)
+GO_READER = Reader(
+    launch=_launch, read=_read, required=added_go_tests, added=changed_go_tests, covers=_covers
+)
 
 
 def _place_of_test(command: tuple[str, ...]) -> int | None:

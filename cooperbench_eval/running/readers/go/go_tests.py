@@ -10,11 +10,13 @@ from cooperbench_eval.running.readers.command_line import (
     arguments_of,
     option_and_value,
 )
+from cooperbench_eval.running.readers.go.go_parts import go_parts
 from cooperbench_eval.running.readers.masking import GO
+from cooperbench_eval.running.readers.parts import remembered, tests_by_file
 from cooperbench_eval.running.readers.protocol import NewTests
 from cooperbench_eval.snapshot import Snapshot
 
-__all__ = ["added_go_tests"]
+__all__ = ["added_go_tests", "changed_go_tests"]
 
 _TEST = re.compile(r"^func (Test(?:[^a-z\W]\w*)?)\(\s*\w+ \*testing\.T\s*\)", re.MULTILINE)
 _DECLARATION = re.compile(r"^(?:func|type|var|const)\b", re.MULTILINE)
@@ -62,6 +64,28 @@ def added_go_tests(new: NewTests) -> tuple[str, ...]:
         return f"{package}." if has_run else ""
 
     return added_tests(new, _functions, prefix)
+
+
+def changed_go_tests(new: NewTests) -> tuple[str, ...]:
+    """Name all functions that the patch adds or changes, whatever the command runs.
+
+    A method of a test suite is named `<import path>.*/<method>`.
+    """
+    paths = [path for path in new.paths if path.endswith("_test.go")]
+    names = []
+    for path, tests in tests_by_file(new, go_parts, paths):
+        package = _nearest_import_path(PurePosixPath(path).parent, new.after)
+        names += [f"{package}.{test}" for test in tests or () if package]
+    return tuple(names)
+
+
+def _nearest_import_path(folder: PurePosixPath, tree: Snapshot) -> str:
+    """Return a folder's import path in the innermost module; empty if it has none."""
+    for root in (folder, *folder.parents):
+        module = tree.get(str(root / "go.mod"))
+        if module is not None:
+            return _path_in_module(module.data, folder.relative_to(root))
+    return ""
 
 
 def _ran(package: str, new: NewTests) -> bool:
@@ -118,19 +142,28 @@ def _is_surely_built(path: str, tree: Snapshot) -> bool:
 def _import_path(folder: PurePosixPath, tree: Snapshot) -> str:
     """Return a folder's import path; empty if it does not belong to the root's module."""
     module = tree.get("go.mod")
-    found = _MODULE.search(module.data) if module else None
     nested = any(
         tree.get(f"{each}/go.mod") is not None
         for each in (folder, *folder.parents)
         if each != PurePosixPath()
     )
-    if found is None or nested:
+    return "" if module is None or nested else _path_in_module(module.data, folder)
+
+
+def _path_in_module(module: bytes, folder: PurePosixPath) -> str:
+    found = _MODULE.search(module)
+    if found is None:
         return ""
     name = found[1].decode(errors="replace").strip('"')
     return name if folder == PurePosixPath() else f"{name}/{folder}"
 
 
-def _functions(data: bytes) -> Iterator[tuple[str, str]]:
+@remembered
+def _functions(data: bytes) -> tuple[tuple[str, str], ...]:
+    return tuple(_iterate_functions(data))
+
+
+def _iterate_functions(data: bytes) -> Iterator[tuple[str, str]]:
     """Yield each test function with its text, down to the next declaration."""
     text = _text(data)
     masked = GO.mask(text) or ""

@@ -7,10 +7,15 @@ from pathlib import PurePosixPath
 
 from cooperbench_eval.models import TestCase, TestCaseStatus
 from cooperbench_eval.running.readers.added import added_tests
+from cooperbench_eval.running.readers.javascript.javascript_parts import (
+    ANY_TITLE,
+    javascript_parts,
+)
 from cooperbench_eval.running.readers.masking import JAVASCRIPT, declarations
+from cooperbench_eval.running.readers.parts import tests_by_file
 from cooperbench_eval.running.readers.protocol import NewTests, Reader
 
-__all__ = ["NAME_SEPARATOR", "calls_tests", "reader_in_node"]
+__all__ = ["NAME_SEPARATOR", "calls_tests", "covers_with_subtests", "reader_in_node"]
 
 NAME_SEPARATOR = " > "
 """Separates the file, the groups and the title in an id."""
@@ -33,6 +38,7 @@ _OWN = re.compile(
 _FILTER = re.compile(
     r"-t|--testN|--test-(?:name|skip|only|shard)|--tags|--shard|--changed|--only|--list|--find"
 )
+_SOURCE = re.compile(r".*\.[cm]?[jt]sx?")
 _TEST_FILE = re.compile(r"[^.].*\.(?:test|spec)\.[cm]?[jt]sx?")
 
 
@@ -51,11 +57,45 @@ def _added_tests(new: NewTests) -> tuple[str, ...]:
     return added_tests(new, _tests, prefix)
 
 
+def _changed_tests(new: NewTests) -> tuple[str, ...]:
+    """Name all tests that the patch adds or changes, whatever the command runs.
+
+    The name of a file stands for all its tests, if a changed one has a computed title, or
+    if the file cannot be read or is itself a case.
+    """
+    ids = {case.id for case in new.cases}
+    names = [path for path in new.paths if path in ids]
+    paths = [path for path in new.paths if _SOURCE.fullmatch(path)]
+    for path, titles in tests_by_file(new, javascript_parts, paths):
+        names += [
+            path if title == ANY_TITLE else f"{path}{NAME_SEPARATOR}{title}"
+            for title in ((ANY_TITLE,) if titles is None else titles)
+        ]
+    return tuple(names)
+
+
 def _covers(case: TestCase, name: str) -> bool:
-    """Whether *case* has the file and the title of *name*, in any groups."""
+    """Whether *case* has the file and the title of *name*, in any groups.
+
+    A name may also be that of a file. A file that could not be run is a case of each of
+    its tests.
+    """
     file, separator, title = name.partition(NAME_SEPARATOR)
+    if case.id == file:
+        return not separator or case.status is TestCaseStatus.ERROR
     tail = separator + title
-    return case.id.startswith(file + separator) and case.id.endswith(tail)
+    return case.id.startswith(f"{file}{NAME_SEPARATOR}") and case.id.endswith(tail)
+
+
+def covers_with_subtests(case: TestCase, name: str) -> bool:
+    """Whether *case* is the test *name*, or a subtest of it, in any groups."""
+    file, _, title = name.partition(NAME_SEPARATOR)
+    below = f"{NAME_SEPARATOR}{title}{NAME_SEPARATOR}"
+    return _covers(case, name) or (case.id.startswith(file + NAME_SEPARATOR) and below in case.id)
+
+
+def _file_of(case: TestCase) -> str:
+    return case.id.partition(NAME_SEPARATOR)[0]
 
 
 def calls_tests(text: str) -> bool:
@@ -94,7 +134,9 @@ def _tests(data: bytes) -> Iterator[tuple[str, str]]:
 reader_in_node = partial(
     Reader,
     required=_added_tests,
+    added=_changed_tests,
     covers=_covers,
+    file_of=_file_of,
     # The frameworks end with 1 if they find no test file.
     no_test_codes=frozenset({0, 1}),
 )

@@ -22,6 +22,7 @@ from cooperbench_eval.models import TestCase, TestCaseStatus
 from cooperbench_eval.running.readers.javascript.javascript_tests import (
     NAME_SEPARATOR,
     calls_tests,
+    covers_with_subtests,
     reader_in_node,
 )
 from cooperbench_eval.running.readers.javascript.node_options import with_node_options
@@ -61,7 +62,7 @@ def _read(run: FinishedRun) -> Iterator[TestCase]:
         yield from _cases(data, run.tree)
 
 
-NODE_READER = reader_in_node(launch=_launch, read=_read)
+NODE_READER = reader_in_node(launch=_launch, read=_read, covers=covers_with_subtests)
 
 
 @frozen(kw_only=True)

@@ -26,7 +26,11 @@ from cooperbench_eval.running.readers.protocol import (
     read_result_file,
 )
 from cooperbench_eval.running.readers.python.pytest_options import pytest_arguments
-from cooperbench_eval.running.readers.python.python_tests import added_python_tests
+from cooperbench_eval.running.readers.python.python_tests import (
+    ANY_CLASS,
+    added_python_tests,
+    changed_python_tests,
+)
 from cooperbench_eval.snapshot import Snapshot
 
 __all__ = ["PYTEST_READER"]
@@ -89,11 +93,23 @@ def _read(run: FinishedRun) -> Iterable[TestCase]:
 
 
 def _covers(case: TestCase, name: str) -> bool:
-    """Whether *case* is the function *name*, or one of its parameter sets."""
+    """Whether *case* is the function *name* or one of its parameter sets.
+
+    A name may also be that of a file, or stand for the function of any class. A file that
+    cannot be collected, or that skips all its tests, is a case of each of its tests.
+    """
     file, separator, function = case.id.partition("::")
-    if not separator:  # a file that skips all its tests
-        return case.status is TestCaseStatus.SKIPPED and name.startswith(f"{file}::")
-    return name == f"{file}::{function.partition('[')[0]}"
+    if not separator:
+        is_whole = case.status in {TestCaseStatus.SKIPPED, TestCaseStatus.ERROR}
+        return name == file or (is_whole and name.startswith(f"{file}::"))
+    own = f"{file}::{function.partition('[')[0]}"
+    if name.startswith(ANY_CLASS):
+        return own.endswith(name.removeprefix("*"))
+    return name in {own, file}
+
+
+def _file_of(case: TestCase) -> str:
+    return case.id.partition("::")[0]
 
 
 def _is_script(command: tuple[str, ...]) -> bool:
@@ -165,6 +181,8 @@ PYTEST_READER = Reader(
     launch=_launch,
     read=_read,
     required=added_python_tests,
+    added=changed_python_tests,
+    file_of=_file_of,
     covers=_covers,
     no_test_codes=frozenset({0, _NOTHING_COLLECTED}),
 )

@@ -12,7 +12,7 @@ from attrs import frozen
 from cooperbench_eval.running.readers.python.pytest_options import parse_places, split_words
 from cooperbench_eval.snapshot import Snapshot
 
-__all__ = ["Settings", "settings_above"]
+__all__ = ["DEFAULT_SETTINGS", "Settings", "settings_above"]
 
 _INI_FILES = {
     "pytest.ini": "pytest",
@@ -90,6 +90,9 @@ class Settings:
         return any(fnmatchcase(name, each) for name in names for each in wanted)
 
 
+DEFAULT_SETTINGS = Settings(PurePosixPath(), {})
+
+
 def settings_above(path: PurePosixPath, tree: Snapshot) -> list[Settings] | None:
     """Return the settings that may apply to a test file; pytest's defaults come last.
 
@@ -97,7 +100,7 @@ def settings_above(path: PurePosixPath, tree: Snapshot) -> list[Settings] | None
     test that is collected with each of them runs in any case. `None` if one of them cannot
     be parsed, or if a `conftest.py` selects tests itself.
     """
-    found = [Settings(PurePosixPath(), {})]
+    found = [DEFAULT_SETTINGS]
     for folder in path.parents:
         conftest = tree.get(str(folder / "conftest.py"))
         if conftest is not None and _HOOKS.search(conftest.data):

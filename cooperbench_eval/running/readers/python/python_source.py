@@ -3,15 +3,20 @@
 import ast
 import warnings
 
-__all__ = ["statements_of"]
+__all__ = ["parse_python", "statements_of"]
 
 
-def statements_of(data: bytes) -> list[ast.stmt]:
-    """Return the statements of a file; none if it cannot be parsed."""
+def parse_python(data: bytes) -> list[ast.stmt] | None:
+    """Return the statements of a file; `None` if it cannot be parsed."""
     try:
         with warnings.catch_warnings():  # a warning about a strange escape is not for our host
             warnings.simplefilter("ignore")
             return ast.parse(data).body
     # Parsing deep or strange text may fail in each of these ways.
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return []
+        return None
+
+
+def statements_of(data: bytes) -> list[ast.stmt]:
+    """Return the statements of a file; none if it cannot be parsed."""
+    return parse_python(data) or []

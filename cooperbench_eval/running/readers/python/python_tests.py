@@ -5,19 +5,30 @@ import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
+from attrs import frozen
+
 from cooperbench_eval.running.readers.added import added_or_changed, contents_of
 from cooperbench_eval.running.readers.command_line import arguments_in_script
+from cooperbench_eval.running.readers.parts import remembered, tests_by_file
 from cooperbench_eval.running.readers.protocol import NewTests
 from cooperbench_eval.running.readers.python.pytest_options import (
     parse_places,
     pytest_arguments,
     split_words,
 )
-from cooperbench_eval.running.readers.python.pytest_settings import settings_above
+from cooperbench_eval.running.readers.python.pytest_settings import (
+    DEFAULT_SETTINGS,
+    Settings,
+    settings_above,
+)
+from cooperbench_eval.running.readers.python.python_parts import PASSED_ON, digest_of, python_parts
 from cooperbench_eval.running.readers.python.python_source import statements_of
 from cooperbench_eval.snapshot import Snapshot
 
-__all__ = ["added_python_tests"]
+__all__ = ["ANY_CLASS", "added_python_tests", "changed_python_tests"]
+
+ANY_CLASS = "*::"
+"""Stands in a name for the file and the class, if any class may inherit the function."""
 
 _TEST_CASE = re.compile(
     r"(?:\w+\.)*(?:TestCase|IsolatedAsyncioTestCase|SimpleTestCase|TransactionTestCase"
@@ -32,7 +43,8 @@ _HARMLESS_DECORATOR = re.compile(
     r"|(?:freezegun\.)?freeze_time\(.*\)|responses\.activate",
     re.DOTALL,
 )
-_DEFINITION = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+_DEFINITION = _Function | ast.ClassDef
 _EMPTY_PARAMETERS = re.compile(r".*\bmark\.parametrize\([^\[(]*(?:\[\]|\(\))\)")
 
 
@@ -63,6 +75,39 @@ def added_python_tests(new: NewTests) -> tuple[str, ...]:
             anywhere = arguments is not None and not places
             names += [f"{reported}::{name}" for name in _collected(path, new, anywhere=anywhere)]
     return tuple(names)
+
+
+def changed_python_tests(new: NewTests) -> tuple[str, ...]:
+    """Name all tests that the patch adds or changes, whatever the command runs.
+
+    The name of a file stands for all its tests, if it cannot be parsed, is itself a case
+    or holds no Python. The tests of a class that is not collected itself are named
+    `*::function`: any class may inherit them.
+    """
+    files = frozenset(case.id.partition("::")[0] for case in new.cases)
+    python = [path for path in new.paths if path.endswith(".py")]
+    names = [path for path in new.paths if path in files and path not in python]
+    ids = {case.id for case in new.cases}
+    for path, tests in tests_by_file(new, python_parts, python):
+        reported = _as_reported(path, files, new.after)
+        if tests is None or reported in ids:
+            names.append(reported)
+            continue
+        settings = settings_above(PurePosixPath(path), new.after) or [DEFAULT_SETTINGS]
+        names += [name for test in tests for name in _reported_names(test, reported, settings)]
+    return tuple(names)
+
+
+def _reported_names(test: str, file: str, settings: list[Settings]) -> Iterator[str]:
+    owner, _, function = test.rpartition("::")
+    if not function.startswith(("test", "runTest")) and not any(
+        each.has_function(function) for each in settings
+    ):
+        return
+    if not owner.startswith(PASSED_ON):
+        yield f"{file}::{test}"
+    elif not any(each.has_class(owner.removeprefix(PASSED_ON)) for each in settings):
+        yield f"{ANY_CLASS}{function}"
 
 
 def _script_selects(new: NewTests) -> bool:
@@ -96,28 +141,43 @@ def _collected(path: str, new: NewTests, *, anywhere: bool) -> Iterator[str]:
         each.has_file(pure, anywhere=anywhere) and not each.selects() for each in settings
     ):
         return
-    body = statements_of(contents_of(new.after.get(path)))
-    # Pytest collects these whatever their name.
-    cases = {each.name for each in body if isinstance(each, ast.ClassDef) and _is_test_case(each)}
-    known = statements_of(contents_of(new.before.get(path)))
-    for name in added_or_changed(_functions(known), _functions(body)):
+    after = _file(contents_of(new.after.get(path)))
+    before = _file(contents_of(new.before.get(path)))
+    for name in added_or_changed(before.functions, after.functions):
         owner, _, function = name.rpartition("::")
-        if owner in cases or all(
+        if owner in after.cases or all(
             each.has_function(function) and (not owner or each.has_class(owner))
             for each in settings
         ):
             yield name
 
 
-def _functions(body: list[ast.stmt]) -> Iterator[tuple[str, str]]:
+@frozen
+class _File:
+    """The functions that pytest may collect, with digests, and the names of test cases."""
+
+    functions: tuple[tuple[str, str], ...]
+    cases: frozenset[str]
+
+
+@remembered
+def _file(data: bytes) -> _File:
+    body = statements_of(data)
+    # Pytest collects these whatever their name.
+    cases = {each.name for each in body if isinstance(each, ast.ClassDef) and _is_test_case(each)}
+    return _File(tuple(_functions(body, data)), frozenset(cases))
+
+
+def _functions(body: list[ast.stmt], data: bytes) -> Iterator[tuple[str, str]]:
     rebound = _rebound(body)
     if _uses_test_flag(body):
         return
     for node in _last_of_each_name(body):
         if isinstance(node, ast.ClassDef) and node.name not in rebound and _is_collected(node):
-            for name, text in _test_functions(node.body, rebound):
-                yield f"{node.name}::{name}", text
-    yield from _test_functions(body, rebound)
+            for function in _test_functions(node.body, rebound):
+                yield f"{node.name}::{function.name}", digest_of(function, data)
+    for function in _test_functions(body, rebound):
+        yield function.name, digest_of(function, data)
 
 
 def _rebound(body: list[ast.stmt]) -> frozenset[str]:
@@ -143,15 +203,15 @@ def _last_of_each_name(body: list[ast.stmt]) -> list[ast.stmt]:
     return list({node.name: node for node in body if isinstance(node, _DEFINITION)}.values())
 
 
-def _test_functions(body: list[ast.stmt], rebound: frozenset[str]) -> Iterator[tuple[str, str]]:
+def _test_functions(body: list[ast.stmt], rebound: frozenset[str]) -> Iterator[_Function]:
     for node in _last_of_each_name(body):
         if (
-            isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+            isinstance(node, _Function)
             and node.name.startswith("test")
             and node.name not in rebound
             and _is_plain(node)
         ):
-            yield node.name, ast.dump(node)
+            yield node
 
 
 def _is_plain(node: _DEFINITION) -> bool:

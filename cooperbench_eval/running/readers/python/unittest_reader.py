@@ -16,7 +16,7 @@ import shutil
 from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
 
-from cooperbench_eval.models import TestCase
+from cooperbench_eval.models import TestCase, TestCaseStatus
 from cooperbench_eval.running.readers.junit import parse_junit
 from cooperbench_eval.running.readers.protocol import (
     FinishedRun,
@@ -26,13 +26,18 @@ from cooperbench_eval.running.readers.protocol import (
     read_result_file,
 )
 from cooperbench_eval.running.readers.python.unittest_output import read_unittest_output
-from cooperbench_eval.running.readers.python.unittest_tests import added_unittest_tests
+from cooperbench_eval.running.readers.python.unittest_tests import (
+    ANY_CLASS,
+    added_unittest_tests,
+    changed_unittest_tests,
+)
 
 __all__ = ["UNITTEST_READER"]
 
 _SCRIPT = Path(__file__).with_name("unittest_script.py")
 _RESULT = "unittest.xml"
 _NO_TESTS = 5  # from Python 3.12 on
+_PLACE = re.compile(r"\w+ \((.+)\)")  # of a failed `setUpClass`, for example
 _PYTHON = re.compile(r"(?:python|pypy)[\d.]*")
 
 
@@ -72,6 +77,25 @@ def _place_of_module(command: tuple[str, ...]) -> int | None:
     return None
 
 
+def _covers(case: TestCase, name: str) -> bool:
+    """Whether *case* is the method *name*, or the failure of its class or module.
+
+    A name may also be that of a module, or stand for the method of any class.
+    """
+    if name.startswith(ANY_CLASS):
+        return case.id.endswith(name.removeprefix("*"))
+    if case.status is TestCaseStatus.ERROR:
+        place = _PLACE.fullmatch(case.id)
+        if name.startswith(f"{place[1] if place else case.id}."):
+            return True
+    return f"{case.id}.".startswith(f"{name}.")
+
+
 UNITTEST_READER = Reader(
-    launch=_launch, read=_read, required=_required, no_test_codes=frozenset({0, _NO_TESTS})
+    launch=_launch,
+    read=_read,
+    required=_required,
+    added=changed_unittest_tests,
+    covers=_covers,
+    no_test_codes=frozenset({0, _NO_TESTS}),
 )

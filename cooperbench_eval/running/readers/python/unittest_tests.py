@@ -10,11 +10,16 @@ from attrs import frozen
 
 from cooperbench_eval.running.readers.added import added_tests, contents_of
 from cooperbench_eval.running.readers.command_line import option_and_value
+from cooperbench_eval.running.readers.parts import remembered, tests_by_file
 from cooperbench_eval.running.readers.protocol import NewTests
+from cooperbench_eval.running.readers.python.python_parts import PASSED_ON, digest_of, python_parts
 from cooperbench_eval.running.readers.python.python_source import statements_of
 from cooperbench_eval.snapshot import Snapshot
 
-__all__ = ["added_unittest_tests"]
+__all__ = ["ANY_CLASS", "added_unittest_tests", "changed_unittest_tests"]
+
+ANY_CLASS = "*."
+"""Stands in a name for the module and the class, if any class may inherit the method."""
 
 _HARMLESS = frozenset(
     {
@@ -65,6 +70,41 @@ def added_unittest_tests(new: NewTests, arguments: Sequence[str]) -> tuple[str, 
     return added_tests(new, _methods, prefix)
 
 
+def changed_unittest_tests(new: NewTests) -> tuple[str, ...]:
+    """Name all methods that the patch adds or changes, whatever the command runs.
+
+    The name of a module stands for all its tests, if it cannot be parsed or is itself a
+    case. The methods of a class without base classes are named `*.method`: any class may
+    inherit them.
+    """
+    ids = {case.id for case in new.cases}
+    python = [path for path in new.paths if _module(path)]
+    names = []
+    for path, tests in tests_by_file(new, python_parts, python):
+        module = _as_reported(_module(path), new)
+        if tests is None or module in ids:
+            names.append(module)
+            continue
+        for owner, _, method in (test.rpartition("::") for test in tests):
+            if not owner or not method.startswith(("test", "runTest")):
+                continue
+            if owner.startswith(PASSED_ON):
+                names.append(f"{ANY_CLASS}{method}")
+            else:
+                names.append(f"{module}.{owner.replace('::', '.')}.{method}")
+    return tuple(names)
+
+
+def _as_reported(module: str, new: NewTests) -> str:
+    """Return a module's name from the folder where discovery began, if a case shows it."""
+    parts = module.split(".")
+    for start in range(len(parts)):
+        shorter = ".".join(parts[start:])
+        if any(f"{case.id}.".startswith(f"{shorter}.") for case in new.cases):
+            return shorter
+    return module
+
+
 def _discovery(words: Sequence[str]) -> _Discovery | None:
     """Parse the arguments after `discover`; `None` if they are not understood."""
     values: dict[str, str] = {}
@@ -101,12 +141,17 @@ def _found(path: str, discovery: _Discovery, tree: Snapshot) -> str:
 
 
 def _module(path: str) -> str:
-    parts = path.removesuffix(".py").split("/")
+    parts = path.removesuffix(".py").removesuffix("/__init__").split("/")
     is_module = path.endswith(".py") and all(part.isidentifier() for part in parts)
     return ".".join(parts) if is_module else ""
 
 
-def _methods(data: bytes) -> Iterator[tuple[str, str]]:
+@remembered
+def _methods(data: bytes) -> tuple[tuple[str, str], ...]:
+    return tuple(_iterate_methods(data))
+
+
+def _iterate_methods(data: bytes) -> Iterator[tuple[str, str]]:
     body = statements_of(data)
     if any(isinstance(each, ast.FunctionDef) and each.name == "load_tests" for each in body):
         return
@@ -116,7 +161,7 @@ def _methods(data: bytes) -> Iterator[tuple[str, str]]:
                 if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef) and (
                     function.name.startswith("test") and _keeps_name(function)
                 ):
-                    yield f"{each.name}.{function.name}", ast.dump(function)
+                    yield f"{each.name}.{function.name}", digest_of(function, data)
 
 
 def _is_collected(node: ast.ClassDef) -> bool:

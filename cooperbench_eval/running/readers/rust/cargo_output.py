@@ -10,7 +10,9 @@ from cooperbench_eval.models import TestCase, TestCaseStatus
 from cooperbench_eval.running.readers.protocol import UnreadableResultError
 from cooperbench_eval.running.readers.results import unnamed, whole_output
 
-__all__ = ["compile_errors", "read_cargo_output"]
+__all__ = ["UNNAMED_PROGRAM", "compile_errors", "read_cargo_output"]
+
+UNNAMED_PROGRAM = "a test program"
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m|\x1b\(B")
 _HEADER = re.compile(
@@ -125,7 +127,7 @@ class _Target:
                 yield TestCase(id=_id(self.label, name), status=_ENDS[end])
             if not block.ended:
                 message = "its test program ended before its tests did"
-                program = self.label or "a test program"
+                program = self.label or UNNAMED_PROGRAM
                 yield TestCase(id=program, status=TestCaseStatus.ERROR, message=message)
 
 

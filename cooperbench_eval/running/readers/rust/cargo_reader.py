@@ -18,10 +18,15 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path, PurePosixPath
 
-from cooperbench_eval.models import TestCase
+from cooperbench_eval.models import TestCase, TestCaseStatus
 from cooperbench_eval.running.readers.protocol import FinishedRun, Launch, Reader
-from cooperbench_eval.running.readers.rust.cargo_output import read_cargo_output
-from cooperbench_eval.running.readers.rust.rust_tests import added_rust_tests
+from cooperbench_eval.running.readers.rust.cargo_output import UNNAMED_PROGRAM, read_cargo_output
+from cooperbench_eval.running.readers.rust.rust_tests import (
+    ANY_PROGRAM,
+    added_rust_tests,
+    changed_rust_tests,
+    is_named,
+)
 
 __all__ = ["CARGO_READER"]
 
@@ -36,11 +41,19 @@ def _read(run: FinishedRun) -> Iterable[TestCase]:
 
 
 def _covers(case: TestCase, name: str) -> bool:
-    """Whether *case* is the function *name*; its id may name the program in part or not at all."""
+    """Whether *case* is the function *name*; its id may name the program in part or not at all.
+
+    A program that broke off is a case of each of its tests; a package that does not compile
+    is one of all tests.
+    """
     label, _, test = name.partition("::")
-    ids = (name, f"{label.partition(' ')[0]}::{test}", test)
+    if case.status is TestCaseStatus.ERROR and "::" not in case.id:
+        return case.id in {label, UNNAMED_PROGRAM} or " " not in case.id
+    ids: tuple[str, ...] = (name,)
+    if not name.startswith(ANY_PROGRAM):
+        ids = (name, f"{label.partition(' ')[0]}::{test}", test)
     # A suite that names its required tests may leave out the program.
-    return case.id in ids or case.id.endswith(f" {name}")
+    return any(is_named(case.id, each) for each in ids) or case.id.endswith(f" {name}")
 
 
 def _program(path: str, package: str) -> str:
@@ -50,5 +63,9 @@ def _program(path: str, package: str) -> str:
 
 
 CARGO_READER = Reader(
-    launch=_launch, read=_read, required=partial(added_rust_tests, program=_program), covers=_covers
+    launch=_launch,
+    read=_read,
+    required=partial(added_rust_tests, program=_program),
+    added=partial(changed_rust_tests, program=_program),
+    covers=_covers,
 )

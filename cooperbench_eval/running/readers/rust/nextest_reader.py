@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path, PurePosixPath
 
-from cooperbench_eval.models import TestCase
+from cooperbench_eval.models import TestCase, TestCaseStatus
 from cooperbench_eval.running.readers.command_line import option_and_value
 from cooperbench_eval.running.readers.junit import parse_junit
 from cooperbench_eval.running.readers.protocol import (
@@ -25,7 +25,12 @@ from cooperbench_eval.running.readers.protocol import (
     read_result_file,
 )
 from cooperbench_eval.running.readers.rust.cargo_output import compile_errors
-from cooperbench_eval.running.readers.rust.rust_tests import added_rust_tests
+from cooperbench_eval.running.readers.rust.rust_tests import (
+    ANY_PROGRAM,
+    added_rust_tests,
+    changed_rust_tests,
+    is_named,
+)
 
 __all__ = ["NEXTEST_READER"]
 
@@ -70,6 +75,14 @@ def _read(run: FinishedRun) -> Iterable[TestCase]:
     )
 
 
+def _covers(case: TestCase, name: str) -> bool:
+    """Whether *case* is the function *name*; a package that does not compile is one of all."""
+    if case.status is TestCaseStatus.ERROR and " " not in case.id:
+        return True
+    is_anywhere = name.startswith(ANY_PROGRAM)
+    return is_named(case.id.rpartition(" ")[2] if is_anywhere else case.id, name)
+
+
 def _program(path: str, package: str) -> str:
     """Return nextest's id of the program that a file is compiled into."""
     if path.startswith("tests/"):
@@ -100,5 +113,7 @@ NEXTEST_READER = Reader(
     launch=_launch,
     read=_read,
     required=partial(added_rust_tests, program=_program),
+    added=partial(changed_rust_tests, program=_program),
+    covers=_covers,
     no_test_codes=frozenset({0, _NO_TESTS}),
 )

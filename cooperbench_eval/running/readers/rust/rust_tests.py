@@ -2,14 +2,21 @@
 
 import re
 from collections.abc import Callable, Iterator
+from pathlib import PurePosixPath
 
-from cooperbench_eval.running.readers.added import added_tests
+from cooperbench_eval.models import Entry
+from cooperbench_eval.running.readers.added import added_tests, contents_of
 from cooperbench_eval.running.readers.command_line import arguments_in_script, arguments_of
 from cooperbench_eval.running.readers.masking import RUST, declarations
+from cooperbench_eval.running.readers.parts import remembered, tests_by_file
 from cooperbench_eval.running.readers.protocol import NewTests
+from cooperbench_eval.running.readers.rust.rust_parts import rust_parts
 from cooperbench_eval.snapshot import Snapshot
 
-__all__ = ["added_rust_tests"]
+__all__ = ["ANY_PROGRAM", "added_rust_tests", "changed_rust_tests", "is_named"]
+
+ANY_PROGRAM = "*::"
+"""Stands for the program and modules in a name that may belong to any of them."""
 
 # Any other attribute, before or between these, may leave a test out.
 _TEST = re.compile(
@@ -60,6 +67,59 @@ def added_rust_tests(new: NewTests, program: Callable[[str, str], str]) -> tuple
     return added_tests(new, _functions, prefix)
 
 
+def changed_rust_tests(new: NewTests, program: Callable[[str, str], str]) -> tuple[str, ...]:
+    """Name all functions that the patch adds or changes, whatever the command runs.
+
+    `*` stands for the program if the file may belong to several, and at the end of a name
+    for all tests below it.
+
+    Args:
+        new: The tree with the tests patch.
+        program: As for `added_rust_tests`.
+    """
+    names = []
+    paths = [path for path in new.paths if path.endswith(".rs")]
+    for path, tests in tests_by_file(new, rust_parts, paths):
+        for start in _starts(path, new.after, program):
+            names += [f"{start}{test}" for test in tests or ()]
+    return tuple(names)
+
+
+def _starts(path: str, tree: Snapshot, program: Callable[[str, str], str]) -> list[str]:
+    """Return what may be before the names of a file's tests."""
+    pure = PurePosixPath(path)
+    root = next((each for each in pure.parents if tree.get(str(each / "Cargo.toml"))), None)
+    package = "" if root is None else _package_name(tree.get(str(root / "Cargo.toml")))
+    if root is None or not package:
+        return [ANY_PROGRAM]
+    inner = pure.relative_to(root)
+    if _SURELY_BUILT.fullmatch(str(inner)):
+        return [program(str(inner), package)]
+    if inner.parts[0] != "src" or inner.parts[1] == "bin":
+        return [ANY_PROGRAM]
+    modules = inner.with_suffix("").parts[1:]
+    if modules[-1] == "mod":
+        modules = modules[:-1]
+    below = "".join(f"{each}::" for each in modules)
+    mains = [main for main in ("src/lib.rs", "src/main.rs") if tree.get(str(root / main))]
+    return [f"{program(main, package)}{below}" for main in mains] or [ANY_PROGRAM]
+
+
+def is_named(test: str, name: str) -> bool:
+    """Whether a test is the one with a name, or below a name that ends with `*`.
+
+    Args:
+        test: The test's id; or its modules and function, if the name begins with `*::`.
+        name: The name.
+    """
+    test, name = f"::{test}", name if name.startswith(ANY_PROGRAM) else f"::{name}"
+    anywhere, name = name.startswith(ANY_PROGRAM), name.removeprefix("*")
+    if name.endswith("*"):
+        below = name.removesuffix("*")
+        return below in test if anywhere else test.startswith(below)
+    return test.endswith(name) if anywhere else test == name
+
+
 def _runs_everything(arguments: tuple[str, ...] | None, new: NewTests) -> bool:
     if arguments is None:
         script = arguments_in_script(r"cargo\s+(?:\+\S+\s+)?(?:test|nextest\s+run)", new)
@@ -72,11 +132,20 @@ def _plain_package(tree: Snapshot) -> str:
     manifest = tree.get("Cargo.toml")
     if manifest is None or _OWN_TARGETS.search(manifest.data):
         return ""
-    found = _PACKAGE_NAME.search(manifest.data)
+    return _package_name(manifest)
+
+
+def _package_name(manifest: Entry | None) -> str:
+    found = _PACKAGE_NAME.search(contents_of(manifest))
     return found[1].decode() if found else ""
 
 
-def _functions(data: bytes) -> Iterator[tuple[str, str]]:
+@remembered
+def _functions(data: bytes) -> tuple[tuple[str, str], ...]:
+    return tuple(_iterate_functions(data))
+
+
+def _iterate_functions(data: bytes) -> Iterator[tuple[str, str]]:
     """Yield each test function with its text, down to the next one."""
     text = data.decode(errors="replace")
     masked = RUST.mask(text)
