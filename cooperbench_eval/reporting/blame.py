@@ -2,6 +2,7 @@
 
 from collections import Counter
 from enum import StrEnum
+from typing import TypeGuard
 
 from attrs import field, frozen
 
@@ -28,7 +29,8 @@ class BlameKind(StrEnum):
     MERGE_BROKE_BOTH = "merge_broke_both"
     """Each feature passes without the other, and both fail in the merged tree."""
     UNKNOWN = "unknown"
-    """Some tests were not run or cannot run here, and the others do not show the reason."""
+    """Some tests were not run, cannot run here or gave no result, and the others do not show
+    the reason."""
     NOBODY = "nobody"
     """Both features pass in the merged tree."""
 
@@ -44,6 +46,7 @@ class Blame(Shown):
         lost_tests1: If feature 1 fails in the merged tree: its tests that passed
             without feature 2 and do not pass in the merged tree. Tests that no longer exist in
             this tree are included, except for cases that pass in it with other parameters.
+            Empty if the run produced no result.
         lost_tests2: The same for feature 2.
     """
 
@@ -97,15 +100,24 @@ def cannot_run(feature: FeatureReport) -> bool:
     The patch is then not the cause; a dependency of the tests may be missing.
     """
     runs = (feature.base_tests, feature.tests)
-    return all(run is not None and run.status in _NO_RESULT and not run.cases for run in runs)
+    return all(run is not None and _has_no_result(run) for run in runs)
+
+
+def _has_no_result(run: TestResult) -> bool:
+    """Whether a run says nothing about its tree, as when a cache cannot be written."""
+    return run.status in _NO_RESULT and not run.cases
 
 
 def _breaks(alone: TestResult | None, merged: TestResult | None) -> bool:
-    return was_run(alone) and alone.passed and was_run(merged) and not merged.passed
+    return was_run(alone) and alone.passed and _fails(merged)
+
+
+def _fails(merged: TestResult | None) -> TypeGuard[TestResult]:
+    return was_run(merged) and not merged.passed and not _has_no_result(merged)
 
 
 def _lost(alone: TestResult | None, merged: TestResult | None) -> tuple[str, ...]:
-    if alone is None or not was_run(merged) or merged.passed:
+    if alone is None or not _fails(merged):
         return ()
     passed = TestCaseStatus.PASSED
     ran = {case.id: case.status for case in merged.cases}

@@ -20,6 +20,9 @@ BAD = ce.TestResult(
 )
 OPEN = {"merged": (None, None), "status": "conflicts"}
 LATE = ce.TestResult(status="timed_out")
+NOTHING = ce.TestResult(status="inconclusive", reason="no result file was written")
+NO_SETUP = ce.TestResult(status="setup_failed", reason="the set-up's make failed")
+PARTIAL = ce.TestResult(status="inconclusive", cases=GOOD.cases[:1])
 BROKEN_SANDBOX = ce.TestResult(status="infrastructure_error")
 
 
@@ -80,6 +83,10 @@ def blame(alone=(GOOD, GOOD), merged=(GOOD, GOOD), status="clean", patches=("app
         ({"alone": (None, None), "merged": (BAD, GOOD)}, "unknown", ()),
         ({"alone": (None, None)}, "nobody", ()),
         ({"merged": (BROKEN_SANDBOX, BAD)}, "merge_broke_feature2", (7,)),
+        ({"merged": (NOTHING, GOOD)}, "unknown", ()),
+        ({"merged": (GOOD, NO_SETUP)}, "unknown", ()),
+        ({"merged": (NOTHING, BAD)}, "merge_broke_feature2", (7,)),
+        ({"merged": (PARTIAL, GOOD)}, "merge_broke_feature1", (3,)),
     ],
 )
 def test_the_first_reason_that_holds_is_the_blame(facts, kind, features):
@@ -149,3 +156,9 @@ def test_a_run_that_passes_has_lost_nothing():
 
     assert blame(merged=(fewer, BROKEN_SANDBOX)).lost_tests1 == ()
     assert blame(merged=(fewer, BROKEN_SANDBOX)).lost_tests2 == ()
+
+
+def test_a_run_without_a_result_has_lost_nothing():
+    """No test is known to fail; a run that was cut off has lost those that are missing."""
+    assert blame(merged=(NOTHING, PARTIAL)).lost_tests1 == ()
+    assert blame(merged=(NOTHING, PARTIAL)).lost_tests2 == ("b", "c")
