@@ -4,13 +4,19 @@ The head is the report's JSON. Each large text or list in it is replaced with
 `{"text_sha256": …}` or `{"json_sha256": …}`, and the key `beside` lists their places. The
 head also has the facts that statistics need, so statistics read only heads. Equal parts
 are stored once, within a report and across reports.
+
+A head that is stored is also *sealed*: its last two keys are the name of its file and the
+SHA-256 of every byte before that digest. So a changed byte is noticed, and so is a head that
+was stored under another name. Earlier versions of this library wrote heads without a seal;
+they end with the key `beside`, and are accepted as they are.
 """
 
 import functools
 import hashlib
 import json
 import operator
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from attrs import frozen
@@ -20,12 +26,15 @@ from cooperbench_eval.errors import ReportError
 from cooperbench_eval.reporting import MergeReport
 from cooperbench_eval.structuring import parse_json
 
-__all__ = ["Packed", "facts_in", "pack", "unpack"]
+__all__ = ["Packed", "digests_in", "facts_in", "is_sealed", "pack", "seal", "unpack"]
 
 _LARGE: Final = 1024
 """A text or list with more characters becomes a part."""
 _TEXT: Final = "text_sha256"
 _JSON: Final = "json_sha256"
+_PLACES: Final = "beside"
+_SEAL: Final = re.compile(rb',"stored_as":"([^"]{1,99})","sha256":"([0-9a-f]{64})"}')
+_LONGEST_SEAL: Final = 256
 
 _Place = tuple[str | int, ...]
 
@@ -45,7 +54,7 @@ def pack(report: MergeReport) -> Packed:
     places: list[_Place] = []
     data = report.to_dict()
     _put_beside(data, (), parts, places)
-    head = {"facts": facts_of(report).to_dict(), **data, "beside": places}
+    head = {"facts": facts_of(report).to_dict(), **data, _PLACES: places}
     return Packed(_dumps(head), parts, report.is_final)
 
 
@@ -57,12 +66,49 @@ def unpack(head: bytes, part: Callable[[str], bytes]) -> MergeReport:
     """
     data = _loads(head)
     try:
-        for *above, last in data.pop("beside", ()):
+        for *above, last in data.pop(_PLACES, ()):
             holder = functools.reduce(operator.getitem, above, data)
             holder[last] = _part(holder[last], part)
     except (ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as exc:
         raise ReportError(f"lists a part at a place where it has none ({exc!r})") from exc
     return MergeReport.from_dict(data)
+
+
+def digests_in(head: bytes) -> Iterator[str]:
+    """Yield the digests of the parts that a head refers to.
+
+    Raises:
+        ReportError: The bytes are not a head.
+    """
+    data = _loads(head)
+    for place in data.get(_PLACES, ()):
+        named = functools.reduce(operator.getitem, place, data)
+        yield named[_TEXT] if _TEXT in named else named[_JSON]
+
+
+def seal(head: bytes, name: str) -> bytes:
+    """Add the name of the file and the digest to a head that is to be stored."""
+    named = head[:-1] + f',"stored_as":"{name}"'.encode("ascii")
+    return named + f',"sha256":"{hashlib.sha256(named).hexdigest()}"}}'.encode("ascii")
+
+
+def is_sealed(head: bytes, name: str) -> bool:
+    """Whether a stored head has a seal; an earlier version wrote it if not.
+
+    Raises:
+        ReportError: The head has changed, or belongs to another file than *name*.
+    """
+    start = max(len(head) - _LONGEST_SEAL, 0)
+    found = next((each for each in _SEAL.finditer(head, start) if each.end() == len(head)), None)
+    if found is None:
+        if next(reversed(_loads(head)), None) != _PLACES:
+            raise ReportError("has changed since it was written")
+        return False
+    if hashlib.sha256(head[: found.end(1) + 1]).hexdigest().encode("ascii") != found[2]:
+        raise ReportError("has changed since it was written")
+    if found[1] != name.encode("utf-8", "surrogateescape"):
+        raise ReportError(f"was stored as {found[1].decode('ascii', 'replace')}")
+    return True
 
 
 def facts_in(head: bytes) -> PairFacts:

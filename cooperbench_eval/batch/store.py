@@ -7,12 +7,16 @@ parts/cd/<sha256>      large texts and lists, by content
 claims/                locks on the pairs that are being evaluated
 unfinished/            files that are being written
 ```
+
+A file that was changed, moved or replaced is renamed to `….damaged` and never deleted.
 """
 
 import hashlib
+import itertools
 import json
 import os
 import re
+import stat
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -24,7 +28,15 @@ from attrs import field, frozen
 
 from cooperbench_eval.analysis.facts import PairFacts
 from cooperbench_eval.batch.claims import Claims
-from cooperbench_eval.batch.packing import Packed, facts_in, pack, unpack
+from cooperbench_eval.batch.packing import (
+    Packed,
+    digests_in,
+    facts_in,
+    is_sealed,
+    pack,
+    seal,
+    unpack,
+)
 from cooperbench_eval.errors import ReportError
 from cooperbench_eval.reporting import MergeReport
 
@@ -35,7 +47,11 @@ STORE_SCHEMA_VERSION: Final = 1
 _DIGEST: Final = re.compile("[0-9a-f]{64}")
 _FINAL: Final = ".json"
 _RETRY: Final = ".retry.json"
+_UNFINISHED: Final = re.compile("[0-9a-f]{32}")
+_UNREADABLE: Final = (ArithmeticError, LookupError, OSError, ReportError, TypeError, ValueError)
 _STALE_SECONDS: Final = 24 * 3600.0
+_MOST_BYTES: Final = {"reports": 1 << 26, "parts": 1 << 30}
+"""The largest head and part that are read."""
 
 
 def _absolute(path: str | os.PathLike[str]) -> Path:
@@ -115,7 +131,7 @@ class ReportStore:
         """
         for _, path in self._heads():
             try:
-                yield facts_in(path.read_bytes())
+                yield facts_in(_read_head(path))
             except (OSError, ReportError) as exc:
                 raise _unreadable(path, exc) from exc
 
@@ -126,7 +142,28 @@ class ReportStore:
             ReportError: The report cannot be read.
         """
         path = self._head(key)
-        return self._read(path) if path.is_file() else None
+        return self._read(path) if os.path.lexists(path) else None
+
+    def check(self, key: str) -> bool:
+        """Whether there is a final report for *key*, after reading all its bytes.
+
+        Raises:
+            ReportError: The report cannot be read: its file or one that it refers to was
+                changed, belongs to another report, or is not a regular file.
+        """
+        path = self._head(key)
+        if not os.path.lexists(path):
+            return False
+        try:
+            head = _read_file(path, _MOST_BYTES["reports"])
+            if is_sealed(head, path.name):
+                for digest in digests_in(head):
+                    self._read_part(digest)
+            else:
+                unpack(head, self._read_part)
+        except _UNREADABLE as exc:
+            raise _unreadable(path, exc) from exc
+        return True
 
     def put(self, key: str, report: MergeReport) -> None:
         """Store *report* under *key*, in place of an earlier report.
@@ -140,14 +177,12 @@ class ReportStore:
         """Store a packed report, as `put` does."""
         for digest, data in packed.parts.items():
             name = _path("parts", digest)
-            try:
-                exists = (self.directory / name).stat().st_size == len(data)
-            except OSError:
-                exists = False
-            if not exists:
+            if not _holds(self.directory / name, data):
+                _rename_damaged(self.directory / name)
                 self._write(name, data)
         head = _path("reports", key)
-        self._write(f"{head}{_FINAL if packed.is_final else _RETRY}", packed.head)
+        suffix = _FINAL if packed.is_final else _RETRY
+        self._write(f"{head}{suffix}", seal(packed.head, f"{key}{suffix}"))
         if packed.is_final:
             with suppress(OSError):
                 (self.directory / f"{head}{_RETRY}").unlink()
@@ -170,31 +205,32 @@ class ReportStore:
             last = ""
             for file in _listed(folder):
                 key, _, suffix = file.name.partition(".")
-                if f".{suffix}" in {_FINAL, _RETRY} and key != last:
+                if f".{suffix}" not in {_FINAL, _RETRY} or not _DIGEST.fullmatch(key):
+                    continue
+                if key[:2] == folder.name and key != last:  # not so in a copy of a folder
                     last = key
                     yield key, file
 
     def _read(self, path: Path) -> MergeReport:
         try:
-            return unpack(path.read_bytes(), self._read_part)
-        except (OSError, ReportError, TypeError, ValueError) as exc:
+            return unpack(_read_head(path), self._read_part)
+        except _UNREADABLE as exc:
             raise _unreadable(path, exc) from exc
 
     def _read_part(self, digest: str) -> bytes:
         path = self.directory / _path("parts", digest)
-        data = path.read_bytes()
+        data = _read_file(path, _MOST_BYTES["parts"])
         if hashlib.sha256(data).hexdigest() != digest:
-            _rename_damaged(path)
             raise ReportError("has changed since it was written", str(path))
         return data
 
     def _check(self) -> None:
         file = self.directory / "store.json"
         try:
-            version = json.loads(file.read_bytes())["schema_version"]
+            version = json.loads(_read_file(file, _MOST_BYTES["reports"]))["schema_version"]
         except OSError as exc:
             raise ReportError(f"is not a store of reports ({exc.strerror})", str(file)) from exc
-        except (ValueError, KeyError, TypeError) as exc:
+        except (RecursionError, ValueError, KeyError, TypeError) as exc:
             raise ReportError(f"does not state its schema version ({exc!r})", str(file)) from exc
         if type(version) is not int or version != STORE_SCHEMA_VERSION:
             problem = f"has schema version {version}; this version reads {STORE_SCHEMA_VERSION}"
@@ -206,13 +242,12 @@ class ReportStore:
         unfinished = self.directory / "unfinished" / uuid4().hex
         try:
             try:
-                unfinished.write_bytes(data)
-                unfinished.replace(path)
-            except FileNotFoundError:
-                for folder in (unfinished.parent, path.parent):
-                    folder.mkdir(parents=True, exist_ok=True)
-                unfinished.write_bytes(data)
-                unfinished.replace(path)
+                _move_in(unfinished, data, path)
+            except (FileNotFoundError, NotADirectoryError):
+                for folder in (unfinished.parent, *reversed(path.parents)):
+                    if self.directory in folder.parents:
+                        _make_folder(folder)
+                _move_in(unfinished, data, path)
         except OSError as exc:
             with suppress(OSError):
                 unfinished.unlink()
@@ -221,15 +256,70 @@ class ReportStore:
     def _sweep(self) -> None:
         """Remove unfinished files of processes that were killed."""
         limit = time.time() - _STALE_SECONDS
-        for file in _listed(self.directory / "unfinished"):
+        folder = self.directory / "unfinished"
+        if folder.is_symlink():  # its files may be somebody else's
+            return
+        for file in _listed(folder):
             with suppress(OSError):
-                if file.stat().st_mtime < limit:
+                if _UNFINISHED.fullmatch(file.name) and file.lstat().st_mtime < limit:
                     file.unlink()
 
 
+def _move_in(unfinished: Path, data: bytes, path: Path) -> None:
+    unfinished.write_bytes(data)
+    if os.path.lexists(path) and not _is_file(path):
+        _rename_damaged(path)
+    unfinished.replace(path)
+
+
+def _make_folder(folder: Path) -> None:
+    """Create a folder of the store; a file in its place is renamed."""
+    if os.path.lexists(folder) and not folder.is_dir():
+        _rename_damaged(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+
+
 def _rename_damaged(path: Path) -> None:
+    """Rename a file, or whatever is in its place, to a name that is free; it may be missing."""
+    names = itertools.chain(["damaged"], (f"{number}.damaged" for number in itertools.count(2)))
+    free = (path.with_name(f"{path.name}.{each}") for each in names)
     with suppress(OSError):
-        path.replace(path.with_suffix(".damaged"))
+        path.rename(next(each for each in free if not os.path.lexists(each)))
+
+
+def _read_head(path: Path) -> bytes:
+    """Read a stored head and check its seal."""
+    head = _read_file(path, _MOST_BYTES["reports"])
+    is_sealed(head, path.name)
+    return head
+
+
+def _read_file(path: Path, most_bytes: int) -> bytes:
+    """Read a regular file; opening anything else could block, and reading it never end."""
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise ReportError("is not a regular file", str(path))
+    # The file may have been replaced since then, by one that blocks.
+    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+        data = file.read(most_bytes + 1)
+    if len(data) > most_bytes:
+        raise ReportError(f"has more than {most_bytes:,} bytes", str(path))
+    return data
+
+
+def _holds(path: Path, data: bytes) -> bool:
+    """Whether a file can be read and has these bytes."""
+    try:
+        return _is_file(path) and path.stat().st_size == len(data) and path.read_bytes() == data
+    except OSError:
+        return False
+
+
+def _is_file(path: Path) -> bool:
+    """Whether there is a regular file, and not a link to one."""
+    try:
+        return stat.S_ISREG(path.lstat().st_mode)
+    except OSError:
+        return False
 
 
 def _path(folder: str, digest: str) -> str:

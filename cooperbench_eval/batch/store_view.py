@@ -1,10 +1,12 @@
 """A batch's view of its store: the reports that exist, and the claims of this batch."""
 
+import errno
+from contextlib import suppress
 from enum import Enum, auto
 
 from cooperbench_eval.batch.packing import Packed
 from cooperbench_eval.batch.store import ReportStore
-from cooperbench_eval.errors import ReportError
+from cooperbench_eval.errors import BatchError, ReportError
 from cooperbench_eval.reporting import MergeReport
 
 __all__ = ["Claim", "StoreView"]
@@ -19,6 +21,14 @@ class Claim(Enum):
     """Another batch works on the pair, or on one with the same lock file."""
     STORED = auto()
     """Another batch has stored the pair's report in the meantime."""
+
+
+class _Found(Enum):
+    """What the store has for a key."""
+
+    INTACT = auto()
+    DAMAGED = auto()
+    ABSENT = auto()
 
 
 class StoreView:
@@ -37,8 +47,11 @@ class StoreView:
         self._claims = store.claims() if store is not None else None
 
     def has(self, key: str) -> bool:
-        """Whether the store had a final report when the batch began."""
-        return key in self._keys
+        """Whether the store had an intact final report when the batch began.
+
+        A report that can only now not be read, as with too many open files, counts as intact.
+        """
+        return key in self._keys and self._find(key) is _Found.INTACT
 
     def claim(self, key: str) -> Claim:
         """Claim *key*.
@@ -54,29 +67,52 @@ class StoreView:
         except OSError as exc:
             raise ReportError(f"cannot be locked ({exc})", str(self._store.directory)) from exc
         # Only now, because the last holder of the claim may just have written the report.
-        if key in self._store:
+        found = self._find(key)
+        if found is _Found.INTACT:
             self._claims.release(key)
             return Claim.STORED
+        if found is _Found.DAMAGED:
+            self._store.set_aside(key)
         return Claim.TAKEN
 
+    def _find(self, key: str) -> "_Found":
+        assert self._store is not None  # noqa: S101 - for mypy: only a store has keys
+        try:
+            return _Found.INTACT if self._store.check(key) else _Found.ABSENT
+        except ReportError as exc:
+            return _Found.DAMAGED if _is_damage(exc) else _Found.INTACT
+
     def load(self, key: str) -> MergeReport:
-        """Return a stored report; a damaged one is renamed, so that it is not found again.
+        """Return a stored report.
 
         Raises:
-            ReportError: The report cannot be read.
+            ReportError: The report cannot be read. If it is damaged, it is renamed.
         """
         assert self._store is not None  # noqa: S101 - for mypy: reports come from a store
         try:
             report = self._store.get(key)
         except ReportError as exc:
-            cause = exc.__cause__
-            # Too many open files or an unreachable server do not mean a damaged report.
-            if not isinstance(cause, OSError) or isinstance(cause, FileNotFoundError):
-                self._store.set_aside(key)
+            if _is_damage(exc):
+                self._set_aside(key)
             raise
         if report is None:
             raise ReportError("was removed from the store during the batch", key)
         return report
+
+    def _set_aside(self, key: str) -> None:
+        """Rename a report that is still damaged while no other batch may write it."""
+        assert self._store is not None  # noqa: S101 - for mypy: reports come from a store
+        assert self._claims is not None  # noqa: S101
+        with suppress(BatchError, OSError):
+            if not self._claims.take(key):
+                return
+            try:
+                self._store.get(key)
+            except ReportError as exc:
+                if _is_damage(exc):
+                    self._store.set_aside(key)
+            finally:
+                self._claims.release(key)
 
     def keep(self, key: str, packed: Packed) -> None:
         """Store a report and release its claim, even if storing fails.
@@ -99,3 +135,16 @@ class StoreView:
         """Release a claim without storing a report."""
         if self._claims:
             self._claims.release(key)
+
+
+_DAMAGE = {errno.ENOENT, errno.ELOOP, errno.ENOTDIR}
+"""Errors of a file that is missing, or is a link that leads nowhere."""
+
+
+def _is_damage(exc: ReportError) -> bool:
+    """Whether the report itself is at fault.
+
+    It is not with too many open files, or if a server cannot be reached.
+    """
+    cause = exc.__cause__
+    return not isinstance(cause, OSError) or cause.errno in _DAMAGE

@@ -205,13 +205,17 @@ def find_verdict(status: MergeStatus, tests1: _Run | None, tests2: _Run | None) 
 
 
 def has_time_zone(_: object, __: object, timestamp: dt.datetime) -> None:
-    """Refuse a time without a time zone; a validator for attrs.
+    """Refuse a time without a time zone, or that UTC cannot express; a validator for attrs.
 
     Raises:
-        ValueError: *timestamp* has no time zone.
+        ValueError: *timestamp* has no time zone, or in UTC its year is not from 1 to 9999.
     """
     if timestamp.utcoffset() is None:
         raise ValueError(f"the timestamp {timestamp} has no time zone")
+    try:
+        timestamp.astimezone(dt.UTC)
+    except OverflowError:
+        raise ValueError(f"the timestamp {timestamp} is outside of the years of UTC") from None
 
 
 def have_own_names(_: object, __: object, attempts: Sequence[_Named]) -> None:

@@ -520,18 +520,21 @@ def test_a_sandbox_that_failed_is_tried_again(threads, tmp_path):
     assert plain(again) == plain(report)
 
 
-def test_a_damaged_report_is_recorded_and_replaced_the_next_time(threads, tmp_path):
-    """The damaged file is kept under another name."""
+def test_a_damaged_report_is_set_aside_and_the_pair_is_evaluated_again(threads, tmp_path):
+    """In the same batch; the damaged file is kept under another name."""
     options = {"evaluator": EVALUATOR, "executor": threads, "store": tmp_path}
     [report] = ce.evaluate_many([pair(1)], **options)
-    next(tmp_path.rglob("reports/*/*.json")).write_bytes(b"torn")
+    file = next(tmp_path.rglob("reports/*/*.json"))
 
-    [recorded] = ce.evaluate_many([pair(1)], **options)
-    [again] = ce.evaluate_many([pair(1)], **options)
+    for name in (f"{file.name}.damaged", f"{file.name}.2.damaged"):
+        file.write_bytes(b"torn")
+        [again] = ce.evaluate_many([pair(1)], **options)
 
-    assert recorded.failure.kind == "not_stored"
-    assert plain(again) == plain(report)
-    assert len(list(tmp_path.rglob("*.damaged"))) == 1
+        assert plain(again) == plain(report)
+        assert file.with_name(name).read_bytes() == b"torn"
+
+    assert kinds(ce.evaluate_many([pair(1)], **options)) == {"evaluated": 1}
+    assert len(ce.ReportStore(tmp_path)) == 1
 
 
 def test_a_store_that_is_temporarily_unreadable_loses_nothing(threads, tmp_path):
