@@ -45,11 +45,15 @@ _TEST_NAME = re.compile(
 _TEST_HELPERS = re.compile(r"test_(?:utils?|helpers?|tools?|support|runner|case)\.pyi?")
 _RUNNER_NAME = re.compile(
     r"(?:conftest\.py|\.?pytest\.(?:ini|toml)|tox\.(?:ini|toml)|setup\.cfg|pyproject\.toml"
-    r"|noxfile\.py|hatch\.toml|(?:site|user)customize(?:\..+)?|.+\.pth|.+\.(?:egg|dist)-info"
+    r"|noxfile\.py|hatch\.toml|(?:site|user)customize(?:\..+)?|.+\.pth"
+    # Python ignores the case of these, and accepts them without a name.
+    r"|.*\.(?:egg|dist)-info|egg-info"
     r"|__pycache__|.+\.py[co]|\.coveragerc|package\.json|node_modules|__mocks__|\.pnp\..+"
     r"|(?:jest|vite|vitest|babel)\.(?:config|setup|workspace)\..+|setupTests\..+"
     r"|\.(?:babelrc|mocharc|swcrc|yarnrc|npmrc)(?:\..+)?|\.pnpmfile\.c?js|build\.rs|\.cargo"
-    r"|nextest\.toml|rust-toolchain.*|go\.work|GNUmakefile|[Mm]akefile|[Jj]ustfile|\.git.*)",
+    r"|nextest\.toml|rust-toolchain.*|go\.work|GNUmakefile|makefile|justfile|\.git.*)",
+    # Some file systems ignore the case of every name.
+    re.IGNORECASE,
 )
 _DEPENDENCY_NAME = re.compile(
     r"(?:requirements.*\.(?:txt|in)|Pipfile(?:\.lock)?|poetry\.lock|uv\.lock|go\.(?:mod|sum)"

@@ -19,7 +19,7 @@ from functools import cache
 from pathlib import PurePosixPath
 from types import MappingProxyType
 
-from cooperbench_eval.models import Entry
+from cooperbench_eval.models import Entry, FileMode
 from cooperbench_eval.patching.paths import PathKind, classify_path
 from cooperbench_eval.snapshot import Changes, Snapshot
 
@@ -50,8 +50,10 @@ def put_back(
     - the files that `classify_path` calls runner control;
     - files with other contents too (`pyproject.toml`, `package.json`, `Cargo.toml` …), if
       a part about tests is changed;
-    - new modules that would be imported in place of a module of the standard library, of
-      an installed package or of the tests;
+    - new modules, and links, that would be imported in place of a module of the standard
+      library, of an installed package, of the tests or of a `conftest.py`;
+    - files and links in place of one of *roots*, or of a folder above it: Python also
+      imports from zip files;
     - scripts that *words* name, directly or through the scripts of `package.json`.
 
     Args:
@@ -67,14 +69,14 @@ def put_back(
     places = {PurePosixPath(root) for root in (".", *roots)}
     scripts = _scripts(base, words)
     brought = frozenset(tests)
-    stems = tuple(path.rpartition(".")[0] for path in brought)
     taken = tuple(
         path
         for path, entry in changes.items()
         if _controls_a_run(path, base.get(path), entry)
-        or _shadows(path, base, places)
+        or _replaces_a_root(path, entry, places)
+        or _shadows(path, entry, base, places)
         or (path in scripts and classify_path(path) is not PathKind.TESTS)
-        or (path not in brought and _hides_a_test(path, stems))
+        or (path not in brought and _hides_a_test(path, entry, base, brought))
     )
     if not taken:
         return changes, ()
@@ -105,10 +107,40 @@ def _controls_a_run(path: str, before: Entry | None, after: Entry | None) -> boo
         return True
 
 
-def _hides_a_test(path: str, stems: tuple[str, ...]) -> bool:
-    """Whether *path* belongs to a module that would be imported in place of a test file."""
-    parts = (f"{stem}{end}" for stem in stems for end in ("/", "."))
-    return PurePosixPath(path).suffix in _MODULE_SUFFIXES and path.startswith(tuple(parts))
+def _replaces_a_root(path: str, entry: Entry | None, roots: set[PurePosixPath]) -> bool:
+    """Whether *path* is an import root, or a folder above one, that becomes something else.
+
+    It may become an archive, or a link to a folder in which modules were not looked for.
+    """
+    pure = PurePosixPath(path)
+    return entry is not None and any(root.is_relative_to(pure) for root in roots)
+
+
+def _may_be_a_module(path: PurePosixPath, entry: Entry | None) -> bool:
+    # A link may lead to a module or to the folder of a package.
+    is_link = entry is not None and entry.mode is FileMode.SYMLINK
+    return is_link or path.suffix in _MODULE_SUFFIXES
+
+
+def _hides_a_test(path: str, entry: Entry | None, base: Snapshot, brought: frozenset[str]) -> bool:
+    """Whether *path* would be imported in place of a test file or of a `conftest.py`.
+
+    Python prefers a package or an extension module to a file with the same name.
+    """
+    pure = PurePosixPath(path)
+    if not _may_be_a_module(pure, entry):
+        return False
+    files = (str(each.with_name(f"{_module(each)}.py")) for each in (pure, *pure.parents[:-1]))
+    return any(file != path and (file in brought or _is_test(file, base)) for file in files)
+
+
+def _is_test(path: str, base: Snapshot) -> bool:
+    kinds = {PathKind.TESTS, PathKind.RUNNER_CONTROL}
+    return classify_path(path) in kinds and base.get(path) is not None
+
+
+def _module(path: PurePosixPath) -> str:
+    return path.name.partition(".")[0]
 
 
 def _text(entry: Entry | None) -> str:
@@ -178,15 +210,15 @@ _FRAMEWORKS = frozenset(
 )
 
 
-def _shadows(path: str, base: Snapshot, roots: set[PurePosixPath]) -> bool:
+def _shadows(path: str, entry: Entry | None, base: Snapshot, roots: set[PurePosixPath]) -> bool:
     """Whether *path* belongs to a new module that hides a standard or installed module."""
     pure = PurePosixPath(path)
-    if pure.suffix not in _MODULE_SUFFIXES:
+    if not _may_be_a_module(pure, entry):
         return False
     modules = (
-        (root, pure.relative_to(root).parts[0].partition(".")[0])
+        (root, _module(PurePosixPath(pure.relative_to(root).parts[0])))
         for root in roots
-        if pure.is_relative_to(root)
+        if pure != root and pure.is_relative_to(root)
     )
     needed = sys.stdlib_module_names | _FRAMEWORKS | _installed()
     return any(name in needed and not _has_module(base, root, name) for root, name in modules)

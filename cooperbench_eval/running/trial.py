@@ -25,7 +25,8 @@ from cooperbench_eval.running.readers.protocol import (
 )
 from cooperbench_eval.running.sandboxes.protocol import Execution, Sandbox
 from cooperbench_eval.running.suite import Delivery, TestSuite
-from cooperbench_eval.running.verdict import SOURCES, judge, require_tests
+from cooperbench_eval.running.verdict import judge, require_tests
+from cooperbench_eval.running.watched import changed_files, files_to_watch, stamps_of
 from cooperbench_eval.running.worktrees import WorkTrees
 from cooperbench_eval.snapshot import Changes, Snapshot
 
@@ -34,6 +35,14 @@ __all__ = ["Trial", "guarded", "run_once"]
 _SETUP_MARK = "setup-failed"
 _PLAIN_PATH = re.compile(r"[\w./-]+", re.ASCII)
 _SHOWN = 1 << 20
+_RESTS_ON_FILES = {
+    TestStatus.PASSED,
+    TestStatus.FAILED,
+    TestStatus.NO_TESTS,
+    TestStatus.INCONCLUSIVE,
+}
+_NAMED = 5
+"""How many changed files a reason names."""
 
 
 @frozen(kw_only=True)
@@ -72,6 +81,13 @@ class Trial:
     def brought(self) -> Changes:
         """The changes that the suite's patch makes to the tree."""
         return Changes.between(self.untested, self.tree)
+
+    @cached_property
+    def watched(self) -> tuple[str, ...]:
+        """The files that the run must leave unchanged; none if the command writes them."""
+        if self.suite.delivery is Delivery.PATCHES:
+            return ()
+        return files_to_watch(self.tree, self.brought)
 
     @cached_property
     def new_tests(self) -> tuple[NewTests, ...]:
@@ -120,7 +136,7 @@ def run_once(trial: Trial, sandbox: Sandbox, work_trees: WorkTrees) -> TestResul
         in_tree = suite.delivery is Delivery.TREE
         env = suite.environment_at(place) if in_tree else dict(suite.env)
         launch = _with_setup(reader.launch(suite.command, env, scratch), suite, scratch)
-        execution = Execution(exit_code=None)
+        execution, stamps = Execution(exit_code=None), stamps_of(place, trial.watched)
         try:
             with guarded():
                 execution = sandbox.run(
@@ -133,8 +149,8 @@ def run_once(trial: Trial, sandbox: Sandbox, work_trees: WorkTrees) -> TestResul
             if not isinstance(execution, Execution):
                 raise SandboxError(f"the sandbox returned {execution!r:.80}, not an Execution")
             result = _result_of(execution, trial, scratch)
-            if result.status is TestStatus.PASSED and in_tree:
-                result = _unless_rewritten(result, trial, place)
+            changed = changed_files(stamps, place, trial.watched)
+            result = _unless_changed(result, trial, execution.changed_files.union(changed))
         except TestRunError as exc:
             if isinstance(exc, SandboxError):
                 raise
@@ -275,18 +291,18 @@ def _result_of(execution: Execution, trial: Trial, scratch: Path) -> TestResult:
     return result
 
 
-def _unless_rewritten(result: TestResult, trial: Trial, place: Path) -> TestResult:
-    """Believe a pass only if the run left the benchmark's own tests unchanged.
-
-    They never change if the sandbox works on a copy.
-    """
-    for path, entry in trial.brought.items():
-        if entry is None or not entry.mode.is_regular or Path(path).suffix not in SOURCES:
-            continue
-        if read_ends(place / path, len(entry.data)) != entry.data:
-            reason = f"the run rewrote {path}, which belongs to the tests patch"
-            return TestResult(status=TestStatus.INCONCLUSIVE, reason=reason, cases=result.cases)
-    return result
+def _unless_changed(result: TestResult, trial: Trial, changed: frozenset[str]) -> TestResult:
+    """Believe a result only if the run left the files alone on which it rests."""
+    if result.status not in _RESTS_ON_FILES:
+        return result
+    named = [path for path in trial.watched if path in changed]
+    if not named:
+        return result
+    more = f" and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
+    reason = f"the run changed {', '.join(named[:_NAMED])}{more}, on which its result rests"
+    if result.reason:
+        reason = f"{reason}; {result.reason}"
+    return attrs.evolve(result, status=TestStatus.INCONCLUSIVE, reason=reason)
 
 
 def _output(execution: Execution, launch: Launch) -> bytes:

@@ -18,17 +18,12 @@ from pathlib import Path
 from cooperbench_eval.errors import RepositoryError, SandboxError
 from cooperbench_eval.models import Entry, FileMode
 from cooperbench_eval.processes.folders import remove
+from cooperbench_eval.running.watched import Stamp, stamp
 from cooperbench_eval.snapshot import Changes, Snapshot, write_entry
 
 __all__ = ["WorkTrees"]
 
 _KEPT = 4
-_Stamp = tuple[int, int, int, int]
-"""Inode, time of its last change, size, mode.
-
-A program cannot set the time of the last change without setting the clock, which a sandbox
-forbids. So a change is detected even if the file's other times were set back.
-"""
 
 
 class WorkTrees:
@@ -137,7 +132,7 @@ class _KeptTree:
         self._base = base
         base.write_to(root)
         self._folders: dict[str, int] = {}
-        self._stamps: dict[str, _Stamp] = {}
+        self._stamps: dict[str, Stamp] = {}
         for path, entry in _walk(str(root)):
             self._note(path, entry.stat(follow_symlinks=False))
 
@@ -145,7 +140,7 @@ class _KeptTree:
         if stat.S_ISDIR(found.st_mode):
             self._folders[path] = found.st_mode
         else:
-            self._stamps[path] = _stamp(found)
+            self._stamps[path] = stamp(found)
 
     def change(self, tree: Snapshot) -> None:
         changes = Changes.between(self._base, tree)
@@ -190,11 +185,11 @@ class _KeptTree:
         for path in self._stamps.keys() - seen:
             if written := self._base.get(path):
                 _write(self.root / path, written)
-                self._stamps[path] = _stamp(os.lstat(f"{root}/{path}"))
+                self._stamps[path] = stamp(os.lstat(f"{root}/{path}"))
 
     def _is_untouched(self, path: str, found: os.stat_result) -> bool:
         if not stat.S_ISDIR(found.st_mode):
-            return self._stamps.get(path) == _stamp(found)
+            return self._stamps.get(path) == stamp(found)
         if path not in self._folders:
             return False
         if self._folders[path] != found.st_mode:
@@ -208,10 +203,6 @@ def _forget_attributes(folder: Path) -> None:
     if hasattr(os, "listxattr"):
         for name in os.listxattr(folder):
             os.removexattr(folder, name)
-
-
-def _stamp(found: os.stat_result) -> _Stamp:
-    return found.st_ino, found.st_ctime_ns, found.st_size, found.st_mode
 
 
 def _walk(

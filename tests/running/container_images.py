@@ -93,6 +93,13 @@ def bare_image(import_image, tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
+def python_image(import_image, tmp_path_factory):
+    """Return an image with Python and pytest."""
+    root = tmp_path_factory.mktemp("python")
+    return import_image(root, [each for each in task_root(root) if each.startswith("ENV")])
+
+
+@pytest.fixture(scope="session")
 def task_image(import_image, tmp_path_factory):
     """Return an image like the benchmark's: Python, pytest, git, a repository and a script."""
     root = tmp_path_factory.mktemp("task")

@@ -1,139 +1,102 @@
 """Patches that forge a verdict end as failed or inconclusive, never as passed.
 
-Each replaces an agent's patch: the code under test returns the wrong answer, and other
-files or code of the patch try to make the benchmark's test pass anyway.
+Each is tried in every sandbox: in bubblewrap by default, elsewhere with the long tests.
 """
 
 import pytest
+from container_images import engine, import_image, python_image  # noqa: F401 - fixtures
+from forgeries import (
+    AUTOLOADING_SUITE,
+    BASE,
+    BEFORE_THEY_ARE_READ,
+    EXIT,
+    FORGE_RESULT,
+    GOOD_SUMS,
+    IN_STEERING_FILES,
+    IN_THE_PRODUCT,
+    STEERED_SUITE,
+    SUITE,
+    SUMS,
+    SUMS_SUITE,
+    TESTS,
+    changes_of,
+    steering_of,
+)
 
+from cooperbench_eval import ContainerSandbox
 from cooperbench_eval.models import Entry, TestStatus
-from cooperbench_eval.running import TestRunner, TestSuite, files_that_name_a_framework
+from cooperbench_eval.running import (
+    LocalSandbox,
+    ResultCache,
+    TestRunner,
+    TestSuite,
+    files_that_name_a_framework,
+)
 from cooperbench_eval.snapshot import Changes, Snapshot
 
-BASE = Snapshot.from_files(
-    {
-        "src/product.py": b"def answer(): return 0\n",
-        "tests/test_old.py": b"def test_old(): pass\n",
-        "tests/test_import.py": b"import product\ndef test_import(): pass\n",
-        "conftest.py": b"# the project's own\n",
-        "run_tests.sh": b"exec python -m pytest -q\n",
-    }
+
+@pytest.fixture(
+    params=[
+        "bubblewrap",
+        pytest.param("local", marks=pytest.mark.long),
+        pytest.param("container", marks=pytest.mark.long),
+    ]
 )
-TESTS = Changes(
-    {"tests/test_new.py": Entry(b"import product\ndef test_new(): assert product.answer() == 42\n")}
-).diff(BASE)
-SUITE = TestSuite(
-    command=("python", "-m", "pytest", "-q"),
-    patch=TESTS,
-    env={"PYTHONPATH": "src:.", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
-    timeout_seconds=30,
-)
-FLIP = """
-import pytest
-@pytest.hookimpl(hookwrapper=True)
-def pytest_runtest_makereport(item, call):
-    report = (yield).get_result()
-    report.outcome = "passed"
-"""
-DESELECT = """
-def pytest_collection_modifyitems(items):
-    items[:] = [item for item in items if "new" not in item.name]
-"""
-PRINT = "print('Tests: 999 passed\\n===== 999 passed in 0.01s =====')\n"
-EXIT = PRINT + "import os\nos._exit(0)\n"
-FORGE_RESULT = """
-import os, re
-path = re.search(r"--junitxml=(\\S+)", os.environ["PYTEST_ADDOPTS"])[1].strip("'")
-with open(path, "w") as file:
-    file.write('<testsuites><testsuite><testcase classname="tests.test_old" name="test_old"/>'
-               '</testsuite></testsuites>')
-os._exit(0)
-"""
-SKIP = "import pytest\npytest.skip('not today', allow_module_level=True)\n"
-
-IN_STEERING_FILES = {
-    "a conftest that prints and exits": {"conftest.py": EXIT},
-    "a conftest that flips outcomes": {"conftest.py": FLIP},
-    "a conftest that deselects": {"tests/conftest.py": DESELECT},
-    "a conftest that collects nothing": {
-        "conftest.py": "collect_ignore_glob = ['tests/test_new*']\n"
-    },
-    "a sitecustomize that exits": {"sitecustomize.py": EXIT},
-    "a usercustomize that exits": {"src/usercustomize.py": EXIT},
-    "an ini file that deselects": {
-        "pytest.ini": "[pytest]\naddopts = --deselect=tests/test_new.py\n"
-    },
-    "an ini file with a plug-in": {"pytest.ini": "[pytest]\naddopts = -p evil\n", "evil.py": FLIP},
-    "settings with a plug-in": {
-        "pyproject.toml": "[tool.pytest.ini_options]\naddopts = '-p evil'\n",
-        "evil.py": FLIP,
-    },
-    "settings that look elsewhere": {
-        "pytest.toml": "[pytest]\npython_files = ['nothing_*.py']\n",
-        "tox.ini": "[pytest]\npython_files = nothing_*.py\n",
-    },
-    "an installed plug-in": {
-        "evil-1.0.dist-info/METADATA": "Metadata-Version: 2.1\nName: evil\nVersion: 1.0\n",
-        "evil-1.0.dist-info/entry_points.txt": "[pytest11]\nevil = evil\n",
-        "evil.py": FLIP,
-    },
-    "a sitecustomize that is a package": {"src/sitecustomize/__init__.py": EXIT},
-    "a package in place of the new test": {
-        "tests/test_new/__init__.py": "import os\n__file__ = os.path.dirname(__file__) + '.py'\n"
-        "def test_new(): pass\n"
-    },
-    "a module in place of pytest": {"pytest.py": EXIT},
-    "a package in place of pytest's": {"src/_pytest/__init__.py": EXIT},
-    "a module in place of the standard library's": {"src/xml.py": EXIT, "argparse.py": EXIT},
-}
-IN_THE_PRODUCT = {
-    "prints a summary": PRINT,
-    "prints and exits": EXIT,
-    "exits at the end": "import atexit, os\natexit.register(os._exit, 0)\n",
-    "writes a result with the old test and exits": FORGE_RESULT,
-    "skips the test": SKIP,
-    "raises a skip": "import unittest\ndef answer(): raise unittest.SkipTest('not today')\n",
-    "expects to fail": "import pytest\ndef answer(): pytest.xfail('not today')\n",
-    "rewrites the test before it is read": (
-        "import os\n"
-        "tests = os.path.join(os.path.dirname(__file__), '..', 'tests', 'test_new.py')\n"
-        "with open(tests, 'w') as file: file.write('def test_new(): pass\\n')\n"
-    ),
-    "replaces the result before": FORGE_RESULT.replace("os._exit(0)", ""),
-    "leaves a process that writes it later": (
-        "import os, time\nif os.fork() == 0:\n    os.setsid()\n    time.sleep(0.3)\n"
-        + "\n".join("    " + line for line in FORGE_RESULT.splitlines())
-        + "\n"
-    ),
-}
+def sandbox(request):
+    """Return each sandbox."""
+    if request.param == "local":
+        return LocalSandbox()
+    if request.param == "container":
+        return ContainerSandbox(image=request.getfixturevalue("python_image"), pull=False)
+    return request.getfixturevalue("bubblewrap")()
 
 
-WITH_PLUGINS = TestSuite(
-    command=SUITE.command,
-    patch=TESTS,
-    env=dict(SUITE.env) | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": ""},
-    timeout_seconds=30,
-)
+@pytest.fixture
+def run(sandbox):
+    """Return a function that runs a suite on the base with a patch's files."""
 
+    def run(files, suite=SUITE, base=BASE, runner=None, **options):
+        runner = runner or TestRunner(sandbox=sandbox, **options)
+        return runner.run(base, changes_of(files), suite)
 
-def run(files, suite=SUITE, runner=None):
-    """Run the suite on the base with a patch's files."""
-    if any(path.startswith("evil-1.0") for path in files):
-        suite = WITH_PLUGINS
-    changes = Changes({path: Entry(text.encode()) for path, text in files.items()})
-    return (runner or TestRunner()).run(BASE, changes, suite)
+    return run
 
 
 @pytest.fixture(scope="module")
-def one_runner():
-    """Return a shared runner; a patch that has no effect leaves the base, which runs only once."""
-    return TestRunner()
+def kept():
+    """Return a cache of results; a patch that has no effect leaves the base, which runs once."""
+    return ResultCache()
 
 
-@pytest.mark.parametrize("name", IN_STEERING_FILES)
-def test_files_that_control_the_run_have_no_effect(name, one_runner):
+def mostly_long(names, usual):
+    """Return parameters for all names; only the usual ones are in the default run."""
+    assert usual <= set(names)
+    return [n if n in usual else pytest.param(n, marks=pytest.mark.long) for n in names]
+
+
+def steered(name):
+    """Return the suite that a forgery tries to deceive; loading plug-ins is slow."""
+    return AUTOLOADING_SUITE if "plug-in in" in name or "installed" in name else STEERED_SUITE
+
+
+_USUAL_STEERING = {
+    "a conftest that prints and exits",
+    "a sitecustomize that exits",
+    "settings with a plug-in",
+    "an installed plug-in",
+    "a plug-in in a folder with capitals",
+    "a plug-in in an egg",
+    "a sitecustomize in an archive",
+    "a link in place of an import root",
+    "a package in place of the conftest",
+    "a module in place of pytest",
+}
+
+
+@pytest.mark.parametrize("name", mostly_long(IN_STEERING_FILES, _USUAL_STEERING))
+def test_files_that_control_the_run_have_no_effect(name, run, kept):
     """The base's version of them is restored, and the report names them."""
-    result = run(IN_STEERING_FILES[name], runner=one_runner)
+    result = run(IN_STEERING_FILES[name], steered(name), cache=kept)
 
     assert result.status is TestStatus.FAILED
     assert {case.id: case.status.value for case in result.cases} == {
@@ -141,31 +104,27 @@ def test_files_that_control_the_run_have_no_effect(name, one_runner):
         "tests/test_new.py::test_new": "failed",
         "tests/test_old.py::test_old": "passed",
     }
-    assert set(result.restored_files) == IN_STEERING_FILES[name].keys() - {"evil.py"}
+    assert set(result.restored_files) == steering_of(IN_STEERING_FILES[name])
+
+
+_STEERED = ("flips", "deselects", "collects nothing", "plug-in", "archive", "link", "package in")
 
 
 @pytest.mark.long
 @pytest.mark.parametrize(
-    "name",
-    [
-        "a conftest that flips outcomes",
-        "a conftest that deselects",
-        "a conftest that collects nothing",
-        "an ini file that deselects",
-        "an ini file with a plug-in",
-        "settings with a plug-in",
-        "an installed plug-in",
-    ],
+    "name", [n for n in IN_STEERING_FILES if any(word in n for word in _STEERED)]
 )
 def test_these_would_pass_without_our_checks(name):
     """With the patch's own files, and without required tests, the forgery succeeds."""
     runner = TestRunner(control_files="keep", require_new_tests=False)
 
-    assert run(IN_STEERING_FILES[name], runner=runner).status is TestStatus.PASSED
+    result = runner.run(BASE, changes_of(IN_STEERING_FILES[name]), steered(name))
+
+    assert result.status is TestStatus.PASSED
 
 
 @pytest.mark.parametrize("name", IN_THE_PRODUCT)
-def test_code_under_test_cannot_pass_by_itself(name):
+def test_code_under_test_cannot_pass_by_itself(name, run):
     """It can change pytest, in whose process it runs, but not the list of required tests."""
     product = "def answer(): return 0\n" + IN_THE_PRODUCT[name]
 
@@ -175,21 +134,49 @@ def test_code_under_test_cannot_pass_by_itself(name):
     assert not result.restored_files
 
 
-def test_an_overwritten_script_is_restored_for_the_next_run():
+_USUAL_CHANGES = {
+    "new tests, with their size and times",
+    "an old test, restored at exit",
+    "data, for good",
+}
+
+
+@pytest.mark.parametrize("name", mostly_long(BEFORE_THEY_ARE_READ, _USUAL_CHANGES))
+def test_files_that_the_run_changes_are_detected(name, run):
+    """The result names one of them, even if they are restored with their times."""
+    file, product = BEFORE_THEY_ARE_READ[name]
+
+    result = run({"src/product.py": product}, SUMS_SUITE, SUMS)
+
+    assert result.status is TestStatus.INCONCLUSIVE
+    assert result.reason.startswith("the run changed tests/")
+    assert file in result.reason
+    assert result.cases
+
+
+def test_tests_that_change_no_test_are_believed(run):
+    """They may write other files, even next to the tests."""
+    writes = "import pathlib\n(pathlib.Path('tests') / 'made.txt').write_text('new')\n"
+
+    assert run({"src/product.py": GOOD_SUMS + writes}, SUMS_SUITE, SUMS).passed
+
+
+def test_an_overwritten_script_is_restored_for_the_next_run(run, sandbox):
     """A file that a run overwrites is restored after the run."""
     script = ("sh", "run_tests.sh")
     suite = TestSuite(command=script, patch=TESTS, env=dict(SUITE.env), timeout_seconds=30)
-    runner = TestRunner(cache=None)
+    runner = TestRunner(sandbox=sandbox, cache=None)
     evil = "open('run_tests.sh', 'w').write('exit 0')\nopen('src/product.py', 'w').write('')\n"
 
-    first = run({"src/product.py": "def answer(): return 0\n" + evil}, suite, runner)
-    second = run({}, suite, runner)
+    wrong = "def answer(): return 0\n" + evil
+    first = run({"src/product.py": wrong}, suite, runner=runner)
+    second = run({}, suite, runner=runner)
 
     assert first.status is second.status is TestStatus.FAILED
     assert sorted(case.status for case in second.cases) == ["failed", "passed", "passed"]
 
 
-def test_a_script_that_runs_the_tests_comes_from_the_base():
+def test_a_script_that_runs_the_tests_comes_from_the_base(run):
     """A patch to the script is removed, like a patch to any file that controls the run."""
     suite = TestSuite(
         command=("sh", "run_tests.sh"), patch=TESTS, env=dict(SUITE.env), timeout_seconds=30
@@ -200,7 +187,7 @@ def test_a_script_that_runs_the_tests_comes_from_the_base():
     assert (result.status, result.restored_files) == (TestStatus.FAILED, ("run_tests.sh",))
 
 
-def test_a_tree_that_hides_a_test_from_its_framework_is_detected():
+def test_a_tree_that_hides_a_test_from_its_framework_is_detected(run):
     """The required tests are also looked up in the base, where the agent changed nothing."""
     base = Snapshot.from_files(
         {
@@ -216,18 +203,17 @@ def test_a_tree_that_hides_a_test_from_its_framework_is_detected():
         framework="unittest",
         timeout_seconds=30,
     )
-    hiding = b"def load_tests(loader, tests, pattern): return tests.__class__()\n"
-    runner = TestRunner()
+    hiding = "def load_tests(loader, tests, pattern): return tests.__class__()\n"
 
-    honest = runner.run(base, Changes(), suite)
-    forged = runner.run(base, Changes({"pkg/__init__.py": Entry(hiding)}), suite)
+    honest = run({}, suite, base)
+    forged = run({"pkg/__init__.py": hiding}, suite, base)
 
     assert honest.status is TestStatus.FAILED
     assert forged.status is TestStatus.INCONCLUSIVE
     assert forged.missing_tests == ("pkg.test_new.New.test_new",)
 
 
-def test_a_word_in_data_does_not_excuse_a_skip():
+def test_a_word_in_data_does_not_excuse_a_skip(run):
     """Only the test's own file, and files that control it, may provide for a skip."""
     data = Changes.between(
         BASE, BASE.overlay(Changes({"tests/data.txt": Entry(b"never skip a test\n")}))
@@ -239,7 +225,7 @@ def test_a_word_in_data_does_not_excuse_a_skip():
     assert run({"src/product.py": skipping}, suite).status is TestStatus.INCONCLUSIVE
 
 
-def test_a_test_may_declare_a_skip_or_an_expected_failure():
+def test_a_test_may_declare_a_skip_or_an_expected_failure(run):
     """The benchmark's own file declares it."""
     text = b"""\
 import pytest
@@ -254,7 +240,7 @@ def test_bug(): assert 0
     assert run({}, suite).status is TestStatus.PASSED
 
 
-def test_a_process_that_stays_does_not_edit_the_next_run():
+def test_a_process_that_stays_does_not_edit_the_next_run(run, sandbox):
     """It is killed together with the run that started it."""
     evil = """
 import os, time
@@ -267,13 +253,13 @@ if os.fork() == 0:
     os._exit(0)
 def answer(): return 0
 """
-    runner = TestRunner(cache=None)
+    runner = TestRunner(sandbox=sandbox, cache=None)
 
     assert run({"src/product.py": evil}, runner=runner).status is not TestStatus.PASSED
     assert run({}, runner=runner).status is TestStatus.FAILED
 
 
-def test_an_honest_patch_passes():
+def test_an_honest_patch_passes(run):
     """With or without a controlling file; files of the tests patch itself stay."""
     good = {"src/product.py": "def answer(): return 42\n"}
 
@@ -281,7 +267,7 @@ def test_an_honest_patch_passes():
     assert run(good | {"conftest.py": EXIT}).status is TestStatus.PASSED
 
 
-def test_required_tests_can_be_named_or_waived():
+def test_required_tests_can_be_named_or_waived(run):
     """The caller may know better than the patch shows."""
     good = {"src/product.py": "def answer(): return 42\n"}
     named = TestSuite(
@@ -292,7 +278,7 @@ def test_required_tests_can_be_named_or_waived():
     )
     forged = {"src/product.py": "def answer(): return 0\n" + FORGE_RESULT}
 
-    missing, waived = run(good, named), run(forged, runner=TestRunner(require_new_tests=False))
+    missing, waived = run(good, named), run(forged, require_new_tests=False)
 
     assert missing.status is TestStatus.INCONCLUSIVE
     assert missing.missing_tests == ("tests/test_new.py::other",)
@@ -300,18 +286,18 @@ def test_required_tests_can_be_named_or_waived():
     assert waived.status is TestStatus.PASSED
 
 
-def test_an_unpreventable_forgery_leaves_a_trace():
+def test_an_unpreventable_forgery_leaves_a_trace(run):
     """Code that knows the new test's name can write a whole result; the report hints at it."""
     forged = FORGE_RESULT.replace("test_old", "test_new")
-    changes = Changes({"src/product.py": Entry(forged.encode())})
+    files = {"src/product.py": forged}
 
-    result = TestRunner().run(BASE, changes, SUITE)
+    result = run(files)
 
     assert result.status is TestStatus.PASSED  # the threat model says so
-    assert files_that_name_a_framework(BASE, changes) == ("src/product.py",)
+    assert files_that_name_a_framework(BASE, changes_of(files)) == ("src/product.py",)
 
 
-def test_a_run_that_failed_also_lists_the_required_tests_that_did_not_run():
+def test_a_run_that_failed_also_lists_the_required_tests_that_did_not_run(run):
     """Its status stays; whoever excuses the failure must know what was not tested."""
     named = TestSuite(
         command=SUITE.command,

@@ -23,6 +23,9 @@ class Execution:
         output: Standard output and standard error together, in order. A sandbox may
             cut the middle of a long output and insert a line that says how much.
         reason: Why there is no exit status, unless time or memory is the reason.
+        changed_files: Which files of the tree the command changed, replaced or deleted in
+            its copy of the tree, relative to it. Empty if it had no copy, since the caller
+            then finds them itself, or if the sandbox cannot tell.
     """
 
     exit_code: int | None
@@ -31,6 +34,7 @@ class Execution:
     duration_seconds: float = 0.0
     output: bytes = field(default=b"", repr=False)
     reason: str = ""
+    changed_files: frozenset[str] = field(default=frozenset(), repr=False)
 
 
 class Sandbox(Protocol):
@@ -39,8 +43,8 @@ class Sandbox(Protocol):
     A sandbox may show the tree and the scratch directory at other paths, as a container
     does. It then replaces their paths wherever they occur in *command* and in the values
     of *env*; both are in a fresh directory whose name does not occur elsewhere by chance.
-    It copies the plain files of *scratch* back before it returns. The tree is not read
-    again.
+    It copies the plain files of *scratch* back before it returns. The tree is not copied
+    back: the caller only looks at which of its files changed.
 
     Plug-ins are registered in the entry-point group `cooperbench_eval.sandboxes`.
     """

@@ -26,6 +26,7 @@ from cooperbench_eval.running.sandboxes.containers.archives import (
     unpack,
 )
 from cooperbench_eval.running.sandboxes.containers.attached import Attached
+from cooperbench_eval.running.sandboxes.containers.copies import CopyWatch
 from cooperbench_eval.running.sandboxes.containers.engine import (
     ContainerState,
     Engine,
@@ -119,9 +120,13 @@ def execute(engine: Engine, job: ContainerJob) -> Execution:
         user=job.user,
     ) as (name, container_id):
         engine.put(name, _archive(job, word))
-        with _starting(job), closing(engine.attach(name)) as output:
+        with (
+            _starting(job),
+            closing(engine.attach(name)) as output,
+            closing(CopyWatch(job.tree, job.tree_at)) as copy,
+        ):
             engine.start(name)
-            following = _Following(engine, name, output, Capture(job.output_limit))
+            following = _Following(engine, name, output, Capture(job.output_limit), copy)
             execution = following.until_the_end(container_id, job.timeout_seconds)
         if execution.exit_code in _CANNOT_START and word.encode() in execution.output:
             said = execution.output.decode(errors="backslashreplace").replace(word, "")
@@ -228,12 +233,14 @@ class _Following:
     _name: str
     _output: Attached
     _capture: Capture
+    _copy: CopyWatch
     _is_open: bool = True
 
     def until_the_end(self, container_id: str, timeout_seconds: float) -> Execution:
         """Wait for the command's end, or kill the container at its deadline."""
         started = time.monotonic()
         state = self._engine.state(self._name)
+        self._copy.open(state.process_id, container_id)
         with closing(MemoryWatch(state.process_id, container_id)) as memory:
             ended = self._wait(memory, started + timeout_seconds)
             seconds = time.monotonic() - started
@@ -254,6 +261,7 @@ class _Following:
                 out_of_memory=is_starved,
                 duration_seconds=seconds,
                 output=self._capture.value(),
+                changed_files=self._copy.changed(),
             )
 
     def _wait(self, memory: MemoryWatch, until: float) -> ContainerState | None:

@@ -1,0 +1,94 @@
+"""Notices which files of the tree a container's processes changed in their copy of it."""
+
+import os
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path, PurePosixPath
+
+__all__ = ["CopyWatch"]
+
+_FOLDER = os.O_DIRECTORY | getattr(os, "O_PATH", os.O_RDONLY)
+
+
+class CopyWatch:
+    """Compares the last change of each file in a container with the container's start.
+
+    An engine's archives have no time of the last change, and programs inside of the
+    container can lie. So the files are looked at through the kernel, which shows this
+    machine's root user, and the owner of a rootless engine, what a process has mounted. If
+    the engine runs elsewhere, or belongs to another user, nothing is noticed.
+    """
+
+    def __init__(self, tree: Path, tree_at: str) -> None:
+        """Note the time, before the start of a container that has *tree* at *tree_at*."""
+        self._tree = tree
+        self._tree_at = PurePosixPath(tree_at)
+        self._began = time.time_ns()
+        self._root: int | None = None
+
+    def open(self, process_id: int, container: str) -> None:
+        """Open the container's copy, given its first process and its id.
+
+        The copy then stays readable after the processes have ended.
+        """
+        process = f"/proc/{process_id}"
+        with suppress(OSError):
+            # The engine may be on another machine, where another process has this number.
+            if container in Path(process, "cgroup").read_text(encoding="utf-8"):
+                top = os.open(f"{process}/root", _FOLDER)
+                try:
+                    self._root = _open_below(top, self._tree_at.parts[1:])
+                finally:
+                    os.close(top)
+
+    def changed(self) -> frozenset[str]:
+        """Return the files that were changed, moved, replaced or deleted since the start."""
+        if self._root is None:
+            return frozenset()
+        return frozenset(self._changed(self._root))
+
+    def _changed(self, root: int) -> Iterator[str]:
+        for folder, folders, files in os.walk(self._tree):
+            links = (name for name in folders if os.path.islink(f"{folder}/{name}"))  # noqa: PTH114
+            place = PurePosixPath(folder).relative_to(self._tree)
+            try:
+                opened = _open_below(root, place.parts)
+            except OSError:
+                yield from (str(place / name) for name in (*files, *links))
+                continue
+            try:
+                for name in (*files, *links):
+                    if self._is_changed(opened, name):
+                        yield str(place / name)
+            finally:
+                os.close(opened)
+
+    def _is_changed(self, folder: int, name: str) -> bool:
+        try:
+            found = os.stat(name, dir_fd=folder, follow_symlinks=False)
+        except OSError:
+            return True
+        # No program can set this time.
+        return found.st_ctime_ns > self._began
+
+    def close(self) -> None:
+        """Close the container's copy."""
+        if self._root is not None:
+            os.close(self._root)
+
+
+def _open_below(folder: int, parts: tuple[str, ...]) -> int:
+    """Open a folder; links are refused, since they would lead into this machine's files.
+
+    Raises:
+        OSError: It does not exist, or a part of the path is not a folder.
+    """
+    opened = os.open(".", _FOLDER, dir_fd=folder)
+    for part in parts:
+        above = opened
+        try:
+            opened = os.open(part, _FOLDER | os.O_NOFOLLOW, dir_fd=above)
+        finally:
+            os.close(above)
+    return opened

@@ -1,0 +1,115 @@
+"""Finds the files that decide a verdict, and those of them that a run changed.
+
+Code under test runs with the rights of the tests. It could rewrite a test before its
+framework reads it, and restore it before the end.
+"""
+
+import os
+import stat
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from pathlib import Path, PurePosixPath
+
+from cooperbench_eval.models import FileMode
+from cooperbench_eval.patching.paths import PathKind, classify_path
+from cooperbench_eval.running.verdict import SOURCES
+from cooperbench_eval.snapshot import Changes, Snapshot
+
+__all__ = ["Stamp", "changed_files", "files_to_watch", "stamp", "stamps_of"]
+
+Stamp = tuple[int, int, int, int]
+"""Inode, time of its last change, size, mode.
+
+A program cannot set the time of the last change without setting the clock, which a sandbox
+forbids. So a change is detected even if the file's other times were set back.
+"""
+_GENERATED = frozenset({"__pycache__", "node_modules"})
+"""Folders into which the tools of an honest run write."""
+
+
+def files_to_watch(tree: Snapshot, brought: Changes) -> tuple[str, ...]:
+    """Return the files that an honest run leaves as they are.
+
+    These are the files of the tests patch, without lists of dependencies, which package
+    managers complete. From the rest of the tree, these are the test sources and the files
+    that control a run. Other files in test folders are left out, because tests write to
+    their own data.
+
+    Args:
+        tree: The tree that is tested.
+        brought: The changes that the tests patch made to it.
+
+    Returns:
+        The paths, sorted.
+    """
+    data = {
+        path
+        for path, entry in brought.items()
+        if entry is not None
+        and entry.mode is not FileMode.SUBMODULE
+        and classify_path(path) is not PathKind.DEPENDENCIES
+    }
+    return tuple(path for path in tree.paths() if path in data or _decides(path))
+
+
+@lru_cache(maxsize=1 << 16)  # the runs of a task ask about the same paths
+def _decides(path: str) -> bool:
+    kind, pure = classify_path(path), PurePosixPath(path)
+    if kind is PathKind.RUNNER_CONTROL:
+        return _GENERATED.isdisjoint(pure.parts) and not _is_metadata(pure)
+    return kind is PathKind.TESTS and pure.suffix in SOURCES
+
+
+def _is_metadata(path: PurePosixPath) -> bool:
+    # Installing a project writes it anew.
+    return any(part.lower().endswith(("-info", ".pyc", ".pyo")) for part in path.parts)
+
+
+def stamps_of(root: Path, paths: Iterable[str]) -> Mapping[str, Stamp | int | None]:
+    """Return the stamps of files below *root*, and the inodes of the folders above them.
+
+    A folder has no more than its inode, because honest runs create files in it. The value
+    is `None` if a path does not exist, or if a folder above it is none.
+    """
+    stamps: dict[str, Stamp | int | None] = {}
+    for path in paths:
+        folder = path.rpartition("/")[0]
+        while folder and folder not in stamps:
+            found = _look(root, folder)
+            stamps[folder] = found.st_ino if found and stat.S_ISDIR(found.st_mode) else None
+            folder = folder.rpartition("/")[0]
+        found = _look(root, path)
+        stamps[path] = stamp(found) if found else None
+    return stamps
+
+
+def _look(root: Path, path: str) -> os.stat_result | None:
+    try:
+        return os.lstat(f"{root}/{path}")
+    except OSError:
+        return None
+
+
+def stamp(found: os.stat_result) -> Stamp:
+    """Return the stamp of a file."""
+    return found.st_ino, found.st_ctime_ns, found.st_size, found.st_mode
+
+
+def changed_files(
+    before: Mapping[str, Stamp | int | None], root: Path, paths: Iterable[str]
+) -> tuple[str, ...]:
+    """Return the *paths* that were changed after `stamps_of` returned *before*.
+
+    A file also counts as changed if a folder above it was replaced.
+    """
+    after = stamps_of(root, paths)
+    changed = {path for path, found in after.items() if found != before[path]}
+    if not changed:
+        return ()
+    return tuple(path for path in paths if not changed.isdisjoint(_with_folders(path)))
+
+
+def _with_folders(path: str) -> Iterable[str]:
+    while path:
+        yield path
+        path = path.rpartition("/")[0]
