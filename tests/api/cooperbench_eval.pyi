@@ -586,7 +586,9 @@ class Execution:
         duration_seconds: float = 0.0,
         output: bytes = b'',
         reason: str = '',
+        changed_files: frozenset[str] = frozenset(),
     ) -> None: ...
+    changed_files: frozenset[str]
     duration_seconds: float
     exit_code: int | None
     out_of_memory: bool

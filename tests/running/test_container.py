@@ -115,6 +115,27 @@ def start_caller(sandbox, tmp_path, find_containers, word):  # noqa: F811
         caller.communicate()
 
 
+# --- the tree -----------------------------------------------------------------
+
+
+def test_changed_files_of_the_tree_are_reported(run, places):
+    """Even if they are restored with their times; files that are new are not."""
+    tree, _ = places
+    for name in ("kept", "gone", "rewritten", "sub/moved"):
+        (tree / name).parent.mkdir(exist_ok=True)
+        (tree / name).write_text("old")
+    script = """
+rm gone
+printf new > rewritten; printf old > rewritten; touch -d @0 rewritten
+mv sub/moved away; mv away sub/moved
+touch new
+"""
+
+    assert run(script).changed_files == {"gone", "rewritten", "sub/moved"}
+    assert (tree / "gone").exists()
+    assert run("cat kept; touch sub/new").changed_files == set()
+
+
 # --- what the command is ------------------------------------------------------
 
 
