@@ -1,6 +1,10 @@
 """Finds the hazards of a merged tree."""
 
 from cooperbench_eval.hazards.parsing import parse_errors
+from cooperbench_eval.hazards.project import Project
+from cooperbench_eval.hazards.removed import names_removed
+from cooperbench_eval.hazards.signatures import signatures_changed
+from cooperbench_eval.hazards.twice import declared_twice
 from cooperbench_eval.hazards.versions import Merged
 from cooperbench_eval.models import Hazard
 from cooperbench_eval.snapshot import Changes, Snapshot
@@ -39,7 +43,10 @@ def find_hazards(
         RepositoryError: The base lists a file, but its contents are absent.
     """
     tree = Merged.of(base, (ours, theirs), merged, (ours_feature, theirs_feature))
-    found = {hazard for find in (parse_errors,) for hazard in find(tree)}
+    found = set(parse_errors(tree))
+    project = Project.of(tree)
+    for find in (declared_twice, names_removed, signatures_changed):
+        found.update(find(project))
     return tuple(sorted(found, key=_order)[:_MOST])
 
 

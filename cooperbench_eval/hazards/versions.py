@@ -1,7 +1,9 @@
 """The versions of each file that a merge touches."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator
+from enum import IntEnum
 from functools import cached_property
 
 from attrs import define, field, frozen
@@ -10,12 +12,22 @@ from cooperbench_eval.merging.linediff import diff_lines, split_lines
 from cooperbench_eval.models import Entry
 from cooperbench_eval.snapshot import Changes, Snapshot
 
-__all__ = ["FileVersions", "Merged", "Side"]
+__all__ = ["FileVersions", "Merged", "Side", "Version"]
 
 LARGEST_BYTES = 1_000_000
 """Larger files are not read: they are generated, and would take seconds."""
 _MOST_FILES = 2_000
 _LEAST_ALIKE = 0.5
+_WORD = re.compile(r"\w+")
+
+
+class Version(IntEnum):
+    """A version of a tree."""
+
+    BASE = 0
+    OURS = 1
+    THEIRS = 2
+    MERGED = 3
 
 
 @frozen
@@ -23,11 +35,11 @@ class Side:
     """One side of a merge.
 
     Attributes:
-        index: 0 for ours, 1 for theirs.
+        version: Ours or theirs.
         feature: The number of its feature.
     """
 
-    index: int
+    version: Version
     feature: int
 
     def __str__(self) -> str:
@@ -36,35 +48,42 @@ class Side:
 
 @define(slots=False, eq=False)
 class FileVersions:
-    """The versions of one file; a version is `None` if the file is not in that tree.
+    """The versions of one file.
 
     Attributes:
         path: The path in the merged tree, or in the base if the merge removes the file.
-        base: The contents in the base.
-        sides: The contents in ours and in theirs.
-        merged: The contents in the merged tree.
+        contents: Base, ours, theirs and merged; `None` if the file is not in that tree.
     """
 
     path: str
-    base: bytes | None
-    sides: tuple[bytes | None, bytes | None]
-    merged: bytes | None
+    contents: tuple[bytes | None, bytes | None, bytes | None, bytes | None]
+
+    @property
+    def merged(self) -> bytes | None:
+        """The contents in the merged tree."""
+        return self.contents[Version.MERGED]
 
     @property
     def before(self) -> tuple[bytes, ...]:
         """The versions before the merge, without missing ones."""
-        return tuple(each for each in (self.base, *self.sides) if each is not None)
+        return tuple(each for each in self.contents[: Version.MERGED] if each is not None)
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """The words of the merged file that are in lines that the base lacks."""
+        base = set((self.contents[Version.BASE] or b"").split(b"\n"))
+        new = b"\n".join(line for line in (self.merged or b"").split(b"\n") if line not in base)
+        return frozenset(_WORD.findall(new.decode("utf-8", "replace")))
 
     def added_by(self, side: Side) -> frozenset[int]:
         """Return the lines of the merged file that only this side adds or changes."""
-        return self._added[side.index]
+        return self._added[side.version - 1]
 
     @cached_property
     def _added(self) -> tuple[frozenset[int], frozenset[int]]:
-        since_base = self._new_since(self.base)
-        ours, theirs = (
-            since_base if each == self.base else self._new_since(each) for each in self.sides
-        )
+        base, *sides = self.contents[: Version.MERGED]
+        since_base = self._new_since(base)
+        ours, theirs = (since_base if each == base else self._new_since(each) for each in sides)
         return since_base & theirs - ours, since_base & ours - theirs
 
     def _new_since(self, old: bytes | None) -> frozenset[int]:
@@ -103,7 +122,11 @@ class Merged:
     ) -> "Merged":
         """Collect the versions of each file that the merge changes."""
         files = dict(_files(base, changes, merged))
-        return cls(base.overlay(merged), Side(0, features[0]), Side(1, features[1]), files)
+        ours, theirs = (
+            Side(version, feature)
+            for version, feature in zip((Version.OURS, Version.THEIRS), features, strict=True)
+        )
+        return cls(base.overlay(merged), ours, theirs, files)
 
     @property
     def numbers(self) -> tuple[int, int]:
@@ -128,9 +151,8 @@ def _files(
         old = path
         if now is not None and found[path] is None:
             old = _renamed_from(now, path, gone)
-        sides = [_side(each, base, path, old) for each in changes]
-        if now != found[path] or any(each != now for each in sides):
-            yield path, FileVersions(path, found[old], (sides[0], sides[1]), now)
+        ours, theirs = (_side(each, base, path, old) for each in changes)
+        yield path, FileVersions(path, (found[old], ours, theirs, now))
 
 
 def _side(changes: Changes, base: Snapshot, path: str, old: str) -> bytes | None:

@@ -10,9 +10,7 @@ The checks look at the other pieces first, and at the whole file only if those r
 suspicion.
 """
 
-import builtins
 import codecs
-import io
 import re
 from collections import Counter
 from collections.abc import Hashable, Sequence
@@ -20,7 +18,14 @@ from functools import lru_cache
 from typing import TypeVar
 
 from cooperbench_eval.structure.languages import count_definitions, find_syntax_fault
-from cooperbench_eval.structure.pythonfacts import Attributes, Facts, UnreadableError, cut, slips
+from cooperbench_eval.structure.pythonfacts import (
+    BUILTIN_ATTRIBUTES,
+    Attributes,
+    Facts,
+    UnreadableError,
+    cut,
+    slips,
+)
 from cooperbench_eval.structure.tokenmerge import count_tokens
 
 __all__ = ["find_fault", "find_parse_fault"]
@@ -205,16 +210,7 @@ def _unbound(facts: Sequence[Facts]) -> str:
 def _gone(facts: Sequence[Facts]) -> set[str]:
     """Return the names that a version defines and merged does not."""
     *before, now = facts
-    return set().union(*(each.defined for each in before)) - now.known - _OF_BUILTINS
-
-
-_OF_BUILTINS = frozenset(
-    name
-    for kind in (*vars(builtins).values(), *vars(io).values())
-    if isinstance(kind, type)
-    for name in dir(kind)
-)
-"""Names of attributes that built-in types also have."""
+    return set().union(*(each.defined for each in before)) - now.known - BUILTIN_ATTRIBUTES
 
 
 def _undefined(files: Sequence[Sequence[str]], facts: Sequence[Facts]) -> str:

@@ -11,6 +11,7 @@ earlier uses of the name invalid; and cuts inside a string, where the chunks do 
 
 import ast
 import builtins
+import io
 import re
 import symtable
 import warnings
@@ -20,7 +21,16 @@ from functools import lru_cache
 
 from attrs import frozen
 
-__all__ = ["Attributes", "Facts", "UnreadableError", "cut"]
+__all__ = [
+    "BUILTIN_ATTRIBUTES",
+    "Attributes",
+    "Facts",
+    "UnreadableError",
+    "cut",
+    "lines_before",
+    "parse_chunk",
+    "slips",
+]
 
 _FILES_KEPT, _CHUNKS_KEPT = 64, 8192
 
@@ -34,6 +44,14 @@ _ALWAYS_BOUND = frozenset(dir(builtins)) | {
     "__module__",
     "__qualname__",
 }
+
+BUILTIN_ATTRIBUTES = frozenset(
+    name
+    for kind in (*vars(builtins).values(), *vars(io).values())
+    if isinstance(kind, type)
+    for name in dir(kind)
+)
+"""Names of attributes that built-in types also have."""
 
 _CUT = re.compile(r"\n[ \t\r]*\n(?=(?:#[^\n]*\n)*(?:@|def |class |async def ))")
 
@@ -67,6 +85,27 @@ def cut(source: bytes) -> tuple[str, ...]:
         raise UnreadableError(str(exc)) from exc
     chunks = _chunks(text, _pieces(text))
     return _chunks(text, [text]) if any(map(_has_global, chunks)) else chunks
+
+
+def lines_before(source: bytes) -> tuple[int, ...]:
+    """Return how many lines to add to the line numbers in each chunk of a file.
+
+    Raises:
+        UnreadableError: The file does not parse.
+    """
+    chunks, lines = cut(source), source.count(b"\n")
+    # A later chunk starts with a line that repeats the file's imports from `__future__`.
+    repeated = 1 if len(chunks) > 1 and _future(chunks[0]) else 0
+    before: list[int] = []
+    at = 0
+    for i, chunk in enumerate(chunks):
+        if i and chunk.count("\n") == lines:
+            before.append(0)  # empty lines replace the text before the rest of the file
+            break
+        extra = repeated if i else 0
+        before.append(at - extra)
+        at += chunk.count("\n") - extra
+    return tuple(before)
 
 
 def _pieces(text: str) -> list[str]:
@@ -113,7 +152,7 @@ def _future(text: str) -> str:
         return ""
     features = [
         alias.name
-        for node in _parsed(text).body
+        for node in parse_chunk(text).body
         if isinstance(node, ast.ImportFrom) and node.module == "__future__"
         for alias in node.names
     ]
@@ -122,7 +161,7 @@ def _future(text: str) -> str:
 
 @lru_cache(maxsize=_CHUNKS_KEPT)
 def _has_global(text: str) -> bool:
-    return bool(_GLOBAL.search(text)) and _declares_global(_parsed(text))
+    return bool(_GLOBAL.search(text)) and _declares_global(parse_chunk(text))
 
 
 _GLOBAL = re.compile(r"(?m)(?:^|[:;])[ \t\f]*global\b")
@@ -244,7 +283,7 @@ class Attributes:
 @lru_cache(maxsize=_CHUNKS_KEPT)
 def _attributes(chunk: str) -> Attributes:
     attributes = Attributes(set(), set())
-    for node in ast.walk(_parsed(chunk)):
+    for node in ast.walk(parse_chunk(chunk)):
         if isinstance(node, ast.Attribute):
             is_read = isinstance(node.ctx, ast.Load)
             (attributes.used if is_read else attributes.stored).add(node.attr)
@@ -261,7 +300,7 @@ def slips(chunk: str) -> Counter[str]:
     """
     found: Counter[str] = Counter()
     chained: set[ast.AST] = set()
-    for node in ast.walk(_parsed(chunk)):
+    for node in ast.walk(parse_chunk(chunk)):
         for name in ("body", "orelse", "finalbody"):
             body = getattr(node, name, None)
             if isinstance(body, list) and any(isinstance(each, _LEAVING) for each in body[:-1]):
@@ -292,7 +331,8 @@ def _tests(head: ast.If, chained: set[ast.AST]) -> Iterator[str]:
         link = link.orelse[0]
 
 
-def _parsed(text: str) -> ast.Module:
+def parse_chunk(text: str) -> ast.Module:
+    """Parse a chunk; its warnings concern only its author."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return ast.parse(text)
