@@ -1,7 +1,8 @@
 """Judges a run by its exit status and by what its framework wrote."""
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable
 from pathlib import PurePosixPath
 
 import attrs
@@ -14,6 +15,7 @@ from cooperbench_eval.running.readers.protocol import (
     Reader,
     UnreadableResultError,
 )
+from cooperbench_eval.running.readers.results import is_unnamed
 
 __all__ = ["NOT_FOUND", "SOURCES", "judge", "require_tests"]
 
@@ -23,6 +25,7 @@ SOURCES = frozenset(
     {".py", ".go", ".rs", ".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts"}
 )
 """Suffixes of files that may hold tests."""
+_WORD = re.compile(r"\w+")
 # A test may end with this status if its file contains the pattern.
 _EXCUSES = {
     TestCaseStatus.SKIPPED: re.compile(rb"skip", re.IGNORECASE),
@@ -54,6 +57,8 @@ def require_tests(
     """Return *result* with the required tests that did not run.
 
     A result that passed becomes inconclusive if there are any; one that failed stays so.
+    If the suite names no required tests, they are those in *new* that its command surely
+    runs. At least one of all those in *new* must run in any case.
 
     Args:
         result: The result of a run that passed or failed.
@@ -62,10 +67,19 @@ def require_tests(
             tested tree comes first.
         required: The tests that the suite requires; `None` for those in *new*.
     """
-    missing = _missing(result.cases, reader, new, required)
+    cases = result.cases
+    new = tuple(attrs.evolve(each, cases=cases) for each in new)
+    names = _names(reader.required, new) if required is None else required
+    ran = _ran(cases, names, reader, new[0])
+    missing = tuple(name for name in dict.fromkeys(names) if name not in ran)
+    problem = "required tests that did not run"
+    if not missing and required is None and reader.added and not any(map(is_unnamed, cases)):
+        names = _names(reader.added, new)
+        if not _ran(cases, names, reader, new[0]):
+            missing, problem = names, "none ran of the tests that the tests patch brings"
     if not missing or result.status is not TestStatus.PASSED:
         return attrs.evolve(result, missing_tests=missing)
-    reason = f"required tests that did not run: {len(missing)}, such as {missing[0]}"
+    reason = f"{problem}: {len(missing)}, such as {missing[0]}"
     return attrs.evolve(
         result, status=TestStatus.INCONCLUSIVE, reason=reason, missing_tests=missing
     )
@@ -88,22 +102,31 @@ def _verdict(cases: tuple[TestCase, ...], exit_code: int, reader: Reader) -> tup
     return TestStatus.PASSED, ""
 
 
-def _missing(
-    cases: tuple[TestCase, ...],
-    reader: Reader,
-    new: tuple[NewTests, ...],
-    required: tuple[str, ...] | None,
+def _names(
+    find: Callable[[NewTests], tuple[str, ...]], new: tuple[NewTests, ...]
 ) -> tuple[str, ...]:
-    if required is None:
-        found = (reader.required(attrs.evolve(each, cases=cases)) for each in new)
-        names = dict.fromkeys(name for some in found for name in some)
-    else:
-        names = dict.fromkeys(required)
-    return tuple(
-        name
-        for name in names
-        if not any(_is_of(case, name, reader) and _counts(case, name, new[0]) for case in cases)
-    )
+    return tuple(dict.fromkeys(name for each in new for name in find(each)))
+
+
+def _ran(
+    cases: tuple[TestCase, ...], names: Iterable[str], reader: Reader, new: NewTests
+) -> set[str]:
+    """Return the names of the tests that ran.
+
+    There may be very many cases, so a case is only compared with the names whose last word
+    it contains.
+    """
+    found: set[str] = set()
+    by_word: dict[str, set[str]] = defaultdict(set)
+    for name in names:
+        by_word[(_WORD.findall(name) or [""])[-1]].add(name)
+        by_word[name.partition("::")[0]].add(name)  # a file that skips all its tests
+    for case in cases:
+        words = {"", case.id, *_WORD.findall(case.id)}
+        for name in set().union(*(by_word[word] for word in words & by_word.keys())) - found:
+            if _is_of(case, name, reader) and _counts(case, name, new):
+                found.add(name)
+    return found
 
 
 def _is_of(case: TestCase, name: str, reader: Reader) -> bool:

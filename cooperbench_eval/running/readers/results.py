@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = [
     "as_record",
     "clean",
+    "is_unnamed",
     "parse_json",
     "read_sessions",
     "tree_path",
@@ -34,6 +35,7 @@ _SESSION_LIMIT = 100
 _SIZE_LIMIT = 64 << 20
 _LONGEST = 1e12
 _CUT = re.compile(rb"(?m)^\[\.\.\. \d+ bytes cut \.\.\.\]$")
+_UNNAMED = re.compile(rf" (?:{'|'.join(TestCaseStatus)}) #\d+$")
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _Record = TypeVar("_Record")
 
@@ -67,6 +69,11 @@ def unnamed(label: str, counts: Mapping[TestCaseStatus, int]) -> tuple[TestCase,
         for status, count in counts.items()
         for number in range(1, count + 1)
     )
+
+
+def is_unnamed(case: TestCase) -> bool:
+    """Whether `unnamed` made a case, so that no test can be recognised by its id."""
+    return _UNNAMED.search(case.id) is not None
 
 
 def parse_json(data: bytes) -> Any:
