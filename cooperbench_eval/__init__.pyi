@@ -62,6 +62,7 @@ from .errors import WorkerError as WorkerError
 from .evaluator import Evaluator as Evaluator
 from .evaluator import Feature as Feature
 from .evaluator import FeaturePair as FeaturePair
+from .explaining.explain import explain as explain
 from .llm.cassette import Replay as Replay
 from .llm.chat import ChatClient as ChatClient
 from .llm.chat import ChatError as ChatError
@@ -123,6 +124,12 @@ from .reporting import PairStatus as PairStatus
 from .reporting import PatchReport as PatchReport
 from .reporting import Verdict as Verdict
 from .reporting import write_report as write_report
+from .reporting.explanation import ExplainedHunk as ExplainedHunk
+from .reporting.explanation import Explanation as Explanation
+from .reporting.explanation import ExplanationStatus as ExplanationStatus
+from .reporting.explanation import Finding as Finding
+from .reporting.explanation import HunkRole as HunkRole
+from .reporting.explanation import SuiteKind as SuiteKind
 from .reporting.resolutions import ConflictResolution as ConflictResolution
 from .reporting.schema import report_schema as report_schema
 from .running import ControlFiles as ControlFiles

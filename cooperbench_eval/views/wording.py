@@ -19,6 +19,14 @@ from cooperbench_eval.reporting import (
     MergeReport,
     PatchReport,
 )
+from cooperbench_eval.reporting.explanation import (
+    ExplainedHunk,
+    Explanation,
+    ExplanationStatus,
+    Finding,
+    HunkRole,
+    SuiteKind,
+)
 
 ANSWERS = {
     "correct": "correct",
@@ -136,6 +144,49 @@ def usage_text(usage: ModelUsage, model: str) -> str:
         f"asked {model or 'a model'} {counted(usage.requests, 'time')}: "
         f"{usage.prompt_tokens:,} tokens read, {usage.completion_tokens:,} written, {cost}"
     )
+
+
+# --- why a merge lost tests ---------------------------------------------------
+
+_EXPLANATION = {
+    ExplanationStatus.EXPLAINED: "found why the merge lost tests",
+    ExplanationStatus.UNEXPLAINED: "did not find why the merge lost tests",
+    ExplanationStatus.NOT_REPRODUCED: "the lost tests pass when they are run again",
+    ExplanationStatus.NOTHING_LOST: "the merge lost no tests",
+    ExplanationStatus.NOT_MERGED: "there is no complete merge",
+    ExplanationStatus.NOT_RUN: "the tests have no result",
+    ExplanationStatus.OTHER_TREE: "the pair is not the one that the report is about",
+}
+_SUITE = {
+    SuiteKind.FEATURE1: "the first feature",
+    SuiteKind.FEATURE2: "the second feature",
+    SuiteKind.JOINT: "both features together",
+    SuiteKind.REGRESSION: "the repository",
+}
+_ROLE = {
+    HunkRole.BREAKS: ("breaks them", "may break them"),
+    HunkRole.NEEDED: ("is needed by them", "may be needed by them"),
+}
+
+
+def explanation_text(strategy: str, explanation: Explanation) -> str:
+    """Return whether it was found why a merge lost tests; *strategy* is its name, cut to fit."""
+    return f"{strategy}: {_EXPLANATION[explanation.status]}"
+
+
+def finding_text(finding: Finding) -> str:
+    """Return how many tests of a suite were lost, and what is known about the reason."""
+    tests = f"{counted(len(finding.tests), 'lost test')} of {_SUITE[finding.suite]}"
+    if finding.status is not ExplanationStatus.EXPLAINED:
+        return f"{tests}, {spoken(finding.status)}"
+    those = "" if finding.is_minimal else "some of "
+    return f"{tests}, explained by {those}the hunks below"
+
+
+def hunk_text(hunk: ExplainedHunk, path: str, *, is_sure: bool) -> str:
+    """Return where a hunk is and how it takes part; *path* is its file, cut to fit."""
+    sure, unsure = _ROLE[hunk.role]
+    return f"{path}:{hunk.line} {sure if is_sure else unsure}"
 
 
 # --- a test run --------------------------------------------------------------

@@ -596,6 +596,59 @@ class Execution:
     reason: str
     timed_out: bool
 
+class ExplainedHunk:
+    def __init__(self, *, feature: int, path: str, line: int, text: str, role: HunkRole) -> None: ...
+    feature: int
+    line: int
+    path: str
+    role: HunkRole
+    text: str
+
+class Explanation(ABC):
+    def __init__(
+        self,
+        *,
+        strategy: str,
+        features: tuple[int, int],
+        findings: tuple[Finding, ...] = (),
+        failure: ExplanationStatus | None = None,
+        problem: str = '',
+        runs_used: int = 0,
+        budget: int,
+    ) -> None: ...
+    def __rich__(self) -> Renderable: ...
+    def __str__(self) -> str: ...
+    def _repr_html_(self) -> str: ...
+    budget: int
+    failure: ExplanationStatus | None
+    @property
+    def feature1_hunks(self) -> tuple[ExplainedHunk, ...]: ...
+    @property
+    def feature2_hunks(self) -> tuple[ExplainedHunk, ...]: ...
+    features: tuple[int, int]
+    findings: tuple[Finding, ...]
+    @property
+    def is_minimal(self) -> bool: ...
+    problem: str
+    @property
+    def reason(self) -> str: ...
+    runs_used: int
+    @property
+    def status(self) -> ExplanationStatus: ...
+    strategy: str
+    @property
+    def tests(self) -> tuple[str, ...]: ...
+    def to_dict(self) -> dict[str, Any]: ...
+
+class ExplanationStatus(StrEnum):
+    EXPLAINED = 'explained'
+    NOTHING_LOST = 'nothing_lost'
+    NOT_MERGED = 'not_merged'
+    NOT_REPRODUCED = 'not_reproduced'
+    NOT_RUN = 'not_run'
+    OTHER_TREE = 'other_tree'
+    UNEXPLAINED = 'unexplained'
+
 class Failure:
     def __init__(self, *, kind: FailureKind, problem: str, error: str = '', tries: int = 1) -> None: ...
     error: str
@@ -744,6 +797,24 @@ class FilePatch:
     @property
     def paths(self) -> tuple[str, ...]: ...
 
+class Finding:
+    def __init__(
+        self,
+        *,
+        suite: SuiteKind,
+        tests: tuple[str, ...],
+        status: ExplanationStatus,
+        hunks: tuple[ExplainedHunk, ...] = (),
+        is_minimal: bool = False,
+        reason: str = '',
+    ) -> None: ...
+    hunks: tuple[ExplainedHunk, ...]
+    is_minimal: bool
+    reason: str
+    status: ExplanationStatus
+    suite: SuiteKind
+    tests: tuple[str, ...]
+
 class GoldSummary:
     def __init__(self, *, ceiling: Rate, reached: Rate, beyond: Rate, unmatched: int = 0) -> None: ...
     beyond: Rate
@@ -824,6 +895,10 @@ class HunkPlacement:
     reason: str
     rung: Rung | None
     uncounted_lines: int
+
+class HunkRole(StrEnum):
+    BREAKS = 'breaks'
+    NEEDED = 'needed'
 
 class LLMStrategy:
     def __init__(
@@ -1604,6 +1679,12 @@ class StrategySummary(ABC):
     unpriced_requests: int
     verdicts: Verdicts
 
+class SuiteKind(StrEnum):
+    FEATURE1 = 'feature1'
+    FEATURE2 = 'feature2'
+    JOINT = 'joint'
+    REGRESSION = 'regression'
+
 class Summary(ABC):
     def __init__(
         self,
@@ -2022,6 +2103,16 @@ def evaluate_run(
     in_image: bool = False,
     **options: Unpack[BatchOptions],
 ) -> Iterator[MergeReport]: ...
+
+def explain(
+    report: MergeReport,
+    pair: FeaturePair,
+    *,
+    strategy: str | MergeStrategy = 'naive',
+    runner: TestRunner,
+    budget: int = 60,
+    evaluator: Evaluator | None = None,
+) -> Explanation: ...
 
 def facts_of(report: MergeReport) -> PairFacts: ...
 

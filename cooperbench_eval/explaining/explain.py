@@ -1,0 +1,155 @@
+"""`explain` finds the hunks that are responsible for the tests that a merge lost."""
+
+import operator
+from collections.abc import Iterator, Sequence
+
+from attrs import evolve
+
+from cooperbench_eval.evaluator import Evaluator, FeaturePair
+from cooperbench_eval.explaining.experiments import Experiments, LostTests, Merger
+from cooperbench_eval.explaining.finding import CauseSearch, find_causes
+from cooperbench_eval.explaining.splitting import SplitSide, split_side
+from cooperbench_eval.models import MergeStatus, PairId
+from cooperbench_eval.patching.apply import apply_patch
+from cooperbench_eval.patching.patch import Patch
+from cooperbench_eval.patching.records import FileChange
+from cooperbench_eval.reporting import Attempt, MergeReport
+from cooperbench_eval.reporting.explanation import Explanation, ExplanationStatus, SuiteKind
+from cooperbench_eval.reporting.rows import was_run
+from cooperbench_eval.running import TestRunner
+from cooperbench_eval.snapshot import Changes
+from cooperbench_eval.strategies.protocol import MergeStrategy
+from cooperbench_eval.strategies.registry import as_strategy
+
+__all__ = ["explain"]
+
+_MERGED = frozenset({MergeStatus.CLEAN, MergeStatus.RESOLVED})
+
+
+def explain(
+    report: MergeReport,
+    pair: FeaturePair,
+    *,
+    strategy: str | MergeStrategy = "naive",
+    runner: TestRunner,
+    budget: int = 60,
+    evaluator: Evaluator | None = None,
+) -> Explanation:
+    """Find the hunks that are responsible for the tests that a merge lost.
+
+    Hunks are left out of the features, the rest is merged again, and the lost tests are
+    run. For tests of one feature, this gives a set of hunks of the other feature without
+    which the tests pass again, and the hunks of their own feature that they need. Both sets
+    are as small as the budget allows. Only suites that lost tests are run.
+
+    Args:
+        report: The report of the pair.
+        pair: The pair.
+        strategy: The strategy whose merge lost the tests. One that asks a model is asked
+            again for every merge.
+        runner: Runs the tests.
+        budget: How many times a suite may be run.
+        evaluator: The evaluator that made the report, if its `test_filter` or `apply_policy`
+            is not the default.
+
+    Raises:
+        KeyError: The report has no row for the strategy.
+        StrategyError: The strategy cannot be loaded.
+        ValueError: *budget* is less than 1.
+        RepositoryError: The base cannot be read.
+        TestRunError: A test command cannot be started.
+    """
+    budget = operator.index(budget)
+    if budget < 1:
+        raise ValueError(f"the budget is {budget} runs; it must be at least 1")
+    name = strategy if isinstance(strategy, str) else strategy.name
+    attempt = report.attempt(name)
+    result = Explanation(
+        strategy=name, features=(report.feature1.number, report.feature2.number), budget=budget
+    )
+    if problem := _problem(report, attempt):
+        return evolve(result, failure=problem[0], problem=problem[1])
+    lost = tuple(_lost_tests(report, pair, name))
+    if not lost:
+        return evolve(result, failure=ExplanationStatus.NOTHING_LOST)
+    merger = Merger(pair=pair, strategy=as_strategy(strategy))
+    sides = _sides(pair, evaluator or Evaluator())
+    whole = [side.with_only(side.hunks) or Changes() for side in sides]
+    merged = merger.merge(*whole)
+    difference = _difference(report, pair, attempt, merged)
+    if difference or merged is None:
+        return evolve(result, failure=ExplanationStatus.OTHER_TREE, problem=difference)
+    experiments = Experiments(merger, runner, budget, sides)
+    _know(experiments, report, pair, whole)
+    searches = (CauseSearch(each, experiments, sides, result.features) for each in lost)
+    findings = find_causes(searches, merged)
+    return evolve(result, findings=findings, runs_used=experiments.runs_used)
+
+
+def _problem(report: MergeReport, attempt: Attempt) -> tuple[ExplanationStatus, str] | None:
+    """Return why nothing can be searched for, if the report shows that."""
+    if report.failure is not None:
+        return ExplanationStatus.NOT_MERGED, f"the pair was not evaluated: {report.failure.problem}"
+    if attempt.status not in _MERGED:
+        status = attempt.status.value.replace("_", " ")
+        return ExplanationStatus.NOT_MERGED, f"there is no complete merge; its status is {status}"
+    if not any(map(was_run, (attempt.feature1_tests, attempt.feature2_tests))):
+        return ExplanationStatus.NOT_RUN, "the merged tree was not tested"
+    return None
+
+
+def _lost_tests(report: MergeReport, pair: FeaturePair, strategy: str) -> Iterator[LostTests]:
+    blame = report.blame(strategy)
+    groups = (
+        (SuiteKind.FEATURE1, pair.feature1.tests, blame.lost_tests1),
+        (SuiteKind.FEATURE2, pair.feature2.tests, blame.lost_tests2),
+    )
+    for kind, suite, ids in groups:
+        if ids and suite is not None:
+            yield LostTests(kind=kind, suite=suite, ids=frozenset(ids))
+
+
+def _sides(pair: FeaturePair, evaluator: Evaluator) -> tuple[SplitSide, SplitSide]:
+    suites = [each.tests for each in (pair.feature1, pair.feature2)]
+    tests = [suite.patch for suite in suites if suite]
+
+    def side(given: Patch) -> SplitSide:
+        patch, _ = evaluator.test_filter.split(given, tests)
+        changes = apply_patch(pair.base, patch, evaluator.apply_policy).changes
+        renames = {
+            file.new_path: file.old_path
+            for file in patch.files
+            if file.change is FileChange.RENAME and file.new_path and file.old_path
+        }
+        return split_side(pair.base, changes, renames)
+
+    return side(pair.feature1.patch), side(pair.feature2.patch)
+
+
+def _difference(
+    report: MergeReport, pair: FeaturePair, attempt: Attempt, merged: Changes | None
+) -> str:
+    """Return how the pair differs from the one that the report is about; empty if it does not."""
+    if PairId.of(report) != PairId.of(pair):
+        return f"the report is about {PairId.of(report)}, the pair is {PairId.of(pair)}"
+    if merged is None:
+        return f"{attempt.strategy} does not complete the merge of this pair"
+    tree_id = merged.tree_id(pair.base)
+    if tree_id != attempt.tree_id:
+        return f"the pair gives the merged tree {tree_id}; the report has {attempt.tree_id}"
+    return ""
+
+
+def _know(
+    experiments: Experiments, report: MergeReport, pair: FeaturePair, sides: Sequence[Changes]
+) -> None:
+    """Add the runs that the report has of the base and of each side."""
+    rows = (
+        (pair.feature1.tests, sides, report.feature1, report.feature2),
+        (pair.feature2.tests, sides[::-1], report.feature2, report.feature1),
+    )
+    for suite, (own, other), row, other_row in rows:
+        if suite is not None:
+            experiments.know(suite, Changes(), row.base_tests)
+            experiments.know(suite, other, other_row.other_tests)
+            experiments.know(suite, own, row.tests)
