@@ -60,8 +60,6 @@ from .errors import UnknownSandboxError as UnknownSandboxError
 from .errors import UnknownStrategyError as UnknownStrategyError
 from .errors import WorkerError as WorkerError
 from .evaluator import Evaluator as Evaluator
-from .evaluator import Feature as Feature
-from .evaluator import FeaturePair as FeaturePair
 from .explaining.explain import explain as explain
 from .llm.cassette import Replay as Replay
 from .llm.chat import ChatClient as ChatClient
@@ -83,6 +81,8 @@ from .models import FileMode as FileMode
 from .models import Hazard as Hazard
 from .models import HazardKind as HazardKind
 from .models import HunkPlacement as HunkPlacement
+from .models import Judgement as Judgement
+from .models import JudgeRule as JudgeRule
 from .models import LedgerRow as LedgerRow
 from .models import MergeStatus as MergeStatus
 from .models import ModelUsage as ModelUsage
@@ -97,6 +97,8 @@ from .models import TestCaseStatus as TestCaseStatus
 from .models import TestResult as TestResult
 from .models import TestStatus as TestStatus
 from .page import write_page as write_page
+from .pairs import Feature as Feature
+from .pairs import FeaturePair as FeaturePair
 from .patching.apply import ApplyResult as ApplyResult
 from .patching.apply import apply_patch as apply_patch
 from .patching.patch import Patch as Patch

@@ -10,7 +10,8 @@ from attrs import evolve, frozen
 
 from cooperbench_eval.dataset import Dataset, Task
 from cooperbench_eval.errors import DatasetError
-from cooperbench_eval.evaluator import Evaluator, Feature, FeaturePair
+from cooperbench_eval.evaluator import Evaluator
+from cooperbench_eval.pairs import Feature, FeaturePair
 from cooperbench_eval.patching.patch import Patch
 from cooperbench_eval.reporting import MergeReport
 from cooperbench_eval.runlogs import PatchLocation, Setting, find_patches

@@ -6,25 +6,26 @@ Feature 1 is merged into feature 2, as in the benchmark. In the terms of the mer
 
 import datetime as dt
 import functools
-import operator
 import platform
 import time
 from collections.abc import Iterable, Mapping
 
 from attrs import evolve, field, frozen, validators
 
-from cooperbench_eval.errors import PatchError, StrategyFailedError
+from cooperbench_eval.errors import StrategyFailedError
+from cooperbench_eval.hazards import find_hazards
 from cooperbench_eval.memo import Memo
 from cooperbench_eval.merging.linediff import DiffCache
 from cooperbench_eval.merging.result import Labels, ThreeWayMerge
 from cooperbench_eval.merging.tree import merge_changes
-from cooperbench_eval.models import MergeStatus, PairId, PatchStatus, TestResult
+from cooperbench_eval.models import JudgeRule, MergeStatus, PairId, PatchStatus
+from cooperbench_eval.pairs import Feature, FeaturePair
 from cooperbench_eval.patching.apply import ApplyResult, apply_patch
 from cooperbench_eval.patching.patch import Patch
 from cooperbench_eval.patching.paths import PathKind, TestFileFilter, classify_path
 from cooperbench_eval.patching.policy import ApplyPolicy
 from cooperbench_eval.reporting import Attempt, Failure, FeatureReport, MergeReport, PatchReport
-from cooperbench_eval.running import TestRunner, TestSuite, files_that_name_a_framework
+from cooperbench_eval.running import TestRunner, files_that_name_a_framework
 from cooperbench_eval.scoring import ConflictScorer
 from cooperbench_eval.snapshot import Changes, Snapshot
 from cooperbench_eval.strategies.protocol import (
@@ -35,66 +36,9 @@ from cooperbench_eval.strategies.protocol import (
 )
 from cooperbench_eval.strategies.registry import as_strategy
 from cooperbench_eval.strategies.run import run_strategy
+from cooperbench_eval.suiteruns import JudgedRun, SuiteRuns
 
-__all__ = ["Evaluator", "Feature", "FeaturePair", "report_failure"]
-
-
-_TEXT = validators.optional(validators.instance_of(str))
-
-
-def _as_patch(data: bytes | str | Patch) -> Patch:
-    try:
-        return Patch.parse(data)
-    except PatchError as exc:
-        return Patch.unreadable(exc)
-
-
-@frozen(kw_only=True)
-class Feature:
-    """One feature of a pair: its agent's patch and its tests.
-
-    Attributes:
-        number: The feature's number in its task.
-        patch: The agent's patch; bytes and `str` are parsed. Input that cannot be
-            parsed becomes a patch that fails to apply.
-        tests: The benchmark's suite for it; `None` if it has none.
-        description: The issue text from which its agent worked.
-    """
-
-    number: int = field(converter=operator.index)
-    patch: Patch = field(converter=_as_patch, repr=False)
-    tests: TestSuite | None = field(default=None, repr=False)
-    description: str = field(default="", repr=False)
-
-
-@frozen(kw_only=True)
-class FeaturePair:
-    """Two features on one base.
-
-    Attributes:
-        repo_name: The repository's name in the benchmark.
-        task_id: The task's number.
-        base: The tree from which both patches start.
-        feature1: The feature that is merged into feature 2.
-        feature2: The feature into which feature 1 is merged.
-        model: The model that wrote the patches, if known.
-        setting: The benchmark's setting, if known.
-        k: Which of the model's tries this is, counted from 1.
-    """
-
-    repo_name: str = field(validator=validators.instance_of(str))
-    task_id: int = field(converter=operator.index)
-    base: Snapshot = field(repr=False)
-    feature1: Feature
-    feature2: Feature = field()
-    model: str | None = field(default=None, validator=_TEXT)
-    setting: str | None = field(default=None, validator=_TEXT)
-    k: int = field(default=1, converter=operator.index)
-
-    @feature2.validator
-    def _check_numbers(self, _: object, feature2: Feature) -> None:
-        if feature2.number == self.feature1.number:
-            raise ValueError(f"both features have the number {feature2.number}")
+__all__ = ["Evaluator", "report_failure"]
 
 
 def _as_strategies(given: str | Iterable[str | MergeStrategy]) -> tuple[MergeStrategy, ...]:
@@ -137,6 +81,9 @@ class Evaluator:
             passes there says nothing about the feature.
         test_other: Whether to also run each feature's tests on the base with only the
             other feature's patch: a test that passes there does not need the merge.
+        judge: Which cases must pass. With `"delta"`, these are the cases that the suite's
+            patch adds or changes, and those that pass on the base. With `"absolute"`, and
+            for suites without a run on the base, these are all cases.
     """
 
     strategies: tuple[MergeStrategy, ...] = field(
@@ -150,6 +97,7 @@ class Evaluator:
     )
     test_base: bool = True
     test_other: bool = False
+    judge: JudgeRule = field(default=JudgeRule.DELTA, converter=JudgeRule)
     _shared: _Shared = field(factory=_Shared, init=False, eq=False, repr=False)
 
     @strategies.validator
@@ -225,6 +173,9 @@ class _Evaluation:
         self._evaluator = evaluator
         self._shared = shared
         self._pair = pair
+        self._runs = SuiteRuns(
+            pair, evaluator.runner, evaluator.judge, test_base=evaluator.test_base
+        )
         # Several strategies often return the same tree.
         self._diff_of = functools.cache(functools.partial(Changes.diff, base=pair.base))
 
@@ -232,8 +183,13 @@ class _Evaluation:
         pair, began = self._pair, dt.datetime.now(dt.UTC)
         result1, feature1 = self._alone(pair.feature1, other=pair.feature2)
         result2, feature2 = self._alone(pair.feature2, other=pair.feature1)
-        merge = None
+        merge, base_joint, base_regression = None, None, None
         if feature1.patch.is_usable and feature2.patch.is_usable:
+            base_joint, base_regression = map(
+                self._runs.on_base_of_pair, (pair.joint, pair.regression)
+            )
+            feature1 = self._compared(feature1, result1)
+            feature2 = self._compared(feature2, result2)
             merge = merge_changes(
                 pair.base,
                 ours=result2.changes,
@@ -260,6 +216,19 @@ class _Evaluation:
             setting=pair.setting,
             k=pair.k,
             versions=_versions(),
+            judge=self._evaluator.judge,
+            base_joint_tests=base_joint,
+            base_regression_tests=base_regression,
+        )
+
+    def _compared(self, feature: FeatureReport, result: ApplyResult) -> FeatureReport:
+        """Add the runs of the pair's own suites on one side."""
+        regression = self._runs.regression(result.changes)
+        return evolve(
+            feature,
+            joint_tests=self._runs.plain(self._pair.joint, result.changes),
+            regression_tests=regression.tests,
+            regression_judgement=regression.judgement,
         )
 
     def _attempts(
@@ -281,7 +250,8 @@ class _Evaluation:
 
     def _alone(self, feature: Feature, *, other: Feature) -> tuple[ApplyResult, FeatureReport]:
         """Apply a feature's patch and test it on its own."""
-        suites = [each.tests for each in (self._pair.feature1, self._pair.feature2)]
+        pair = self._pair
+        suites = [pair.feature1.tests, pair.feature2.tests, pair.joint, pair.regression]
         patch, dropped = self._evaluator.test_filter.split(
             feature.patch, [suite.patch for suite in suites if suite]
         )
@@ -289,13 +259,16 @@ class _Evaluation:
         report = evolve(placed.report, dropped_files=dropped)
         if dropped and not patch.files:
             report = evolve(report, reason="it contains only test files, which were dropped")
-        evaluator, changes, usable = self._evaluator, placed.result.changes, report.is_usable
+        changes, usable = placed.result.changes, report.is_usable
+        tests = self._runs.judged(feature.tests, changes) if usable else JudgedRun()
+        with_other = usable and self._evaluator.test_other
         return placed.result, FeatureReport(
             number=feature.number,
             patch=report,
-            tests=self._test(changes, feature) if usable else None,
-            base_tests=self._test(Changes(), feature) if evaluator.test_base else None,
-            other_tests=self._test(changes, other) if usable and evaluator.test_other else None,
+            tests=tests.tests,
+            judgement=tests.judgement,
+            base_tests=self._runs.on_base(feature),
+            other_tests=self._runs.plain(other.tests, changes) if with_other else None,
         )
 
     def _place(self, patch: Patch) -> _Placed:
@@ -322,25 +295,48 @@ class _Evaluation:
         )
         if outcome.failure:
             return attempt
-        merged = outcome.status in {MergeStatus.CLEAN, MergeStatus.RESOLVED}
-        return evolve(
+        attempt = evolve(
             attempt,
             conflict_details=self._evaluator.scorer.score(outcome.conflicts),
             tree_id=outcome.tree_id(pair.base),
             diff=self._diff_of(outcome.changes),
-            feature1_tests=self._test(outcome.changes, pair.feature1) if merged else None,
-            feature2_tests=self._test(outcome.changes, pair.feature2) if merged else None,
             replacements=merge_input.merge.replacements(
                 pair.base.overlay(outcome.changes), outcome.conflicts
             ),
         )
+        is_merged = outcome.status in {MergeStatus.CLEAN, MergeStatus.RESOLVED}
+        if not is_merged:
+            return attempt
+        hazards = find_hazards(
+            pair.base,
+            merge_input.ours,
+            merge_input.theirs,
+            outcome.changes,
+            ours_feature=pair.feature2.number,
+            theirs_feature=pair.feature1.number,
+        )
+        return self._tested(evolve(attempt, hazards=hazards), outcome.changes)
 
-    def _test(self, changes: Changes, feature: Feature) -> TestResult | None:
-        """Run a feature's tests on a tree; the runner remembers earlier results."""
-        runner, suite = self._evaluator.runner, feature.tests
-        if runner is None or suite is None:
-            return None
-        return runner.run(self._pair.base, changes, suite)
+    def _tested(self, attempt: Attempt, changes: Changes) -> Attempt:
+        """Add the runs of all suites on a merged tree."""
+        pair, runs = self._pair, self._runs
+        tests1, tests2, joint = (
+            runs.judged(suite, changes)
+            for suite in (pair.feature1.tests, pair.feature2.tests, pair.joint)
+        )
+        is_wrong = False in {tests1.outcome, tests2.outcome, joint.outcome}
+        regression = runs.regression(changes, decides=not is_wrong)
+        return evolve(
+            attempt,
+            feature1_tests=tests1.tests,
+            feature1_judgement=tests1.judgement,
+            feature2_tests=tests2.tests,
+            feature2_judgement=tests2.judgement,
+            joint_tests=joint.tests,
+            joint_judgement=joint.judgement,
+            regression_tests=regression.tests,
+            regression_judgement=regression.judgement,
+        )
 
 
 def _placed(base: Snapshot, patch: Patch, policy: ApplyPolicy) -> _Placed:

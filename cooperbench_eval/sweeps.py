@@ -17,8 +17,9 @@ from cooperbench_eval.batch.store import ReportStore
 from cooperbench_eval.benchmark import PairBuilder
 from cooperbench_eval.dataset import Dataset, Task
 from cooperbench_eval.errors import CooperBenchEvalError, DatasetError
-from cooperbench_eval.evaluator import Evaluator, FeaturePair, report_failure
+from cooperbench_eval.evaluator import Evaluator, report_failure
 from cooperbench_eval.models import PairId, PairKey
+from cooperbench_eval.pairs import FeaturePair
 from cooperbench_eval.reporting import MergeReport
 from cooperbench_eval.runlogs import RunPair, Setting, discover_run
 from cooperbench_eval.running import TestRunner, TestSuite

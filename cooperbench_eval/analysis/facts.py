@@ -16,6 +16,7 @@ from cooperbench_eval.analysis.languages import find_language
 from cooperbench_eval.models import (
     CaseCounts,
     Ended,
+    Judgement,
     MergeStatus,
     PairOrigin,
     PatchStatus,
@@ -56,10 +57,22 @@ class RunFacts(CaseCounts, Ended):
     Attributes:
         status: The verdict.
         duration_seconds: Wall time of the command.
+        accepted: Whether the run counts as a pass under the rule `delta`; `None` if every
+            case of it must pass.
+        is_undecided: Whether the run decides nothing under that rule.
     """
 
     status: TestStatus = field(converter=TestStatus)
     duration_seconds: float = 0.0
+    accepted: bool | None = None
+    is_undecided: bool = False
+
+    @property
+    def outcome(self) -> bool | None:
+        """Whether the run counts as a pass; `None` if that is not known."""
+        if not self.was_run or self.is_undecided:
+            return None
+        return self.passed if self.accepted is None else self.accepted
 
 
 @frozen(kw_only=True)
@@ -103,6 +116,8 @@ class AttemptFacts(UsageTotals):
         duration_seconds: Time the strategy took, tests not counted.
         failure: Why the strategy failed, cut to one line; else empty.
         service_failed: Whether a service that it needs, such as a model's provider, failed.
+        joint_tests: The pair's joint tests on the merged tree; `None` if not run.
+        regression_tests: The repository's own tests on the merged tree; `None` if not run.
     """
 
     strategy: str
@@ -116,11 +131,29 @@ class AttemptFacts(UsageTotals):
     duration_seconds: float = 0.0
     failure: str = ""
     service_failed: bool = False
+    joint_tests: RunFacts | None = None
+    regression_tests: RunFacts | None = None
 
     @property
     def verdict(self) -> Verdict:
         """The verdict on the strategy, as in its report row."""
-        return find_verdict(self.status, self.feature1_tests, self.feature2_tests)
+        others = (self.joint_tests, self.regression_tests)
+        return find_verdict(
+            self.status,
+            *(
+                each.outcome if each else None
+                for each in (self.feature1_tests, self.feature2_tests)
+            ),
+            *(each.outcome for each in others if each is not None),
+        )
+
+    @property
+    def absolute_verdict(self) -> Verdict:
+        """The verdict by the two features' tests, of which every case must pass."""
+        runs = (self.feature1_tests, self.feature2_tests)
+        return find_verdict(
+            self.status, *(run.passed if run and run.was_run else None for run in runs)
+        )
 
     @property
     def counted_verdict(self) -> Verdict:
@@ -129,7 +162,14 @@ class AttemptFacts(UsageTotals):
         Conflicts that are left because a service failed say nothing about the
         strategy, so they count as not run.
         """
-        verdict = self.verdict
+        return self._counted(self.verdict)
+
+    @property
+    def counted_absolute_verdict(self) -> Verdict:
+        """The same for `absolute_verdict`."""
+        return self._counted(self.absolute_verdict)
+
+    def _counted(self, verdict: Verdict) -> Verdict:
         if self.service_failed and verdict is Verdict.UNHANDLED:
             return Verdict.NOT_RUN
         return verdict
@@ -258,7 +298,7 @@ def _feature(feature: FeatureReport) -> FeatureFacts:
     return FeatureFacts(
         number=feature.number,
         patch_status=feature.patch.status,
-        tests=_run(feature.tests),
+        tests=_run(feature.tests, feature.judgement),
         base_tests=_run(feature.base_tests),
         other_tests=_run(feature.other_tests),
     )
@@ -273,12 +313,14 @@ def _attempt(report: MergeReport, attempt: Attempt) -> AttemptFacts:
         conflicts_met=attempt.conflicts_met,
         conflict_sections=None if left is None else left.conflict_sections,
         conflict_score=None if left is None else left.conflict_score,
-        feature1_tests=_run(attempt.feature1_tests),
-        feature2_tests=_run(attempt.feature2_tests),
+        feature1_tests=_run(attempt.feature1_tests, attempt.feature1_judgement),
+        feature2_tests=_run(attempt.feature2_tests, attempt.feature2_judgement),
         duration_seconds=attempt.duration_seconds,
         **asdict(total_usage(attempt.usage), recurse=False),
         failure=_one_line(attempt.failure),
         service_failed=attempt.service_failed,
+        joint_tests=_run(attempt.joint_tests, attempt.joint_judgement),
+        regression_tests=_run(attempt.regression_tests, attempt.regression_judgement),
     )
 
 
@@ -287,11 +329,14 @@ def _one_line(failure: str) -> str:
     return line if len(line) <= _SHOWN_FAILURE else f"{line[: _SHOWN_FAILURE - 1]}…"
 
 
-def _run(tests: TestResult | None) -> RunFacts | None:
+def _run(tests: TestResult | None, judgement: Judgement | None = None) -> RunFacts | None:
     if tests is None:
         return None
+    decided = None if judgement is None else judgement.decide(tests)
     return RunFacts(
         status=tests.status,
         duration_seconds=tests.duration_seconds,
+        accepted=decided,
+        is_undecided=judgement is not None and decided is None,
         **name_counts(tests.cases),
     )

@@ -83,6 +83,8 @@ class Policy:
             apply. The verdict then depends on the features' order.
         skips_empty: Whether an empty patch is ignored, so that only the other one is
             judged. Otherwise an empty patch is a missing side.
+        is_absolute: Whether every case of the features' tests must pass, by whatever rule
+            the reports were judged. Joint and regression tests then do not count.
 
     Example:
         >>> by_tokens = Policy(name="by tokens", strategies=["tokens", "union"])
@@ -97,6 +99,7 @@ class Policy:
     rule: PolicyRule = field(default=PolicyRule.ANY_PASSES, converter=PolicyRule)
     lead_alone: bool = False
     skips_empty: bool = False
+    is_absolute: bool = False
 
     def __attrs_post_init__(self) -> None:
         if not self.strategies and not self.lead_alone:
@@ -111,7 +114,7 @@ class Policy:
             return self._without_a_side(facts.feature1, facts.feature2)
         judged = self._by_strategies(facts)
         if judged is _UNHANDLED and self.lead_alone:
-            return _alone(facts.feature1, LEAD)
+            return self._alone(facts.feature1, LEAD)
         return judged
 
     def _by_strategies(self, facts: PairFacts) -> PolicyVerdict:
@@ -119,7 +122,12 @@ class Policy:
         failed, is_open = "", False
         for name in self.strategies:
             row = rows.get(name)
-            verdict = _unseen(name, facts) if row is None else row.counted_verdict
+            if row is None:
+                verdict = _unseen(name, facts)
+            elif self.is_absolute:
+                verdict = row.counted_absolute_verdict
+            else:
+                verdict = row.counted_verdict
             if verdict is Verdict.CORRECT:
                 return PolicyVerdict(verdict=verdict, by=name)
             if verdict is Verdict.UNHANDLED:
@@ -138,10 +146,19 @@ class Policy:
         if self.skips_empty:
             for empty, other in ((feature1, feature2), (feature2, feature1)):
                 if empty.patch_status is PatchStatus.EMPTY and other.patch_status.is_usable:
-                    return _alone(other, "alone")
+                    return self._alone(other, "alone")
         if self.lead_alone and feature1.patch_status.is_usable:
-            return _alone(feature1, LEAD)
+            return self._alone(feature1, LEAD)
         return _MISSING
+
+    def _alone(self, feature: FeatureFacts, by: str) -> PolicyVerdict:
+        """Judge one patch as if it were the merge."""
+        own, other = feature.tests, feature.other_tests
+        passes = [run.passed if run and run.was_run else None for run in (own, other)]
+        if own is not None and not self.is_absolute:
+            passes[0] = own.outcome
+        verdict = find_verdict(MergeStatus.CLEAN, *passes)
+        return _UNDECIDED if verdict is Verdict.NOT_RUN else PolicyVerdict(verdict=verdict, by=by)
 
 
 def _unseen(strategy: str, facts: PairFacts) -> Verdict:
@@ -151,16 +168,10 @@ def _unseen(strategy: str, facts: PairFacts) -> Verdict:
     return Verdict.NOT_RUN
 
 
-def _alone(feature: FeatureFacts, by: str) -> PolicyVerdict:
-    """Judge one patch as if it were the merge."""
-    verdict = find_verdict(MergeStatus.CLEAN, feature.tests, feature.other_tests)
-    return _UNDECIDED if verdict is Verdict.NOT_RUN else PolicyVerdict(verdict=verdict, by=by)
-
-
 _PRESETS = (
     # The pipeline of the paper (arXiv 2601.13295): union only on a conflict, the
     # model only where union's result does not pass.
-    Policy(name="paper", strategies=("naive", "union", "llm")),
+    Policy(name="paper", strategies=("naive", "union", "llm"), is_absolute=True),
     # The published package 0.0.29: no fallback but the lead, which is feature 1's
     # agent in any setting; an empty patch is not a missing side.
     Policy(
@@ -169,6 +180,7 @@ _PRESETS = (
         rule=PolicyRule.FIRST_MERGES,
         lead_alone=True,
         skips_empty=True,
+        is_absolute=True,
     ),
     # Only what git merges, if both features pass.
     Policy(name="strict", strategies=("naive",), rule=PolicyRule.FIRST_MERGES),

@@ -14,7 +14,8 @@ from cooperbench_eval.batch.packing import Packed
 from cooperbench_eval.batch.payloads import PayloadMaker, evaluate_payload, try_evaluate
 from cooperbench_eval.batch.workers import WorkerPool, usable_cores
 from cooperbench_eval.errors import BatchError
-from cooperbench_eval.evaluator import Evaluator, FeaturePair
+from cooperbench_eval.evaluator import Evaluator
+from cooperbench_eval.pairs import FeaturePair
 from cooperbench_eval.reporting import Failure, FailureKind, MergeReport
 
 __all__ = ["Dispatcher", "Outcome", "QueuedPair"]

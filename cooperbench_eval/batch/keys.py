@@ -19,8 +19,9 @@ from typing import Any, Final
 
 import attrs
 
-from cooperbench_eval.evaluator import Evaluator, Feature, FeaturePair
+from cooperbench_eval.evaluator import Evaluator
 from cooperbench_eval.memo import IdentityMemo
+from cooperbench_eval.pairs import Feature, FeaturePair
 from cooperbench_eval.patching.patch import Patch
 from cooperbench_eval.running import ResultCache
 
@@ -45,7 +46,9 @@ class PairKeys:
         features = [self._once(each, self._feature) for each in (pair.feature1, pair.feature2)]
         base = self._once(pair.base, lambda base: base.tree_id)
         identity = (pair.repo_name, pair.task_id, pair.model, pair.setting, pair.k)
-        return _digest([self._evaluator, *identity, base, *features])
+        own = {"joint": pair.joint, "regression": pair.regression}
+        suites = {name: self._once(suite, _digest_of) for name, suite in own.items() if suite}
+        return _digest([self._evaluator, *identity, base, *features, *([suites] if suites else [])])
 
     def _feature(self, feature: Feature) -> str:
         # Not with `describe`, which is slow: there may be a hundred thousand pairs.

@@ -16,8 +16,9 @@ from cooperbench_eval.batch.progress import BatchEvent, EventKind, Progress, ign
 from cooperbench_eval.batch.store import ReportStore
 from cooperbench_eval.batch.store_view import Claim, StoreView
 from cooperbench_eval.errors import BatchError, ReportError, RepositoryError
-from cooperbench_eval.evaluator import Evaluator, FeaturePair, report_failure
+from cooperbench_eval.evaluator import Evaluator, report_failure
 from cooperbench_eval.models import PairId
+from cooperbench_eval.pairs import FeaturePair
 from cooperbench_eval.reporting import Failure, FailureKind, MergeReport
 
 __all__ = ["evaluate_many"]

@@ -23,8 +23,9 @@ from cooperbench_eval.errors import (
     RepositoryError,
     TestRunError,
 )
-from cooperbench_eval.evaluator import Evaluator, FeaturePair
+from cooperbench_eval.evaluator import Evaluator
 from cooperbench_eval.memo import IdentityMemo
+from cooperbench_eval.pairs import FeaturePair
 from cooperbench_eval.processes.pickling import PICKLING_FAILS, Pickler, dumps, plain_dumps
 from cooperbench_eval.processes.stopping import Stopped
 from cooperbench_eval.reporting import Failure, FailureKind, MergeReport

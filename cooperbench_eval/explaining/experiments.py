@@ -5,12 +5,12 @@ from collections.abc import Callable
 from attrs import evolve, field, frozen
 
 from cooperbench_eval.errors import StrategyFailedError
-from cooperbench_eval.evaluator import FeaturePair
 from cooperbench_eval.explaining.splitting import SideHunk, SplitSide
 from cooperbench_eval.merging.linediff import DiffCache
 from cooperbench_eval.merging.result import Labels
 from cooperbench_eval.merging.tree import merge_changes
 from cooperbench_eval.models import MergeStatus, TestResult, TestStatus
+from cooperbench_eval.pairs import FeaturePair
 from cooperbench_eval.reporting.explanation import SuiteKind
 from cooperbench_eval.running import TestRunner, TestSuite
 from cooperbench_eval.snapshot import Changes

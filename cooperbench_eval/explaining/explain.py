@@ -5,11 +5,12 @@ from collections.abc import Iterator, Sequence
 
 from attrs import evolve
 
-from cooperbench_eval.evaluator import Evaluator, FeaturePair
+from cooperbench_eval.evaluator import Evaluator
 from cooperbench_eval.explaining.experiments import Experiments, LostTests, Merger
 from cooperbench_eval.explaining.finding import CauseSearch, find_causes
 from cooperbench_eval.explaining.splitting import SplitSide, split_side
 from cooperbench_eval.models import MergeStatus, PairId
+from cooperbench_eval.pairs import FeaturePair
 from cooperbench_eval.patching.apply import apply_patch
 from cooperbench_eval.patching.patch import Patch
 from cooperbench_eval.patching.records import FileChange

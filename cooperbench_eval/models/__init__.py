@@ -5,6 +5,7 @@ They do no I/O, and their only logic is to derive facts. Contents are bytes. Pat
 """
 
 from cooperbench_eval.models.hazards import *  # noqa: F403
+from cooperbench_eval.models.judgements import *  # noqa: F403
 from cooperbench_eval.models.merges import *  # noqa: F403
 from cooperbench_eval.models.pairs import *  # noqa: F403
 from cooperbench_eval.models.patches import *  # noqa: F403

@@ -20,6 +20,7 @@ __all__ = [
     "TestResult",
     "TestStatus",
     "count_cases",
+    "lost_cases",
     "name_counts",
 ]
 
@@ -257,3 +258,36 @@ class TestResult(Ended, Shown):
     def pass_rate(self) -> float:
         """Passed cases over the total; 0.0 if the total is zero."""
         return count_cases(self.cases).pass_rate
+
+
+def lost_cases(before: TestResult, after: TestResult) -> tuple[str, ...]:
+    """Return the ids of the cases that pass in one run and not in a later one.
+
+    Cases that the later run lacks are included, unless cases with other parameters pass in
+    their place: a parameter may differ from run to run, as a random UUID does, and the id
+    with it.
+    """
+    passed = TestCaseStatus.PASSED
+    ran = {case.id: case.status for case in after.cases}
+    candidates = [
+        case.id for case in before.cases if case.status is passed and ran.get(case.id) is not passed
+    ]
+    if not candidates:
+        return ()
+    known = {case.id for case in before.cases}
+    renamed = Counter(
+        _unparametrized(id_) for id_, status in ran.items() if status is passed and id_ not in known
+    )
+    lost = []
+    for id_ in candidates:
+        test = _unparametrized(id_)
+        if id_ not in ran and test != id_ and renamed[test]:
+            renamed[test] -= 1
+        else:
+            lost.append(id_)
+    return tuple(lost)
+
+
+def _unparametrized(id_: str) -> str:
+    """Return the test of a case, as pytest names it: `test[parameters]`."""
+    return id_.partition("[")[0] if id_.endswith("]") else id_

@@ -1,14 +1,23 @@
 """Finds why a pair fails, from the runs of each feature and of the merged tree."""
 
-from collections import Counter
+from collections.abc import Mapping
 from enum import StrEnum
-from typing import TypeGuard
+from itertools import starmap
+from typing import Final, Self
 
 from attrs import field, frozen
 
 from cooperbench_eval.display.shown import Shown
-from cooperbench_eval.models import MergeStatus, TestCaseStatus, TestResult, TestStatus
-from cooperbench_eval.reporting.rows import Attempt, FeatureReport, Verdict, was_run
+from cooperbench_eval.models import (
+    BAD,
+    Judgement,
+    MergeStatus,
+    TestResult,
+    TestStatus,
+    lost_cases,
+    outcome_of,
+)
+from cooperbench_eval.reporting.rows import Attempt, FeatureReport, Verdict
 
 __all__ = ["MERGE_BROKE", "Blame", "BlameKind", "cannot_run", "find_blame"]
 
@@ -28,11 +37,18 @@ class BlameKind(StrEnum):
     """Each feature passes without the other, and feature 2 fails in the merged tree."""
     MERGE_BROKE_BOTH = "merge_broke_both"
     """Each feature passes without the other, and both fail in the merged tree."""
+    MERGE_BROKE_JOINT = "merge_broke_joint"
+    """Each feature passes without the other, and together they fail the joint tests."""
+    MERGE_BROKE_REGRESSION = "merge_broke_regression"
+    """A case of the repository's own suite passes on the base and on both sides, and fails in
+    the merged tree."""
+    REGRESSED_ALONE = "regressed_alone"
+    """A feature breaks a case of the repository's own suite without the other one."""
     UNKNOWN = "unknown"
     """Some tests were not run, cannot run here or gave no result, and the others do not show
     the reason."""
     NOBODY = "nobody"
-    """Both features pass in the merged tree."""
+    """Every suite passes in the merged tree."""
 
 
 @frozen(kw_only=True)
@@ -42,12 +58,17 @@ class Blame(Shown):
     Attributes:
         kind: The reason.
         features: The numbers of the features that it concerns: those whose patch is
-            missing, which fail without the other feature, or which the merge broke.
+            missing, which fail or regress without the other feature, or which the merge
+            broke.
         lost_tests1: If feature 1 fails in the merged tree: its tests that passed
             without feature 2 and do not pass in the merged tree. Tests that no longer exist in
             this tree are included, except for cases that pass in it with other parameters.
             Empty if the run produced no result.
         lost_tests2: The same for feature 2.
+        lost_joint_tests: If the merged tree fails the joint tests: the required ones that
+            do not pass in it.
+        lost_regression_tests: Cases of the repository's own suite that pass on the base and
+            on both sides, and do not pass in the merged tree.
     """
 
     _view = "cooperbench_eval.views.pairs:blame_view"
@@ -56,10 +77,12 @@ class Blame(Shown):
     features: tuple[int, ...] = field(default=(), converter=tuple[int, ...])
     lost_tests1: tuple[str, ...] = field(default=(), converter=tuple[str, ...])
     lost_tests2: tuple[str, ...] = field(default=(), converter=tuple[str, ...])
+    lost_joint_tests: tuple[str, ...] = field(default=(), converter=tuple[str, ...])
+    lost_regression_tests: tuple[str, ...] = field(default=(), converter=tuple[str, ...])
 
 
 _NO_RESULT = frozenset({TestStatus.INCONCLUSIVE, TestStatus.SETUP_FAILED})
-MERGE_BROKE = {
+MERGE_BROKE: Final[Mapping[tuple[bool, ...], BlameKind]] = {
     (True, False): BlameKind.MERGE_BROKE_FEATURE1,
     (False, True): BlameKind.MERGE_BROKE_FEATURE2,
     (True, True): BlameKind.MERGE_BROKE_BOTH,
@@ -68,30 +91,45 @@ MERGE_BROKE = {
 
 
 def find_blame(feature1: FeatureReport, feature2: FeatureReport, attempt: Attempt) -> Blame:
-    """Find what is to blame, in the order of `BlameKind`."""
+    """Find what is to blame: the first kind of `BlameKind` that applies."""
     features = (feature1, feature2)
-    lost1 = _lost(feature1.tests, attempt.feature1_tests)
-    lost2 = _lost(feature2.tests, attempt.feature2_tests)
-
-    def blame(kind: BlameKind, *concerned: bool) -> Blame:
-        numbers = (f.number for f, is_it in zip(features, concerned, strict=False) if is_it)
-        return Blame(kind=kind, features=numbers, lost_tests1=lost1, lost_tests2=lost2)
-
-    if attempt.status is MergeStatus.NOT_TRIED:
-        return blame(BlameKind.MISSING_SIDE, *(not each.patch.is_usable for each in features))
-    alone = [each.tests_passed is False and not cannot_run(each) for each in features]
-    if any(alone):
-        return blame(BlameKind.BROKEN_ALONE, *alone)
-    verdict = attempt.verdict
-    if verdict is Verdict.UNHANDLED:
-        return blame(BlameKind.CONFLICT)
-    broke = (
-        _breaks(feature1.tests, attempt.feature1_tests),
-        _breaks(feature2.tests, attempt.feature2_tests),
+    merged = (
+        (attempt.feature1_tests, attempt.feature1_judgement),
+        (attempt.feature2_tests, attempt.feature2_judgement),
     )
-    if broke in MERGE_BROKE:
-        return blame(MERGE_BROKE[broke], *broke)
-    return blame(BlameKind.NOBODY if verdict is Verdict.CORRECT else BlameKind.UNKNOWN)
+    joint = (attempt.joint_tests, attempt.joint_judgement)
+    regression = _Regression.of(attempt, *features)
+    lost1, lost2 = (_lost(each.tests, *run) for each, run in zip(features, merged, strict=True))
+    missing = [not each.patch.is_usable for each in features]
+    alone = [_is_broken(each) for each in features]
+    right = [each.is_right is True for each in features]
+    broke = tuple(is_right and _fails(*run) for is_right, run in zip(right, merged, strict=True))
+    verdict = attempt.verdict
+    both = (True, True)
+    kinds = (
+        (attempt.status is MergeStatus.NOT_TRIED, BlameKind.MISSING_SIDE, missing),
+        (any(alone), BlameKind.BROKEN_ALONE, alone),
+        (verdict is Verdict.UNHANDLED, BlameKind.CONFLICT, ()),
+        (any(broke), MERGE_BROKE.get(broke, BlameKind.UNKNOWN), broke),
+        (all(right) and _fails(*joint), BlameKind.MERGE_BROKE_JOINT, both),
+        (regression.is_lost, BlameKind.MERGE_BROKE_REGRESSION, both),
+        (
+            verdict is Verdict.INCORRECT and any(regression.by_side),
+            BlameKind.REGRESSED_ALONE,
+            regression.by_side,
+        ),
+        (verdict is not Verdict.CORRECT, BlameKind.UNKNOWN, ()),
+        (True, BlameKind.NOBODY, ()),
+    )
+    kind, concerned = next((kind, concerned) for applies, kind, concerned in kinds if applies)
+    return Blame(
+        kind=kind,
+        features=[each.number for each, is_it in zip(features, concerned, strict=False) if is_it],
+        lost_tests1=lost1,
+        lost_tests2=lost2,
+        lost_joint_tests=_failing(*joint),
+        lost_regression_tests=regression.lost,
+    )
 
 
 def cannot_run(feature: FeatureReport) -> bool:
@@ -108,39 +146,65 @@ def _has_no_result(run: TestResult) -> bool:
     return run.status in _NO_RESULT and not run.cases
 
 
-def _breaks(alone: TestResult | None, merged: TestResult | None) -> bool:
-    return was_run(alone) and alone.passed and _fails(merged)
+def _is_broken(feature: FeatureReport) -> bool:
+    """Whether the feature itself is why it fails its own tests."""
+    return feature.is_right is False and not cannot_run(feature)
 
 
-def _fails(merged: TestResult | None) -> TypeGuard[TestResult]:
-    return was_run(merged) and not merged.passed and not _has_no_result(merged)
+def _fails(run: TestResult | None, judgement: Judgement | None) -> bool:
+    """Whether a run on a merged tree shows that the tree is broken."""
+    return run is not None and not _has_no_result(run) and outcome_of(run, judgement) is False
 
 
-def _lost(alone: TestResult | None, merged: TestResult | None) -> tuple[str, ...]:
-    if alone is None or not _fails(merged):
+def _lost(
+    alone: TestResult | None, merged: TestResult | None, judgement: Judgement | None
+) -> tuple[str, ...]:
+    if alone is None or merged is None or not _fails(merged, judgement):
         return ()
-    passed = TestCaseStatus.PASSED
-    ran = {case.id: case.status for case in merged.cases}
-    candidates = [
-        case for case in alone.cases if case.status is passed and ran.get(case.id) is not passed
-    ]
-    if not candidates:
+    excused = judgement.excused if judgement is not None else frozenset()
+    return tuple(each for each in lost_cases(alone, merged) if each not in excused)
+
+
+def _failing(run: TestResult | None, judgement: Judgement | None) -> tuple[str, ...]:
+    if run is None or outcome_of(run, judgement) is not False:
         return ()
-    known = {case.id for case in alone.cases}
-    # A parameter may differ from run to run, as a random UUID does, and the id with it.
-    renamed = Counter(
-        _unparametrized(id_) for id_, status in ran.items() if status is passed and id_ not in known
-    )
-    lost = []
-    for case in candidates:
-        test = _unparametrized(case.id)
-        if case.id not in ran and test != case.id and renamed[test]:
-            renamed[test] -= 1
-        else:
-            lost.append(case.id)
-    return tuple(lost)
+    if judgement is not None:
+        return judgement.broken
+    return tuple(case.id for case in run.cases if case.status in BAD)
 
 
-def _unparametrized(id_: str) -> str:
-    """Return the test of a case, as pytest names it: `test[parameters]`."""
-    return id_.partition("[")[0] if id_.endswith("]") else id_
+@frozen
+class _Regression:
+    """What the repository's own suite says about a merged tree and both sides.
+
+    Attributes:
+        lost: Cases that only the merge breaks.
+        is_lost: Whether only the merge breaks the suite.
+        by_side: Whether each feature breaks, without the other, what the merged tree breaks.
+    """
+
+    lost: tuple[str, ...]
+    is_lost: bool
+    by_side: tuple[bool, ...]
+
+    @classmethod
+    def of(cls, attempt: Attempt, *features: FeatureReport) -> Self:
+        broken = _failing(attempt.regression_tests, attempt.regression_judgement)
+        runs = [(each.regression_tests, each.regression_judgement) for each in features]
+        on_sides = [frozenset(_failing(*run)) for run in runs]
+        outcomes = list(starmap(outcome_of, runs))
+        # A side that was judged, or that passes, shows which cases it breaks.
+        is_known = all(
+            outcome is True or judgement is not None
+            for outcome, (_, judgement) in zip(outcomes, runs, strict=True)
+        )
+        lost = tuple(each for each in broken if not any(each in side for side in on_sides))
+        fails = _fails(attempt.regression_tests, attempt.regression_judgement)
+        return cls(
+            lost=lost if is_known else (),
+            is_lost=fails and is_known and (bool(lost) or all(outcomes)),
+            by_side=tuple(
+                outcome is False and (not broken or not side or not side.isdisjoint(broken))
+                for outcome, side in zip(outcomes, on_sides, strict=True)
+            ),
+        )

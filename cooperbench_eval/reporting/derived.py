@@ -13,7 +13,7 @@ from typing import Any, Final, NoReturn
 from cooperbench_eval.errors import ReportError
 from cooperbench_eval.models import COUNTS, ConflictDetails, MergeStatus, TestResult, count_cases
 from cooperbench_eval.reporting.blame import MERGE_BROKE, BlameKind
-from cooperbench_eval.reporting.rows import FeatureReport, Verdict
+from cooperbench_eval.reporting.rows import RUNS, FeatureReport, Verdict
 
 __all__ = ["check_derived", "shown"]
 
@@ -26,7 +26,11 @@ _ABSOLUTE: Final = 1e-9
 _KINDS: Final = frozenset(BlameKind)
 _BLAMED: Final = {
     Verdict.CORRECT: {BlameKind.BROKEN_ALONE, BlameKind.NOBODY},
-    Verdict.INCORRECT: {BlameKind.BROKEN_ALONE, BlameKind.UNKNOWN, *MERGE_BROKE.values()},
+    Verdict.INCORRECT: {
+        *(BlameKind.BROKEN_ALONE, BlameKind.REGRESSED_ALONE, BlameKind.UNKNOWN),
+        *(BlameKind.MERGE_BROKE_JOINT, BlameKind.MERGE_BROKE_REGRESSION),
+        *MERGE_BROKE.values(),
+    },
     Verdict.UNHANDLED: {BlameKind.BROKEN_ALONE, BlameKind.CONFLICT},
     Verdict.NOT_RUN: {BlameKind.BROKEN_ALONE, BlameKind.UNKNOWN},
 }
@@ -38,16 +42,22 @@ def check_derived(report: Any, data: _Json) -> None:
 
     A missing fact is not a contradiction. For blame, only the kind is checked, and only
     whether it is possible with the verdict: the rules of blame are refined from time to
-    time, and older reports must stay readable.
+    time, and older reports must stay readable. For the same reason, only the type of the
+    warnings and the pre-existing failures is checked.
 
     Raises:
         ReportError: A fact contradicts the rest of the report.
     """
     score = {"merge_status": report.merge_status, "conflict_score": report.conflict_score}
     _compare("", data, score)
+    for name in ("preexisting_failures", "warnings"):
+        found = data.get(name, [])
+        if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
+            _refuse(name, found, "a list of texts")
     _check_feature("feature1.", report.feature1, data["feature1"])
     _check_feature("feature2.", report.feature2, data["feature2"])
     _check_details("", report.conflict_details, data)
+    _check_runs("", report, data)
     for index, attempt in enumerate(report.attempts):
         place, row = f"attempts[{index}].", data["attempts"][index]
         verdict = attempt.verdict
@@ -60,15 +70,13 @@ def check_derived(report: Any, data: _Json) -> None:
             kinds = _BLAMED[verdict]
         _check_blame(place, kinds, row.get("blame"))
         _check_details(place, attempt.conflict_details, row)
-        _check_run(place, "feature1_tests", attempt.feature1_tests, row)
-        _check_run(place, "feature2_tests", attempt.feature2_tests, row)
+        _check_runs(place, attempt, row)
 
 
 def _check_feature(place: str, feature: FeatureReport, data: _Json) -> None:
     alone = {"tests_passed": feature.tests_passed, "test_output": feature.test_output}
     _compare(place, data, alone)
-    for name in ("tests", "base_tests", "other_tests"):
-        _check_run(place, name, getattr(feature, name), data)
+    _check_runs(place, feature, data)
 
 
 def _check_blame(place: str, kinds: set[BlameKind], blame: object) -> None:
@@ -85,11 +93,13 @@ def _check_details(place: str, details: ConflictDetails | None, data: _Json) -> 
         _compare(f"{place}conflict_details.", data["conflict_details"], average)
 
 
-def _check_run(place: str, name: str, tests: TestResult | None, data: _Json) -> None:
-    if tests is not None:
-        counts = count_cases(tests.cases)
-        derived = {key: getattr(counts, key) for key in COUNTS}
-        _compare(f"{place}{name}.", data[name], derived)
+def _check_runs(place: str, row: object, data: _Json) -> None:
+    for name in RUNS:
+        tests: TestResult | None = getattr(row, name, None)
+        if tests is not None:
+            counts = count_cases(tests.cases)
+            derived = {key: getattr(counts, key) for key in COUNTS}
+            _compare(f"{place}{name}.", data[name], derived)
 
 
 def _compare(place: str, data: _Json, derived: _Json) -> None:

@@ -15,14 +15,25 @@ from cooperbench_eval.display.shown import Shown
 from cooperbench_eval.models import (
     Conflict,
     ConflictDetails,
+    Hazard,
+    JudgeRule,
     PairOrigin,
+    TestResult,
     TestStatus,
     inherited_after,
 )
 from cooperbench_eval.reporting.blame import Blame, BlameKind, cannot_run, find_blame
 from cooperbench_eval.reporting.failure import Failure, FailureKind
+from cooperbench_eval.reporting.remarks import find_preexisting, find_warnings
 from cooperbench_eval.reporting.resolutions import ConflictResolution, read_resolutions
-from cooperbench_eval.reporting.rows import Attempt, FeatureReport, has_time_zone, have_own_names
+from cooperbench_eval.reporting.rows import (
+    RUNS,
+    Attempt,
+    FeatureReport,
+    Unpickled,
+    has_time_zone,
+    have_own_names,
+)
 
 __all__ = ["MergeReport", "PairStatus"]
 
@@ -44,8 +55,8 @@ def _own(versions: Mapping[str, str]) -> dict[str, str]:
     return dict(versions)
 
 
-@frozen(kw_only=True, field_transformer=inherited_after("attempts"))
-class MergeReport(PairOrigin, Shown):
+@frozen(kw_only=True, getstate_setstate=False, field_transformer=inherited_after("attempts"))
+class MergeReport(Unpickled, PairOrigin, Shown):
     """Everything that is known about a pair: feature 1 merged into feature 2.
 
     Attributes:
@@ -68,6 +79,11 @@ class MergeReport(PairOrigin, Shown):
         versions: The versions of the programs that were used.
         failure: Why the pair could not be evaluated; `None` if it was. If it is given, the
             rest of the report was known before the evaluation.
+        judge: The rule by which test runs were judged.
+        base_joint_tests: The run of the pair's joint tests on the base; `None` if they were
+            not run.
+        base_regression_tests: The run of the repository's own tests on the base; `None` if
+            they were not run.
     """
 
     _view = "cooperbench_eval.views.pairs:report_view"
@@ -85,6 +101,9 @@ class MergeReport(PairOrigin, Shown):
     )
     versions: Mapping[str, str] = field(factory=dict, converter=_own, hash=False)
     failure: Failure | None = None
+    judge: JudgeRule = field(default=JudgeRule.ABSOLUTE, converter=JudgeRule)
+    base_joint_tests: TestResult | None = None
+    base_regression_tests: TestResult | None = None
 
     @property
     def merge_status(self) -> PairStatus:
@@ -115,15 +134,39 @@ class MergeReport(PairOrigin, Shown):
             return self.failure.kind is FailureKind.DUPLICATE
         if any(attempt.service_failed for attempt in self.attempts):
             return False
-        features = (self.feature1, self.feature2)
-        if any(map(cannot_run, features)):
+        if any(map(cannot_run, (self.feature1, self.feature2))):
             return False
-        alone = [run for f in features for run in (f.tests, f.base_tests, f.other_tests)]
-        merged = [run for a in self.attempts for run in (a.feature1_tests, a.feature2_tests)]
+        runs = (getattr(row, name, None) for row in self._rows for name in RUNS)
         return not any(
-            run is not None and run.status is TestStatus.INFRASTRUCTURE_ERROR
-            for run in (*alone, *merged)
+            run is not None and run.status is TestStatus.INFRASTRUCTURE_ERROR for run in runs
         )
+
+    @property
+    def _rows(self) -> tuple[object, ...]:
+        return (self, self.feature1, self.feature2, *self.attempts)
+
+    @property
+    def preexisting_failures(self) -> tuple[str, ...]:
+        """The cases that fail here and already fail on the base, sorted; they blame nobody."""
+        return find_preexisting(self)
+
+    @property
+    def hazards(self) -> tuple[Hazard, ...]:
+        """What looks wrong in the merged trees of all strategies, each once.
+
+        Hazards are hints that no test confirmed, and never affect a verdict.
+        """
+        return tuple(dict.fromkeys(found for each in self.attempts for found in each.hazards))
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a reader should know about the verdicts, as sentences.
+
+        They say where the rules `delta` and `absolute` disagree, that joint tests pass
+        without the merge, which cases are flaky, and which suites gave no result on the
+        base.
+        """
+        return find_warnings(self)
 
     def attempt(self, strategy: str) -> Attempt:
         """Return the row of *strategy*.

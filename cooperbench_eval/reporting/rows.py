@@ -3,26 +3,32 @@
 import datetime as dt
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
+from itertools import starmap
 from typing import Any, Final, Protocol, TypeGuard
 
-from attrs import field, fields, frozen
+from attrs import NOTHING, Factory, field, fields, frozen
 
 from cooperbench_eval.display.shown import Shown
 from cooperbench_eval.models import (
     ConflictDetails,
+    Hazard,
     HunkPlacement,
+    Judgement,
     LedgerRow,
     MergeStatus,
     ModelUsage,
     PatchStatus,
     Replacement,
     TestResult,
+    outcome_of,
 )
 
 __all__ = [
+    "RUNS",
     "Attempt",
     "FeatureReport",
     "PatchReport",
+    "Unpickled",
     "Verdict",
     "find_verdict",
     "has_time_zone",
@@ -35,13 +41,33 @@ class Verdict(StrEnum):
     """The verdict on a strategy's merge of a pair."""
 
     CORRECT = "correct"
-    """The merge is complete, and both features' tests pass."""
+    """The merge is complete, and every suite of the pair passes."""
     INCORRECT = "incorrect"
-    """The merge is complete, and a feature's tests do not pass."""
+    """The merge is complete, and a suite does not pass."""
     UNHANDLED = "unhandled"
     """Conflicts are still open, or the strategy failed."""
     NOT_RUN = "not_run"
-    """The tests of a feature were not run, or there was nothing to merge."""
+    """A suite was not run or could not be, or there was nothing to merge."""
+
+
+class Unpickled:
+    """Lets a record be unpickled that an earlier version wrote without some attributes.
+
+    They get their defaults.
+    """
+
+    __slots__ = ()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {each.name: getattr(self, each.name) for each in fields(type(self))}  # type: ignore[arg-type] # only records inherit this
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        for each in fields(type(self)):  # type: ignore[arg-type] # as above
+            value = state.get(each.name, each.default)
+            if isinstance(value, Factory):  # type: ignore[arg-type] # attrs types it as a function
+                value = value.factory()
+            if value is not NOTHING:
+                object.__setattr__(self, each.name, value)
 
 
 @frozen(kw_only=True)
@@ -76,8 +102,8 @@ class PatchReport:
         return self.status.is_usable
 
 
-@frozen(kw_only=True)
-class FeatureReport:
+@frozen(kw_only=True, getstate_setstate=False)
+class FeatureReport(Unpickled):
     """One feature without the other: its own patch on the base.
 
     Attributes:
@@ -88,6 +114,13 @@ class FeatureReport:
             were not run.
         other_tests: The run of the *other* feature's tests on this feature's patch
             only; `None` if they were not run.
+        judgement: How the cases of *tests* count; `None` if all of them must pass.
+        joint_tests: The run of the pair's joint tests on this feature's patch only; `None`
+            if they were not run.
+        regression_tests: The run of the repository's own tests on this feature's patch
+            only; `None` if they were not run.
+        regression_judgement: How the cases of *regression_tests* count; `None` if all of
+            them must pass.
     """
 
     number: int
@@ -95,11 +128,20 @@ class FeatureReport:
     tests: TestResult | None = None
     base_tests: TestResult | None = None
     other_tests: TestResult | None = None
+    judgement: Judgement | None = None
+    joint_tests: TestResult | None = None
+    regression_tests: TestResult | None = None
+    regression_judgement: Judgement | None = None
 
     @property
     def tests_passed(self) -> bool | None:
-        """Whether its tests pass; `None` if none were run."""
+        """Whether all its tests pass; `None` if none were run."""
         return self.tests.passed if was_run(self.tests) else None
+
+    @property
+    def is_right(self) -> bool | None:
+        """Whether it passes every test that counts; `None` if none were run."""
+        return outcome_of(self.tests, self.judgement)
 
     @property
     def passes_on_base(self) -> bool | None:
@@ -112,8 +154,8 @@ class FeatureReport:
         return "" if self.tests is None else self.tests.output
 
 
-@frozen(kw_only=True)
-class Attempt(Shown):
+@frozen(kw_only=True, getstate_setstate=False)
+class Attempt(Unpickled, Shown):
     """One strategy's try at the pair.
 
     Attributes:
@@ -136,6 +178,16 @@ class Attempt(Shown):
         replacements: What replaced the naive merge's conflicts in the merged tree; each
             conflict is in one of the replacements. Empty if the strategy failed, or if
             an earlier version of this library made the record.
+        feature1_judgement: How the cases of *feature1_tests* count; `None` if all of them
+            must pass.
+        feature2_judgement: The same for *feature2_tests*.
+        joint_tests: The pair's joint tests on the merged tree; `None` if not run.
+        joint_judgement: How the cases of *joint_tests* count; `None` if all of them must
+            pass.
+        regression_tests: The repository's own tests on the merged tree; `None` if not run.
+        regression_judgement: The same for *regression_tests*.
+        hazards: What looks wrong in the merged tree; empty if conflicts are left. They do
+            not affect the verdict.
     """
 
     _view = "cooperbench_eval.views.pairs:attempt_view"
@@ -157,14 +209,13 @@ class Attempt(Shown):
     replacements: tuple[Replacement, ...] = field(
         default=(), converter=tuple[Replacement, ...], repr=False
     )
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {each.name: getattr(self, each.name) for each in fields(type(self))}
-
-    def __setstate__(self, state: Mapping[str, Any]) -> None:
-        # Earlier versions pickled attempts without this attribute.
-        for name, value in {"replacements": (), **state}.items():
-            object.__setattr__(self, name, value)
+    feature1_judgement: Judgement | None = None
+    feature2_judgement: Judgement | None = None
+    joint_tests: TestResult | None = None
+    joint_judgement: Judgement | None = None
+    regression_tests: TestResult | None = None
+    regression_judgement: Judgement | None = None
+    hazards: tuple[Hazard, ...] = field(default=(), converter=tuple[Hazard, ...], repr=False)
 
     @property
     def verdict(self) -> Verdict:
@@ -173,7 +224,22 @@ class Attempt(Shown):
         Every run that is not a pass counts against it, including a timeout or an
         inconclusive run: a merge is correct only if its tests were seen to pass.
         """
-        return find_verdict(self.status, self.feature1_tests, self.feature2_tests)
+        features = (
+            (self.feature1_tests, self.feature1_judgement),
+            (self.feature2_tests, self.feature2_judgement),
+        )
+        others = (
+            (self.joint_tests, self.joint_judgement),
+            (self.regression_tests, self.regression_judgement),
+        )
+        runs = (*features, *(each for each in others if each[0] is not None))
+        return find_verdict(self.status, *starmap(outcome_of, runs))
+
+    @property
+    def absolute_verdict(self) -> Verdict:
+        """The verdict by the two features' tests, of which every case must pass."""
+        runs = (self.feature1_tests, self.feature2_tests)
+        return find_verdict(self.status, *map(outcome_of, runs))
 
 
 class _Named(Protocol):
@@ -181,27 +247,26 @@ class _Named(Protocol):
     def strategy(self) -> str: ...
 
 
-class _Run(Protocol):
-    """The part of a test run that a verdict depends on."""
-
-    @property
-    def passed(self) -> bool: ...
-
-    @property
-    def was_run(self) -> bool: ...
-
-
+RUNS = (
+    *("tests", "base_tests", "other_tests", "feature1_tests", "feature2_tests"),
+    *("joint_tests", "regression_tests", "base_joint_tests", "base_regression_tests"),
+)
+"""The names of all test runs in a report and its rows."""
 _UNHANDLED: Final = frozenset({MergeStatus.CONFLICTED, MergeStatus.FAILED})
 
 
-def find_verdict(status: MergeStatus, tests1: _Run | None, tests2: _Run | None) -> Verdict:
-    """Return the verdict on a merge from its status and the test runs of both features."""
+def find_verdict(status: MergeStatus, *outcomes: bool | None) -> Verdict:
+    """Return the verdict on a merge.
+
+    Args:
+        status: How the merge ended.
+        outcomes: For each suite, whether it passes; `None` if that is not known.
+    """
     if status in _UNHANDLED:
         return Verdict.UNHANDLED
-    runs = [run for run in (tests1, tests2) if run is not None and run.was_run]
-    if not all(run.passed for run in runs):
+    if False in outcomes:
         return Verdict.INCORRECT
-    return Verdict.CORRECT if len(runs) == 2 else Verdict.NOT_RUN  # noqa: PLR2004
+    return Verdict.NOT_RUN if None in outcomes else Verdict.CORRECT
 
 
 def has_time_zone(_: object, __: object, timestamp: dt.datetime) -> None:

@@ -46,7 +46,11 @@ def dump(report: Any) -> _Json:
     for attempt, row in zip(report.attempts, data["attempts"], strict=True):
         row["verdict"] = attempt.verdict.value
         row["blame"] = _CONVERTER.unstructure(report.blame(attempt.strategy))
-    return head | data
+    facts = {
+        "preexisting_failures": list(report.preexisting_failures),
+        "warnings": list(report.warnings),
+    }
+    return head | data | facts
 
 
 def dumps(report: Any) -> str:

@@ -7,6 +7,7 @@ output is read, although any code can write to it.
 
 from cooperbench_eval.running.cache import ResultCache
 from cooperbench_eval.running.control import ControlFiles, files_that_name_a_framework
+from cooperbench_eval.running.delta import DeltaJudge
 from cooperbench_eval.running.runner import TestRunner
 from cooperbench_eval.running.sandboxes.local import LocalSandbox
 from cooperbench_eval.running.sandboxes.protocol import Execution, Sandbox
@@ -15,6 +16,7 @@ from cooperbench_eval.running.suite import Delivery, TestSuite
 __all__ = [
     "ControlFiles",
     "Delivery",
+    "DeltaJudge",
     "Execution",
     "LocalSandbox",
     "ResultCache",

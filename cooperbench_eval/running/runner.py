@@ -72,7 +72,9 @@ class TestRunner:
     retries: int = field(default=2, validator=validators.ge(0))
     _work_trees: WorkTrees = field(factory=WorkTrees, init=False, eq=False, repr=False)
 
-    def run(self, base: Snapshot, changes: Changes, suite: TestSuite) -> TestResult:
+    def run(
+        self, base: Snapshot, changes: Changes, suite: TestSuite, *, number: int = 1
+    ) -> TestResult:
         """Run *suite* on *base* with *changes* and with the suite's own patch.
 
         A run passed if a case passed, none failed, the exit status agrees, and every
@@ -80,6 +82,13 @@ class TestRunner:
         other or the result cannot be read: an early `os._exit(0)` is not a pass. The run
         leaves no files, and no processes if the sandbox can prevent it. A cached result is
         returned without a run.
+
+        Args:
+            base: The tree before any change.
+            changes: What the agents, or a merge of their work, changed in it.
+            suite: The tests.
+            number: Which of several independent results for this tree is wanted, counted
+                from 1. Each has a place of its own in the cache.
 
         Raises:
             TestRunError: The sandbox noticed before the run that the command does not
@@ -109,16 +118,17 @@ class TestRunner:
                 suite=suite,
                 require_new_tests=self.require_new_tests,
             )
-            result = self._result_of(trial)
+            result = self._result_of(trial, number)
         return attrs.evolve(result, restored_files=restored)
 
-    def _result_of(self, trial: Trial) -> TestResult:
+    def _result_of(self, trial: Trial, number: int) -> TestResult:
         try:
             identity = self._retry(self._identity)
             if self.cache is None:
                 result = self._repeat(trial)
             else:
-                key = key_of(*trial.facts(), identity, self.repeats, self.repeat_policy)
+                which = () if number == 1 else (number,)
+                key = key_of(*trial.facts(), identity, self.repeats, self.repeat_policy, *which)
                 make = partial(self._repeat, trial)
                 result = self.cache.get_or_make(key, make, keeps=_is_lasting)
             return attrs.evolve(result, sandbox_identity=identity)

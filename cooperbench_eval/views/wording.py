@@ -44,6 +44,9 @@ _BLAME = {
     BlameKind.MERGE_BROKE_FEATURE1: "the merge broke {features}",
     BlameKind.MERGE_BROKE_FEATURE2: "the merge broke {features}",
     BlameKind.MERGE_BROKE_BOTH: "the merge broke {features}",
+    BlameKind.MERGE_BROKE_JOINT: "the merge broke the joint tests",
+    BlameKind.MERGE_BROKE_REGRESSION: "the merge broke the repository's own tests",
+    BlameKind.REGRESSED_ALONE: "{features} broke the repository's own tests alone",
     BlameKind.UNKNOWN: "not known",
     BlameKind.NOBODY: "nobody",
 }

@@ -66,7 +66,10 @@ _WRITTEN_FIRST: Final[Mapping[type, tuple[str, ...]]] = {
 _WRITTEN_LAST: Final[Mapping[type, tuple[str, ...]]] = {
     FeatureReport: ("tests",),
     Attempt: ("verdict", "blame"),
+    MergeReport: ("preexisting_failures", "warnings"),
 }
+# Derived facts that reports of earlier versions lack: lists, empty by default.
+_LATER: Final = {(MergeReport, "preexisting_failures"), (MergeReport, "warnings")}
 
 # Numbers are at least 0, except these.
 _SIGNED: Final = {
@@ -185,7 +188,8 @@ class _Maker:
         meaning = self._words.of(record, name)
         if field is None:
             kind = typing.get_type_hints(getattr(record, name).fget)["return"]
-            return {"description": meaning, **self._type(kind, record, name)}
+            default: _Json = {"default": []} if (record, name) in _LATER else {}
+            return {"description": meaning, **self._type(kind, record, name), **default}
         if (record, name) == (FeatureReport, "tests"):
             meaning += " Its output is `test_output`."
         kind = typing.get_type_hints(record)[name]

@@ -52,21 +52,37 @@ class Attempt(ABC):
         usage: tuple[ModelUsage, ...] = (),
         service_failed: bool = False,
         replacements: tuple[Replacement, ...] = (),
+        feature1_judgement: Judgement | None = None,
+        feature2_judgement: Judgement | None = None,
+        joint_tests: TestResult | None = None,
+        joint_judgement: Judgement | None = None,
+        regression_tests: TestResult | None = None,
+        regression_judgement: Judgement | None = None,
+        hazards: tuple[Hazard, ...] = (),
     ) -> None: ...
     def __getstate__(self) -> dict[str, Any]: ...
     def __rich__(self) -> Renderable: ...
     def __setstate__(self, state: Mapping[str, Any]) -> None: ...
     def __str__(self) -> str: ...
     def _repr_html_(self) -> str: ...
+    @property
+    def absolute_verdict(self) -> Verdict: ...
     conflict_details: ConflictDetails | None
     conflicts_met: int
     diff: bytes | None
     duration_seconds: float
     failure: str
+    feature1_judgement: Judgement | None
     feature1_tests: TestResult | None
+    feature2_judgement: Judgement | None
     feature2_tests: TestResult | None
+    hazards: tuple[Hazard, ...]
     implementation: str
+    joint_judgement: Judgement | None
+    joint_tests: TestResult | None
     ledger: tuple[LedgerRow, ...]
+    regression_judgement: Judgement | None
+    regression_tests: TestResult | None
     replacements: tuple[Replacement, ...]
     service_failed: bool
     status: MergeStatus
@@ -96,8 +112,12 @@ class AttemptFacts:
         duration_seconds: float = 0.0,
         failure: str = '',
         service_failed: bool = False,
+        joint_tests: RunFacts | None = None,
+        regression_tests: RunFacts | None = None,
     ) -> None: ...
     def __add__(self, other: UsageTotals) -> UsageTotals: ...
+    @property
+    def absolute_verdict(self) -> Verdict: ...
     blame: BlameKind
     completion_tokens: int
     conflict_score: int | None
@@ -105,12 +125,16 @@ class AttemptFacts:
     conflicts_met: int
     cost_usd: float | None
     @property
+    def counted_absolute_verdict(self) -> Verdict: ...
+    @property
     def counted_verdict(self) -> Verdict: ...
     duration_seconds: float
     failure: str
     feature1_tests: RunFacts | None
     feature2_tests: RunFacts | None
+    joint_tests: RunFacts | None
     prompt_tokens: int
+    regression_tests: RunFacts | None
     requests: int
     service_failed: bool
     status: MergeStatus
@@ -147,12 +171,16 @@ class Blame(ABC):
         features: tuple[int, ...] = (),
         lost_tests1: tuple[str, ...] = (),
         lost_tests2: tuple[str, ...] = (),
+        lost_joint_tests: tuple[str, ...] = (),
+        lost_regression_tests: tuple[str, ...] = (),
     ) -> None: ...
     def __rich__(self) -> Renderable: ...
     def __str__(self) -> str: ...
     def _repr_html_(self) -> str: ...
     features: tuple[int, ...]
     kind: BlameKind
+    lost_joint_tests: tuple[str, ...]
+    lost_regression_tests: tuple[str, ...]
     lost_tests1: tuple[str, ...]
     lost_tests2: tuple[str, ...]
 
@@ -162,8 +190,11 @@ class BlameKind(StrEnum):
     MERGE_BROKE_BOTH = 'merge_broke_both'
     MERGE_BROKE_FEATURE1 = 'merge_broke_feature1'
     MERGE_BROKE_FEATURE2 = 'merge_broke_feature2'
+    MERGE_BROKE_JOINT = 'merge_broke_joint'
+    MERGE_BROKE_REGRESSION = 'merge_broke_regression'
     MISSING_SIDE = 'missing_side'
     NOBODY = 'nobody'
+    REGRESSED_ALONE = 'regressed_alone'
     UNKNOWN = 'unknown'
 
 class BubblewrapSandbox:
@@ -557,10 +588,12 @@ class Evaluator:
         apply_policy: ApplyPolicy = ApplyPolicy(),
         test_base: bool = True,
         test_other: bool = False,
+        judge: JudgeRule = JudgeRule.DELTA,
     ) -> None: ...
     async def aevaluate(self, pair: FeaturePair) -> MergeReport: ...
     apply_policy: ApplyPolicy
     def evaluate(self, pair: FeaturePair) -> MergeReport: ...
+    judge: JudgeRule
     runner: TestRunner | None
     scorer: ConflictScorer
     strategies: tuple[MergeStrategy, ...]
@@ -710,6 +743,8 @@ class FeaturePair:
         base: Snapshot,
         feature1: Feature,
         feature2: Feature,
+        joint: TestSuite | None = None,
+        regression: TestSuite | None = None,
         model: str | None = None,
         setting: str | None = None,
         k: int = 1,
@@ -717,8 +752,10 @@ class FeaturePair:
     base: Snapshot
     feature1: Feature
     feature2: Feature
+    joint: TestSuite | None
     k: int
     model: str | None
+    regression: TestSuite | None
     repo_name: str
     setting: str | None
     task_id: int
@@ -732,13 +769,25 @@ class FeatureReport:
         tests: TestResult | None = None,
         base_tests: TestResult | None = None,
         other_tests: TestResult | None = None,
+        judgement: Judgement | None = None,
+        joint_tests: TestResult | None = None,
+        regression_tests: TestResult | None = None,
+        regression_judgement: Judgement | None = None,
     ) -> None: ...
+    def __getstate__(self) -> dict[str, Any]: ...
+    def __setstate__(self, state: Mapping[str, Any]) -> None: ...
     base_tests: TestResult | None
+    @property
+    def is_right(self) -> bool | None: ...
+    joint_tests: TestResult | None
+    judgement: Judgement | None
     number: int
     other_tests: TestResult | None
     @property
     def passes_on_base(self) -> bool | None: ...
     patch: PatchReport
+    regression_judgement: Judgement | None
+    regression_tests: TestResult | None
     @property
     def test_output(self) -> str: ...
     tests: TestResult | None
@@ -899,6 +948,27 @@ class HunkPlacement:
 class HunkRole(StrEnum):
     BREAKS = 'breaks'
     NEEDED = 'needed'
+
+class JudgeRule(StrEnum):
+    ABSOLUTE = 'absolute'
+    DELTA = 'delta'
+
+class Judgement:
+    def __init__(
+        self,
+        *,
+        broken: tuple[str, ...],
+        preexisting: tuple[str, ...] = (),
+        foreign: tuple[str, ...] = (),
+        flaky: tuple[str, ...] = (),
+    ) -> None: ...
+    broken: tuple[str, ...]
+    def decide(self, run: TestResult) -> bool | None: ...
+    @property
+    def excused(self) -> frozenset[str]: ...
+    flaky: tuple[str, ...]
+    foreign: tuple[str, ...]
+    preexisting: tuple[str, ...]
 
 class LLMStrategy:
     def __init__(
@@ -1082,13 +1152,20 @@ class MergeReport(ABC):
         attempts: tuple[Attempt, ...] = (),
         versions: Mapping[str, str] = dict(),
         failure: Failure | None = None,
+        judge: JudgeRule = JudgeRule.ABSOLUTE,
+        base_joint_tests: TestResult | None = None,
+        base_regression_tests: TestResult | None = None,
     ) -> None: ...
+    def __getstate__(self) -> dict[str, Any]: ...
     def __rich__(self) -> Renderable: ...
+    def __setstate__(self, state: Mapping[str, Any]) -> None: ...
     def __str__(self) -> str: ...
     def _repr_html_(self) -> str: ...
     def attempt(self, strategy: str) -> Attempt: ...
     attempts: tuple[Attempt, ...]
     base_commit: str | None
+    base_joint_tests: TestResult | None
+    base_regression_tests: TestResult | None
     base_tree_id: str
     def blame(self, strategy: str) -> Blame: ...
     conflict_details: ConflictDetails | None
@@ -1104,11 +1181,16 @@ class MergeReport(ABC):
     @classmethod
     def from_json(cls, text: str | bytes) -> MergeReport: ...
     @property
+    def hazards(self) -> tuple[Hazard, ...]: ...
+    @property
     def is_final(self) -> bool: ...
+    judge: JudgeRule
     k: int
     @property
     def merge_status(self) -> PairStatus: ...
     model: str | None
+    @property
+    def preexisting_failures(self) -> tuple[str, ...]: ...
     repo_name: str
     def resolutions(self, strategy: str) -> tuple[ConflictResolution, ...]: ...
     setting: str | None
@@ -1117,6 +1199,8 @@ class MergeReport(ABC):
     def to_dict(self) -> dict[str, Any]: ...
     def to_json(self) -> str: ...
     versions: Mapping[str, str]
+    @property
+    def warnings(self) -> tuple[str, ...]: ...
 
 class MergeStatus(StrEnum):
     CLEAN = 'clean'
@@ -1356,8 +1440,10 @@ class Policy:
         rule: PolicyRule = PolicyRule.ANY_PASSES,
         lead_alone: bool = False,
         skips_empty: bool = False,
+        is_absolute: bool = False,
     ) -> None: ...
     def __attrs_post_init__(self) -> None: ...
+    is_absolute: bool
     def judge(self, pair: PairFacts | MergeReport) -> PolicyVerdict: ...
     lead_alone: bool
     name: str
@@ -1535,10 +1621,16 @@ class RunFacts:
         skipped_tests: int = 0,
         xfailed_tests: int = 0,
         duration_seconds: float = 0.0,
+        accepted: bool | None = None,
+        is_undecided: bool = False,
     ) -> None: ...
+    accepted: bool | None
     duration_seconds: float
     error_tests: int
     failed_tests: int
+    is_undecided: bool
+    @property
+    def outcome(self) -> bool | None: ...
     @property
     def pass_rate(self) -> float: ...
     @property
@@ -1875,7 +1967,14 @@ class TestRunner:
     repeats: int
     require_new_tests: bool
     retries: int
-    def run(self, base: Snapshot, changes: Changes, suite: TestSuite) -> TestResult: ...
+    def run(
+        self,
+        base: Snapshot,
+        changes: Changes,
+        suite: TestSuite,
+        *,
+        number: int = 1,
+    ) -> TestResult: ...
     sandbox: Sandbox
 
 class TestStatus(StrEnum):

@@ -28,6 +28,8 @@ NULLS = "NothingMerged"
 DERIVED = {
     ("MergeReport", "merge_status"),
     ("MergeReport", "conflict_score"),
+    ("MergeReport", "preexisting_failures"),
+    ("MergeReport", "warnings"),
     ("FeatureReport", "tests_passed"),
     ("ConflictDetails", "avg_lines_per_conflict"),
     ("TestResult", "passed_tests"),
@@ -68,10 +70,22 @@ def full_report():
     )
     clash = ce.Conflict(path="f", base=b"1\n", ours=b"2\n", theirs=b"\xe9\n", line=1)
     details = ce.ConflictScorer().score([clash])
+    judged = ce.Judgement(broken=["t::a"], preexisting=["t::b"], foreign=["t::d"], flaky=["t::e"])
     features = [
-        ce.FeatureReport(number=n, patch=patch, tests=run, base_tests=run, other_tests=run)
+        ce.FeatureReport(
+            number=n,
+            patch=patch,
+            tests=run,
+            base_tests=run,
+            other_tests=run,
+            judgement=judged,
+            joint_tests=run,
+            regression_tests=run,
+            regression_judgement=judged,
+        )
         for n in (1, 2)
     ]
+    hazard = ce.Hazard(kind="declared_twice", path="f", line=1, name="n", message="n", features=[1])
     row = ce.Attempt(
         strategy="naive",
         implementation="m:C",
@@ -85,6 +99,13 @@ def full_report():
         ledger=[ce.LedgerRow(path="f", line=1, ours_kept=1.0, theirs_kept=0.5, attempts=1)],
         usage=[ce.ModelUsage(model="m", requests=1, cost_usd=0.25)],
         replacements=[ce.Replacement(kind="text", together=[0], text=b"3\n")],
+        feature1_judgement=judged,
+        feature2_judgement=judged,
+        joint_tests=run,
+        joint_judgement=judged,
+        regression_tests=run,
+        regression_judgement=judged,
+        hazards=[hazard],
     )
     return ce.MergeReport(
         repo_name="calc",
@@ -101,6 +122,9 @@ def full_report():
         setting="coop",
         versions={"git": "2"},
         failure=ce.Failure(kind="error", problem="it broke"),
+        judge="delta",
+        base_joint_tests=run,
+        base_regression_tests=run,
     )
 
 

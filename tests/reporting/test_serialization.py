@@ -107,6 +107,11 @@ def test_every_key_of_ours_is_known():
         "k",
         "versions",
         "failure",
+        "judge",
+        "base_joint_tests",
+        "base_regression_tests",
+        "preexisting_failures",
+        "warnings",
     ]
     assert list(data["attempts"][0]) == [
         "strategy",
@@ -124,6 +129,13 @@ def test_every_key_of_ours_is_known():
         "usage",
         "service_failed",
         "replacements",
+        "feature1_judgement",
+        "feature2_judgement",
+        "joint_tests",
+        "joint_judgement",
+        "regression_tests",
+        "regression_judgement",
+        "hazards",
         "verdict",
         "blame",
     ]

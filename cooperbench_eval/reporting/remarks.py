@@ -1,0 +1,128 @@
+"""What a reader of a report should know about its verdicts, as sentences."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from cooperbench_eval.models import Judgement, JudgeRule, TestResult, TestStatus, outcome_of
+from cooperbench_eval.reporting.rows import Attempt, FeatureReport
+
+__all__ = ["find_preexisting", "find_warnings"]
+
+_FEW = 3
+
+
+def find_preexisting(report: Any) -> tuple[str, ...]:
+    """Return the cases of any suite of a `MergeReport` that already fail on the base, sorted."""
+    return tuple(sorted({id_ for each in _judgements(report) for id_ in each.preexisting}))
+
+
+def find_warnings(report: Any) -> tuple[str, ...]:
+    """Return the warnings of a `MergeReport`, each a sentence."""
+    return tuple(dict.fromkeys(_warnings(report)))
+
+
+def _warnings(report: Any) -> Iterator[str]:
+    features: tuple[FeatureReport, ...] = (report.feature1, report.feature2)
+    yield from _joint_warnings(report.base_joint_tests, features)
+    if report.judge is JudgeRule.DELTA:
+        yield from _without_base(features, report)
+        yield from filter(None, map(_alone_differs, features))
+        yield from filter(None, map(_merged_differs, report.attempts))
+    flaky = sorted({id_ for each in _judgements(report) for id_ in each.flaky})
+    if flaky:
+        yield f"These cases failed and passed on one tree, so they decide nothing: {_some(flaky)}."
+
+
+def _joint_warnings(on_base: TestResult | None, features: Iterable[FeatureReport]) -> Iterator[str]:
+    places = [
+        ("the base", on_base),
+        *((f"feature {each.number} without the other", each.joint_tests) for each in features),
+    ]
+    passing = [place for place, run in places if run is not None and run.passed]
+    if passing:
+        yield f"The joint tests pass on {_listed(passing)}, so they prove nothing about the merge."
+
+
+def _without_base(features: Iterable[FeatureReport], report: Any) -> Iterator[str]:
+    """Say which suites are judged by all their cases, because they do not run on the base."""
+    suites = [
+        (f"tests of feature {each.number}", each.base_tests, [(each.tests, each.judgement)])
+        for each in features
+    ]
+    joint = [(each.joint_tests, each.joint_judgement) for each in report.attempts]
+    own = [(each.regression_tests, each.regression_judgement) for each in report.attempts]
+    suites += [
+        ("joint tests", report.base_joint_tests, joint),
+        ("repository's own tests", report.base_regression_tests, own),
+    ]
+    for name, on_base, runs in suites:
+        by_all_cases = any(
+            run is not None and judgement is None and run.status in _COMPLETE
+            for run, judgement in runs
+        )
+        if by_all_cases and on_base is not None and not on_base.cases:
+            yield (
+                f"The {name} gave no result on the base "
+                f"({on_base.status.value.replace('_', ' ')}), so every case of them must pass."
+            )
+
+
+_COMPLETE = frozenset({TestStatus.PASSED, TestStatus.FAILED})
+
+
+def _alone_differs(feature: FeatureReport) -> str:
+    if feature.judgement is None or feature.is_right is feature.tests_passed:
+        return ""
+    rule = "fails" if feature.is_right else "passes"
+    why = _reason(feature.judgement)
+    return f"Feature {feature.number} alone {rule} under the absolute rule, but not here: {why}."
+
+
+def _merged_differs(attempt: Attempt) -> str:
+    runs = (
+        (attempt.feature1_tests, attempt.feature1_judgement),
+        (attempt.feature2_tests, attempt.feature2_judgement),
+    )
+    differing = [
+        judgement
+        for run, judgement in runs
+        if judgement is not None and outcome_of(run) is not outcome_of(run, judgement)
+    ]
+    if not differing or attempt.verdict is attempt.absolute_verdict:
+        return ""
+    why = "; ".join(dict.fromkeys(map(_reason, differing)))
+    return (
+        f"Under the absolute rule, {attempt.strategy} would be "
+        f"{attempt.absolute_verdict.value.replace('_', ' ')}: {why}."
+    )
+
+
+def _reason(judgement: Judgement) -> str:
+    parts = (
+        (judgement.preexisting, "already fails on the base", "already fail on the base"),
+        (judgement.foreign, "belongs to another suite", "belong to another suite"),
+        (judgement.broken, "passes on the base and not here", "pass on the base and not here"),
+    )
+    return ", and ".join(
+        f"{_some(ids)} {one if len(ids) == 1 else many}" for ids, one, many in parts if ids
+    )
+
+
+def _judgements(report: Any) -> Iterator[Judgement]:
+    rows = (report.feature1, report.feature2, *report.attempts)
+    names = ("judgement", *(f"{each}_judgement" for each in _SUITES))
+    found = (getattr(row, name, None) for row in rows for name in names)
+    return (each for each in found if each is not None)
+
+
+_SUITES = ("feature1", "feature2", "joint", "regression")
+
+
+def _some(ids: Iterable[str]) -> str:
+    names = list(ids)
+    more = f" and {len(names) - _FEW} more" if len(names) > _FEW else ""
+    return ", ".join(names[:_FEW]) + more
+
+
+def _listed(words: list[str]) -> str:
+    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))

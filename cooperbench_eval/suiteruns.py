@@ -1,0 +1,126 @@
+"""Runs the suites of a pair on its trees, and judges the runs."""
+
+import functools
+from collections.abc import Iterator
+
+import attrs
+from attrs import frozen
+
+from cooperbench_eval.models import Judgement, JudgeRule, TestCaseStatus, TestResult, outcome_of
+from cooperbench_eval.pairs import Feature, FeaturePair
+from cooperbench_eval.patching.patch import Patch
+from cooperbench_eval.running import DeltaJudge, TestRunner, TestSuite
+from cooperbench_eval.snapshot import Changes
+
+__all__ = ["JudgedRun", "SuiteRuns"]
+
+
+@frozen
+class JudgedRun:
+    """A run, or `None` if there was none, and its judgement, or `None` if every case counts."""
+
+    tests: TestResult | None = None
+    judgement: Judgement | None = None
+
+    @property
+    def outcome(self) -> bool | None:
+        """Whether the run counts as a pass; `None` if it has no result for its tree."""
+        return outcome_of(self.tests, self.judgement)
+
+
+class SuiteRuns:
+    """The runs of one pair's suites.
+
+    Args:
+        pair: The pair.
+        runner: Runs the suites; `None` to run nothing.
+        rule: How runs are judged.
+        test_base: Whether the features' suites run on the base. If they do not, every
+            case of them must pass.
+    """
+
+    def __init__(
+        self, pair: FeaturePair, runner: TestRunner | None, rule: JudgeRule, *, test_base: bool
+    ) -> None:
+        self._pair = pair
+        self._runner = runner
+        self._rule = rule
+        self._test_base = test_base
+        # Kept here as well, because a runner may have no cache.
+        self._on_base = functools.cache(self._run_on_base)
+        self._on_bare_base = functools.cache(self._run_on_bare_base)
+
+    def plain(self, suite: TestSuite | None, changes: Changes) -> TestResult | None:
+        """Run a suite on the base with *changes*, without judging it."""
+        if self._runner is None or suite is None:
+            return None
+        return self._runner.run(self._pair.base, changes, suite)
+
+    def on_base(self, feature: Feature) -> TestResult | None:
+        """Run a feature's suite on the base, if that is wanted."""
+        return self._on_base(feature.tests) if self._test_base else None
+
+    def on_base_of_pair(self, suite: TestSuite | None) -> TestResult | None:
+        """Run the pair's joint or regression suite on the base."""
+        return self._on_base(suite)
+
+    def judged(self, suite: TestSuite | None, changes: Changes) -> JudgedRun:
+        """Run a suite on the base with *changes*, and judge the run."""
+        return self._judged(suite, self.plain(suite, changes))
+
+    def regression(self, changes: Changes, *, decides: bool = True) -> JudgedRun:
+        """Run the regression suite on the base with *changes*, and judge the run.
+
+        If it breaks cases, it runs a second time: cases that pass then are flaky.
+
+        Args:
+            changes: The changes.
+            decides: Whether a verdict depends on this run; if not, there is no second one.
+        """
+        suite = self._pair.regression
+        first = self.judged(suite, changes)
+        if suite is None or self._runner is None or first.judgement is None:
+            return first
+        broken = first.judgement.broken
+        if not broken or not decides:
+            return first
+        second = self._runner.run(self._pair.base, changes, suite, number=2)
+        passed = {case.id for case in second.cases if case.status is TestCaseStatus.PASSED}
+        flaky = tuple(id_ for id_ in broken if id_ in passed)
+        still = tuple(id_ for id_ in broken if id_ not in passed)
+        return attrs.evolve(
+            first, judgement=attrs.evolve(first.judgement, broken=still, flaky=flaky)
+        )
+
+    def _judged(self, suite: TestSuite | None, run: TestResult | None) -> JudgedRun:
+        if suite is None or run is None or self._rule is JudgeRule.ABSOLUTE:
+            return JudgedRun(run)
+        judge = DeltaJudge(
+            base=self._pair.base,
+            suite=suite,
+            others=tuple(self._others(suite)),
+            on_base=self._on_base(suite) if self._compares(suite) else None,
+            on_bare_base=functools.partial(self._on_bare_base, suite),
+        )
+        return JudgedRun(run, judge.judge(run))
+
+    def _compares(self, suite: TestSuite) -> bool:
+        """Whether a suite runs on the base too."""
+        return self._test_base or suite in {self._pair.joint, self._pair.regression}
+
+    @property
+    def _features(self) -> tuple[Feature, Feature]:
+        return self._pair.feature1, self._pair.feature2
+
+    def _others(self, suite: TestSuite) -> Iterator[TestSuite]:
+        """Yield the features' suites other than *suite*."""
+        for feature in self._features:
+            if feature.tests is not None and feature.tests != suite:
+                yield feature.tests
+
+    def _run_on_base(self, suite: TestSuite | None) -> TestResult | None:
+        return self.plain(suite, Changes())
+
+    def _run_on_bare_base(self, suite: TestSuite) -> TestResult | None:
+        bare = attrs.evolve(suite, patch=Patch.parse(b""), required=None)
+        return self.plain(bare, Changes())
