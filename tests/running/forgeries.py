@@ -150,7 +150,7 @@ IN_STEERING_FILES = {
     "a plug-in in a folder with capitals": plug_in("evil-1.0.Dist-Info"),
     "a plug-in in an egg's folder with capitals": plug_in("evil.EGG-INFO"),
     "a plug-in in a folder without a name": plug_in(".dist-info"),
-    "a plug-in below an import root": plug_in("evil.DIST-INFO", "src/"),
+    "a plug-in in an import root": plug_in("evil.DIST-INFO", "src/"),
     "a plug-in in a link": {"evil.Dist-Info": link("data")} | plug_in("data"),
     "a plug-in in an egg": plug_in("EGG-INFO", "lib.egg/"),
     "a plug-in in an egg with capitals": plug_in("Egg-info", "lib.EGG/"),

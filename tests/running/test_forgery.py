@@ -107,7 +107,7 @@ def test_files_that_control_the_run_have_no_effect(name, run, kept):
     assert set(result.restored_files) == steering_of(IN_STEERING_FILES[name])
 
 
-_STEERED = ("flips", "deselects", "collects nothing", "plug-in", "archive", "link", "package in")
+_STEERED = ("flips", "deselects", "collects nothing", "plug-in", "archive", "link", "the conftest")
 
 
 @pytest.mark.long
