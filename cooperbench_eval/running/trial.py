@@ -87,7 +87,7 @@ class Trial:
         """The files that the run must leave unchanged; none if the command writes them."""
         if self.suite.delivery is Delivery.PATCHES:
             return ()
-        return files_to_watch(self.tree, self.brought)
+        return files_to_watch(self.base, self.tree, self.brought)
 
     @cached_property
     def new_tests(self) -> tuple[NewTests, ...]:

@@ -7,10 +7,10 @@ framework reads it, and restore it before the end.
 import os
 import stat
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
-from cooperbench_eval.models import FileMode
+from cooperbench_eval.memo import Memo
+from cooperbench_eval.models import Entry, FileMode
 from cooperbench_eval.patching.paths import PathKind, classify_path
 from cooperbench_eval.running.verdict import SOURCES
 from cooperbench_eval.snapshot import Changes, Snapshot
@@ -27,7 +27,11 @@ _GENERATED = frozenset({"__pycache__", "node_modules"})
 """Folders into which the tools of an honest run write."""
 
 
-def files_to_watch(tree: Snapshot, brought: Changes) -> tuple[str, ...]:
+_WATCHED: Memo[str, frozenset[str]] = Memo(8)
+"""The files of a base that are watched, by its tree id; every run of a task needs them."""
+
+
+def files_to_watch(base: Snapshot, tree: Snapshot, brought: Changes) -> tuple[str, ...]:
     """Return the files that an honest run leaves as they are.
 
     These are the files of the tests patch, without lists of dependencies, which package
@@ -36,23 +40,26 @@ def files_to_watch(tree: Snapshot, brought: Changes) -> tuple[str, ...]:
     their own data.
 
     Args:
+        base: A tree from which *tree* differs little.
         tree: The tree that is tested.
         brought: The changes that the tests patch made to it.
 
     Returns:
         The paths, sorted.
     """
-    data = {
-        path
-        for path, entry in brought.items()
-        if entry is not None
-        and entry.mode is not FileMode.SUBMODULE
-        and classify_path(path) is not PathKind.DEPENDENCIES
-    }
-    return tuple(path for path in tree.paths() if path in data or _decides(path))
+    known = _WATCHED.recall(base.tree_id, lambda: frozenset(filter(_decides, base.paths())))
+    changes = Changes.between(base, tree)
+    kept = known - changes.keys()
+    changed = (path for path, entry in changes.items() if entry is not None and _decides(path))
+    data = (path for path, entry in brought.items() if entry is not None and _is_data(path, entry))
+    return tuple(sorted(kept.union(changed, data)))
 
 
-@lru_cache(maxsize=1 << 16)  # the runs of a task ask about the same paths
+def _is_data(path: str, entry: Entry) -> bool:
+    is_file = entry.mode is not FileMode.SUBMODULE
+    return is_file and classify_path(path) is not PathKind.DEPENDENCIES
+
+
 def _decides(path: str) -> bool:
     kind, pure = classify_path(path), PurePosixPath(path)
     if kind is PathKind.RUNNER_CONTROL:
@@ -103,9 +110,9 @@ def changed_files(
     A file also counts as changed if a folder above it was replaced.
     """
     after = stamps_of(root, paths)
-    changed = {path for path, found in after.items() if found != before[path]}
-    if not changed:
+    if after == before:
         return ()
+    changed = {path for path, found in after.items() if found != before[path]}
     return tuple(path for path in paths if not changed.isdisjoint(_with_folders(path)))
 
 

@@ -210,6 +210,7 @@ def test_tests_settings_and_the_files_of_the_patch_are_watched():
             "tests/test_old.py": b"",
             "tests/helper.py": b"",
             "tests/old.txt": b"",
+            "tests/reset.txt": b"x",
             "pkg/a_test.go": b"",
             "x.egg-info/PKG-INFO": b"",
             "node_modules/jest/package.json": b"",
@@ -226,16 +227,22 @@ def test_tests_settings_and_the_files_of_the_patch_are_watched():
         "module": Entry(b"0" * 40, FileMode.SUBMODULE),
         "go.sum": Entry(b"x"),
         "tests/old.txt": None,
+        "tests/reset.txt": Entry(b"x"),
     }
 
-    assert files_to_watch(before.overlay(Changes(brought)), Changes(brought)) == (
+    changes = Changes(brought)
+    of_agent = {"tests/test_agent.py": Entry(b"x"), "tests/reset.txt": Entry(b"y")}
+    tree = before.overlay(Changes(of_agent | {"tests/helper.py": None}))
+
+    assert files_to_watch(before, tree.overlay(changes), changes) == (
         "conftest.py",
         "docs/example.md",
         "link",
         "pkg/a_test.go",
         "pyproject.toml",
-        "tests/helper.py",
         "tests/new.snap",
+        "tests/reset.txt",
+        "tests/test_agent.py",
         "tests/test_new.py",
         "tests/test_old.py",
     )
