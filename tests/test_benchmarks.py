@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -122,3 +123,22 @@ def test_every_pair_is_printed_if_asked(build, dataset):
     assert len(lines) == 1 + 21 + 2
     assert ["pennybook_task/1", "f1+f2:", "conflicts", "80"] in lines
     assert ["pennybook_task/1", "f1+f3:", "clean", "0"] in lines
+
+
+def test_random_trees_merge_as_in_git():
+    """Some hundred merges of tiny trees differ from git's nowhere."""
+    if not shutil.which("git"):
+        pytest.skip("git is not installed")
+    script = ROOT / "benchmarks" / "random_trees.py"
+
+    done = subprocess.run(
+        [sys.executable, script, "--count", "300", "--seed", "7"],
+        capture_output=True,
+        check=False,
+        text=True,
+    )
+
+    counts = dict(line.rsplit(maxsplit=1) for line in done.stdout.splitlines())
+    assert not done.returncode, done.stdout + done.stderr
+    assert counts["trees"] == "300"
+    assert int(counts["equal"]) > 290

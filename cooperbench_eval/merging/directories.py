@@ -8,12 +8,13 @@ them remains a conflict, as with git's default `merge.directoryRenames=conflict`
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
+from cooperbench_eval.merging.hashorder import order_by_hash
 from cooperbench_eval.merging.slots import Side, Slots
 from cooperbench_eval.models import ConflictKind
-from cooperbench_eval.objects import encode_path, folders_above
+from cooperbench_eval.objects import folders_above
 from cooperbench_eval.snapshot import Snapshot
 
-__all__ = ["follow_directory_renames", "guess_folders", "hash_bucket", "renamed_away"]
+__all__ = ["follow_directory_renames", "guess_folders", "renamed_away"]
 
 
 def renamed_away(base: Snapshot, slots: Slots, side: Side) -> frozenset[str]:
@@ -36,14 +37,6 @@ def _is_removed(base: Snapshot, slots: Slots, side: Side, folder: str) -> bool:
     return all(path in slots for path in base.paths(folder))
 
 
-def hash_bucket(name: str) -> int:
-    """Return the bucket of a name in git's hash table of 64 buckets: 32-bit FNV-1."""
-    value = 0x811C9DC5
-    for byte in encode_path(name):
-        value = (value * 0x01000193 & 0xFFFFFFFF) ^ byte
-    return value & 63
-
-
 def guess_folders(
     base: Snapshot, slots: Slots, side: Side, renames: Mapping[str, str]
 ) -> dict[str, str]:
@@ -57,7 +50,7 @@ def guess_folders(
             if not level or old_folder in emptied:
                 counts.setdefault(old_folder, Counter())[new_folder] += 1
     return {
-        folder: min(places, key=lambda place: (-places[place], hash_bucket(place)))
+        folder: max(order_by_hash(places), key=places.__getitem__)
         for folder, places in counts.items()
     }
 
@@ -90,10 +83,11 @@ def _folder_renames(
     """Map each emptied folder to where most of its files went; a tie is a conflict."""
     counts: dict[str, Counter[str]] = {}
     for old, new in renames.items():
-        for old_folder, new_folder in _folder_pairs(old, new):
+        for level, (old_folder, new_folder) in enumerate(_folder_pairs(old, new)):
             if old_folder not in emptied and not emptied.intersection(folders_above(old_folder)):
                 break
-            counts.setdefault(old_folder, Counter())[new_folder] += 1
+            if not level or old_folder in emptied:
+                counts.setdefault(old_folder, Counter())[new_folder] += 1
     found: dict[str, str] = {}
     for folder, places in counts.items():
         (place, most), *others = places.most_common(2)

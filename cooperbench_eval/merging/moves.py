@@ -11,11 +11,12 @@ from cooperbench_eval.merging.contents import ContentMerge, same_kind
 from cooperbench_eval.merging.directories import (
     follow_directory_renames,
     guess_folders,
-    hash_bucket,
     renamed_away,
 )
+from cooperbench_eval.merging.hashorder import order_by_hash
 from cooperbench_eval.merging.renames import find_renames
 from cooperbench_eval.merging.slots import Side, Slot, Slots
+from cooperbench_eval.merging.visiting import visit
 from cooperbench_eval.models import ConflictKind, Entry
 from cooperbench_eval.objects import folders_above
 from cooperbench_eval.snapshot import Snapshot
@@ -53,7 +54,7 @@ def _renames(base: Snapshot, slots: Slots, side: Side) -> dict[str, str]:
         return {}
     deleted: dict[str, Entry] = {}
     added: dict[str, Entry] = {}
-    for path in _by_notice(slots, side):
+    for path in _by_notice(base, slots, side):
         was, now = slots[path].versions[Side.BASE], slots[path].versions[side]
         if was is not None and now is None:
             deleted[path] = was
@@ -68,32 +69,42 @@ def _renames(base: Snapshot, slots: Slots, side: Side) -> dict[str, str]:
     return find_renames(deleted, added, relevant, partial(guess_folders, base, slots, side))
 
 
-def _by_notice(slots: Slots, side: Side) -> list[str]:
+def _by_notice(base: Snapshot, slots: Slots, side: Side) -> list[str]:
     """Sort the paths in the order in which git visits them.
 
     The order decides which of several files with equal contents is paired. Folders
     that the other side did not change come last, in the order of git's hash table of
-    their names.
+    their names. This does not apply to folders inside one that may have been renamed.
     """
     other = side.other
+    moving = renamed_away(base, slots, side) | renamed_away(base, slots, other)
     busy: set[str] = set()
     for path in slots:
         if slots[path].versions[other] != slots[path].versions[Side.BASE]:
             busy.update(folders_above(path))
             busy.add(path)
 
-    def notice(path: str) -> tuple[bool, int, str]:
-        quiet = next((folder for folder in folders_above(path) if folder not in busy), None)
-        return quiet is not None, hash_bucket(quiet) if quiet else 0, path
+    def find_quiet(path: str) -> str | None:
+        for folder in folders_above(path):
+            if folder not in busy:
+                return folder
+            if folder in moving:
+                break
+        return None
 
-    return sorted(slots, key=notice)
+    visited = visit(base, slots)
+    quiet = {path: find_quiet(path) for path in visited}
+    order = order_by_hash(folder for folder in quiet.values() if folder)
+    places = {folder: place for place, folder in enumerate(order)}
+    return sorted(visited, key=lambda path: places.get(quiet[path] or "", -1))
 
 
 def _carry_one(slots: Slots, side: Side, old: str, new: str, merge: _Merge) -> None:
     source, target, other = slots[old], slots.claim(new), side.other
     elsewhere = source.versions[other]
+    if old == new and elsewhere is None:  # a directory rename moved back what the other deleted
+        return
     moved, present = target.versions[side], target.versions[other]
-    collides = present is not None
     changes_type = (
         elsewhere is not None
         and moved is not None
@@ -108,13 +119,8 @@ def _carry_one(slots: Slots, side: Side, old: str, new: str, merge: _Merge) -> N
             target.kind = ConflictKind.TYPE  # even if the other entry equals the base's
         source.versions[Side.BASE] = None
         return
-    if collides and elsewhere is None:
-        target.kind = ConflictKind.RENAME_DELETE
-    elif collides:
-        merged = merge(_inner_slot(source, side, moved, new, old), _INNER_MARKERS)
-        if merged.is_clean and present == moved:
-            target.versions[other] = merged.entry  # both sides have the same file
-        target.versions[side] = merged.entry
+    if present is not None:
+        _collide(slots, side, old, new, merge)
     else:
         _take_base(target, source, old)
         target.versions[other] = elsewhere
@@ -124,6 +130,21 @@ def _carry_one(slots: Slots, side: Side, old: str, new: str, merge: _Merge) -> N
         elif moved is not None and not same_kind(moved, elsewhere):
             target.kind = ConflictKind.TYPE
     slots.clear(old)
+
+
+def _collide(slots: Slots, side: Side, old: str, new: str, merge: _Merge) -> None:
+    """Apply a rename to a name at which the other side has a file, too."""
+    source, target = slots[old], slots[new]
+    if source.versions[side.other] is None:
+        target.kind = ConflictKind.RENAME_DELETE
+        return
+    moved, present = target.versions[side], target.versions[side.other]
+    merged = merge(_inner_slot(source, side, moved, new, old), _INNER_MARKERS)
+    if present == moved and target.kind is None:
+        target.agreed = moved
+    target.versions[side] = merged.entry
+    if target.agreed and (side is Side.OURS or (merged.is_clean and present == moved)):
+        target.agreed = merged.entry
 
 
 def _take_base(target: Slot, source: Slot, old: str) -> None:
@@ -156,3 +177,5 @@ def _part_ways(slots: Slots, old: str, ours: str, theirs: str, merge: _Merge) ->
         target.inner = merged
         target.kind = ConflictKind.RENAME_RENAME
     source.kind = ConflictKind.RENAME_RENAME
+    if old in {ours, theirs}:  # a directory rename moved the file back
+        slots.dispute(old, ConflictKind.RENAME_RENAME)

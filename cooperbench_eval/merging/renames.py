@@ -41,8 +41,8 @@ def find_renames(
         added: Entries of the side that the base lacks.
         relevant: The deleted paths whose rename could change the merge. Other paths are
             only matched by equal contents. If *relevant* is empty, there is no search.
-        guess: Maps the renames found so far to folder renames; called if several files
-            have the same name.
+        guess: Maps the renames of equal contents to folder renames; called if several
+            files have the same name.
 
     Returns:
         The new path of each renamed path.
@@ -104,6 +104,7 @@ class _Search:
     def pair_same_names(self, relevant: frozenset[str], guess: _Guess) -> None:
         """Pair files whose name is unique, or whose folder is known to have moved."""
         sources, targets = _by_name(self._sources), _by_name(self._targets)
+        equal = dict(self.renames)  # only these show where folders moved, even to git
         folders: Mapping[str, str] | None = None
         for source in [path for path in self._sources if path in relevant]:
             name = _name(source)
@@ -111,7 +112,7 @@ class _Search:
             if len(sources[name]) == len(namesakes) == 1:
                 (target,) = namesakes
             elif namesakes:
-                folders = guess(self.renames) if folders is None else folders
+                folders = guess(equal) if folders is None else folders
                 target = _moved(source, folders)
             else:
                 continue

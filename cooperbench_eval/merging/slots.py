@@ -11,6 +11,7 @@ from attrs import define
 
 from cooperbench_eval.merging.contents import ContentMerge
 from cooperbench_eval.models import ConflictKind, Entry
+from cooperbench_eval.objects import folders_above
 from cooperbench_eval.snapshot import Changes, Snapshot
 
 __all__ = ["Side", "Slot", "Slots"]
@@ -39,12 +40,15 @@ class Slot:
         kind: A conflict about the path itself, which a merge of contents cannot settle.
         inner: The contents that were already merged for a rename, if the other side has
             no version at this path.
+        agreed: The merged entry, if both sides made the same new file here. Git does not
+            merge what renames bring there: it takes ours.
     """
 
     versions: list[Entry | None]
     names: list[str]
     kind: ConflictKind | None = None
     inner: ContentMerge | None = None
+    agreed: Entry | None = None
 
     @property
     def present(self) -> tuple[Side, ...]:
@@ -69,6 +73,15 @@ class Slots:
             old = base.get(path)
             versions = [old, ours.get(path, old), theirs.get(path, old)]
             self._slots[path] = Slot(versions, [path] * 3)
+        self._folders = {
+            side: {
+                folder
+                for path, slot in self._slots.items()
+                if slot.versions[side] is not None
+                for folder in folders_above(path)
+            }
+            for side in Side
+        }
 
     def __getitem__(self, path: str) -> Slot:
         return self._slots[path]
@@ -102,6 +115,12 @@ class Slots:
             for place, slot in self._slots.items()
             if place == path or place.startswith(inside)
         )
+
+    def has_folder(self, base: Snapshot, path: str, side: Side) -> bool:
+        """Whether *side* had a folder at *path* before any rename."""
+        if path in self._folders[side]:
+            return True
+        return any(inside not in self._slots for inside in base.paths(path))
 
     def relocate(self, old: str, new: str, side: Side) -> None:
         """Move one side's version to where the other side renamed its folder: a conflict."""

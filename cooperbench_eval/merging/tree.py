@@ -90,15 +90,13 @@ class _Merger:
             return
         if path in self._folders:
             self._set_aside(path, slot)
-        elif one_sided:
-            self._put(path, result)
+        elif one_sided or (slot.agreed and slot.kind is None):
+            self._put(path, slot.agreed or result)
         elif ours is None or theirs is None:
             self._put(path, ours or theirs)
             if slot.inner:
                 self._open_file(path, slot.inner, ConflictKind.CONTENT)
             self._leave_open(path, slot, slot.kind or ConflictKind.MODIFY_DELETE)
-        elif _kind_of(ours) is not _kind_of(theirs):
-            self._separate(path, slot)
         else:
             self._merge_both(path, slot)
 
@@ -119,6 +117,15 @@ class _Merger:
         )
 
     def _merge_both(self, path: str, slot: Slot) -> None:
+        base, ours, theirs = slot.versions
+        is_moved_here = slot.kind is ConflictKind.DIRECTORY_RENAME and base in {ours, theirs}
+        if slot.kind and (is_moved_here or slot.agreed):
+            self._put(path, theirs if is_moved_here and base == ours else ours)
+            self._leave_open(path, slot, slot.kind)
+            return
+        if ours and theirs and _kind_of(ours) is not _kind_of(theirs):
+            self._separate(path, slot)
+            return
         merge = self._merge_contents(slot)
         self._put(path, merge.entry)
         kind = _kind_of_conflict(slot, merge)
@@ -140,9 +147,12 @@ class _Merger:
         """Give a file another name, because the other side made a folder of the same name."""
         self._entries[path] = None
         _, ours, theirs = slot.versions
-        own = ours is not None and (theirs is None or slot.names[Side.OURS] == path)
-        side = Side.OURS if own else Side.THEIRS
+        is_ours = not self._slots.has_folder(self._base, path, Side.OURS)
+        side = Side.OURS if is_ours else Side.THEIRS
         aside = self._free_name(path, self._labels.of(side))
+        if ours is not None and theirs is not None and _kind_of(ours) is not _kind_of(theirs):
+            self._separate(aside, slot)
+            return
         if ours is not None and theirs is not None:
             merge = self._merge_contents(slot)
             self._put(aside, merge.entry)

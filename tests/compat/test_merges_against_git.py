@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pygit2
+import pytest
 from generators import moved_trees
 from hypothesis import assume, example, given, settings
 
@@ -21,7 +22,7 @@ LINK = Entry(b"target", FileMode.SYMLINK)
 
 
 def merge_with_git(git, base, ours, theirs):
-    """Return git's tree id, verdict and stages; `None` where git crashes."""
+    """Return git's tree id, stages, and whether it conflicts; `None` where git crashes."""
     repository = pygit2.Repository(git.path)
 
     def commit(name, files, *parents):
@@ -31,20 +32,18 @@ def merge_with_git(git, base, ours, theirs):
     root = commit("base", base)
     commit("ours", ours, root)
     commit("theirs", theirs, root)
-    # 0 is clean and 1 conflicting; only then does git print a tree.
-    printed = git.run(
-        "-c", "alias.merged=!git merge-tree --write-tree -z --no-messages ours theirs; true",
-        "merged", fails=True,
-    )  # fmt: skip
-    tree, *rows = (printed or b"").decode("utf-8", "surrogateescape").split("\0")
-    if len(tree) != 40:
+    # The exit status is printed last: 0 is clean and 1 conflicting; both print a tree.
+    merge = "git merge-tree --write-tree -z --no-messages ours theirs"
+    printed = git.run("-c", f"alias.merged=!{merge}; printf %d $?", "merged")
+    tree, *rows, status = printed.decode("utf-8", "surrogateescape").split("\0")
+    if status not in {"0", "1"}:
         return None
     stages = []
     for row in filter(None, rows):
         facts, path = row.split("\t", 1)
         mode, object_id, number = facts.split()
         stages.append((path, int(number), int(mode, 8), object_id))
-    return tree, sorted(stages)
+    return tree, sorted(stages), status == "1"
 
 
 def _write(repository, files, parents):
@@ -59,7 +58,7 @@ def _write(repository, files, parents):
     return repository.create_commit(None, AUTHOR, AUTHOR, "", tree, list(parents))
 
 
-def loses_a_file(git, tree, stages):
+def loses_a_file(git, tree, stages, _conflicts):
     """Return whether git's tree lacks a path that git itself lists as unmerged.
 
     It happens where a directory rename puts a file below another file's old name,
@@ -135,22 +134,137 @@ def may_lose_an_edit(base, ours, theirs):
 )
 def test_tree_merges_equal_those_of_git(git, trees):
     """Verdict, tree id, every conflicted blob and the list of unmerged stages are equal."""
-    base, ours, theirs = (
-        {path: e if isinstance(e, Entry) else Entry(e) for path, e in tree.items()}
-        for tree in trees
-    )
+    base, ours, theirs = map(with_modes, trees)
     assume(not may_lose_an_edit(base, ours, theirs))
     expected = merge_with_git(git, base, ours, theirs)
     assume(expected is not None and not loses_a_file(git, *expected))
-    tree, stages = expected
 
+    assert merge_with_us(base, ours, theirs) == expected
+
+
+def with_modes(tree):
+    """Return the entries of a tree, in which plain contents are files."""
+    return {path: e if isinstance(e, Entry) else Entry(e) for path, e in tree.items()}
+
+
+def merge_with_us(base, ours, theirs):
+    """Return our tree id and stages, and whether we report a conflict."""
     snapshot = Snapshot.from_files(base)
     sides = [Changes.between(snapshot, Snapshot.from_files(side)) for side in (ours, theirs)]
     merged = merge_changes(snapshot, *sides, Labels(ours="ours", theirs="theirs"))
+    stages = [(s.path, s.number, int(s.entry.mode), s.entry.id) for s in merged.stages]
+    return merged.changes.tree_id(snapshot), sorted(stages), bool(merged.conflicts)
 
-    found = [(s.path, s.number, int(s.entry.mode), s.entry.id) for s in merged.stages]
-    assert sorted(found) == stages
-    assert merged.changes.tree_id(snapshot) == tree
+
+A, B, C, D = (
+    b"".join(b"%s %d\n" % (word, n) for n in range(4)) for word in (b"A", b"B", b"C", b"D")
+)
+MODULE = Entry(b"1" * 40, FileMode.SUBMODULE)
+OTHER_MODULE = Entry(b"2" * 40, FileMode.SUBMODULE)
+LONG = b"".join(b"long %02d\n" % number for number in range(20))
+
+
+def changed(word, *numbers):
+    """Return twenty lines of *word*, of which those with *numbers* are changed."""
+    return b"".join(b"%s %02d\n" % (b"new" if n in numbers else word, n) for n in range(20))
+
+
+# The folders "ba", "eh" and "id" have the same place in git's hash tables of 64.
+RARE = {
+    "a folder rename moves a file onto a folder": (
+        {"y/A": A, "e/lib": MODULE},
+        {"e/A": A},
+        {"y/A": A, "e": MODULE, "A/x": B},
+    ),
+    "a folder rename moves a link onto a deleted file": (
+        {"a": A, "b/c": B},
+        {"a": A, "c": B},
+        {"b/a": LINK, "b/c": B},
+    ),
+    "a folder rename moves a file onto a deleted submodule": (
+        {"a": MODULE, "b/c": A},
+        {"a": MODULE, "c": A},
+        {"b/a": B, "b/c": A},
+    ),
+    "a folder rename moves a file back": (
+        {"b": LONG, "c/c": A},
+        {"c/b": LONG, "c/c": A},
+        {"a": LONG + b"more\n", "c": A},
+    ),
+    "a folder and two kinds at one path": (
+        {"a.b/a.b": A, "a/a": LINK},
+        {"a.b/a.b": A, "a/a": OTHER_MODULE, "a/a.b": A},
+        {"a": LINK, "a.b/a.b": A},
+    ),
+    "copies inside a folder that may be renamed": (
+        {"a/d/a/d": A},
+        {"a/c/a/a/c": A, "a/d": A},
+        {},
+    ),
+    "copies in folders with the same hash": (
+        {"z": A},
+        {"ba/x": A, "eh/x": A, "id/x": A},
+        {},
+    ),
+    "copies in very many folders": (
+        {"z": A},
+        {f"{number:02d}/x": A for number in range(60)},
+        {},
+    ),
+    "copies beside a folder, in a tree without the file": (
+        {"a/a/a.b": A},
+        {"a/a/a.b": B},
+        {"a.b": A, "a/a": A},
+    ),
+    "copies beside a file that became a folder": (
+        {"a": A},
+        {"a": B},
+        {"a.b": A, "a/a": A},
+    ),
+    "copies beside a folder, with a file that nobody touched": (
+        {"z": A, "a.c": C, "a.b": D},
+        {"z": B, "a.c": C, "a.b": D},
+        {"a.c": C, "a/x": A, "a.d": A},
+    ),
+    "only equal files show where a folder moved": (
+        {"b/1": changed(b"kkk"), "b/a": changed(b"aaa"), "q/a": changed(b"qqq")},
+        {"y/1": changed(b"kkk", 3), "y/a": changed(b"aaa", 1, 2, 3), "z": changed(b"aaa", 1)},
+        {
+            "b/1": changed(b"kkk", 9),
+            "b/a": changed(b"aaa", 9),
+            "q/a": changed(b"qqq", 9),
+            "b/n": B,
+        },
+    ),
+    "the parent of a renamed folder that got no new file": (
+        {"a.b/a.b/a.b/a": A},
+        {"a/a/a.b/a/a.b/a": A},
+        {"a.b/a": B, "a.b/a.b/a.b/a": A, "a.b/a.b/a/a.b": B},
+    ),
+    "two renames to one new file of both sides": (
+        {"b": LONG + b"one\n", "c": LONG},
+        {"a": LONG, "b": A},
+        {"a": LONG, "c": B},
+    ),
+    "a rename and a deletion at one new file of both sides": (
+        {"b/a": LONG, "b/b": LONG + b"one\n"},
+        {"a": LONG, "b/a": A},
+        {"a": LONG},
+    ),
+    "two equal links get one name": (
+        {"a": LINK, "b": LINK},
+        {"c": LINK},
+        {"c": LINK, "a": LINK},
+    ),
+}
+
+
+@pytest.mark.parametrize("trees", RARE.values(), ids=RARE)
+def test_rare_merges_equal_those_of_git(git, trees):
+    """Each of them once differed: in the verdict, the tree or the unmerged stages."""
+    trees = [with_modes(tree) for tree in trees]
+
+    assert merge_with_us(*trees) == merge_with_git(git, *trees)
 
 
 def scenario(name):
@@ -161,14 +275,40 @@ def scenario(name):
     )
 
 
+def merge_scenario(git, name):
+    """Return git's stages of a known gap, and the paths in its tree."""
+    tree, stages, _ = merge_with_git(git, *scenario(name))
+    listed = git.run("ls-tree", "-r", "-z", "--name-only", tree).decode().split("\0")
+    return tree, stages, listed
+
+
 def test_git_loses_a_file_below_another_files_old_name(git):
     """The known gap still exists: git's tree lacks a path that it lists as unmerged."""
     assert loses_a_file(git, *merge_with_git(git, *scenario("folder_renamed_onto_a_file")))
 
 
 def test_git_loses_an_edit_of_a_file_that_both_sides_made(git):
-    """The other known gap still exists: git's clean tree lacks the line that ours added."""
-    tree, stages = merge_with_git(git, *scenario("edit_beside_an_equal_new_file"))
+    """The known gap still exists: git's clean tree lacks the line that ours added."""
+    tree, stages, _ = merge_scenario(git, "edit_beside_an_equal_new_file")
 
     assert not stages
     assert b"ours" not in git.run("cat-file", "blob", f"{tree}:b")
+
+
+def test_git_lists_a_file_without_an_id(git):
+    """The known gap still exists: the file's id consists of zeros."""
+    _, stages, _ = merge_scenario(git, "file_listed_without_an_id")
+
+    assert ("c~ours", 2, 0, "0" * 40) in stages
+
+
+def test_git_loses_a_file_where_a_renamed_folder_goes(git):
+    """The known gap still exists: `b/d` is neither in the tree nor unmerged."""
+    _, stages, listed = merge_scenario(git, "file_under_a_renamed_folder")
+
+    assert not any(path.startswith("b/d~") for path in [*listed, *(stage[0] for stage in stages)])
+
+
+def test_git_loses_the_files_of_a_settled_folder(git):
+    """The known gap still exists: git's tree lacks a file that nobody touched."""
+    assert "c/d/d" not in merge_scenario(git, "file_moved_into_a_settled_folder")[2]

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from cooperbench_eval.merging.tree import merge_changes
+from cooperbench_eval.models import Entry
 from cooperbench_eval.snapshot import Changes, Snapshot
 
 GAPS = Path(__file__).parents[1] / "scenarios" / "known_gaps"
@@ -45,3 +46,40 @@ def test_an_edit_beside_an_equal_new_file_is_carried_there():
 
     assert not merge.conflicts
     assert base.overlay(merge.changes).read("b").endswith(b"added by ours\n")
+
+
+def test_a_file_keeps_its_contents_beside_a_moved_folder():
+    """Git lists `c~ours` with an id of zeros."""
+    base, merge = merge_scenario("file_listed_without_an_id")
+
+    assert ("c~ours", 2) in unmerged(merge)
+    assert base.overlay(merge.changes).read("c~ours") == (
+        Snapshot.from_dir(GAPS / "file_listed_without_an_id" / "ours").read("b/c")
+    )
+
+
+def test_a_file_where_a_renamed_folder_goes_is_kept():
+    """Git forgets the file `b/d`."""
+    base, merge = merge_scenario("file_under_a_renamed_folder")
+
+    assert ("b/d~ours", 2) in unmerged(merge)
+    assert {"b/d/a/a", "b/d~ours"} <= set(base.overlay(merge.changes).paths())
+
+
+def test_a_folder_into_which_a_file_is_moved_keeps_its_files():
+    """Git forgets `c/d/d`."""
+    base, merge = merge_scenario("file_moved_into_a_settled_folder")
+
+    assert {"c/a", "c/d/d"} <= set(base.overlay(merge.changes).paths())
+
+
+def test_a_deleted_file_that_a_folder_rename_moves_back_is_a_conflict():
+    """Git 2.39 crashes here."""
+    base = Snapshot.from_files({"b": b"1\n2\n", "c/c": b"3\n4\n"})
+    ours = Changes({"b": None, "c/b": Entry(b"1\n2\n")})
+    theirs = Changes({"b": None, "c/c": None, "c": Entry(b"3\n4\n")})
+
+    merge = merge_changes(base, ours, theirs)
+
+    assert [(each.path, each.kind.value) for each in merge.conflicts] == [("b", "directory rename")]
+    assert base.overlay(merge.changes).paths() == ("b", "c")
