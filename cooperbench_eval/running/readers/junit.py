@@ -1,6 +1,7 @@
 """Reads JUnit XML that hostile code may have written.
 
-Memory use stays proportional to the size of the file.
+The file is parsed piece by piece, so that one with too many cases or elements is given up
+early.
 """
 
 import math
@@ -9,12 +10,18 @@ from collections.abc import Iterator, Mapping
 from attrs import field, frozen
 
 from cooperbench_eval.models import TestCase, TestCaseStatus
-from cooperbench_eval.running.readers.protocol import UnreadableResultError
+from cooperbench_eval.running.readers.protocol import (
+    CASE_LIMIT,
+    ID_LIMIT,
+    MESSAGE_LIMIT,
+    UnreadableResultError,
+)
 
 __all__ = ["JUnitCase", "JUnitOutcome", "parse_junit"]
 
 _DEPTH_LIMIT = 32
-_MESSAGE_LIMIT = 2_000
+_ELEMENTS_PER_CASE = 10
+_PIECE = 1 << 16
 _OUTCOMES = {
     "failure": TestCaseStatus.FAILED,
     "error": TestCaseStatus.ERROR,
@@ -58,8 +65,8 @@ def parse_junit(data: bytes) -> tuple[JUnitCase, ...]:
     """Read the cases of a JUnit file, in its order.
 
     Raises:
-        UnreadableResultError: The bytes are not JUnit XML, or they declare a document
-            type, which an entity bomb needs.
+        UnreadableResultError: The bytes are not JUnit XML, hold too many cases or
+            elements, or declare a document type, which an entity bomb needs.
     """
     # A program that runs no tests should not wait for an XML parser to load.
     from defusedxml.ElementTree import ParseError, XMLParser  # noqa: PLC0415
@@ -67,7 +74,8 @@ def parse_junit(data: bytes) -> tuple[JUnitCase, ...]:
     collector = _CaseCollector()
     parser = XMLParser(target=collector, forbid_dtd=True)
     try:
-        parser.feed(data)
+        for start in range(0, len(data), _PIECE):
+            parser.feed(data[start : start + _PIECE])
         parser.close()
     # defusedxml's refusals are ValueErrors; so are the errors of some encodings.
     except (ParseError, ValueError, LookupError) as exc:
@@ -86,12 +94,16 @@ class _CaseCollector:
         self._outcomes: list[JUnitOutcome] = []
         self._outcome: Mapping[str, str] | None = None
         self._text = ""
+        self._elements = 0
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         if not self._open and tag not in {"testsuites", "testsuite"}:
             raise UnreadableResultError(
                 f"the result file is not JUnit XML: it begins with {tag[:40]!r}"
             )
+        self._elements += 1
+        if self._elements > _ELEMENTS_PER_CASE * CASE_LIMIT:
+            raise UnreadableResultError("the result file has too many elements")
         if len(self._open) >= _DEPTH_LIMIT:
             raise UnreadableResultError("the result file is nested too deeply")
         if tag == "testcase":
@@ -101,8 +113,8 @@ class _CaseCollector:
         self._open.append(tag)
 
     def data(self, text: str) -> None:
-        if self._outcome is not None and len(self._text) < _MESSAGE_LIMIT:
-            self._text += text[:_MESSAGE_LIMIT]
+        if self._outcome is not None and len(self._text) < MESSAGE_LIMIT:
+            self._text += text[:MESSAGE_LIMIT]
 
     def end(self, tag: str) -> None:
         self._open.pop()
@@ -115,18 +127,22 @@ class _CaseCollector:
         """Do nothing; the parser requires this method."""
 
     def _end_outcome(self, status: TestCaseStatus, attributes: Mapping[str, str]) -> None:
+        if len(self._outcomes) == CASE_LIMIT:
+            raise UnreadableResultError("a case of the result file ended too often")
         message = "\n".join(filter(None, (attributes.get("message"), self._text)))
         if attributes.get("type") in _EXPECTED_FAILURES:
             status = TestCaseStatus.XFAILED
-        self._outcomes.append(JUnitOutcome(status=status, message=message[:_MESSAGE_LIMIT]))
+        self._outcomes.append(JUnitOutcome(status=status, message=message[:MESSAGE_LIMIT]))
         self._outcome = None
 
     def _end_case(self) -> None:
+        if len(self.cases) == CASE_LIMIT:
+            raise UnreadableResultError(f"the result has more than {CASE_LIMIT} cases")
         self.cases.append(
             JUnitCase(
-                classname=self._case.get("classname", ""),
-                name=self._case.get("name", ""),
-                file=self._case.get("file", ""),
+                classname=self._case.get("classname", "")[:ID_LIMIT],
+                name=self._case.get("name", "")[:ID_LIMIT],
+                file=self._case.get("file", "")[:ID_LIMIT],
                 duration_seconds=_seconds(self._case.get("time", "")),
                 outcomes=tuple(self._outcomes),
             )

@@ -7,22 +7,32 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from cooperbench_eval.models import TestCase, TestCaseStatus
 from cooperbench_eval.processes.capture import Capture
 from cooperbench_eval.snapshot import Snapshot
 
 __all__ = [
+    "CASE_LIMIT",
+    "ID_LIMIT",
+    "MESSAGE_LIMIT",
     "FinishedRun",
     "Launch",
     "NewTests",
     "Reader",
     "UnreadableResultError",
+    "bounded",
     "read_ends",
     "read_result_file",
 ]
 
+CASE_LIMIT = 100_000
+"""The most cases of a run; more are not a result."""
+ID_LIMIT = 4_000
+"""The most characters of a case's id, or of a name in it; the rest is cut off."""
+MESSAGE_LIMIT = 2_000
+"""The most characters of a case's message; the rest is cut off."""
 _SIZE_LIMIT = 64 << 20
 _WORST_FIRST = (
     TestCaseStatus.FAILED,
@@ -155,13 +165,33 @@ class Reader:
         share a name. Then the worst reported status counts.
 
         Raises:
-            UnreadableResultError: The result is missing or cannot be believed.
+            UnreadableResultError: The result is missing, too large or cannot be believed.
         """
         found: dict[str, TestCase] = {}
-        for case in self._read(run):
+        for case in bounded(self._read(run)):
             known = found.get(case.id)
             found[case.id] = case if known is None else _worst_of(known, case)
         return tuple(found.values())
+
+
+def bounded(cases: Iterable[TestCase]) -> Iterator[TestCase]:
+    """Yield cases with their ids and messages cut.
+
+    Raises:
+        UnreadableResultError: There are more than `CASE_LIMIT`, or their texts have more
+            characters together than a result file may have bytes.
+    """
+    size = 0
+    for number, case in enumerate(cases, 1):
+        size += min(len(case.id), ID_LIMIT) + min(len(case.message), MESSAGE_LIMIT)
+        if number > CASE_LIMIT:
+            raise UnreadableResultError(f"the result has more than {CASE_LIMIT} cases")
+        if size > _SIZE_LIMIT:
+            raise UnreadableResultError("the ids and messages of the result's cases are too long")
+        if len(case.id) > ID_LIMIT or len(case.message) > MESSAGE_LIMIT:
+            yield evolve(case, id=case.id[:ID_LIMIT], message=case.message[:MESSAGE_LIMIT])
+        else:
+            yield case
 
 
 def _worst_of(one: TestCase, other: TestCase) -> TestCase:

@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from cooperbench_eval.errors import ReportError
 from cooperbench_eval.models import TestCase, TestCaseStatus
-from cooperbench_eval.running.readers.protocol import UnreadableResultError, read_result_file
+from cooperbench_eval.running.readers.protocol import (
+    CASE_LIMIT,
+    ID_LIMIT,
+    MESSAGE_LIMIT,
+    UnreadableResultError,
+    read_result_file,
+)
 from cooperbench_eval.snapshot import Snapshot
 
 if TYPE_CHECKING:
@@ -27,11 +33,10 @@ __all__ = [
     "whole_output",
 ]
 
-_TEXT_LIMIT = 2_000
 # The most values that a JSON text may hold, since each one takes memory.
-_VALUE_LIMIT = 4_000_000
-_UNNAMED_LIMIT = 100_000
+_VALUE_LIMIT = 20 * CASE_LIMIT
 _SESSION_LIMIT = 100
+_DEPTH_LIMIT = 64  # folders above a file
 _SIZE_LIMIT = 64 << 20
 _LONGEST = 1e12
 _CUT = re.compile(rb"(?m)^\[\.\.\. \d+ bytes cut \.\.\.\]$")
@@ -42,7 +47,7 @@ _Record = TypeVar("_Record")
 
 def clean(text: str) -> str:
     """Return a message without colours, cut to a sensible length."""
-    return _COLOUR.sub("", text[: 2 * _TEXT_LIMIT])[:_TEXT_LIMIT]
+    return _COLOUR.sub("", text[: 2 * MESSAGE_LIMIT])[:MESSAGE_LIMIT]
 
 
 def whole_output(output: bytes) -> str:
@@ -62,7 +67,7 @@ def unnamed(label: str, counts: Mapping[TestCaseStatus, int]) -> tuple[TestCase,
     Raises:
         UnreadableResultError: The number of cases is impossible.
     """
-    if sum(counts.values()) > _UNNAMED_LIMIT:
+    if sum(counts.values()) > CASE_LIMIT:
         raise UnreadableResultError("the result counts an impossible number of tests")
     return tuple(
         TestCase(id=f"{label} {status} #{number}", status=status)
@@ -146,7 +151,7 @@ def tree_path(path: str, tree: Snapshot) -> str:
     For a file that is not in the tree, such as one that a build made, only its name is
     returned: an id must not depend on where the run took place.
     """
-    parts = [part for part in path.split("/") if part]
+    parts = [part for part in path[-ID_LIMIT:].split("/") if part][-_DEPTH_LIMIT:]
     for start in range(len(parts)):
         candidate = "/".join(parts[start:])
         if tree.get(candidate) is not None:

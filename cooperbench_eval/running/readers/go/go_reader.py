@@ -23,6 +23,9 @@ from cooperbench_eval.models import TestCase, TestCaseStatus
 from cooperbench_eval.running.readers.go.go_parts import METHOD
 from cooperbench_eval.running.readers.go.go_tests import added_go_tests, changed_go_tests
 from cooperbench_eval.running.readers.protocol import (
+    CASE_LIMIT,
+    ID_LIMIT,
+    MESSAGE_LIMIT,
     FinishedRun,
     Launch,
     Reader,
@@ -42,8 +45,8 @@ _ENDS = {
 }
 # Before Go 1.24 a package that does not build is named in a line of plain text.
 _NOT_BUILT = re.compile(rb"FAIL\t(\S+) \[(build|setup) failed\]\r?")
-_MESSAGE_LIMIT = 2_000
-_NAME_LIMIT = 4_000
+_TESTS_PER_CASE = 2
+_LINES_PER_CASE = 10
 _DEPTH_LIMIT = 100
 _ASKED = frozenset({"-json", "--json", "-json=true"})
 _BAD = frozenset({TestCaseStatus.FAILED, TestCaseStatus.ERROR})
@@ -64,8 +67,13 @@ def _launch(command: tuple[str, ...], env: Mapping[str, str], scratch: Path) -> 
 
 def _read(run: FinishedRun) -> Iterator[TestCase]:
     packages: dict[str, _Package] = {}
+    tests = 0
     for event in _events(read_result_file(run.scratch / _RESULT)):
-        packages.setdefault(event.package, _Package()).take(event)
+        package = packages.setdefault(event.package, _Package())
+        tests += package.take(event)
+        # Tests with subtests are tests and not cases.
+        if max(tests, len(packages)) > _TESTS_PER_CASE * CASE_LIMIT:
+            raise UnreadableResultError("go test reported too many tests")
     if not packages:
         raise UnreadableResultError("go test reported nothing")
     for name, package in packages.items():
@@ -111,6 +119,8 @@ class _Event:
 
 
 def _events(data: bytes) -> Iterator[_Event]:
+    if data.count(b"\n") > _LINES_PER_CASE * CASE_LIMIT:
+        raise UnreadableResultError("go test printed too many lines")
     for line in data.split(b"\n"):
         if line.startswith(b"{"):
             fields = parse_json(line)
@@ -126,7 +136,7 @@ def _events(data: bytes) -> Iterator[_Event]:
 
 def _event(fields: object) -> _Event:
     event = as_record(fields, _Event)
-    is_long = len(event.package) + len(event.test) > _NAME_LIMIT
+    is_long = len(event.package) + len(event.test) > ID_LIMIT
     if is_long or event.test.count("/") > _DEPTH_LIMIT:
         raise UnreadableResultError("go test reported a name that is too long or too deep")
     return event
@@ -144,7 +154,7 @@ class _Test:
     def take(self, event: _Event) -> None:
         if event.action == "output":
             if not _FRAME.match(event.output):
-                self.output += event.output[: _MESSAGE_LIMIT - len(self.output)]
+                self.output += event.output[: MESSAGE_LIMIT - len(self.output)]
         elif event.action in {"run", "start"}:
             self.has_ended = False
         elif end := _ENDS.get(event.action):
@@ -170,11 +180,14 @@ class _Package:
     itself: _Test = field(factory=_Test)
     tests: dict[str, _Test] = field(factory=dict)
 
-    def take(self, event: _Event) -> None:
+    def take(self, event: _Event) -> int:
+        """Return how many tests the event adds."""
+        known = len(self.tests)
         if event.test:
             self.tests.setdefault(event.test, _Test()).take(event)
         else:
             self.itself.take(event)
+        return len(self.tests) - known
 
     def cases(self, package: str) -> Iterator[TestCase]:
         cases = {name: test.case(f"{package}.{name}") for name, test in self.tests.items()}

@@ -27,7 +27,12 @@ from cooperbench_eval.running.readers.javascript.javascript_tests import (
     reader_in_node,
 )
 from cooperbench_eval.running.readers.javascript.node_options import with_node_options
-from cooperbench_eval.running.readers.protocol import FinishedRun, Launch, UnreadableResultError
+from cooperbench_eval.running.readers.protocol import (
+    FinishedRun,
+    Launch,
+    UnreadableResultError,
+    bounded,
+)
 from cooperbench_eval.running.readers.results import (
     as_record,
     clean,
@@ -97,7 +102,7 @@ class _Session:
 
 def _cases(data: bytes, tree: Snapshot) -> list[TestCase]:
     session = as_record(parse_json(data), _Session)
-    cases = [case for file in session.files for case in _of_file(file, tree)]
+    cases = list(bounded(case for file in session.files for case in _of_file(file, tree)))
     counts = Counter(case.status for case in cases)
     expected = (counts[TestCaseStatus.PASSED], counts[TestCaseStatus.FAILED])
     found = (session.passed, session.failed)

@@ -13,6 +13,7 @@ did.
 
 import shutil
 from collections.abc import Iterator, Mapping
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,12 @@ from cooperbench_eval.running.readers.javascript.javascript_tests import (
     reader_in_node,
 )
 from cooperbench_eval.running.readers.javascript.node_options import with_node_options
-from cooperbench_eval.running.readers.protocol import FinishedRun, Launch, UnreadableResultError
+from cooperbench_eval.running.readers.protocol import (
+    CASE_LIMIT,
+    FinishedRun,
+    Launch,
+    UnreadableResultError,
+)
 from cooperbench_eval.running.readers.results import (
     as_record,
     clean,
@@ -40,6 +46,8 @@ __all__ = ["NODE_READER"]
 
 _REPORTER = Path(__file__).with_name("node_results.mjs")
 _DEPTH_LIMIT = 200
+_NAME_LIMIT = 1_000
+_EVENTS_PER_CASE = 2
 # The test's own code failed. Any other type of failure is about its surroundings.
 _OWN_FAILURES = frozenset({"testCodeFailure", "testTimeoutFailure", "expectedFailure"})
 
@@ -58,8 +66,9 @@ def _launch(command: tuple[str, ...], env: Mapping[str, str], scratch: Path) -> 
 
 
 def _read(run: FinishedRun) -> Iterator[TestCase]:
+    files = _Files(run.tree)
     for data in read_sessions(run.scratch, "node-", ".jsonl"):
-        yield from _cases(data, run.tree)
+        yield from _cases(data, files)
 
 
 NODE_READER = reader_in_node(launch=_launch, read=_read, covers=covers_with_subtests)
@@ -90,10 +99,21 @@ class _Found:
     event: _Event
 
 
-def _cases(data: bytes, tree: Snapshot) -> Iterator[TestCase]:
+class _Files:
+    """What the tree says about the reported files; each is looked up once."""
+
+    def __init__(self, tree: Snapshot) -> None:
+        self.path = cache(partial(tree_path, tree=tree))
+        self.has_tests = cache(partial(_has_tests, tree=tree))
+
+
+def _cases(data: bytes, files: _Files) -> Iterator[TestCase]:
     lines = data.splitlines()
     if not lines or lines[-1] != b'{"end":true}':
         raise UnreadableResultError("a session of node's test runner did not end")
+    # Tests with subtests, and suites, are events and not cases.
+    if len(lines) > _EVENTS_PER_CASE * CASE_LIMIT:
+        raise UnreadableResultError("node's test runner reported too many tests")
     # The cases found below each level that is still open. A parent follows its tests.
     open_levels: list[list[_Found]] = [[]]
     for event in map(_event, lines[:-1]):
@@ -101,13 +121,14 @@ def _cases(data: bytes, tree: Snapshot) -> Iterator[TestCase]:
             open_levels.append([])
         below = [found for level in open_levels[event.nesting + 1 :] for found in level]
         del open_levels[event.nesting + 1 :]
+        name = event.name[:_NAME_LIMIT]  # one text, which all cases below share
         for found in below:
-            found.names.append(event.name)
+            found.names.append(name)
         open_levels[event.nesting] += below
         if _counts(event, below):
-            open_levels[event.nesting].append(_Found([event.name], event))
+            open_levels[event.nesting].append(_Found([name], event))
     for found in (each for level in open_levels for each in level):
-        yield _case(found, tree)
+        yield _case(found, files)
 
 
 def _counts(event: _Event, below: list[_Found]) -> bool:
@@ -118,11 +139,11 @@ def _counts(event: _Event, below: list[_Found]) -> bool:
     return not blamed
 
 
-def _case(found: _Found, tree: Snapshot) -> TestCase:
+def _case(found: _Found, files: _Files) -> TestCase:
     event = found.event
-    file = tree_path(event.file, tree)
+    file = files.path(event.file)
     status, message = _status(event), event.message
-    if event.whole and event.passed and _has_tests(file, tree):
+    if event.whole and event.passed and files.has_tests(file):
         status, message = TestCaseStatus.ERROR, "it ended before its tests did"
     names = () if event.whole else tuple(reversed(found.names))
     return TestCase(

@@ -14,6 +14,7 @@ import re
 import shlex
 from collections.abc import Iterable, Mapping
 from functools import cached_property
+from itertools import islice
 from pathlib import Path, PurePosixPath
 
 from cooperbench_eval.models import TestCase, TestCaseStatus
@@ -62,6 +63,7 @@ exec "$@"
 # Other programs are started directly: the sandbox reports a missing program, `sh` does not.
 _SHELLS = frozenset({"sh", "bash", "dash", "ash", "ksh", "zsh"})
 _NOTHING_COLLECTED = 5
+_DEPTH_LIMIT = 64  # folders and classes above a test
 
 
 def _launch(command: tuple[str, ...], env: Mapping[str, str], scratch: Path) -> Launch:
@@ -170,10 +172,10 @@ def _dotted(path: str) -> str:
 
 
 def _split(classname: str, files: Mapping[str, str]) -> list[str]:
-    parts = classname.split(".")
-    for count in range(len(parts), 0, -1):
-        if file := files.get(".".join(parts[:count])):
-            return [file, *parts[count:]]
+    dots = [dot.start() for dot in islice(re.finditer(r"\.", classname), _DEPTH_LIMIT)]
+    for end in (len(classname), *reversed(dots)):
+        if file := files.get(classname[:end]):
+            return [file, *filter(None, classname[end + 1 :].split("."))]
     return []
 
 
