@@ -3,7 +3,14 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from cooperbench_eval.models import LedgerRow, TestCase, TestCaseStatus, TestResult
+from cooperbench_eval.models import (
+    Judgement,
+    LedgerRow,
+    TestCase,
+    TestCaseStatus,
+    TestResult,
+    outcome_of,
+)
 from cooperbench_eval.page.embedding import shown_bytes
 from cooperbench_eval.reporting import Attempt, FeatureReport, MergeReport
 from cooperbench_eval.reporting.resolutions import ConflictResolution
@@ -29,6 +36,8 @@ def details_of(report: MergeReport, answers: Mapping[str, str], text_limit: int)
         "title": wording.title_text(_cut(report.repo_name), report),
         "facts": {name: _cut(value) for name, value in _facts(report).items() if value},
         "features": [_feature(each) for each in (report.feature1, report.feature2)],
+        "warnings": _some(report.warnings),
+        "suites": wording.suite_titles(report),
         "attempts": [_attempt(report, each, answers[each.strategy]) for each in report.attempts],
         "conflicts": list(_conflicts(report, texts)),
         "more_conflicts": max(len(report.conflicts) - MOST_NAMES, 0),
@@ -70,20 +79,34 @@ def _feature(feature: FeatureReport) -> _Json:
             )
             if names
         },
-        "alone": _run(feature.tests),
+        "alone": _run(feature.tests, feature.judgement),
         "base": _run(feature.base_tests),
-        "other": _run(feature.other_tests),
+        "further": [
+            [title, _run(*run)]
+            for title, *run in (
+                ("The other's tests alone", feature.other_tests),
+                ("The joint tests alone", feature.joint_tests),
+                (
+                    "The repository's tests alone",
+                    feature.regression_tests,
+                    feature.regression_judgement,
+                ),
+            )
+        ],
     }
 
 
-def _run(run: TestResult | None) -> _Json:
+def _run(run: TestResult | None, judgement: Judgement | None = None) -> _Json:
     if run is None:
         return {"text": "not run", "passed": None}
     failed = [case for case in run.cases if case.status not in _FINE]
+    notes = list(wording.run_notes(run, _listed))
+    if judgement is not None:
+        notes += wording.judgement_notes(judgement, _listed)
     return {
-        "text": wording.run_text(run, in_full=True),
-        "passed": run.passed if run.was_run else None,
-        "beside": [_cut(note) for note in wording.run_notes(run, _listed)],
+        "text": wording.judged_text(run, judgement, in_full=True),
+        "passed": outcome_of(run, judgement),
+        "beside": [_cut(note) for note in notes],
         "failed": [_case(case, i) for i, case in enumerate(failed[:MOST_NAMES])],
         "more": max(len(failed) - MOST_NAMES, 0),
     }
@@ -119,10 +142,13 @@ def _attempt(report: MergeReport, attempt: Attempt, answer: str) -> _Json:
         "seconds": round(attempt.duration_seconds, 3),
         "usage": [wording.usage_text(usage, _cut(usage.model)) for usage in attempt.usage],
         "lost": [
-            {"feature": feature.number, **_some(names)}
-            for feature, names in wording.lost_tests(report, blame)
+            {"owner": lost.owner, **_some(lost.names)} for lost in wording.lost_tests(report, blame)
         ],
-        "runs": [_run(attempt.feature1_tests), _run(attempt.feature2_tests)],
+        "runs": [_run(*run) for run in wording.merged_runs(report, attempt)],
+        "hazards": [
+            [_cut(wording.place_text(each)), _cut(each.message)]
+            for each in attempt.hazards[:MOST_NAMES]
+        ],
         "ledger": [_row(row) for row in ledger[:MOST_NAMES]],
         "more_ledger": max(len(ledger) - MOST_NAMES, 0),
     }

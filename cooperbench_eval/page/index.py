@@ -1,10 +1,11 @@
 """The data of the table of pairs: a small row for each, with every name kept once."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from cooperbench_eval.models import outcome_of
 from cooperbench_eval.page.embedding import embed
-from cooperbench_eval.reporting import Attempt, FeatureReport, MergeReport
+from cooperbench_eval.reporting import Attempt, MergeReport
 from cooperbench_eval.views import wording
 
 __all__ = ["MOST_LISTED", "Index"]
@@ -51,15 +52,14 @@ class Index:
         return [
             self._name(answers[attempt.strategy]),
             self._name("" if report.failure is not None else wording.blame_text(blame, attempt)),
-            [self._lost(*each) for each in wording.lost_tests(report, blame)],
+            [self._lost(each) for each in wording.lost_tests(report, blame)],
             self._name(_why(report, attempt)),
         ]
 
-    def _lost(self, feature: FeatureReport, names: Sequence[str]) -> list[Any]:
-        """Return the feature's number of lost tests, of all its tests, and the lost ones' names."""
-        passed = feature.tests.passed_tests if feature.tests else len(names)
-        listed = [self._name(_short(name)) for name in names[:MOST_LISTED]]
-        return [feature.number, len(names), passed, listed]
+    def _lost(self, lost: wording.Lost) -> list[Any]:
+        """Return a suite's owner, its number of lost tests, of all tests, and the lost names."""
+        listed = [self._name(_short(name)) for name in lost.names[:MOST_LISTED]]
+        return [self._name(lost.owner), len(lost.names), lost.passed, listed]
 
     def _name(self, text: str) -> int:
         return self._names.setdefault(text, len(self._names))
@@ -78,14 +78,11 @@ def _why(report: MergeReport, attempt: Attempt) -> str:
     """Return how a strategy or its tests failed; empty if neither did."""
     if attempt.failure:
         return _short(attempt.failure)
-    runs = (
-        (report.feature1.number, attempt.feature1_tests),
-        (report.feature2.number, attempt.feature2_tests),
-    )
+    runs = zip(wording.suite_titles(report), wording.merged_runs(report, attempt), strict=True)
     return "; ".join(
-        f"tests of feature {number}: {wording.run_text(run, in_full=True)}"
-        for number, run in runs
-        if run is not None and not run.passed
+        f"{title}: {wording.judged_text(run, judgement, in_full=True)}"
+        for title, (run, judgement) in runs
+        if run is not None and outcome_of(run, judgement) is not True
     )
 
 

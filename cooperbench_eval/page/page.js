@@ -63,8 +63,8 @@
       rows.set(nameAt(name), {
         answer: nameAt(answer),
         blame: nameAt(blame),
-        lost: lost.map(([feature, count, of, listed]) => ({
-          feature,
+        lost: lost.map(([owner, count, of, listed]) => ({
+          owner: nameAt(owner),
           count,
           of,
           names: listed.map(nameAt),
@@ -223,9 +223,9 @@
     return made;
   }
 
-  function lostTests({ feature, count, of, names: listed }) {
+  function lostTests({ owner, count, of, names: listed }) {
     const share = count === of ? (of === 1 ? "its only test" : `all ${of} tests`) : `${count} of ${of} tests`;
-    return make("div", { class: "lost" }, `feature ${feature}: `, make("b", {}, share), names(listed, count));
+    return make("div", { class: "lost" }, `${owner}: `, make("b", {}, share), names(listed, count));
   }
 
   function lostCell(row) {
@@ -455,13 +455,13 @@
     return cell;
   }
 
-  function featureRow(feature, showsOther) {
+  function featureRow(feature, further) {
     const files = Object.entries(feature.files).map(([words, some]) =>
       make("div", { class: "beside" }, `${words}: `, names(some.names, some.names.length + some.more)),
     );
     const patch = [make("span", { class: feature.usable ? "" : "bad" }, feature.patch), ...files];
     const row = [`feature ${feature.number}`, patch, runCell(feature.alone), runCell(feature.base, false)];
-    return showsOther ? [...row, runCell(feature.other)] : row;
+    return [...row, ...further.map((place) => runCell(feature.further[place][1], false))];
   }
 
   function strategyRow(attempt) {
@@ -469,7 +469,7 @@
       make(
         "div",
         {},
-        make("span", { class: "beside" }, `${some.names.length + some.more} of feature ${some.feature}:`),
+        make("span", { class: "beside" }, `${some.names.length + some.more} of ${some.owner}:`),
         names(some.names, some.names.length + some.more),
       ),
     );
@@ -485,10 +485,23 @@
       [result(attempt.answer)],
       [attempt.blame],
       lost.length ? lost : ["–"],
-      runCell(attempt.runs[0]),
-      runCell(attempt.runs[1]),
+      ...attempt.runs.map((run) => runCell(run)),
       [make("span", { class: "who" }, `${attempt.seconds} s`)],
     ];
+  }
+
+  function hazards(attempts) {
+    return attempts
+      .filter((attempt) => attempt.hazards.length)
+      .map((attempt) =>
+        folded(`What looks wrong in the merge of ${attempt.strategy}`, () =>
+          tableOf(
+            "Hazards, which no test confirmed",
+            ["Place", "What each side did"],
+            attempt.hazards.map((row) => row.map((cell) => [cell])),
+          ),
+        ),
+      );
   }
 
   function ledgers(attempts) {
@@ -675,6 +688,12 @@
     return list;
   }
 
+  function warnings({ warnings: { names: said, more } }) {
+    const rest = more ? [make("li", { class: "beside" }, `and ${more} more`)] : [];
+    const list = said.map((each) => make("li", {}, each));
+    return said.length ? make("ul", { class: "warnings" }, list, rest) : null;
+  }
+
   function walk(asked, number) {
     const place = found.findIndex((pair) => pair.number === number);
     const link = (to, text) =>
@@ -694,18 +713,21 @@
     found = find(asked);
     const data = parsed(`pair-${pair.number}`);
     const [first, second] = pair.features;
-    const showsOther = data.features.some((feature) => feature.other.passed !== null);
+    const further = data.features[0].further.map((_, place) => place).filter((place) =>
+      data.features.some((feature) => feature.further[place][1].passed !== null),
+    );
     const columns = ["Feature", "Patch", "Its tests alone", "Its tests on the base"];
-    if (showsOther) columns.push("The other's tests alone");
+    columns.push(...further.map((place) => data.features[0].further[place][0]));
     const content = [
       walk(asked, pair.number),
       heading(2, data.title, { id: "pair-heading", tabindex: "-1" }),
       facts(data),
+      warnings(data),
       heading(3, "Features"),
       tableOf(
         "Each feature by itself",
         columns,
-        data.features.map((feature) => featureRow(feature, showsOther)),
+        data.features.map((feature) => featureRow(feature, further)),
       ),
       heading(3, "Strategies"),
     ];
@@ -715,11 +737,12 @@
           "How the pair ended under each strategy",
           [
             ...["Strategy", "Merge", "Result", "To blame", "Tests lost"],
-            ...[first, second].map((number) => `Tests of feature ${number}`),
+            ...data.suites.map((title) => title[0].toUpperCase() + title.slice(1)),
             "Time",
           ],
           data.attempts.map(strategyRow),
         ),
+        ...hazards(data.attempts),
         ...ledgers(data.attempts),
       );
     } else content.push(make("p", {}, "No strategy was tried."));

@@ -10,9 +10,12 @@ from cooperbench_eval.display.visible import cut_list, visible
 from cooperbench_eval.models import (
     ConflictDetails,
     FileConflicts,
+    Hazard,
+    Judgement,
     TestCase,
     TestCaseStatus,
     TestResult,
+    outcome_of,
 )
 from cooperbench_eval.reporting import (
     Attempt,
@@ -52,6 +55,7 @@ def report_view(report: MergeReport) -> View:
     """Describe how a pair merges, each feature alone, and each strategy."""
     shown = report.attempts[:_MOST_STRATEGIES]
     notes = [note for attempt in shown for note in _notes(report, attempt)]
+    notes += [*report.warnings, *(_hazard(each) for each in report.hazards)]
     return View(
         title=wording.title_text(visible(report.repo_name, _NAME), report),
         lines=[_origin(report), _merge(report)],
@@ -98,7 +102,7 @@ def _feature_row(feature: FeatureReport) -> tuple[Cell, ...]:
     return (
         Cell(str(feature.number)),
         _patch_cell(feature.patch),
-        _run_cell(feature.tests),
+        _run_cell(feature.tests, feature.judgement),
         # Tests are expected to fail on the base, so this is neither good nor bad.
         Cell(_run_cell(feature.base_tests).text),
         _run_cell(feature.other_tests),
@@ -111,23 +115,25 @@ def _patch_cell(patch: PatchReport) -> Cell:
     )
 
 
-def _run_cell(run: TestResult | None) -> Cell:
+def _run_cell(run: TestResult | None, judgement: Judgement | None = None) -> Cell:
     if run is None:
         return Cell("")
-    tone = Tone.GOOD if run.passed else Tone.BAD if run.was_run else Tone.PLAIN
-    return Cell(wording.run_text(run), tone)
+    tone = _TONES[outcome_of(run, judgement)]
+    return Cell(wording.judged_text(run, judgement), tone)
+
+
+_TONES = {True: Tone.GOOD, False: Tone.BAD, None: Tone.PLAIN}
 
 
 def _strategies_table(report: MergeReport, shown: Sequence[Attempt]) -> list[Table]:
-    tests = [f"tests of {each.number}" for each in (report.feature1, report.feature2)]
-    rows = [
+    tests = [title.replace("of feature", "of") for title in wording.suite_titles(report)]
+    rows: list[tuple[Cell | str, ...]] = [
         (
             visible(attempt.strategy, _NAME),
             wording.spoken(attempt.status),
             Cell(wording.spoken(attempt.verdict), _VERDICTS.get(attempt.verdict, Tone.BAD)),
             wording.blame_text(report.blame(attempt.strategy), attempt),
-            _run_cell(attempt.feature1_tests),
-            _run_cell(attempt.feature2_tests),
+            *(_run_cell(*run) for run in wording.merged_runs(report, attempt)),
         )
         for attempt in shown
     ]
@@ -135,13 +141,17 @@ def _strategies_table(report: MergeReport, shown: Sequence[Attempt]) -> list[Tab
 
 
 def _notes(report: MergeReport, attempt: Attempt) -> Iterator[str]:
-    """Yield the reason why a strategy failed, and the tests lost under it."""
+    """Yield why a strategy failed, and the tests lost under it."""
     name = visible(attempt.strategy, _NAME)
     if attempt.failure:
         yield f"{name} failed: {visible(attempt.failure, _REASON)}"
-    for feature, tests in wording.lost_tests(report, report.blame(attempt.strategy)):
-        lost = f"{name} lost {wording.counted(len(tests), 'test')} of feature {feature.number}"
-        yield f"{lost}: {cut_list(tests, _FEW_LOST, _NAME)}"
+    for lost in wording.lost_tests(report, report.blame(attempt.strategy)):
+        tests = f"{name} lost {wording.counted(len(lost.names), 'test')} of {lost.owner}"
+        yield f"{tests}: {cut_list(lost.names, _FEW_LOST, _NAME)}"
+
+
+def _hazard(hazard: Hazard) -> str:
+    return f"hazard in {wording.place_text(hazard)}: {hazard.message}"
 
 
 # --- a strategy's row, and what is to blame for it ---------------------------
@@ -156,10 +166,15 @@ def attempt_view(attempt: Attempt) -> View:
     ]
     if attempt.failure:
         lines.append(f"it failed: {visible(attempt.failure, _REASON)}")
-    runs = (attempt.feature1_tests, attempt.feature2_tests)
+    runs = (
+        ("of the first feature", attempt.feature1_tests, attempt.feature1_judgement),
+        ("of the second feature", attempt.feature2_tests, attempt.feature2_judgement),
+        ("of both together", attempt.joint_tests, attempt.joint_judgement),
+        ("of the repository", attempt.regression_tests, attempt.regression_judgement),
+    )
     rows = [
-        (f"of feature {place}", _run_cell(run), f"{run.duration_seconds:.1f}")
-        for place, run in enumerate(runs, start=1)
+        (owner, _run_cell(run, judgement), f"{run.duration_seconds:.1f}")
+        for owner, run, judgement in runs
         if run is not None
     ]
     header = ("tests, in the order of the report", "result", "seconds")
@@ -168,6 +183,7 @@ def attempt_view(attempt: Attempt) -> View:
         f"{wording.spoken(attempt.verdict)}",
         lines=lines,
         tables=[rows_table(header, rows, numbers=1)] if rows else [],
+        notes=[visible(_hazard(each), _NOTE) for each in attempt.hazards[:_MOST_NOTES]],
     )
 
 
@@ -181,14 +197,17 @@ def _work(attempt: Attempt) -> str:
 
 def blame_view(blame: Blame) -> View:
     """Describe what is to blame, and the tests that the merge lost."""
-    lost = (("first", blame.lost_tests1), ("second", blame.lost_tests2))
+    lost = (
+        ("of the first feature", blame.lost_tests1),
+        ("of the second feature", blame.lost_tests2),
+        ("of both features together", blame.lost_joint_tests),
+        ("of the repository", blame.lost_regression_tests),
+    )
     return View(
         title=f"to blame: {wording.blame_text(blame)}",
         tables=[
-            _names_table(
-                f"{wording.counted(len(names), 'test')} of the {place} feature lost", names
-            )
-            for place, names in lost
+            _names_table(f"{wording.counted(len(names), 'test')} {owner} lost", names)
+            for owner, names in lost
             if names
         ],
     )

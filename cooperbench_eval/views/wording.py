@@ -5,17 +5,25 @@ cuts them to the length that it has room for.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 
 from cooperbench_eval.analysis.rates import Rate
 from cooperbench_eval.analysis.verdicts import PolicySummary, StrategySummary, Verdicts
-from cooperbench_eval.models import ConflictDetails, MergeStatus, ModelUsage, TestResult
+from cooperbench_eval.models import (
+    ConflictDetails,
+    Hazard,
+    Judgement,
+    MergeStatus,
+    ModelUsage,
+    TestResult,
+    outcome_of,
+)
 from cooperbench_eval.models.runs import count_cases
 from cooperbench_eval.reporting import (
     Attempt,
     Blame,
     BlameKind,
     Failure,
-    FeatureReport,
     MergeReport,
     PatchReport,
 )
@@ -127,10 +135,59 @@ def blame_text(blame: Blame, attempt: Attempt | None = None) -> str:
     return _BLAME[blame.kind].format(features=features)
 
 
-def lost_tests(report: MergeReport, blame: Blame) -> list[tuple[FeatureReport, tuple[str, ...]]]:
-    """Return the features that lost tests in the merge, each with the names of its tests."""
-    lost = ((report.feature1, blame.lost_tests1), (report.feature2, blame.lost_tests2))
-    return [(feature, names) for feature, names in lost if names]
+class Lost(NamedTuple):
+    """The tests of a suite that a merge lost.
+
+    Attributes:
+        owner: The suite's owner, as words.
+        names: The tests.
+        passed: How many of its tests passed before the merge.
+    """
+
+    owner: str
+    names: tuple[str, ...]
+    passed: int
+
+
+def lost_tests(report: MergeReport, blame: Blame) -> list[Lost]:
+    """Return the tests that the merge lost, by the suites' owners."""
+    features = (report.feature1, report.feature2)
+    found = [
+        (f"feature {feature.number}", names, feature.tests)
+        for feature, names in zip(features, (blame.lost_tests1, blame.lost_tests2), strict=True)
+    ]
+    found += [
+        ("both features together", blame.lost_joint_tests, None),
+        ("the repository", blame.lost_regression_tests, report.base_regression_tests),
+    ]
+    return [
+        Lost(owner, names, len(names) if run is None else run.passed_tests)
+        for owner, names, run in found
+        if names
+    ]
+
+
+def suite_titles(report: MergeReport) -> list[str]:
+    """Return the titles of the suites that ran on merged trees, in the order of `merged_runs`."""
+    titles = [f"tests of feature {each.number}" for each in (report.feature1, report.feature2)]
+    has_joint = any(each.joint_tests for each in report.attempts)
+    has_own = any(each.regression_tests for each in report.attempts)
+    return titles + ["joint tests"] * has_joint + ["the repository's tests"] * has_own
+
+
+def merged_runs(
+    report: MergeReport, attempt: Attempt
+) -> list[tuple[TestResult | None, Judgement | None]]:
+    """Return an attempt's runs and their judgements, one for each of `suite_titles`."""
+    found = [
+        (attempt.feature1_tests, attempt.feature1_judgement),
+        (attempt.feature2_tests, attempt.feature2_judgement),
+    ]
+    if any(each.joint_tests for each in report.attempts):
+        found.append((attempt.joint_tests, attempt.joint_judgement))
+    if any(each.regression_tests for each in report.attempts):
+        found.append((attempt.regression_tests, attempt.regression_judgement))
+    return found
 
 
 def conflicts_text(details: ConflictDetails) -> str:
@@ -192,6 +249,11 @@ def hunk_text(hunk: ExplainedHunk, path: str, *, is_sure: bool) -> str:
     return f"{path}:{hunk.line} {sure if is_sure else unsure}"
 
 
+def place_text(hazard: Hazard) -> str:
+    """Return the file and the line in which a hazard shows."""
+    return hazard.path if hazard.line is None else f"{hazard.path}, line {hazard.line}"
+
+
 # --- a test run --------------------------------------------------------------
 
 
@@ -213,6 +275,30 @@ def run_text(run: TestResult, *, in_full: bool = False) -> str:
     if in_full:
         parts += [f"{number:,} {words}" for number, words in others if number]
     return ", ".join(parts)
+
+
+def judged_text(run: TestResult, judgement: Judgement | None, *, in_full: bool = False) -> str:
+    """Return how a run ended, and how it counts if that differs."""
+    text = run_text(run, in_full=in_full)
+    counts = outcome_of(run, judgement)
+    if judgement is None or counts is run.passed:
+        return text
+    return f"{text}, {_COUNTS[counts]}"
+
+
+_COUNTS = {True: "counts as passed", False: "counts as failed", None: "decides nothing"}
+
+
+def judgement_notes(judgement: Judgement, listed: Callable[[Sequence[str]], str]) -> Iterator[str]:
+    """Yield which cases do not count, and why; *listed* makes one text of names."""
+    reasons = (
+        ("fails on the base too", judgement.preexisting),
+        ("another suite judges it", judgement.foreign),
+        ("has two results on this tree", judgement.flaky),
+    )
+    for reason, names in reasons:
+        if names:
+            yield f"{reason}: {listed(names)}"
 
 
 def run_notes(run: TestResult, listed: Callable[[Sequence[str]], str]) -> Iterator[str]:

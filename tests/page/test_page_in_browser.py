@@ -217,6 +217,34 @@ def test_a_pair_shows_its_features_and_strategies(open_page):
     assert "Conflicts" in article
 
 
+def test_a_pair_shows_its_own_suites_warnings_and_hazards(open_page):
+    """Joint tests and the repository's tests have columns; excused cases are named."""
+    report = pair(of=CLEAN)
+    hazard = ce.Hazard(kind="parse_error", path="f.py", line=3, message="torn", features=[1, 2])
+    attempt = evolve(
+        report.attempts[0],
+        feature1_tests=run(["t::two"], ["t::one"]),
+        feature1_judgement=ce.Judgement(broken=(), preexisting=["t::one"]),
+        joint_tests=run((), ["t::both"]),
+        regression_tests=run(["t::old"]),
+        hazards=[hazard],
+    )
+    side = evolve(report.feature1, joint_tests=run(["t::both"]), regression_tests=run(["t::old"]))
+    judged = evolve(report, attempts=[attempt], feature1=side, judge="delta")
+    page = open_page([judged], "#pair=1")
+
+    page.click("#pair summary:has-text('What looks wrong in the merge of naive')")
+
+    assert page.text("#pair .warnings").startswith("The joint tests pass on feature 1 without")
+    features, strategies = (page.text(f"#pair table >> nth={n}") for n in range(2))
+    for words in ("The joint tests alone", "The repository's tests alone"):
+        assert words in features
+    for words in ("Joint tests", "The repository's tests", "1 of both features together:"):
+        assert words in strategies
+    assert "failed 1/2, counts as passed\nfails on the base too: t::one" in strategies
+    assert "f.py, line 3\ttorn" in page.text("#pair table >> nth=2")
+
+
 def test_each_conflict_shows_all_versions_side_by_side(open_page):
     """Base, both sides and each resolution; strategies that agree share a box."""
     ours, theirs = edited(5, b"a = 1\n"), edited(5, b"b = 2\n")

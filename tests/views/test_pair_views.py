@@ -17,7 +17,9 @@ from cooperbench_eval.models import (
     Conflict,
     ConflictDetails,
     FileConflicts,
+    Hazard,
     HunkPlacement,
+    Judgement,
     LedgerRow,
     ModelUsage,
     TestCase,
@@ -327,3 +329,56 @@ def test_a_notebook_shows_the_html():
 
     assert shown["text/html"] == report._repr_html_()
     assert shown["text/plain"] == repr(report)
+
+
+def a_judged_report():
+    """A clean merge whose joint tests fail, beside a case that already fails on the base."""
+    own = judged(preexisting=["t3"])
+    hazard = Hazard(
+        kind="declared_twice", path="a.py", line=7, name="f", message="both add f", features=[4, 7]
+    )
+    attempt = Attempt(
+        strategy="naive",
+        implementation="",
+        status="clean",
+        feature1_tests=a_run(3, 1),
+        feature1_judgement=own,
+        feature2_tests=a_run(5),
+        joint_tests=a_run(0, 1),
+        regression_tests=a_run(9),
+        hazards=[hazard],
+    )
+    report = a_report(attempts=[attempt], judge="delta", base_joint_tests=a_run(1))
+    one = attrs.evolve(report.feature1, tests=a_run(3, 1), judgement=own)
+    return attrs.evolve(
+        report, feature1=one, feature2=attrs.evolve(report.feature2, tests=a_run(5))
+    )
+
+
+def judged(**facts):
+    """A judgement in which nothing is broken."""
+    return Judgement(broken=(), **facts)
+
+
+def test_a_report_shows_how_its_runs_count():
+    """Which failed runs count as passed, the pair's own suites, warnings and hazards."""
+    text = str(a_judged_report())
+
+    assert text.count("failed 3/4, counts as passed") == 2
+    assert "joint tests" in text
+    assert "the repository's tests" in text
+    assert "the merge broke the joint tests" in text
+    assert "naive lost 1 test of both features together: t0" in text
+    assert "Feature 4 alone fails under the absolute rule, but not here: t3 already fails" in text
+    assert "The joint tests pass on the base, so they prove nothing about the merge." in text
+    assert "hazard in a.py, line 7: both add f" in text
+
+
+def test_parts_of_a_report_show_the_pairs_own_suites():
+    """An attempt has a row for each suite and its hazards; blame lists the lost joint tests."""
+    report = a_judged_report()
+    attempt, blame = str(report.attempts[0]), str(report.blame("naive"))
+
+    for words in ("of both together", "of the repository", "hazard in a.py, line 7"):
+        assert words in attempt
+    assert "1 test of both features together lost" in blame
