@@ -239,7 +239,7 @@ class BrokenPair:
         sides = [explanation.feature1_hunks, explanation.feature2_hunks]
         own, other = sides if self.owner == 1 else reversed(sides)
         return all(
-            any(f"+{line}" in hunk.text.splitlines() for hunk in hunks)
+            any(line in hunk.text for hunk in hunks)
             for hunks, lines in ((own, self.needed), (other, self.breaking))
             for line in lines
         )
@@ -275,7 +275,7 @@ def _feature(base: Snapshot, files: dict[str, str], number: int, tests: str) -> 
     suite = TestSuite(
         command=(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"),
         patch=added.diff(Snapshot.from_files({})),
-        env={"PYTHONPATH": "."},
+        env={"PYTHONPATH": ".", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
     )
     return Feature(number=number, patch=changes.diff(base), tests=suite)
 

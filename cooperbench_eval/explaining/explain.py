@@ -65,9 +65,7 @@ def explain(
         raise ValueError(f"the budget is {budget} runs; it must be at least 1")
     name = strategy if isinstance(strategy, str) else strategy.name
     attempt = report.attempt(name)
-    result = Explanation(
-        strategy=name, features=(report.feature1.number, report.feature2.number), budget=budget
-    )
+    result = Explanation(strategy=name, pair=PairId.of(report), budget=budget)
     if problem := _problem(report, attempt):
         return evolve(result, failure=problem[0], problem=problem[1])
     lost = tuple(_lost_tests(report, pair, name))
@@ -82,7 +80,7 @@ def explain(
         return evolve(result, failure=ExplanationStatus.OTHER_TREE, problem=difference)
     experiments = Experiments(merger, runner, budget, sides)
     _know(experiments, report, pair, whole)
-    searches = (CauseSearch(each, experiments, sides, result.features) for each in lost)
+    searches = (CauseSearch(each, experiments, sides, result.pair.features) for each in lost)
     findings = find_causes(searches, merged)
     return evolve(result, findings=findings, runs_used=experiments.runs_used)
 

@@ -1,6 +1,6 @@
 """The data that the page shows when a pair is opened."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from cooperbench_eval.models import (
@@ -13,6 +13,7 @@ from cooperbench_eval.models import (
 )
 from cooperbench_eval.page.embedding import shown_bytes
 from cooperbench_eval.reporting import Attempt, FeatureReport, MergeReport
+from cooperbench_eval.reporting.explanation import Explanation
 from cooperbench_eval.reporting.resolutions import ConflictResolution
 from cooperbench_eval.views import wording
 
@@ -29,7 +30,12 @@ _Json = dict[str, Any]
 _FINE = frozenset({TestCaseStatus.PASSED, TestCaseStatus.SKIPPED, TestCaseStatus.XFAILED})
 
 
-def details_of(report: MergeReport, answers: Mapping[str, str], text_limit: int) -> _Json:
+def details_of(
+    report: MergeReport,
+    answers: Mapping[str, str],
+    text_limit: int,
+    explanations: Iterable[Explanation] = (),
+) -> _Json:
     """Return everything that the page shows about a pair; *text_limit* is in bytes."""
     texts = _Texts(text_limit)
     return {
@@ -41,6 +47,7 @@ def details_of(report: MergeReport, answers: Mapping[str, str], text_limit: int)
         "attempts": [_attempt(report, each, answers[each.strategy]) for each in report.attempts],
         "conflicts": list(_conflicts(report, texts)),
         "more_conflicts": max(len(report.conflicts) - MOST_NAMES, 0),
+        "explanations": [_explanation(each, texts) for each in explanations],
         "texts": texts.kept,
     }
 
@@ -241,6 +248,29 @@ def _resolution(found: ConflictResolution, texts: _Texts) -> _Json:
         "exact": found.is_exact,
         "reason": found.reason,
         "said": "" if found.ledger is None else _cut(_said(found.ledger)),
+    }
+
+
+# --- explanations ------------------------------------------------------------
+
+
+def _explanation(explanation: Explanation, texts: _Texts) -> _Json:
+    hunks = (*explanation.feature1_hunks, *explanation.feature2_hunks)
+    return {
+        "title": wording.explanation_text(_cut(explanation.strategy), explanation),
+        "about": [
+            *(wording.finding_text(finding) for finding in explanation.findings),
+            *filter(None, [_cut(explanation.reason)]),
+        ],
+        "hunks": [
+            [
+                hunk.feature,
+                wording.hunk_text(hunk, _cut(hunk.path), is_sure=explanation.is_minimal),
+                texts.add(hunk.text.encode("utf-8", "surrogateescape")),
+            ]
+            for hunk in hunks[:MOST_NAMES]
+        ],
+        "more": max(len(hunks) - MOST_NAMES, 0),
     }
 
 

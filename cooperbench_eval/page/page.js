@@ -517,6 +517,23 @@
       });
   }
 
+  // --- why a merge lost tests ---
+
+  function explained(data, { title, about, hunks, more }) {
+    const rows = hunks.map(([feature, where, number]) => {
+      const [text, left] = data.texts[number];
+      const lines = make("pre", {});
+      write(lines, text, true);
+      return [`feature ${feature}`, [where], [lines, left ? `${left} more bytes` : null]];
+    });
+    const rest = more ? ` (${more} more are left out)` : "";
+    return [
+      heading(3, title),
+      ...about.map((words) => make("p", {}, words)),
+      rows.length ? tableOf(`Hunks that take part${rest}`, ["Feature", "Hunk", "Lines"], rows) : null,
+    ];
+  }
+
   // --- conflicts ---
 
   /* Returns a function that says which versions have a line, for the margin beside it. */
@@ -746,6 +763,7 @@
         ...ledgers(data.attempts),
       );
     } else content.push(make("p", {}, "No strategy was tried."));
+    for (const explanation of data.explanations) content.push(...explained(data, explanation));
     content.push(heading(3, "Conflicts"));
     if (data.conflicts.length) {
       content.push(

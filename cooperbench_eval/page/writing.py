@@ -4,7 +4,7 @@ import errno
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
@@ -17,12 +17,14 @@ from cooperbench_eval.analysis.summarizing import summarize
 from cooperbench_eval.analysis.tally import answers_of
 from cooperbench_eval.display.visible import visible
 from cooperbench_eval.errors import ReportError
+from cooperbench_eval.models import PairId
 from cooperbench_eval.page.details import details_of
 from cooperbench_eval.page.embedding import embed
 from cooperbench_eval.page.frame import Frame
 from cooperbench_eval.page.heading import Origins, heading_html
 from cooperbench_eval.page.index import Index
 from cooperbench_eval.reporting import MergeReport
+from cooperbench_eval.reporting.explanation import Explanation
 from cooperbench_eval.staging import staged
 
 __all__ = ["write_page"]
@@ -34,6 +36,7 @@ def write_page(
     *,
     title: str = "Merged pairs",
     text_limit: int = 20_000,
+    explanations: Iterable[Explanation] = (),
 ) -> Path:
     """Write a run as one HTML file that a browser can open offline.
 
@@ -50,8 +53,9 @@ def write_page(
         path: The file to write. An existing file is replaced, and a missing folder is
             created.
         title: The title of the page.
-        text_limit: How many bytes of one version of a conflict are shown. All versions of
-            a pair together may take fifty times as many.
+        text_limit: How many bytes of one version of a conflict, or of one explained hunk,
+            are shown. All texts of a pair together may take fifty times as many.
+        explanations: Explanations of merges that lost tests; each is shown with its pair.
 
     Returns:
         The path of the file.
@@ -80,7 +84,7 @@ def write_page(
         folder = target.absolute().parent
         spool = tempfile.TemporaryFile("w+", encoding="ascii", dir=folder)  # noqa: SIM115 - below
     with spool:
-        pairs = _Pairs(spool, target, text_limit)
+        pairs = _Pairs(spool, target, text_limit, _by_pair(explanations))
         summary = summarize(pairs.written(source), policies=())
         heading = heading_html(title, summary, pairs.origins, text_limit)
         with (
@@ -107,6 +111,13 @@ def _named(path: str | os.PathLike[str]) -> Path:
     return Path(path)
 
 
+def _by_pair(explanations: Iterable[Explanation]) -> dict[PairId, list[Explanation]]:
+    found: dict[PairId, list[Explanation]] = {}
+    for explanation in explanations:
+        found.setdefault(explanation.pair, []).append(explanation)
+    return found
+
+
 @frozen
 class _Pairs:
     """Writes the details of pairs to *spool*, and collects what the rest of the page needs."""
@@ -114,6 +125,7 @@ class _Pairs:
     spool: IO[str]
     target: Path
     text_limit: int
+    explanations: Mapping[PairId, Sequence[Explanation]]
     index: Index = field(factory=Index)
     origins: Origins = field(factory=Origins)
 
@@ -122,7 +134,8 @@ class _Pairs:
         for report in reports:
             facts = facts_of(report)
             answers = dict(answers_of(facts, ()).strategies)
-            details = embed(details_of(report, answers, self.text_limit))
+            explanations = self.explanations.get(PairId.of(report), ())
+            details = embed(details_of(report, answers, self.text_limit, explanations))
             self.index.add(report, answers)
             self.origins.add(report)
             with _errors_of(self.target):

@@ -7,6 +7,7 @@ from typing import Any
 from attrs import asdict, field, frozen
 
 from cooperbench_eval.display.shown import Shown
+from cooperbench_eval.models import PairId
 
 __all__ = [
     "ExplainedHunk",
@@ -116,7 +117,7 @@ class Explanation(Shown):
 
     Attributes:
         strategy: The strategy.
-        features: The numbers of feature 1 and feature 2.
+        pair: The pair.
         findings: One for each suite that lost tests; empty if none did, or if the search
             could not begin.
         failure: Why the search could not begin; `None` if it did.
@@ -128,7 +129,7 @@ class Explanation(Shown):
     _view = "cooperbench_eval.views.explanations:explanation_view"
 
     strategy: str
-    features: tuple[int, int]
+    pair: PairId
     findings: tuple[Finding, ...] = field(default=(), converter=tuple[Finding, ...])
     failure: ExplanationStatus | None = None
     problem: str = ""
@@ -161,12 +162,12 @@ class Explanation(Shown):
     @property
     def feature1_hunks(self) -> tuple[ExplainedHunk, ...]:
         """The hunks of feature 1 that take part, in the order of their places."""
-        return tuple(self._hunks_of(self.features[0]))
+        return tuple(self._hunks_of(self.pair.features[0]))
 
     @property
     def feature2_hunks(self) -> tuple[ExplainedHunk, ...]:
         """The hunks of feature 2 that take part, in the order of their places."""
-        return tuple(self._hunks_of(self.features[1]))
+        return tuple(self._hunks_of(self.pair.features[1]))
 
     def _hunks_of(self, feature: int) -> Iterator[ExplainedHunk]:
         """Yield each hunk once; one that breaks tests of a suite is not repeated as needed."""
@@ -181,6 +182,7 @@ class Explanation(Shown):
         """Return the explanation as plain JSON values, derived facts included."""
         return {
             "strategy": self.strategy,
+            "pair": _plain(self.pair),
             "status": self.status.value,
             "reason": self.reason,
             "tests": list(self.tests),
@@ -196,7 +198,7 @@ class Explanation(Shown):
         }
 
 
-def _plain(record: ExplainedHunk | Finding) -> dict[str, Any]:
+def _plain(record: ExplainedHunk | Finding | PairId) -> dict[str, Any]:
     return asdict(record, recurse=False, value_serializer=_plain_value)
 
 

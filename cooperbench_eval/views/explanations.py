@@ -33,7 +33,7 @@ def explanation_view(explanation: Explanation) -> View:
         tables=[
             table
             for number, hunks in zip(
-                explanation.features,
+                explanation.pair.features,
                 (explanation.feature1_hunks, explanation.feature2_hunks),
                 strict=True,
             )

@@ -642,7 +642,7 @@ class Explanation(ABC):
         self,
         *,
         strategy: str,
-        features: tuple[int, int],
+        pair: PairId,
         findings: tuple[Finding, ...] = (),
         failure: ExplanationStatus | None = None,
         problem: str = '',
@@ -658,10 +658,10 @@ class Explanation(ABC):
     def feature1_hunks(self) -> tuple[ExplainedHunk, ...]: ...
     @property
     def feature2_hunks(self) -> tuple[ExplainedHunk, ...]: ...
-    features: tuple[int, int]
     findings: tuple[Finding, ...]
     @property
     def is_minimal(self) -> bool: ...
+    pair: PairId
     problem: str
     @property
     def reason(self) -> str: ...
@@ -2323,6 +2323,7 @@ def write_page(
     *,
     title: str = 'Merged pairs',
     text_limit: int = 20000,
+    explanations: Iterable[Explanation] = (),
 ) -> Path: ...
 
 def write_report(report: MergeReport, directory: str | os.PathLike[str]) -> tuple[Path, ...]: ...

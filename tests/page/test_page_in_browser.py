@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from page_reports import CLEAN, CONFLICT, MISSING, broken, edited, made, pair, run
 
 import cooperbench_eval as ce
+from cooperbench_eval.models import PairId
 
 # --- the table of pairs ---
 
@@ -596,3 +597,37 @@ def test_five_thousand_pairs_open_and_filter(open_page):
     assert (count, first, second) == ("5000 pairs", 200, 400)
     assert (found, rows.count()) == ("1000 of 5000 pairs", 1000)
     assert re.match("click/4321", page.visit("#pair=4322").text("#pair-heading"))
+
+
+# --- why a merge lost tests ---
+
+
+def an_explanation(report, *texts, **facts):
+    """Explain the loss of a test by hunks with these texts, of which feature 2 has the last."""
+    hunks = [
+        ce.ExplainedHunk(feature=feature, path="f.py", line=5, text=text, role="breaks")
+        for feature, text in zip((1, 2), texts, strict=True)
+    ]
+    finding = ce.Finding(
+        suite="feature1", tests=["t::one"], status="explained", hunks=hunks, is_minimal=True
+    )
+    pair_id = PairId.of(report)
+    return ce.Explanation(strategy="union", pair=pair_id, budget=9, findings=[finding], **facts)
+
+
+def test_the_hunks_that_broke_a_merge_are_shown_with_its_pair(open_page):
+    """Their lines are texts, also if they look like markup, and other pairs show none."""
+    reports = [broken(1), broken(2)]
+    explanation = an_explanation(reports[1], "-a\n+<b>\u202e\n", "+c\n")
+
+    page = open_page(reports, "#pair=2", explanations=[explanation])
+    rows = page.texts("[aria-label='Hunks that take part'] tbody tr")
+    headings = page.texts("#pair h3")
+    other = open_page(reports, "#pair=1", explanations=[explanation]).texts("#pair h3")
+
+    assert "union: found why the merge lost tests" in headings
+    assert rows == [
+        "feature 1\tf.py:5 breaks them\t\n-a\n+<b>U+202E\n",
+        "feature 2\tf.py:5 breaks them\t\n+c\n",
+    ]
+    assert other == ["Features", "Strategies", "Conflicts"]

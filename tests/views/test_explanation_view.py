@@ -3,7 +3,10 @@
 import attrs
 from fragments import by_rich, read_fragment
 
+from cooperbench_eval.models import PairId
 from cooperbench_eval.reporting.explanation import ExplainedHunk, Explanation, Finding
+
+PAIR = PairId(repo_name="r", task_id=0, features=(1, 2))
 
 
 def a_hunk(number=1, **facts):
@@ -17,7 +20,7 @@ def an_explanation(*hunks, **facts):
     finding = {"suite": "feature2", "tests": ["t::one"], "status": "explained", "is_minimal": True}
     return Explanation(
         strategy="naive",
-        features=(1, 2),
+        pair=PAIR,
         findings=[Finding(**finding | {"hunks": hunks} | facts)],
         runs_used=7,
         budget=60,
@@ -55,7 +58,7 @@ def test_hunks_that_may_be_innocent_are_not_called_guilty():
 def test_a_search_that_could_not_begin_says_why():
     """There are no findings then."""
     explanation = Explanation(
-        strategy="naive", features=(1, 2), failure="not_merged", problem="a conflict", budget=9
+        strategy="naive", pair=PAIR, failure="not_merged", problem="a conflict", budget=9
     )
 
     assert str(explanation).splitlines() == [
