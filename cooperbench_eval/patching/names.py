@@ -7,7 +7,7 @@ import re
 
 from cooperbench_eval.errors import PatchError
 
-__all__ = ["is_of_epoch", "read_name", "split_names", "unquote"]
+__all__ = ["end_at_carriage_return", "is_of_epoch", "read_name", "split_names", "unquote"]
 
 _QUOTED = rb'"(?:[^"\\]|\\.)*"'
 _TWO_NAMES = re.compile(rb"(%s) (.+)|([^\"]*) (%s)" % (_QUOTED, _QUOTED))
@@ -17,16 +17,33 @@ _ESCAPES = dict(zip('abtnvfr"\\', '\a\b\t\n\v\f\r"\\', strict=True))
 
 
 def read_name(line: bytes) -> str | None:
-    """Return the path of a `---` or `+++` line; `None` for /dev/null."""
-    text = line[4:].rstrip(b"\r\n")
-    text, tab, _ = text.partition(b"\t")
+    """Return the path of a `---` or `+++` line; `None` for /dev/null.
+
+    As in `git apply`, the path ends before the first tab or carriage return.
+    """
+    text, tab, _ = line[4:].rstrip(b"\n").partition(b"\t")
+    text = end_at_carriage_return(text)
     text = text if tab else text.rstrip(b" ")
     name = unquote(text)
     return None if name == "/dev/null" else _strip_prefix(name)
 
 
-def split_names(rest: bytes) -> tuple[str | None, str | None]:
-    """Split `a/x b/x`; two `None` if the names differ, as later lines then repeat them."""
+def end_at_carriage_return(text: bytes) -> bytes:
+    """Return the part of an unquoted name that git reads."""
+    return text.partition(b"\r")[0]
+
+
+def split_names(line: bytes) -> tuple[str | None, str | None]:
+    """Split the `a/x b/x` of a line; two `None` if the names differ: later lines repeat them.
+
+    A carriage return after both names is part of them, as in `git apply`. After only the
+    second one, it is part of the line end.
+    """
+    names = _split_equal(line)
+    return _split_equal(line.rstrip(b"\r")) if names == (None, None) else names
+
+
+def _split_equal(rest: bytes) -> tuple[str | None, str | None]:
     if rest.startswith(b'"') or rest.endswith(b'"'):
         quoted = _TWO_NAMES.fullmatch(rest)
         if not quoted:

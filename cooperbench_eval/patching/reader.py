@@ -14,7 +14,13 @@ from attrs import evolve
 from cooperbench_eval.errors import PatchError
 from cooperbench_eval.models import FileMode
 from cooperbench_eval.patching.binary import MOST_BYTES, read_change
-from cooperbench_eval.patching.names import is_of_epoch, read_name, split_names, unquote
+from cooperbench_eval.patching.names import (
+    end_at_carriage_return,
+    is_of_epoch,
+    read_name,
+    split_names,
+    unquote,
+)
 from cooperbench_eval.patching.records import FileChange, FilePatch, Hunk
 from cooperbench_eval.snapshot import entry_problem
 
@@ -157,7 +163,7 @@ class PatchReader:
         return evolve(header, change=change, old_path=old, new_path=new)
 
     def _git_header(self) -> FilePatch:
-        old, new = split_names(self._peek()[len(b"diff --git ") :].rstrip(b"\r\n"))
+        old, new = split_names(self._peek()[len(b"diff --git ") :].rstrip(b"\n"))
         self._at += 1
         header = FilePatch(change=FileChange.MODIFY, old_path=old, new_path=new)
         while self._at < len(self._lines):
@@ -177,7 +183,7 @@ class PatchReader:
         """Add one of git's extended header lines; `None` if the line is not one."""
         if renamed := _RENAMED.fullmatch(line):
             change = FileChange(renamed.group(1).decode())
-            name = unquote(renamed.group(3))
+            name = unquote(end_at_carriage_return(renamed.group(3)))
             if renamed.group(2) == b"from":
                 return evolve(header, change=change, old_path=name)
             return evolve(header, change=change, new_path=name)

@@ -337,3 +337,49 @@ def test_a_deleted_binary_file_needs_only_its_name_and_id(git):
 
     assert applied_by_us(git, before, patch) == git.apply(before, patch) == git.tree(after)
     assert applied_by_us(git, before | {"logo": Entry(b"\0\2")}, patch) is None
+
+
+CR_FILES = ("x", "x\r", "x\ry", "x\r\r")
+CR_NAMES = [b"x\r", b"x\r\r", b"x\ry", b"x\r y", b"x\r\t", b"x\ry\t", b"x"]
+CR_HEADERS = [
+    PLAIN + CHANGE,
+    DIFF_X + CHANGE,
+    b"diff --git a/x b/x\nindex 1234567..7654321 100644\n" + PLAIN + CHANGE,
+    b"diff --git a/x b/x\nold mode 100644\nnew mode 100755\n",
+    b"diff --git a/x b/y\nsimilarity index 100%\nrename from x\nrename to y\n",
+    b"diff --git a/x b/x\ndeleted file mode 100644\n" + PLAIN.replace(b"b/x", b"/dev/null")
+    + b"@@ -1 +0,0 @@\n-1\n",
+    b'diff --git "a/x\\r" "b/x\\r"\n--- "a/x\\r"\n+++ "b/x\\r"\n' + CHANGE,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CR_NAMES)
+@pytest.mark.parametrize("header", CR_HEADERS)
+def test_a_name_with_a_carriage_return_is_that_of_git(git, header, name):
+    """Where names with carriage returns exist, both change the same file, or neither does."""
+    files = {path: Entry(b"1\n") for path in CR_FILES}
+    patch = re.sub(rb"(?<=/)x(?= |\n)|(?<=from )x", lambda _: name, header)
+
+    try:
+        ours = applied_by_us(git, files, patch)
+    except PatchError:
+        ours = None
+
+    assert ours == git.apply(files, patch)
+
+
+@pytest.mark.parametrize(
+    ("path", "strip"),
+    [("src/x", "-p0"), ("x", "-p0"), ("deep/a/x", "-p0"), *((f"{c}/x", "-p1") for c in "abciwo12")],
+)
+def test_a_diff_without_prefixes_is_read_as_by_git_with_p0(git, path, strip):
+    """Unless the path starts as a prefix does: that part is removed, as by git's default."""
+    old, new = b"".join(b"%d\n" % n for n in range(9)), b"".join(b"%d\n" % n for n in range(1, 10))
+    files = {path: Entry(old), "x": Entry(old), "a/x": Entry(old), path + ".new": Entry(b"9\n")}
+    before, after = git.tree(files), git.tree(files | {path: Entry(new)})
+    patch = made_by_git(git, before, after, "--no-prefix")
+
+    ours = applied_by_us(git, files, patch)
+
+    assert ours == git.apply(files, patch, strip)
+    assert (ours == after) == (strip == "-p0")
