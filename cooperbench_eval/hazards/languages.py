@@ -1,12 +1,17 @@
-"""What hazards need to know about each language."""
+"""Chooses how a file is read by its name."""
 
+import re
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import PurePosixPath
 
 from attrs import frozen
 
 from cooperbench_eval.hazards.python import read_python
 from cooperbench_eval.hazards.records import Source
+from cooperbench_eval.hazards.syntax import read_syntax
+from cooperbench_eval.structure.grammars import Grammar
+from cooperbench_eval.structure.languages import GRAMMARS
 
 __all__ = ["Language", "language_of"]
 
@@ -16,22 +21,44 @@ class Language:
     """A language whose definitions and uses can be read.
 
     Attributes:
-        read: Reads a version of a file; returns `None` if it does not parse.
-        unit: Names the unit of a file, from its path and its versions.
-        repeats_imports: Whether the same import may occur twice.
+        read: Reads a version of a file; returns `None` if it cannot be read.
+        grammar: Its grammar; `None` for Python.
     """
 
     read: Callable[[bytes], Source | None]
-    unit: Callable[[str, Sequence[Source | None]], str]
-    repeats_imports: bool = False
+    grammar: Grammar | None = None
+
+    @property
+    def repeats_imports(self) -> bool:
+        """Whether the same import may occur twice."""
+        return self.grammar is None
+
+    def unit(self, path: str, sources: Sequence[Source | None]) -> str:
+        """Name the unit of a file: what it shares its names with.
+
+        In Go that is its package in its folder, unless the file is only compiled on some
+        systems. Otherwise it is the file itself.
+        """
+        packages = {source.package for source in sources if source}
+        if self.grammar is not Grammar.GO or len(packages) != 1 or _SYSTEM.search(path):
+            return path
+        (package,) = packages
+        return f"{PurePosixPath(path).parent}:{package}" if package else path
 
 
-def _path(path: str, _: Sequence[Source | None]) -> str:
-    return path
+_SYSTEM = re.compile(
+    r"_(?:aix|android|darwin|dragonfly|freebsd|illumos|ios|js|linux|netbsd|openbsd|plan9|solaris"
+    r"|wasip1|windows|386|amd64|arm|arm64|loong64|mips|mips64|mips64le|mipsle|ppc64|ppc64le"
+    r"|riscv64|s390x|wasm)(?:_test)?\.go$"
+)
+"""Matches Go files that are only compiled on some systems."""
 
-
-_PYTHON = Language(read_python, _path, repeats_imports=True)
-_LANGUAGES = {".py": _PYTHON, ".pyi": _PYTHON}
+_PYTHON = Language(read_python)
+_LANGUAGES = {
+    ".py": _PYTHON,
+    ".pyi": _PYTHON,
+    **{suffix: Language(partial(read_syntax, each), each) for suffix, each in GRAMMARS.items()},
+}
 
 
 def language_of(path: str) -> Language | None:

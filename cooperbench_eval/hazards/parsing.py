@@ -22,9 +22,15 @@ def parse_errors(merged: Merged) -> Iterator[Hazard]:
                 path=file.path,
                 line=fault.line,
                 message=f"{file.path} parses with feature {first} alone and with feature "
-                f"{second} alone, but not with both ({fault.problem})",
+                f"{second} alone, but not with both: {_problem(fault)}",
                 features=(first, second),
             )
+
+
+def _problem(fault: SyntaxFault) -> str:
+    """Return the problem with its line, but without the name that the compiler was given."""
+    problem = fault.problem.removesuffix(f" (<merged>, line {fault.line})")
+    return problem if fault.line is None or "line" in problem else f"{problem}, line {fault.line}"
 
 
 def _new_fault(file: FileVersions) -> SyntaxFault | None:

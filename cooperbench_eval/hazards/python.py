@@ -45,7 +45,7 @@ def read_python(source: bytes) -> Source | None:
     return Source(
         definitions=definitions,
         imports=imports,
-        members=frozenset().union(*(declared.stored for _, declared in each)),
+        members_of=lambda: frozenset(Attributes.of(chunk for _, chunk in parts).stored),
         is_open=any(found.name == "*" for found in imports)
         or any(found.name == "__getattr__" for found in definitions),
         parts=parts,
@@ -57,7 +57,6 @@ def read_python(source: bytes) -> Source | None:
 class _Declared:
     definitions: tuple[Definition, ...]
     imports: tuple[Import, ...]
-    stored: frozenset[str]
 
 
 @lru_cache(maxsize=8192)
@@ -84,8 +83,7 @@ def _declared(chunk: str) -> _Declared:
                         definitions += _assigned(node, block.scope)
                     stack += (block.indented(body) for body in _bodies(node))
     definitions.sort(key=lambda found: found.line)
-    stored = Attributes.of([chunk]).stored
-    return _Declared(tuple(definitions), tuple(imports), frozenset(stored))
+    return _Declared(tuple(definitions), tuple(imports))
 
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef

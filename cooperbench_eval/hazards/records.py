@@ -192,19 +192,23 @@ class Source:
     Attributes:
         definitions: Its definitions, in order.
         imports: Its imports, in order.
-        members: Further names that attributes of anything in the file may have.
         is_open: Whether it may define names that its text does not show.
         parts: Its parts with the number of lines before each, so that parts that several
             versions share can be left out.
+        members_of: Returns further names that attributes of anything in the file may have.
         uses_of: Returns the uses in a part, with lines counted within the part.
+        bound_of: Returns further names that are bound somewhere in the file.
+        package: The package that the file belongs to, if its files share their names.
     """
 
     definitions: tuple[Definition, ...]
     imports: tuple[Import, ...]
-    members: frozenset[str]
     is_open: bool
     parts: tuple[tuple[int, object], ...]
+    members_of: Callable[[], frozenset[str]]
     uses_of: Callable[..., tuple[Use, ...]]
+    bound_of: Callable[[], frozenset[str]] = frozenset
+    package: str = ""
 
     @cached_property
     def by_name(self) -> dict[str, list[Definition]]:
@@ -217,7 +221,7 @@ class Source:
     @cached_property
     def attributes(self) -> frozenset[str]:
         """The names that attributes of anything in the file may have."""
-        return self.members | {each.last for each in self.definitions}
+        return self.members_of() | {each.last for each in self.definitions}
 
     @cached_property
     def imported(self) -> dict[str, list[Import]]:

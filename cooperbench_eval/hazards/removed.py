@@ -50,7 +50,10 @@ def _is_lost(target: Target, version: Version, project: Project) -> bool:
         return False
     owner, _, last = name.rpartition(".")
     if not owner:
-        return not project.is_submodule(unit, name)
+        found = project.sources(unit, Version.MERGED)
+        return not (
+            project.is_submodule(unit, name) or any(name in each.bound_of() for _, each in found)
+        )
     classes = project.places(unit, owner, Version.MERGED)
     if (
         len(classes) != 1
@@ -58,7 +61,7 @@ def _is_lost(target: Target, version: Version, project: Project) -> bool:
         or f"{owner}.__getattr__" in project.names(unit, Version.MERGED)
     ):
         return False
-    if any(last in source.members for _, source in project.sources(unit, Version.MERGED)):
+    if any(last in source.members_of() for _, source in project.sources(unit, Version.MERGED)):
         return False
     # A class may inherit what it no longer defines, unless the other side gave it another name.
     return not classes[0].definition.bases or bool(_new_name(target, project, Version.MERGED))
@@ -95,7 +98,10 @@ def _hazard(
         target = Target(unit=project.files[place.path].unit, name=place.definition.name)
     by_other = not project.has(target.unit, target.name, other.version)
     new = _new_name(target, project, other.version) if by_other and target.name else ""
-    shown = f"`{target.name}` in {target.unit}" if target.name else target.unit
+    places = [*project.places(target.unit, target.name, Version.BASE)]
+    places += project.places(target.unit, target.name, side.version)
+    path = places[0].path if places else target.unit.partition(":")[0]
+    shown = f"`{target.name}` in {path}" if target.name else path
     did = f"renames {shown} to `{new}`" if new else f"removes {shown}"
     verb = "calls" if use.call else "uses"
     return Hazard(

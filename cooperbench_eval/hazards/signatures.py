@@ -12,7 +12,7 @@ from cooperbench_eval.models import Hazard, HazardKind
 
 __all__ = ["signatures_changed"]
 
-_CONSTRUCTOR = "__init__"
+_CONSTRUCTORS = ("__init__", "constructor")
 
 
 def signatures_changed(project: Project) -> Iterator[Hazard]:
@@ -41,7 +41,7 @@ def _changed_words(project: Project) -> Iterator[str]:
             }
             if len(signatures) > 1:
                 scope, _, last = name.rpartition(".")
-                yield scope.rpartition(".")[2] if last == _CONSTRUCTOR else last
+                yield scope.rpartition(".")[2] if last in _CONSTRUCTORS else last
 
 
 @frozen
@@ -86,7 +86,11 @@ def _callee(target: Target, version: Version, project: Project) -> tuple[Place, 
     unit = project.files[place.path].unit
     if place.definition.is_class:
         name = place.definition.name
-        made = project.places(unit, f"{name}.{_CONSTRUCTOR}", version)
+        made = [
+            place
+            for each in _CONSTRUCTORS
+            for place in project.places(unit, f"{name}.{each}", version)
+        ]
         if len(made) != 1 or project.places(unit, f"{name}.__new__", version):
             return None
         place, has_instance = made[0], True

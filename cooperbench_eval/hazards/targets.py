@@ -1,16 +1,18 @@
 """Finds which definition a use refers to."""
 
-import sys
 from collections.abc import Iterator, Sequence
-from pathlib import PurePosixPath
 
 from attrs import frozen
 
+from cooperbench_eval.hazards.modules import imported_units
 from cooperbench_eval.hazards.project import File, Project
 from cooperbench_eval.hazards.records import Import, Use
 from cooperbench_eval.hazards.versions import Version
+from cooperbench_eval.structure.grammars import Grammar
 
 __all__ = ["Target", "targets"]
+
+_RUST_ROOTS = frozenset({"crate", "self", "super"})
 
 
 @frozen(kw_only=True)
@@ -45,6 +47,8 @@ def targets(use: Use, file: File, project: Project) -> Iterator[Target]:
         known = False
     else:
         imports = source.imported.get(first, [])
+        if first in _RUST_ROOTS and file.language.grammar is Grammar.RUST:
+            imports = [Import(name=first, module=first, line=use.line)]
         for each in imports:
             yield from _imported(each, rest, file, project)
         if not imports or first in source.by_name:
@@ -65,53 +69,7 @@ def _member(
 
 def _imported(found: Import, rest: Sequence[str], file: File, project: Project) -> Iterator[Target]:
     """Yield what attributes of an imported name refer to."""
-    module = found.module
-    if found.attribute:
-        if unit := find_module(module, file.path, project):
-            yield Target(unit=unit, name=found.attribute, is_whole=not rest)
-            yield from _member(unit, found.attribute, rest)
-        module += found.attribute if module.endswith(".") else f".{found.attribute}"
-    for i in range(len(rest) + 1):
-        if unit := find_module(".".join([module, *rest[:i]]), file.path, project):
-            name = rest[i] if i < len(rest) else ""
-            yield Target(unit=unit, name=name, is_whole=i + 1 >= len(rest))
-            yield from _member(unit, name, rest[i + 1 :])
-
-
-def find_module(module: str, importer: str, project: Project) -> str:
-    """Return the touched file that a module's name stands for; empty if there is none.
-
-    Args:
-        module: The name; dots in front make it relative to the importer.
-        importer: The path of the file with the import.
-        project: The touched files.
-    """
-    name = module.lstrip(".")
-    level = len(module) - len(name)
-    parts = tuple(name.split(".")) if name else ()
-    folders = PurePosixPath(importer).parent.parts
-    if level:
-        if level - 1 > len(folders):
-            return ""
-        return project.modules.get((*folders[: len(folders) - level + 1], *parts), "")
-    for root in _roots(folders):
-        if (path := project.modules.get((*root, *parts))) and _is_root(root, parts[0], project):
-            return path
-    return ""
-
-
-def _roots(folders: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    """Yield the folders in which Python may look for absolute imports."""
-    yield ()
-    yield ("src",)
-    yield ("lib",)
-    for size in range(len(folders), 0, -1):
-        yield folders[:size]
-
-
-def _is_root(root: tuple[str, ...], first: str, project: Project) -> bool:
-    if not root:
-        return True
-    if first in sys.stdlib_module_names and root[0] not in {"src", "lib"}:
-        return False
-    return project.merged.tree.get("/".join([*root, "__init__.py"])) is None
+    for unit, names in imported_units(found, rest, file, project):
+        yield Target(unit=unit, name=names[0] if names else "", is_whole=len(names) <= 1)
+        if names:
+            yield from _member(unit, names[0], names[1:])

@@ -14,7 +14,7 @@ from cooperbench_eval.snapshot import Changes, Snapshot
 
 __all__ = ["FileVersions", "Merged", "Side", "Version"]
 
-LARGEST_BYTES = 1_000_000
+LARGEST_BYTES = 500_000
 """Larger files are not read: they are generated, and would take seconds."""
 _MOST_FILES = 2_000
 _LEAST_ALIKE = 0.5

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from cooperbench_eval.structure.grammars import SyntaxNode, rule_names
 
-__all__ = ["definitions"]
+__all__ = ["definitions", "scope_name"]
 
 _TRANSPARENT = rule_names(
     """const_declaration export_statement ambient_declaration expression_statement
@@ -38,17 +38,18 @@ _REPEATABLE = frozenset({"", "_", "init"})
 """Names that Go, and Rust for constants, let a file define more than once."""
 
 
-def definitions(root: SyntaxNode, source: bytes) -> Iterator[str]:
-    """Yield the qualified name of each definition in a file; a name may repeat."""
+def definitions(root: SyntaxNode, source: bytes) -> Iterator[tuple[str, SyntaxNode]]:
+    """Yield the qualified name of each definition in a file, and its node; a name may repeat."""
     stack = [(root, "")]
     while stack:
         parent, scope = stack.pop()
         for node in parent.children:
-            yield from _qualified(node, scope, source)
+            for name in _qualified(node, scope, source):
+                yield name, node
             if node.type in _TRANSPARENT:
                 stack.append((node, scope))
             elif node.type in _SCOPES and (body := _body(node)) is not None:
-                stack.append((body, f"{scope}{_name(node, source)}."))
+                stack.append((body, f"{scope}{scope_name(node, source)}."))
 
 
 def _qualified(node: SyntaxNode, scope: str, source: bytes) -> Iterator[str]:
@@ -79,11 +80,11 @@ def _names(node: SyntaxNode, source: bytes) -> list[str]:
     if node.type in {"const_spec", "var_spec", "field_declaration"}:
         found = node.children_by_field_name("name")
         return [_text(each, source) for each in found if each.type != ","]
-    return [name] if (name := _name(node, source)) else []
+    return [name] if (name := scope_name(node, source)) else []
 
 
-def _name(node: SyntaxNode, source: bytes) -> str:
-    """Return the name of a definition.
+def scope_name(node: SyntaxNode, source: bytes) -> str:
+    """Return the name of a definition or of a scope.
 
     It is empty if the name is computed, or if a destructuring pattern defines several.
     """
@@ -97,8 +98,8 @@ def _name(node: SyntaxNode, source: bytes) -> str:
     words = [child.type for child in node.children if child.type in _ACCESSORS]
     if node.type == "method_declaration":
         receiver = _text(node.child_by_field_name("receiver"), source)
-        kind = receiver.strip("()").partition("[")[0].split()[-1].strip("*")
-        return f"{kind}.{_text(found, source)}"
+        words = receiver.strip("()").partition("[")[0].split()
+        return f"{words[-1].strip('*') if words else ''}.{_text(found, source)}"
     return " ".join([*words, _text(found, source)])
 
 

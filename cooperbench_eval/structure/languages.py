@@ -1,7 +1,7 @@
 """Chooses the reader for a file by its name."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
@@ -12,10 +12,10 @@ from cooperbench_eval.structure.pythonfacts import UnreadableError, cut
 from cooperbench_eval.structure.syntax import read_syntax
 from cooperbench_eval.structure.tree import Construct, StructureError
 
-__all__ = ["SyntaxFault", "count_definitions", "find_syntax_fault", "read_versions"]
+__all__ = ["GRAMMARS", "SyntaxFault", "count_definitions", "find_syntax_fault", "read_versions"]
 
 _PYTHON = frozenset({".py", ".pyi"})
-_GRAMMARS: dict[str, Grammar] = {
+GRAMMARS: Mapping[str, Grammar] = {
     ".js": Grammar.JAVASCRIPT,
     ".jsx": Grammar.JAVASCRIPT,
     ".mjs": Grammar.JAVASCRIPT,
@@ -27,6 +27,7 @@ _GRAMMARS: dict[str, Grammar] = {
     ".go": Grammar.GO,
     ".rs": Grammar.RUST,
 }
+"""The grammars by the suffixes of file names."""
 
 
 def read_versions(path: str, versions: Sequence[bytes]) -> list[Construct]:
@@ -37,7 +38,7 @@ def read_versions(path: str, versions: Sequence[bytes]) -> list[Construct]:
             version cannot be read.
     """
     suffix = PurePosixPath(path).suffix
-    grammar = _GRAMMARS.get(suffix)
+    grammar = GRAMMARS.get(suffix)
     if grammar is None and suffix not in _PYTHON:
         raise StructureError(f"the structure of {suffix or 'such'} files is not known")
     if not all(version.endswith(b"\n") for version in versions):
@@ -65,7 +66,7 @@ def find_syntax_fault(path: str, source: bytes) -> SyntaxFault | None:
     Returns:
         The fault; `None` if there is none, or if no grammar for the file is installed.
     """
-    grammar = _GRAMMARS.get(PurePosixPath(path).suffix)
+    grammar = GRAMMARS.get(PurePosixPath(path).suffix)
     try:
         if path.endswith(tuple(_PYTHON)):
             cut(source)
@@ -87,11 +88,11 @@ def count_definitions(path: str, source: bytes) -> Counter[str]:
     Returns:
         The counts; empty if the file does not parse or no grammar for it is installed.
     """
-    grammar = _GRAMMARS.get(PurePosixPath(path).suffix)
+    grammar = GRAMMARS.get(PurePosixPath(path).suffix)
     if grammar is None:
         return Counter()
     try:
         root = parse_soundly(grammar, source)
     except StructureError:
         return Counter()
-    return Counter(definitions(root, source))
+    return Counter(name for name, _ in definitions(root, source))
