@@ -100,6 +100,15 @@ def python_image(import_image, tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
+def go_image(import_image, tmp_path_factory):
+    """Return an image with Go, without the parts that tests do not need."""
+    root = tmp_path_factory.mktemp("go")
+    add_busybox(root)
+    add_go(root)
+    return import_image(root, ["ENV PATH=/usr/local/go/bin:/bin", "ENV GOROOT=/usr/local/go"])
+
+
+@pytest.fixture(scope="session")
 def task_image(import_image, tmp_path_factory):
     """Return an image like the benchmark's: Python, pytest, git, a repository and a script."""
     root = tmp_path_factory.mktemp("task")
@@ -193,6 +202,22 @@ def add_program(root, *names):
         program = Path(shutil.which(name, path="/usr/bin:/bin:/usr/local/bin")).resolve()
         shutil.copy(program, root / "usr/bin" / name)
         add_libraries(root, program)
+
+
+def add_go(root):
+    """Add the standard library, and the tools that compile tests."""
+    go = shutil.which("go")
+    assert go, "needs go"
+    home = Path(subprocess.check_output([go, "env", "GOROOT"], text=True).strip())
+    at = root / "usr/local/go"
+    for name in ("bin", "pkg", "src"):
+        shutil.copytree(home / name, at / name, ignore=_not_for_tests)
+    add_libraries(root, go, *(at / "pkg/tool").rglob("*"))
+
+
+def _not_for_tests(folder, names):
+    del folder
+    return {n for n in names if n in {"cmd", "testdata", "gofmt"} or "_test." in n}
 
 
 def add_libraries(root, *programs):

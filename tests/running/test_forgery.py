@@ -4,7 +4,8 @@ Each is tried in every sandbox: in bubblewrap by default, elsewhere with the lon
 """
 
 import pytest
-from container_images import engine, import_image, python_image  # noqa: F401 - fixtures
+import toys
+from container_images import engine, go_image, import_image, python_image  # noqa: F401 - fixtures
 from forgeries import (
     AUTOLOADING_SUITE,
     BASE,
@@ -310,3 +311,76 @@ def test_a_run_that_failed_also_lists_the_required_tests_that_did_not_run(run):
 
     assert failed.status is TestStatus.FAILED
     assert failed.missing_tests == ("tests/test_new.py::other",)
+
+
+# --- runs that select other tests, or nothing ---------------------------------
+
+
+@pytest.mark.parametrize(
+    "command",
+    mostly_long(
+        [
+            ("python", "-m", "pytest", "-k", "old"),
+            ("python", "-m", "pytest", "tests/test_old.py"),
+            ("python", "-m", "pytest", "tests/test_old.py::test_old"),
+            ("sh", "-c", "python -m pytest tests/test_old.py"),
+        ],
+        {("python", "-m", "pytest", "-k", "old")},
+    ),
+    ids=" ".join,
+)
+def test_a_run_of_other_tests_is_inconclusive(command, run):
+    """A passing run of old tests says nothing about the feature."""
+    result = run({}, TestSuite(command=command, patch=TESTS, env=dict(SUITE.env)))
+
+    assert result.status is TestStatus.INCONCLUSIVE
+    assert result.missing_tests == ("tests/test_new.py::test_new",)
+
+
+@pytest.mark.parametrize(
+    "words",
+    mostly_long([("--absent",), ("absent.py",), ("-p", "absent")], {("absent.py",)}),
+    ids=" ".join,
+)
+def test_a_command_that_runs_nothing_is_inconclusive(words, run):
+    """Its exit status does not mean that a test failed."""
+    command = (*SUITE.command, *words)
+    result = run({}, TestSuite(command=command, patch=TESTS, env=dict(SUITE.env)))
+
+    assert (result.status, result.cases) == (TestStatus.INCONCLUSIVE, ())
+
+
+@pytest.fixture
+def go_sandbox(sandbox, request):
+    """Return each sandbox, with Go in it."""
+    toys.need("go")
+    if sandbox.name == "container":
+        return ContainerSandbox(image=request.getfixturevalue("go_image"), pull=False)
+    return sandbox
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("head", "words", "env", "says"),
+    [
+        ("//go:build go1.999\n\n", (), {}, "none ran of the tests"),
+        ("", ("-run", "Old"), {}, "none ran of the tests"),
+        ("", (), {"GOCACHE": "/proc/nowhere"}, "exit status"),
+    ],
+)
+def test_go_files_that_do_not_run_are_noticed(head, words, env, says, go_sandbox):
+    """A constraint or a pattern leaves them out, or Go cannot write its cache."""
+    test = 'package m\n\nimport "testing"\n\nfunc Test{0}(t *testing.T) {{ {1} }}\n'
+    base = toys.tree({"go.mod": "module m\n\ngo 1.18\n", "a_test.go": test.format("Old", "")})
+    new = head + test.format("New", "t.Fail()")
+    suite = TestSuite(
+        command=("go", "test", *words, "./..."),
+        patch=changes_of({"b_test.go": new}).diff(base),
+        framework="go",
+        env={"GOPROXY": "off", "CGO_ENABLED": "0", "GOFLAGS": "-vet=off"} | env,
+    )
+
+    result = TestRunner(sandbox=go_sandbox).run(base, Changes(), suite)
+
+    assert result.status is TestStatus.INCONCLUSIVE, result.output
+    assert says in result.reason
