@@ -46,6 +46,7 @@ KNOWS = {
         "errors",
         "memo",
         "models",
+        "objects",
         "patching",
         "plugins",
         "processes",

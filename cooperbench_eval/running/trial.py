@@ -3,7 +3,7 @@
 import re
 import shlex
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from functools import cache, cached_property
 from pathlib import Path, PurePosixPath
 
@@ -26,7 +26,7 @@ from cooperbench_eval.running.readers.protocol import (
 from cooperbench_eval.running.sandboxes.protocol import Execution, Sandbox
 from cooperbench_eval.running.suite import Delivery, TestSuite
 from cooperbench_eval.running.verdict import judge, require_tests
-from cooperbench_eval.running.watched import changed_files, files_to_watch, stamps_of
+from cooperbench_eval.running.watched import FileWatch, files_to_watch
 from cooperbench_eval.running.worktrees import WorkTrees
 from cooperbench_eval.snapshot import Changes, Snapshot
 
@@ -132,11 +132,15 @@ def run_once(trial: Trial, sandbox: Sandbox, work_trees: WorkTrees) -> TestResul
         RepositoryError: The tree cannot be read.
     """
     suite, reader = trial.suite, FRAMEWORKS[trial.suite.framework]
-    with work_trees.scratch() as scratch, _place(trial, work_trees) as place:
+    with (
+        work_trees.scratch() as scratch,
+        _place(trial, work_trees) as place,
+        closing(FileWatch(place, trial.watched)) as watch,
+    ):
         in_tree = suite.delivery is Delivery.TREE
         env = suite.environment_at(place) if in_tree else dict(suite.env)
         launch = _with_setup(reader.launch(suite.command, env, scratch), suite, scratch)
-        execution, stamps = Execution(exit_code=None), stamps_of(place, trial.watched)
+        execution = Execution(exit_code=None)
         try:
             with guarded():
                 execution = sandbox.run(
@@ -149,8 +153,8 @@ def run_once(trial: Trial, sandbox: Sandbox, work_trees: WorkTrees) -> TestResul
             if not isinstance(execution, Execution):
                 raise SandboxError(f"the sandbox returned {execution!r:.80}, not an Execution")
             result = _result_of(execution, trial, scratch)
-            changed = changed_files(stamps, place, trial.watched)
-            result = _unless_changed(result, trial, execution.changed_files.union(changed))
+            changed = execution.changed_files.union(watch.changed())
+            result = _unless_changed(result, trial, changed)
         except TestRunError as exc:
             if isinstance(exc, SandboxError):
                 raise

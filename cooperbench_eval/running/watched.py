@@ -6,16 +6,18 @@ framework reads it, and restore it before the end.
 
 import os
 import stat
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 
 from cooperbench_eval.memo import Memo
 from cooperbench_eval.models import Entry, FileMode
+from cooperbench_eval.objects import folders_above
 from cooperbench_eval.patching.paths import PathKind, classify_path
+from cooperbench_eval.running.folder_moves import MoveWatch
 from cooperbench_eval.running.verdict import SOURCES
 from cooperbench_eval.snapshot import Changes, Snapshot
 
-__all__ = ["Stamp", "changed_files", "files_to_watch", "stamp", "stamps_of"]
+__all__ = ["FileWatch", "Stamp", "files_to_watch", "stamp"]
 
 Stamp = tuple[int, int, int, int]
 """Inode, time of its last change, size, mode.
@@ -72,51 +74,62 @@ def _is_metadata(path: PurePosixPath) -> bool:
     return any(part.lower().endswith(("-info", ".pyc", ".pyo")) for part in path.parts)
 
 
-def stamps_of(root: Path, paths: Iterable[str]) -> Mapping[str, Stamp | int | None]:
-    """Return the stamps of files below *root*, and the inodes of the folders above them.
+class FileWatch:
+    """Notices which files of a folder are changed.
 
-    A folder has no more than its inode, because honest runs create files in it. The value
-    is `None` if a path does not exist, or if a folder above it is none.
+    A file also counts as changed if a folder above it was moved or replaced.
     """
-    stamps: dict[str, Stamp | int | None] = {}
-    for path in paths:
-        folder = path.rpartition("/")[0]
-        while folder and folder not in stamps:
-            found = _look(root, folder)
+
+    def __init__(self, root: Path, paths: Iterable[str]) -> None:
+        """Note the stamps of files below *root*, and watch the folders above them."""
+        self._root = root
+        self._paths = tuple(paths)
+        folders = {folder for path in self._paths for folder in folders_above(path)}
+        self._folders = tuple(sorted(folders))
+        self._moves = MoveWatch()
+        self._before = self._stamps()
+        if self._paths:
+            self._moves.add("", str(root))
+            # Its name is the run's own, and nothing else has a reason to move it.
+            self._moves.add("", str(root.parent))
+        for folder in self._folders:
+            self._moves.add(folder, f"{root}/{folder}")
+
+    def changed(self) -> tuple[str, ...]:
+        """Return the files that were changed since the watch was made."""
+        after = self._stamps()
+        moved = self._moves.moved()
+        if after == self._before and not moved:
+            return ()
+        changed = {path for path, found in after.items() if found != self._before[path]} | moved
+        return tuple(
+            path
+            for path in self._paths
+            if path in changed or not changed.isdisjoint(("", *folders_above(path)))
+        )
+
+    def _stamps(self) -> dict[str, Stamp | int | None]:
+        stamps: dict[str, Stamp | int | None] = {}
+        for folder in self._folders:
+            found = self._look(folder)
+            # No more, because honest runs create files in it.
             stamps[folder] = found.st_ino if found and stat.S_ISDIR(found.st_mode) else None
-            folder = folder.rpartition("/")[0]
-        found = _look(root, path)
-        stamps[path] = stamp(found) if found else None
-    return stamps
+        for path in self._paths:
+            found = self._look(path)
+            stamps[path] = stamp(found) if found else None
+        return stamps
 
+    def _look(self, path: str) -> os.stat_result | None:
+        try:
+            return os.lstat(f"{self._root}/{path}")
+        except OSError:
+            return None
 
-def _look(root: Path, path: str) -> os.stat_result | None:
-    try:
-        return os.lstat(f"{root}/{path}")
-    except OSError:
-        return None
+    def close(self) -> None:
+        """Stop watching."""
+        self._moves.close()
 
 
 def stamp(found: os.stat_result) -> Stamp:
     """Return the stamp of a file."""
     return found.st_ino, found.st_ctime_ns, found.st_size, found.st_mode
-
-
-def changed_files(
-    before: Mapping[str, Stamp | int | None], root: Path, paths: Iterable[str]
-) -> tuple[str, ...]:
-    """Return the *paths* that were changed after `stamps_of` returned *before*.
-
-    A file also counts as changed if a folder above it was replaced.
-    """
-    after = stamps_of(root, paths)
-    if after == before:
-        return ()
-    changed = {path for path, found in after.items() if found != before[path]}
-    return tuple(path for path in paths if not changed.isdisjoint(_with_folders(path)))
-
-
-def _with_folders(path: str) -> Iterable[str]:
-    while path:
-        yield path
-        path = path.rpartition("/")[0]

@@ -217,7 +217,7 @@ def add_go(root):
 
 def _not_for_tests(folder, names):
     del folder
-    return {n for n in names if n in {"cmd", "testdata", "gofmt"} or "_test." in n}
+    return {n for n in names if n in {"cmd", "testdata", "gofmt"} or n.endswith("_test.go")}
 
 
 def add_libraries(root, *programs):

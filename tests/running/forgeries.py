@@ -365,4 +365,14 @@ for name, text in empty.items(): open(at(name), "w").write(text)
 atexit.register(lambda: (shutil.rmtree(tests), os.symlink(tests + ".away", tests)))
 """,
     ),
+    "the folder, moved away and back": (
+        "tests/expected.txt",
+        _WRONG.replace("kept(): return 0", "kept(): return 1")
+        + """
+os.rename(tests, tests + ".away")
+shutil.copytree(tests + ".away", tests)
+for name, text in empty.items(): open(at(name), "w").write(text)
+atexit.register(lambda: (shutil.rmtree(tests), os.rename(tests + ".away", tests)))
+""",
+    ),
 }

@@ -12,7 +12,7 @@ import pytest
 from cooperbench_eval.models import Entry, FileMode, TestStatus
 from cooperbench_eval.running import Execution, LocalSandbox, TestRunner, TestSuite
 from cooperbench_eval.running.sandboxes.containers.copies import CopyWatch
-from cooperbench_eval.running.watched import changed_files, files_to_watch, stamps_of
+from cooperbench_eval.running.watched import FileWatch, files_to_watch
 from cooperbench_eval.snapshot import Changes, Snapshot
 
 WATCHED = "t/sub/test_a.py"
@@ -67,6 +67,16 @@ def replace_folder_by_copy(root):
     shutil.copytree(root / "away", root / "t")
 
 
+def move_folder_and_back(root, name="t"):
+    """Put another folder in its place for a while."""
+    folder, away = root / name, root / "away"
+    folder.rename(away)
+    shutil.copytree(away, folder)
+    shutil.rmtree(folder)
+    away.rename(folder)
+    (folder / "made").touch()
+
+
 CHANGES = {
     "rewrite": rewrite,
     "rewrite in memory": rewrite_in_memory,
@@ -84,6 +94,8 @@ CHANGES = {
     "folder by a link": replace_folder_by_link,
     "folder by a copy": replace_folder_by_copy,
     "folder by a file": lambda root: [shutil.rmtree(root / "t"), (root / "t").write_text("")],
+    "folder moved and back": move_folder_and_back,
+    "deep folder moved and back": lambda root: move_folder_and_back(root, "t/sub"),
     "folder gone": lambda root: shutil.rmtree(root / "t"),
 }
 HONEST = {
@@ -96,6 +108,10 @@ HONEST = {
         (root / "t/sub/new").unlink(),
     ],
     "another file": lambda root: (root / "t/sub/other.txt").write_text("y"),
+    "another folder moved": lambda root: [
+        (root / "t/new").mkdir(),
+        (root / "t/new").rename(root / "moved"),
+    ],
     "copy": lambda root: shutil.copytree(root / "t", root / "t2"),
     "rights of the folder": lambda root: (root / "t/sub").chmod(0o755),
 }
@@ -112,21 +128,21 @@ def root(tmp_path):
 @pytest.mark.parametrize("deed", CHANGES)
 def test_a_change_is_noticed(deed, root):
     """Whatever the run does to hide it."""
-    stamps = stamps_of(root, [WATCHED])
-    time.sleep(0.01)
-    CHANGES[deed](root)
+    with closing(FileWatch(root, [WATCHED])) as watch:
+        time.sleep(0.01)
+        CHANGES[deed](root)
 
-    assert changed_files(stamps, root, [WATCHED]) == (WATCHED,)
+        assert watch.changed() == (WATCHED,)
 
 
 @pytest.mark.parametrize("deed", HONEST)
 def test_other_deeds_are_no_change(deed, root):
     """A run may read the file and write others, even beside it."""
-    stamps = stamps_of(root, [WATCHED])
-    time.sleep(0.01)
-    HONEST[deed](root)
+    with closing(FileWatch(root, [WATCHED])) as watch:
+        time.sleep(0.01)
+        HONEST[deed](root)
 
-    assert changed_files(stamps, root, [WATCHED]) == ()
+        assert watch.changed() == ()
 
 
 # --- in the copy of a container ----------------------------------------------
@@ -169,13 +185,21 @@ def test_other_deeds_in_a_copy_are_no_change(deed, watch, copy):
     assert watch.changed() == frozenset()
 
 
-def test_a_copy_stays_readable_when_it_is_moved(watch, copy):
-    """Its place is held open, and no path of it is looked up again."""
-    rewrite(copy)
-    copy.rename(copy.with_name("away"))
-    copy.symlink_to(copy.with_name("root"))
+@pytest.mark.parametrize("name", ["", ".."])
+def test_a_move_of_the_whole_tree_is_noticed(name, root, tmp_path):
+    """Another tree could be in its place for a while."""
+    work = tmp_path / "home/work"
+    shutil.copytree(root, work)
+    moved = work.parent if name else work
+    away = tmp_path / "away"
+    watches = FileWatch(work, [WATCHED]), CopyWatch(root, str(work))
+    with closing(watches[0]), closing(watches[1]):
+        watches[1].open(os.getpid(), OWN_GROUP)
+        moved.rename(away)
+        away.rename(moved)
 
-    assert watch.changed() == {WATCHED}
+        assert watches[0].changed() == (WATCHED,)
+        assert watches[1].changed() == FILES.keys()
 
 
 @pytest.mark.parametrize(

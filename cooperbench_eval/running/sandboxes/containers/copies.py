@@ -6,6 +6,9 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
+from cooperbench_eval.objects import folders_above
+from cooperbench_eval.running.folder_moves import MoveWatch
+
 __all__ = ["CopyWatch"]
 
 _FOLDER = os.O_DIRECTORY | getattr(os, "O_PATH", os.O_RDONLY)
@@ -25,6 +28,7 @@ class CopyWatch:
         self._tree = tree
         self._tree_at = PurePosixPath(tree_at)
         self._began = time.time_ns()
+        self._moves = MoveWatch()
         self._root: int | None = None
 
     def open(self, process_id: int, container: str) -> None:
@@ -39,8 +43,24 @@ class CopyWatch:
                 top = os.open(f"{process}/root", _FOLDER)
                 try:
                     self._root = _open_below(top, self._tree_at.parts[1:])
+                    self._watch_folders(top, self._root)
                 finally:
                     os.close(top)
+
+    def _watch_folders(self, top: int, root: int) -> None:
+        parts = self._tree_at.parts[1:]
+        for end in range(1, len(parts) + 1):
+            self._watch("", top, parts[:end])
+        for folder, _, _ in os.walk(self._tree):
+            place = PurePosixPath(folder).relative_to(self._tree)
+            if place.parts:
+                self._watch(str(place), root, place.parts)
+
+    def _watch(self, name: str, start: int, parts: tuple[str, ...]) -> None:
+        with suppress(OSError):
+            folder = _open_below(start, parts)
+            self._moves.add(name, f"/proc/self/fd/{folder}")
+            os.close(folder)
 
     def changed(self) -> frozenset[str]:
         """Return the files that were changed, moved, replaced or deleted since the start."""
@@ -49,9 +69,14 @@ class CopyWatch:
         return frozenset(self._changed(self._root))
 
     def _changed(self, root: int) -> Iterator[str]:
+        moved = self._moves.moved()
         for folder, folders, files in os.walk(self._tree):
             links = (name for name in folders if os.path.islink(f"{folder}/{name}"))  # noqa: PTH114
             place = PurePosixPath(folder).relative_to(self._tree)
+            above = {"", str(place), *folders_above(str(place))}
+            if not moved.isdisjoint(above):
+                yield from (str(place / name) for name in (*files, *links))
+                continue
             try:
                 opened = _open_below(root, place.parts)
             except OSError:
@@ -74,6 +99,7 @@ class CopyWatch:
 
     def close(self) -> None:
         """Close the container's copy."""
+        self._moves.close()
         if self._root is not None:
             os.close(self._root)
 
