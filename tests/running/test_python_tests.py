@@ -1,9 +1,13 @@
 """Finding the Python tests that a patch adds."""
 
 import pytest
+from _pytest.mark.expression import Expression
+from hypothesis import given
+from hypothesis import strategies as st
 
 from cooperbench_eval.models import Entry, TestCase
 from cooperbench_eval.running.readers.protocol import NewTests
+from cooperbench_eval.running.readers.python.pytest_keywords import keyword_holds
 from cooperbench_eval.running.readers.python.pytest_reader import PYTEST_READER
 from cooperbench_eval.snapshot import Changes, Snapshot
 
@@ -100,16 +104,28 @@ def test_only_files_that_pytest_looks_into_count(path):
         ((*PYTEST, "-o", "log_cli=1", "--maxfail", "1", "--", "t"), True),
         (("uv", "run", "pytest", "-q"), True),
         ((*PYTEST, "-o", "addopts=-k a"), False),
-        ((*PYTEST, "--cov", "-k", "a"), False),
+        ((*PYTEST, "--cov", "-k", "b"), False),
+        ((*PYTEST, "--cov", "-k", "a"), True),
         ((*PYTEST, "--lf"), False),
         ((*PYTEST, "-xm", "slow"), False),
         ((*PYTEST, "-p", "no:python"), False),
         (("sh", "-c", "echo", "pytest"), False),
         ((*PYTEST, "other"), False),
         ((*PYTEST, "t/test_b.py"), False),
-        ((*PYTEST, "-k", "a"), False),
-        ((*PYTEST, "-ka"), False),
-        ((*PYTEST, "-vk", "a"), False),
+        ((*PYTEST, "-k", "a and not slow"), True),
+        ((*PYTEST, "-k", "TEST_A or b"), True),
+        ((*PYTEST, "-k", "not a"), False),
+        ((*PYTEST, "-k", "not pass"), False),
+        ((*PYTEST, "-k", "pass"), False),
+        ((*PYTEST, "-k", "(a"), False),
+        ((*PYTEST, "-kb"), False),
+        ((*PYTEST, "-ka"), True),
+        ((*PYTEST, "-vk", "b"), False),
+        ((*PYTEST, "t/test_a.py::test_a"), True),
+        ((*PYTEST, "t/test_b.py", "t/test_a.py::test_a[x]", "-k", "a"), True),
+        ((*PYTEST, "t/test_a.py::test"), False),
+        ((*PYTEST, "--deselect", "t/test_a.py::test_b", "--ignore", "t/test_b.py"), True),
+        ((*PYTEST, "--deselect=t/test_a.py::test_a[1]"), False),
         ((*PYTEST, "-m", "slow"), False),
         ((*PYTEST, "t/test_a.py::test_b"), False),
         ((*PYTEST, "--deselect", "t/test_a.py"), False),
@@ -229,7 +245,7 @@ def test_testpaths_do_not_matter_if_the_command_names_a_path():
     assert required("def test_a(): pass\n", (*PYTEST, "t"), files=files) != ()
 
 
-@pytest.mark.parametrize("options", ["-k a", "-q -m slow", "'"])
+@pytest.mark.parametrize("options", ["-k b", "-q -m slow", "'"])
 def test_options_of_the_environment_select_too(options):
     """They work as if they were part of the command."""
     assert required("def test_a(): pass\n", env={"PYTEST_ADDOPTS": options}) == ()
@@ -310,3 +326,70 @@ def test_a_deep_expression_does_not_stop_the_search():
     data = "DATA = " + "+".join(["1"] * 500) + "\n"
 
     assert required(data + "def test_a(): pass\n") == ("t/test_a.py::test_a",)
+
+
+@pytest.mark.parametrize(
+    ("script", "found"),
+    [
+        ("pytest t/test_a.py -k new", True),
+        ("cd t && pytest test_a.py::test_new", True),
+        ("pytest -k 'new or old' t", True),
+        ("pytest -k new; pytest -k new t/test_a.py", True),
+        ("pytest t/test_a.py -k old", False),
+        ("pytest t/test_a.py -k new; pytest -k old", False),
+        ("pytest t/test_a.py -k new; pytest t/test_b.py -k old", True),
+        ("pytest t/test_b.py -k new", False),
+        ("pytest -k $1", False),
+        ("pytest $1 -k new; pytest -k old $2", False),
+        ("pytest -m new", False),
+    ],
+)
+def test_each_call_of_a_script_must_select_a_test(script, found):
+    """Any of them may have run the file that is reported."""
+    cases = [TestCase(id="t/test_a.py::test_x", status="passed")]
+
+    names = required("def test_new(): pass\n", ("sh", "-c", script), cases=cases)
+
+    assert names == (("t/test_a.py::test_new",) if found else ())
+
+
+NAMES = ("test_one", "TestTwo", "test_file.py")
+WORDS = st.sampled_from(["one", "TWO", "file", "absent", "test_one", "or_", "not1"])
+EXPRESSIONS = st.recursive(
+    WORDS,
+    lambda inner: st.one_of(
+        inner.map("not {}".format),
+        inner.map("({})".format),
+        st.tuples(inner, st.sampled_from(["and", "or"]), inner).map(" ".join),
+    ),
+    max_leaves=6,
+)
+
+
+@given(EXPRESSIONS)
+def test_keywords_are_evaluated_as_pytest_does(expression):
+    """A word that is nowhere in the file matches nothing."""
+
+    def matches(word, /, **_):
+        return any(word.lower() in name.lower() for name in NAMES)
+
+    assert keyword_holds(expression, NAMES, "\n".join(NAMES)) is Expression.compile(
+        expression
+    ).evaluate(matches)
+
+
+@given(EXPRESSIONS, st.dictionaries(WORDS, st.booleans()))
+def test_a_keyword_is_unknown_if_it_may_be_a_mark(expression, marks):
+    """A known value holds whatever the unknown words turn out to be."""
+    found = keyword_holds(expression, (), "one TWO file absent test_one")
+
+    def matches(word, /, **_):
+        return word in "one TWO file absent test_one" and marks.get(word, False)
+
+    assert found in {None, Expression.compile(expression).evaluate(matches)}
+
+
+@pytest.mark.parametrize("expression", ["", "a b", "(a", "a)", "not", "a or", "a & b", "(" * 9000])
+def test_an_expression_that_is_not_understood_is_unknown(expression):
+    """Pytest will refuse it, or understands more than we do."""
+    assert keyword_holds(expression, ("a", "b"), "") is None

@@ -9,7 +9,11 @@ from pathlib import PurePosixPath
 
 from attrs import frozen
 
-from cooperbench_eval.running.readers.python.pytest_options import parse_places, split_words
+from cooperbench_eval.running.readers.python.pytest_options import (
+    Selection,
+    parse_selection,
+    split_words,
+)
 from cooperbench_eval.snapshot import Snapshot
 
 __all__ = ["DEFAULT_SETTINGS", "Settings", "settings_above"]
@@ -49,7 +53,7 @@ class Settings:
 
     def selects(self) -> bool:
         """Whether the options in the settings may leave tests out."""
-        return parse_places(self.values.get("addopts", ()), {}) != []
+        return parse_selection(self.values.get("addopts", ()), {}) != Selection()
 
     def has_file(self, path: PurePosixPath, *, anywhere: bool) -> bool:
         """Whether pytest collects a file.

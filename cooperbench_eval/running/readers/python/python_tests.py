@@ -12,7 +12,8 @@ from cooperbench_eval.running.readers.command_line import arguments_in_script
 from cooperbench_eval.running.readers.parts import remembered, tests_by_file
 from cooperbench_eval.running.readers.protocol import NewTests
 from cooperbench_eval.running.readers.python.pytest_options import (
-    parse_places,
+    Selection,
+    parse_selection,
     pytest_arguments,
     split_words,
 )
@@ -52,28 +53,27 @@ def added_python_tests(new: NewTests) -> tuple[str, ...]:
     """Name the functions as pytest does, `file::Class::function`, in the order of the files.
 
     A function is named if it is new or changed, and if pytest collects it both with the
-    tree's settings and with the default ones. Nothing is named if the command or the
-    settings select among the tests. If the command is a script, only files with reported
-    cases are searched. Ids begin at pytest's root directory, which is found from the run's
-    own cases.
+    tree's settings and with the default ones. If the command selects by `-k`, ids, ignored
+    files or deselected ids, it must surely be selected; nothing is named if the command or
+    the settings select in another way. If the command is a script, only files with reported
+    cases are searched, and each call in it must select the function. Ids begin at pytest's
+    root directory, which is found from the run's own cases.
     """
     arguments = pytest_arguments(new.command)
-    if arguments is None and _script_selects(new):
-        return ()
-    places = parse_places(arguments or (), new.env)
-    if places is None:
-        return ()
+    calls = _script_calls(new) if arguments is None else [parse_selection(arguments, new.env)]
     files = frozenset(case.id.partition("::")[0] for case in new.cases)
     names = []
     for path in new.paths:
         reported = _as_reported(path, files, new.after)
-        if arguments is None:
-            is_run = reported in files
-        else:
-            is_run = any(PurePosixPath(path).is_relative_to(each) for each in places or ["."])
-        if is_run:
-            anywhere = arguments is not None and not places
-            names += [f"{reported}::{name}" for name in _collected(path, new, anywhere=anywhere)]
+        text = contents_of(new.after.get(path)).decode(errors="replace")
+        anywhere = arguments is not None and not any(c is None or c.named for c in calls)
+        for name in _collected(path, new, anywhere=anywhere):
+            if arguments is None:
+                is_run = reported in files and _is_kept(calls, path, name, text)
+            else:
+                is_run = any(call is not None and _runs(call, path, name, text) for call in calls)
+            if is_run:
+                names.append(f"{reported}::{name}")
     return tuple(names)
 
 
@@ -110,14 +110,37 @@ def _reported_names(test: str, file: str, settings: list[Settings]) -> Iterator[
         yield f"{ANY_CLASS}{function}"
 
 
-def _script_selects(new: NewTests) -> bool:
-    """Whether a script has a line that starts pytest and selects among the tests."""
+def _script_calls(new: NewTests) -> list[Selection | None]:
+    """Return what the lines of a script that start pytest select; `None` if that is unknown."""
+    calls = []
     for text in arguments_in_script(r"pytest|py\.test", new):
         words = split_words(text)
         # Words that cannot be split may name anything.
-        if words is None or parse_places(words, {}) is None:
-            return True
-    return False
+        calls.append(None if words is None else parse_selection(words, {}))
+    more = parse_selection((), new.env)
+    return calls if more == Selection() else [None]
+
+
+def _runs(call: Selection, path: str, test: str, text: str) -> bool:
+    is_named = call.is_above(path) or call.has_node(path, test)
+    return is_named and call.keeps(path, test, text)
+
+
+def _is_kept(calls: list[Selection | None], path: str, test: str, text: str) -> bool:
+    """Whether every call of a script that may run a file selects a test of it."""
+    if all(call is not None and call.is_whole for call in calls):
+        return True
+    known = [call for call in calls if call is not None]
+    named = [call for call in known if call.may_name(path)]
+    return (
+        len(known) == len(calls)
+        and bool(named)
+        and all(
+            call.keeps(path, test, text)
+            and (not call.nodes or call.has_node(path, test, anywhere=True))
+            for call in named
+        )
+    )
 
 
 def _as_reported(path: str, files: frozenset[str], tree: Snapshot) -> str:
