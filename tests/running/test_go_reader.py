@@ -1,11 +1,15 @@
 """Results of `go test -json`, live and recorded."""
 
 import json
+import os
+import re
+import subprocess
 
 import pytest
 import toys
 
 from cooperbench_eval.models import TestCase, TestCaseStatus, TestStatus
+from cooperbench_eval.running.readers.go.go_arguments import parse_go_arguments
 from cooperbench_eval.running.readers.go.go_reader import GO_READER
 from cooperbench_eval.running.readers.protocol import UnreadableResultError
 
@@ -211,8 +215,11 @@ def test_only_changed_tests_are_required():
 @pytest.mark.parametrize(
     "command",
     [
-        ("go", "test", "-run", "TestNew", "./..."),
-        ("go", "test", "-skip=TestNew", "./..."),
+        ("go", "test", "-run", "TestOther", "./..."),
+        ("go", "test", "-run", "[", "./..."),
+        ("go", "test", "-run", "(?i)testnew", "./..."),
+        ("go", "test", "-skip=^Test", "./..."),
+        ("go", "test", "-list", ".", "./..."),
         ("go", "test", "-count", "0", "./..."),
         ("go", "test", "./...", "-args", "-test.run", "x"),
         ("go", "test", "example.com/toy/..."),
@@ -250,7 +257,10 @@ def test_a_folder_that_is_named_is_run(command):
         ("go test ./...", "example.com/toy/a", False),
         ("go test ./...", "example.com/toy/a.v2.TestOld", False),
         ("go test ./...", "example.com/toy/b.TestOld", False),
-        ("cd a && go test -run TestNew", "example.com/toy/a.TestOld", False),
+        ("cd a && go test -run TestOther", "example.com/toy/a.TestOld", False),
+        ("cd a && go test -run TestNew", "example.com/toy/a.TestOld", True),
+        ("go test -run '^TestNew$' ./... && go test ./a", "example.com/toy/a.TestOld", True),
+        ("go test -run TestNew ./... ; go test -run $1", "example.com/toy/a.TestOld", False),
     ],
 )
 def test_a_scripts_result_says_which_packages_it_ran(script, case, found):
@@ -289,3 +299,47 @@ def test_subtests_cover_their_function():
     cases = [TestCase(id=f"p.{n}", status=TestCaseStatus.PASSED) for n in ("T", "T/a", "Ta", "U/T")]
 
     assert [covers(case, "p.T") for case in cases] == [True, True, False, False]
+
+
+PATTERNS = [
+    *("", ".", "TestA", "^TestA$", "TestA|TestB/x", "Test(A|B/)x?", "A/sub", "[A/]B", "A$|_under"),
+    *(
+        "^(TestA|TestB)$",
+        "a^",
+        "Test\\w+b",
+        "x|",
+        "|",
+        "/sub",
+        "TestA/",
+        "A/x|B",
+        "Test[^A]",
+        "B\\|",
+        "A\\/",
+    ),
+]
+
+
+def test_patterns_select_as_in_go(tmp_path):
+    """A function that `-run` and `-skip` surely select runs, and any other known one does not."""
+    functions = ("TestA", "TestAB", "TestB", "Test_under", "TestAbb")
+    bodies = (f"func {name}(t *testing.T) {{}}\n" for name in functions)
+    (tmp_path / "go.mod").write_text("module m\n\ngo 1.18\n")
+    text = 'package m\n\nimport "testing"\n\n' + "".join(bodies)
+    (tmp_path / "m_test.go").write_text(text)
+    program = tmp_path / "m.test"
+    environment = os.environ | toys.go_environment()
+    build = (toys.need("go"), "test", "-c", "-o", str(program), ".")
+    subprocess.run(build, cwd=tmp_path, env=environment, check=True)
+
+    usage = subprocess.run((program, "-help"), capture_output=True, text=True, check=False)
+    flags = [flag for flag in ("run", "skip") if f"-test.{flag}" in usage.stderr]
+    for pattern in PATTERNS:
+        for flag in flags:
+            selection = parse_go_arguments([f"-{flag}", pattern])
+            command = (program, "-test.v", f"-test.{flag}={pattern}")
+            run = subprocess.run(command, capture_output=True, text=True, check=False)
+            ran = set(re.findall(r"=== RUN +(\w+)", run.stdout))
+            kept = {name for name in functions if selection.keeps(name)}
+            # A pattern for subtests skips parts of a function; Go 1.20 splits at `|` first.
+            unsure = "/" in pattern and (flag == "skip" or "|" in pattern)
+            assert kept <= ran if unsure else kept == ran, pattern

@@ -1,12 +1,13 @@
 """Parses commands: the program they start, and the options and values they give it."""
 
 import re
+import shlex
 from collections.abc import Container, Iterator
 from pathlib import PurePosixPath
 
 from cooperbench_eval.running.readers.protocol import NewTests
 
-__all__ = ["arguments_in_script", "arguments_of", "option_and_value"]
+__all__ = ["arguments_in_script", "arguments_of", "option_and_value", "split_words"]
 
 
 def arguments_of(command: tuple[str, ...], program: str, *verbs: str) -> tuple[str, ...] | None:
@@ -48,3 +49,11 @@ def arguments_in_script(program: str, new: NewTests) -> Iterator[str]:
         joined_lines = text.replace("\\\n", " ")
         for found in re.finditer(rf"(?<![\w-])(?:{program})(?![\w-])([^\n;&|)#]*)", joined_lines):
             yield re.sub(r"\d?>+\s*\S*", " ", found[1])  # a redirection is not an argument
+
+
+def split_words(text: str) -> tuple[str, ...] | None:
+    """Split a line into words as a shell does; `None` if a quote is not closed."""
+    try:
+        return tuple(shlex.split(text))
+    except ValueError:
+        return None

@@ -1,15 +1,16 @@
 """Finds the test functions that a patch adds to Go packages."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from cooperbench_eval.running.readers.added import added_tests, contents_of
 from cooperbench_eval.running.readers.command_line import (
     arguments_in_script,
     arguments_of,
-    option_and_value,
+    split_words,
 )
+from cooperbench_eval.running.readers.go.go_arguments import GoSelection, parse_go_arguments
 from cooperbench_eval.running.readers.go.go_parts import go_parts
 from cooperbench_eval.running.readers.masking import GO
 from cooperbench_eval.running.readers.parts import remembered, tests_by_file
@@ -30,14 +31,6 @@ _SYSTEM = re.compile(
     "|mipsle|mips64|mips64le|mips64p32|mips64p32le|ppc|ppc64|ppc64le|riscv|riscv64|s390|s390x"
     "|sparc|sparc64|wasm)_"
 )
-_FLAGS = frozenset({"v", "race", "cover", "json", "failfast", "a", "x", "trimpath", "short"})
-_FLAGS_WITH_VALUE = frozenset(
-    {
-        *("count", "timeout", "p", "parallel", "shuffle", "cpu", "vet", "tags", "mod"),
-        *("coverprofile", "covermode", "coverpkg", "ldflags", "gcflags"),
-    }
-)
-_NONE_RUN = frozenset({("count", "0"), ("p", "0"), ("parallel", "0")})
 _TEST_NAME = re.compile(r"(?:Test|Example|Fuzz|Benchmark)\w*(?:/.*)?", re.DOTALL)
 
 
@@ -45,14 +38,15 @@ def added_go_tests(new: NewTests) -> tuple[str, ...]:
     """Name the functions `<import path>.<function>`, in the order of the files.
 
     A function is named if it is new or changed, in a file without a build constraint,
-    and its package surely ran. A package surely ran if the command names it, by `./...`
-    or by its folder, or if the command is a script and a case of the package was reported.
-    Nothing is named if the command, or the text of the script, selects among the tests.
+    its package surely ran, and `-run` and `-skip` surely select it. A package surely ran if
+    the command names it, by `./...` or by its folder, or if the command is a script and a
+    case of the package was reported; then each call in the script must select the function.
+    Nothing is named if the command, or the text of the script, selects in another way.
     """
     arguments = arguments_of(new.command, "go", "test")
-    if arguments is None and any(
-        _packages(text.split()) is None for text in arguments_in_script(r"go\s+test", new)
-    ):
+    calls = _script_calls(new) if arguments is None else [parse_go_arguments(arguments)]
+    known = [call for call in calls if call is not None]
+    if len(known) < len(calls):
         return ()
 
     def prefix(path: str) -> str:
@@ -60,10 +54,21 @@ def added_go_tests(new: NewTests) -> tuple[str, ...]:
         package = _import_path(folder, new.after)
         if not package or not _is_surely_built(path, new.after):
             return ""
-        has_run = _ran(package, new) if arguments is None else _is_named(folder, arguments)
+        has_run = _ran(package, new) if arguments is None else _is_named(folder, known[0])
         return f"{package}." if has_run else ""
 
-    return added_tests(new, _functions, prefix)
+    found = added_tests(new, _functions, prefix)
+    return tuple(
+        name for name in found if all(call.keeps(name.rpartition(".")[2]) for call in known)
+    )
+
+
+def _script_calls(new: NewTests) -> list[GoSelection | None]:
+    calls = []
+    for text in arguments_in_script(r"go\s+test", new):
+        words = split_words(text)
+        calls.append(None if words is None else parse_go_arguments(words))
+    return calls
 
 
 def changed_go_tests(new: NewTests) -> tuple[str, ...]:
@@ -96,35 +101,14 @@ def _ran(package: str, new: NewTests) -> bool:
     )
 
 
-def _is_named(folder: PurePosixPath, arguments: Sequence[str]) -> bool:
-    """Whether the arguments run every test of a folder: they name it or a folder above it."""
-    packages = _packages(arguments)
-    if packages is None:
-        return False
-    for word in packages or ["."]:
+def _is_named(folder: PurePosixPath, call: GoSelection) -> bool:
+    """Whether a call names a folder or, with a pattern, one above it."""
+    for word in call.packages or (".",):
         if word == "." or word.startswith("./"):
             place = PurePosixPath(word.removesuffix("..."))
             if folder == place or (word.endswith("/...") and folder.is_relative_to(place)):
                 return True
     return False
-
-
-def _packages(arguments: Sequence[str]) -> list[str] | None:
-    """Return the packages in the arguments; `None` if a flag may leave tests out."""
-    packages = []
-    rest = iter(arguments)
-    for word in rest:
-        if not word.startswith("-"):
-            packages.append(word)
-            continue
-        # Go takes one hyphen or two.
-        flag = word.removeprefix("-").removeprefix("-")
-        name, value = option_and_value(flag, rest, _FLAGS_WITH_VALUE)
-        if name in _FLAGS and value in {"", "true"}:
-            continue
-        if name not in _FLAGS_WITH_VALUE or (name, value) in _NONE_RUN:
-            return None
-    return packages
 
 
 def _is_surely_built(path: str, tree: Snapshot) -> bool:

@@ -1,16 +1,15 @@
 """Reads which tests pytest's command line selects."""
 
 import re
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 
 from attrs import frozen
 
-from cooperbench_eval.running.readers.command_line import option_and_value
+from cooperbench_eval.running.readers.command_line import option_and_value, split_words
 from cooperbench_eval.running.readers.python.pytest_keywords import keyword_holds
 
-__all__ = ["Selection", "parse_selection", "pytest_arguments", "split_words"]
+__all__ = ["Selection", "parse_selection", "pytest_arguments"]
 
 _PROGRAMS = frozenset({"pytest", "py.test"})
 # Programs that start another program.
@@ -83,14 +82,6 @@ def _is_started(command: tuple[str, ...], at: int) -> bool:
         or PurePosixPath(command[0]).name in _LAUNCHERS
         or command[0] in {"uv", "poetry", "pdm", "pipenv", "hatch"}
     )
-
-
-def split_words(text: str) -> tuple[str, ...] | None:
-    """Split a line into words as a shell does; `None` if a quote is not closed."""
-    try:
-        return tuple(shlex.split(text))
-    except ValueError:
-        return None
 
 
 @frozen(kw_only=True)

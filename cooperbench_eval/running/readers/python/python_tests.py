@@ -8,14 +8,13 @@ from pathlib import PurePosixPath
 from attrs import frozen
 
 from cooperbench_eval.running.readers.added import added_or_changed, contents_of
-from cooperbench_eval.running.readers.command_line import arguments_in_script
+from cooperbench_eval.running.readers.command_line import arguments_in_script, split_words
 from cooperbench_eval.running.readers.parts import remembered, tests_by_file
 from cooperbench_eval.running.readers.protocol import NewTests
 from cooperbench_eval.running.readers.python.pytest_options import (
     Selection,
     parse_selection,
     pytest_arguments,
-    split_words,
 )
 from cooperbench_eval.running.readers.python.pytest_settings import (
     DEFAULT_SETTINGS,
