@@ -6,9 +6,11 @@ import math
 import os
 import threading
 import time
+import warnings
 from collections.abc import Iterator, Mapping
 from concurrent.futures import wait
 from contextlib import contextmanager
+from contextvars import ContextVar
 from email.utils import parsedate_to_datetime
 from functools import cache
 from types import ModuleType
@@ -17,22 +19,22 @@ from typing import Any
 from attrs import field, frozen
 
 from cooperbench_eval.llm.chat import ChatError, ChatFault, ChatReply, ChatRequest
-from cooperbench_eval.llm.redaction import is_secret, redact, secrets_in
 from cooperbench_eval.llm.threads import in_daemon_thread
 
 __all__ = ["LitellmClient"]
 
 _MOST_CHARACTERS = 1_000_000
 """The longest answer that is accepted."""
-_MOST_SAID = 500
-"""The longest message of a provider that is kept."""
-_SHORTEST_KEY = 12
-"""The least length of a secret in a variable; a shorter value may be an ordinary word."""
+
+
+_IS_ASKING: ContextVar[bool] = ContextVar("_IS_ASKING", default=False)
 
 
 @frozen(kw_only=True)
 class LitellmClient:
     """Asks any model that litellm supports.
+
+    What the provider says is passed on as it is, so a `RedactingClient` must ask this one.
 
     Attributes:
         api_base: The address of the provider, if not litellm's default.
@@ -83,6 +85,9 @@ class LitellmClient:
         return response
 
     def _ask(self, request: ChatRequest) -> Any:
+        """Ask in a thread of this request, to which the context variable is therefore limited."""
+        _silence()
+        _IS_ASKING.set(True)
         return _litellm().completion(
             model=request.model,
             messages=[{"role": each.role, "content": each.text} for each in request.messages],
@@ -108,7 +113,7 @@ class LitellmClient:
         return ChatReply(
             text=text,
             finish_reason="refusal" if is_refused else str(choice.finish_reason or "stop"),
-            model=redact(str(response.model or ""), self._secrets()),
+            model=str(response.model or ""),
             prompt_tokens=int(getattr(usage, "prompt_tokens", 0) or 0),
             completion_tokens=int(getattr(usage, "completion_tokens", 0) or 0),
             cached_tokens=int(getattr(details, "cached_tokens", 0) or 0),
@@ -130,14 +135,7 @@ class LitellmClient:
         else:
             fault = ChatFault.MALFORMED
         said = str(error).removeprefix("litellm.") or type(error).__name__
-        return ChatError(fault, redact(said, self._secrets())[:_MOST_SAID], _retry_after(error))
-
-    def _secrets(self) -> Iterator[str]:
-        yield self.api_key or ""
-        yield from secrets_in(self.options)
-        for name, value in os.environ.items():
-            if is_secret(name) and len(value) >= _SHORTEST_KEY:
-                yield value
+        return ChatError(fault, said, _retry_after(error))
 
 
 def _retry_after(error: Exception) -> float | None:
@@ -184,9 +182,24 @@ def _import() -> ModuleType:
     return module
 
 
+_LOGGERS = ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy", "openai", "httpx", "httpcore")
+
+
+def _silence() -> None:
+    """Drop warnings and log records about requests of this module; they quote the provider."""
+    warnings.filterwarnings("ignore", "Pydantic serializer warnings")
+    for name in (*_LOGGERS, *logging.root.manager.loggerDict):
+        if name.startswith(_LOGGERS):  # a filter is not inherited by the loggers below
+            logging.getLogger(name).addFilter(_is_not_ours)
+
+
+def _is_not_ours(_: logging.LogRecord) -> bool:
+    return not _IS_ASKING.get()
+
+
 def _quieten() -> None:
     """Keep litellm from printing, and from logging the headers of requests."""
-    for name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy", "openai"):
+    for name in _LOGGERS:
         logger = logging.getLogger(name)
         if logger.level == logging.NOTSET:
             logger.setLevel(logging.WARNING)

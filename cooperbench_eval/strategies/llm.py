@@ -1,6 +1,7 @@
 """Asks a language model to resolve conflicts, and accepts only answers that pass the checks."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -10,10 +11,11 @@ from attrs import Attribute, evolve, field, fields, frozen, validators
 from cooperbench_eval.llm.asking import Asker, Exchange, UsageMeter
 from cooperbench_eval.llm.cassette import Cassette, Replay
 from cooperbench_eval.llm.chat import ChatClient, ChatRequest
+from cooperbench_eval.llm.known_secrets import known_secrets, without_secrets
 from cooperbench_eval.llm.litellm_client import LitellmClient
 from cooperbench_eval.llm.prompts import Prompts
 from cooperbench_eval.llm.questions import Place, Question, ask_about, lines_of
-from cooperbench_eval.llm.redaction import redact, secrets_in, without_secrets
+from cooperbench_eval.llm.redacting_client import RedactingClient
 from cooperbench_eval.llm.threads import in_threads
 from cooperbench_eval.merging.result import Gone, ThreeWayMerge
 from cooperbench_eval.models import Conflict, LedgerRow
@@ -170,6 +172,8 @@ def _client(strategy: LLMStrategy) -> ChatClient:
         timeout_seconds=strategy.timeout_seconds,
         options=strategy.options,
     )
+    secrets = partial(known_secrets, strategy.api_key, strategy.api_base, strategy.options)
+    client = RedactingClient(client=client, secrets=secrets)
     if strategy.cassette is None:
         return client
     return Cassette(directory=strategy.cassette, mode=strategy.replay, client=client)
@@ -237,9 +241,7 @@ class _Conversation:
             answers = dict(zip(conflicts, texts, strict=True))
             return self._files[question.path].fault(answers) or self._left_out(answers)
 
-        exchange = self._asker.ask(question, check)
-        secrets = (self._strategy.api_key or "", *secrets_in(self._strategy.options))
-        return evolve(exchange, reason=redact(exchange.reason, secrets))
+        return self._asker.ask(question, check)
 
     def _left_out(self, answers: Mapping[Conflict, bytes]) -> str:
         """Return which added lines an answer lacks; empty if it has enough of them."""

@@ -5,7 +5,8 @@ import pickle
 import pytest
 
 from cooperbench_eval.llm.chat import ChatError, ChatFault, ChatReply, ChatRequest, Message
-from cooperbench_eval.llm.redaction import is_secret, redact, secrets_in, without_secrets
+from cooperbench_eval.llm.known_secrets import is_secret, secrets_in, without_secrets
+from cooperbench_eval.llm.redaction import Redactor
 
 
 def request(text="Hello", **options):
@@ -78,12 +79,12 @@ def test_only_transient_faults_are_retried():
 )
 def test_secrets_are_removed_from_texts(text, shown):
     """Known secrets, and text that looks like one."""
-    assert redact(text, ["planted-9", ""]) == shown
+    assert Redactor(["planted-9", ""]).redact(text) == shown
 
 
 def test_a_placeholder_key_hides_no_other_text():
     """Users give `x` as the key of a local server."""
-    assert redact("a fixed example", ["x"]) == "a fixed example"
+    assert Redactor(["x"]).redact("a fixed example") == "a fixed example"
 
 
 @pytest.mark.parametrize(

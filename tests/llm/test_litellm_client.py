@@ -9,12 +9,15 @@ import sys
 import threading
 import time
 from email.utils import format_datetime
+from functools import partial
 
 import pytest
 from server import error, said, slowly, stalled, status
 
 from cooperbench_eval.llm.chat import ChatError, ChatFault, ChatRequest, Message
+from cooperbench_eval.llm.known_secrets import known_secrets
 from cooperbench_eval.llm.litellm_client import LitellmClient, _environment
+from cooperbench_eval.llm.redacting_client import RedactingClient
 
 KEY = "planted-key-of-the-argument"
 HEADER = "planted-header-of-the-options"
@@ -35,7 +38,13 @@ def environment(monkeypatch):
 def complete(server, request=HELLO, **options):
     """Ask the scripted server."""
     options = {"api_base": server.address, "api_key": KEY, "timeout_seconds": 30} | options
-    return LitellmClient(**options).complete(request)
+    return redacting(LitellmClient(**options)).complete(request)
+
+
+def redacting(client):
+    """Ask as a strategy does."""
+    secrets = partial(known_secrets, client.api_key, client.api_base, client.options)
+    return RedactingClient(client=client, secrets=secrets)
 
 
 def fault_of(server, **options):
@@ -221,6 +230,7 @@ def test_no_secret_is_reported_printed_or_logged(model_server, step, caplog, cap
         api_key=KEY,
         options={"extra_headers": {"Authorization": f"Bearer {HEADER}", "X-Planted": HEADER}},
     )
+    client = redacting(client)
 
     try:
         told = repr(client.complete(HELLO))
