@@ -66,7 +66,7 @@ def put_back(
     Returns:
         The remaining changes, and the removed paths, sorted.
     """
-    places = {PurePosixPath(root) for root in (".", *roots)}
+    places = {PurePosixPath(os.path.normpath(root)) for root in (".", *roots)}
     scripts = _scripts(base, words)
     brought = frozenset(tests)
     taken = tuple(

@@ -67,6 +67,12 @@ def taken(files, roots=(), words=(), tests=()):
         "evil.pth",
         "evil-1.dist-info/entry_points.txt",
         "evil.egg-info/entry_points.txt",
+        "evil.Dist-Info/entry_points.txt",
+        ".DIST-INFO/METADATA",
+        "lib.egg/EGG-INFO/entry_points.txt",
+        "Conftest.py",
+        "conftest/__init__.py",
+        "conftest.abi3.so",
         "jest.config.js",
         "vitest.config.mts",
         "vite.config.ts",
@@ -157,6 +163,52 @@ def test_only_the_controlling_part_of_a_file_counts(path, text):
 def test_a_module_that_hides_one_the_run_needs_is_removed(path):
     """It would be imported instead of the other, from any import root."""
     assert taken({path: "evil\n"}, roots=("src",)) == (path,)
+
+
+@pytest.mark.parametrize(
+    ("path", "roots"),
+    [
+        ("lib", ("lib",)),
+        ("lib", ("lib/deep/er",)),
+        ("lib/deep", ("src/../lib/deep",)),
+        ("lib.zip", ("lib.zip",)),
+    ],
+)
+@pytest.mark.parametrize("mode", [0o100644, 0o120000])
+def test_what_replaces_an_import_root_is_removed(path, roots, mode):
+    """Python also imports from archives, and follows links."""
+    changes = Changes({path: Entry(b"PK or a target", mode), "lib2/x.txt": Entry(b"x")})
+
+    assert put_back(BASE, changes, roots=roots)[1] == (path,)
+
+
+@pytest.mark.parametrize(
+    ("path", "controls"),
+    [
+        ("src/shlex", True),
+        ("src/shlex.py", True),
+        ("conftest", True),
+        ("src/queue", False),
+        ("docs/shlex", False),
+        ("src/own", False),
+    ],
+)
+def test_a_link_may_be_a_module(path, controls):
+    """It may lead to a folder with code, whatever its name ends with."""
+    changes = Changes({path: Entry(b"../data", 0o120000)})
+
+    assert put_back(BASE, changes, roots=("src",))[1] == ((path,) if controls else ())
+
+
+@pytest.mark.parametrize(
+    "path", ["t/test_old/__init__.py", "t/test_old.abi3.so", "t/test_old/deep/a.py"]
+)
+def test_a_module_that_hides_an_old_test_is_removed(path):
+    """A package next to a module of the product is the product's own."""
+    base = Snapshot.from_files({"t/test_old.py": b"", "src/old.py": b""})
+    changes = Changes({path: Entry(b""), "src/old/__init__.py": Entry(b"")})
+
+    assert put_back(base, changes)[1] == (path,)
 
 
 def test_a_link_in_place_of_settings_controls_a_run():
