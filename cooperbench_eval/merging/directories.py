@@ -6,7 +6,10 @@ them remains a conflict, as with git's default `merge.directoryRenames=conflict`
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
+from itertools import groupby
+
+from attrs import frozen
 
 from cooperbench_eval.merging.hashorder import order_by_hash
 from cooperbench_eval.merging.slots import Side, Slots
@@ -14,7 +17,7 @@ from cooperbench_eval.models import ConflictKind
 from cooperbench_eval.objects import folders_above
 from cooperbench_eval.snapshot import Snapshot
 
-__all__ = ["follow_directory_renames", "guess_folders", "renamed_away"]
+__all__ = ["FolderVotes", "follow_directory_renames", "renamed_away"]
 
 
 def renamed_away(base: Snapshot, slots: Slots, side: Side) -> frozenset[str]:
@@ -28,31 +31,64 @@ def renamed_away(base: Snapshot, slots: Slots, side: Side) -> frozenset[str]:
 
 
 def _is_removed(base: Snapshot, slots: Slots, side: Side, folder: str) -> bool:
-    inside = folder + "/"
-    here = [path for path in slots if path.startswith(inside)]
-    if any(slots[path].versions[side] is not None for path in here):
-        return False
-    if all(slots[path].versions[Side.BASE] is None for path in here):
-        return False
-    return all(path in slots for path in base.paths(folder))
+    return slots.has_folder(base, folder, Side.BASE) and not slots.has_folder(base, folder, side)
 
 
-def guess_folders(
-    base: Snapshot, slots: Slots, side: Side, renames: Mapping[str, str]
-) -> dict[str, str]:
-    """Map each folder that *side* removed to where most of its files were renamed so far."""
-    counts: dict[str, Counter[str]] = {}
-    emptied = renamed_away(base, slots, side)
-    for old, new in renames.items():
-        for level, (old_folder, new_folder) in enumerate(_folder_pairs(old, new)):
-            if not _is_removed(base, slots, side, old_folder):
-                break
-            if not level or old_folder in emptied:
-                counts.setdefault(old_folder, Counter())[new_folder] += 1
-    return {
-        folder: max(order_by_hash(places), key=places.__getitem__)
-        for folder, places in counts.items()
-    }
+class FolderVotes:
+    """Counts where a side moved its files, to tell where it moved their folders.
+
+    All questions are about the trees before any rename is applied.
+    """
+
+    def __init__(self, base: Snapshot, slots: Slots, side: Side) -> None:
+        self._base, self._slots, self._side = base, slots, side
+        self._emptied = renamed_away(base, slots, side)
+
+    def guess(self, renames: Mapping[str, str]) -> dict[str, str]:
+        """Map each folder that the side removed to where most of its files went so far."""
+        return {
+            folder: max(order_by_hash(places), key=places.__getitem__)
+            for folder, places in self._count(renames).items()
+        }
+
+    def find_decided(self, renames: Mapping[str, str], pending: Collection[str]) -> frozenset[str]:
+        """Return the *pending* paths that cannot change where any folder went.
+
+        A folder is decided if its most frequent new place got more files than the second
+        one and all of the pending files together.
+        """
+        counts = self._count(renames)
+        open_ = Counter(folder for path in pending for folder in self._counted_folders(path))
+        undecided = {
+            folder
+            for folder in self._emptied
+            if not _has_majority(counts.get(folder, Counter()), open_[folder])
+        }
+        return frozenset(
+            path for path in pending if undecided.isdisjoint(self._counted_folders(path))
+        )
+
+    def _counted_folders(self, path: str) -> Iterator[str]:
+        """Yield the folders of *path*, from within, as far as their moves matter."""
+        for folder in reversed([*folders_above(path)]):
+            if folder not in self._emptied and self._emptied.isdisjoint(folders_above(folder)):
+                return
+            yield folder
+
+    def _count(self, renames: Mapping[str, str]) -> dict[str, Counter[str]]:
+        counts: dict[str, Counter[str]] = {}
+        for old, new in renames.items():
+            for level, (old_folder, new_folder) in enumerate(_folder_pairs(old, new)):
+                if not _is_removed(self._base, self._slots, self._side, old_folder):
+                    break
+                if not level or old_folder in self._emptied:
+                    counts.setdefault(old_folder, Counter())[new_folder] += 1
+        return counts
+
+
+def _has_majority(places: Counter[str], pending: int) -> bool:
+    (_, first), (_, second) = [*places.most_common(2), ("", 0), ("", 0)][:2]
+    return first > second + pending
 
 
 def follow_directory_renames(
@@ -71,9 +107,16 @@ def follow_directory_renames(
     common = folders[Side.OURS].keys() & folders[Side.THEIRS].keys()
     for side in renames:
         folders[side] = {old: new for old, new in folders[side].items() if old not in common}
+    moves = {side: _moves(slots, side, folders[side.other]) for side in renames}
     for side, own in renames.items():
-        if folders[side.other]:
-            _take_along(base, slots, side, own, folders[side.other], folders[side])
+        # A file is not moved away from a name at which one of the other side would arrive.
+        arriving = {move.new for move in moves[side.other]}
+        moving = {
+            move.path
+            for move in moves[side]
+            if move.path not in arriving and move.place not in folders[side]
+        }
+        _take_along(base, slots, side, own, moves[side], moving)
     return renames[Side.OURS], renames[Side.THEIRS]
 
 
@@ -109,38 +152,48 @@ def _folder_pairs(old: str, new: str) -> Iterator[tuple[str, str]]:
             return
 
 
-def _take_along(  # noqa: PLR0917 - the two sides' renames in full
+@frozen
+class _Move:
+    """A file of one side that follows a folder to its new *place*."""
+
+    path: str
+    place: str
+    new: str
+
+
+def _moves(slots: Slots, side: Side, folders: Mapping[str, str]) -> list[_Move]:
+    """Return where the files would go that *side* added in *folders*, by their new path."""
+    moves = []
+    for path in slots:
+        slot = slots[path]
+        if slot.versions[Side.BASE] is not None or slot.versions[side] is None:
+            continue
+        inner = next((above for above in reversed([*folders_above(path)]) if above in folders), "")
+        if inner:
+            place, rest = folders[inner], path[len(inner) + 1 :]
+            moves.append(_Move(path, place, f"{place}/{rest}" if place else rest))
+    return sorted(moves, key=lambda move: move.new)
+
+
+def _take_along(  # noqa: PLR0917 - a side's renames and moves
     base: Snapshot,
     slots: Slots,
     side: Side,
     renames: dict[str, str],
-    folders: Mapping[str, str],
-    own_folders: Mapping[str, str],
+    moves: Sequence[_Move],
+    moving: Container[str],
 ) -> None:
-    """Move the files that *side* added in *folders* to where the other side moved those folders."""
+    """Move the files of *side* at the paths *moving*, unless two meet or the place is taken."""
     sources = {new: old for old, new in renames.items()}
-    wanted: dict[str, list[str]] = {}
-    for path in list(slots):
-        slot = slots[path]
-        if slot.versions[Side.BASE] is not None or slot.versions[side] is None:
-            continue
-        folder = next(
-            (above for above in reversed(list(folders_above(path))) if above in folders), None
-        )
-        if folder is None or folders[folder] in own_folders:
-            continue
-        place = folders[folder]
-        rest = path[len(folder) + 1 :]
-        wanted.setdefault(f"{place}/{rest}" if place else rest, []).append(path)
-    for new, paths in sorted(wanted.items()):
+    for new, together in groupby(moves, key=lambda move: move.new):
+        paths = [move.path for move in together]
         if len(paths) > 1 or _is_taken(base, slots, new, side):
-            for path in paths:
+            for path in filter(moving.__contains__, paths):
                 slots.dispute(path, ConflictKind.DIRECTORY_RENAME)
-            continue
-        (path,) = paths
-        slots.relocate(path, new, side)
-        if path in sources:
-            renames[sources[path]] = new
+        elif paths[0] in moving:
+            slots.relocate(paths[0], new, side)
+            if paths[0] in sources:
+                renames[sources[paths[0]]] = new
 
 
 def _is_taken(base: Snapshot, slots: Slots, path: str, side: Side) -> bool:

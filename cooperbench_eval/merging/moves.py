@@ -4,13 +4,12 @@ The rules are those of git's default merge, as its "directory renames" and "rena
 notes describe it, and as its behaviour shows.
 """
 
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Collection, Mapping
 
 from cooperbench_eval.merging.contents import ContentMerge, same_kind
 from cooperbench_eval.merging.directories import (
+    FolderVotes,
     follow_directory_renames,
-    guess_folders,
     renamed_away,
 )
 from cooperbench_eval.merging.hashorder import order_by_hash
@@ -66,7 +65,12 @@ def _renames(base: Snapshot, slots: Slots, side: Side) -> dict[str, str]:
     relevant = frozenset(changed | located)
     if relevant:
         slots.searched.add(side)
-    return find_renames(deleted, added, relevant, partial(guess_folders, base, slots, side))
+    votes = FolderVotes(base, slots, side)
+
+    def find_decided(renames: Mapping[str, str], pending: Collection[str]) -> frozenset[str]:
+        return votes.find_decided(renames, pending) - changed
+
+    return find_renames(deleted, added, relevant, votes.guess, find_decided)
 
 
 def _by_notice(base: Snapshot, slots: Slots, side: Side) -> list[str]:

@@ -6,7 +6,7 @@ kept their name in another folder, then the most similar files. Two files are si
 if at least half of the larger one occurs in the other. Empty files are never renames.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import PurePosixPath
 
 from attrs import frozen
@@ -24,6 +24,7 @@ _LIMIT = 7000  # above the square of this many comparisons, only the cheap rules
 
 
 _Guess = Callable[[Mapping[str, str]], Mapping[str, str]]
+_FindDecided = Callable[[Mapping[str, str], Collection[str]], Collection[str]]
 
 
 def find_renames(
@@ -31,6 +32,7 @@ def find_renames(
     added: Mapping[str, Entry],
     relevant: frozenset[str],
     guess: _Guess = lambda _: {},
+    find_decided: _FindDecided = lambda _, __: (),
 ) -> dict[str, str]:
     """Pair deleted files of the base with added files of a side.
 
@@ -43,6 +45,8 @@ def find_renames(
             only matched by equal contents. If *relevant* is empty, there is no search.
         guess: Maps the renames of equal contents to folder renames; called if several
             files have the same name.
+        find_decided: Returns those of the paths not renamed so far that are no longer
+            relevant, given the renames that were found by equal contents and by names.
 
     Returns:
         The new path of each renamed path.
@@ -56,6 +60,7 @@ def find_renames(
     search.pair_equal()
     search.pair_same_names(relevant, guess)
     search.keep_sources(relevant)
+    search.drop_decided(find_decided)
     search.pair_similar()
     return search.renames
 
@@ -86,6 +91,10 @@ class _Search:
 
     def keep_sources(self, paths: frozenset[str]) -> None:
         self._sources = {p: e for p, e in self._sources.items() if p in paths}
+
+    def drop_decided(self, find_decided: _FindDecided) -> None:
+        for path in find_decided(self.renames, tuple(self._sources)):
+            del self._sources[path]
 
     def pair_equal(self) -> None:
         by_id: dict[str, list[str]] = {}

@@ -73,6 +73,8 @@ class Slots:
             old = base.get(path)
             versions = [old, ours.get(path, old), theirs.get(path, old)]
             self._slots[path] = Slot(versions, [path] * 3)
+        self._touched = frozenset(self._slots)
+        self._untouched: dict[str, bool] = {}  # whether a folder has untouched entries
         self._folders = {
             side: {
                 folder
@@ -120,7 +122,9 @@ class Slots:
         """Whether *side* had a folder at *path* before any rename."""
         if path in self._folders[side]:
             return True
-        return any(inside not in self._slots for inside in base.paths(path))
+        if path not in self._untouched:
+            self._untouched[path] = any(each not in self._touched for each in base.paths(path))
+        return self._untouched[path]
 
     def relocate(self, old: str, new: str, side: Side) -> None:
         """Move one side's version to where the other side renamed its folder: a conflict."""

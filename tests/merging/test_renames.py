@@ -144,3 +144,23 @@ def test_different_lines_can_count_as_equal():
 
     assert renames({"a": old}, {"b": new}) == {"a": "b"}
     assert renames({"a": old}, {"b": Entry(b"+" + b"-" * 63 + b"\n")}) == {}
+
+
+def test_a_decided_file_is_paired_by_its_name_but_not_by_similarity():
+    """Where its folder went is already known, so git saves the search."""
+    near = text(*lines("old", 8), *lines("new", 2))
+    asked = []
+
+    def find_decided(found, pending):
+        asked.append((dict(found), tuple(pending)))
+        return pending
+
+    found = find_renames(
+        {"d/a": OLD, "d/b": text(*lines("b", 10))},
+        {"e/b": text(*lines("b", 9)), "z": near},
+        frozenset({"d/a", "d/b"}),
+        find_decided=find_decided,
+    )
+
+    assert found == {"d/b": "e/b"}
+    assert asked == [({"d/b": "e/b"}, ("d/a",))]
