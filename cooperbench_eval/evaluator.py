@@ -1,8 +1,4 @@
-"""Evaluates a pair. This is the only module that knows the whole pipeline.
-
-Feature 1 is merged into feature 2, as in the benchmark. In the terms of the merge core,
-*ours* is feature 2 and *theirs* is feature 1. No other module depends on that choice.
-"""
+"""Evaluates a pair. This is the only module that knows the whole pipeline."""
 
 import datetime as dt
 import functools
@@ -16,8 +12,6 @@ from cooperbench_eval.errors import StrategyFailedError
 from cooperbench_eval.hazards import find_hazards
 from cooperbench_eval.memo import Memo
 from cooperbench_eval.merging.linediff import DiffCache
-from cooperbench_eval.merging.result import Labels, ThreeWayMerge
-from cooperbench_eval.merging.tree import merge_changes
 from cooperbench_eval.models import JudgeRule, MergeStatus, PairId, PatchStatus
 from cooperbench_eval.pairs import Feature, FeaturePair
 from cooperbench_eval.patching.apply import ApplyResult, apply_patch
@@ -27,13 +21,9 @@ from cooperbench_eval.patching.policy import ApplyPolicy
 from cooperbench_eval.reporting import Attempt, Failure, FeatureReport, MergeReport, PatchReport
 from cooperbench_eval.running import TestRunner, files_that_name_a_framework
 from cooperbench_eval.scoring import ConflictScorer
+from cooperbench_eval.sides import merge_input, patch_without_tests
 from cooperbench_eval.snapshot import Changes, Snapshot
-from cooperbench_eval.strategies.protocol import (
-    FeatureContext,
-    MergeInput,
-    MergeOutcome,
-    MergeStrategy,
-)
+from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome, MergeStrategy
 from cooperbench_eval.strategies.registry import as_strategy
 from cooperbench_eval.strategies.run import run_strategy
 from cooperbench_eval.suiteruns import JudgedRun, SuiteRuns
@@ -183,23 +173,16 @@ class _Evaluation:
         pair, began = self._pair, dt.datetime.now(dt.UTC)
         result1, feature1 = self._alone(pair.feature1, other=pair.feature2)
         result2, feature2 = self._alone(pair.feature2, other=pair.feature1)
-        merge, base_joint, base_regression = None, None, None
+        given, base_joint, base_regression = None, None, None
         if feature1.patch.is_usable and feature2.patch.is_usable:
             base_joint, base_regression = map(
                 self._runs.on_base_of_pair, (pair.joint, pair.regression)
             )
             feature1 = self._compared(feature1, result1)
             feature2 = self._compared(feature2, result2)
-            merge = merge_changes(
-                pair.base,
-                ours=result2.changes,
-                theirs=result1.changes,
-                labels=Labels(
-                    ours=f"feature{pair.feature2.number}", theirs=f"feature{pair.feature1.number}"
-                ),
-                cache=self._shared.diffs,
-            )
-        attempts = self._attempts(merge, result1, result2)
+            given = merge_input(pair, result1.changes, result2.changes, self._shared.diffs)
+        attempts = self._attempts(given)
+        merge = given.merge if given else None
         return MergeReport(
             repo_name=pair.repo_name,
             task_id=pair.task_id,
@@ -231,30 +214,16 @@ class _Evaluation:
             regression_judgement=regression.judgement,
         )
 
-    def _attempts(
-        self, merge: ThreeWayMerge | None, result1: ApplyResult, result2: ApplyResult
-    ) -> tuple[Attempt, ...]:
+    def _attempts(self, given: MergeInput | None) -> tuple[Attempt, ...]:
         """Run each strategy; if a side is missing, its row says that it was not tried."""
-        pair, strategies = self._pair, self._evaluator.strategies
-        if merge is None:
+        strategies = self._evaluator.strategies
+        if given is None:
             return tuple(map(_not_tried, strategies))
-        merge_input = MergeInput(
-            base=pair.base,
-            ours=result2.changes,
-            theirs=result1.changes,
-            merge=merge,
-            ours_feature=_context(pair.feature2),
-            theirs_feature=_context(pair.feature1),
-        )
-        return tuple(self._attempt(strategy, merge_input) for strategy in strategies)
+        return tuple(self._attempt(strategy, given) for strategy in strategies)
 
     def _alone(self, feature: Feature, *, other: Feature) -> tuple[ApplyResult, FeatureReport]:
         """Apply a feature's patch and test it on its own."""
-        pair = self._pair
-        suites = [pair.feature1.tests, pair.feature2.tests, pair.joint, pair.regression]
-        patch, dropped = self._evaluator.test_filter.split(
-            feature.patch, [suite.patch for suite in suites if suite]
-        )
+        patch, dropped = patch_without_tests(self._pair, feature, self._evaluator.test_filter)
         placed = self._place(patch)
         report = evolve(placed.report, dropped_files=dropped)
         if dropped and not patch.files:
@@ -276,17 +245,17 @@ class _Evaluation:
         base, policy = self._pair.base, self._evaluator.apply_policy
         return self._shared.placed.recall((base, patch), lambda: _placed(base, patch, policy))
 
-    def _attempt(self, strategy: MergeStrategy, merge_input: MergeInput) -> Attempt:
+    def _attempt(self, strategy: MergeStrategy, given: MergeInput) -> Attempt:
         pair, began = self._pair, time.perf_counter()
         try:
-            outcome = run_strategy(strategy, merge_input)
+            outcome = run_strategy(strategy, given)
         except StrategyFailedError as exc:
             outcome = MergeOutcome(changes=Changes(), failure=exc.problem)
         attempt = Attempt(
             strategy=strategy.name,
             implementation=_implementation(strategy),
             status=outcome.status,
-            conflicts_met=len(merge_input.conflicts),
+            conflicts_met=len(given.conflicts),
             failure=outcome.failure,
             duration_seconds=time.perf_counter() - began,
             ledger=outcome.ledger,
@@ -300,7 +269,7 @@ class _Evaluation:
             conflict_details=self._evaluator.scorer.score(outcome.conflicts),
             tree_id=outcome.tree_id(pair.base),
             diff=self._diff_of(outcome.changes),
-            replacements=merge_input.merge.replacements(
+            replacements=given.merge.replacements(
                 pair.base.overlay(outcome.changes), outcome.conflicts
             ),
         )
@@ -309,8 +278,8 @@ class _Evaluation:
             return attempt
         hazards = find_hazards(
             pair.base,
-            merge_input.ours,
-            merge_input.theirs,
+            given.ours,
+            given.theirs,
             outcome.changes,
             ours_feature=pair.feature2.number,
             theirs_feature=pair.feature1.number,
@@ -364,10 +333,6 @@ def _not_tried(strategy: MergeStrategy) -> Attempt:
         implementation=_implementation(strategy),
         status=MergeStatus.NOT_TRIED,
     )
-
-
-def _context(feature: Feature) -> FeatureContext:
-    return FeatureContext(number=feature.number, description=feature.description)
 
 
 @functools.cache

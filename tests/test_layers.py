@@ -90,6 +90,7 @@ KNOWS = {
     },
     "pairs": {"errors", "patching", "running", "snapshot"},
     "suiteruns": {"models", "pairs", "patching", "running", "snapshot"},
+    "sides": {"merging", "pairs", "patching", "snapshot", "strategies"},
     "evaluator": {
         "errors",
         "hazards",
@@ -102,6 +103,7 @@ KNOWS = {
         "reporting",
         "running",
         "scoring",
+        "sides",
         "snapshot",
         "strategies",
         "suiteruns",
@@ -117,6 +119,7 @@ KNOWS = {
         "patching",
         "reporting",
         "running",
+        "sides",
         "snapshot",
         "strategies",
     },

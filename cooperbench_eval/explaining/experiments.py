@@ -2,19 +2,24 @@
 
 from collections.abc import Callable
 
-from attrs import evolve, field, frozen
+from attrs import field, frozen
 
 from cooperbench_eval.errors import StrategyFailedError
 from cooperbench_eval.explaining.splitting import SideHunk, SplitSide
 from cooperbench_eval.merging.linediff import DiffCache
-from cooperbench_eval.merging.result import Labels
-from cooperbench_eval.merging.tree import merge_changes
-from cooperbench_eval.models import MergeStatus, TestResult, TestStatus
+from cooperbench_eval.models import (
+    MergeStatus,
+    TestCaseStatus,
+    TestResult,
+    TestStatus,
+    lost_cases,
+)
 from cooperbench_eval.pairs import FeaturePair
 from cooperbench_eval.reporting.explanation import SuiteKind
 from cooperbench_eval.running import TestRunner, TestSuite
+from cooperbench_eval.sides import merge_input
 from cooperbench_eval.snapshot import Changes
-from cooperbench_eval.strategies.protocol import FeatureContext, MergeInput, MergeStrategy
+from cooperbench_eval.strategies.protocol import MergeStrategy
 from cooperbench_eval.strategies.run import run_strategy
 
 __all__ = ["BudgetSpentError", "Experiments", "LostTests", "Merger"]
@@ -37,17 +42,22 @@ class LostTests:
         kind: Which suite it is.
         suite: The suite.
         ids: The ids of the tests.
+        before: A run in which they pass; `None` if there is none.
     """
 
     kind: SuiteKind
     suite: TestSuite
     ids: frozenset[str]
+    before: TestResult | None = None
 
     def lost_in(self, run: TestResult) -> frozenset[str] | None:
         """Return the tests that do not pass in *run*; `None` if the run is not complete."""
         if run.status not in _COMPLETE:
             return None
-        return self.ids.difference(case.id for case in run.cases if case.status == "passed")
+        if self.before is not None:
+            return self.ids.intersection(lost_cases(self.before, run))
+        passed = TestCaseStatus.PASSED
+        return self.ids.difference(case.id for case in run.cases if case.status is passed)
 
 
 @frozen(kw_only=True)
@@ -65,20 +75,8 @@ class Merger:
 
     def merge(self, side1: Changes, side2: Changes) -> Changes | None:
         """Merge feature 1's side into feature 2's; `None` if that is not completed."""
-        one, two = self.pair.feature1, self.pair.feature2
-        labels = Labels(ours=f"feature{two.number}", theirs=f"feature{one.number}")
-        base = self.pair.base
-        merge = merge_changes(base, side2, side1, labels, cache=self._diffs)
-        merge_input = MergeInput(
-            base=base,
-            ours=side2,
-            theirs=side1,
-            merge=merge,
-            ours_feature=FeatureContext(number=two.number, description=two.description),
-            theirs_feature=FeatureContext(number=one.number, description=one.description),
-        )
         try:
-            outcome = run_strategy(self.strategy, merge_input)
+            outcome = run_strategy(self.strategy, merge_input(self.pair, side1, side2, self._diffs))
         except StrategyFailedError:
             return None
         return outcome.changes if outcome.status in _MERGED else None
@@ -112,9 +110,9 @@ class Experiments:
             self._runs[suite, changes.tree_id(self._base)] = run
 
     def rerun(self, suite: TestSuite, changes: Changes) -> TestResult:
-        """Run a suite again, whatever is known about the tree."""
+        """Run a suite for the second time on a tree, whatever is known about it."""
         self._spend()
-        run = evolve(self._runner, cache=None).run(self._base, changes, suite)
+        run = self._runner.run(self._base, changes, suite, number=2)
         self.know(suite, changes, run)
         return run
 

@@ -10,14 +10,13 @@ from cooperbench_eval.explaining.experiments import Experiments, LostTests, Merg
 from cooperbench_eval.explaining.finding import CauseSearch, find_causes
 from cooperbench_eval.explaining.splitting import SplitSide, split_side
 from cooperbench_eval.models import MergeStatus, PairId
-from cooperbench_eval.pairs import FeaturePair
+from cooperbench_eval.pairs import Feature, FeaturePair
 from cooperbench_eval.patching.apply import apply_patch
-from cooperbench_eval.patching.patch import Patch
 from cooperbench_eval.patching.records import FileChange
-from cooperbench_eval.reporting import Attempt, MergeReport
+from cooperbench_eval.reporting import Attempt, BlameKind, MergeReport
 from cooperbench_eval.reporting.explanation import Explanation, ExplanationStatus, SuiteKind
-from cooperbench_eval.reporting.rows import was_run
 from cooperbench_eval.running import TestRunner
+from cooperbench_eval.sides import patch_without_tests
 from cooperbench_eval.snapshot import Changes
 from cooperbench_eval.strategies.protocol import MergeStrategy
 from cooperbench_eval.strategies.registry import as_strategy
@@ -69,6 +68,12 @@ def explain(
     if problem := _problem(report, attempt):
         return evolve(result, failure=problem[0], problem=problem[1])
     lost = tuple(_lost_tests(report, pair, name))
+    if not lost and report.blame(name).kind is BlameKind.UNKNOWN:
+        return evolve(
+            result,
+            failure=ExplanationStatus.NOT_RUN,
+            problem="the merged tree was not tested, or its tests have no result",
+        )
     if not lost:
         return evolve(result, failure=ExplanationStatus.NOTHING_LOST)
     merger = Merger(pair=pair, strategy=as_strategy(strategy))
@@ -92,28 +97,31 @@ def _problem(report: MergeReport, attempt: Attempt) -> tuple[ExplanationStatus, 
     if attempt.status not in _MERGED:
         status = attempt.status.value.replace("_", " ")
         return ExplanationStatus.NOT_MERGED, f"there is no complete merge; its status is {status}"
-    if not any(map(was_run, (attempt.feature1_tests, attempt.feature2_tests))):
-        return ExplanationStatus.NOT_RUN, "the merged tree was not tested"
     return None
 
 
 def _lost_tests(report: MergeReport, pair: FeaturePair, strategy: str) -> Iterator[LostTests]:
     blame = report.blame(strategy)
+    one, two = report.feature1, report.feature2
     groups = (
-        (SuiteKind.FEATURE1, pair.feature1.tests, blame.lost_tests1),
-        (SuiteKind.FEATURE2, pair.feature2.tests, blame.lost_tests2),
+        (SuiteKind.FEATURE1, pair.feature1.tests, blame.lost_tests1, one.tests),
+        (SuiteKind.FEATURE2, pair.feature2.tests, blame.lost_tests2, two.tests),
+        (SuiteKind.JOINT, pair.joint, blame.lost_joint_tests, None),
+        (
+            SuiteKind.REGRESSION,
+            pair.regression,
+            blame.lost_regression_tests,
+            report.base_regression_tests,
+        ),
     )
-    for kind, suite, ids in groups:
+    for kind, suite, ids, before in groups:
         if ids and suite is not None:
-            yield LostTests(kind=kind, suite=suite, ids=frozenset(ids))
+            yield LostTests(kind=kind, suite=suite, ids=frozenset(ids), before=before)
 
 
 def _sides(pair: FeaturePair, evaluator: Evaluator) -> tuple[SplitSide, SplitSide]:
-    suites = [each.tests for each in (pair.feature1, pair.feature2)]
-    tests = [suite.patch for suite in suites if suite]
-
-    def side(given: Patch) -> SplitSide:
-        patch, _ = evaluator.test_filter.split(given, tests)
+    def side(feature: Feature) -> SplitSide:
+        patch, _ = patch_without_tests(pair, feature, evaluator.test_filter)
         changes = apply_patch(pair.base, patch, evaluator.apply_policy).changes
         renames = {
             file.new_path: file.old_path
@@ -122,7 +130,7 @@ def _sides(pair: FeaturePair, evaluator: Evaluator) -> tuple[SplitSide, SplitSid
         }
         return split_side(pair.base, changes, renames)
 
-    return side(pair.feature1.patch), side(pair.feature2.patch)
+    return side(pair.feature1), side(pair.feature2)
 
 
 def _difference(
@@ -143,12 +151,19 @@ def _know(
     experiments: Experiments, report: MergeReport, pair: FeaturePair, sides: Sequence[Changes]
 ) -> None:
     """Add the runs that the report has of the base and of each side."""
+    one, two = report.feature1, report.feature2
     rows = (
-        (pair.feature1.tests, sides, report.feature1, report.feature2),
-        (pair.feature2.tests, sides[::-1], report.feature2, report.feature1),
+        (pair.feature1.tests, one.base_tests, one.tests, two.other_tests),
+        (pair.feature2.tests, two.base_tests, one.other_tests, two.tests),
+        (pair.joint, report.base_joint_tests, one.joint_tests, two.joint_tests),
+        (
+            pair.regression,
+            report.base_regression_tests,
+            one.regression_tests,
+            two.regression_tests,
+        ),
     )
-    for suite, (own, other), row, other_row in rows:
+    for suite, *runs in rows:
         if suite is not None:
-            experiments.know(suite, Changes(), row.base_tests)
-            experiments.know(suite, other, other_row.other_tests)
-            experiments.know(suite, own, row.tests)
+            for changes, run in zip((Changes(), *sides), runs, strict=True):
+                experiments.know(suite, changes, run)

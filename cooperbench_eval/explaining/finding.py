@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
+from itertools import chain, zip_longest
 
 from attrs import evolve
 
@@ -21,6 +23,7 @@ from cooperbench_eval.snapshot import Changes
 __all__ = ["CauseSearch", "find_causes"]
 
 _OWNERS = {SuiteKind.FEATURE1: 0, SuiteKind.FEATURE2: 1}
+"""The side to which a suite belongs; the others belong to neither."""
 _Hunks = tuple[SideHunk, ...]
 
 
@@ -53,7 +56,7 @@ class CauseSearch:
         self._experiments = experiments
         self._hunks = tuple(side.hunks for side in sides)
         self._numbers = numbers
-        self._owner = _OWNERS[lost.kind]
+        self._owner = _OWNERS.get(lost.kind)
         self._clues = names_of_tests(lost.suite, lost.ids)
         self._stopped: ExplanationStatus | None = None
         self._reasons: list[str] = []
@@ -79,39 +82,64 @@ class CauseSearch:
                 self._stopped = ExplanationStatus.NOT_REPRODUCED
                 return
             self._lost = evolve(self._lost, ids=lost)
-            self._clues |= names_in(*(case.message.encode() for case in run.cases))
+            self._clues |= names_in(
+                *(case.message.encode("utf-8", "replace") for case in run.cases)
+            )
 
     def find_breaking(self) -> None:
-        """Find hunks of the other feature without which the tests pass again.
+        """Find hunks without which the tests pass again.
 
-        Without all its hunks they do: the feature that owns them was tested alone.
+        Tests of one feature pass without the other one, and the repository's tests pass
+        without either, so they pass at least without all hunks of that feature.
         """
-        if not self._stopped:
-            other = 1 - self._owner
-            clues = [self._clues, _names(self._hunks[self._owner])]
-            self._remove(other, ranked(self._hunks[other], clues))
+        if self._stopped:
+            return
+        if self._lost.kind is SuiteKind.JOINT:
+            self._try_parts()
+            return
+        for side in (0, 1):
+            if side != self._owner:
+                self._remove(side, self._ranked(side, self._hunks[1 - side]))
 
     def find_own(self) -> None:
-        """Find how the feature that owns the tests takes part.
+        """Find how the feature that owns the tests takes part, if one does.
 
         Either the tests pass again without some of its hunks, as tests do that exist on
         the base, or they need some of its hunks.
         """
-        if self._stopped:
-            return
         owner = self._owner
-        hunks = ranked(self._hunks[owner], [self._clues, _names(self._breaking[1 - owner])])
+        if self._stopped or owner is None:
+            return
+        hunks = self._ranked(owner, self._breaking[1 - owner])
         self._needed = hunks
         with self._budget():
-            if self._passes_alone(()):
+            if self._passes_alone(owner, ()):
                 self._needed = ()
                 if self._passes_without(owner, hunks):
                     self._remove(owner, hunks)
                 return
-            self._needed = self._minimized(hunks, self._passes_alone)
+            self._needed = self._minimized(hunks, partial(self._passes_alone, owner))
             rest = tuple(hunk for hunk in hunks if hunk not in self._needed)
             if rest and self._passes_without(owner, rest):
                 self._remove(owner, rest)
+
+    def _try_parts(self) -> None:
+        """Leave out single hunks, then all hunks of single files.
+
+        Joint tests need both features, so no removal is known to help. If one does, the
+        tests do not need the part that was left out.
+        """
+        ranked = [self._ranked(side, self._hunks[1 - side]) for side in (0, 1)]
+        single: list[list[_Hunks]] = [[(hunk,) for hunk in hunks] for hunks in ranked]
+        with self._budget():
+            for part, side in chain(_in_turn(*single), _in_turn(*map(_files, ranked))):
+                if not self._breaking[side] and self._passes_without(side, part):
+                    self._remove(side, part)
+        if self._is_minimal and not any(self._breaking):
+            self._reasons.append(
+                "the joint tests need both features, and they do not pass without any single "
+                "hunk or file either"
+            )
 
     def finding(self) -> Finding:
         """Return what was found."""
@@ -120,7 +148,7 @@ class CauseSearch:
             is_found = any(self._breaking)
             status = ExplanationStatus.EXPLAINED if is_found else ExplanationStatus.UNEXPLAINED
         if not self._is_minimal:
-            self._reasons.append("the budget was spent before the hunks were known to be minimal")
+            self._reasons.append("the budget was spent before the search ended")
         if self._experiments.had_no_verdict:
             self._reasons.append("the sandbox failed in a run, so the result may not be minimal")
         return Finding(
@@ -150,9 +178,13 @@ class CauseSearch:
 
     # --- questions ---
 
-    def _passes_alone(self, kept: _Hunks) -> bool:
-        """Whether the lost tests pass with some hunks of their feature and nothing else."""
-        return self._experiments.side_passes(self._lost, self._owner, kept)
+    def _ranked(self, side: int, others: _Hunks) -> _Hunks:
+        """Order the hunks of a side by what they share with the tests and with *others*."""
+        return ranked(self._hunks[side], [self._clues, names_in(*(each.text for each in others))])
+
+    def _passes_alone(self, side: int, kept: _Hunks) -> bool:
+        """Whether the lost tests pass with some hunks of one side and nothing else."""
+        return self._experiments.side_passes(self._lost, side, kept)
 
     def _passes_without(self, side: int, removed: _Hunks) -> bool:
         """Whether the lost tests pass in the merge without some hunks of a side."""
@@ -162,9 +194,7 @@ class CauseSearch:
 
     def _remove(self, side: int, hunks: _Hunks) -> None:
         """Find a smallest part of *hunks* without which the tests pass; all of them is one."""
-        self._breaking[side] = self._minimized(
-            hunks, lambda removed: self._passes_without(side, removed)
-        )
+        self._breaking[side] = self._minimized(hunks, partial(self._passes_without, side))
 
     def _minimized(self, hunks: _Hunks, holds: Callable[[_Hunks], bool]) -> _Hunks:
         search = Minimizer(hunks, holds)
@@ -181,5 +211,17 @@ class CauseSearch:
             self._is_minimal = False
 
 
-def _names(hunks: _Hunks) -> frozenset[bytes]:
-    return names_in(*(hunk.text for hunk in hunks))
+def _in_turn(first: list[_Hunks], second: list[_Hunks]) -> Iterator[tuple[_Hunks, int]]:
+    """Yield the parts of both sides in turn, each with its side."""
+    for pair in zip_longest(first, second):
+        for side, part in enumerate(pair):
+            if part is not None:
+                yield part, side
+
+
+def _files(hunks: _Hunks) -> list[_Hunks]:
+    """Return the hunks of each file that has several."""
+    found: dict[str, _Hunks] = {}
+    for hunk in hunks:
+        found[hunk.path] = (*found.get(hunk.path, ()), hunk)
+    return [each for each in found.values() if len(each) > 1]

@@ -28,7 +28,8 @@ def names_in(*texts: bytes) -> frozenset[bytes]:
 
 def names_of_tests(suite: TestSuite, ids: Iterable[str]) -> frozenset[bytes]:
     """Return the names in the code of some tests, if the suite's patch brings them."""
-    tests = {names[-1] for id_ in ids if (names := _NAME.findall(id_.partition("[")[0].encode()))}
+    named = (_NAME.findall(_encoded(id_.partition("[")[0])) for id_ in ids)
+    tests = {names[-1] for names in named if names}
     lines = [line for file in suite.patch.files for hunk in file.hunks for line in hunk.new]
     starts = [place for place, line in enumerate(lines) if not tests.isdisjoint(names_in(line))]
     return names_in(*(line for start in starts for line in lines[start : start + _TEST_LINES]))
@@ -36,7 +37,7 @@ def names_of_tests(suite: TestSuite, ids: Iterable[str]) -> frozenset[bytes]:
 
 def ranked(hunks: Sequence[SideHunk], clues: Iterable[frozenset[bytes]]) -> tuple[SideHunk, ...]:
     """Order *hunks* by the names that they share with each of the *clues*."""
-    names = {hunk: names_in(hunk.path.encode(), hunk.text, hunk.scope) for hunk in hunks}
+    names = {hunk: names_in(_encoded(hunk.path), hunk.text, hunk.scope) for hunk in hunks}
     hunks_with = Counter(name for each in names.values() for name in each)
     clues = tuple(clues)
 
@@ -45,3 +46,7 @@ def ranked(hunks: Sequence[SideHunk], clues: Iterable[frozenset[bytes]]) -> tupl
         return classify_path(hunk.path) is PathKind.DOCS, -shared
 
     return tuple(sorted(hunks, key=weight))
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "replace")

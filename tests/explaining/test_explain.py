@@ -1,7 +1,10 @@
 """`explain` on pairs whose tests are shell scripts."""
 
 import json
+import shlex
+import sys
 
+import attrs
 import pytest
 
 import cooperbench_eval as ce
@@ -61,6 +64,11 @@ def explained(pair, *, sandbox=None, strategy="naive", **options):
     runner = ce.TestRunner(sandbox=sandbox or ce.LocalSandbox())
     report = ce.Evaluator(strategies=[strategy], runner=runner).evaluate(pair)
     return ce.explain(report, pair, strategy=strategy, runner=runner, **options)
+
+
+def ids_of(own):
+    """Return the ids of the one test of a suite."""
+    return [shlex.join(own.command)]
 
 
 def places(hunks):
@@ -233,7 +241,7 @@ def test_a_small_budget_is_kept_and_never_leads_to_a_wrong_answer(budget):
     few = len(explanation.feature1_hunks) == len(explanation.feature2_hunks) == 1
     assert few or not explanation.is_minimal
     assert explanation.is_minimal or explanation.reason == (
-        "the budget was spent before the hunks were known to be minimal"
+        "the budget was spent before the search ended"
     )
 
 
@@ -394,3 +402,113 @@ def test_an_explanation_can_be_written_as_json():
     ]
     assert (data["status"], data["is_minimal"]) == ("explained", True)
     assert data["findings"][0]["suite"] == "feature1"
+
+
+# --- joint tests and the repository's own ---------------------------------------------
+
+
+def test_the_repositorys_tests_pass_again_without_either_side():
+    """Each side has hunks that break them, and leaving out those of one side is enough."""
+    first, second = innocent("a", 10), innocent("b", 17)
+    first["a"][10], second["b"][17] = "half", "other half"
+    own = suite("! (grep half a && grep other b)")
+    pair = attrs.evolve(pair_of(first, second), regression=own)
+
+    explanation = explained(pair)
+
+    assert [each.suite.value for each in explanation.findings] == ["regression"]
+    assert places(explanation.feature1_hunks) == [("a", 10, "breaks")]
+    assert places(explanation.feature2_hunks) == [("b", 17, "breaks")]
+    assert (explanation.is_minimal, explanation.tests) == (True, tuple(ids_of(own)))
+
+
+def test_a_hunk_that_joint_tests_do_not_need_can_break_them():
+    """They need a hunk of each side, and a further hunk of either side breaks them."""
+    first, second = innocent("a", 3, 10), innocent("b", 17, 24)
+    first["a"] |= {3: "one", 10: "bad"}
+    second["b"] |= {17: "two", 24: "worse"}
+    joint = suite("grep one a && grep two b && ! (grep bad a && grep worse b)")
+    pair = attrs.evolve(pair_of(first, second, "grep one a", "grep two b"), joint=joint)
+
+    explanation = explained(pair)
+
+    assert [each.suite.value for each in explanation.findings] == ["joint"]
+    assert places(explanation.feature1_hunks) == [("a", 10, "breaks")]
+    assert places(explanation.feature2_hunks) == [("b", 24, "breaks")]
+    assert explanation.is_minimal
+
+
+def test_several_hunks_of_a_file_can_break_joint_tests():
+    """No single one of them is enough, so the file is left out, and then as little of it."""
+    first = {"a": {3: "one"}, "b": {24: "bad", 31: "bad", 38: "fine"}}
+    joint = suite("grep one a && grep two b && ! grep bad b")
+    pair = attrs.evolve(pair_of(first, {"b": {3: "two"}}, "grep one a", "grep two b"), joint=joint)
+
+    explanation = explained(pair)
+
+    assert places(explanation.feature1_hunks) == [("b", 24, "breaks"), ("b", 31, "breaks")]
+    assert explanation.feature2_hunks == ()
+
+
+def test_joint_tests_that_need_every_hunk_are_not_explained():
+    """The features are right alone, and nobody made them fit together."""
+    pair = pair_of({"a": {3: "one"}}, {"b": {3: "two"}}, "grep one a", "grep two b")
+    pair = attrs.evolve(pair, joint=suite("grep one a && grep two b && grep three b"))
+
+    explanation = explained(pair)
+
+    assert (explanation.status, explanation.is_minimal) == ("unexplained", False)
+    assert explanation.feature1_hunks == explanation.feature2_hunks == ()
+    assert "the joint tests need both features" in explanation.reason
+
+
+def test_joint_tests_leave_no_doubt_about_a_spent_budget():
+    """The search did not end, so it is not claimed that nothing helps."""
+    pair = pair_of({"a": {3: "one", 9: "x"}}, {"b": {3: "two", 9: "x"}}, "grep one a", "grep two b")
+    pair = attrs.evolve(pair, joint=suite("grep one a && grep two b && grep three b"))
+
+    explanation = explained(pair, budget=2)
+
+    assert explanation.status == "unexplained"
+    assert explanation.reason == "the budget was spent before the search ended"
+
+
+# --- odd cases ------------------------------------------------------------------------
+
+
+def test_a_case_with_random_parameters_is_recognised():
+    """Its id differs in each run, so the test is what counts."""
+    test = "import random, pytest\n\n@pytest.mark.parametrize('x', [random.random()])\n"
+    test += "def test_it(x):\n    import b\n    assert b.VALUE == 1\n"
+    base = ce.Snapshot.from_files({"b.py": b"VALUE = 1\n", "a.py": b"1\n2\n3\n4\n5\n6\n"})
+    added = ce.Changes({"test_it.py": ce.Entry(test.encode())}).diff(base)
+    python = ce.TestSuite(
+        command=(sys.executable, "-m", "pytest", "-q"), patch=added, env={"PYTHONPATH": "."}
+    )
+    features = [
+        ce.Feature(number=1, patch=edit(base, **{"a.py": {1: "0"}}), tests=python),
+        ce.Feature(number=2, patch=edit(base, **{"a.py": {6: "7"}, "b.py": {1: "VALUE = 2"}})),
+    ]
+    pair = ce.FeaturePair(
+        repo_name="r", task_id=0, base=base, feature1=features[0], feature2=features[1]
+    )
+
+    explanation = explained(pair)
+
+    assert places(explanation.feature2_hunks) == [("b.py", 1, "breaks")]
+
+
+def test_names_that_are_not_text_do_no_harm():
+    """A path or a message may have bytes that are not UTF-8."""
+    odd = "a\udce9"
+    pair = pair_of(
+        {odd: {10: "wanted"}},
+        {"b": {3: "bad", 17: "innocent"}},
+        "! grep bad b && grep wanted a?",
+        files={odd: TEXT, "b": TEXT},
+    )
+
+    explanation = explained(pair)
+
+    assert places(explanation.feature1_hunks) == [(odd, 10, "needed")]
+    assert places(explanation.feature2_hunks) == [("b", 3, "breaks")]
