@@ -68,15 +68,18 @@ def test_only_changed_tests_are_required():
     ("command", "text"),
     [
         (("npx", "jest", "src"), TESTS),
-        (("npx", "jest", "src/a.test.tsx", "-t", "plain"), TESTS),
-        (("npx", "jest", "src/a.test.tsx", "--testNamePattern=plain"), TESTS),
+        ((*NAMED, "-t", "absent"), TESTS),
+        ((*NAMED, "-t", "^plain"), TESTS),
+        ((*NAMED, "-t", "("), TESTS),
+        ((*NAMED, "--testNamePattern=PLAIN"), TESTS),
+        ((*NAMED, "--shard=1/2"), TESTS),
         (NAMED, TESTS + "it.only('x', () => {});\n"),
         (NAMED, TESTS + "fdescribe('x', () => {});\n"),
         (NAMED, TESTS + "it.skipIf(true)('x', () => {});\n"),
         (NAMED, "`" + TESTS.replace("`", "")),
         (NAMED, "}" + TESTS),
     ],
-    ids=range(8),
+    ids=range(11),
 )
 def test_nothing_is_required_that_may_be_left_out(command, text):
     """The command or the file may leave tests out."""
@@ -105,3 +108,37 @@ def test_a_case_covers_the_title_in_any_group():
     cases = [TestCase(id=name, status=TestCaseStatus.PASSED) for name in names]
 
     assert [covers(case, "a.js > t") for case in cases] == [True, True, False, False, False, False]
+
+
+@pytest.mark.parametrize(
+    ("framework", "options", "titles"),
+    [
+        ("jest", ["-t", "plain"], ["plain"]),
+        ("jest", ["-t=in$|top$"], ["plain", "top"]),
+        ("vitest", ["--testNamePattern", "o"], ["double quotes", "top"]),
+        ("vitest", ["-t", "o", "-t", "top"], ["top"]),
+        ("node", ["--test-name-pattern=plain"], []),
+    ],
+)
+def test_titles_that_the_command_selects_are_required(framework, options, titles):
+    """A group's title may match as well; node may leave out groups that do not match."""
+    names = toys.required(framework, (*NAMED, *options), {"src/a.test.tsx": TESTS})
+
+    assert names == tuple(f"src/a.test.tsx > {title}" for title in titles)
+
+
+def test_a_filtered_file_ran_if_one_of_its_tests_did():
+    """The tests that a pattern leaves out are reported as skipped."""
+    files = {"src/a.test.tsx": "test('top', () => {});\n"}
+    ran, skipped = (
+        TestCase(id=f"src/a.test.tsx > {status}", status=status)
+        for status in (TestCaseStatus.PASSED, TestCaseStatus.SKIPPED)
+    )
+
+    def names(framework, *cases):
+        option = "--test-name-pattern=top" if framework == "node" else "-ttop"
+        return toys.required(framework, ("./run.sh", option), files, cases=cases)
+
+    for framework in ("jest", "vitest", "node"):
+        assert names(framework, ran, skipped) == ("src/a.test.tsx > top",)
+        assert names(framework, skipped) == names(framework) == ()

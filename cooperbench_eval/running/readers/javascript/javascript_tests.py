@@ -6,16 +6,26 @@ from functools import partial
 from pathlib import PurePosixPath
 
 from cooperbench_eval.models import TestCase, TestCaseStatus
-from cooperbench_eval.running.readers.added import added_tests
+from cooperbench_eval.running.readers.added import added_tests, contents_of
 from cooperbench_eval.running.readers.javascript.javascript_parts import (
     ANY_TITLE,
     javascript_parts,
+)
+from cooperbench_eval.running.readers.javascript.title_patterns import (
+    surely_matches,
+    title_patterns,
 )
 from cooperbench_eval.running.readers.masking import JAVASCRIPT, declarations
 from cooperbench_eval.running.readers.parts import tests_by_file
 from cooperbench_eval.running.readers.protocol import NewTests, Reader
 
-__all__ = ["NAME_SEPARATOR", "calls_tests", "covers_with_subtests", "reader_in_node"]
+__all__ = [
+    "NAME_SEPARATOR",
+    "added_titles",
+    "calls_tests",
+    "covers_with_subtests",
+    "reader_in_node",
+]
 
 NAME_SEPARATOR = " > "
 """Separates the file, the groups and the title in an id."""
@@ -35,26 +45,43 @@ _OWN = re.compile(
     r"\bfunction\s*\*?\s*(test|it|describe|suite)\b"
     r"|\b(?:const|let|var)\s+(test|it|describe|suite)\s*=\s*(?:async\b|function\b|\(|\w+\s*=>)"
 )
-_FILTER = re.compile(
-    r"-t|--testN|--test-(?:name|skip|only|shard)|--tags|--shard|--changed|--only|--list|--find"
-)
 _SOURCE = re.compile(r".*\.[cm]?[jt]sx?")
 _TEST_FILE = re.compile(r"[^.].*\.(?:test|spec)\.[cm]?[jt]sx?")
 
 
-def _added_tests(new: NewTests) -> tuple[str, ...]:
+def added_titles(new: NewTests, *, suites_are_filtered: bool = False) -> tuple[str, ...]:
     """Name the tests `<file> > <title>`, in the order of the files.
 
     A test is named if it is new or changed, has a literal title, and is only inside
     groups of tests. Its file must be a test file that the command names, or a file with
-    reported cases of which none was skipped.
+    reported cases of which none was skipped. If the command selects titles, the title must
+    surely match, and one reported case must not be skipped.
+
+    Args:
+        new: The tree with the tests patch.
+        suites_are_filtered: Whether a group is left out too if its title does not match.
     """
+    patterns = title_patterns(new.command)
+    if patterns is None:
+        return ()
 
     def prefix(path: str) -> str:
-        is_test = _TEST_FILE.fullmatch(PurePosixPath(path).name) and _is_run(path, new)
-        return f"{path}{NAME_SEPARATOR}" if is_test else ""
+        is_test = _TEST_FILE.fullmatch(PurePosixPath(path).name)
+        if patterns and suites_are_filtered and _has_groups(path, new):
+            return ""
+        is_run = is_test and _is_run(path, new, filtered=bool(patterns))
+        return f"{path}{NAME_SEPARATOR}" if is_run else ""
 
-    return added_tests(new, _tests, prefix)
+    return tuple(
+        name
+        for name in added_tests(new, _tests, prefix)
+        if surely_matches(patterns, name.partition(NAME_SEPARATOR)[2])
+    )
+
+
+def _has_groups(path: str, new: NewTests) -> bool:
+    text = contents_of(new.after.get(path)).decode(errors="replace")
+    return re.search(r"\b(?:describe|suite)\b", text) is not None
 
 
 def _changed_tests(new: NewTests) -> tuple[str, ...]:
@@ -108,15 +135,14 @@ def calls_tests(text: str) -> bool:
     return "node:test" in text or bool(calls - {each[1] or each[2] for each in _OWN.finditer(text)})
 
 
-def _is_run(path: str, new: NewTests) -> bool:
-    """Whether the command or the result shows that every test of a file ran."""
-    if any(_FILTER.match(word) for word in new.command):
-        return False
+def _is_run(path: str, new: NewTests, *, filtered: bool) -> bool:
+    """Whether the command or the result shows that a file ran, in whole or as filtered."""
     if any(word.removeprefix("./") == path for word in new.command[1:]):
         return True
     # A script may select tests; the others are reported as skipped.
     cases = [case for case in new.cases if case.id.startswith(path + NAME_SEPARATOR)]
-    return bool(cases) and all(case.status is not TestCaseStatus.SKIPPED for case in cases)
+    ran = [case.status is not TestCaseStatus.SKIPPED for case in cases]
+    return any(ran) if filtered else bool(ran) and all(ran)
 
 
 def _tests(data: bytes) -> Iterator[tuple[str, str]]:
@@ -133,7 +159,7 @@ def _tests(data: bytes) -> Iterator[tuple[str, str]]:
 
 reader_in_node = partial(
     Reader,
-    required=_added_tests,
+    required=added_titles,
     added=_changed_tests,
     covers=_covers,
     file_of=_file_of,

@@ -22,6 +22,7 @@ from attrs import frozen
 from cooperbench_eval.models import TestCase, TestCaseStatus
 from cooperbench_eval.running.readers.javascript.javascript_tests import (
     NAME_SEPARATOR,
+    added_titles,
     calls_tests,
     covers_with_subtests,
     reader_in_node,
@@ -71,7 +72,12 @@ def _read(run: FinishedRun) -> Iterator[TestCase]:
         yield from _cases(data, files)
 
 
-NODE_READER = reader_in_node(launch=_launch, read=_read, covers=covers_with_subtests)
+NODE_READER = reader_in_node(
+    launch=_launch,
+    read=_read,
+    required=partial(added_titles, suites_are_filtered=True),
+    covers=covers_with_subtests,
+)
 
 
 @frozen(kw_only=True)
