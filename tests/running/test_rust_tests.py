@@ -1,9 +1,13 @@
 """Finding the Rust tests that a patch adds."""
 
+import os
+import subprocess
+
 import pytest
 import toys
 
 from cooperbench_eval.models import TestCase, TestCaseStatus
+from cooperbench_eval.running.readers.rust.cargo_arguments import parse_cargo_arguments
 
 TESTS = """\
 #![allow(unused)]
@@ -68,10 +72,14 @@ def test_only_changed_tests_are_required():
 @pytest.mark.parametrize(
     ("command", "files"),
     [
-        (("cargo", "test", "plain"), {}),
+        (("cargo", "test", "absent"), {}),
         (("cargo", "test", "-p", "toy"), {}),
         (("cargo", "test", "--lib"), {}),
-        (("cargo", "test", "--", "--skip", "plain"), {}),
+        (("cargo", "test", "--", "--skip", "n"), {}),
+        (("cargo", "test", "--", "--exact", "panics"), {}),
+        (("cargo", "test", "--", "--ignored"), {}),
+        (("cargo", "test", "--bin", "toy"), {}),
+        (("cargo", "nextest", "run", "-E", "all()"), {}),
         (("cargo", "build"), {}),
         (("./run.sh",), {}),
         (("cargo", "test"), {"Cargo.toml": "[workspace]\nmembers = ['a']\n"}),
@@ -80,7 +88,7 @@ def test_only_changed_tests_are_required():
         (("cargo", "test"), {"tests/it.rs": "macro_rules! m { () => {} }\n" + TESTS}),
         (("cargo", "test"), {"tests/it.rs": "/* /* nested */ */\n" + TESTS}),
     ],
-    ids=range(11),
+    ids=range(15),
 )
 def test_nothing_is_required_that_may_be_left_out(command, files):
     """The command, the manifest or the file may leave tests out."""
@@ -108,7 +116,7 @@ def test_programs_are_named_as_by_cargo_and_nextest():
     [
         ("cargo test --offline 2>&1 | tee log", True),
         ("cargo +nightly test; cargo fmt --check", True),
-        ("cargo test plain", False),
+        ("cargo test plain; cargo test panics", False),
         ("cargo test -p toy", False),
         ("make test", True),
     ],
@@ -170,3 +178,51 @@ def test_nextest_names_a_test_exactly():
     assert covers(case, "toy::it tests::plain")
     assert not covers(case, "toy tests::plain")
     assert not covers(case, "toy::it plain")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "found"),
+    [
+        ([], {"plain", "tests::panics"}),
+        (["pla"], {"plain"}),
+        (["tests::", "--", "--nocapture"], {"tests::panics"}),
+        (["--", "plain", "tests", "--skip", "panics"], {"plain"}),
+        (["--", "--exact", "plain", "panics"], {"plain"}),
+        (["--test", "it", "--", "--test-threads", "1"], {"plain", "tests::panics"}),
+        (["--test=other"], set()),
+    ],
+)
+def test_names_that_the_command_selects_are_required(arguments, found):
+    """A filter is a part of the path of modules and function."""
+    files = MANIFEST | {"tests/it.rs": TESTS}
+
+    names = toys.required("cargo", ("cargo", "test", *arguments), files)
+    scripted = toys.required(
+        "cargo",
+        ("sh", "-c", f"cargo test {' '.join(arguments)}"),
+        files,
+        cases=[TestCase(id="it tests/it.rs::x", status="passed")],
+    )
+
+    assert set(names) == set(scripted) == {f"it tests/it.rs::{name}" for name in found}
+
+
+def test_filters_select_as_in_cargo(tmp_path):
+    """The tests that a program lists with the same filters are those that are named."""
+    need = toys.need("cargo")
+    for path, text in (MANIFEST | {"src/lib.rs": "", "tests/it.rs": TESTS}).items():
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_text(text)
+    env = os.environ | toys.rust_environment()
+
+    for filters in (["plain"], ["n"], ["--exact", "plain"], ["n", "--skip", "tests::p"]):
+        selection = parse_cargo_arguments(["--", *filters])
+        command = (need, "test", "--offline", "-q", "--test", "it", "--", "--list", *filters)
+        run = subprocess.run(
+            command, cwd=tmp_path, env=env, capture_output=True, text=True, check=True
+        )
+        listed = {
+            line.removesuffix(": test") for line in run.stdout.splitlines() if ": test" in line
+        }
+        known = {"plain", "tests::panics"}
+        assert {name for name in known if selection.keeps("tests/it.rs", name)} == listed & known

@@ -272,19 +272,45 @@ def test_only_changed_tests_are_required():
 
 
 @pytest.mark.parametrize(
+    ("words", "methods"),
+    [
+        (["-k", "one"], {"test_one"}),
+        (["-k", "*.Plain.test_t*", "-v"], {"test_two"}),
+        (["discover", "-kPlain", "-k", "absent"], {"test_one", "test_two"}),
+        (["test_a.Plain"], {"test_one", "test_two"}),
+        (["test_a.Plain.test_two", "test_b"], {"test_two"}),
+        (["test_a", "-k", "TEST_ONE"], set()),
+    ],
+)
+def test_methods_that_the_command_selects_are_required(run_unittest, words, methods):
+    """Unittest runs the same ones."""
+    plain = "import unittest\nclass Plain(unittest.TestCase):\n"
+    plain += "    def test_one(self): pass\n    def test_two(self): pass\n"
+
+    names = toys.required("unittest", (*UNITTEST, *words), {"test_a.py": plain})
+    files = {"test_a.py": plain, "test_b.py": plain.replace("Plain", "Other")}
+    result = run_unittest(files, (*UNITTEST, *words))
+
+    assert set(names) == {f"test_a.Plain.{name}" for name in methods}
+    assert {case.id for case in result.cases if "Other" not in case.id} == set(names)
+
+
+@pytest.mark.parametrize(
     ("command", "files"),
     [
         (("./run.sh",), {}),
-        ((*UNITTEST, "-k", "one"), {}),
+        ((*UNITTEST, "-k", "absent"), {}),
         ((*UNITTEST, "test_b"), {}),
-        ((*UNITTEST, "discover", "-k", "one"), {}),
+        ((*UNITTEST, "discover", "-k", "one*"), {}),
         ((*UNITTEST, "discover", "-s", "other"), {}),
         ((*UNITTEST, "discover", "-p", "check_*.py"), {}),
         ((*UNITTEST, "discover", ".", "test*.py", ".", "more"), {}),
         ((*UNITTEST, "discover", "-t", "other"), {}),
         ((*UNITTEST, "discover", "-s", "p.q"), {"test_a.py": "", "p.q/test_a.py": TESTS}),
         ((*UNITTEST, "-v", "discover"), {}),
-        ((*UNITTEST, "test_a.Plain"), {}),
+        ((*UNITTEST, "test_a.Other"), {}),
+        ((*UNITTEST, "test_a.Plain.test"), {}),
+        ((*UNITTEST, "pkg"), {"test_a.py": "", "pkg/test_a.py": TESTS}),
         (UNITTEST, {"test_a.py": TESTS + "def load_tests(*a): return a[1]\n"}),
         (UNITTEST, {"test_a.py": "(" + TESTS}),
         (UNITTEST, {"test_a.py": "", "checks.py": TESTS}),
@@ -292,7 +318,7 @@ def test_only_changed_tests_are_required():
         (UNITTEST, {"test_a.py": "", "p/test_a.py": TESTS, "p/__init__.py": "load_tests = f"}),
         (UNITTEST, {"test_a.py": "", "not-a-name/test_a.py": TESTS}),
     ],
-    ids=range(17),
+    ids=range(19),
 )
 def test_nothing_is_required_that_may_be_left_out(command, files):
     """The command, the file's location or the module may leave tests out."""

@@ -51,23 +51,48 @@ def added_unittest_tests(new: NewTests, arguments: Sequence[str]) -> tuple[str, 
     """Name the methods `module.Class.method`, in the order of the files.
 
     A method is named if it is new or changed in a direct subclass of unittest's own
-    classes, in a module that *arguments* name or that discovery finds. Nothing is named
-    in a module that defines `load_tests`.
+    classes, if *arguments* name it, its class or its module or discovery finds its module,
+    and if it matches one of the `-k` patterns. Nothing is named in a module that defines
+    `load_tests`.
     """
-    words = [word for word in arguments if word not in _HARMLESS]
+    patterns, words = _patterns([word for word in arguments if word not in _HARMLESS])
     discovers = not words or arguments[0] == "discover"
     discovery = _discovery(words[1:]) if discovers else None
     if discovery is None and any(word.startswith("-") or word == "discover" for word in words):
         return ()
 
     def prefix(path: str) -> str:
-        if discovery is not None:
-            module = _found(path, discovery, new.after)
-        else:
-            module = _module(path) if path in words or _module(path) in words else ""
+        module = _module(path) if discovery is None else _found(path, discovery, new.after)
         return f"{module}." if module else ""
 
-    return added_tests(new, _methods, prefix)
+    return tuple(
+        name
+        for name in added_tests(new, _methods, prefix)
+        if (discovery is not None or _is_named(name, words))
+        and (not patterns or any(fnmatchcase(name, each) for each in patterns))
+    )
+
+
+def _is_named(name: str, words: Sequence[str]) -> bool:
+    """Whether words name a method, its class, its module or its file."""
+    class_ = name.rpartition(".")[0]
+    module = class_.rpartition(".")[0]
+    return not {name, class_, module, f"{module.replace('.', '/')}.py"}.isdisjoint(words)
+
+
+def _patterns(words: list[str]) -> tuple[list[str], list[str]]:
+    """Return the `-k` patterns, and the other words."""
+    patterns: list[str] = []
+    others: list[str] = []
+    rest = iter(words)
+    for word in rest:
+        option, value = option_and_value(word, rest, {"-k"})
+        if option != "-k":
+            others.append(word)
+        else:
+            # Unittest looks for a pattern without a star anywhere in the name.
+            patterns.append(value if "*" in value else f"*{value}*")
+    return patterns, others
 
 
 def changed_unittest_tests(new: NewTests) -> tuple[str, ...]:

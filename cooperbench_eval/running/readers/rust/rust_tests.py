@@ -5,11 +5,19 @@ from collections.abc import Callable, Iterator
 from pathlib import PurePosixPath
 
 from cooperbench_eval.models import Entry
-from cooperbench_eval.running.readers.added import added_tests, contents_of
-from cooperbench_eval.running.readers.command_line import arguments_in_script, arguments_of
+from cooperbench_eval.running.readers.added import added_or_changed, contents_of
+from cooperbench_eval.running.readers.command_line import (
+    arguments_in_script,
+    arguments_of,
+    split_words,
+)
 from cooperbench_eval.running.readers.masking import RUST, declarations
 from cooperbench_eval.running.readers.parts import remembered, tests_by_file
 from cooperbench_eval.running.readers.protocol import NewTests
+from cooperbench_eval.running.readers.rust.cargo_arguments import (
+    CargoSelection,
+    parse_cargo_arguments,
+)
 from cooperbench_eval.running.readers.rust.rust_parts import rust_parts
 from cooperbench_eval.snapshot import Snapshot
 
@@ -32,20 +40,17 @@ _OWN_TARGETS = re.compile(
 _PACKAGE_NAME = re.compile(
     rb"""(?m)^\s*\[package\][^\n]*\n(?:(?!\s*\[)[^\n]*\n)*?\s*name\s*=\s*["']([\w-]+)["']"""
 )
-_HARMLESS = re.compile(
-    r"--(?:offline|locked|frozen|no-fail-fast|release|workspace|all|all-targets|verbose)|-v+|-r"
-    r"|--(?:jobs|color)=\w+"
-)
 
 
 def added_rust_tests(new: NewTests, program: Callable[[str, str], str]) -> tuple[str, ...]:
     """Name the functions as they are reported, in the order of the files.
 
     A function is named if it is new or changed in the root package's `src/lib.rs`,
-    `src/main.rs` or `tests/*.rs`, and nothing around it might leave it out. Nothing is
-    named if the manifest lists targets, or if the command is not a plain `cargo test` or
-    `cargo nextest run`. A script must contain only plain calls of these two; functions are
-    then named only in files with reported cases.
+    `src/main.rs` or `tests/*.rs`, nothing around it might leave it out, and the filters of
+    the command select it. Nothing is named if the manifest lists targets, or if the command
+    is not a `cargo test` or `cargo nextest run` with arguments that are understood. For a
+    script, this holds for each of its calls; functions are then named only in files with
+    reported cases.
 
     Args:
         new: The tree with the tests patch.
@@ -56,15 +61,29 @@ def added_rust_tests(new: NewTests, program: Callable[[str, str], str]) -> tuple
     arguments = arguments_of(new.command, "cargo", "test")
     if arguments is None:
         arguments = arguments_of(new.command, "cargo", "nextest", "run")
-    if not package or not _runs_everything(arguments, new):
+    calls = _script_calls(new) if arguments is None else [parse_cargo_arguments(arguments)]
+    if not package or None in calls:
         return ()
-
-    def prefix(path: str) -> str:
+    names: list[str] = []
+    for path in new.paths:
         start = program(path, package) if _SURELY_BUILT.fullmatch(path) else ""
         has_run = arguments is not None or any(case.id.startswith(start) for case in new.cases)
-        return start if has_run else ""
+        if start and has_run:
+            before, after = (_functions(contents_of(t.get(path))) for t in (new.before, new.after))
+            names += [
+                f"{start}{test}"
+                for test in added_or_changed(before, after)
+                if all(call and call.keeps(path, test) for call in calls)
+            ]
+    return tuple(names)
 
-    return added_tests(new, _functions, prefix)
+
+def _script_calls(new: NewTests) -> list[CargoSelection | None]:
+    calls = []
+    for text in arguments_in_script(r"cargo\s+(?:\+\S+\s+)?(?:test|nextest\s+run)", new):
+        words = split_words(text)
+        calls.append(None if words is None else parse_cargo_arguments(words))
+    return calls
 
 
 def changed_rust_tests(new: NewTests, program: Callable[[str, str], str]) -> tuple[str, ...]:
@@ -118,13 +137,6 @@ def is_named(test: str, name: str) -> bool:
         below = name.removesuffix("*")
         return below in test if anywhere else test.startswith(below)
     return test.endswith(name) if anywhere else test == name
-
-
-def _runs_everything(arguments: tuple[str, ...] | None, new: NewTests) -> bool:
-    if arguments is None:
-        script = arguments_in_script(r"cargo\s+(?:\+\S+\s+)?(?:test|nextest\s+run)", new)
-        arguments = tuple(word for text in script for word in text.split())
-    return all(map(_HARMLESS.fullmatch, arguments))
 
 
 def _plain_package(tree: Snapshot) -> str:
