@@ -62,7 +62,8 @@ class TestStatus(StrEnum):
     OUT_OF_MEMORY = "out_of_memory"
     """A process of the run was killed because memory ran out."""
     INCONCLUSIVE = "inconclusive"
-    """Exit status and structured result disagree, or a required test did not run."""
+    """Exit status and structured result disagree, a required test did not run, or the run
+    changed a file that decides its result."""
     INFRASTRUCTURE_ERROR = "infrastructure_error"
     """The sandbox failed, and failed again when retried; nothing is known about the code."""
 
