@@ -84,7 +84,10 @@ class Cassette:
     def _kept(self, request: ChatRequest) -> list[ChatReply | ChatError]:
         """Read the recorded answers; an incomplete file, or one of another format, has none."""
         try:
-            data = json.loads(self._file(request).read_text(encoding="utf-8"))
+            file = self._file(request)
+            if not file.is_file():  # reading a pipe could block forever
+                return []
+            data = json.loads(file.read_text(encoding="utf-8"))
             return [_load(each) for each in data["answers"]] if data["format"] == _FORMAT else []
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             return []

@@ -2,13 +2,18 @@
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
-from attrs import field, frozen, validators
+from attrs import Attribute, field, frozen, validators
 
 __all__ = ["ChatClient", "ChatError", "ChatFault", "ChatReply", "ChatRequest", "Message"]
+
+
+_MOST_TOKENS: Final = 1 << 50
+"""More tokens than any model has read; sums of them still fit into the report's JSON."""
 
 
 class ChatFault(StrEnum):
@@ -110,6 +115,20 @@ class ChatRequest:
         return json.dumps(data, sort_keys=True, ensure_ascii=False, default=str)
 
 
+def _is_count(_: object, attribute: "Attribute[int]", value: int) -> None:
+    if not isinstance(value, int):
+        raise TypeError(f"{attribute.name} is not an integer: {value!r:.80}")
+    if not 0 <= value <= _MOST_TOKENS:
+        raise ValueError(f"{attribute.name} is not from 0 to {_MOST_TOKENS:,}")
+
+
+def _is_amount(_: object, attribute: "Attribute[float]", value: float) -> None:
+    if not isinstance(value, int | float):
+        raise TypeError(f"{attribute.name} is not a number: {value!r:.80}")
+    if not 0 <= value < math.inf:
+        raise ValueError(f"{attribute.name} is negative or not finite: {value}")
+
+
 @frozen(kw_only=True)
 class ChatReply:
     """The model's reply.
@@ -129,11 +148,11 @@ class ChatReply:
     text: str = field(repr=False, validator=validators.instance_of(str))
     finish_reason: str = field(default="stop", validator=validators.instance_of(str))
     model: str = field(default="", validator=validators.instance_of(str))
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    cached_tokens: int = 0
-    cost_usd: float | None = None
-    latency_seconds: float = 0.0
+    prompt_tokens: int = field(default=0, validator=_is_count)
+    completion_tokens: int = field(default=0, validator=_is_count)
+    cached_tokens: int = field(default=0, validator=_is_count)
+    cost_usd: float | None = field(default=None, validator=validators.optional(_is_amount))
+    latency_seconds: float = field(default=0.0, validator=_is_amount)
 
 
 class ChatClient(Protocol):

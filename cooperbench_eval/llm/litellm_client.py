@@ -64,7 +64,7 @@ class LitellmClient:
         try:
             return self._reply(response, seconds)
         # The provider sent something other than a completion.
-        except (AttributeError, IndexError, KeyError, TypeError, ValueError) as exc:
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as exc:
             raise ChatError(ChatFault.MALFORMED, type(exc).__name__) from None
 
     def _within_deadline(self, request: ChatRequest) -> Any:

@@ -16,6 +16,7 @@ from cooperbench_eval.llm.litellm_client import LitellmClient
 from cooperbench_eval.llm.prompts import Prompts
 from cooperbench_eval.llm.questions import Place, Question, ask_about, lines_of
 from cooperbench_eval.llm.redacting_client import RedactingClient
+from cooperbench_eval.llm.redaction import Redactor
 from cooperbench_eval.llm.threads import in_threads
 from cooperbench_eval.merging.result import Gone, ThreeWayMerge
 from cooperbench_eval.models import Conflict, LedgerRow
@@ -161,8 +162,17 @@ def _request(strategy: LLMStrategy) -> ChatRequest:
         "max_tokens": strategy.max_tokens,
     }
     options = {name: value for name, value in known.items() if value is not None}
-    options |= without_secrets(strategy.options)
+    redactor = Redactor(_secrets(strategy))  # a key may also be in an option of another name
+    options |= {
+        name: value
+        for name, value in without_secrets(strategy.options).items()
+        if not redactor.finds(repr(value))
+    }
     return ChatRequest(model=strategy.model, messages=(), options=options)
+
+
+def _secrets(strategy: LLMStrategy) -> Iterator[str]:
+    return known_secrets(strategy.api_key, strategy.api_base, strategy.options)
 
 
 def _client(strategy: LLMStrategy) -> ChatClient:
@@ -172,8 +182,7 @@ def _client(strategy: LLMStrategy) -> ChatClient:
         timeout_seconds=strategy.timeout_seconds,
         options=strategy.options,
     )
-    secrets = partial(known_secrets, strategy.api_key, strategy.api_base, strategy.options)
-    client = RedactingClient(client=client, secrets=secrets)
+    client = RedactingClient(client=client, secrets=partial(_secrets, strategy))
     if strategy.cassette is None:
         return client
     return Cassette(directory=strategy.cassette, mode=strategy.replay, client=client)

@@ -180,3 +180,25 @@ def test_a_cassette_has_the_mode_of_new_files(tmp_path, mask):
 
     (file,) = files(tmp_path)
     assert stat.S_IMODE(file.stat().st_mode) == 0o666 & ~mask
+
+
+@pytest.mark.parametrize("tokens", ['"9"', "-1", "1e999", "null"])
+def test_a_reply_that_cannot_be_counted_is_not_replayed(tmp_path, tokens):
+    """Somebody may have edited the file."""
+    run(tmp_path, Replay.RECORD, "hi")
+    [file] = files(tmp_path)
+    file.write_text(file.read_text().replace('"prompt_tokens": 3', f'"prompt_tokens": {tokens}'))
+
+    assert run(tmp_path, Replay.REPLAY) == ([ChatFault.NOT_RECORDED], [])
+
+
+def test_a_pipe_in_place_of_an_exchange_does_not_block(tmp_path):
+    """It is replaced when the exchange is recorded again."""
+    run(tmp_path, Replay.RECORD, "hi")
+    [file] = files(tmp_path)
+    file.unlink()
+    os.mkfifo(file)
+
+    assert run(tmp_path, Replay.REPLAY) == ([ChatFault.NOT_RECORDED], [])
+    assert run(tmp_path, Replay.AUTO, "hi") == (["hi"], [])
+    assert run(tmp_path, Replay.REPLAY) == (["hi"], [])

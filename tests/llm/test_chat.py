@@ -63,6 +63,25 @@ def test_only_transient_faults_are_retried():
     }
 
 
+# --- replies ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["prompt_tokens", "completion_tokens", "cached_tokens"])
+@pytest.mark.parametrize("value", ["5", None, 0.5, -1, 10**400])
+def test_a_number_of_tokens_is_a_number(name, value):
+    """Usage is added up and stored as JSON, so a provider cannot send anything else."""
+    with pytest.raises((TypeError, ValueError), match=name):
+        ChatReply(text="", **{name: value})
+
+
+@pytest.mark.parametrize("name", ["cost_usd", "latency_seconds"])
+@pytest.mark.parametrize("value", ["5", float("nan"), float("inf"), -0.1])
+def test_an_amount_is_finite(name, value):
+    """JSON cannot express other numbers."""
+    with pytest.raises((TypeError, ValueError), match=name):
+        ChatReply(text="", **{name: value})
+
+
 # --- secrets ----------------------------------------------------------------------------
 
 

@@ -117,6 +117,12 @@ def test_a_reply_has_its_finish_reason(model_server, step, finish_reason):
     assert reply.text in {"Hi", ""}
 
 
+def completion_with(tokens):
+    """Return a completion with a number of tokens as the provider writes it."""
+    answer = b'{"choices": [{"message": {"role": "assistant", "content": "x"}}], "usage": '
+    return answer + b'{"prompt_tokens": %b, "completion_tokens": 1, "total_tokens": 1}}' % tokens
+
+
 # --- faults ---------------------------------------------------------------------------------
 
 
@@ -133,6 +139,8 @@ def test_a_reply_has_its_finish_reason(model_server, step, finish_reason):
         (status(200, b"[]", content_type="application/json"), None),
         (status(200, b'{"choices": []}', content_type="application/json"), None),
         (status(200, b'{"choices": [{}]}', content_type="application/json"), None),
+        (status(200, completion_with(b"1e999"), content_type="application/json"), None),
+        (status(200, completion_with(b"9" * 400), content_type="application/json"), None),
         (status(200, b"<html>", content_type="text/html"), None),
         (status(200), None),
     ],
