@@ -1,0 +1,148 @@
+"""The rule `delta`, compared with its definition on random suites and runs."""
+
+import attrs
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+import cooperbench_eval as ce
+from cooperbench_eval.models import TestCase, TestResult, outcome_of
+from cooperbench_eval.running import DeltaJudge
+
+OLD = tuple(f"tests/test_old.py::test_{n}" for n in range(4))
+NEW = ("tests/test_new.py::test_4", "tests/test_new.py::test_5")
+BAD = {"failed", "error"}
+
+
+def text_of(names, versions):
+    """Return a test file with the named functions, each in a version."""
+    bodies = zip(names, versions, strict=True)
+    return "".join(
+        f"def {name.rpartition('::')[2]}():\n    assert {version}\n\n" for name, version in bodies
+    ).encode()
+
+
+BASE = ce.Snapshot.from_files(
+    {"tests/test_old.py": text_of(OLD, "1111"), "tests/test_other.py": b"def test_o():\n    pass\n"}
+)
+OTHER = "tests/test_other.py::test_o"
+IDS = (*OLD, *NEW, OTHER)
+
+statuses = st.sampled_from(["passed", "failed", "error", "skipped", "xfailed", None])
+# Of most cases nothing is remarkable, so that each of the others decides the result.
+stories = st.dictionaries(
+    st.sampled_from(IDS), st.tuples(statuses, statuses, statuses), min_size=1, max_size=2
+)
+
+
+@attrs.frozen
+class Patch:
+    """A tests patch: the old tests it changes or removes, and whether it adds others."""
+
+    changed: frozenset[str]
+    removed: frozenset[str]
+    adds: bool
+    adds_data: bool
+
+    @property
+    def touched(self):
+        """The tests that it adds or changes."""
+        return (self.changed - self.removed) | (frozenset(NEW) if self.adds else frozenset())
+
+    def suite(self):
+        """Return a suite of pytest with this patch."""
+        kept = [name for name in OLD if name not in self.removed]
+        text = text_of(kept, ["2" if name in self.changed else "1" for name in kept])
+        files = {"tests/test_old.py": text}
+        if self.adds:
+            files["tests/test_new.py"] = text_of(NEW, "11")
+        if self.adds_data:
+            files["tests/data.txt"] = b"1\n"
+        changes = ce.Changes({path: ce.Entry(data) for path, data in files.items()})
+        return ce.TestSuite(command=("pytest", "tests"), patch=changes.diff(BASE))
+
+
+some = st.frozensets(st.sampled_from(OLD), max_size=2)
+patches = st.builds(Patch, changed=some, removed=some, adds=st.booleans(), adds_data=st.booleans())
+
+
+def result(ends):
+    """Return the result of a run whose cases ended so."""
+    cases = [TestCase(id=name, status=end) for name, end in ends.items() if end is not None]
+    failed = any(case.status in BAD for case in cases)
+    return TestResult(status="failed" if failed else "passed", cases=cases)
+
+
+def is_broken(name, own, other, *, on_base, on_bare, end):
+    """Whether a case counts against the tree, by the definition of the rule."""
+    if name in own.touched:
+        return end in BAD or (on_base[name] == "passed" and end is None)
+    if name in other.changed | other.removed:
+        return False
+    if on_base[name] == "passed":
+        return end != "passed"
+    only_adds_tests = not (own.changed or own.removed or own.adds_data)
+    fails_before = (on_base if only_adds_tests and on_base[name] else on_bare)[name] in BAD
+    return end in BAD and not (fails_before and on_base[name] in {*BAD, None})
+
+
+NOTHING = Patch(changed=frozenset(), removed=frozenset(), adds=True, adds_data=False)
+
+
+@given(own=patches, other=patches, stories=stories)
+# The suite's data may be why a case of another file fails on the base.
+@example(
+    own=attrs.evolve(NOTHING, adds_data=True),
+    other=NOTHING,
+    stories={OTHER: ("failed", "passed", "failed")},
+)
+@example(own=NOTHING, other=NOTHING, stories={OTHER: ("failed", "passed", "failed")})
+def test_a_run_counts_as_the_definition_says(own, other, stories):
+    """It passes if no case is broken and one passes; only excused cases decide nothing."""
+    asked = []
+    on_base, on_bare, ends = (
+        dict.fromkeys(IDS, "passed") | {name: each[n] for name, each in stories.items()}
+        for n in range(3)
+    )
+
+    def bare():
+        asked.append(1)
+        return result(on_bare)
+
+    judge = DeltaJudge(
+        base=BASE,
+        suite=own.suite(),
+        others=(other.suite(),),
+        on_base=result(on_base),
+        on_bare_base=bare,
+    )
+    run = result(ends)
+    judgement = judge.judge(run)
+
+    broken = [
+        n for n in IDS if is_broken(n, own, other, on_base=on_base, on_bare=on_bare, end=ends[n])
+    ]
+    if broken:
+        assert outcome_of(run, judgement) is False
+        assert judgement.broken
+    else:
+        assert judgement.broken == ()
+        passes = any(end == "passed" for end in ends.values())
+        assert outcome_of(run, judgement) is (True if passes else None)
+        bad = {name for name, end in ends.items() if end in BAD}
+        assert bad <= {*judgement.preexisting, *judgement.foreign}
+    assert len(asked) <= 1
+    assert not asked or any(end in BAD for end in ends.values())
+
+
+def test_a_run_that_is_not_complete_is_not_judged():
+    """A timeout, a run on the base without cases, and a framework without names."""
+    suite = ce.TestSuite(command=("pytest",))
+    full = result(dict.fromkeys(IDS, "passed"))
+    cut = attrs.evolve(full, status="timed_out")
+    script = ce.TestSuite(command=("sh", "-c", "true"), framework="exit")
+
+    assert DeltaJudge(base=BASE, suite=suite, on_base=full).judge(cut) is None
+    assert DeltaJudge(base=BASE, suite=suite, on_base=cut).judge(full) is None
+    assert DeltaJudge(base=BASE, suite=suite, on_base=None).judge(full) is None
+    assert DeltaJudge(base=BASE, suite=script, on_base=full).judge(full) is None
+    assert DeltaJudge(base=BASE, suite=suite, on_base=full).judge(full).broken == ()
