@@ -11,6 +11,7 @@ import pytest
 
 from cooperbench_eval.models import Entry, FileMode, TestStatus
 from cooperbench_eval.running import Execution, LocalSandbox, TestRunner, TestSuite
+from cooperbench_eval.running.folder_moves import MoveWatch
 from cooperbench_eval.running.sandboxes.containers.copies import CopyWatch
 from cooperbench_eval.running.watched import FileWatch, files_to_watch
 from cooperbench_eval.snapshot import Changes, Snapshot
@@ -130,6 +131,16 @@ def test_a_change_is_noticed(deed, root):
     """Whatever the run does to hide it."""
     with closing(FileWatch(root, [WATCHED])) as watch:
         time.sleep(0.01)
+        CHANGES[deed](root)
+
+        assert watch.changed() == (WATCHED,)
+
+
+@pytest.mark.parametrize("deed", ["folder by a copy", "folder by a link", "folder gone"])
+def test_a_replaced_folder_is_noticed_by_its_inode(deed, root, monkeypatch):
+    """Also where the kernel reports no moves."""
+    monkeypatch.setattr(MoveWatch, "moved", lambda _: frozenset())
+    with closing(FileWatch(root, [WATCHED])) as watch:
         CHANGES[deed](root)
 
         assert watch.changed() == (WATCHED,)
