@@ -222,9 +222,9 @@ RARE = {
         {"a.b": A, "a/a": A},
     ),
     "copies beside a folder, with a file that nobody touched": (
-        {"z": A, "a.c": C, "a.b": D},
-        {"z": B, "a.c": C, "a.b": D},
-        {"a.c": C, "a/x": A, "a.d": A},
+        {"z": A, "a.c": C},
+        {"a.c": C, "a.b": A, "a/x": A},
+        {"z": B, "a.c": C, "a/y": D},
     ),
     "only equal files show where a folder moved": (
         {"b/1": changed(b"kkk"), "b/a": changed(b"aaa"), "q/a": changed(b"qqq")},
@@ -272,6 +272,11 @@ RARE = {
         {"b/a": LONG, "b/b": LONG + b"one\n"},
         {"a": LONG, "b/a": A},
         {"a": LONG},
+    ),
+    "an equal file that a folder rename moves to the new name": (
+        {"a.b/a": changed(b"x"), "a/a.b": changed(b"x", 3)},
+        {"a.b/a": changed(b"x", 15), "a.b/a.b": changed(b"x", 3), "a/a.b": changed(b"x", 3)},
+        {"a.b": changed(b"x", 3), "a/a/a.b": changed(b"x", 3)},
     ),
     "two equal links get one name": (
         {"a": LINK, "b": LINK},
