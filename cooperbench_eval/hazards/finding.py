@@ -5,6 +5,7 @@ from cooperbench_eval.hazards.project import Project
 from cooperbench_eval.hazards.removed import names_removed
 from cooperbench_eval.hazards.signatures import signatures_changed
 from cooperbench_eval.hazards.twice import declared_twice
+from cooperbench_eval.hazards.unbound import names_unbound
 from cooperbench_eval.hazards.versions import Merged
 from cooperbench_eval.models import Hazard
 from cooperbench_eval.snapshot import Changes, Snapshot
@@ -47,6 +48,8 @@ def find_hazards(
     project = Project.of(tree)
     for find in (declared_twice, names_removed, signatures_changed):
         found.update(find(project))
+    known = {(each.path, each.name) for each in found}
+    found.update(each for each in names_unbound(project) if (each.path, each.name) not in known)
     return tuple(sorted(found, key=_order)[:_MOST])
 
 

@@ -453,3 +453,28 @@ def test_what_a_resolution_drops_is_blamed_on_the_merge(hazards_of):
     )
 
     assert found.message == "the merge removes `os` in a.py, and feature 2 uses it in a.py, line 1"
+
+
+def test_a_lost_parameter_is_a_hazard(hazards_of):
+    """Nothing binds its name any more, so the use is one of a global that does not exist."""
+    (found,) = hazards_of(
+        {"a.py": "def f(a):\n    return a\n"},
+        {"a.py": "def f(a, keep):\n    return a or keep\n"},
+        {"a.py": "def f(a, limit):\n    return a\n"},
+        {"a.py": "def f(a, limit):\n    return a or keep\n"},
+    )
+
+    assert (found.kind, found.name, found.line) == (REMOVED, "keep", 2)
+    assert found.message.startswith("with both features, nothing defines `keep`")
+
+
+def test_a_name_that_was_unbound_before_is_not_a_hazard(hazards_of):
+    """One side alone has the same mistake."""
+    found = hazards_of(
+        {"a.py": "def f(a):\n    return a\n"},
+        {"a.py": "def f(a):\n    return a or keep\n"},
+        {"a.py": "def f(a, limit):\n    return a\n"},
+        {"a.py": "def f(a, limit):\n    return a or keep\n"},
+    )
+
+    assert found == ()
