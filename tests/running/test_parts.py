@@ -1,5 +1,7 @@
 """Finding every test that a patch adds or changes."""
 
+import time
+
 import pytest
 import toys
 
@@ -226,3 +228,49 @@ def test_a_test_changes_with_what_it_uses_in_other_languages(framework, old, new
     if names is None:
         names = set(toys.added(framework, after))
     assert set(found) == names
+
+
+ELIFS = "if a:\n def test_0(): pass\n" + "".join(
+    f"elif a{n}:\n def test_{n}(): pass\n" for n in range(900)
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        ELIFS,
+        "@f(" + "+".join("1" * 900) + ")\ndef test_a(): pass\n",
+        "class A(B" + ".x" * 900 + "):\n def test_a(self): pass\n",
+        "def test_a(): " + "+".join("1" * 900) + "\n",
+        "".join(f"class T{n}(T{n - 1}):\n def test_{n}(self): pass\n" for n in range(1000)),
+    ],
+    ids=["elif", "decorator", "base class", "body", "heirs"],
+)
+@pytest.mark.parametrize("framework", ["pytest", "unittest"])
+def test_deeply_nested_python_does_no_harm(framework, text):
+    """The previous version of a file may be an agent's."""
+    command = ("python", "-m", framework)
+    plain = "def test_b(): pass\n"
+
+    assert toys.required(framework, command, {"test_a.py": text}) is not None
+    assert toys.added(framework, {"test_a.py": text}) is not None
+    assert toys.added("pytest", {"test_a.py": plain}, {"test_a.py": text}) == ("test_a.py::test_b",)
+
+
+@pytest.mark.parametrize(
+    ("framework", "path", "text"),
+    [
+        ("cargo", "tests/p.rs", 'r#"' * 60_000),
+        ("cargo", "tests/p.rs", "/* " * 60_000),
+        ("go", "p_test.go", "/* " * 60_000),
+        ("jest", "p.test.js", "/* " * 60_000),
+    ],
+)
+def test_literals_that_are_never_closed_take_no_time(framework, path, text):
+    """Each of them would be searched to the end of the file."""
+    manifest, contents, *_ = FILES[framework]
+    began = time.process_time()
+
+    toys.added(framework, {manifest: contents, path: text})
+
+    assert time.process_time() - began < 2

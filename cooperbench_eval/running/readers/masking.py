@@ -9,7 +9,8 @@ from attrs import frozen
 __all__ = ["GO", "JAVASCRIPT", "RUST", "Language", "declarations"]
 
 _LINE_COMMENT = r"//[^\n]*"
-_BLOCK_COMMENT = r"/\*(?s:.*?)\*/"
+# One that is not closed reaches to the end, so that its text is read only once.
+_BLOCK_COMMENT = r"/\*(?s:.*?)(?:\*/|(?P<open_comment>\Z))"
 _QUOTED = r'"(?:[^"\\\n]|\\[^\n])*"'
 _SINGLY_QUOTED = r"'(?:[^'\\\n]|\\[^\n])*'"
 # A slash after one of these signs cannot mean division. The sign itself is kept.
@@ -39,8 +40,15 @@ class Language:
 
         `None` if a comment or a literal was misread.
         """
-        masked = self.hidden.sub(_blank, text)
-        return None if any(sign in masked for sign in self.unclosed) else masked
+        is_open = False
+
+        def blank(found: re.Match[str]) -> str:
+            nonlocal is_open
+            is_open |= (found.lastgroup or "").startswith("open")
+            return _blank(found)
+
+        masked = self.hidden.sub(blank, text)
+        return None if is_open or any(sign in masked for sign in self.unclosed) else masked
 
 
 def _language(*hidden: str, unclosed: tuple[str, ...] = ()) -> Language:
@@ -56,7 +64,7 @@ GO = _language(_QUOTED, "`[^`]*`", _SINGLY_QUOTED)
 # In Rust a quote also begins a lifetime: it is a character only if it closes at once.
 # Rust's comments nest, which a regular expression cannot follow.
 RUST = _language(
-    r'\bb?r(?P<fence>#*)"(?s:.*?)"(?P=fence)',
+    r'\bb?r(?P<fence>#*)"(?s:.*?)(?:"(?P=fence)|(?P<open_text>\Z))',
     r'"(?s:[^"\\]|\\.)*"',
     r"'(?:[^'\\\n]|\\[^\n]{1,9}?)'",
     unclosed=("/*", "*/"),

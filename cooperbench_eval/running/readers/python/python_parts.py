@@ -46,7 +46,7 @@ def digest_of(node: ast.AST, text: bytes) -> str:
 
 @remembered
 def python_parts(data: bytes) -> Sequence[Part] | None:
-    """Split a file; `None` if it cannot be parsed or has too many tests.
+    """Split a file; `None` if it cannot be parsed, is nested too deeply or has too many tests.
 
     Every function that is not a fixture counts as a test, whatever its name. A test of a
     class is named `Class::function`, also in each class of the file that inherits it.
@@ -56,7 +56,10 @@ def python_parts(data: bytes) -> Sequence[Part] | None:
     if body is None:
         return None
     splitter = _Splitter(data)
-    found = list(splitter.split(body, ()))
+    try:
+        found = list(splitter.split(body, ()))
+    except RecursionError:
+        return None
     for part in splitter.inherited():
         found.append(part)
         if len(found) > _PART_LIMIT:

@@ -186,8 +186,13 @@ class _File:
 def _file(data: bytes) -> _File:
     body = statements_of(data)
     # Pytest collects these whatever their name.
-    cases = {each.name for each in body if isinstance(each, ast.ClassDef) and _is_test_case(each)}
-    return _File(tuple(_functions(body, data)), frozenset(cases))
+    try:
+        cases = {
+            node.name for node in body if isinstance(node, ast.ClassDef) and _is_test_case(node)
+        }
+        return _File(tuple(_functions(body, data)), frozenset(cases))
+    except RecursionError:  # a decorator or base class may be nested deeply
+        return _File((), frozenset())
 
 
 def _functions(body: list[ast.stmt], data: bytes) -> Iterator[tuple[str, str]]:

@@ -173,7 +173,10 @@ def _module(path: str) -> str:
 
 @remembered
 def _methods(data: bytes) -> tuple[tuple[str, str], ...]:
-    return tuple(_iterate_methods(data))
+    try:
+        return tuple(_iterate_methods(data))
+    except RecursionError:  # a decorator or base class may be nested deeply
+        return ()
 
 
 def _iterate_methods(data: bytes) -> Iterator[tuple[str, str]]:
