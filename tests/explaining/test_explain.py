@@ -260,13 +260,13 @@ def test_a_budget_must_allow_a_run(budget):
         explained(broken(), budget=budget)
 
 
-def test_trees_that_cannot_be_merged_cost_no_run_but_are_limited(monkeypatch):
-    """A side of many hunks that need each other ends the search too."""
-    monkeypatch.setattr("cooperbench_eval.explaining.experiments._MOST_TREES_PER_RUN", 1)
+def test_the_number_of_trees_is_limited_too(monkeypatch):
+    """Trees that cannot be merged cost no run, but each of them takes time."""
+    monkeypatch.setattr("cooperbench_eval.explaining.experiments._MOST_TREES_PER_RUN", 0.1)
 
-    explanation = explained(broken(), budget=4)
+    explanation = explained(broken(), budget=30)
 
-    assert not explanation.is_minimal
+    assert (explanation.runs_used <= 4, explanation.is_minimal) == (True, False)
 
 
 # --- trees that give no verdict -------------------------------------------------------

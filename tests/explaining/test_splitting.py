@@ -25,7 +25,9 @@ def with_lines(text, **changes):
     return b"".join(lines)
 
 
-EDITED = with_lines(OLD, l1=b"one\n", l5=b"", l6=b"six\nsix and a half\n", l20=b"line 20\nnew\n")
+EDITED = with_lines(
+    OLD, l1=b"one\nand a half\n", l5=b"", l6=b"six\nsix and a half\n", l20=b"line 20\nnew\n"
+)
 
 
 def test_each_group_of_changed_lines_is_a_hunk():
@@ -33,9 +35,9 @@ def test_each_group_of_changed_lines_is_a_hunk():
     _, side = split({"f": OLD}, {"f": EDITED})
 
     assert [(hunk.path, hunk.line, hunk.text) for hunk in side.hunks] == [
-        ("f", 1, b"-line 1\n+one\n"),
-        ("f", 5, b"-line 5\n-line 6\n+six\n+six and a half\n"),
-        ("f", 21, b"+new\n"),
+        ("f", 1, b"-line 1\n+one\n+and a half\n"),
+        ("f", 6, b"-line 5\n-line 6\n+six\n+six and a half\n"),
+        ("f", 22, b"+new\n"),
     ]
 
 
@@ -44,7 +46,7 @@ def test_some_hunks_leave_the_other_lines_as_they_were(kept):
     """Each is placed where it belongs, although others before it are missing."""
     base, side = split({"f": OLD}, {"f": EDITED})
     lines = [
-        {"l1": b"one\n"},
+        {"l1": b"one\nand a half\n"},
         {"l5": b"", "l6": b"six\nsix and a half\n"},
         {"l20": b"line 20\nnew\n"},
     ]
