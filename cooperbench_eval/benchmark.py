@@ -11,6 +11,7 @@ from attrs import evolve, frozen
 from cooperbench_eval.dataset import Dataset, Task
 from cooperbench_eval.errors import DatasetError
 from cooperbench_eval.evaluator import Evaluator
+from cooperbench_eval.models import JudgeRule
 from cooperbench_eval.pairs import Feature, FeaturePair
 from cooperbench_eval.patching.patch import Patch
 from cooperbench_eval.reporting import MergeReport
@@ -101,6 +102,7 @@ def evaluate(  # noqa: PLR0917 - the signature of the benchmark's planned comman
     framework: str = "pytest",
     timeout_seconds: float | None = None,
     env: Mapping[str, str] | None = None,
+    judge: JudgeRule | str = JudgeRule.DELTA,
 ) -> MergeReport:
     """Evaluate one pair of the dataset.
 
@@ -135,6 +137,7 @@ def evaluate(  # noqa: PLR0917 - the signature of the benchmark's planned comman
         timeout_seconds: The deadline of one run. By default ten minutes, or half an
             hour in an image, where the script may install packages.
         env: Variables for the command; see `Task.suite`.
+        judge: Which cases must pass; see `Evaluator`.
 
     Raises:
         DatasetError: The dataset or the logs lack something, the setting or the
@@ -144,7 +147,7 @@ def evaluate(  # noqa: PLR0917 - the signature of the benchmark's planned comman
         StrategyError: A strategy cannot be loaded.
         TestRunError: The tests cannot be started, or the image does not exist.
     """
-    evaluator = Evaluator(strategies=strategies)
+    evaluator = Evaluator(strategies=strategies, judge=JudgeRule(judge))
     known_setting, location = Setting.of(setting), PatchLocation.of(patch_location)
     task = Dataset(dataset_dir).task(repo_name, task_id)
     numbers = (feature1_id, feature2_id)

@@ -131,6 +131,7 @@ KNOWS = {
         "dataset",
         "errors",
         "evaluator",
+        "models",
         "pairs",
         "patching",
         "processes",

@@ -2175,6 +2175,7 @@ def evaluate(
     framework: str = 'pytest',
     timeout_seconds: float | None = None,
     env: Mapping[str, str] | None = None,
+    judge: JudgeRule | str = JudgeRule.DELTA,
 ) -> MergeReport: ...
 
 def evaluate_many(
