@@ -42,6 +42,8 @@ class Slot:
             no version at this path.
         agreed: The merged entry, if both sides made the same new file here. Git does not
             merge what renames bring there: it takes ours.
+        is_replaced: A directory rename moved a file of one side here, where the other
+            side kept that of the base. Git then takes the moved one.
     """
 
     versions: list[Entry | None]
@@ -49,6 +51,7 @@ class Slot:
     kind: ConflictKind | None = None
     inner: ContentMerge | None = None
     agreed: Entry | None = None
+    is_replaced: bool = False
 
     @property
     def present(self) -> tuple[Side, ...]:
@@ -132,6 +135,8 @@ class Slots:
         target.versions[side], source.versions[side] = source.versions[side], None
         target.names[side] = old
         target.kind = ConflictKind.DIRECTORY_RENAME
+        old_entry = target.versions[Side.BASE]
+        target.is_replaced = old_entry is not None and old_entry == target.versions[side.other]
 
     def dispute(self, path: str, kind: ConflictKind) -> None:
         """Record a conflict about *path*. The merged tree stays as it is."""

@@ -118,9 +118,8 @@ class _Merger:
 
     def _merge_both(self, path: str, slot: Slot) -> None:
         base, ours, theirs = slot.versions
-        is_moved_here = slot.kind is ConflictKind.DIRECTORY_RENAME and base in {ours, theirs}
-        if slot.kind and (is_moved_here or slot.agreed):
-            self._put(path, theirs if is_moved_here and base == ours else ours)
+        if slot.kind and (slot.is_replaced or slot.agreed):
+            self._put(path, theirs if slot.is_replaced and base == ours else ours)
             self._leave_open(path, slot, slot.kind)
             return
         if ours and theirs and _kind_of(ours) is not _kind_of(theirs):

@@ -278,6 +278,16 @@ RARE = {
         {"a.b/a": changed(b"x", 15), "a.b/a.b": changed(b"x", 3), "a/a.b": changed(b"x", 3)},
         {"a.b": changed(b"x", 3), "a/a/a.b": changed(b"x", 3)},
     ),
+    "a renamed link that a folder rename moves onto a kept file": (
+        {"a/a": LINK, "b/a": A, "b/b/b": LONG},
+        {"b/b/a": LINK, "b/b/b": LONG},
+        {"b/a": A, "b/b": LONG + b"more\n"},
+    ),
+    "a file renamed twice, which a folder rename moves onto a kept submodule": (
+        {"c/a": MODULE, "e/c": LONG},
+        {"e/a": LONG + b"ours\n"},
+        {"c/a": MODULE, "c/e": b"theirs\n" + LONG},
+    ),
     "two equal links get one name": (
         {"a": LINK, "b": LINK},
         {"c": LINK},
