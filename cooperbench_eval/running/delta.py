@@ -8,6 +8,7 @@ feature's suite rewrites are left to that suite.
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 
+import attrs
 from attrs import field, frozen
 
 from cooperbench_eval.models import (
@@ -22,7 +23,9 @@ from cooperbench_eval.models import (
 )
 from cooperbench_eval.patching.apply import apply_patch
 from cooperbench_eval.running.readers.frameworks import FRAMEWORKS
+from cooperbench_eval.running.readers.javascript.javascript_tests import NAME_SEPARATOR
 from cooperbench_eval.running.readers.protocol import NewTests, Reader
+from cooperbench_eval.running.readers.results import is_unnamed
 from cooperbench_eval.running.suite import TestSuite
 from cooperbench_eval.snapshot import Changes, Snapshot
 
@@ -53,11 +56,13 @@ class DeltaJudge:
         """Judge *run*; `None` if every case must pass.
 
         That is so if the suite has no complete run on the base, if the run itself is not
-        complete, or if the framework does not name tests.
+        complete, or if its tests have no names.
         """
         if self.on_base is None or not _shows_cases(self.on_base) or self._reader.added is None:
             return None
-        if run.status not in {TestStatus.PASSED, TestStatus.FAILED}:
+        if run.status not in {TestStatus.PASSED, TestStatus.FAILED} or any(
+            map(is_unnamed, run.cases)
+        ):
             return None
         failed = [case for case in run.cases if case.status in BAD]
         lost = frozenset(lost_cases(self.on_base, run)).difference(case.id for case in failed)
@@ -141,11 +146,18 @@ class _Names:
         A case that stands for a file or a package, because that could not be loaded, is
         the suite's own if one of these tests is in it.
         """
-        return any(self._reader.covers(case, each) or _is_in(each, case) for each in self._own)
+        return any(self._reader.covers(case, each) for each in self._own)
 
     def is_foreign(self, case: TestCase) -> bool:
-        """Whether another suite's patch changes or removes the test of *case*."""
-        return any(self._reader.covers(case, each) for each in self._foreign)
+        """Whether another suite's patch changes or removes exactly the test of *case*.
+
+        A file or a package that cannot be loaded is more than one test, so it is not.
+        """
+        test = attrs.evolve(case, status=TestCaseStatus.PASSED)
+        return self._reader.file_of(case) != case.id and any(
+            self._reader.covers(test, name) and _is_of_one_test(name, test)
+            for name in self._foreign
+        )
 
     def is_unaffected(self, case: TestCase) -> bool:
         """Whether the suite's patch surely has no effect on *case*.
@@ -208,10 +220,10 @@ def _changes_of(base: Snapshot, suite: TestSuite) -> Changes:
     return Changes() if applied.status is PatchStatus.FAILED else applied.changes
 
 
-def _is_in(name: str, case: TestCase) -> bool:
-    """Whether the id of *case* is the beginning of a test's name, such as its file."""
-    rest = name.removeprefix(case.id)
-    return rest != name and not rest[:1].isalnum() and rest[:1] not in {"_", "/"}
+def _is_of_one_test(name: str, case: TestCase) -> bool:
+    """Whether a name that covers *case* is that of its test, not of a file or of any class."""
+    in_file = "::" in name or NAME_SEPARATOR in name
+    return "*" not in name and (in_file or case.id == name or case.id.startswith(f"{name}/"))
 
 
 def _statuses(run: TestResult) -> dict[str, TestCaseStatus]:

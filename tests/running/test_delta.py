@@ -146,3 +146,41 @@ def test_a_run_that_is_not_complete_is_not_judged():
     assert DeltaJudge(base=BASE, suite=suite, on_base=None).judge(full) is None
     assert DeltaJudge(base=BASE, suite=script, on_base=full).judge(full) is None
     assert DeltaJudge(base=BASE, suite=suite, on_base=full).judge(full).broken == ()
+
+
+def test_a_file_that_another_suite_touches_is_not_excused():
+    """Only the tests that it changes are: neither the rest of the file nor the file itself."""
+    text = b"test('one', () => { expect(1).toBe(1) })\ntest('two', () => {})\n"
+    each = b"test.each([1])('n %i', n => {})\n"
+    base = ce.Snapshot.from_files({"a.test.js": text, "b.test.js": text + each})
+    edits = {
+        "a.test.js": text.replace(b"(1)", b"(2)"),
+        "b.test.js": text + each.replace(b"1", b"2"),
+    }
+    other = ce.TestSuite(
+        command=("npx", "jest"),
+        framework="jest",
+        patch=ce.Changes({path: ce.Entry(data) for path, data in edits.items()}).diff(base),
+    )
+    names = ["a.test.js > one", "a.test.js > two", "b.test.js > n 1", "b.test.js > two"]
+    judge = DeltaJudge(
+        base=base,
+        suite=ce.TestSuite(command=("npx", "jest"), framework="jest"),
+        others=(other,),
+        on_base=result(dict.fromkeys(names, "passed")),
+    )
+
+    judgement = judge.judge(result(dict.fromkeys(names, "failed")))
+    whole = judge.judge(result(dict.fromkeys(names, "passed") | {"a.test.js": "error"}))
+
+    assert judgement.foreign == ("a.test.js > one",)
+    assert judgement.broken == tuple(names[1:])
+    assert whole.broken == ("a.test.js",)
+
+
+def test_cases_without_names_all_count():
+    """Unittest's closing lines give only numbers."""
+    suite = ce.TestSuite(command=("sh", "test.sh"), framework="unittest")
+    on_base = result({"unittest failed #1": "failed", "unittest passed #1": "passed"})
+
+    assert DeltaJudge(base=BASE, suite=suite, on_base=on_base).judge(on_base) is None
