@@ -221,6 +221,7 @@ def test_a_move_of_the_whole_tree_is_noticed(name, root, tmp_path):
         (os.getpid(), OWN_GROUP, "missing"),
         (os.getpid(), OWN_GROUP, "link"),
     ],
+    ids=["no such process", "another container", "no copy", "a link"],
 )
 def test_a_copy_that_cannot_be_seen_tells_nothing(root, copy, process, group, at):
     """The engine may be on another machine, or a link may lead elsewhere."""
