@@ -17,7 +17,7 @@ from cooperbench_eval.models import ConflictKind
 from cooperbench_eval.objects import folders_above
 from cooperbench_eval.snapshot import Snapshot
 
-__all__ = ["FolderVotes", "follow_directory_renames", "renamed_away"]
+__all__ = ["FolderVotes", "follow_directory_renames", "growing_folders", "renamed_away"]
 
 
 def renamed_away(base: Snapshot, slots: Slots, side: Side) -> frozenset[str]:
@@ -28,6 +28,20 @@ def renamed_away(base: Snapshot, slots: Slots, side: Side) -> frozenset[str]:
         if slots[path].versions[Side.BASE] is None and slots[path].versions[side.other] is not None
     }
     return frozenset(f for f in folders if f and _is_removed(base, slots, side, f))
+
+
+def growing_folders(base: Snapshot, slots: Slots) -> frozenset[str]:
+    """Return the folders to which one side directly added a file, and which the other side emptied.
+
+    The other side may also have emptied only a folder above.
+    """
+    return frozenset(
+        path.rpartition("/")[0]
+        for path in slots
+        if len(slots[path].present) == 1 and slots[path].present != (Side.BASE,)
+        for side in slots[path].present
+        if any(_is_removed(base, slots, side.other, above) for above in folders_above(path))
+    )
 
 
 def _is_removed(base: Snapshot, slots: Slots, side: Side, folder: str) -> bool:

@@ -10,6 +10,7 @@ from cooperbench_eval.merging.contents import ContentMerge, same_kind
 from cooperbench_eval.merging.directories import (
     FolderVotes,
     follow_directory_renames,
+    growing_folders,
     renamed_away,
 )
 from cooperbench_eval.merging.hashorder import order_by_hash
@@ -81,7 +82,7 @@ def _by_notice(base: Snapshot, slots: Slots, side: Side) -> list[str]:
     their names. This does not apply to folders inside one that may have been renamed.
     """
     other = side.other
-    moving = renamed_away(base, slots, side) | renamed_away(base, slots, other)
+    moving = growing_folders(base, slots)
     busy: set[str] = set()
     for path in slots:
         if slots[path].versions[other] != slots[path].versions[Side.BASE]:

@@ -201,6 +201,11 @@ RARE = {
         {"a/c/a/a/c": A, "a/d": A},
         {},
     ),
+    "copies inside a file that became a folder": (
+        {"a.b/a/a/a": A, "a.b/a/ba": B, "a/a/ba/ba": A},
+        {"a/a/ba/ba": C},
+        {"a.b/a/ba/a.b": A, "a.b/a/ba/ba/ba": A, "ba/a/a/a.b/a/a": A},
+    ),
     "copies in folders with the same hash": (
         {"z": A},
         {"ba/x": A, "eh/x": A, "id/x": A},
