@@ -6,8 +6,7 @@ them remains a conflict, as with git's default `merge.directoryRenames=conflict`
 """
 
 from collections import Counter
-from collections.abc import Collection, Container, Iterator, Mapping, Sequence
-from itertools import groupby
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 
 from attrs import frozen
 
@@ -106,9 +105,20 @@ def _has_majority(places: Counter[str], pending: int) -> bool:
 
 
 def follow_directory_renames(
-    base: Snapshot, slots: Slots, ours: Mapping[str, str], theirs: Mapping[str, str]
+    base: Snapshot,
+    slots: Slots,
+    ours: Mapping[str, str],
+    theirs: Mapping[str, str],
+    added: Mapping[Side, Sequence[str]],
 ) -> tuple[dict[str, str], dict[str, str]]:
     """Move files that one side added into folders that the other side renamed.
+
+    Args:
+        base: The common ancestor.
+        slots: The touched paths.
+        ours: The file renames of ours.
+        theirs: The file renames of theirs.
+        added: The paths that each side added, in the order in which git visits them.
 
     Returns:
         Both sides' file renames, updated accordingly.
@@ -121,7 +131,7 @@ def follow_directory_renames(
     common = folders[Side.OURS].keys() & folders[Side.THEIRS].keys()
     for side in renames:
         folders[side] = {old: new for old, new in folders[side].items() if old not in common}
-    moves = {side: _moves(slots, side, folders[side.other]) for side in renames}
+    moves = {side: _moves(added[side], folders[side.other]) for side in renames}
     for side, own in renames.items():
         # A file is not moved away from a name at which one of the other side would arrive.
         arriving = {move.new for move in moves[side.other]}
@@ -175,18 +185,15 @@ class _Move:
     new: str
 
 
-def _moves(slots: Slots, side: Side, folders: Mapping[str, str]) -> list[_Move]:
-    """Return where the files would go that *side* added in *folders*, by their new path."""
+def _moves(added: Iterable[str], folders: Mapping[str, str]) -> list[_Move]:
+    """Return where the *added* files would go that are in *folders*."""
     moves = []
-    for path in slots:
-        slot = slots[path]
-        if slot.versions[Side.BASE] is not None or slot.versions[side] is None:
-            continue
+    for path in added:
         inner = next((above for above in reversed([*folders_above(path)]) if above in folders), "")
         if inner:
             place, rest = folders[inner], path[len(inner) + 1 :]
             moves.append(_Move(path, place, f"{place}/{rest}" if place else rest))
-    return sorted(moves, key=lambda move: move.new)
+    return moves
 
 
 def _take_along(  # noqa: PLR0917 - a side's renames and moves
@@ -199,15 +206,16 @@ def _take_along(  # noqa: PLR0917 - a side's renames and moves
 ) -> None:
     """Move the files of *side* at the paths *moving*, unless two meet or the place is taken."""
     sources = {new: old for old, new in renames.items()}
-    for new, together in groupby(moves, key=lambda move: move.new):
-        paths = [move.path for move in together]
-        if len(paths) > 1 or _is_taken(base, slots, new, side):
-            for path in filter(moving.__contains__, paths):
-                slots.dispute(path, ConflictKind.DIRECTORY_RENAME)
-        elif paths[0] in moving:
-            slots.relocate(paths[0], new, side)
-            if paths[0] in sources:
-                renames[sources[paths[0]]] = new
+    arrivals = Counter(move.new for move in moves)
+    for move in moves:
+        if move.path not in moving:
+            continue
+        if arrivals[move.new] > 1 or _is_taken(base, slots, move.new, side):
+            slots.dispute(move.path, ConflictKind.DIRECTORY_RENAME)
+            continue
+        slots.relocate(move.path, move.new, side)
+        if move.path in sources:
+            renames[sources[move.path]] = move.new
 
 
 def _is_taken(base: Snapshot, slots: Slots, path: str, side: Side) -> bool:

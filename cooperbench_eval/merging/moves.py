@@ -36,7 +36,11 @@ def carry_renames(base: Snapshot, slots: Slots, merge: _Merge) -> None:
     theirs = _renames(base, slots, Side.THEIRS)
     if not (ours or theirs):
         return
-    ours, theirs = follow_directory_renames(base, slots, ours, theirs)
+    added = {
+        side: [path for path in _by_notice(base, slots, side) if slots.is_added(path, side)]
+        for side in (Side.OURS, Side.THEIRS)
+    }
+    ours, theirs = follow_directory_renames(base, slots, ours, theirs, added)
     for old in sorted(ours.keys() | theirs.keys()):
         if old not in theirs:
             _carry_one(slots, Side.OURS, old, ours[old], merge)
@@ -182,5 +186,6 @@ def _part_ways(slots: Slots, old: str, ours: str, theirs: str, merge: _Merge) ->
         target.inner = merged
         target.kind = ConflictKind.RENAME_RENAME
     source.kind = ConflictKind.RENAME_RENAME
-    if old in {ours, theirs}:  # a directory rename moved the file back
+    if source.versions[Side.OURS] or source.versions[Side.THEIRS]:
+        # A directory rename moved a file here, so the slot is not that of a renamed file.
         slots.dispute(old, ConflictKind.RENAME_RENAME)

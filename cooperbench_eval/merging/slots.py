@@ -112,6 +112,11 @@ class Slots:
             for slot in self._slots.values()
         )
 
+    def is_added(self, path: str, side: Side) -> bool:
+        """Whether *side* has an entry at *path*, and the base has none."""
+        versions = self._slots[path].versions
+        return versions[Side.BASE] is None and versions[side] is not None
+
     def has(self, path: str, side: Side) -> bool:
         """Whether *side* has a file or a folder at *path*."""
         inside = path + "/"

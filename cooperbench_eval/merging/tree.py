@@ -145,14 +145,20 @@ class _Merger:
     def _set_aside(self, path: str, slot: Slot) -> None:
         """Give a file another name, because the other side made a folder of the same name."""
         self._entries[path] = None
-        _, ours, theirs = slot.versions
+        base, ours, theirs = slot.versions
         is_ours = not self._slots.has_folder(self._base, path, Side.OURS)
         side = Side.OURS if is_ours else Side.THEIRS
         aside = self._free_name(path, self._labels.of(side))
-        if ours is not None and theirs is not None and _kind_of(ours) is not _kind_of(theirs):
+        differ = ours and theirs and _kind_of(ours) is not _kind_of(theirs)
+        is_renamed = len(set(slot.names)) > 1
+        if differ and base in {ours, theirs} and not is_renamed:  # one side changed it in place
+            slot.versions = [None, None, None]
+            slot.versions[side] = theirs if base == ours else ours
+            self._put(aside, slot.versions[side])
+        elif differ:
             self._separate(aside, slot)
             return
-        if ours is not None and theirs is not None:
+        elif ours is not None and theirs is not None:
             merge = self._merge_contents(slot)
             self._put(aside, merge.entry)
             if merge.is_clean:

@@ -293,6 +293,16 @@ RARE = {
         {"e/a": LONG + b"ours\n"},
         {"c/a": MODULE, "c/e": b"theirs\n" + LONG},
     ),
+    "a file that moves to where another one was before": (
+        {"a/a": b"1\n2\n3\n"},
+        {"a/a.b": A, "a/a/a.b": A},
+        {"a": b"2\n3\n"},
+    ),
+    "a file that a folder rename moves to the name of one renamed twice": (
+        {"c/b": LONG, "d": A},
+        {"c": LONG + b"more\n", "e/c/d": A},
+        {"b/b": A, "c/b": LONG, "c/d": B},
+    ),
     "two equal links get one name": (
         {"a": LINK, "b": LINK},
         {"c": LINK},
