@@ -570,6 +570,7 @@ def test_the_default_deadline_is_the_suites_own(evaluate, monkeypatch, options, 
     @attrs.frozen
     class Watcher:
         strategies: object
+        judge: object = None
         runner: object = None
 
         def evaluate(self, pair):
