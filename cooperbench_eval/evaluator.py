@@ -12,7 +12,7 @@ from cooperbench_eval.errors import StrategyFailedError
 from cooperbench_eval.hazards import find_hazards
 from cooperbench_eval.memo import Memo
 from cooperbench_eval.merging.linediff import DiffCache
-from cooperbench_eval.models import JudgeRule, MergeStatus, PairId, PatchStatus
+from cooperbench_eval.models import JudgeRule, MergeStatus, PairId, PatchStatus, TestResult
 from cooperbench_eval.pairs import Feature, FeaturePair
 from cooperbench_eval.patching.apply import ApplyResult, apply_patch
 from cooperbench_eval.patching.patch import Patch
@@ -26,7 +26,7 @@ from cooperbench_eval.snapshot import Changes, Snapshot
 from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome, MergeStrategy
 from cooperbench_eval.strategies.registry import as_strategy
 from cooperbench_eval.strategies.run import run_strategy
-from cooperbench_eval.suiteruns import JudgedRun, SuiteRuns
+from cooperbench_eval.suiteruns import SuiteRuns
 
 __all__ = ["Evaluator", "report_failure"]
 
@@ -166,6 +166,7 @@ class _Evaluation:
         self._runs = SuiteRuns(
             pair, evaluator.runner, evaluator.judge, test_base=evaluator.test_base
         )
+        self._alone_tests: tuple[TestResult | None, TestResult | None] = (None, None)
         # Several strategies often return the same tree.
         self._diff_of = functools.cache(functools.partial(Changes.diff, base=pair.base))
 
@@ -173,6 +174,11 @@ class _Evaluation:
         pair, began = self._pair, dt.datetime.now(dt.UTC)
         result1, feature1 = self._alone(pair.feature1, other=pair.feature2)
         result2, feature2 = self._alone(pair.feature2, other=pair.feature1)
+        # Each suite has now shown which cases it runs.
+        feature1, feature2 = (
+            evolve(report, judgement=self._runs.judge(feature.tests, report.tests))
+            for feature, report in ((pair.feature1, feature1), (pair.feature2, feature2))
+        )
         given, base_joint, base_regression = None, None, None
         if feature1.patch.is_usable and feature2.patch.is_usable:
             base_joint, base_regression = map(
@@ -181,6 +187,7 @@ class _Evaluation:
             feature1 = self._compared(feature1, result1)
             feature2 = self._compared(feature2, result2)
             given = merge_input(pair, result1.changes, result2.changes, self._shared.diffs)
+        self._alone_tests = (feature1.tests, feature2.tests)
         attempts = self._attempts(given)
         merge = given.merge if given else None
         return MergeReport(
@@ -229,13 +236,11 @@ class _Evaluation:
         if dropped and not patch.files:
             report = evolve(report, reason="it contains only test files, which were dropped")
         changes, usable = placed.result.changes, report.is_usable
-        tests = self._runs.judged(feature.tests, changes) if usable else JudgedRun()
         with_other = usable and self._evaluator.test_other
         return placed.result, FeatureReport(
             number=feature.number,
             patch=report,
-            tests=tests.tests,
-            judgement=tests.judgement,
+            tests=self._runs.plain(feature.tests, changes) if usable else None,
             base_tests=self._runs.on_base(feature),
             other_tests=self._runs.plain(other.tests, changes) if with_other else None,
         )
@@ -289,10 +294,10 @@ class _Evaluation:
     def _tested(self, attempt: Attempt, changes: Changes) -> Attempt:
         """Add the runs of all suites on a merged tree."""
         pair, runs = self._pair, self._runs
-        tests1, tests2, joint = (
-            runs.judged(suite, changes)
-            for suite in (pair.feature1.tests, pair.feature2.tests, pair.joint)
-        )
+        alone1, alone2 = self._alone_tests
+        tests1 = runs.judged(pair.feature1.tests, changes, alone1)
+        tests2 = runs.judged(pair.feature2.tests, changes, alone2)
+        joint = runs.judged(pair.joint, changes)
         is_wrong = False in {tests1.outcome, tests2.outcome, joint.outcome}
         regression = runs.regression(changes, decides=not is_wrong)
         return evolve(

@@ -6,7 +6,14 @@ from collections.abc import Iterator
 import attrs
 from attrs import frozen
 
-from cooperbench_eval.models import Judgement, JudgeRule, TestCaseStatus, TestResult, outcome_of
+from cooperbench_eval.models import (
+    Judgement,
+    JudgeRule,
+    TestCaseStatus,
+    TestResult,
+    TestStatus,
+    outcome_of,
+)
 from cooperbench_eval.pairs import Feature, FeaturePair
 from cooperbench_eval.patching.patch import Patch
 from cooperbench_eval.running import DeltaJudge, TestRunner, TestSuite
@@ -49,12 +56,15 @@ class SuiteRuns:
         # Kept here as well, because a runner may have no cache.
         self._on_base = functools.cache(self._run_on_base)
         self._on_bare_base = functools.cache(self._run_on_bare_base)
+        self._seen: dict[TestSuite, set[str]] = {}
 
     def plain(self, suite: TestSuite | None, changes: Changes) -> TestResult | None:
         """Run a suite on the base with *changes*, without judging it."""
         if self._runner is None or suite is None:
             return None
-        return self._runner.run(self._pair.base, changes, suite)
+        run = self._runner.run(self._pair.base, changes, suite)
+        self._seen.setdefault(suite, set()).update(case.id for case in run.cases)
+        return run
 
     def on_base(self, feature: Feature) -> TestResult | None:
         """Run a feature's suite on the base, if that is wanted."""
@@ -64,9 +74,18 @@ class SuiteRuns:
         """Run the pair's joint or regression suite on the base."""
         return self._on_base(suite)
 
-    def judged(self, suite: TestSuite | None, changes: Changes) -> JudgedRun:
-        """Run a suite on the base with *changes*, and judge the run."""
-        return self._judged(suite, self.plain(suite, changes))
+    def judged(
+        self, suite: TestSuite | None, changes: Changes, alone: TestResult | None = None
+    ) -> JudgedRun:
+        """Run a suite on a merged tree, the base with *changes*, and judge the run.
+
+        Args:
+            suite: The suite; `None` to run nothing.
+            changes: The merge.
+            alone: The suite's run on its own feature's side, if it belongs to a feature.
+        """
+        run = self.plain(suite, changes)
+        return JudgedRun(run, self.judge(suite, run, alone))
 
     def regression(self, changes: Changes, *, decides: bool = True) -> JudgedRun:
         """Run the regression suite on the base with *changes*, and judge the run.
@@ -85,6 +104,8 @@ class SuiteRuns:
         if not broken or not decides:
             return first
         second = self._runner.run(self._pair.base, changes, suite, number=2)
+        if second.status not in {TestStatus.PASSED, TestStatus.FAILED}:
+            return first
         passed = {case.id for case in second.cases if case.status is TestCaseStatus.PASSED}
         flaky = tuple(id_ for id_ in broken if id_ in passed)
         still = tuple(id_ for id_ in broken if id_ not in passed)
@@ -92,17 +113,21 @@ class SuiteRuns:
             first, judgement=attrs.evolve(first.judgement, broken=still, flaky=flaky)
         )
 
-    def _judged(self, suite: TestSuite | None, run: TestResult | None) -> JudgedRun:
+    def judge(
+        self, suite: TestSuite | None, run: TestResult | None, alone: TestResult | None = None
+    ) -> Judgement | None:
+        """Judge a run of a suite; `None` if every case must pass. See `judged`."""
         if suite is None or run is None or self._rule is JudgeRule.ABSOLUTE:
-            return JudgedRun(run)
+            return None
         judge = DeltaJudge(
             base=self._pair.base,
             suite=suite,
-            others=tuple(self._others(suite)),
+            others={other: self._seen.get(other, ()) for other in self._others(suite)},
             on_base=self._on_base(suite) if self._compares(suite) else None,
             on_bare_base=functools.partial(self._on_bare_base, suite),
+            brings_tests=suite == self._pair.joint,
         )
-        return JudgedRun(run, judge.judge(run))
+        return judge.judge(run, alone)
 
     def _compares(self, suite: TestSuite) -> bool:
         """Whether a suite runs on the base too."""

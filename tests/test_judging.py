@@ -287,6 +287,86 @@ def test_without_a_run_on_the_base_every_case_must_pass():
     )
 
 
+def sharing_pair(test, *, files=None, command=PYTEST, **options):
+    """Return a pair whose features set `a` and `b`, with a test that both features concern."""
+    old = {"n.py": b"a = 1\n\n\n\nb = 1\n", "tests/test_shared.py": test, **(files or {})}
+    base = ce.Snapshot.from_files(old)
+    suites = [
+        suite(
+            edit(
+                base,
+                **{
+                    f"tests__test_{name}": f"from n import {name}, new_{name}\n\n\n"
+                    f"def test_{name}():\n    assert {name} == 2\n".encode()
+                },
+            ),
+            command=command,
+        )
+        for name in "ab"
+    ]
+    one = edit(base, n=b"a = 2\nnew_a = 1\n\n\n\nb = 1\n")
+    two = edit(base, n=b"a = 1\n\n\n\nb = 2\nnew_b = 1\n")
+    return pair_of(one, two, base=base, tests=suites, **options)
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        b"import n, pytest\n\n\ndef test():\n    if n.a * n.b == 4:\n        pytest.skip()\n",
+        b"import n\n\n\nif n.a * n.b < 4:\n    def test():\n        pass\n",
+    ],
+    ids=["skipped", "missing"],
+)
+def test_a_case_that_passes_alone_may_not_vanish_in_the_merge(test):
+    """The new tests cannot be loaded on the base, so only the side shows the old case."""
+    report = evaluate(sharing_pair(test))
+
+    assert [case.status for case in report.feature1.base_tests.cases] == ["error"]
+    assert kind(report) == ("incorrect", "merge_broke_both")
+    assert report.blame("naive").lost_tests1 == ("tests/test_shared.py::test",)
+
+
+def test_an_exit_status_that_failing_tests_do_not_have_is_not_excused():
+    """A check after the tests fails only in the merge, beside a case that fails on the base."""
+    check = "import n, sys; sys.exit(7 * (n.a * n.b == 4))"
+    script = "{0} -m pytest -q tests; a=$?; {0} -c '{1}' || exit 7; exit $a"
+    script = script.format(sys.executable, check)
+    old = b"def test_old():\n    assert False\n\n\ndef test():\n    pass\n"
+
+    report = evaluate(sharing_pair(old, command=("sh", "-c", script)))
+
+    assert report.feature1.is_right
+    assert report.feature2.is_right
+    assert kind(report)[0] == "incorrect"
+
+
+def test_a_command_that_stops_at_a_failure_is_judged_by_all_its_cases():
+    """What would have come after the failure was never seen."""
+    old = b"def test_a():\n    assert False\n\n\ndef test_b():\n    pass\n"
+
+    assert kind(evaluate(sharing_pair(old)))[0] == "correct"
+    assert kind(evaluate(sharing_pair(old, command=(*PYTEST, "-x"))))[0] == "incorrect"
+
+
+def test_a_test_that_its_own_suite_does_not_run_is_left_to_nobody():
+    """Feature 2's patch edits an old test, and its command runs another file."""
+    test = b"import n\n\n\ndef test(): assert n.a < 3\n"
+    old = {"tests/test_old.py": test, "tests/test_more.py": b"def test(): pass\n"}
+    base = ce.Snapshot.from_files({"n.py": b"a = 1\n\n\n\nb = 1\n"} | old)
+    one, two = edit(base, n=b"a = 2\n\n\n\nb = 1\n"), edit(base, n=b"a = 1\n\n\n\nb = 1\na += b\n")
+    changed = b"import n\n\n\ndef test(): assert n.a < 3\n\n\ndef test_new(): pass\n".replace(
+        b"3", b"9"
+    )
+    both = edit(base, tests__test_old=changed, tests__test_two=b"def test(): pass\n")
+    only = (*PYTEST[:-1], "tests/test_two.py")
+
+    judged = evaluate(pair_of(one, two, base=base, tests=(b"", suite(both))))
+    unjudged = evaluate(pair_of(one, two, base=base, tests=(b"", suite(both, command=only))))
+
+    assert kind(judged) == ("correct", "nobody")
+    assert kind(unjudged) == ("incorrect", "merge_broke_feature1")
+
+
 # --- joint tests -----------------------------------------------------------------------
 
 JOINT = edit(
@@ -357,6 +437,34 @@ def test_joint_tests_do_not_change_what_a_feature_is_blamed_for():
     report = evaluate(pair_of(SCALES, DOUBLES, base=GOOD, tests=tests, joint=suite(JOINT)))
 
     assert kind(report) == ("incorrect", "broken_alone")
+
+
+def test_joint_tests_that_the_repository_already_has_must_pass():
+    """They fail everywhere, and no patch names them, so nothing excuses them."""
+    test = (
+        b"import n\n\n\ndef test():\n    assert n.a * n.b == 5\n\n\ndef test_other():\n    pass\n"
+    )
+    joint = suite(command=(*PYTEST[:-1], "more"))
+    pair = sharing_pair(b"def test():\n    pass\n", files={"more/test_joint.py": test}, joint=joint)
+
+    report = evaluate(pair)
+
+    assert kind(report) == ("incorrect", "merge_broke_joint")
+    assert report.blame("naive").lost_joint_tests == ("more/test_joint.py::test",)
+
+
+def test_joint_tests_that_run_nowhere_blame_nobody():
+    """Their command selects nothing, on the sides as in the merge."""
+    report = evaluate(joint_pair(suite(command=(*PYTEST, "-k", "nothing"))))
+
+    assert kind(report) == ("incorrect", "unknown")
+
+
+def test_the_reason_why_joint_tests_did_not_run_is_a_warning():
+    """It names the file that their patch needs."""
+    unfit = b"--- a/tests/none.py\n+++ b/tests/none.py\n@@ -1 +1 @@\n-x\n+y\n"
+
+    assert "tests/none.py" in evaluate(joint_pair(suite(unfit))).warnings[-1]
 
 
 # --- the repository's own suite --------------------------------------------------------
@@ -461,6 +569,35 @@ def test_a_repositorys_suite_that_takes_too_long_is_never_a_pass():
     report = evaluate(pair_of(one, two, base=base, tests=(own, own), regression=quick))
 
     assert report.attempt("naive").regression_tests.status == "timed_out"
+    assert kind(report) == ("incorrect", "merge_broke_regression")
+
+
+def test_a_repositorys_suite_that_gives_no_result_anywhere_blames_nobody():
+    """It takes too long on the base too."""
+    base = ce.Snapshot.from_files(
+        {"calc.py": CODE, "own/test_slow.py": b"import time\ntime.sleep(60)\n"}
+    )
+    slow = ce.TestSuite(command=(*PYTEST[:-1], "own"), timeout_seconds=2)
+
+    report = evaluate(pair_of(base=base, regression=slow))
+
+    assert kind(report) == ("incorrect", "unknown")
+    assert report.warnings[0].startswith("The repository's own tests gave no result on the base")
+
+
+def test_a_second_run_without_a_result_excuses_nothing(tmp_path):
+    """A case that fails first passes in a run that rewrites its tests."""
+    flaky = (
+        FLAKY % str(tmp_path / "seen").encode()
+        + b"\n\nif pathlib.Path('%s').exists():\n" % str(tmp_path / "seen").encode()
+        + b"    pathlib.Path(__file__).touch()\n"
+    )
+    base = ce.Snapshot.from_files({"calc.py": CODE, "tests/test_flaky.py": flaky})
+    commands = [(*PYTEST[:-1], f"tests/test_{name}.py") for name in ("mul", "sub")]
+    tests = [suite(p, command=c) for p, c in zip((MUL_TESTS, SUB_TESTS), commands, strict=True)]
+
+    report = evaluate(pair_of(base=base, tests=tests, regression=suite()))
+
     assert kind(report) == ("incorrect", "merge_broke_regression")
 
 

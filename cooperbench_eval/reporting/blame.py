@@ -81,6 +81,7 @@ class Blame(Shown):
     lost_regression_tests: tuple[str, ...] = field(default=(), converter=tuple[str, ...])
 
 
+_COMPLETE = frozenset({TestStatus.PASSED, TestStatus.FAILED})
 _NO_RESULT = frozenset({TestStatus.INCONCLUSIVE, TestStatus.SETUP_FAILED})
 MERGE_BROKE: Final[Mapping[tuple[bool, ...], BlameKind]] = {
     (True, False): BlameKind.MERGE_BROKE_FEATURE1,
@@ -90,15 +91,27 @@ MERGE_BROKE: Final[Mapping[tuple[bool, ...], BlameKind]] = {
 """The kind of blame, by whether the merge broke feature 1 and whether it broke feature 2."""
 
 
-def find_blame(feature1: FeatureReport, feature2: FeatureReport, attempt: Attempt) -> Blame:
-    """Find what is to blame: the first kind of `BlameKind` that applies."""
+def find_blame(
+    feature1: FeatureReport,
+    feature2: FeatureReport,
+    attempt: Attempt,
+    on_base: TestResult | None = None,
+) -> Blame:
+    """Find what is to blame: the first kind of `BlameKind` that applies.
+
+    Args:
+        feature1: Feature 1 without the other.
+        feature2: Feature 2 without the other.
+        attempt: The strategy's row.
+        on_base: The run of the repository's own suite on the base, if there is one.
+    """
     features = (feature1, feature2)
     merged = (
         (attempt.feature1_tests, attempt.feature1_judgement),
         (attempt.feature2_tests, attempt.feature2_judgement),
     )
     joint = (attempt.joint_tests, attempt.joint_judgement)
-    regression = _Regression.of(attempt, *features)
+    regression = _Regression.of(attempt, on_base, *features)
     lost1, lost2 = (_lost(each.tests, *run) for each, run in zip(features, merged, strict=True))
     missing = [not each.patch.is_usable for each in features]
     alone = [_is_broken(each) for each in features]
@@ -111,7 +124,7 @@ def find_blame(feature1: FeatureReport, feature2: FeatureReport, attempt: Attemp
         (any(alone), BlameKind.BROKEN_ALONE, alone),
         (verdict is Verdict.UNHANDLED, BlameKind.CONFLICT, ()),
         (any(broke), MERGE_BROKE.get(broke, BlameKind.UNKNOWN), broke),
-        (all(right) and _fails(*joint), BlameKind.MERGE_BROKE_JOINT, both),
+        (_breaks_joint(attempt, *features), BlameKind.MERGE_BROKE_JOINT, both),
         (regression.is_lost, BlameKind.MERGE_BROKE_REGRESSION, both),
         (
             verdict is Verdict.INCORRECT and any(regression.by_side),
@@ -156,6 +169,21 @@ def _fails(run: TestResult | None, judgement: Judgement | None) -> bool:
     return run is not None and not _has_no_result(run) and outcome_of(run, judgement) is False
 
 
+def _breaks_joint(attempt: Attempt, *features: FeatureReport) -> bool:
+    """Whether the features are right alone and fail the joint tests together.
+
+    If the joint tests end in the same way on both sides, and no case shows why, the merge is
+    not the reason.
+    """
+    run = attempt.joint_tests
+    if run is None or not _fails(run, attempt.joint_judgement):
+        return False
+    sides = [each.joint_tests for each in features]
+    if not run.cases and all(each is not None and each.status is run.status for each in sides):
+        return False
+    return all(each.is_right or each.tests is None for each in features)
+
+
 def _lost(
     alone: TestResult | None, merged: TestResult | None, judgement: Judgement | None
 ) -> tuple[str, ...]:
@@ -188,7 +216,7 @@ class _Regression:
     by_side: tuple[bool, ...]
 
     @classmethod
-    def of(cls, attempt: Attempt, *features: FeatureReport) -> Self:
+    def of(cls, attempt: Attempt, on_base: TestResult | None, *features: FeatureReport) -> Self:
         broken = _failing(attempt.regression_tests, attempt.regression_judgement)
         runs = [(each.regression_tests, each.regression_judgement) for each in features]
         on_sides = [frozenset(_failing(*run)) for run in runs]
@@ -204,7 +232,10 @@ class _Regression:
             lost=lost if is_known else (),
             is_lost=fails and is_known and (bool(lost) or all(outcomes)),
             by_side=tuple(
-                outcome is False and (not broken or not side or not side.isdisjoint(broken))
+                outcome is False
+                and on_base is not None
+                and on_base.status in _COMPLETE
+                and (not broken or not side or not side.isdisjoint(broken))
                 for outcome, side in zip(outcomes, on_sides, strict=True)
             ),
         )

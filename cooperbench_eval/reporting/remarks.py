@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from cooperbench_eval.models import Judgement, JudgeRule, TestResult, TestStatus, outcome_of
+from cooperbench_eval.models import Judgement, JudgeRule, TestResult, outcome_of
 from cooperbench_eval.reporting.rows import Attempt, FeatureReport
 
 __all__ = ["find_preexisting", "find_warnings"]
@@ -28,6 +28,7 @@ def _warnings(report: Any) -> Iterator[str]:
         yield from _without_base(features, report)
         yield from filter(None, map(_alone_differs, features))
         yield from filter(None, map(_merged_differs, report.attempts))
+    yield from _without_result(report.attempts)
     flaky = sorted({id_ for each in _judgements(report) for id_ in each.flaky})
     if flaky:
         yield f"These cases failed and passed on one tree, so they decide nothing: {_some(flaky)}."
@@ -56,10 +57,7 @@ def _without_base(features: Iterable[FeatureReport], report: Any) -> Iterator[st
         ("repository's own tests", report.base_regression_tests, own),
     ]
     for name, on_base, runs in suites:
-        by_all_cases = any(
-            run is not None and judgement is None and run.status in _COMPLETE
-            for run, judgement in runs
-        )
+        by_all_cases = any(run is not None and judgement is None for run, judgement in runs)
         if by_all_cases and on_base is not None and not on_base.cases:
             yield (
                 f"The {name} gave no result on the base "
@@ -67,7 +65,14 @@ def _without_base(features: Iterable[FeatureReport], report: Any) -> Iterator[st
             )
 
 
-_COMPLETE = frozenset({TestStatus.PASSED, TestStatus.FAILED})
+def _without_result(attempts: Iterable[Attempt]) -> Iterator[str]:
+    """Say why a suite of the pair gave no result on a merged tree."""
+    for attempt in attempts:
+        runs = (("joint", attempt.joint_tests), ("repository's own", attempt.regression_tests))
+        for name, run in runs:
+            if run is not None and not run.was_run:
+                where = f"On the merge of {attempt.strategy}"
+                yield f"{where}, the {name} tests did not run: {run.reason}."
 
 
 def _alone_differs(feature: FeatureReport) -> str:

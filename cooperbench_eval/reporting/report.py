@@ -187,7 +187,9 @@ class MergeReport(Unpickled, PairOrigin, Shown):
         """
         if self.failure is not None:
             return Blame(kind=BlameKind.UNKNOWN)
-        return find_blame(self.feature1, self.feature2, self.attempt(strategy))
+        return find_blame(
+            self.feature1, self.feature2, self.attempt(strategy), self.base_regression_tests
+        )
 
     def resolutions(self, strategy: str) -> tuple[ConflictResolution, ...]:
         """Return the resolution of each of the `conflicts` by *strategy*, in order.

@@ -5,7 +5,8 @@ passes on the base. So tests that have always failed blame nobody, and tests tha
 feature's suite rewrites are left to that suite.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cached_property
 
 import attrs
@@ -39,8 +40,10 @@ class DeltaJudge:
     Attributes:
         base: The base.
         suite: The suite.
-        others: The suites that alone judge the tests that their patches change or remove.
+        others: The suites that alone judge the tests that their patches change or remove,
+            each with the ids of the cases that were seen in its runs.
         on_base: The suite's run on the base; `None` if there is none.
+        brings_tests: Whether every case counts if the suite's patch adds or changes no test.
         on_bare_base: Returns the run of the suite's command on the base without the
             suite's patch. It is called only if a verdict depends on it, at most once for
             each judgement.
@@ -48,31 +51,65 @@ class DeltaJudge:
 
     base: Snapshot
     suite: TestSuite
-    others: Sequence[TestSuite] = ()
+    others: Mapping[TestSuite, Collection[str]] = field(factory=dict)
     on_base: TestResult | None
+    brings_tests: bool = False
     on_bare_base: Callable[[], TestResult | None] = lambda: None
 
-    def judge(self, run: TestResult) -> Judgement | None:
+    def judge(self, run: TestResult, alone: TestResult | None = None) -> Judgement | None:
         """Judge *run*; `None` if every case must pass.
 
         That is so if the suite has no complete run on the base, if the run itself is not
-        complete, or if its tests have no names.
+        complete, if its tests have no names, or if its exit status is not that of failing
+        tests.
+
+        Args:
+            run: The run.
+            alone: For a merged tree, the suite's run on its feature's own side, which may
+                show cases that cannot be loaded on the base.
         """
-        if self.on_base is None or not _shows_cases(self.on_base) or self._reader.added is None:
+        if self.on_base is None or not self._can_judge(run, self.on_base):
             return None
-        if run.status not in {TestStatus.PASSED, TestStatus.FAILED} or any(
-            map(is_unnamed, run.cases)
-        ):
+        names = _Names(self, run.cases)
+        if self.brings_tests and not names.own:
             return None
-        failed = [case for case in run.cases if case.status in BAD]
-        lost = frozenset(lost_cases(self.on_base, run)).difference(case.id for case in failed)
-        if not failed and not lost:
+        failed = frozenset(case.id for case in run.cases if case.status in BAD)
+        before = [self.on_base] if alone is None else [self.on_base, alone]
+        lost = [
+            frozenset(lost_cases(each, run)) - failed if _is_complete(each) else frozenset()
+            for each in before
+        ]
+        if not failed and not any(lost):
             return Judgement(broken=())
-        return _Sorting(self, run).judgement(failed, sorted(lost))
+        return _Sorting(self, run, names).judgement(frozenset().union(*lost), lost[-1])
+
+    def _can_judge(self, run: TestResult, on_base: TestResult) -> bool:
+        if self._reader.added is None or not _shows_cases(on_base) or not _is_complete(run):
+            return False
+        fails = TestStatus.FAILED in {run.status, on_base.status}
+        if (fails and _stops_early(self.suite)) or any(map(is_unnamed, run.cases)):
+            return False
+        # A run may also fail for a reason that no case shows.
+        return run.status is not TestStatus.FAILED or run.exit_code in {
+            *_FAILING_TESTS,
+            on_base.exit_code,
+        }
 
     @property
     def _reader(self) -> Reader:
         return FRAMEWORKS[self.suite.framework]
+
+
+_FAILING_TESTS = frozenset({1, 100, 101})
+"""The exit statuses of a framework whose tests fail; 100 is nextest's and 101 cargo's."""
+_STOP = re.compile(r"-x|--exitfirst|--maxfail(?:=.*)?|--?failfast|-f|--bail(?:=.*)?")
+
+
+def _stops_early(suite: TestSuite) -> bool:
+    """Whether the suite's command stops at a failure, so that other tests do not run."""
+    if suite.framework in {"cargo", "nextest"}:
+        return "--no-fail-fast" not in suite.command
+    return any(map(_STOP.fullmatch, suite.command))
 
 
 @frozen
@@ -81,27 +118,34 @@ class _Sorting:
 
     _judge: DeltaJudge
     _run: TestResult
+    _names: "_Names"
     _broken: list[str] = field(factory=list, init=False)
     _preexisting: list[str] = field(factory=list, init=False)
     _foreign: list[str] = field(factory=list, init=False)
     _unsure: list[str] = field(factory=list, init=False)
 
-    def judgement(self, failed: Sequence[TestCase], lost: Sequence[str]) -> Judgement:
-        names = _Names(self._judge, self._run.cases)
+    def judgement(self, lost: frozenset[str], lost_alone: frozenset[str]) -> Judgement:
+        """Return the judgement.
+
+        Args:
+            lost: The cases that passed before and neither pass nor fail now.
+            lost_alone: Those of them that the run before the merge shows.
+        """
         reference = self._judge.on_base
         assert reference is not None  # noqa: S101 - for mypy
         before = _statuses(reference)
-        for case in failed:
-            self._place(case, before.get(case.id), names).append(case.id)
-        skipped = {case.id: case for case in self._run.cases}
-        for id_ in lost:
-            case = skipped.get(id_, TestCase(id=id_, status=TestCaseStatus.PASSED))
-            if names.is_own(case):
-                # The runner judges whether one of the suite's own tests may be skipped.
-                if id_ not in skipped:
+        ran = {case.id: case for case in self._run.cases}
+        for case in self._run.cases:
+            if case.status in BAD:
+                self._place(case, before.get(case.id)).append(case.id)
+        for id_ in sorted(lost):
+            case = ran.get(id_, TestCase(id=id_, status=TestCaseStatus.PASSED))
+            if self._names.is_own(case):
+                # The runner judges whether a test may be skipped that was not seen to pass.
+                if id_ not in ran or id_ in lost_alone:
                     self._broken.append(id_)
-            else:
-                (self._foreign if names.is_foreign(case) else self._broken).append(id_)
+            elif before.get(id_) not in BAD:
+                (self._foreign if self._names.is_foreign(case) else self._broken).append(id_)
         self._settle(before)
         return Judgement(
             broken=tuple(self._broken),
@@ -109,7 +153,8 @@ class _Sorting:
             foreign=tuple(self._foreign),
         )
 
-    def _place(self, case: TestCase, before: TestCaseStatus | None, names: "_Names") -> list[str]:
+    def _place(self, case: TestCase, before: TestCaseStatus | None) -> list[str]:
+        names = self._names
         if names.is_own(case):
             return self._broken
         if names.is_foreign(case):
@@ -146,17 +191,21 @@ class _Names:
         A case that stands for a file or a package, because that could not be loaded, is
         the suite's own if one of these tests is in it.
         """
-        return any(self._reader.covers(case, each) for each in self._own)
+        return any(self._reader.covers(case, each) for each in self.own)
 
     def is_foreign(self, case: TestCase) -> bool:
         """Whether another suite's patch changes or removes exactly the test of *case*.
 
-        A file or a package that cannot be loaded is more than one test, so it is not.
+        That suite must run the file of a test that it changes; otherwise nobody would judge
+        the test. A file or a package that cannot be loaded is more than one test.
         """
-        test = attrs.evolve(case, status=TestCaseStatus.PASSED)
-        return self._reader.file_of(case) != case.id and any(
-            self._reader.covers(test, name) and _is_of_one_test(name, test)
-            for name in self._foreign
+        test, file = attrs.evolve(case, status=TestCaseStatus.PASSED), self._reader.file_of(case)
+        return file != case.id and any(
+            (not file or file in files)
+            and any(
+                self._reader.covers(test, each) and _is_of_one_test(each, test) for each in names
+            )
+            for names, files in self._foreign
         )
 
     def is_unaffected(self, case: TestCase) -> bool:
@@ -174,19 +223,28 @@ class _Names:
         return _changes_of(self._judge.base, self._judge.suite)
 
     @cached_property
-    def _own(self) -> tuple[str, ...]:
+    def own(self) -> tuple[str, ...]:
+        """The tests that the suite's patch adds or changes."""
         return tuple(self._touched(self._brought, self._brought))
 
     @cached_property
-    def _foreign(self) -> tuple[str, ...]:
-        """The tests of the base that are changed or missing with the others' patches."""
+    def _foreign(self) -> list[tuple[frozenset[str], frozenset[str]]]:
+        """For each other suite, the tests of the base that it changes, and the files it judges.
+
+        A test is changed as well if something that it uses is only in the changed version.
+        """
         base = self._judge.base
-        found: dict[str, None] = {}
-        for other in self._judge.others:
+        found = []
+        for other, seen in self._judge.others.items():
             changes = _changes_of(base, other)
             paths = [path for path in changes if base.get(path) is not None]
-            found |= dict.fromkeys(self._touched(changes, paths, backwards=True))
-        return tuple(found)
+            names = {*self._touched(changes, paths, backwards=True), *self._touched(changes, paths)}
+            cases = (TestCase(id=id_, status=TestCaseStatus.PASSED) for id_ in seen)
+            removed = (path for path, entry in changes.items() if entry is None)
+            found.append(
+                (frozenset(names), frozenset({*map(self._reader.file_of, cases), *removed}))
+            )
+        return found
 
     @cached_property
     def _only_adds_tests(self) -> bool:
@@ -235,6 +293,9 @@ def _shows_cases(run: TestResult) -> bool:
 
     A run in which required tests did not run is complete too.
     """
-    if run.status in {TestStatus.PASSED, TestStatus.FAILED}:
-        return bool(run.cases)
-    return run.status is TestStatus.INCONCLUSIVE and bool(run.missing_tests) and bool(run.cases)
+    is_short = run.status is TestStatus.INCONCLUSIVE and bool(run.missing_tests)
+    return bool(run.cases) and (is_short or _is_complete(run))
+
+
+def _is_complete(run: TestResult) -> bool:
+    return run.status in {TestStatus.PASSED, TestStatus.FAILED}

@@ -111,7 +111,7 @@ def test_a_run_counts_as_the_definition_says(own, other, stories):
     judge = DeltaJudge(
         base=BASE,
         suite=own.suite(),
-        others=(other.suite(),),
+        others={other.suite(): IDS},
         on_base=result(on_base),
         on_bare_base=bare,
     )
@@ -166,7 +166,7 @@ def test_a_file_that_another_suite_touches_is_not_excused():
     judge = DeltaJudge(
         base=base,
         suite=ce.TestSuite(command=("npx", "jest"), framework="jest"),
-        others=(other,),
+        others={other: names},
         on_base=result(dict.fromkeys(names, "passed")),
     )
 
