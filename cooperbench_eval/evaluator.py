@@ -73,7 +73,7 @@ class Evaluator:
             other feature's patch: a test that passes there does not need the merge.
         judge: Which cases must pass. With `"delta"`, these are the cases that the suite's
             patch adds or changes, and those that pass on the base. With `"absolute"`, and
-            for suites without a run on the base, these are all cases.
+            for suites without a run on the base, every case must pass.
     """
 
     strategies: tuple[MergeStrategy, ...] = field(

@@ -282,7 +282,7 @@ def test_without_a_run_on_the_base_every_case_must_pass():
     report = evaluate(pair_of(fast, fast, base=base, tests=(slow, slow)))
     assert kind(report) == ("correct", "nobody")
     assert report.warnings[0] == (
-        "The tests of feature 1 gave no result on the base (timed out), so every case of them "
+        "The tests of feature 1 gave no result on the base (timed out), so all of their cases "
         "must pass."
     )
 
@@ -552,7 +552,7 @@ def test_a_case_with_two_results_on_one_tree_decides_nothing(tmp_path):
     judgement = report.attempt("naive").regression_judgement
     assert judgement.flaky == ("tests/test_flaky.py::test_flaky",)
     assert sandbox.runs == 6 + 4 + 1
-    assert report.warnings[-1].startswith("These cases failed and passed on one tree")
+    assert report.warnings[-1].startswith("These cases both failed and passed on the same tree")
 
 
 def test_a_repositorys_suite_that_takes_too_long_is_never_a_pass():

@@ -149,7 +149,7 @@ class AttemptFacts(UsageTotals):
 
     @property
     def absolute_verdict(self) -> Verdict:
-        """The verdict by the two features' tests, of which every case must pass."""
+        """The verdict if only the two features' tests count, and every case of them must pass."""
         runs = (self.feature1_tests, self.feature2_tests)
         return find_verdict(
             self.status, *(run.passed if run and run.was_run else None for run in runs)

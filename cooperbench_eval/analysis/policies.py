@@ -83,8 +83,8 @@ class Policy:
             apply. The verdict then depends on the features' order.
         skips_empty: Whether an empty patch is ignored, so that only the other one is
             judged. Otherwise an empty patch is a missing side.
-        is_absolute: Whether every case of the features' tests must pass, by whatever rule
-            the reports were judged. Joint and regression tests then do not count.
+        is_absolute: Whether every case of the features' tests must pass, whichever rule the
+            reports were judged by. Joint and regression tests then do not count.
 
     Example:
         >>> by_tokens = Policy(name="by tokens", strategies=["tokens", "union"])

@@ -93,7 +93,7 @@ def seal(head: bytes, name: str) -> bytes:
 
 
 def is_sealed(head: bytes, name: str) -> bool:
-    """Whether a stored head has a seal; an earlier version wrote it if not.
+    """Whether a stored head has a seal; one without a seal is from an earlier version.
 
     Raises:
         ReportError: The head has changed, or belongs to another file than *name*.

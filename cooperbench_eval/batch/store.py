@@ -207,7 +207,7 @@ class ReportStore:
                 key, _, suffix = file.name.partition(".")
                 if f".{suffix}" not in {_FINAL, _RETRY} or not _DIGEST.fullmatch(key):
                     continue
-                if key[:2] == folder.name and key != last:  # not so in a copy of a folder
+                if key[:2] == folder.name and key != last:  # false in a copy of a folder
                     last = key
                     yield key, file
 
@@ -257,7 +257,7 @@ class ReportStore:
         """Remove unfinished files of processes that were killed."""
         limit = time.time() - _STALE_SECONDS
         folder = self.directory / "unfinished"
-        if folder.is_symlink():  # its files may be somebody else's
+        if folder.is_symlink():  # the files may belong to somebody else
             return
         for file in _listed(folder):
             with suppress(OSError):
@@ -295,7 +295,7 @@ def _read_head(path: Path) -> bytes:
 
 
 def _read_file(path: Path, most_bytes: int) -> bytes:
-    """Read a regular file; opening anything else could block, and reading it never end."""
+    """Read a regular file; anything else could block when it is opened, or never end."""
     if not stat.S_ISREG(path.stat().st_mode):
         raise ReportError("is not a regular file", str(path))
     # The file may have been replaced since then, by one that blocks.

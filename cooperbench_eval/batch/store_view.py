@@ -49,7 +49,8 @@ class StoreView:
     def has(self, key: str) -> bool:
         """Whether the store had an intact final report when the batch began.
 
-        A report that can only now not be read, as with too many open files, counts as intact.
+        A report that cannot be read only for now, for example because too many files are
+        open, counts as intact.
         """
         return key in self._keys and self._find(key) is _Found.INTACT
 
@@ -100,7 +101,7 @@ class StoreView:
         return report
 
     def _set_aside(self, key: str) -> None:
-        """Rename a report that is still damaged while no other batch may write it."""
+        """Rename a report if it is still damaged; meanwhile no other batch may write it."""
         assert self._store is not None  # noqa: S101 - for mypy: reports come from a store
         assert self._claims is not None  # noqa: S101
         with suppress(BatchError, OSError):
@@ -144,7 +145,7 @@ _DAMAGE = {errno.ENOENT, errno.ELOOP, errno.ENOTDIR}
 def _is_damage(exc: ReportError) -> bool:
     """Whether the report itself is at fault.
 
-    It is not with too many open files, or if a server cannot be reached.
+    It is not if too many files are open, or if a server cannot be reached.
     """
     cause = exc.__cause__
     return not isinstance(cause, OSError) or cause.errno in _DAMAGE

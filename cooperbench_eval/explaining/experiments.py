@@ -74,7 +74,7 @@ class Merger:
     _diffs: DiffCache = field(factory=DiffCache, init=False, eq=False, repr=False)
 
     def merge(self, side1: Changes, side2: Changes) -> Changes | None:
-        """Merge feature 1's side into feature 2's; `None` if that is not completed."""
+        """Merge feature 1's side into feature 2's; `None` if the merge is not complete."""
         try:
             outcome = run_strategy(self.strategy, merge_input(self.pair, side1, side2, self._diffs))
         except StrategyFailedError:

@@ -45,8 +45,8 @@ def explain(
     Args:
         report: The report of the pair.
         pair: The pair.
-        strategy: The strategy whose merge lost the tests. One that asks a model is asked
-            again for every merge.
+        strategy: The strategy whose merge lost the tests. A strategy that asks a model asks
+            it again for every merge.
         runner: Runs the tests.
         budget: How many times a suite may be run.
         evaluator: The evaluator that made the report, if its `test_filter` or `apply_policy`
@@ -91,7 +91,7 @@ def explain(
 
 
 def _problem(report: MergeReport, attempt: Attempt) -> tuple[ExplanationStatus, str] | None:
-    """Return why nothing can be searched for, if the report shows that."""
+    """Return why no search is possible, if the report shows a reason."""
     if report.failure is not None:
         return ExplanationStatus.NOT_MERGED, f"the pair was not evaluated: {report.failure.problem}"
     if attempt.status not in _MERGED:
@@ -143,14 +143,14 @@ def _difference(
         return f"{attempt.strategy} does not complete the merge of this pair"
     tree_id = merged.tree_id(pair.base)
     if tree_id != attempt.tree_id:
-        return f"the pair gives the merged tree {tree_id}; the report has {attempt.tree_id}"
+        return f"merging the pair gives the tree {tree_id}; the report has {attempt.tree_id}"
     return ""
 
 
 def _know(
     experiments: Experiments, report: MergeReport, pair: FeaturePair, sides: Sequence[Changes]
 ) -> None:
-    """Add the runs that the report has of the base and of each side."""
+    """Add the report's runs on the base and on each side."""
     one, two = report.feature1, report.feature2
     rows = (
         (pair.feature1.tests, one.base_tests, one.tests, two.other_tests),

@@ -90,7 +90,8 @@ class CauseSearch:
         """Find hunks without which the tests pass again.
 
         Tests of one feature pass without the other one, and the repository's tests pass
-        without either, so they pass at least without all hunks of that feature.
+        without either, so they pass at the latest when all hunks of that feature are left
+        out.
         """
         if self._stopped:
             return
@@ -104,8 +105,8 @@ class CauseSearch:
     def find_own(self) -> None:
         """Find how the feature that owns the tests takes part, if one does.
 
-        Either the tests pass again without some of its hunks, as tests do that exist on
-        the base, or they need some of its hunks.
+        Tests that pass without any of its hunks may pass again if only some are left out.
+        Other tests need some of its hunks.
         """
         owner = self._owner
         if self._stopped or owner is None:
@@ -193,7 +194,7 @@ class CauseSearch:
         return self._experiments.merged_passes(self._lost, kept[0], kept[1])
 
     def _remove(self, side: int, hunks: _Hunks) -> None:
-        """Find a smallest part of *hunks* without which the tests pass; all of them is one."""
+        """Find a smallest part of *hunks* without which the tests pass; removing all works."""
         self._breaking[side] = self._minimized(hunks, partial(self._passes_without, side))
 
     def _minimized(self, hunks: _Hunks, holds: Callable[[_Hunks], bool]) -> _Hunks:

@@ -27,7 +27,7 @@ def names_in(*texts: bytes) -> frozenset[bytes]:
 
 
 def names_of_tests(suite: TestSuite, ids: Iterable[str]) -> frozenset[bytes]:
-    """Return the names in the code of some tests, if the suite's patch brings them."""
+    """Return the names in the code of some tests, if the suite's patch contains them."""
     named = (_NAME.findall(_encoded(id_.partition("[")[0])) for id_ in ids)
     tests = {names[-1] for names in named if names}
     lines = [line for file in suite.patch.files for hunk in file.hunks for line in hunk.new]

@@ -1,10 +1,10 @@
 """Finds a smallest set of items that still has a property: delta debugging.
 
 The result is 1-minimal, as that of `ddmin` (Zeller and Hildebrandt, *Simplifying and
-isolating failure-inducing input*, IEEE TSE 28(2), 2002): without any single item of it,
-the property does not hold. `ddmin` cuts its input into equal parts. Here, the items come
-in an order, those that probably matter first, and the search looks for the shortest part
-of that order that suffices. A good order then needs few questions, and a bad one only more.
+isolating failure-inducing input*, IEEE TSE 28(2), 2002): without any single item of it, the
+property does not hold. `ddmin` cuts its input into equal parts. Here, the items that
+probably matter come first, and the search looks for the shortest beginning of that list
+that suffices. A good order needs few questions; a bad one only costs more of them.
 """
 
 from collections.abc import Callable, Sequence
@@ -31,8 +31,8 @@ class Minimizer(Generic[_Item]):
         """Prepare the search.
 
         Args:
-            items: All items, those that probably matter first. Together they must have
-                the property, and no items must not have it.
+            items: All items, those that probably matter first. Together they must have the
+                property, and the empty set must not have it.
             holds: Whether some of the items, in their order, have the property.
         """
         self.kept = tuple(items)
@@ -56,10 +56,10 @@ class Minimizer(Generic[_Item]):
     def _shortest(
         self, rest: tuple[_Item, ...], found: tuple[_Item, ...], *, guess_few: bool
     ) -> int:
-        """Return the size of a first part of *rest* that suffices, with *found*, just so.
+        """Return the size of the shortest beginning of *rest* that suffices with *found*.
 
-        One item less does not suffice. The search doubles its steps, from the small end if
-        few items are expected, and otherwise from the large end.
+        With one item less, it does not suffice. The search doubles its steps, from the small
+        end if few items are expected, and otherwise from the large end.
         """
         low, high, step = 0, len(rest), 1  # low does not suffice, high does
         while high - low > 1:

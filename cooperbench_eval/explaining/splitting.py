@@ -1,6 +1,6 @@
 """Splits a side into hunks that can be left out independently, and puts some of them together.
 
-A hunk is a largest group of changed lines without an unchanged line between them. Changes
+A hunk is a maximal group of changed lines without an unchanged line between them. Changes
 that have no lines (a new mode, binary contents, a link), and those that create, delete or
 rename a file, are one hunk each.
 """
@@ -30,7 +30,7 @@ _DEFINITION = re.compile(
     rb"(?:class|def|enum|fn|func|function|impl|interface|mod|struct|trait|type)\b"
 )
 _EXACT = ApplyPolicy(rungs=[Rung.EXACT])
-"""Every hunk has its place in the base, so one that does not fit there has none."""
+"""Hunks are cut from a diff against the base, so only exact places are accepted."""
 
 
 @frozen(kw_only=True)
@@ -68,7 +68,7 @@ class SplitSide:
     _lines: Mapping[str, tuple[list[bytes], list[bytes]]] = field(repr=False)
 
     def with_only(self, kept: Collection[SideHunk]) -> Changes | None:
-        """Return the side with only some hunks; `None` if they cannot do without the others."""
+        """Return the side with only some hunks; `None` if these need others."""
         chosen = [hunk for hunk in self.hunks if hunk in kept]
         whole = (file for hunk in chosen for file in hunk.files)
         patch = Patch(files=(*whole, *self._edits(chosen)))

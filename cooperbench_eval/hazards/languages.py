@@ -34,7 +34,7 @@ class Language:
         return self.grammar is None
 
     def unit(self, path: str, sources: Sequence[Source | None]) -> str:
-        """Name the unit of a file: what it shares its names with.
+        """Name the unit of a file: the scope to which its names belong.
 
         In Go that is its package in its folder, unless the file is only compiled on some
         systems. Otherwise it is the file itself.
@@ -62,5 +62,5 @@ _LANGUAGES = {
 
 
 def language_of(path: str) -> Language | None:
-    """Return the language of a file by its name; `None` if it is not one of those."""
+    """Return the language of a file by its name; `None` if it is not supported."""
     return _LANGUAGES.get(PurePosixPath(path).suffix)

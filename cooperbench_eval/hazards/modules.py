@@ -109,7 +109,7 @@ _SUFFIXES = (".ts", ".tsx", ".d.ts", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cj
 
 
 def _go_folder(module: str, project: Project) -> str | None:
-    """Return the folder of a package of the tree's own module; `None` for another one's."""
+    """Return the folder of a package; `None` if it is not of the tree's own module."""
     found = project.merged.tree.get("go.mod")
     name = re.search(rb"(?m)^module\s+(\S+)", found.data) if found else None
     if name is None:

@@ -155,7 +155,7 @@ class Project:
         return tree.is_directory(path) or tree.get(f"{path}.py") is not None
 
     def has(self, unit: str, name: str, version: Version) -> bool:
-        """Whether a version of a unit may define or import a name; the empty name is the unit."""
+        """Whether a version of a unit may define or import a name; "" means the unit itself."""
         if unit in self.unknown:
             return True
         return any(

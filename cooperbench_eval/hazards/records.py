@@ -57,14 +57,14 @@ class Signature:
         )
 
     def misfit(self, call: Call) -> str:
-        """Return why a call does not fit; empty if it does."""
+        """Return why a call does not fit, as a predicate of the function; empty if it fits."""
         if call.positional > len(self.positional) and not self.takes_more:
             return f"takes at most {len(self.positional)} positional arguments"
         given = set(self.positional[: call.positional]) - {""}
         rest = self.positional[call.positional :]
         for name in sorted(call.keywords):
             if name in given:
-                return f"gets `{name}` by position as well"
+                return f"gets `{name}` both by position and by name"
             if name not in rest and name not in self.keywords and not self.takes_any_keyword:
                 return f"has no parameter `{name}`"
         needed = [*self.positional[call.positional : self.required]]

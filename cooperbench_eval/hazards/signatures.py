@@ -118,6 +118,6 @@ def _hazard(
         line=use.line,
         name=place.definition.last,
         message=f"{who} changes the parameters of `{name}` in {place.path}, and the call by {side} "
-        f"in {file.path}, line {use.line}, does not fit: it {found.problem}",
+        f"in {file.path}, line {use.line}, does not fit: `{name}` {found.problem}",
         features=project.merged.numbers,
     )

@@ -1,8 +1,8 @@
-"""Limits what a provider can make a request cost: the adapter to httpx and httpcore.
+"""Limits how much time and memory a provider can take: the adapter to httpx and httpcore.
 
-litellm makes its HTTP clients itself, in many places. So the limits are not in a client of
-ours but in the methods that all clients of httpx use. They apply only to requests that are
-made inside of `HttpLimits.call`; all others are sent as before.
+litellm creates its HTTP clients itself, in many places. So the limits are not in a client
+of our own, but in the methods that all clients of httpx use. They apply only to requests
+that are made inside `HttpLimits.call`; all others are sent as usual.
 """
 
 import time
@@ -20,8 +20,8 @@ from cooperbench_eval.llm.chat import ChatError, ChatFault
 __all__ = ["MOST_BYTES", "HttpLimits"]
 
 MOST_BYTES: Final = 1 << 21
-"""The longest response in bytes, as sent and when decompressed. If it is JSON of many small
-values, parsing it takes a hundred megabytes."""
+"""The longest response in bytes, as sent and when decompressed. Parsing a response of this
+size takes a hundred megabytes if it is JSON with many small values."""
 
 _Argument = TypeVar("_Argument")
 _Result = TypeVar("_Result")
@@ -60,7 +60,7 @@ class HttpLimits:
         """Count bytes of a body.
 
         Raises:
-            httpx.RequestError: They are too many.
+            httpx.RequestError: There are too many bytes.
         """
         self._received += size
         if self._received > MOST_BYTES:

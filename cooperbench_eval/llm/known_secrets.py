@@ -17,7 +17,7 @@ _PUBLIC_HEADER = re.compile(
 )
 """Headers that providers ask for and that are not secret."""
 _SHORTEST_IN_ENVIRONMENT = 12
-"""The least length of a secret in a variable; a shorter value may be an ordinary word."""
+"""The minimum length of a secret in a variable; a shorter value may be an ordinary word."""
 _PATH = re.compile(r"[~.]{0,2}/[\w./ -]*")
 
 
@@ -70,7 +70,7 @@ def known_secrets(
 
 
 def _secrets_in_address(address: str) -> Iterator[str]:
-    """Yield the login and the values of the query; a key may be either."""
+    """Yield the login and the values of the query; any of them may be a key."""
     try:
         parts = urlsplit(address)
     except ValueError:

@@ -34,7 +34,8 @@ _IS_ASKING: ContextVar[bool] = ContextVar("_IS_ASKING", default=False)
 class LitellmClient:
     """Asks any model that litellm supports.
 
-    What the provider says is passed on as it is, so a `RedactingClient` must ask this one.
+    What the provider says is passed on as it is, so this client must be wrapped in a
+    `RedactingClient`.
 
     Attributes:
         api_base: The address of the provider, if not litellm's default.
@@ -85,7 +86,7 @@ class LitellmClient:
         return response
 
     def _ask(self, request: ChatRequest) -> Any:
-        """Ask in a thread of this request, to which the context variable is therefore limited."""
+        """Ask in a thread of its own, so that no other request sees the context variable."""
         _silence()
         _IS_ASKING.set(True)
         return _litellm().completion(

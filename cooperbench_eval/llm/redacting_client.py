@@ -19,11 +19,11 @@ _MOST_NAMED = 200
 
 @frozen(kw_only=True)
 class RedactingClient:
-    """Asks another client, and passes on no secret from what it says.
+    """Asks another client, and keeps secrets out of its replies and errors.
 
-    An answer with a secret is refused, because a mask in its place would be merged as code.
-    It is not refused if the question has the secret too: then it is in the repository. In
-    messages and names a secret is masked.
+    An answer that contains a secret is refused, because a mask in its place would be merged
+    as code. It is not refused if the question contains the secret too, because then the
+    repository does. In messages and names a secret is masked.
 
     Attributes:
         client: The client to ask.
@@ -37,11 +37,11 @@ class RedactingClient:
         """Return the client's reply.
 
         Raises:
-            ChatError: There is no reply, or it has a secret.
+            ChatError: There is no reply, or it contains a secret.
         """
         answer = self._answer(request, Redactor(self.secrets()))
         if isinstance(answer, ChatError):
-            raise answer  # here, where it has no context: that could hold a secret
+            raise answer  # not in the `except` block: its context could hold a secret
         return answer
 
     def _answer(self, request: ChatRequest, redactor: Redactor) -> ChatReply | ChatError:
@@ -52,7 +52,7 @@ class RedactingClient:
             return ChatError(exc.fault, problem, exc.retry_after_seconds)
         question = "\n".join(message.text for message in request.messages)
         if redactor.finds(reply.text, apart_from=question):
-            return ChatError(ChatFault.MALFORMED, "the answer has a part of a secret")
+            return ChatError(ChatFault.MALFORMED, "the answer contains part of a secret")
         return evolve(
             reply,
             model=redactor.redact(reply.model[:_MOST_READ])[:_MOST_NAMED],

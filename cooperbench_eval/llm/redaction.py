@@ -1,9 +1,9 @@
 """Finds and removes secrets in text that is written to files or shown.
 
-A provider may echo a key in another form. So what is compared are the letters and digits
-alone, in lower case, of the text as it is and with its escapes decoded. Base64 is not
-decoded: its letters at each of the three alignments are further texts to look for. Any run
-of several such characters is found, so a shortened key is found too.
+A provider may echo a key in another form. So only the letters and digits are compared, in
+lower case, both of the text as it is and of the text with its escapes decoded. Base64 is
+not decoded. Instead, the secret's base64 form at each of the three alignments is also
+searched for. Any run of several such characters is found, so a shortened key is found too.
 """
 
 import base64
@@ -17,7 +17,7 @@ from attrs import field, frozen
 __all__ = ["SHORTEST", "Redactor"]
 
 SHORTEST: Final = 8
-"""How many letters and digits of a secret in a row are found."""
+"""How many letters and digits of a secret in a row suffice to find it."""
 _SHORTEST_WORD: Final = 16
 """As `SHORTEST`, for letters of one case, which may be ordinary words."""
 _SHORTEST_PHRASE: Final = 10
@@ -25,7 +25,7 @@ _SHORTEST_PHRASE: Final = 10
 _SHORTEST_END: Final = 6
 """As `SHORTEST`, for the first and the last 8 characters, some of which may be punctuation."""
 _SHORTEST_WHOLE: Final = 6
-"""The least length of a secret that is replaced where it occurs unchanged."""
+"""The minimum length of a secret that is replaced where it occurs unchanged."""
 _LEAST_DIFFERENT: Final = 4
 """How many different characters a run must have; rows of zeros occur in any text."""
 _MOST_ROUNDS: Final = 3
@@ -133,7 +133,7 @@ class Redactor:
         return {size: frozenset(each) for size, each in runs.items()}
 
     def finds(self, text: str, *, apart_from: str = "") -> bool:
-        """Whether a text has a part of a secret that is not in *apart_from* as well."""
+        """Whether a text contains part of a secret that *apart_from* does not contain."""
         found = self._found(text)
         return bool(found and found - self._found(apart_from))
 

@@ -82,7 +82,7 @@ class FolderVotes:
         )
 
     def _counted_folders(self, path: str) -> Iterator[str]:
-        """Yield the folders of *path*, from within, as far as their moves matter."""
+        """Yield the folders above *path*, innermost first, as far as their moves matter."""
         for folder in reversed([*folders_above(path)]):
             if folder not in self._emptied and self._emptied.isdisjoint(folders_above(folder)):
                 return
@@ -133,7 +133,7 @@ def follow_directory_renames(
         folders[side] = {old: new for old, new in folders[side].items() if old not in common}
     moves = {side: _moves(added[side], folders[side.other]) for side in renames}
     for side, own in renames.items():
-        # A file is not moved away from a name at which one of the other side would arrive.
+        # A file stays where it is if a file of the other side would move to the same name.
         arriving = {move.new for move in moves[side.other]}
         moving = {
             move.path

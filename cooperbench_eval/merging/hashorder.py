@@ -1,7 +1,7 @@
 """The order in which git lists the names in one of its hash tables.
 
 Git keeps folders in hash tables and walks through these. The order of the walk decides
-between equally good renames, so a merge as git's needs the same order.
+between equally good renames, so a merge that matches git's needs the same order.
 """
 
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-r"""How similar git finds two files, in points: from 0 to 60,000.
+r"""How similar two files are by git's measure, in points from 0 to 60,000.
 
 Git cuts both files into chunks and counts the bytes of each chunk. The score is the
 share of the larger file's bytes that occur in the other one. The order of the chunks
@@ -6,9 +6,9 @@ does not matter. A chunk is a line with its newline; a longer line is cut after 
 64 bytes. A shorter rest at the end of the file, without a newline, is ignored. In a
 text, CR LF counts as LF.
 
-Git does not compare the chunks, but numbers below 107,927 that are made of them. So
-different chunks can count as equal, such as 64 times `=` and 64 times `-`. The rules
-and the numbers are those that `git diff -M` shows.
+Git does not compare the chunks themselves, but numbers below 107,927 that are computed from
+them. So different chunks can count as equal, such as 64 times `=` and 64 times `-`. The
+rules and the numbers are those that `git diff -M` shows.
 """
 
 import struct
@@ -23,7 +23,7 @@ __all__ = ["FULL_SCORE", "Similarities"]
 FULL_SCORE = 60_000  # the score of equal contents
 _CHUNK = 64  # the most bytes of a chunk
 _KINDS = 107_927  # chunks with the same number modulo this count as equal
-_FACTOR = 97  # of the upper half of a chunk's state
+_FACTOR = 97  # by which the upper half of a chunk's state is multiplied
 _TOGETHER = 1024  # chunks that are numbered together; more would not be faster
 
 # A chunk's state consists of 64 bits. These are its parts, as bytes in little-endian order.

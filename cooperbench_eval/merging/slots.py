@@ -41,9 +41,9 @@ class Slot:
         inner: The contents that were already merged for a rename, if the other side has
             no version at this path.
         agreed: The merged entry, if both sides made the same new file here. Git does not
-            merge what renames bring there: it takes ours.
-        is_replaced: A directory rename moved a file of one side here, where the other
-            side kept that of the base. Git then takes the moved one.
+            merge versions that renames move here; it takes ours.
+        is_replaced: A directory rename moved a file of one side here, and the other side
+            kept the base's file. Git then takes the moved file.
     """
 
     versions: list[Entry | None]

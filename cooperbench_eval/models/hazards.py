@@ -1,4 +1,4 @@
-"""Records of what looks wrong in a merged tree that nobody has run."""
+"""Records of probable defects in a merged tree that nobody has run."""
 
 from enum import StrEnum
 
@@ -17,7 +17,7 @@ class HazardKind(StrEnum):
     NAME_REMOVED = "name_removed"
     """One side removes or renames a name that the other side starts to use."""
     SIGNATURE_CHANGED = "signature_changed"
-    """One side changes a function's parameters, and a new call of the other does not fit."""
+    """One side changes a function's parameters, and a new call by the other no longer fits."""
 
 
 @frozen(kw_only=True)

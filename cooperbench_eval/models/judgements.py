@@ -1,4 +1,4 @@
-"""How the cases of a test run count for a verdict."""
+"""How the cases of a test run count towards a verdict."""
 
 from enum import StrEnum
 
@@ -30,8 +30,8 @@ class Judgement:
     Attributes:
         broken: Required cases that do not pass. A case is required if the suite's patch
             adds or changes it, or if it passes on the base.
-        preexisting: Cases that fail, and already fail on the base without the suite's patch.
-            They count against nobody.
+        preexisting: Cases that fail, and already fail on the base without the suite's
+            patch. They are not held against either feature.
         foreign: Cases that fail or are missing, and that another suite's patch changes or
             removes. Only that suite judges them.
         flaky: Cases that failed and then passed on the same tree. They decide nothing.
@@ -48,7 +48,7 @@ class Judgement:
         return frozenset((*self.preexisting, *self.foreign, *self.flaky))
 
     def decide(self, run: TestResult) -> bool | None:
-        """Return whether *run*, which this is the judgement of, counts as a pass.
+        """Return whether *run*, the run that was judged, counts as a pass.
 
         It does if it ended by itself, at least one case passed, no required case is broken
         or missing, and every case that failed is excused. If only excused cases ran, it

@@ -155,12 +155,12 @@ def cannot_run(feature: FeatureReport) -> bool:
 
 
 def _has_no_result(run: TestResult) -> bool:
-    """Whether a run says nothing about its tree, as when a cache cannot be written."""
+    """Whether a run says nothing about its tree, for example because a cache cannot be written."""
     return run.status in _NO_RESULT and not run.cases
 
 
 def _is_broken(feature: FeatureReport) -> bool:
-    """Whether the feature itself is why it fails its own tests."""
+    """Whether the feature itself is the reason why it fails its own tests."""
     return feature.is_right is False and not cannot_run(feature)
 
 

@@ -93,7 +93,7 @@ class Finding:
         is_minimal: Whether it was verified for each hunk that it cannot be left out of
             its set.
         reason: Why there is no explanation, or why the sets may not be minimal; empty if
-            neither is so.
+            neither applies.
     """
 
     suite: SuiteKind = field(converter=SuiteKind)
@@ -145,7 +145,7 @@ class Explanation(Shown):
 
     @property
     def reason(self) -> str:
-        """Why there is no explanation, or why it may not be minimal; empty if neither is so."""
+        """Why there is no explanation, or why it may not be minimal; empty if neither applies."""
         reasons = [self.problem, *(finding.reason for finding in self.findings)]
         return "; ".join(dict.fromkeys(filter(None, reasons)))
 

@@ -31,7 +31,10 @@ def _warnings(report: Any) -> Iterator[str]:
     yield from _without_result(report.attempts)
     flaky = sorted({id_ for each in _judgements(report) for id_ in each.flaky})
     if flaky:
-        yield f"These cases failed and passed on one tree, so they decide nothing: {_some(flaky)}."
+        yield (
+            f"These cases both failed and passed on the same tree, so they decide nothing: "
+            f"{_some(flaky)}."
+        )
 
 
 def _joint_warnings(on_base: TestResult | None, features: Iterable[FeatureReport]) -> Iterator[str]:
@@ -45,7 +48,7 @@ def _joint_warnings(on_base: TestResult | None, features: Iterable[FeatureReport
 
 
 def _without_base(features: Iterable[FeatureReport], report: Any) -> Iterator[str]:
-    """Say which suites are judged by all their cases, because they do not run on the base."""
+    """Say which suites are judged by all their cases, because they gave no result on the base."""
     suites = [
         (f"tests of feature {each.number}", each.base_tests, [(each.tests, each.judgement)])
         for each in features
@@ -61,7 +64,7 @@ def _without_base(features: Iterable[FeatureReport], report: Any) -> Iterator[st
         if by_all_cases and on_base is not None and not on_base.cases:
             yield (
                 f"The {name} gave no result on the base "
-                f"({on_base.status.value.replace('_', ' ')}), so every case of them must pass."
+                f"({on_base.status.value.replace('_', ' ')}), so all of their cases must pass."
             )
 
 
@@ -106,7 +109,7 @@ def _reason(judgement: Judgement) -> str:
     parts = (
         (judgement.preexisting, "already fails on the base", "already fail on the base"),
         (judgement.foreign, "belongs to another suite", "belong to another suite"),
-        (judgement.broken, "passes on the base and not here", "pass on the base and not here"),
+        (judgement.broken, "passes on the base but not here", "pass on the base but not here"),
     )
     return ", and ".join(
         f"{_some(ids)} {one if len(ids) == 1 else many}" for ids, one, many in parts if ids

@@ -147,7 +147,7 @@ class MergeReport(Unpickled, PairOrigin, Shown):
 
     @property
     def preexisting_failures(self) -> tuple[str, ...]:
-        """The cases that fail here and already fail on the base, sorted; they blame nobody."""
+        """The failing cases that already fail on the base, sorted; neither feature is blamed."""
         return find_preexisting(self)
 
     @property

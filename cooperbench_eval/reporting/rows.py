@@ -237,7 +237,7 @@ class Attempt(Unpickled, Shown):
 
     @property
     def absolute_verdict(self) -> Verdict:
-        """The verdict by the two features' tests, of which every case must pass."""
+        """The verdict if only the two features' tests count, and every case of them must pass."""
         runs = (self.feature1_tests, self.feature2_tests)
         return find_verdict(self.status, *map(outcome_of, runs))
 
@@ -270,7 +270,7 @@ def find_verdict(status: MergeStatus, *outcomes: bool | None) -> Verdict:
 
 
 def has_time_zone(_: object, __: object, timestamp: dt.datetime) -> None:
-    """Refuse a time without a time zone, or that UTC cannot express; a validator for attrs.
+    """Reject a time that has no time zone or that UTC cannot express; a validator for attrs.
 
     Raises:
         ValueError: *timestamp* has no time zone, or in UTC its year is not from 1 to 9999.
@@ -280,7 +280,7 @@ def has_time_zone(_: object, __: object, timestamp: dt.datetime) -> None:
     try:
         timestamp.astimezone(dt.UTC)
     except OverflowError:
-        raise ValueError(f"the timestamp {timestamp} is outside of the years of UTC") from None
+        raise ValueError(f"the timestamp {timestamp} cannot be expressed in UTC") from None
 
 
 def have_own_names(_: object, __: object, attempts: Sequence[_Named]) -> None:

@@ -110,7 +110,7 @@ def _controls_a_run(path: str, before: Entry | None, after: Entry | None) -> boo
 def _replaces_a_root(path: str, entry: Entry | None, roots: set[PurePosixPath]) -> bool:
     """Whether *path* is an import root, or a folder above one, that becomes something else.
 
-    It may become an archive, or a link to a folder in which modules were not looked for.
+    It may become an archive, or a link to a folder that was not searched for modules.
     """
     pure = PurePosixPath(path)
     return entry is not None and any(root.is_relative_to(pure) for root in roots)

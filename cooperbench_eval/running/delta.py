@@ -1,8 +1,8 @@
 """Judges the runs of a suite by what its cases do on the base: the rule `delta`.
 
 A failure counts only if the suite requires the case: its patch adds or changes it, or it
-passes on the base. So tests that have always failed blame nobody, and tests that another
-feature's suite rewrites are left to that suite.
+passes on the base. So tests that have always failed are not held against either feature,
+and tests that another feature's suite rewrites are left to that suite.
 """
 
 import re
@@ -178,7 +178,7 @@ class _Sorting:
 
 
 class _Names:
-    """The tests that the suites' patches touch, in the names of one suite's reader."""
+    """The tests that the suites' patches touch, named as one suite's reader names them."""
 
     def __init__(self, judge: DeltaJudge, cases: tuple[TestCase, ...]) -> None:
         self._judge = judge
@@ -257,7 +257,10 @@ class _Names:
     def _touched(
         self, changes: Changes, paths: Iterable[str], *, backwards: bool = False
     ) -> Iterator[str]:
-        """Yield the tests in *paths* that *changes* add or change, or, *backwards*, remove."""
+        """Yield the tests in *paths* that *changes* add or change.
+
+        If *backwards*, yield those that they change or remove.
+        """
         trees = self._judge.base, self._judge.base.overlay(changes)
         before, after = reversed(trees) if backwards else trees
         new = NewTests(

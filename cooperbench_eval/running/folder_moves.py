@@ -20,9 +20,9 @@ class MoveWatch:
     """Asks the kernel to report moves of folders.
 
     A moved folder has new times, but so has one in which a file was created. The kernel
-    reports who was moved, whichever process did it and under whichever path it sees the
-    folder. On systems other than Linux, and if the kernel has no watch left, nothing is
-    reported.
+    reports which folder was moved, whichever process moved it and by whichever path that
+    process sees it. On systems other than Linux, and if the kernel has no more watches to
+    give, nothing is reported.
     """
 
     def __init__(self) -> None:

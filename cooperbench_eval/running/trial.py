@@ -296,14 +296,14 @@ def _result_of(execution: Execution, trial: Trial, scratch: Path) -> TestResult:
 
 
 def _unless_changed(result: TestResult, trial: Trial, changed: frozenset[str]) -> TestResult:
-    """Believe a result only if the run left the files alone on which it rests."""
+    """Accept a result only if the run did not change the files that it depends on."""
     if result.status not in _RESTS_ON_FILES:
         return result
     named = [path for path in trial.watched if path in changed]
     if not named:
         return result
     more = f" and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
-    reason = f"the run changed {', '.join(named[:_NAMED])}{more}, on which its result rests"
+    reason = f"the run changed {', '.join(named[:_NAMED])}{more}, which its result depends on"
     if result.reason:
         reason = f"{reason}; {result.reason}"
     return attrs.evolve(result, status=TestStatus.INCONCLUSIVE, reason=reason)

@@ -56,9 +56,9 @@ def require_tests(
 ) -> TestResult:
     """Return *result* with the required tests that did not run.
 
-    A result that passed becomes inconclusive if there are any; one that failed stays so.
-    If the suite names no required tests, they are those in *new* that its command surely
-    runs. At least one of all those in *new* must run in any case.
+    A result that passed becomes inconclusive if there are any; one that failed stays so. If
+    the suite names no required tests, they are those in *new* that its command is certain
+    to run, and at least one of all the tests in *new* must run.
 
     Args:
         result: The result of a run that passed or failed.
@@ -76,7 +76,7 @@ def require_tests(
     if not missing and required is None and reader.added and not any(map(is_unnamed, cases)):
         names = _names(reader.added, new)
         if not _ran(cases, names, reader, new[0]):
-            missing, problem = names, "none ran of the tests that the tests patch brings"
+            missing, problem = names, "none of the tests that the tests patch adds or changes ran"
     if not missing or result.status is not TestStatus.PASSED:
         return attrs.evolve(result, missing_tests=missing)
     reason = f"{problem}: {len(missing)}, such as {missing[0]}"

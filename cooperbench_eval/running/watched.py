@@ -36,8 +36,8 @@ _WATCHED: Memo[str, frozenset[str]] = Memo(8)
 def files_to_watch(base: Snapshot, tree: Snapshot, brought: Changes) -> tuple[str, ...]:
     """Return the files that an honest run leaves as they are.
 
-    These are the files of the tests patch, without lists of dependencies, which package
-    managers complete. From the rest of the tree, these are the test sources and the files
+    These are the files of the tests patch, except lists of dependencies, which package
+    managers update. From the rest of the tree, these are the test sources and the files
     that control a run. Other files in test folders are left out, because tests write to
     their own data.
 
@@ -70,7 +70,7 @@ def _decides(path: str) -> bool:
 
 
 def _is_metadata(path: PurePosixPath) -> bool:
-    # Installing a project writes it anew.
+    # Installing a project rewrites these.
     return any(part.lower().endswith(("-info", ".pyc", ".pyo")) for part in path.parts)
 
 
@@ -90,7 +90,7 @@ class FileWatch:
         self._before = self._stamps()
         if self._paths:
             self._moves.add("", str(root))
-            # Its name is the run's own, and nothing else has a reason to move it.
+            # The parent is this run's own, so nothing else has a reason to move it.
             self._moves.add("", str(root.parent))
         for folder in self._folders:
             self._moves.add(folder, f"{root}/{folder}")
@@ -112,7 +112,7 @@ class FileWatch:
         stamps: dict[str, Stamp | int | None] = {}
         for folder in self._folders:
             found = self._look(folder)
-            # No more, because honest runs create files in it.
+            # Only the inode is compared, because honest runs create files in the folder.
             stamps[folder] = found.st_ino if found and stat.S_ISDIR(found.st_mode) else None
         for path in self._paths:
             found = self._look(path)

@@ -54,7 +54,7 @@ _BLAME = {
     BlameKind.MERGE_BROKE_BOTH: "the merge broke {features}",
     BlameKind.MERGE_BROKE_JOINT: "the merge broke the joint tests",
     BlameKind.MERGE_BROKE_REGRESSION: "the merge broke the repository's own tests",
-    BlameKind.REGRESSED_ALONE: "{features} broke the repository's own tests alone",
+    BlameKind.REGRESSED_ALONE: "{features} alone broke the repository's own tests",
     BlameKind.UNKNOWN: "not known",
     BlameKind.NOBODY: "nobody",
 }
@@ -224,8 +224,8 @@ _SUITE = {
     SuiteKind.REGRESSION: "the repository",
 }
 _ROLE = {
-    HunkRole.BREAKS: ("breaks them", "may break them"),
-    HunkRole.NEEDED: ("is needed by them", "may be needed by them"),
+    HunkRole.BREAKS: ("breaks the lost tests", "may break the lost tests"),
+    HunkRole.NEEDED: ("is needed by the lost tests", "may be needed by the lost tests"),
 }
 
 

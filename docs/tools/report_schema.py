@@ -42,9 +42,9 @@ PAGE_FILE: Final = _ROOT / "docs/reference/report-format.md"
 _Json = dict[str, Any]
 
 _DESCRIPTION: Final = """\
-Everything that is known of a pair of features: feature 1 merged into feature 2. \
-Keys are only ever added while schema_version is the same; a reader passes over keys that it \
-does not know, and takes the default of one that is missing."""
+Everything that is known about a pair of features: feature 1 merged into feature 2. \
+Keys are only ever added while schema_version is the same; a reader ignores keys that it \
+does not know, and uses the default of one that is missing."""
 
 # Facts that a report derives and writes, in the order of the file. The fields of a record come
 # after them in their own order, unless they are named here too.

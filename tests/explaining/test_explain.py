@@ -354,7 +354,7 @@ def test_another_pair_than_the_reports_is_refused():
     explanation = ce.explain(report, other, runner=runner)
 
     assert (explanation.status, explanation.runs_used) == ("other_tree", 0)
-    assert "the pair gives the merged tree" in explanation.reason
+    assert "merging the pair gives the tree" in explanation.reason
 
 
 def test_a_strategy_that_was_not_tried_is_an_error():

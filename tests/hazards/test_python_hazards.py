@@ -396,7 +396,7 @@ def test_a_new_call_that_no_longer_fits_is_a_hazard(case, hazards_of):
     assert (found.kind, found.features, found.path) == (CHANGED, (1, 2), "a.py")
     assert found.message.startswith("feature 2 changes the parameters of `")
     assert f"the call by feature 1 in a.py, line {found.line}, does not fit" in found.message
-    assert found.message.endswith(f"it {problem}")
+    assert found.message.endswith(f"` {problem}")
 
 
 FITTING = {

@@ -627,7 +627,7 @@ def test_the_hunks_that_broke_a_merge_are_shown_with_its_pair(open_page):
 
     assert "union: found why the merge lost tests" in headings
     assert rows == [
-        "feature 1\tf.py:5 breaks them\t\n-a\n+<b>U+202E\n",
-        "feature 2\tf.py:5 breaks them\t\n+c\n",
+        "feature 1\tf.py:5 breaks the lost tests\t\n-a\n+<b>U+202E\n",
+        "feature 2\tf.py:5 breaks the lost tests\t\n+c\n",
     ]
     assert other == ["Features", "Strategies", "Conflicts"]

@@ -1,4 +1,4 @@
-"""Runs in which none of the tests ran that the tests patch brings."""
+"""Runs in which none of the tests that the tests patch adds or changes ran."""
 
 import pytest
 import toys
@@ -28,7 +28,7 @@ MANIFESTS = {
 
 
 def run(framework, command, *, brought=None, path=None, **more):
-    """Run a suite on a tree with an old test, with a patch that brings a new one."""
+    """Run a suite on a tree with an old test, with a patch that adds a new one."""
     name, text = FILES[framework]
     base = toys.tree(MANIFESTS.get(framework, {}) | {name.format("old"): text.format("old")})
     new = text.format("new") if brought is None else brought
@@ -63,7 +63,7 @@ def test_a_run_without_a_brought_test_is_inconclusive(framework, command, brough
     assert "passed" in [case.status.value for case in result.cases]
     assert result.status is TestStatus.INCONCLUSIVE
     assert result.missing_tests
-    assert "none ran of the tests that the tests patch brings: 1, such as" in result.reason
+    assert "none of the tests that the tests patch adds or changes ran: 1, such as" in result.reason
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_a_run_without_a_brought_test_is_inconclusive(framework, command, brough
     ],
 )
 def test_an_honest_run_passes(framework, command, more):
-    """It ran a brought test, or the caller named others, or the patch brings no test by name."""
+    """A new test ran, or the caller named others, or the patch contains no named test."""
     result = run(framework, command, **more)
 
     assert (result.status, result.missing_tests) == (TestStatus.PASSED, ())

@@ -304,7 +304,7 @@ def test_neither_a_pass_nor_a_failure_is_believed(status, file):
     result = run(f"echo new > {file}; exit {status}")
 
     assert result.status is TestStatus.INCONCLUSIVE
-    assert result.reason == f"the run changed {file}, on which its result rests"
+    assert result.reason == f"the run changed {file}, which its result depends on"
     assert result.exit_code == status
 
 
@@ -341,4 +341,4 @@ def test_a_sandbox_with_a_copy_reports_changes_itself():
             changed = frozenset({"tests/new.txt", "product.txt"})
             return Execution(exit_code=0, changed_files=changed)
 
-    assert "the run changed tests/new.txt, on" in run("true", sandbox=Copying()).reason
+    assert "the run changed tests/new.txt, which" in run("true", sandbox=Copying()).reason

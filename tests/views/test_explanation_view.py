@@ -36,11 +36,11 @@ def test_the_lines_of_both_features_are_shown():
         "1 lost test of the second feature, explained by the hunks below: t::one",
         "7 runs of at most 60",
         "feature 1",
-        "a.py:5 breaks them",
+        "a.py:5 breaks the lost tests",
         "  -old 5",
         "  +new 5",
         "feature 2",
-        "b.py:9 is needed by them",
+        "b.py:9 is needed by the lost tests",
         "  -old 9",
         "  +new 9",
     ]
@@ -51,7 +51,7 @@ def test_hunks_that_may_be_innocent_are_not_called_guilty():
     shown = str(an_explanation(a_hunk(5), is_minimal=False, reason="the budget was spent"))
 
     assert "explained by some of the hunks below" in shown
-    assert "a.py:5 may break them" in shown
+    assert "a.py:5 may break the lost tests" in shown
     assert "the budget was spent" in shown
 
 
@@ -75,7 +75,8 @@ def test_many_long_hunks_are_cut():
 
     shown = str(an_explanation(*needed, a_hunk(99)))
 
-    assert shown.index("a.py:99 breaks them") < shown.index("a.py:1 is needed by them")
+    breaks = shown.index("a.py:99 breaks the lost tests")
+    assert breaks < shown.index("a.py:1 is needed by the lost tests")
     assert "and 42 more lines" in shown
     assert "and 10 more hunks" in shown
     assert len(shown.splitlines()) < 120
@@ -88,9 +89,9 @@ def test_html_and_rich_show_the_same_lines():
 
     fragment = read_fragment(explanation._repr_html_())
 
-    assert ["<b>.py:5 breaks them"] in fragment.rows
+    assert ["<b>.py:5 breaks the lost tests"] in fragment.rows
     assert ["+<script>alert(1)</script>\\x1b[31m"] in fragment.rows
-    assert "<b>.py:5 breaks them" in by_rich(explanation)
+    assert "<b>.py:5 breaks the lost tests" in by_rich(explanation)
 
 
 def test_a_hunk_with_two_roles_is_one_that_breaks():

@@ -1,7 +1,7 @@
 """Reads JUnit XML that hostile code may have written.
 
-The file is parsed piece by piece, so that one with too many cases or elements is given up
-early.
+The file is parsed piece by piece, so that a file with too many cases or elements is
+rejected early.
 """
 
 import math
@@ -65,8 +65,8 @@ def parse_junit(data: bytes) -> tuple[JUnitCase, ...]:
     """Read the cases of a JUnit file, in its order.
 
     Raises:
-        UnreadableResultError: The bytes are not JUnit XML, hold too many cases or
-            elements, or declare a document type, which an entity bomb needs.
+        UnreadableResultError: The bytes are not JUnit XML, hold too many cases or elements,
+            or declare a document type, without which no entity bomb is possible.
     """
     # A program that runs no tests should not wait for an XML parser to load.
     from defusedxml.ElementTree import ParseError, XMLParser  # noqa: PLC0415
@@ -128,7 +128,7 @@ class _CaseCollector:
 
     def _end_outcome(self, status: TestCaseStatus, attributes: Mapping[str, str]) -> None:
         if len(self._outcomes) == CASE_LIMIT:
-            raise UnreadableResultError("a case of the result file ended too often")
+            raise UnreadableResultError("a case of the result file has too many outcomes")
         message = "\n".join(filter(None, (attributes.get("message"), self._text)))
         if attributes.get("type") in _EXPECTED_FAILURES:
             status = TestCaseStatus.XFAILED

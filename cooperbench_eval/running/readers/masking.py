@@ -9,7 +9,7 @@ from attrs import frozen
 __all__ = ["GO", "JAVASCRIPT", "RUST", "Language", "declarations"]
 
 _LINE_COMMENT = r"//[^\n]*"
-# One that is not closed reaches to the end, so that its text is read only once.
+# A comment that is not closed extends to the end, so that its text is read only once.
 _BLOCK_COMMENT = r"/\*(?s:.*?)(?:\*/|(?P<open_comment>\Z))"
 _QUOTED = r'"(?:[^"\\\n]|\\[^\n])*"'
 _SINGLY_QUOTED = r"'(?:[^'\\\n]|\\[^\n])*'"

@@ -26,7 +26,7 @@ _Value = TypeVar("_Value")
 
 @frozen(kw_only=True)
 class Part:
-    """A test of a file, or something else of it that tests may use.
+    """A test of a file, or another part of the file that tests may use.
 
     Attributes:
         text: The text, or a digest of it.
@@ -76,7 +76,7 @@ def tests_by_file(
 
 
 def remembered(compute: Callable[[bytes], _Value]) -> Callable[[bytes], _Value]:
-    """Return *compute* with a memory of its last results, by the contents of a file."""
+    """Return *compute* with a cache of its latest results, by the contents of a file."""
     memo = Memo[bytes, tuple[_Value]](size=_REMEMBERED_FILES)
 
     def recall(data: bytes) -> _Value:

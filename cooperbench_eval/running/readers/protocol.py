@@ -136,15 +136,15 @@ class Reader:
             It takes the suite's command, the suite's variables, and an empty directory
             for the result and for files that help to write it.
         required: Returns the tests that a tests patch adds or changes, found in its text,
-            but only tests that the command is sure to run: one name too many makes an
-            honest run inconclusive, one too few only lets a forged run pass.
+            but only tests that the command is certain to run: one name too many makes an
+            honest run inconclusive, whereas one too few only lets a forged run pass.
         added: Returns every test that a tests patch adds or changes, found in its text,
             whatever the command runs. It errs on the side of one name too many. With the
             trees swapped, it returns the tests that the patch changes or removes; with an
             empty tree before, all tests of the files. `None` if tests have no names.
         covers: Whether a case belongs to the test with a given name: it is the test, a
-            variant of it, or the `error` of the file or program that contains it. The
-            latter is not covered with another status.
+            variant of it, or the `error` of the file or program that contains it. A case of
+            a file or program with any other status does not count.
         file_of: Returns the path of a case's file, as it is in the id; empty if the id
             does not show it.
         no_test_codes: The exit statuses that agree with a run in which no case counts.
@@ -165,7 +165,7 @@ class Reader:
         share a name. Then the worst reported status counts.
 
         Raises:
-            UnreadableResultError: The result is missing, too large or cannot be believed.
+            UnreadableResultError: The result is missing, too large or not credible.
         """
         found: dict[str, TestCase] = {}
         for case in bounded(self._read(run)):

@@ -15,7 +15,7 @@ METHOD = "*/"
 _DECLARATION = re.compile(r"^(func|type|var|const|import|package)\b", re.MULTILINE)
 _FUNCTION = re.compile(r"func\s*(?P<receiver>\([^)]*\))?\s*(?P<name>\w+)")
 _TEST = re.compile(r"(?:Test|Example|Fuzz|Benchmark)(?:[^a-z\W]\w*)?")
-# The names in a block of declarations are behind one tab.
+# The names in a block of declarations come after one tab.
 _NAMES = re.compile(r"^(?:var|const|type|\t)[ \t]*(\w+(?:[ \t]*,[ \t]*\w+)*)", re.MULTILINE)
 _CONSTRAINT = re.compile(r"^//(?:go:build| ?\+build)\b.*", re.MULTILINE)
 # Functions that run around other tests.

@@ -33,7 +33,7 @@ _ONLY_CLOSES = re.compile(r"[\s)}\];,]*")
 def javascript_parts(data: bytes) -> Sequence[Part] | None:
     """Split a file; `None` if its comments, texts or brackets are misread.
 
-    A test with a literal title is named by it, in whatever groups. Any other test is
+    A test with a literal title is named by it, whatever groups it is in. Any other test is
     named `*`.
     """
     text = data.decode(errors="replace")
@@ -47,7 +47,7 @@ def javascript_parts(data: bytes) -> Sequence[Part] | None:
 
 
 def _statements(masked: str) -> list[tuple[int, int]] | None:
-    """Return where the statements begin and end that are at the top or in groups.
+    """Return where each statement at the top level or in a group begins and ends.
 
     A statement begins at a line and ends at the line with its last bracket.
     """

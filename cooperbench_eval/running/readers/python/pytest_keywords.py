@@ -9,7 +9,7 @@ _TOKEN = re.compile(r"\s*(\(|\)|[\w:+\-.\[\]/\\\\]+)")
 
 
 def keyword_holds(expression: str, names: Sequence[str], text: str) -> bool | None:
-    """Whether an expression selects a test; `None` if its text does not show it.
+    """Whether an expression selects a test; `None` if the text of the test does not show it.
 
     A word is true if it is in one of the names. It is false if it is nowhere in the text.
     Otherwise it may be a mark or a parameter, so its value is unknown.

@@ -117,7 +117,7 @@ class Selection:
         return any(pure.is_relative_to(each) for each in places)
 
     def may_name(self, path: str) -> bool:
-        """Whether a file may be in a place or hold a node, as seen from some folder."""
+        """Whether a file may be in a place or hold a node, relative to some folder."""
         return not self.named or any(_may_be(each, path) for each in self.named)
 
     def has_node(self, path: str, test: str, *, anywhere: bool = False) -> bool:
@@ -135,7 +135,7 @@ class Selection:
         )
 
     def keeps(self, path: str, test: str, text: str) -> bool:
-        """Whether a test is neither left out nor refused by the keywords, for sure.
+        """Whether a test is certainly neither left out nor rejected by the keywords.
 
         Args:
             path: The file.
@@ -160,7 +160,7 @@ def _bare(node: str) -> str:
 
 
 def _may_be(place: str, path: str) -> bool:
-    """Whether a place may be a file or a folder above it, from whatever folder it is named."""
+    """Whether a place may be a file or a folder above it, whatever folder it is relative to."""
     return re.search(r"[$*?{`]", place) is not None or f"/{place}/" in f"/{path}/" or place == "."
 
 

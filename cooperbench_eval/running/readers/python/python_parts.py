@@ -12,7 +12,7 @@ from cooperbench_eval.running.readers.python.python_source import parse_python
 __all__ = ["PASSED_ON", "digest_of", "python_parts"]
 
 PASSED_ON = "*"
-"""Begins the name of a test in a class without base classes, which others may inherit."""
+"""Begins the name of a test in a class without base classes; other classes may inherit it."""
 
 # Inherited tests are listed for each class, so their number can grow fast.
 _PART_LIMIT = 50_000
@@ -90,7 +90,7 @@ class _Splitter:
                 yield self._statement(node, classes)
 
     def inherited(self) -> Iterator[Part]:
-        """Yield the tests that classes inherit from others of the file, or may pass on."""
+        """Yield the tests that classes inherit from others in the file, or may pass on."""
         for name, own in self._own.items():
             if not set(self._bases[name]) - {"object"}:
                 for function, part in own.items():

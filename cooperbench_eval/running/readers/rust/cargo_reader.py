@@ -43,8 +43,8 @@ def _read(run: FinishedRun) -> Iterable[TestCase]:
 def _covers(case: TestCase, name: str) -> bool:
     """Whether *case* is the function *name*; its id may name the program in part or not at all.
 
-    A program that broke off is a case of each of its tests; a package that does not compile
-    is one of all tests.
+    A program that broke off is a case of each of its tests, and a package that does not
+    compile is a case of every test.
     """
     label, _, test = name.partition("::")
     if case.status is TestCaseStatus.ERROR and "::" not in case.id:

@@ -76,7 +76,7 @@ def _read(run: FinishedRun) -> Iterable[TestCase]:
 
 
 def _covers(case: TestCase, name: str) -> bool:
-    """Whether *case* is the function *name*; a package that does not compile is one of all."""
+    """Whether *case* is the function *name*; a package that does not compile covers all."""
     if case.status is TestCaseStatus.ERROR and " " not in case.id:
         return True
     is_anywhere = name.startswith(ANY_PROGRAM)

@@ -11,7 +11,7 @@ from cooperbench_eval.running.readers.parts import Part, remembered
 __all__ = ["ANY", "rust_parts"]
 
 ANY = "*"
-"""Ends a name that stands for all tests below it, of which a macro may make several."""
+"""Ends a name that stands for all tests below it; a macro may generate several."""
 
 _TOKEN = re.compile(
     r"(?P<attribute>#!?\[)|(?P<closes>\})|(?:\bmod\s+(?P<module>\w+)\s*)?(?P<opens>\{)"

@@ -17,9 +17,9 @@ _FOLDER = os.O_DIRECTORY | getattr(os, "O_PATH", os.O_RDONLY)
 class CopyWatch:
     """Compares the last change of each file in a container with the container's start.
 
-    An engine's archives have no time of the last change, and programs inside of the
-    container can lie. So the files are looked at through the kernel, which shows this
-    machine's root user, and the owner of a rootless engine, what a process has mounted. If
+    An engine's archives do not contain the time of the last change, and programs in the
+    container can lie. So the files are inspected through the kernel, which shows a
+    process's mounts to this machine's root user and to the owner of a rootless engine. If
     the engine runs elsewhere, or belongs to another user, nothing is noticed.
     """
 
@@ -38,7 +38,8 @@ class CopyWatch:
         """
         process = f"/proc/{process_id}"
         with suppress(OSError):
-            # The engine may be on another machine, where another process has this number.
+            # The engine may be on another machine; on this one, another process may have
+            # the number.
             if container in Path(process, "cgroup").read_text(encoding="utf-8"):
                 top = os.open(f"{process}/root", _FOLDER)
                 try:
@@ -105,7 +106,7 @@ class CopyWatch:
 
 
 def _open_below(folder: int, parts: tuple[str, ...]) -> int:
-    """Open a folder; links are refused, since they would lead into this machine's files.
+    """Open a folder; links are refused, because they could lead to this machine's files.
 
     Raises:
         OSError: It does not exist, or a part of the path is not a folder.
