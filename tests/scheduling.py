@@ -9,10 +9,12 @@ import pytest
 RUNS_LONG_TESTS = os.environ.get("HYPOTHESIS_PROFILE") in {"full", "thorough"}
 
 STARTS_EARLY = (
+    "test_judging.py",
     "test_container_conformance.py",
     "test_forgery.py",
     "test_survival.py",
     "test_container.py",
+    "test_explain.py",
     "test_sample_task.py",
     "test_plugin_package.py",
     "test_strategy_check.py",

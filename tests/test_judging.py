@@ -24,6 +24,9 @@ BASE = ce.Snapshot.from_files({"calc.py": CODE, "tests/test_calc.py": OLD_TEST})
 GOOD = ce.Snapshot.from_files(
     {"calc.py": CODE, "tests/test_calc.py": OLD_TEST.replace(b"1) == 3", b"1) == 2")}
 )
+ENV = {"PYTHONPATH": ".", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+# Many tests need the same runs.
+RUNNER = ce.TestRunner(sandbox=ce.LocalSandbox())
 PYTEST = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests")
 
 
@@ -50,9 +53,7 @@ def edit(base, **files):
 
 def suite(patch=b"", command=PYTEST, **options):
     """Return a suite of pytest."""
-    return ce.TestSuite(
-        command=command, patch=patch, env={"PYTHONPATH": "."}, timeout_seconds=60, **options
-    )
+    return ce.TestSuite(command=command, patch=patch, env=ENV, timeout_seconds=60, **options)
 
 
 def mul(base=BASE):
@@ -100,7 +101,7 @@ def pair_of(one=None, two=None, *, base=BASE, tests=(MUL_TESTS, SUB_TESTS), **op
 
 def evaluate(pair, sandbox=None, **options):
     """Evaluate with naive only, unless told otherwise."""
-    runner = ce.TestRunner(sandbox=sandbox or ce.LocalSandbox())
+    runner = ce.TestRunner(sandbox=sandbox) if sandbox else RUNNER
     return ce.Evaluator(**{"strategies": ["naive"], "runner": runner} | options).evaluate(pair)
 
 
@@ -340,6 +341,7 @@ def test_an_exit_status_that_failing_tests_do_not_have_is_not_excused():
     assert kind(report)[0] == "incorrect"
 
 
+@pytest.mark.long
 def test_a_command_that_stops_at_a_failure_is_judged_by_all_its_cases():
     """What would have come after the failure was never seen."""
     old = b"def test_a():\n    assert False\n\n\ndef test_b():\n    pass\n"
@@ -509,6 +511,7 @@ def test_a_case_that_a_side_breaks_is_that_sides_regression():
     assert report.preexisting_failures == (OLD,)
 
 
+@pytest.mark.long
 def test_the_repositorys_suite_runs_once_for_each_tree():
     """On the base, both sides and each distinct merged tree; naive and union agree here."""
     with_suite, without = CountingSandbox(), CountingSandbox()
@@ -555,6 +558,7 @@ def test_a_case_with_two_results_on_one_tree_decides_nothing(tmp_path):
     assert report.warnings[-1].startswith("These cases both failed and passed on the same tree")
 
 
+@pytest.mark.long
 def test_a_repositorys_suite_that_takes_too_long_is_never_a_pass():
     """On the base, every case must pass then; on the merged tree, the merge is wrong."""
     code = CODE + b"\n\ndef wait():\n    import time\n    time.sleep(DELAY)\n\n\nDELAY = 0\n"
@@ -562,7 +566,7 @@ def test_a_repositorys_suite_that_takes_too_long_is_never_a_pass():
     base = ce.Snapshot.from_files({"calc.py": code, "tests/test_wait.py": test})
     one = edit(base, calc=code.replace(b"time.sleep(DELAY)", b"time.sleep(DELAY * 1000)"))
     two = edit(base, calc=code.replace(b"DELAY = 0\n", b"DELAY = 0.05\n"))
-    quick = ce.TestSuite(command=PYTEST, env={"PYTHONPATH": "."}, timeout_seconds=10)
+    quick = ce.TestSuite(command=PYTEST, env=ENV, timeout_seconds=10)
     command = (*PYTEST[:-1], "tests/test_own.py")
     own = suite(edit(base, tests__test_own=b"def test(): pass\n"), command=command)
 
@@ -572,6 +576,7 @@ def test_a_repositorys_suite_that_takes_too_long_is_never_a_pass():
     assert kind(report) == ("incorrect", "merge_broke_regression")
 
 
+@pytest.mark.long
 def test_a_repositorys_suite_that_gives_no_result_anywhere_blames_nobody():
     """It takes too long on the base too."""
     base = ce.Snapshot.from_files(
@@ -585,6 +590,7 @@ def test_a_repositorys_suite_that_gives_no_result_anywhere_blames_nobody():
     assert report.warnings[0].startswith("The repository's own tests gave no result on the base")
 
 
+@pytest.mark.long
 def test_a_second_run_without_a_result_excuses_nothing(tmp_path):
     """A case that fails first passes in a run that rewrites its tests."""
     flaky = (
