@@ -363,8 +363,13 @@ def go_sandbox(sandbox, request):
 @pytest.mark.parametrize(
     ("head", "words", "env", "says"),
     [
-        ("//go:build go1.999\n\n", (), {}, "none ran of the tests"),
-        ("", ("-run", "Old"), {}, "none ran of the tests"),
+        (
+            "//go:build go1.999\n\n",
+            (),
+            {},
+            "none of the tests that the tests patch adds or changes ran",
+        ),
+        ("", ("-run", "Old"), {}, "none of the tests that the tests patch adds or changes ran"),
         ("", (), {"GOCACHE": "/proc/nowhere"}, "exit status"),
     ],
 )
