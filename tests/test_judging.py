@@ -4,6 +4,7 @@ import copy
 import json
 import sys
 
+import attrs
 import pytest
 
 import cooperbench_eval as ce
@@ -430,6 +431,16 @@ def test_joint_tests_that_cannot_be_run_give_no_verdict():
     unfit = b"--- a/tests/none.py\n+++ b/tests/none.py\n@@ -1 +1 @@\n-x\n+y\n"
 
     assert kind(evaluate(joint_pair(suite(unfit)))) == ("not_run", "unknown")
+
+
+def test_a_pair_with_only_joint_tests_can_fail_them():
+    """The features have no tests of their own that could fail alone."""
+    pair = joint_pair(suite(JOINT))
+    features = [attrs.evolve(each, tests=None) for each in (pair.feature1, pair.feature2)]
+
+    report = evaluate(attrs.evolve(pair, feature1=features[0], feature2=features[1]))
+
+    assert kind(report) == ("incorrect", "merge_broke_joint")
 
 
 def test_joint_tests_do_not_change_what_a_feature_is_blamed_for():

@@ -184,3 +184,35 @@ def test_cases_without_names_all_count():
     on_base = result({"unittest failed #1": "failed", "unittest passed #1": "passed"})
 
     assert DeltaJudge(base=BASE, suite=suite, on_base=on_base).judge(on_base) is None
+
+
+def test_a_parameter_that_the_feature_adds_does_not_replace_one_that_is_lost():
+    """Alone, the feature has both; in the merged tree, one of them is missing."""
+    suite = ce.TestSuite(command=("pytest", "tests"))
+    base, alone, merged = (
+        result({f"tests/test_other.py::test_o[{each}]": "passed" for each in parameters})
+        for parameters in ("ab", "abc", "ac")
+    )
+    judge = DeltaJudge(base=BASE, suite=suite, on_base=base)
+
+    assert judge.judge(merged).broken == ()
+    assert judge.judge(merged, alone).broken == ("tests/test_other.py::test_o[b]",)
+
+
+def test_a_test_that_another_suite_gives_a_fixture_is_left_to_it():
+    """The test's own text is the same in both versions."""
+    name = "tests/test_other.py::test_o"
+    fixture = b"import pytest\n\n\n@pytest.fixture(autouse=True)\ndef ready():\n    pass\n\n\n"
+    entry = ce.Entry(fixture + BASE.get("tests/test_other.py").data)
+    patch = ce.Changes({"tests/test_other.py": entry}).diff(BASE)
+    other = ce.TestSuite(command=("pytest", "tests"), patch=patch)
+    judge = DeltaJudge(
+        base=BASE,
+        suite=ce.TestSuite(command=("pytest",)),
+        others={other: [name]},
+        on_base=result(dict.fromkeys(IDS, "passed")),
+    )
+
+    judgement = judge.judge(result(dict.fromkeys(IDS, "passed") | {name: "failed"}))
+
+    assert (judgement.broken, judgement.foreign) == ((), (name,))
