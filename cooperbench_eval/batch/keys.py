@@ -153,11 +153,14 @@ def _source(thing: Any) -> Any:
     """Return the source of a class or function, or its code; `None` for a built-in one."""
     if (thing.__module__ or "").partition(".")[0] == _OWN:
         return None  # so that a store outlives an upgrade
+    code: CodeType | None = getattr(thing, "__code__", None)
+    # `eval` gives all code this file name, and Python 3.13 has the text of `python -c` under it.
+    if code and code.co_filename == "<string>":
+        return _compiled(code)
     try:
         return inspect.getsource(thing)
     except (OSError, TypeError):
-        code = getattr(thing, "__code__", None)
-    return code and _compiled(code)
+        return code and _compiled(code)
 
 
 def _compiled(code: CodeType) -> list[Any]:
