@@ -21,7 +21,7 @@ from cooperbench_eval.evaluator import Evaluator, report_failure
 from cooperbench_eval.models import PairId, PairKey
 from cooperbench_eval.pairs import FeaturePair
 from cooperbench_eval.reporting import MergeReport
-from cooperbench_eval.runlogs import RunPair, Setting, discover_run
+from cooperbench_eval.runlogs import RunTeam, Setting, discover_run
 from cooperbench_eval.running import TestRunner, TestSuite
 from cooperbench_eval.snapshot import Snapshot
 
@@ -157,11 +157,12 @@ def _with_tests() -> Evaluator:
     return Evaluator(runner=TestRunner())
 
 
-def _id(found: RunPair) -> PairId:
+def _id(found: RunTeam) -> PairId:
+    first, second = found.numbers
     return PairId(
         repo_name=found.repo_name,
         task_id=found.task_id,
-        features=found.numbers,
+        features=(first, second),
         model=found.model,
         setting=found.setting.value,
     )
@@ -180,21 +181,21 @@ class _Run:
     repo_dirs: _Folder | Mapping[str, _Folder] | None
 
     def in_image(
-        self, found: Sequence[RunPair], builder: PairBuilder, options: BatchOptions
+        self, found: Sequence[RunTeam], builder: PairBuilder, options: BatchOptions
     ) -> Iterator[MergeReport]:
         """Evaluate pairs of one task in its image."""
         with suppress(DatasetError):  # each pair's report says that the task is missing
             builder = builder.in_image_of(self.dataset.task(found[0].repo_name, found[0].task_id))
         return evaluate_many(self.pairs(found, builder), evaluator=builder.evaluator, **options)
 
-    def pairs(self, found: Sequence[RunPair], builder: PairBuilder) -> "_Counted":
+    def pairs(self, found: Sequence[RunTeam], builder: PairBuilder) -> "_Counted":
         """Return an iterable that builds each pair when it is needed."""
         # The pairs of a task follow each other, and share its base.
         base_of = lru_cache(maxsize=1)(partial(self._base, builder))
         return _Counted((self._pair(each, builder, base_of) for each in found), len(found))
 
     def _pair(
-        self, found: RunPair, builder: PairBuilder, base_of: Callable[[Task], Snapshot]
+        self, found: RunTeam, builder: PairBuilder, base_of: Callable[[Task], Snapshot]
     ) -> FeaturePair | MergeReport:
         try:
             task = self.dataset.task(found.repo_name, found.task_id)

@@ -124,7 +124,7 @@ KNOWS = {
         "strategies",
     },
     "runlogs": {"errors", "models", "patching", "runlogs"},
-    "peer": {"errors", "runlogs", "structuring"},
+    "peer": {"errors", "peer", "runlogs", "structuring"},
     "taskscripts": set(),
     "dataset": {"errors", "patching", "runlogs", "running", "taskscripts"},
     "benchmark": {

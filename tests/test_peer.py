@@ -227,12 +227,63 @@ def test_a_failed_merge_is_an_error_even_without_a_message(read):
     assert not found.is_answer
 
 
-def test_a_third_feature_was_never_tested(read):
-    """The benchmark tests two of three; the third is listed without results."""
-    found = read(evaluation(features=[3, 7, 9]))
+# --- more than two agents -------------------------------------------------------------
 
-    assert found.features == (3, 7, 9)
-    assert found.passed == {3: True, 7: False, 9: None}
+
+@pytest.mark.parametrize("numbers", [(3, 7, 9), (3, 7, 9, 0)])
+def test_only_the_first_two_of_several_features_were_tested(read, numbers):
+    """The others are listed without results, so the file has no verdict on the team."""
+    found = read(evaluation(features=numbers, feature2=side(feature_id=7), both_passed=True))
+
+    assert found.features == numbers
+    assert found.passed == {3: True, 7: True} | dict.fromkeys(numbers[2:])
+    assert found.failed_tests == {3: 0, 7: 0} | dict.fromkeys(numbers[2:])
+    assert found.both_passed is True
+    assert not found.is_answer
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        {"setting": "solo", "merge": None, "apply_status": None, **OTHER_ERROR},
+        {"merge": {"status": "clean", "strategy": None}, "apply_status": None, **OTHER_ERROR},
+        MERGED_ERROR | {"error": "no daemon"},
+    ],
+    ids=["solo", "cloud", "error"],
+)
+def test_every_shape_of_a_pair_may_list_more_features(read, shape):
+    """The runners write the same keys for any number of agents."""
+    found = read(evaluation(features=[3, 7, 9], **shape))
+
+    assert tuple(found.passed) == (3, 7, 9)
+    assert found.passed[9] is None
+    assert not found.is_answer
+
+
+@pytest.mark.parametrize(
+    ("values", "problem"),
+    [
+        ({"feature3": side(feature_id=9)}, "it has 'feature3'; no known format"),
+        ({"all_passed": True, "groups": []}, "it has 'all_passed', 'groups'; no known format"),
+        (
+            {"apply_status": dict.fromkeys(["agent1", "agent2", "agent3"], "applied")},
+            "it has 'agent3'; no known format",
+        ),
+        (
+            {"merge": {"status": "clean", "strategy": "fold", "steps": []}},
+            "it has 'steps'; no known format",
+        ),
+        ({"feature2": None}, "more than two features, but no feature2"),
+        ({"feature1": None, "feature2": None}, "no feature1 and no feature2"),
+    ],
+)
+def test_an_unknown_format_for_several_agents_is_rejected(read, values, problem):
+    """It may test the other agents, so their results are not dropped silently."""
+    with pytest.raises(ce.ReportError, match=problem):
+        read(evaluation(features=[3, 7, 9], **values))
+
+    if values.keys() - {"feature1", "feature2"}:
+        assert read(evaluation(**values)).features == (3, 7)
 
 
 # --- the paper's pipeline -------------------------------------------------------------
@@ -448,6 +499,10 @@ def test_a_run_that_was_not_evaluated_has_no_evaluations(tmp_path):
         (paper(metadata=None), r"@ \$\.metadata"),
         (paper(metadata={}), r"required field missing @ \$\.metadata\.repo_name"),
         (paper(features={"feature1": {"number": 3}}), r"missing @ \$\.features\.feature2"),
+        (
+            paper(features={f"feature{n}": {"number": n} for n in (1, 2, 3)}),
+            "it has 'feature3'; no known format has results of more than two features",
+        ),
         (
             paper(naive=("yes", True)),
             r"true or false.* @ \$\.features\.feature1\.naive_merge_test_passed",

@@ -454,6 +454,20 @@ def test_every_two_of_several_agents_are_a_pair(tmp_path):
     assert {pair.directory for pair in pairs} == {folder}
 
 
+def test_a_folder_may_be_one_team(tmp_path):
+    """It has a patch of each agent, in the folder's order; a pair is a team of two."""
+    task = tmp_path / "run" / "coop" / REPO / "1"
+    write(task / "f3_f1_f10_f2", agent1="one", agent3="three", agent10="ten")
+    write(task / "f1_f2", agent1="first", agent2="second")
+    write(tmp_path / "run" / "solo" / REPO / "1" / "f1_f2_f3", solo="all")
+
+    pair, team, solo = discover_run(tmp_path, "run", teams=True)
+
+    assert (pair.numbers, words(pair)) == ((1, 2), ("first", "second"))
+    assert (team.numbers, words(team)) == ((3, 1, 10, 2), ("three", "one", "ten", ""))
+    assert (solo.numbers, words(solo)) == ((1, 2, 3), ("all", "all", "all"))
+
+
 def test_a_discovered_pair_keeps_the_folders_order(tmp_path):
     """The first feature is merged into the second."""
     write(tmp_path / "run" / "coop" / REPO / "1" / "f2_f1", agent1="one", agent2="two")
@@ -558,7 +572,7 @@ def test_other_folders_are_skipped(tmp_path, path):
     """A run with only such folders has no pair."""
     write(tmp_path / "run" / path, agent1="one", agent2="two", solo="both")
 
-    with pytest.raises(ce.DatasetError, match="has no file that a pair of agents wrote"):
+    with pytest.raises(ce.DatasetError, match="has no file that a pair or team of agents wrote"):
         discover(tmp_path)
 
     write(tmp_path / "run" / "coop" / REPO / "1" / "f1_f2", agent1="one")

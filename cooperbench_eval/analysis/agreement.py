@@ -69,8 +69,9 @@ def compare_with_peer(
 ) -> PeerAgreement:
     """Compare old results with ours, pair by pair.
 
-    Pairs are matched by repository, task, the first two features in any order, and the
-    setting if both know it. The benchmark's errors do not count as answers.
+    Pairs are matched by repository, task, features in any order, and the setting if both
+    know it. The benchmark's errors do not count as answers. Its evaluations of more than
+    two agents match no report, because they leave out the other agents.
 
     Args:
         evals: The benchmark's evaluations, such as `read_evals(...).evals`.
@@ -106,7 +107,11 @@ def _matched(
             raise AnalysisError(f"our reports have {_named(pair)} twice")
         ours[pair.key][pair.setting] = facts
     theirs: _Index[PeerEval] = defaultdict(dict)
+    teams = 0
     for peer in evals:
+        if peer.features[2:]:
+            teams += 1
+            continue
         pair = _pair_of(peer)
         known = theirs[pair.key]
         if pair.setting in known:
@@ -120,12 +125,12 @@ def _matched(
         if (report := _found(ours.get(key, {}), setting)) is not None
     ]
     met = {id(report) for _, report in both}
-    only_theirs = sum(map(len, theirs.values())) - len(both)
+    only_theirs = teams + sum(map(len, theirs.values())) - len(both)
     return both, (only_theirs, sum(map(len, ours.values())) - len(met))
 
 
 def _pair_of(peer: PeerEval) -> PairId:
-    first, second, *_ = peer.features
+    first, second = peer.features
     return PairId(
         repo_name=peer.repo_name,
         task_id=peer.task_id,

@@ -1,4 +1,4 @@
-"""Finds every pair of a run from the names of its folders."""
+"""Finds every pair or team of a run from the names of its folders."""
 
 import os
 import re
@@ -13,14 +13,14 @@ from cooperbench_eval.patching.patch import Patch
 from cooperbench_eval.runlogs.choices import Setting
 from cooperbench_eval.runlogs.reading import model_of, patch_files, read_patch, recorded
 
-__all__ = ["RunFolder", "RunPair", "discover_run", "run_folders", "setting_of"]
+__all__ = ["RunFolder", "RunTeam", "discover_run", "run_folders", "setting_of"]
 
 _SETTINGS = frozenset(setting.value for setting in Setting)
 
 
 @frozen(kw_only=True)
-class RunPair:
-    """Two features that the agents of one run worked on.
+class RunTeam:
+    """Features that agents of one run worked on together: two of them, or all.
 
     Attributes:
         directory: The folder with the agents' files. If more than two agents worked
@@ -28,7 +28,7 @@ class RunPair:
         setting: How the agents worked.
         repo_name: The repository's folder in the dataset.
         task_id: The task's number; 0 is a valid number.
-        numbers: The two features, in the folder's order: the benchmark merges the first
+        numbers: The features, in the folder's order: the benchmark merges the first
             into the second.
         model: The model, if the run's records name it.
     """
@@ -37,22 +37,22 @@ class RunPair:
     setting: Setting
     repo_name: str
     task_id: int
-    numbers: tuple[int, int]
+    numbers: tuple[int, ...]
     model: str | None
 
-    def patches(self) -> tuple[Patch, Patch]:
+    def patches(self) -> tuple[Patch, ...]:
         """Read the agents' patches, in the order of `numbers`.
 
-        A solo agent's patch is returned twice. If an agent handed in no file, its patch
-        is empty. A file that cannot be parsed gives a patch that fails to apply. Neither
-        is an error.
+        A solo agent's patch is returned for each feature. If an agent handed in no file,
+        its patch is empty. A file that cannot be parsed gives a patch that fails to
+        apply. Neither is an error.
 
         Raises:
             DatasetError: A file exists but cannot be read.
         """
-        first, second = patch_files(self.directory, self.setting, self.numbers)
-        patch = _handed_in(first)
-        return patch, patch if second == first else _handed_in(second)
+        files = patch_files(self.directory, self.setting, self.numbers)
+        handed_in = {file: _handed_in(file) for file in dict.fromkeys(files)}
+        return tuple(handed_in[file] for file in files)
 
 
 @frozen(kw_only=True)
@@ -83,14 +83,14 @@ class RunFolder:
         """Whether the runner or an agent wrote a record or a patch."""
         return any(name == "result.json" or name.endswith(".patch") for name in self.names)
 
-    def pairs(self) -> Iterator[RunPair]:
-        """Yield every two of the features."""
+    def teams(self, *, whole: bool) -> Iterator[RunTeam]:
+        """Yield the *whole* team, or every two of its features."""
         setting = self.setting
         if setting is None:
             setting = Setting.SOLO if "solo.patch" in self.names else Setting.COOP
         model = model_of(self.directory, self.run)
-        for numbers in combinations(self.features, 2):
-            yield RunPair(
+        for numbers in combinations(self.features, len(self.features) if whole else 2):
+            yield RunTeam(
                 directory=self.directory,
                 setting=setting,
                 repo_name=self.repo_name,
@@ -100,7 +100,9 @@ class RunFolder:
             )
 
 
-def discover_run(logs_dir: str | os.PathLike[str], run_name: str) -> Iterator[RunPair]:
+def discover_run(
+    logs_dir: str | os.PathLike[str], run_name: str, *, teams: bool = False
+) -> Iterator[RunTeam]:
     """Find every pair of a run, in the layouts with and without a folder for the setting.
 
     Without that folder, the setting comes from the agents' record. If the record is
@@ -111,26 +113,27 @@ def discover_run(logs_dir: str | os.PathLike[str], run_name: str) -> Iterator[Ru
     Args:
         logs_dir: The folder of all runs.
         run_name: The run's folder in it.
+        teams: Whether to find the teams instead: all features of each folder together.
 
     Returns:
-        The pairs, sorted by setting, repository, task and features; numbers are compared
-        as numbers.
+        The pairs or teams, sorted by setting, repository, task and features; numbers are
+        compared as numbers.
 
     Raises:
         DatasetError: The run does not exist, has no pair, or has a folder that cannot be
             read.
     """
     found = [
-        pair
+        team
         for folder in run_folders(logs_dir, run_name)
         if folder.was_written
-        for pair in folder.pairs()
+        for team in folder.teams(whole=teams)
     ]
     if not found:
         run = Path(logs_dir, run_name)
-        raise DatasetError("has no file that a pair of agents wrote", str(run))
+        raise DatasetError("has no file that a pair or team of agents wrote", str(run))
     return iter(
-        sorted(found, key=lambda pair: (pair.setting, pair.repo_name, pair.task_id, pair.numbers))
+        sorted(found, key=lambda team: (team.setting, team.repo_name, team.task_id, team.numbers))
     )
 
 

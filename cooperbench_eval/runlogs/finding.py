@@ -75,11 +75,11 @@ def _run_files(root: Path, wanted: Wanted, run_name: str | None) -> tuple[Path, 
         raise DatasetError(f"is a run of model {recorded!r}, not {wanted.model!r}", str(folder))
     if wanted.k != 1:
         raise DatasetError(f"is in a layout without k, so k={wanted.k} is unknown", str(folder))
-    files = patch_files(folder, wanted.setting, wanted.features)
-    for file in files:
+    first, second = patch_files(folder, wanted.setting, wanted.features)
+    for file in (first, second):
         if not file.is_file():
             raise DatasetError("is missing", str(file))
-    return files
+    return first, second
 
 
 def _run_folder(root: Path, wanted: Wanted, run_name: str | None) -> Path:

@@ -1,6 +1,7 @@
-"""Reads the files in a pair's folder."""
+"""Reads the files in the folder of a pair or team."""
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 
 from cooperbench_eval.errors import DatasetError, PatchError
@@ -10,12 +11,12 @@ from cooperbench_eval.runlogs.choices import Setting
 __all__ = ["model_of", "patch_files", "read_patch", "recorded"]
 
 
-def patch_files(folder: Path, setting: Setting, numbers: tuple[int, int]) -> tuple[Path, Path]:
-    """Return where today's runner writes the patches of two features."""
-    if setting is Setting.SOLO:
-        return folder / "solo.patch", folder / "solo.patch"
-    first, second = numbers
-    return folder / f"agent{first}.patch", folder / f"agent{second}.patch"
+def patch_files(folder: Path, setting: Setting, numbers: Iterable[int]) -> tuple[Path, ...]:
+    """Return where today's runner writes the patch of each feature."""
+    is_solo = setting is Setting.SOLO
+    return tuple(
+        folder / ("solo.patch" if is_solo else f"agent{number}.patch") for number in numbers
+    )
 
 
 def read_patch(file: Path) -> Patch:
@@ -35,7 +36,7 @@ def read_patch(file: Path) -> Patch:
 
 
 def model_of(folder: Path, run: Path) -> str | None:
-    """Return the model that the record of the pair or of the run names."""
+    """Return the model that the record of the agents or of the run names."""
     model = recorded(folder / "result.json", "model")
     return recorded(run / "config.json", "model") if model is None else model
 

@@ -56,10 +56,20 @@ def test_two_evaluations_of_a_pair_are_counted_together():
 
 
 def test_a_pair_is_the_same_in_any_order():
-    """The benchmark tests the first two of several agents."""
-    found = ce.compare_with_peer([peer(features=(2, 1, 3))], [ours(features=(1, 2))])
+    """The first feature is merged into the second, but the question is the same."""
+    found = ce.compare_with_peer([peer(features=(2, 1))], [ours(features=(1, 2))])
 
     assert counts(found) == (1, 0, 0, 0)
+
+
+def test_a_team_of_more_than_two_is_not_a_pair():
+    """The benchmark left agents out, and their folder may be beside that of the pair."""
+    teams = [peer(features=(1, 2, 3)), peer(features=(1, 2, 4)), peer(features=(1, 2, 4))]
+
+    found = ce.compare_with_peer([*teams, peer(False)], [ours(), ours(features=(1, 3))])
+
+    assert counts(found) == (0, 0, 1, 0)
+    assert (found.comparison.unmatched_first, found.comparison.unmatched_second) == (3, 1)
 
 
 def test_the_policy_says_what_counts():

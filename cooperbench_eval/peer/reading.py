@@ -1,0 +1,63 @@
+"""Finds the benchmark's evaluations, and recognizes the format of each."""
+
+import os
+from pathlib import Path
+
+from cooperbench_eval.errors import ReportError
+from cooperbench_eval.peer.document import Document
+from cooperbench_eval.peer.paper import paper_merge, paper_solo
+from cooperbench_eval.peer.records import PeerEval, PeerRun
+from cooperbench_eval.peer.runner import of_runner
+from cooperbench_eval.runlogs import Setting
+from cooperbench_eval.runlogs.discovery import run_folders, setting_of
+
+__all__ = ["read_eval", "read_evals"]
+
+
+def read_evals(logs_dir: str | os.PathLike[str], run_name: str) -> PeerRun:
+    """Read every `eval.json` of a run, also of teams of more than two agents.
+
+    The run's `eval_summary.json` is not read, because it covers only the last session.
+
+    Args:
+        logs_dir: The folder of all runs.
+        run_name: The run's folder in it.
+
+    Raises:
+        DatasetError: There is no such run, or a folder of it cannot be read.
+    """
+    evals: list[PeerEval] = []
+    unreadable: list[ReportError] = []
+    for folder in run_folders(logs_dir, run_name):
+        if "eval.json" not in folder.names:
+            continue
+        try:
+            evals.append(_read(folder.directory / "eval.json", folder.setting))
+        except ReportError as exc:
+            unreadable.append(exc)
+    return PeerRun(evals=evals, unreadable=unreadable)
+
+
+def read_eval(path: str | os.PathLike[str]) -> PeerEval:
+    """Read one evaluation: an `eval.json`, or a report of the paper's pipeline.
+
+    Two kinds of the paper's reports can be read, those about two features: a merge report,
+    and a solo agent's test result.
+
+    Raises:
+        ReportError: The file cannot be read or is not an evaluation: it is cut off, not
+            JSON, lacks what identifies the pair, or has values of wrong types. Or it is
+            about more than two features, in a format that no version of the benchmark
+            writes.
+    """
+    file = Path(path)
+    return _read(file, setting_of(file.parent))
+
+
+def _read(file: Path, setting: Setting | None) -> PeerEval:
+    document = Document.in_file(file)
+    if "merge_analysis" in document.values:
+        return paper_merge(document, setting)
+    if "both_tests_passed" in document.values:
+        return paper_solo(document)
+    return of_runner(document, setting)
