@@ -29,7 +29,7 @@ _ReportCoroutine = Coroutine[Any, Any, MergeReport]
 
 @frozen(kw_only=True)
 class PairBuilder:
-    """Builds features and base trees of the dataset's tasks, for one evaluator.
+    """Builds pairs of the dataset's tasks, with features and base trees, for one evaluator.
 
     Attributes:
         evaluator: Evaluates the pairs. Features have tests only if it has a runner.
@@ -59,6 +59,29 @@ class PairBuilder:
             patch=patch,
             tests=self.suite_of(task, number) if self.evaluator.runner else None,
             description=task.description(number),
+        )
+
+    def pair(
+        self,
+        task: Task,
+        base: Snapshot,
+        features: Iterable[Feature],
+        *,
+        model: str | None = None,
+        setting: str | None = None,
+        k: int = 1,
+    ) -> FeaturePair:
+        """Return two features of *task* as a pair; the first is merged into the second."""
+        feature1, feature2 = features
+        return FeaturePair(
+            repo_name=task.repo_name,
+            task_id=task.task_id,
+            base=base,
+            feature1=feature1,
+            feature2=feature2,
+            model=model,
+            setting=setting,
+            k=k,
         )
 
     def base(self, task: Task, repo_dir: str | os.PathLike[str] | None) -> Snapshot:
@@ -178,19 +201,9 @@ def evaluate(  # noqa: PLR0917 - the signature of the benchmark's planned comman
         suite_of=_suite_maker(command, framework, timeout_seconds, env, in_image=in_image),
         sandbox=sandbox,
     )
-    feature1, feature2 = (
-        builder.feature(task, number, patch) for number, patch in zip(numbers, patches, strict=True)
-    )
-    pair = FeaturePair(
-        repo_name=repo_name,
-        task_id=task_id,
-        base=builder.base(task, repo_dir),
-        feature1=feature1,
-        feature2=feature2,
-        model=model,
-        setting=known_setting.value,
-        k=k,
-    )
+    features = list(map(partial(builder.feature, task), numbers, patches))
+    base = builder.base(task, repo_dir)
+    pair = builder.pair(task, base, features, model=model, setting=known_setting.value, k=k)
     return builder.evaluator.evaluate(pair)
 
 

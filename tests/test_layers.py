@@ -178,6 +178,7 @@ KNOWS = {
         "runlogs",
         "running",
         "snapshot",
+        "sweeps",
     },
 }
 

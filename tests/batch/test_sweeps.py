@@ -8,7 +8,7 @@ import pytest
 from sweepparts import code, make_repository, make_run, make_task, suite_of, with_runner
 
 import cooperbench_eval as ce
-from cooperbench_eval import sweeps
+from cooperbench_eval.sweeps import runs
 
 
 @pytest.fixture
@@ -299,7 +299,7 @@ def test_in_images_each_task_has_its_own_sandbox(run, tmp_path, monkeypatch, rep
             else:
                 seen.append((pair.task_id, evaluator.runner.sandbox.image, pair.feature1.tests))
 
-    monkeypatch.setattr(sweeps, "evaluate_many", evaluate_many)
+    monkeypatch.setattr(runs, "evaluate_many", evaluate_many)
 
     reports = run(in_image=True, evaluator=with_runner())
 
