@@ -81,7 +81,7 @@ class DeltaJudge:
         ]
         if not failed and not any(lost):
             return Judgement(broken=())
-        return _Sorting(self, run, names).judgement(frozenset().union(*lost), lost[-1])
+        return _Sorting(self, run, names).judgement(frozenset().union(*lost))
 
     def _can_judge(self, run: TestResult, on_base: TestResult) -> bool:
         if self._reader.added is None or not _shows_cases(on_base) or not _is_complete(run):
@@ -124,12 +124,11 @@ class _Sorting:
     _foreign: list[str] = field(factory=list, init=False)
     _unsure: list[str] = field(factory=list, init=False)
 
-    def judgement(self, lost: frozenset[str], lost_alone: frozenset[str]) -> Judgement:
+    def judgement(self, lost: frozenset[str]) -> Judgement:
         """Return the judgement.
 
         Args:
             lost: The cases that passed before and neither pass nor fail now.
-            lost_alone: Those of them that the run before the merge shows.
         """
         reference = self._judge.on_base
         assert reference is not None  # noqa: S101 - for mypy
@@ -141,9 +140,7 @@ class _Sorting:
         for id_ in sorted(lost):
             case = ran.get(id_, TestCase(id=id_, status=TestCaseStatus.PASSED))
             if self._names.is_own(case):
-                # The runner judges whether a test may be skipped that was not seen to pass.
-                if id_ not in ran or id_ in lost_alone:
-                    self._broken.append(id_)
+                self._broken.append(id_)
             elif before.get(id_) not in BAD:
                 (self._foreign if self._names.is_foreign(case) else self._broken).append(id_)
         self._settle(before)

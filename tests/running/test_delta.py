@@ -28,9 +28,11 @@ OTHER = "tests/test_other.py::test_o"
 IDS = (*OLD, *NEW, OTHER)
 
 statuses = st.sampled_from(["passed", "failed", "error", "skipped", "xfailed", None])
-# Of most cases nothing is remarkable, so that each of the others decides the result.
+# How a case ends on the base, on the base without the suite's patch, with its feature alone,
+# and in the run. Of most cases nothing is remarkable, so that each of the others decides the
+# result.
 stories = st.dictionaries(
-    st.sampled_from(IDS), st.tuples(statuses, statuses, statuses), min_size=1, max_size=2
+    st.sampled_from(IDS), st.tuples(statuses, statuses, statuses, statuses), min_size=1, max_size=2
 )
 
 
@@ -72,13 +74,17 @@ def result(ends):
     return TestResult(status="failed" if failed else "passed", cases=cases)
 
 
-def is_broken(name, own, other, *, on_base, on_bare, end):
-    """Whether a case counts against the tree, by the definition of the rule."""
+def is_broken(name, own, other, *, on_base, on_bare, alone, end):
+    """Whether a case counts against the tree, by the definition of the rule.
+
+    A test of the suite's own may be skipped only if it is never seen to pass.
+    """
+    passed_before = "passed" in {on_base[name], alone[name]}
     if name in own.touched:
-        return end in BAD or (on_base[name] == "passed" and end is None)
+        return end in BAD or (passed_before and end != "passed")
     if name in other.changed | other.removed:
         return False
-    if on_base[name] == "passed":
+    if on_base[name] == "passed" or (passed_before and on_base[name] not in BAD and end not in BAD):
         return end != "passed"
     only_adds_tests = not (own.changed or own.removed or own.adds_data)
     fails_before = (on_base if only_adds_tests and on_base[name] else on_bare)[name] in BAD
@@ -88,21 +94,50 @@ def is_broken(name, own, other, *, on_base, on_bare, end):
 NOTHING = Patch(changed=frozenset(), removed=frozenset(), adds=True, adds_data=False)
 
 
-@given(own=patches, other=patches, stories=stories)
+CHANGES = attrs.evolve(NOTHING, changed=frozenset(OLD[:1]))
+
+
+@given(own=patches, other=patches, stories=stories, merged=st.booleans())
 # The suite's data may be why a case of another file fails on the base.
 @example(
     own=attrs.evolve(NOTHING, adds_data=True),
     other=NOTHING,
-    stories={OTHER: ("failed", "passed", "failed")},
+    stories={OTHER: ("failed", "passed", "passed", "failed")},
+    merged=False,
 )
-@example(own=NOTHING, other=NOTHING, stories={OTHER: ("failed", "passed", "failed")})
-def test_a_run_counts_as_the_definition_says(own, other, stories):
+@example(
+    own=NOTHING,
+    other=NOTHING,
+    stories={OTHER: ("failed", "passed", "passed", "failed")},
+    merged=False,
+)
+# A changed test passes on the base, or with its feature alone, and is skipped now.
+@example(
+    own=CHANGES,
+    other=NOTHING,
+    stories={OLD[0]: ("passed", "passed", "passed", "skipped")},
+    merged=False,
+)
+@example(
+    own=CHANGES,
+    other=NOTHING,
+    stories={OLD[0]: ("passed", "passed", "skipped", "skipped")},
+    merged=True,
+)
+@example(
+    own=CHANGES,
+    other=NOTHING,
+    stories={OLD[0]: ("failed", "failed", "passed", "skipped")},
+    merged=True,
+)
+def test_a_run_counts_as_the_definition_says(own, other, stories, merged):
     """It passes if no case is broken and one passes; only excused cases decide nothing."""
     asked = []
-    on_base, on_bare, ends = (
+    on_base, on_bare, alone, ends = (
         dict.fromkeys(IDS, "passed") | {name: each[n] for name, each in stories.items()}
-        for n in range(3)
+        for n in range(4)
     )
+    alone = alone if merged else dict.fromkeys(IDS)
 
     def bare():
         asked.append(1)
@@ -116,11 +151,10 @@ def test_a_run_counts_as_the_definition_says(own, other, stories):
         on_bare_base=bare,
     )
     run = result(ends)
-    judgement = judge.judge(run)
+    judgement = judge.judge(run, result(alone) if merged else None)
 
-    broken = [
-        n for n in IDS if is_broken(n, own, other, on_base=on_base, on_bare=on_bare, end=ends[n])
-    ]
+    runs = {"on_base": on_base, "on_bare": on_bare, "alone": alone}
+    broken = [n for n in IDS if is_broken(n, own, other, **runs, end=ends[n])]
     if broken:
         assert outcome_of(run, judgement) is False
         assert judgement.broken
