@@ -118,20 +118,34 @@ def start_caller(sandbox, tmp_path, find_containers, word):  # noqa: F811
 # --- the tree -----------------------------------------------------------------
 
 
+@pytest.fixture
+def slow_starts(monkeypatch):
+    """Make the engine slow to answer after a container's start, as on a busy machine."""
+    start = Engine.start
+
+    def start_slowly(self, name):
+        start(self, name)
+        time.sleep(0.2)
+
+    monkeypatch.setattr(Engine, "start", start_slowly)
+
+
+@pytest.mark.usefixtures("slow_starts")
 def test_changed_files_of_the_tree_are_reported(run, places):
     """Even if they are restored with their times; files that are new are not."""
     tree, _ = places
-    for name in ("kept", "gone", "rewritten", "sub/moved"):
+    for name in ("kept", "gone", "rewritten", "sub/moved", "far/away"):
         (tree / name).parent.mkdir(exist_ok=True)
         (tree / name).write_text("old")
     script = """
 rm gone
 printf new > rewritten; printf old > rewritten; touch -d @0 rewritten
 mv sub/moved away; mv away sub/moved
+mv far gone; mv gone far
 touch new
 """
 
-    assert run(script).changed_files == {"gone", "rewritten", "sub/moved"}
+    assert run(script).changed_files == {"gone", "rewritten", "sub/moved", "far/away"}
     assert (tree / "gone").exists()
     assert run("cat kept; touch sub/new").changed_files == set()
 

@@ -1,4 +1,4 @@
-"""Reads the output of a container from the engine's stream."""
+"""Reads the output of a container from the engine's stream, and writes its input."""
 
 import socket
 from contextlib import suppress
@@ -8,16 +8,26 @@ __all__ = ["Attached"]
 
 _PIECE = 1 << 18
 _HEADER = 8
+_SEND_SECONDS = 60.0
 
 
 class Attached:
-    """The output of a running container."""
+    """The output of a running container, and its input."""
 
     def __init__(self, stream: Any) -> None:
         """Use *stream*: a socket, or the file object that the SDK returns instead."""
         self._socket: socket.socket = getattr(stream, "_sock", stream)
         self._buffer = bytearray()
         self._left = 0
+
+    def send(self, data: bytes) -> None:
+        """Write to the container's standard input.
+
+        Raises:
+            OSError: The connection is lost, or the engine takes too long.
+        """
+        self._socket.settimeout(_SEND_SECONDS)
+        self._socket.sendall(data)
 
     def read(self, seconds: float) -> bytes | None:
         """Return the next output, `b""` at its end, or `None` if none comes in time."""

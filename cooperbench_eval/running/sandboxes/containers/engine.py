@@ -169,8 +169,11 @@ class Engine:
             response.close()
 
     def attach(self, name: str) -> Attached:
-        """Open a container's output, from the first byte if it has not started yet."""
-        wanted = {"stdout": 1, "stderr": 1, "stream": 1}
+        """Open a container's output, from the first byte if it has not started yet.
+
+        Its input is open too if it was created so.
+        """
+        wanted = {"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1}
         with _errors_as("the container's output cannot be read"):
             return Attached(self._client.attach_socket(name, params=wanted))
 

@@ -57,9 +57,12 @@ _NO_COMMAND = re.compile('exec: "|executable file|open executable')
 # first process ignores its own signals. The command is in a file, because the engine
 # accepts only text as arguments. If the command does not exist, the shell's message
 # begins or ends with a secret word from that file. The file is deleted before the
-# command starts, so no command can print the word.
+# command starts, so no command can print the word. The shell first waits for a line, which
+# comes when the container is watched; otherwise a short command could end before that. A
+# subshell reads it, because the variable may be one of the command's.
 _START = """\
-. "$0"; rm -f "$0"; exec 2>/dev/null
+(read -r line) || exit 1
+. "$0"; rm -f "$0"; exec </dev/null 2>/dev/null
 (trap 'printf %s "$word"' EXIT; BASH_ARGV0=$word; exec "$@") 2>&1
 exit $?
 """
@@ -118,6 +121,7 @@ def execute(engine: Engine, job: ContainerJob) -> Execution:
         environment={name: value for name, value in job.env.items() if _is_text(value)},
         working_dir=job.workdir,
         user=job.user,
+        stdin_open=job.shell is not None,
     ) as (name, container_id):
         engine.put(name, _archive(job, word))
         with (
@@ -126,7 +130,9 @@ def execute(engine: Engine, job: ContainerJob) -> Execution:
             closing(CopyWatch(job.tree, job.tree_at)) as copy,
         ):
             engine.start(name)
-            following = _Following(engine, name, output, Capture(job.output_limit), copy)
+            following = _Following(
+                engine, name, output, Capture(job.output_limit), copy, waits=job.shell is not None
+            )
             execution = following.until_the_end(container_id, job.timeout_seconds)
         if execution.exit_code in _CANNOT_START and word.encode() in execution.output:
             said = execution.output.decode(errors="backslashreplace").replace(word, "")
@@ -234,14 +240,17 @@ class _Following:
     _output: Attached
     _capture: Capture
     _copy: CopyWatch
+    _waits: bool
     _is_open: bool = True
 
     def until_the_end(self, container_id: str, timeout_seconds: float) -> Execution:
-        """Wait for the command's end, or kill the container at its deadline."""
-        started = time.monotonic()
+        """Let the command start, and wait for its end, or kill the container at its deadline."""
         state = self._engine.state(self._name)
         self._copy.open(state.process_id, container_id)
         with closing(MemoryWatch(state.process_id, container_id)) as memory:
+            started = time.monotonic()
+            if self._waits:
+                self._let_start()
             ended = self._wait(memory, started + timeout_seconds)
             seconds = time.monotonic() - started
             is_stopped = False
@@ -263,6 +272,14 @@ class _Following:
                 output=self._capture.value(),
                 changed_files=self._copy.changed(),
             )
+
+    def _let_start(self) -> None:
+        """Send the line that the shell waits for; it may also have been killed meanwhile."""
+        try:
+            self._output.send(b"\n")
+        except OSError as exc:
+            if not self._is_over():
+                raise SandboxError(f"the container cannot be started ({exc})") from exc
 
     def _wait(self, memory: MemoryWatch, until: float) -> ContainerState | None:
         """Read output until the command ends; `None` if it must be stopped."""
