@@ -96,7 +96,7 @@ def _problem(report: MergeReport, attempt: Attempt) -> tuple[ExplanationStatus, 
         return ExplanationStatus.NOT_MERGED, f"the pair was not evaluated: {report.failure.problem}"
     if attempt.status not in _MERGED:
         status = attempt.status.value.replace("_", " ")
-        return ExplanationStatus.NOT_MERGED, f"there is no complete merge; its status is {status}"
+        return ExplanationStatus.NOT_MERGED, f"the merge is not complete; its status is {status}"
     return None
 
 

@@ -31,7 +31,7 @@ class ExplanationStatus(StrEnum):
     NOTHING_LOST = "nothing_lost"
     """The merge lost no tests."""
     NOT_MERGED = "not_merged"
-    """The strategy has no complete merge, so no tests could be lost."""
+    """The merge is not complete, so no tests could be lost."""
     NOT_RUN = "not_run"
     """A test run has no result, so it is not known which tests are lost."""
     OTHER_TREE = "other_tree"

@@ -213,7 +213,7 @@ _EXPLANATION = {
     ExplanationStatus.UNEXPLAINED: "did not find why the merge lost tests",
     ExplanationStatus.NOT_REPRODUCED: "the lost tests pass when they are run again",
     ExplanationStatus.NOTHING_LOST: "the merge lost no tests",
-    ExplanationStatus.NOT_MERGED: "there is no complete merge",
+    ExplanationStatus.NOT_MERGED: "the merge is not complete",
     ExplanationStatus.NOT_RUN: "the tests have no result",
     ExplanationStatus.OTHER_TREE: "the pair is not the one that the report is about",
 }

@@ -317,7 +317,7 @@ def test_a_conflict_has_no_tree_to_explain():
     explanation = explained(pair_of({"a": {3: "x"}}, {"a": {3: "y"}}))
 
     assert explanation.status == "not_merged"
-    assert explanation.reason == "there is no complete merge; its status is conflicts"
+    assert explanation.reason == "the merge is not complete; its status is conflicts"
 
 
 def test_a_side_that_is_missing_has_no_merge():

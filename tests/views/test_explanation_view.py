@@ -62,7 +62,7 @@ def test_a_search_that_could_not_begin_says_why():
     )
 
     assert str(explanation).splitlines() == [
-        "naive: there is no complete merge",
+        "naive: the merge is not complete",
         "a conflict",
         "0 runs of at most 9",
     ]
