@@ -99,6 +99,7 @@ from .models import TestStatus as TestStatus
 from .page import write_page as write_page
 from .pairs import Feature as Feature
 from .pairs import FeaturePair as FeaturePair
+from .pairs import FeatureTeam as FeatureTeam
 from .patching.apply import ApplyResult as ApplyResult
 from .patching.apply import apply_patch as apply_patch
 from .patching.patch import Patch as Patch
@@ -134,6 +135,15 @@ from .reporting.explanation import HunkRole as HunkRole
 from .reporting.explanation import SuiteKind as SuiteKind
 from .reporting.resolutions import ConflictResolution as ConflictResolution
 from .reporting.schema import report_schema as report_schema
+from .reporting.teams import BrokenTests as BrokenTests
+from .reporting.teams import LeftOut as LeftOut
+from .reporting.teams import LeftOutReason as LeftOutReason
+from .reporting.teams import SuiteRun as SuiteRun
+from .reporting.teams import TeamAttempt as TeamAttempt
+from .reporting.teams import TeamBlame as TeamBlame
+from .reporting.teams import TeamReport as TeamReport
+from .reporting.teams import TeamStep as TeamStep
+from .reporting.teams import TeamSuite as TeamSuite
 from .running import ControlFiles as ControlFiles
 from .running import Delivery as Delivery
 from .running import Execution as Execution

@@ -1,59 +1,37 @@
-"""Evaluates a pair. This is the only module that knows the whole pipeline."""
+"""Evaluates a pair or a team. This is the only module that knows the whole pipeline."""
 
 import datetime as dt
 import functools
-import platform
-import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
-from attrs import evolve, field, frozen, validators
+from attrs import Factory, evolve, field, frozen, validators
 
-from cooperbench_eval.errors import StrategyFailedError
+from cooperbench_eval.alone import Alone, FeaturesAlone, Placing
 from cooperbench_eval.hazards import find_hazards
-from cooperbench_eval.memo import Memo
+from cooperbench_eval.landing.evaluation import TeamEvaluation
+from cooperbench_eval.landing.fold import merge_sides
 from cooperbench_eval.merging.linediff import DiffCache
-from cooperbench_eval.models import JudgeRule, MergeStatus, PairId, PatchStatus, TestResult
-from cooperbench_eval.pairs import Feature, FeaturePair
-from cooperbench_eval.patching.apply import ApplyResult, apply_patch
-from cooperbench_eval.patching.patch import Patch
-from cooperbench_eval.patching.paths import PathKind, TestFileFilter, classify_path
+from cooperbench_eval.models import JudgeRule, MergeStatus, PairId, PatchStatus
+from cooperbench_eval.pairs import FeaturePair, FeatureTeam
+from cooperbench_eval.patching.paths import TestFileFilter
 from cooperbench_eval.patching.policy import ApplyPolicy
 from cooperbench_eval.reporting import Attempt, Failure, FeatureReport, MergeReport, PatchReport
-from cooperbench_eval.running import TestRunner, files_that_name_a_framework
+from cooperbench_eval.reporting.teams import TeamReport
+from cooperbench_eval.running import TestRunner
 from cooperbench_eval.scoring import ConflictScorer
-from cooperbench_eval.sides import merge_input, patch_without_tests
-from cooperbench_eval.snapshot import Changes, Snapshot
-from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome, MergeStrategy
+from cooperbench_eval.sides import pair_merge_input
+from cooperbench_eval.snapshot import Changes
+from cooperbench_eval.strategies.protocol import MergeInput, MergeStrategy
 from cooperbench_eval.strategies.registry import as_strategy
-from cooperbench_eval.strategies.run import run_strategy
+from cooperbench_eval.strategies.run import implementation_of
 from cooperbench_eval.suiteruns import SuiteRuns
+from cooperbench_eval.versions import versions
 
 __all__ = ["Evaluator", "report_failure"]
 
 
 def _as_strategies(given: str | Iterable[str | MergeStrategy]) -> tuple[MergeStrategy, ...]:
     return tuple(as_strategy(each) for each in ([given] if isinstance(given, str) else given))
-
-
-@frozen
-class _Placed:
-    """A patch on a base, and its part of the report, before any test runs."""
-
-    result: ApplyResult
-    report: PatchReport
-
-
-@frozen
-class _Shared:
-    """Results that the pairs of a task share: only the first pair computes them.
-
-    Attributes:
-        diffs: Line diffs of the few files that all pairs change.
-        placed: Patches on their bases; each feature is part of many pairs.
-    """
-
-    diffs: DiffCache = field(factory=DiffCache)
-    placed: Memo[tuple[Snapshot, Patch], _Placed] = field(factory=lambda: Memo(32))
 
 
 @frozen(kw_only=True)
@@ -88,7 +66,14 @@ class Evaluator:
     test_base: bool = True
     test_other: bool = False
     judge: JudgeRule = field(default=JudgeRule.DELTA, converter=JudgeRule)
-    _shared: _Shared = field(factory=_Shared, init=False, eq=False, repr=False)
+    # The pairs of a task share line diffs and placed patches; only the first pair computes them.
+    _diffs: DiffCache = field(factory=DiffCache, init=False, eq=False, repr=False)
+    _placing: Placing = field(
+        default=Factory(lambda self: Placing(self.test_filter, self.apply_policy), takes_self=True),
+        init=False,
+        eq=False,
+        repr=False,
+    )
 
     @strategies.validator
     def _check_strategies(self, _: object, strategies: tuple[MergeStrategy, ...]) -> None:
@@ -106,7 +91,34 @@ class Evaluator:
             RepositoryError: The base cannot be read.
             TestRunError: A test command cannot be started.
         """
-        return _Evaluation(self, pair, self._shared).report()
+        return _Evaluation(self, pair, self._placing, self._diffs).report()
+
+    def evaluate_team(self, team: FeatureTeam) -> TeamReport:
+        """Evaluate *team* in the calling thread: find out which of its features land.
+
+        The features are taken in their order, as a merge queue does. One that conflicts, or
+        with which tests fail, is left out, and the next one is merged into the others. First,
+        the suites run on the tree of all features that merge; only if one of them fails there,
+        features are tested one after another. A failing suite is run a second time before a
+        feature is left out for it.
+
+        The verdict follows from the tree of all features, as it does for a pair. For a team
+        with the features 2 and 1, in this order, it is the one of `evaluate`.
+
+        Raises:
+            RepositoryError: The base cannot be read.
+            TestRunError: A test command cannot be started.
+        """
+        return TeamEvaluation(
+            team=team,
+            strategies=self.strategies,
+            runner=self.runner,
+            scorer=self.scorer,
+            placing=self._placing,
+            diffs=self._diffs,
+            judge=self.judge,
+            test_base=self.test_base,
+        ).report()
 
     async def aevaluate(self, pair: FeaturePair) -> MergeReport:
         """Evaluate *pair* in a process of its own, for asyncio.
@@ -153,42 +165,36 @@ def report_failure(
         model=pair.model,
         setting=pair.setting,
         k=pair.k,
-        versions=_versions(),
+        versions=versions(),
         failure=failure,
     )
 
 
 class _Evaluation:
-    def __init__(self, evaluator: Evaluator, pair: FeaturePair, shared: _Shared) -> None:
+    def __init__(
+        self, evaluator: Evaluator, pair: FeaturePair, placing: Placing, diffs: DiffCache
+    ) -> None:
         self._evaluator = evaluator
-        self._shared = shared
         self._pair = pair
+        self._diffs = diffs
         self._runs = SuiteRuns(
             pair, evaluator.runner, evaluator.judge, test_base=evaluator.test_base
         )
-        self._alone_tests: tuple[TestResult | None, TestResult | None] = (None, None)
+        self._alone = Alone(
+            group=pair, runs=self._runs, placing=placing, test_other=evaluator.test_other
+        )
         # Several strategies often return the same tree.
         self._diff_of = functools.cache(functools.partial(Changes.diff, base=pair.base))
 
     def report(self) -> MergeReport:
         pair, began = self._pair, dt.datetime.now(dt.UTC)
-        result1, feature1 = self._alone(pair.feature1, other=pair.feature2)
-        result2, feature2 = self._alone(pair.feature2, other=pair.feature1)
-        # Each suite has now shown which cases it runs.
-        feature1, feature2 = (
-            evolve(report, judgement=self._runs.judge(feature.tests, report.tests))
-            for feature, report in ((pair.feature1, feature1), (pair.feature2, feature2))
-        )
-        given, base_joint, base_regression = None, None, None
-        if feature1.patch.is_usable and feature2.patch.is_usable:
-            base_joint, base_regression = map(
-                self._runs.on_base_of_pair, (pair.joint, pair.regression)
-            )
-            feature1 = self._compared(feature1, result1)
-            feature2 = self._compared(feature2, result2)
-            given = merge_input(pair, result1.changes, result2.changes, self._shared.diffs)
-        self._alone_tests = (feature1.tests, feature2.tests)
-        attempts = self._attempts(given)
+        alone = self._alone.evaluate()
+        feature1, feature2 = alone.reports
+        given = None
+        if alone.is_complete:
+            side1, side2 = (alone.sides[number] for number in pair.numbers)
+            given = pair_merge_input(pair, side1, side2, self._diffs)
+        attempts = tuple(self._attempt(each, given, alone) for each in self._evaluator.strategies)
         merge = given.merge if given else None
         return MergeReport(
             repo_name=pair.repo_name,
@@ -205,96 +211,41 @@ class _Evaluation:
             model=pair.model,
             setting=pair.setting,
             k=pair.k,
-            versions=_versions(),
+            versions=versions(),
             judge=self._evaluator.judge,
-            base_joint_tests=base_joint,
-            base_regression_tests=base_regression,
+            base_joint_tests=alone.base_joint,
+            base_regression_tests=alone.base_regression,
         )
 
-    def _compared(self, feature: FeatureReport, result: ApplyResult) -> FeatureReport:
-        """Add the runs of the pair's own suites on one side."""
-        regression = self._runs.regression(result.changes)
-        return evolve(
-            feature,
-            joint_tests=self._runs.plain(self._pair.joint, result.changes),
-            regression_tests=regression.tests,
-            regression_judgement=regression.judgement,
-        )
-
-    def _attempts(self, given: MergeInput | None) -> tuple[Attempt, ...]:
-        """Run each strategy; if a side is missing, its row says that it was not tried."""
-        strategies = self._evaluator.strategies
+    def _attempt(
+        self, strategy: MergeStrategy, given: MergeInput | None, alone: FeaturesAlone
+    ) -> Attempt:
+        """Run a strategy; if a side is missing, its row says that it was not tried."""
         if given is None:
-            return tuple(map(_not_tried, strategies))
-        return tuple(self._attempt(strategy, given) for strategy in strategies)
-
-    def _alone(self, feature: Feature, *, other: Feature) -> tuple[ApplyResult, FeatureReport]:
-        """Apply a feature's patch and test it on its own."""
-        patch, dropped = patch_without_tests(self._pair, feature, self._evaluator.test_filter)
-        placed = self._place(patch)
-        report = evolve(placed.report, dropped_files=dropped)
-        if dropped and not patch.files:
-            report = evolve(report, reason="it contains only test files, which were dropped")
-        changes, usable = placed.result.changes, report.is_usable
-        with_other = usable and self._evaluator.test_other
-        return placed.result, FeatureReport(
-            number=feature.number,
-            patch=report,
-            tests=self._runs.plain(feature.tests, changes) if usable else None,
-            base_tests=self._runs.on_base(feature),
-            other_tests=self._runs.plain(other.tests, changes) if with_other else None,
-        )
-
-    def _place(self, patch: Patch) -> _Placed:
-        """Apply a patch to the base, or return the result of an earlier application."""
-        base, policy = self._pair.base, self._evaluator.apply_policy
-        return self._shared.placed.recall((base, patch), lambda: _placed(base, patch, policy))
-
-    def _attempt(self, strategy: MergeStrategy, given: MergeInput) -> Attempt:
-        pair, began = self._pair, time.perf_counter()
-        try:
-            outcome = run_strategy(strategy, given)
-        except StrategyFailedError as exc:
-            outcome = MergeOutcome(changes=Changes(), failure=exc.problem)
+            return _not_tried(strategy)
+        merged = merge_sides(strategy, given)
         attempt = Attempt(
             strategy=strategy.name,
-            implementation=_implementation(strategy),
-            status=outcome.status,
-            conflicts_met=len(given.conflicts),
-            failure=outcome.failure,
-            duration_seconds=time.perf_counter() - began,
-            ledger=outcome.ledger,
-            usage=outcome.usage,
-            service_failed=outcome.service_failed,
+            implementation=implementation_of(strategy),
+            **merged.row(self._evaluator.scorer, self._diff_of),
         )
-        if outcome.failure:
+        if not merged.is_complete:
             return attempt
-        attempt = evolve(
-            attempt,
-            conflict_details=self._evaluator.scorer.score(outcome.conflicts),
-            tree_id=outcome.tree_id(pair.base),
-            diff=self._diff_of(outcome.changes),
-            replacements=given.merge.replacements(
-                pair.base.overlay(outcome.changes), outcome.conflicts
-            ),
-        )
-        is_merged = outcome.status in {MergeStatus.CLEAN, MergeStatus.RESOLVED}
-        if not is_merged:
-            return attempt
+        pair, changes = self._pair, merged.outcome.changes
         hazards = find_hazards(
             pair.base,
             given.ours,
             given.theirs,
-            outcome.changes,
+            changes,
             ours_feature=pair.feature2.number,
             theirs_feature=pair.feature1.number,
         )
-        return self._tested(evolve(attempt, hazards=hazards), outcome.changes)
+        return self._tested(evolve(attempt, hazards=hazards), changes, alone)
 
-    def _tested(self, attempt: Attempt, changes: Changes) -> Attempt:
+    def _tested(self, attempt: Attempt, changes: Changes, alone: FeaturesAlone) -> Attempt:
         """Add the runs of all suites on a merged tree."""
         pair, runs = self._pair, self._runs
-        alone1, alone2 = self._alone_tests
+        alone1, alone2 = (each.tests for each in alone.reports)
         tests1 = runs.judged(pair.feature1.tests, changes, alone1)
         tests2 = runs.judged(pair.feature2.tests, changes, alone2)
         joint = runs.judged(pair.joint, changes)
@@ -313,41 +264,9 @@ class _Evaluation:
         )
 
 
-def _placed(base: Snapshot, patch: Patch, policy: ApplyPolicy) -> _Placed:
-    result = apply_patch(base, patch, policy)
-    report = PatchReport(
-        status=result.status,
-        reason=result.reason,
-        touched_runner_control=tuple(
-            path for path in patch.paths if classify_path(path) is PathKind.RUNNER_CONTROL
-        ),
-        names_test_framework=files_that_name_a_framework(base, result.changes),
-        hunks=result.hunks,
-    )
-    return _Placed(result=result, report=report)
-
-
-def _implementation(strategy: MergeStrategy) -> str:
-    kind = type(strategy)
-    return f"{kind.__module__}:{kind.__qualname__}"
-
-
 def _not_tried(strategy: MergeStrategy) -> Attempt:
     return Attempt(
         strategy=strategy.name,
-        implementation=_implementation(strategy),
+        implementation=implementation_of(strategy),
         status=MergeStatus.NOT_TRIED,
     )
-
-
-@functools.cache
-def _versions() -> Mapping[str, str]:
-    """Return the versions in use; they do not change while a process runs."""
-    # Imported late, because it would add much to the import time of the library.
-    from importlib.metadata import version  # noqa: PLC0415
-
-    return {
-        "cooperbench_eval": version("cooperbench-eval"),
-        "python": platform.python_version(),
-        "pygit2": version("pygit2"),
-    }

@@ -1,43 +1,90 @@
-"""How a pair becomes the two sides of a merge, and their merge.
+"""The sides of a merge: what features change in a base, and the merge of two sides.
 
-Feature 1 is merged into feature 2, as in the benchmark. In the terms of the merge core,
-*ours* is feature 2 and *theirs* is feature 1. No other module depends on that choice.
+Feature 1 of a pair is merged into feature 2, as in the benchmark. In the terms of the merge
+core, *ours* is feature 2 and *theirs* is feature 1. No other module depends on that choice.
 """
+
+from typing import Self
+
+from attrs import field, frozen
 
 from cooperbench_eval.merging.linediff import DiffCache
 from cooperbench_eval.merging.result import Labels
 from cooperbench_eval.merging.tree import merge_changes
-from cooperbench_eval.pairs import Feature, FeaturePair
+from cooperbench_eval.pairs import Feature, FeatureGroup, FeaturePair
 from cooperbench_eval.patching.patch import Patch
 from cooperbench_eval.patching.paths import TestFileFilter
-from cooperbench_eval.snapshot import Changes
+from cooperbench_eval.snapshot import Changes, Snapshot
 from cooperbench_eval.strategies.protocol import FeatureContext, MergeInput
 
-__all__ = ["merge_input", "patch_without_tests"]
+__all__ = ["Side", "context_of", "merge_input", "pair_merge_input", "patch_without_tests"]
+
+
+@frozen
+class Side:
+    """One side of a merge: a feature, or several that were merged before.
+
+    Attributes:
+        features: What is known about the features, in the order in which they were merged.
+        changes: What they change in the base.
+    """
+
+    features: tuple[FeatureContext, ...] = field(converter=tuple[FeatureContext, ...])
+    changes: Changes = field(repr=False)
+
+    @classmethod
+    def of(cls, feature: Feature, changes: Changes) -> Self:
+        """Return the side of a single feature."""
+        return cls((context_of(feature),), changes)
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """The numbers of the features."""
+        return tuple(each.number for each in self.features)
+
+    @property
+    def label(self) -> str:
+        """The name of the side in conflict markers, such as `feature2+feature1`."""
+        return "+".join(f"feature{number}" for number in self.numbers)
+
+    @property
+    def context(self) -> FeatureContext | None:
+        """What is known about the feature, if it is a single one."""
+        return self.features[0] if len(self.features) == 1 else None
+
+
+def context_of(feature: Feature) -> FeatureContext:
+    """Return what a strategy may know about a feature."""
+    return FeatureContext(number=feature.number, description=feature.description)
 
 
 def patch_without_tests(
-    pair: FeaturePair, feature: Feature, test_filter: TestFileFilter
+    group: FeatureGroup, feature: Feature, test_filter: TestFileFilter
 ) -> tuple[Patch, tuple[str, ...]]:
     """Return a feature's patch without test files, and the paths that were dropped."""
-    suites = (pair.feature1.tests, pair.feature2.tests, pair.joint, pair.regression)
+    suites = (*(each.tests for each in group.features), group.joint, group.regression)
     return test_filter.split(feature.patch, [suite.patch for suite in suites if suite])
 
 
 def merge_input(
-    pair: FeaturePair, side1: Changes, side2: Changes, cache: DiffCache | None = None
+    base: Snapshot, ours: Side, theirs: Side, cache: DiffCache | None = None
 ) -> MergeInput:
-    """Merge the sides of feature 1 and feature 2; a strategy can continue from the result."""
-    labels = Labels(ours=f"feature{pair.feature2.number}", theirs=f"feature{pair.feature1.number}")
+    """Merge two sides that start from *base*; a strategy can continue from the result."""
+    labels = Labels(ours=ours.label, theirs=theirs.label)
     return MergeInput(
-        base=pair.base,
-        ours=side2,
-        theirs=side1,
-        merge=merge_changes(pair.base, ours=side2, theirs=side1, labels=labels, cache=cache),
-        ours_feature=_context(pair.feature2),
-        theirs_feature=_context(pair.feature1),
+        base=base,
+        ours=ours.changes,
+        theirs=theirs.changes,
+        merge=merge_changes(base, ours.changes, theirs.changes, labels=labels, cache=cache),
+        ours_feature=ours.context,
+        theirs_feature=theirs.context,
+        ours_features=ours.features,
     )
 
 
-def _context(feature: Feature) -> FeatureContext:
-    return FeatureContext(number=feature.number, description=feature.description)
+def pair_merge_input(
+    pair: FeaturePair, side1: Changes, side2: Changes, cache: DiffCache | None = None
+) -> MergeInput:
+    """Merge the sides of feature 1 and feature 2 of a pair."""
+    ours, theirs = Side.of(pair.feature2, side2), Side.of(pair.feature1, side1)
+    return merge_input(pair.base, ours, theirs, cache)

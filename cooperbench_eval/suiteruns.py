@@ -1,4 +1,4 @@
-"""Runs the suites of a pair on its trees, and judges the runs."""
+"""Runs the suites of a pair or team on its trees, and judges the runs."""
 
 import functools
 from collections.abc import Iterator
@@ -7,6 +7,7 @@ import attrs
 from attrs import frozen
 
 from cooperbench_eval.models import (
+    BAD,
     Judgement,
     JudgeRule,
     TestCaseStatus,
@@ -14,7 +15,7 @@ from cooperbench_eval.models import (
     TestStatus,
     outcome_of,
 )
-from cooperbench_eval.pairs import Feature, FeaturePair
+from cooperbench_eval.pairs import Feature, FeatureGroup
 from cooperbench_eval.patching.patch import Patch
 from cooperbench_eval.running import DeltaJudge, TestRunner, TestSuite
 from cooperbench_eval.snapshot import Changes
@@ -36,10 +37,10 @@ class JudgedRun:
 
 
 class SuiteRuns:
-    """The runs of one pair's suites.
+    """The runs of the suites of one pair or team.
 
     Args:
-        pair: The pair.
+        group: The pair or team.
         runner: Runs the suites; `None` to run nothing.
         rule: How runs are judged.
         test_base: Whether the features' suites run on the base. If they do not, every
@@ -47,9 +48,9 @@ class SuiteRuns:
     """
 
     def __init__(
-        self, pair: FeaturePair, runner: TestRunner | None, rule: JudgeRule, *, test_base: bool
+        self, group: FeatureGroup, runner: TestRunner | None, rule: JudgeRule, *, test_base: bool
     ) -> None:
-        self._pair = pair
+        self._group = group
         self._runner = runner
         self._rule = rule
         self._test_base = test_base
@@ -62,7 +63,7 @@ class SuiteRuns:
         """Run a suite on the base with *changes*, without judging it."""
         if self._runner is None or suite is None:
             return None
-        run = self._runner.run(self._pair.base, changes, suite)
+        run = self._runner.run(self._group.base, changes, suite)
         self._seen.setdefault(suite, set()).update(case.id for case in run.cases)
         return run
 
@@ -70,8 +71,8 @@ class SuiteRuns:
         """Run a feature's suite on the base, if that is wanted."""
         return self._on_base(feature.tests) if self._test_base else None
 
-    def on_base_of_pair(self, suite: TestSuite | None) -> TestResult | None:
-        """Run the pair's joint or regression suite on the base."""
+    def on_base_of_group(self, suite: TestSuite | None) -> TestResult | None:
+        """Run the joint or the regression suite on the base."""
         return self._on_base(suite)
 
     def judged(
@@ -87,6 +88,16 @@ class SuiteRuns:
         run = self.plain(suite, changes)
         return JudgedRun(run, self.judge(suite, run, alone))
 
+    def confirmed(
+        self, suite: TestSuite | None, changes: Changes, alone: TestResult | None = None
+    ) -> JudgedRun:
+        """Do the same as `judged`, but run the suite a second time if it fails.
+
+        Cases that fail and then pass are flaky.
+        """
+        first = self.judged(suite, changes, alone)
+        return first if first.outcome is not False else self._again(suite, changes, first, alone)
+
     def regression(self, changes: Changes, *, decides: bool = True) -> JudgedRun:
         """Run the regression suite on the base with *changes*, and judge the run.
 
@@ -96,22 +107,38 @@ class SuiteRuns:
             changes: The changes.
             decides: Whether a verdict depends on this run; if not, there is no second one.
         """
-        suite = self._pair.regression
+        suite = self._group.regression
         first = self.judged(suite, changes)
-        if suite is None or self._runner is None or first.judgement is None:
+        if first.judgement is None or not first.judgement.broken or not decides:
             return first
-        broken = first.judgement.broken
-        if not broken or not decides:
+        return self._again(suite, changes, first)
+
+    def _again(
+        self,
+        suite: TestSuite | None,
+        changes: Changes,
+        first: JudgedRun,
+        alone: TestResult | None = None,
+    ) -> JudgedRun:
+        """Run a suite a second time on a tree where it failed, and judge both runs together."""
+        if suite is None or self._runner is None or first.tests is None:
             return first
-        second = self._runner.run(self._pair.base, changes, suite, number=2)
+        second = self._runner.run(self._group.base, changes, suite, number=2)
         if second.status not in {TestStatus.PASSED, TestStatus.FAILED}:
             return first
         passed = {case.id for case in second.cases if case.status is TestCaseStatus.PASSED}
-        flaky = tuple(id_ for id_ in broken if id_ in passed)
-        still = tuple(id_ for id_ in broken if id_ not in passed)
-        return attrs.evolve(
-            first, judgement=attrs.evolve(first.judgement, broken=still, flaky=flaky)
-        )
+        judgement = first.judgement
+        if judgement is not None and judgement.broken:
+            flaky = tuple(id_ for id_ in judgement.broken if id_ in passed)
+            still = tuple(id_ for id_ in judgement.broken if id_ not in passed)
+            return JudgedRun(first.tests, attrs.evolve(judgement, broken=still, flaky=flaky))
+        again = JudgedRun(second, self.judge(suite, second, alone))
+        if not again.outcome:
+            return first
+        failed = (case.id for case in first.tests.cases if case.status in BAD)
+        flaky = tuple(id_ for id_ in failed if id_ in passed)
+        judgement = again.judgement or Judgement(broken=())
+        return JudgedRun(second, attrs.evolve(judgement, flaky=flaky) if flaky else again.judgement)
 
     def judge(
         self, suite: TestSuite | None, run: TestResult | None, alone: TestResult | None = None
@@ -120,26 +147,22 @@ class SuiteRuns:
         if suite is None or run is None or self._rule is JudgeRule.ABSOLUTE:
             return None
         judge = DeltaJudge(
-            base=self._pair.base,
+            base=self._group.base,
             suite=suite,
             others={other: self._seen.get(other, ()) for other in self._others(suite)},
             on_base=self._on_base(suite) if self._compares(suite) else None,
             on_bare_base=functools.partial(self._on_bare_base, suite),
-            brings_tests=suite == self._pair.joint,
+            brings_tests=suite == self._group.joint,
         )
         return judge.judge(run, alone)
 
     def _compares(self, suite: TestSuite) -> bool:
         """Whether a suite runs on the base too."""
-        return self._test_base or suite in {self._pair.joint, self._pair.regression}
-
-    @property
-    def _features(self) -> tuple[Feature, Feature]:
-        return self._pair.feature1, self._pair.feature2
+        return self._test_base or suite in {self._group.joint, self._group.regression}
 
     def _others(self, suite: TestSuite) -> Iterator[TestSuite]:
         """Yield the features' suites other than *suite*."""
-        for feature in self._features:
+        for feature in self._group.features:
             if feature.tests is not None and feature.tests != suite:
                 yield feature.tests
 

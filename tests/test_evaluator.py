@@ -9,7 +9,7 @@ import pygit2
 import pytest
 
 import cooperbench_eval as ce
-from cooperbench_eval import evaluator as evaluator_module
+from cooperbench_eval import alone as alone_module
 
 TEXT = b"1\n2\n3\n4\n5\n"
 BASE = ce.Snapshot.from_files({"f": TEXT, "g": b"1\n"})
@@ -545,9 +545,9 @@ def test_evaluating_twice_gives_the_same_report_except_for_times():
 def test_a_patch_is_placed_once_for_all_its_pairs(monkeypatch):
     """The other feature does not matter; on another base the patch is placed again."""
     placed = []
-    place = evaluator_module.apply_patch
+    place = alone_module.apply_patch
     monkeypatch.setattr(
-        evaluator_module, "apply_patch", lambda *args: placed.append(args[1]) or place(*args)
+        alone_module, "apply_patch", lambda *args: placed.append(args[1]) or place(*args)
     )
     evaluator = ce.Evaluator()
     other = ce.Snapshot.from_files({"f": TEXT, "g": b"2\n"})

@@ -17,7 +17,7 @@ from cooperbench_eval.models import (
 from cooperbench_eval.pairs import FeaturePair
 from cooperbench_eval.reporting.explanation import SuiteKind
 from cooperbench_eval.running import TestRunner, TestSuite
-from cooperbench_eval.sides import merge_input
+from cooperbench_eval.sides import pair_merge_input
 from cooperbench_eval.snapshot import Changes
 from cooperbench_eval.strategies.protocol import MergeStrategy
 from cooperbench_eval.strategies.run import run_strategy
@@ -76,7 +76,9 @@ class Merger:
     def merge(self, side1: Changes, side2: Changes) -> Changes | None:
         """Merge feature 1's side into feature 2's; `None` if the merge is not complete."""
         try:
-            outcome = run_strategy(self.strategy, merge_input(self.pair, side1, side2, self._diffs))
+            outcome = run_strategy(
+                self.strategy, pair_merge_input(self.pair, side1, side2, self._diffs)
+            )
         except StrategyFailedError:
             return None
         return outcome.changes if outcome.status in _MERGED else None

@@ -5,7 +5,7 @@ from typing import Any, Protocol, Self
 
 from attrs import frozen
 
-__all__ = ["PairId", "PairKey", "PairOrigin", "inherited_after"]
+__all__ = ["PairId", "PairKey", "PairOrigin", "beginning_with", "inherited_after"]
 
 PairKey = tuple[str, int, frozenset[int]]
 """Repository, task and features; the order of the features does not matter."""
@@ -107,5 +107,15 @@ def inherited_after(name: str) -> Callable[[type, list[Any]], list[Any]]:
         own = [each for each in found if each.name in kind.__annotations__]
         place = 1 + [each.name for each in own].index(name)
         return [*own[:place], *(each for each in found if each not in own), *own[place:]]
+
+    return order
+
+
+def beginning_with(*names: str) -> Callable[[type, list[Any]], list[Any]]:
+    """Return an attrs hook that puts the fields *names* first, for the reason given above."""
+
+    def order(_: type, found: list[Any]) -> list[Any]:
+        by_name = {each.name: each for each in found}
+        return [*(by_name.pop(name) for name in names), *by_name.values()]
 
     return order

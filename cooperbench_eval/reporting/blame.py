@@ -19,11 +19,24 @@ from cooperbench_eval.models import (
 )
 from cooperbench_eval.reporting.rows import Attempt, FeatureReport, Verdict
 
-__all__ = ["MERGE_BROKE", "Blame", "BlameKind", "cannot_run", "find_blame"]
+__all__ = [
+    "MERGE_BROKE",
+    "Blame",
+    "BlameKind",
+    "Evidence",
+    "cannot_run",
+    "failing_cases",
+    "find_blame",
+    "find_cause",
+    "lost_tests",
+]
 
 
 class BlameKind(StrEnum):
-    """Why a pair fails under a strategy: the first kind that applies."""
+    """Why a pair or team fails under a strategy: the first kind that applies.
+
+    In a team of two, feature 2 is the one that comes first.
+    """
 
     MISSING_SIDE = "missing_side"
     """A patch is empty or does not apply, so there was nothing to merge."""
@@ -37,6 +50,9 @@ class BlameKind(StrEnum):
     """Each feature passes without the other, and feature 2 fails in the merged tree."""
     MERGE_BROKE_BOTH = "merge_broke_both"
     """Each feature passes without the other, and both fail in the merged tree."""
+    MERGE_BROKE_FEATURES = "merge_broke_features"
+    """Each feature of a team of three or more passes without the others, and some of them fail
+    in the merged tree."""
     MERGE_BROKE_JOINT = "merge_broke_joint"
     """Each feature passes without the other, and together they fail the joint tests."""
     MERGE_BROKE_REGRESSION = "merge_broke_regression"
@@ -91,6 +107,67 @@ MERGE_BROKE: Final[Mapping[tuple[bool, ...], BlameKind]] = {
 """The kind of blame, by whether the merge broke feature 1 and whether it broke feature 2."""
 
 
+@frozen(kw_only=True)
+class Evidence:
+    """What blame is found from.
+
+    Attributes:
+        features: Each feature without the others: feature 1 and feature 2 of a pair, or those
+            of a team in its order.
+        status: How the merge of all features ended.
+        verdict: The verdict on it.
+        own: For each feature, the run of its tests on the merged tree, and its judgement.
+        joint: The run of the joint tests there, and its judgement.
+        regression: The run of the repository's own tests there, and its judgement.
+        on_base: The run of the repository's own tests on the base, if there is one.
+    """
+
+    features: tuple[FeatureReport, ...]
+    status: MergeStatus
+    verdict: Verdict
+    own: tuple["Judged", ...]
+    joint: "Judged"
+    regression: "Judged"
+    on_base: TestResult | None = None
+
+
+Judged = tuple[TestResult | None, Judgement | None]
+
+
+def find_cause(found: Evidence) -> tuple[BlameKind, tuple[int, ...], tuple[str, ...]]:
+    """Return the first kind of blame that applies, whom it concerns, and the lost regression tests.
+
+    The features are named by their numbers.
+    """
+    features = found.features
+    regression = _Regression.of(found)
+    missing = [not each.patch.is_usable for each in features]
+    alone = [_is_broken(each) for each in features]
+    broke = [
+        each.is_right is True and _fails(*run)
+        for each, run in zip(features, found.own, strict=True)
+    ]
+    everyone = [True for _ in features]
+    kinds = (
+        (found.status is MergeStatus.NOT_TRIED, BlameKind.MISSING_SIDE, missing),
+        (any(alone), BlameKind.BROKEN_ALONE, alone),
+        (found.verdict is Verdict.UNHANDLED, BlameKind.CONFLICT, ()),
+        (any(broke), MERGE_BROKE.get(tuple(broke), BlameKind.MERGE_BROKE_FEATURES), broke),
+        (_breaks_joint(found), BlameKind.MERGE_BROKE_JOINT, everyone),
+        (regression.is_lost, BlameKind.MERGE_BROKE_REGRESSION, everyone),
+        (
+            found.verdict is Verdict.INCORRECT and any(regression.by_side),
+            BlameKind.REGRESSED_ALONE,
+            regression.by_side,
+        ),
+        (found.verdict is not Verdict.CORRECT, BlameKind.UNKNOWN, ()),
+        (True, BlameKind.NOBODY, ()),
+    )
+    kind, concerned = next((kind, concerned) for applies, kind, concerned in kinds if applies)
+    numbers = (each.number for each, is_it in zip(features, concerned, strict=False) if is_it)
+    return kind, tuple(numbers), regression.lost
+
+
 def find_blame(
     feature1: FeatureReport,
     feature2: FeatureReport,
@@ -105,43 +182,29 @@ def find_blame(
         attempt: The strategy's row.
         on_base: The run of the repository's own suite on the base, if there is one.
     """
-    features = (feature1, feature2)
-    merged = (
-        (attempt.feature1_tests, attempt.feature1_judgement),
-        (attempt.feature2_tests, attempt.feature2_judgement),
-    )
-    joint = (attempt.joint_tests, attempt.joint_judgement)
-    regression = _Regression.of(attempt, on_base, *features)
-    lost1, lost2 = (_lost(each.tests, *run) for each, run in zip(features, merged, strict=True))
-    missing = [not each.patch.is_usable for each in features]
-    alone = [_is_broken(each) for each in features]
-    right = [each.is_right is True for each in features]
-    broke = tuple(is_right and _fails(*run) for is_right, run in zip(right, merged, strict=True))
-    verdict = attempt.verdict
-    both = (True, True)
-    kinds = (
-        (attempt.status is MergeStatus.NOT_TRIED, BlameKind.MISSING_SIDE, missing),
-        (any(alone), BlameKind.BROKEN_ALONE, alone),
-        (verdict is Verdict.UNHANDLED, BlameKind.CONFLICT, ()),
-        (any(broke), MERGE_BROKE.get(broke, BlameKind.UNKNOWN), broke),
-        (_breaks_joint(attempt, *features), BlameKind.MERGE_BROKE_JOINT, both),
-        (regression.is_lost, BlameKind.MERGE_BROKE_REGRESSION, both),
-        (
-            verdict is Verdict.INCORRECT and any(regression.by_side),
-            BlameKind.REGRESSED_ALONE,
-            regression.by_side,
+    found = Evidence(
+        features=(feature1, feature2),
+        status=attempt.status,
+        verdict=attempt.verdict,
+        own=(
+            (attempt.feature1_tests, attempt.feature1_judgement),
+            (attempt.feature2_tests, attempt.feature2_judgement),
         ),
-        (verdict is not Verdict.CORRECT, BlameKind.UNKNOWN, ()),
-        (True, BlameKind.NOBODY, ()),
+        joint=(attempt.joint_tests, attempt.joint_judgement),
+        regression=(attempt.regression_tests, attempt.regression_judgement),
+        on_base=on_base,
     )
-    kind, concerned = next((kind, concerned) for applies, kind, concerned in kinds if applies)
+    kind, numbers, lost_regression_tests = find_cause(found)
+    lost1, lost2 = (
+        lost_tests(each.tests, *run) for each, run in zip(found.features, found.own, strict=True)
+    )
     return Blame(
         kind=kind,
-        features=[each.number for each, is_it in zip(features, concerned, strict=False) if is_it],
+        features=numbers,
         lost_tests1=lost1,
         lost_tests2=lost2,
-        lost_joint_tests=_failing(*joint),
-        lost_regression_tests=regression.lost,
+        lost_joint_tests=failing_cases(*found.joint),
+        lost_regression_tests=lost_regression_tests,
     )
 
 
@@ -169,31 +232,33 @@ def _fails(run: TestResult | None, judgement: Judgement | None) -> bool:
     return run is not None and not _has_no_result(run) and outcome_of(run, judgement) is False
 
 
-def _breaks_joint(attempt: Attempt, *features: FeatureReport) -> bool:
+def _breaks_joint(found: Evidence) -> bool:
     """Whether the features are right alone and fail the joint tests together.
 
-    If the joint tests end in the same way on both sides, and no case shows why, the merge is
+    If the joint tests end in the same way on each side, and no case shows why, the merge is
     not the reason.
     """
-    run = attempt.joint_tests
-    if run is None or not _fails(run, attempt.joint_judgement):
+    run, judgement = found.joint
+    if run is None or not _fails(run, judgement):
         return False
-    sides = [each.joint_tests for each in features]
+    sides = [each.joint_tests for each in found.features]
     if not run.cases and all(each is not None and each.status is run.status for each in sides):
         return False
-    return all(each.is_right or each.tests is None for each in features)
+    return all(each.is_right or each.tests is None for each in found.features)
 
 
-def _lost(
+def lost_tests(
     alone: TestResult | None, merged: TestResult | None, judgement: Judgement | None
 ) -> tuple[str, ...]:
+    """Return the cases that a feature passes alone and that count as failed when merged."""
     if alone is None or merged is None or not _fails(merged, judgement):
         return ()
     excused = judgement.excused if judgement is not None else frozenset()
     return tuple(each for each in lost_cases(alone, merged) if each not in excused)
 
 
-def _failing(run: TestResult | None, judgement: Judgement | None) -> tuple[str, ...]:
+def failing_cases(run: TestResult | None, judgement: Judgement | None) -> tuple[str, ...]:
+    """Return the cases because of which a run does not count as a pass, as far as it shows them."""
     if run is None or outcome_of(run, judgement) is not False:
         return ()
     if judgement is not None:
@@ -203,7 +268,7 @@ def _failing(run: TestResult | None, judgement: Judgement | None) -> tuple[str, 
 
 @frozen
 class _Regression:
-    """What the repository's own suite says about a merged tree and both sides.
+    """What the repository's own suite says about a merged tree and its sides.
 
     Attributes:
         lost: Cases that only the merge breaks.
@@ -216,10 +281,10 @@ class _Regression:
     by_side: tuple[bool, ...]
 
     @classmethod
-    def of(cls, attempt: Attempt, on_base: TestResult | None, *features: FeatureReport) -> Self:
-        broken = _failing(attempt.regression_tests, attempt.regression_judgement)
-        runs = [(each.regression_tests, each.regression_judgement) for each in features]
-        on_sides = [frozenset(_failing(*run)) for run in runs]
+    def of(cls, found: Evidence) -> Self:
+        broken, on_base = failing_cases(*found.regression), found.on_base
+        runs = [(each.regression_tests, each.regression_judgement) for each in found.features]
+        on_sides = [frozenset(failing_cases(*run)) for run in runs]
         outcomes = list(starmap(outcome_of, runs))
         # A side that was judged, or that passes, shows which cases it breaks.
         is_known = all(
@@ -227,7 +292,7 @@ class _Regression:
             for outcome, (_, judgement) in zip(outcomes, runs, strict=True)
         )
         lost = tuple(each for each in broken if not any(each in side for side in on_sides))
-        fails = _fails(attempt.regression_tests, attempt.regression_judgement)
+        fails = _fails(*found.regression)
         return cls(
             lost=lost if is_known else (),
             is_lost=fails and is_known and (bool(lost) or all(outcomes)),

@@ -15,7 +15,7 @@ from cooperbench_eval.models import COUNTS, ConflictDetails, MergeStatus, TestRe
 from cooperbench_eval.reporting.blame import MERGE_BROKE, BlameKind
 from cooperbench_eval.reporting.rows import RUNS, FeatureReport, Verdict
 
-__all__ = ["check_derived", "shown"]
+__all__ = ["check_derived", "check_team", "shown"]
 
 _Json = Mapping[str, Any]
 
@@ -29,7 +29,7 @@ _BLAMED: Final = {
     Verdict.INCORRECT: {
         *(BlameKind.BROKEN_ALONE, BlameKind.REGRESSED_ALONE, BlameKind.UNKNOWN),
         *(BlameKind.MERGE_BROKE_JOINT, BlameKind.MERGE_BROKE_REGRESSION),
-        *MERGE_BROKE.values(),
+        *(BlameKind.MERGE_BROKE_FEATURES, *MERGE_BROKE.values()),
     },
     Verdict.UNHANDLED: {BlameKind.BROKEN_ALONE, BlameKind.CONFLICT},
     Verdict.NOT_RUN: {BlameKind.BROKEN_ALONE, BlameKind.UNKNOWN},
@@ -60,17 +60,49 @@ def check_derived(report: Any, data: _Json) -> None:
     _check_runs("", report, data)
     for index, attempt in enumerate(report.attempts):
         place, row = f"attempts[{index}].", data["attempts"][index]
-        verdict = attempt.verdict
-        _compare(place, row, {"verdict": verdict})
-        if report.failure is not None:
-            kinds = {BlameKind.UNKNOWN}
-        elif attempt.status is MergeStatus.NOT_TRIED:
-            kinds = {BlameKind.MISSING_SIDE}
-        else:
-            kinds = _BLAMED[verdict]
-        _check_blame(place, kinds, row.get("blame"))
+        _check_verdict(place, report, attempt, row)
         _check_details(place, attempt.conflict_details, row)
         _check_runs(place, attempt, row)
+
+
+def check_team(report: Any, data: _Json) -> None:
+    """Check the derived facts in *data* against the `TeamReport` that was read from it.
+
+    Raises:
+        ReportError: A fact contradicts the rest of the report.
+    """
+    score = {"merge_status": report.merge_status, "conflict_score": report.conflict_score}
+    _compare("", data, score)
+    _check_runs("", report, data)
+    for index, feature in enumerate(report.features):
+        _check_feature(f"features[{index}].", feature, data["features"][index])
+    _check_steps("merges", report.merges, data)
+    for index, attempt in enumerate(report.attempts):
+        place, row = f"attempts[{index}].", data["attempts"][index]
+        _compare(place, row, {"score": attempt.score})
+        _check_verdict(place, report, attempt, row)
+        _check_steps(f"{place}steps", attempt.steps, row)
+        for name in ("tests", "landed_tests"):
+            for number, run in enumerate(getattr(attempt, name)):
+                _check_runs(f"{place}{name}[{number}].", run, row[name][number])
+
+
+def _check_steps(place: str, steps: Any, data: _Json) -> None:
+    name = place.rpartition(".")[2]
+    for index, step in enumerate(steps):
+        _check_details(f"{place}[{index}].", step.conflict_details, data[name][index])
+
+
+def _check_verdict(place: str, report: Any, attempt: Any, row: _Json) -> None:
+    verdict = attempt.verdict
+    _compare(place, row, {"verdict": verdict})
+    if report.failure is not None:
+        kinds = {BlameKind.UNKNOWN}
+    elif attempt.status is MergeStatus.NOT_TRIED:
+        kinds = {BlameKind.MISSING_SIDE}
+    else:
+        kinds = _BLAMED[verdict]
+    _check_blame(place, kinds, row.get("blame"))
 
 
 def _check_feature(place: str, feature: FeatureReport, data: _Json) -> None:

@@ -20,6 +20,7 @@ from cooperbench_eval.models import (
     PatchStatus,
     Replacement,
     TestResult,
+    beginning_with,
     outcome_of,
 )
 
@@ -27,6 +28,7 @@ __all__ = [
     "RUNS",
     "Attempt",
     "FeatureReport",
+    "MergeRow",
     "PatchReport",
     "Unpickled",
     "Verdict",
@@ -154,8 +156,54 @@ class FeatureReport(Unpickled):
         return "" if self.tests is None else self.tests.output
 
 
-@frozen(kw_only=True, getstate_setstate=False)
-class Attempt(Unpickled, Shown):
+@frozen(kw_only=True)
+class MergeRow:
+    """How one merge ended.
+
+    Attributes:
+        status: How the merge ended.
+        conflicts_met: The number of conflicts of the three-way merge.
+        conflict_details: Measures of the conflicts that the strategy left open.
+        tree_id: The git tree id of the merged tree; `None` if it failed.
+        diff: The merged tree as a git diff against the base; `None` if it failed.
+        failure: Why it failed; empty otherwise.
+        duration_seconds: The time that the strategy took, without tests.
+        ledger: What happened to each conflict or block of conflicts, if the strategy
+            records it.
+        usage: The use of language models, one record for each model.
+        service_failed: Whether a service that the strategy needs, such as a model's
+            provider, failed, so that another attempt may end differently.
+        replacements: What replaced the naive merge's conflicts in the merged tree; each
+            conflict is in one of the replacements. Empty if the strategy failed, or if
+            an earlier version of this library made the record.
+    """
+
+    status: MergeStatus = field(converter=MergeStatus)
+    conflicts_met: int = 0
+    conflict_details: ConflictDetails | None = None
+    tree_id: str | None = None
+    diff: bytes | None = field(default=None, repr=False)
+    failure: str = ""
+    duration_seconds: float = 0.0
+    ledger: tuple[LedgerRow, ...] = field(default=(), converter=tuple[LedgerRow, ...], repr=False)
+    usage: tuple[ModelUsage, ...] = field(default=(), converter=tuple[ModelUsage, ...])
+    service_failed: bool = False
+    replacements: tuple[Replacement, ...] = field(
+        default=(), converter=tuple[Replacement, ...], repr=False
+    )
+
+
+_FIRST: Final = ("strategy", "implementation", "status", "conflicts_met", "conflict_details")
+
+
+@frozen(
+    kw_only=True,
+    getstate_setstate=False,
+    field_transformer=beginning_with(
+        *_FIRST, "tree_id", "diff", "failure", "feature1_tests", "feature2_tests"
+    ),
+)
+class Attempt(Unpickled, MergeRow, Shown):
     """One strategy's try at the pair.
 
     Attributes:
@@ -194,21 +242,8 @@ class Attempt(Unpickled, Shown):
 
     strategy: str
     implementation: str
-    status: MergeStatus = field(converter=MergeStatus)
-    conflicts_met: int = 0
-    conflict_details: ConflictDetails | None = None
-    tree_id: str | None = None
-    diff: bytes | None = field(default=None, repr=False)
-    failure: str = ""
     feature1_tests: TestResult | None = None
     feature2_tests: TestResult | None = None
-    duration_seconds: float = 0.0
-    ledger: tuple[LedgerRow, ...] = field(default=(), converter=tuple[LedgerRow, ...], repr=False)
-    usage: tuple[ModelUsage, ...] = field(default=(), converter=tuple[ModelUsage, ...])
-    service_failed: bool = False
-    replacements: tuple[Replacement, ...] = field(
-        default=(), converter=tuple[Replacement, ...], repr=False
-    )
     feature1_judgement: Judgement | None = None
     feature2_judgement: Judgement | None = None
     joint_tests: TestResult | None = None

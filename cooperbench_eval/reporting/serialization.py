@@ -10,7 +10,7 @@ from typing import Any, TypeVar, cast
 
 from cooperbench_eval.errors import ReportError
 from cooperbench_eval.models import COUNTS, ConflictDetails, TestResult, count_cases
-from cooperbench_eval.reporting.derived import check_derived, shown
+from cooperbench_eval.reporting.derived import check_derived, check_team, shown
 from cooperbench_eval.structuring import (
     Converter,
     load_number,
@@ -19,11 +19,22 @@ from cooperbench_eval.structuring import (
     structure,
 )
 
-__all__ = ["SCHEMA_VERSION", "dump", "dumps", "load", "loads"]
+__all__ = [
+    "SCHEMA_VERSION",
+    "dump",
+    "dump_team",
+    "dumps",
+    "dumps_values",
+    "load",
+    "load_team",
+    "loads",
+    "parse_json",
+]
 
 SCHEMA_VERSION = 1
 
 _UNFIT = "is not a valid merge report"
+_UNFIT_TEAM = "is not a valid report of a team"
 _Report = TypeVar("_Report")
 _Json = dict[str, Any]
 
@@ -55,7 +66,12 @@ def dump(report: Any) -> _Json:
 
 def dumps(report: Any) -> str:
     """Return *report* as JSON text, with one line for each value."""
-    return json.dumps(dump(report), allow_nan=False, indent=2) + "\n"
+    return dumps_values(dump(report))
+
+
+def dumps_values(values: _Json) -> str:
+    """Return plain JSON values as text, with one line for each value."""
+    return json.dumps(values, allow_nan=False, indent=2) + "\n"
 
 
 def loads(text: str | bytes, kind: type[_Report]) -> _Report:
@@ -75,9 +91,7 @@ def load(data: object, kind: type[_Report]) -> _Report:
     """
     if not isinstance(data, dict) or "schema_version" not in data:
         raise ReportError("is not a merge report")
-    version = _schema_version(data["schema_version"])
-    if version > SCHEMA_VERSION:
-        raise ReportError(f"has schema version {version}, newer than {SCHEMA_VERSION}")
+    _check_version(data)
     try:
         plain = data | {name: _plain_feature(data[name]) for name in ("feature1", "feature2")}
     except KeyError as exc:
@@ -88,6 +102,48 @@ def load(data: object, kind: type[_Report]) -> _Report:
     report: Any = structure(_CONVERTER, plain, kind, _UNFIT)
     check_derived(report, data)
     return cast("_Report", report)
+
+
+def dump_team(report: Any) -> _Json:
+    """Return the report of a team as plain JSON values."""
+    data: _Json = _CONVERTER.unstructure(report)
+    data["features"] = [
+        _feature(each, row) for each, row in zip(report.features, data["features"], strict=True)
+    ]
+    for attempt, row in zip(report.attempts, data["attempts"], strict=True):
+        row["score"] = attempt.score
+        row["verdict"] = attempt.verdict.value
+        row["blame"] = _CONVERTER.unstructure(report.blame(attempt.strategy))
+    facts = {
+        "merge_status": report.merge_status.value,
+        "conflict_score": report.conflict_score,
+        "preexisting_failures": list(report.preexisting_failures),
+    }
+    return {"schema_version": SCHEMA_VERSION, "kind": "team"} | data | facts
+
+
+def load_team(data: object, kind: type[_Report]) -> _Report:
+    """Read plain JSON values as the report of a team of class *kind*.
+
+    Raises:
+        ReportError: The values are not the report of a team, or they have a newer schema.
+    """
+    if not isinstance(data, dict) or data.get("kind") != "team":
+        raise ReportError("is not the report of a team")
+    _check_version(data)
+    features = data.get("features")
+    if not isinstance(features, list):
+        raise ReportError(f"{_UNFIT_TEAM}: features is not a list")
+    plain = data | {"features": [_plain_feature(each) for each in features]}
+    report: Any = structure(_CONVERTER, plain, kind, _UNFIT_TEAM)
+    check_team(report, data)
+    return cast("_Report", report)
+
+
+def _check_version(data: _Json) -> None:
+    version = _schema_version(data.get("schema_version"))
+    if version > SCHEMA_VERSION:
+        raise ReportError(f"has schema version {version}, newer than {SCHEMA_VERSION}")
 
 
 def _schema_version(value: object) -> int:

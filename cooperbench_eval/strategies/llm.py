@@ -387,10 +387,11 @@ def _why_not_asked(conflict: Conflict) -> str:
 
 
 def _features(merge_input: MergeInput) -> str:
-    known = (("A", merge_input.ours_feature), ("B", merge_input.theirs_feature))
+    known = [("A", feature) for feature in merge_input.ours_features]
+    if merge_input.theirs_feature:
+        known.append(("B", merge_input.theirs_feature))
     return "\n".join(
         f"\nSide {side} adds feature {feature.number}:\n"
         f"{feature.description.strip() or '(no description)'}\n"
         for side, feature in known
-        if feature
     )

@@ -7,7 +7,7 @@ both sides and the finished three-way merge, never the tests.
 from collections.abc import Callable
 from typing import Protocol, runtime_checkable
 
-from attrs import field, frozen
+from attrs import Factory, field, frozen
 
 from cooperbench_eval.merging.result import Gone, ThreeWayMerge
 from cooperbench_eval.models import Conflict, LedgerRow, MergeStatus, ModelUsage
@@ -35,6 +35,10 @@ class FeatureContext:
     description: str = field(default="", repr=False)
 
 
+def _only_feature(merge_input: "MergeInput") -> tuple[FeatureContext, ...]:
+    return () if merge_input.ours_feature is None else (merge_input.ours_feature,)
+
+
 @frozen(kw_only=True)
 class MergeInput:
     """Everything a strategy may look at.
@@ -44,8 +48,11 @@ class MergeInput:
         ours: The side into which the other one is merged.
         theirs: The side that is merged into ours.
         merge: The finished three-way merge, with its conflicts open.
-        ours_feature: What is known about the feature on our side.
+        ours_feature: What is known about the feature on our side; `None` if several
+            features were merged into it before.
         theirs_feature: What is known about the feature on their side.
+        ours_features: What is known about all features on our side, in the order in which
+            they were merged; by default the only one.
     """
 
     base: Snapshot
@@ -54,6 +61,9 @@ class MergeInput:
     merge: ThreeWayMerge
     ours_feature: FeatureContext | None = None
     theirs_feature: FeatureContext | None = None
+    ours_features: tuple[FeatureContext, ...] = field(
+        default=Factory(_only_feature, takes_self=True), converter=tuple[FeatureContext, ...]
+    )
 
     @property
     def conflicts(self) -> tuple[Conflict, ...]:

@@ -10,7 +10,7 @@ from cooperbench_eval.snapshot import Changes, Snapshot
 from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome, MergeStrategy
 from cooperbench_eval.strategies.registry import as_strategy
 
-__all__ = ["merge", "run_strategy"]
+__all__ = ["implementation_of", "merge", "run_strategy"]
 
 
 def merge(
@@ -93,3 +93,9 @@ def _flaw(outcome: object, merge_input: MergeInput) -> str:
             return f"an item of its {name} is not a {kind.__name__}"
     outcome.tree_id(merge_input.base)  # raises if the changes do not give a valid tree
     return ""
+
+
+def implementation_of(strategy: MergeStrategy) -> str:
+    """Return where the class of a strategy is defined, as `module:name`."""
+    kind = type(strategy)
+    return f"{kind.__module__}:{kind.__qualname__}"

@@ -37,21 +37,21 @@ class Attempt(ABC):
     def __init__(
         self,
         *,
-        strategy: str,
-        implementation: str,
         status: MergeStatus,
         conflicts_met: int = 0,
         conflict_details: ConflictDetails | None = None,
         tree_id: str | None = None,
         diff: bytes | None = None,
         failure: str = '',
-        feature1_tests: TestResult | None = None,
-        feature2_tests: TestResult | None = None,
         duration_seconds: float = 0.0,
         ledger: tuple[LedgerRow, ...] = (),
         usage: tuple[ModelUsage, ...] = (),
         service_failed: bool = False,
         replacements: tuple[Replacement, ...] = (),
+        strategy: str,
+        implementation: str,
+        feature1_tests: TestResult | None = None,
+        feature2_tests: TestResult | None = None,
         feature1_judgement: Judgement | None = None,
         feature2_judgement: Judgement | None = None,
         joint_tests: TestResult | None = None,
@@ -190,12 +190,25 @@ class BlameKind(StrEnum):
     MERGE_BROKE_BOTH = 'merge_broke_both'
     MERGE_BROKE_FEATURE1 = 'merge_broke_feature1'
     MERGE_BROKE_FEATURE2 = 'merge_broke_feature2'
+    MERGE_BROKE_FEATURES = 'merge_broke_features'
     MERGE_BROKE_JOINT = 'merge_broke_joint'
     MERGE_BROKE_REGRESSION = 'merge_broke_regression'
     MISSING_SIDE = 'missing_side'
     NOBODY = 'nobody'
     REGRESSED_ALONE = 'regressed_alone'
     UNKNOWN = 'unknown'
+
+class BrokenTests:
+    def __init__(
+        self,
+        *,
+        suite: TeamSuite,
+        feature: int | None = None,
+        tests: tuple[str, ...] = (),
+    ) -> None: ...
+    feature: int | None
+    suite: TeamSuite
+    tests: tuple[str, ...]
 
 class BubblewrapSandbox:
     def __init__(
@@ -593,6 +606,7 @@ class Evaluator:
     async def aevaluate(self, pair: FeaturePair) -> MergeReport: ...
     apply_policy: ApplyPolicy
     def evaluate(self, pair: FeaturePair) -> MergeReport: ...
+    def evaluate_team(self, team: FeatureTeam) -> TeamReport: ...
     judge: JudgeRule
     runner: TestRunner | None
     scorer: ConflictScorer
@@ -752,9 +766,13 @@ class FeaturePair:
     base: Snapshot
     feature1: Feature
     feature2: Feature
+    @property
+    def features(self) -> tuple[Feature, Feature]: ...
     joint: TestSuite | None
     k: int
     model: str | None
+    @property
+    def numbers(self) -> tuple[int, int]: ...
     regression: TestSuite | None
     repo_name: str
     setting: str | None
@@ -793,6 +811,32 @@ class FeatureReport:
     tests: TestResult | None
     @property
     def tests_passed(self) -> bool | None: ...
+
+class FeatureTeam:
+    def __init__(
+        self,
+        *,
+        repo_name: str,
+        task_id: int,
+        base: Snapshot,
+        features: tuple[Feature, ...],
+        joint: TestSuite | None = None,
+        regression: TestSuite | None = None,
+        model: str | None = None,
+        setting: str | None = None,
+        k: int = 1,
+    ) -> None: ...
+    base: Snapshot
+    features: tuple[Feature, ...]
+    joint: TestSuite | None
+    k: int
+    model: str | None
+    @property
+    def numbers(self) -> tuple[int, ...]: ...
+    regression: TestSuite | None
+    repo_name: str
+    setting: str | None
+    task_id: int
 
 class FileChange(StrEnum):
     ADD = 'add'
@@ -1056,6 +1100,33 @@ class LedgerRow:
     strategy: str
     theirs_kept: float | None
 
+class LeftOut:
+    def __init__(
+        self,
+        *,
+        number: int,
+        reason: LeftOutReason,
+        features: tuple[int, ...] = (),
+        files: tuple[str, ...] = (),
+        tests: tuple[BrokenTests, ...] = (),
+        problem: str = '',
+    ) -> None: ...
+    features: tuple[int, ...]
+    files: tuple[str, ...]
+    number: int
+    problem: str
+    reason: LeftOutReason
+    tests: tuple[BrokenTests, ...]
+
+class LeftOutReason(StrEnum):
+    BREAKS = 'breaks'
+    CONFLICT = 'conflict'
+    DUPLICATE = 'duplicate'
+    FAILS_OWN_TESTS = 'fails_own_tests'
+    MISSING_INPUT = 'missing_input'
+    NOT_EXAMINED = 'not_examined'
+    STRATEGY_FAILED = 'strategy_failed'
+
 class LocalSandbox:
     def __init__(
         self,
@@ -1094,6 +1165,7 @@ class MergeInput:
         merge: ThreeWayMerge,
         ours_feature: FeatureContext | None = None,
         theirs_feature: FeatureContext | None = None,
+        ours_features: tuple[FeatureContext, ...] = Factory(_only_feature, takes_self=True),
     ) -> None: ...
     base: Snapshot
     @property
@@ -1101,6 +1173,7 @@ class MergeInput:
     merge: ThreeWayMerge
     ours: Changes
     ours_feature: FeatureContext | None
+    ours_features: tuple[FeatureContext, ...]
     theirs: Changes
     theirs_feature: FeatureContext | None
 
@@ -1777,6 +1850,24 @@ class SuiteKind(StrEnum):
     JOINT = 'joint'
     REGRESSION = 'regression'
 
+class SuiteRun:
+    def __init__(
+        self,
+        *,
+        suite: TeamSuite,
+        feature: int | None = None,
+        tests: TestResult | None = None,
+        judgement: Judgement | None = None,
+    ) -> None: ...
+    @property
+    def broken(self) -> BrokenTests | None: ...
+    feature: int | None
+    judgement: Judgement | None
+    @property
+    def outcome(self) -> bool | None: ...
+    suite: TeamSuite
+    tests: TestResult | None
+
 class Summary(ABC):
     def __init__(
         self,
@@ -1855,6 +1946,159 @@ class Task:
     task_id: int
     def test_command(self) -> tuple[str, ...]: ...
     def tests_patch(self, feature: int) -> Patch: ...
+
+class TeamAttempt(ABC):
+    def __init__(
+        self,
+        *,
+        strategy: str,
+        implementation: str,
+        status: MergeStatus,
+        landed: tuple[int, ...] = (),
+        left_out: tuple[LeftOut, ...] = (),
+        steps: tuple[TeamStep, ...] = (),
+        tree_id: str | None = None,
+        diff: bytes | None = None,
+        tests: tuple[SuiteRun, ...] = (),
+        landed_tests: tuple[SuiteRun, ...] = (),
+    ) -> None: ...
+    def __rich__(self) -> Renderable: ...
+    def __str__(self) -> str: ...
+    def _repr_html_(self) -> str: ...
+    diff: bytes | None
+    implementation: str
+    landed: tuple[int, ...]
+    landed_tests: tuple[SuiteRun, ...]
+    left_out: tuple[LeftOut, ...]
+    def run_of(self, suite: TeamSuite, feature: int | None = None) -> Judged: ...
+    @property
+    def score(self) -> float: ...
+    @property
+    def service_failed(self) -> bool: ...
+    status: MergeStatus
+    steps: tuple[TeamStep, ...]
+    strategy: str
+    tests: tuple[SuiteRun, ...]
+    tree_id: str | None
+    @property
+    def verdict(self) -> Verdict: ...
+
+class TeamBlame(ABC):
+    def __init__(
+        self,
+        *,
+        kind: BlameKind,
+        features: tuple[int, ...] = (),
+        lost: tuple[BrokenTests, ...] = (),
+    ) -> None: ...
+    def __rich__(self) -> Renderable: ...
+    def __str__(self) -> str: ...
+    def _repr_html_(self) -> str: ...
+    features: tuple[int, ...]
+    kind: BlameKind
+    lost: tuple[BrokenTests, ...]
+
+class TeamReport(ABC):
+    def __init__(
+        self,
+        *,
+        base_tree_id: str = '',
+        base_commit: str | None = None,
+        model: str | None = None,
+        setting: str | None = None,
+        k: int = 1,
+        repo_name: str,
+        task_id: int,
+        timestamp: dt.datetime,
+        features: tuple[FeatureReport, ...],
+        merges: tuple[TeamStep, ...] = (),
+        attempts: tuple[TeamAttempt, ...] = (),
+        versions: Mapping[str, str] = dict(),
+        failure: Failure | None = None,
+        judge: JudgeRule = JudgeRule.ABSOLUTE,
+        base_joint_tests: TestResult | None = None,
+        base_regression_tests: TestResult | None = None,
+    ) -> None: ...
+    def __rich__(self) -> Renderable: ...
+    def __str__(self) -> str: ...
+    def _repr_html_(self) -> str: ...
+    def attempt(self, strategy: str) -> TeamAttempt: ...
+    attempts: tuple[TeamAttempt, ...]
+    base_commit: str | None
+    base_joint_tests: TestResult | None
+    base_regression_tests: TestResult | None
+    base_tree_id: str
+    def blame(self, strategy: str) -> TeamBlame: ...
+    @property
+    def conflict_score(self) -> int | None: ...
+    failure: Failure | None
+    features: tuple[FeatureReport, ...]
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> TeamReport: ...
+    @classmethod
+    def from_json(cls, text: str | bytes) -> TeamReport: ...
+    @property
+    def is_final(self) -> bool: ...
+    judge: JudgeRule
+    k: int
+    @property
+    def merge_status(self) -> PairStatus: ...
+    merges: tuple[TeamStep, ...]
+    model: str | None
+    @property
+    def numbers(self) -> tuple[int, ...]: ...
+    @property
+    def preexisting_failures(self) -> tuple[str, ...]: ...
+    repo_name: str
+    setting: str | None
+    @property
+    def size(self) -> int: ...
+    task_id: int
+    timestamp: dt.datetime
+    def to_dict(self) -> dict[str, Any]: ...
+    def to_json(self) -> str: ...
+    versions: Mapping[str, str]
+
+class TeamStep:
+    def __init__(
+        self,
+        *,
+        status: MergeStatus,
+        conflicts_met: int = 0,
+        conflict_details: ConflictDetails | None = None,
+        tree_id: str | None = None,
+        diff: bytes | None = None,
+        failure: str = '',
+        duration_seconds: float = 0.0,
+        ledger: tuple[LedgerRow, ...] = (),
+        usage: tuple[ModelUsage, ...] = (),
+        service_failed: bool = False,
+        replacements: tuple[Replacement, ...] = (),
+        feature: int,
+        into: tuple[int, ...],
+        conflicts: tuple[Conflict, ...] = (),
+    ) -> None: ...
+    conflict_details: ConflictDetails | None
+    conflicts: tuple[Conflict, ...]
+    conflicts_met: int
+    diff: bytes | None
+    duration_seconds: float
+    failure: str
+    feature: int
+    into: tuple[int, ...]
+    @property
+    def is_complete(self) -> bool: ...
+    ledger: tuple[LedgerRow, ...]
+    replacements: tuple[Replacement, ...]
+    service_failed: bool
+    status: MergeStatus
+    tree_id: str | None
+    usage: tuple[ModelUsage, ...]
+
+class TeamSuite(StrEnum):
+    FEATURE = 'feature'
+    JOINT = 'joint'
+    REGRESSION = 'regression'
 
 class TestCase:
     def __init__(

@@ -1,0 +1,1 @@
+"""Which features can land together, and in what order."""

@@ -1,0 +1,117 @@
+"""Merges features one after another, each into the result so far.
+
+All merges have the same base, as successive runs of `git merge` have for branches that start
+from one commit.
+"""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from attrs import field, frozen
+
+from cooperbench_eval.errors import StrategyFailedError
+from cooperbench_eval.merging.linediff import DiffCache
+from cooperbench_eval.models import MergeStatus
+from cooperbench_eval.scoring import ConflictScorer
+from cooperbench_eval.sides import Side, merge_input
+from cooperbench_eval.snapshot import Changes, Snapshot
+from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome, MergeStrategy
+from cooperbench_eval.strategies.run import run_strategy
+
+__all__ = ["Fold", "Merged", "merge_sides"]
+
+_COMPLETE = frozenset({MergeStatus.CLEAN, MergeStatus.RESOLVED})
+
+
+@frozen(kw_only=True)
+class Merged:
+    """One merge by a strategy.
+
+    Attributes:
+        given: What the strategy was given.
+        outcome: What it returned; a failure if it raised.
+        seconds: The time that it took.
+    """
+
+    given: MergeInput
+    outcome: MergeOutcome
+    seconds: float
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether no conflict is left open."""
+        return self.outcome.status in _COMPLETE
+
+    def row(self, scorer: ConflictScorer, diff_of: Callable[[Changes], bytes]) -> dict[str, Any]:
+        """Return the fields of a `MergeRow`.
+
+        Args:
+            scorer: Measures the conflicts that are left open.
+            diff_of: Returns changes as a diff against the base.
+        """
+        given, outcome = self.given, self.outcome
+        row = {
+            "status": outcome.status,
+            "conflicts_met": len(given.conflicts),
+            "failure": outcome.failure,
+            "duration_seconds": self.seconds,
+            "ledger": outcome.ledger,
+            "usage": outcome.usage,
+            "service_failed": outcome.service_failed,
+        }
+        if outcome.failure:
+            return row
+        tree = given.base.overlay(outcome.changes)
+        return row | {
+            "conflict_details": scorer.score(outcome.conflicts),
+            "tree_id": tree.tree_id,
+            "diff": diff_of(outcome.changes),
+            "replacements": given.merge.replacements(tree, outcome.conflicts),
+        }
+
+
+def merge_sides(strategy: MergeStrategy, given: MergeInput) -> Merged:
+    """Run a strategy on two sides; if it raises, its outcome is a failure."""
+    began = time.perf_counter()
+    try:
+        outcome = run_strategy(strategy, given)
+    except StrategyFailedError as exc:
+        outcome = MergeOutcome(changes=Changes(), failure=exc.problem)
+    return Merged(given=given, outcome=outcome, seconds=time.perf_counter() - began)
+
+
+@frozen(kw_only=True)
+class Fold:
+    """Merges sides of one base with one strategy; a merge that was done before is remembered.
+
+    Attributes:
+        base: The tree from which all sides start.
+        strategy: The strategy.
+        cache: Line diffs that merges share.
+    """
+
+    base: Snapshot
+    strategy: MergeStrategy
+    cache: DiffCache = field(factory=DiffCache)
+    _done: dict[tuple[tuple[int, ...], tuple[int, ...]], Merged] = field(
+        factory=dict, init=False, eq=False, repr=False
+    )
+
+    def merge(self, so_far: Side, side: Side) -> Merged:
+        """Merge *side* into the result so far.
+
+        Sides are recognised by the numbers of their features.
+        """
+        key = so_far.numbers, side.numbers
+        if key not in self._done:
+            given = merge_input(self.base, so_far, side, self.cache)
+            self._done[key] = merge_sides(self.strategy, given)
+        return self._done[key]
+
+    def joined(self, so_far: Side, side: Side) -> Side | None:
+        """Return both sides together; `None` if conflicts are left open or the strategy failed."""
+        merged = self.merge(so_far, side)
+        if not merged.is_complete:
+            return None
+        return Side((*so_far.features, *side.features), merged.outcome.changes)

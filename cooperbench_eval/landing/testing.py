@@ -1,0 +1,58 @@
+"""Runs the suites of features on the tree that holds them."""
+
+from collections.abc import Iterator, Mapping
+
+from attrs import field, frozen
+
+from cooperbench_eval.models import TestResult
+from cooperbench_eval.pairs import FeatureGroup
+from cooperbench_eval.reporting.teams import BrokenTests, SuiteRun, TeamSuite
+from cooperbench_eval.running import TestSuite
+from cooperbench_eval.sides import Side
+from cooperbench_eval.suiteruns import SuiteRuns
+
+__all__ = ["Tester"]
+
+
+@frozen
+class Tester:
+    """Tests merged features of one team.
+
+    A suite that fails runs a second time before anyone is blamed: cases that pass then are
+    flaky.
+
+    Attributes:
+        group: The team.
+        runs: Runs its suites.
+        alone: The run of each feature's tests without the others, by the feature's number.
+    """
+
+    group: FeatureGroup
+    runs: SuiteRuns
+    alone: Mapping[int, TestResult | None] = field(factory=dict)
+
+    def runs_on(self, side: Side) -> Iterator[SuiteRun]:
+        """Run the suites of the features of *side* on their tree, one at a time.
+
+        The joint tests run only if the tree holds all features of the team.
+        """
+        for which, number, suite in self._suites(side):
+            alone = None if number is None else self.alone.get(number)
+            run = self.runs.confirmed(suite, side.changes, alone)
+            yield SuiteRun(suite=which, feature=number, tests=run.tests, judgement=run.judgement)
+
+    def broken(self, side: Side) -> tuple[BrokenTests, ...]:
+        """Return the tests that fail on the tree of *side*."""
+        found = (each.broken for each in self.runs_on(side))
+        return tuple(each for each in found if each is not None)
+
+    def _suites(self, side: Side) -> Iterator[tuple[TeamSuite, int | None, TestSuite | None]]:
+        group = self.group
+        numbers = frozenset(side.numbers)
+        for feature in group.features:
+            if feature.number in numbers:
+                yield TeamSuite.FEATURE, feature.number, feature.tests
+        if group.joint is not None and len(numbers) == len(group.features):
+            yield TeamSuite.JOINT, None, group.joint
+        if group.regression is not None:
+            yield TeamSuite.REGRESSION, None, group.regression

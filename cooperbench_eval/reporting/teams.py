@@ -1,0 +1,453 @@
+"""The record `TeamReport`: which features of a team land, and why the others do not."""
+
+import datetime as dt
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any
+
+from attrs import field, frozen
+
+from cooperbench_eval.display.shown import Shown
+from cooperbench_eval.models import (
+    Conflict,
+    Judgement,
+    JudgeRule,
+    MergeStatus,
+    PairOrigin,
+    TestResult,
+    TestStatus,
+    inherited_after,
+    outcome_of,
+)
+from cooperbench_eval.reporting.blame import (
+    BlameKind,
+    Evidence,
+    Judged,
+    cannot_run,
+    failing_cases,
+    find_cause,
+    lost_tests,
+)
+from cooperbench_eval.reporting.failure import Failure, FailureKind
+from cooperbench_eval.reporting.report import PairStatus
+from cooperbench_eval.reporting.rows import (
+    FeatureReport,
+    MergeRow,
+    Verdict,
+    find_verdict,
+    has_time_zone,
+    have_own_names,
+)
+
+__all__ = [
+    "BrokenTests",
+    "LeftOut",
+    "LeftOutReason",
+    "SuiteRun",
+    "TeamAttempt",
+    "TeamBlame",
+    "TeamReport",
+    "TeamStep",
+    "TeamSuite",
+]
+
+
+class TeamSuite(StrEnum):
+    """Which suite of a team it is."""
+
+    FEATURE = "feature"
+    """The tests of one feature."""
+    JOINT = "joint"
+    """The tests of all features together."""
+    REGRESSION = "regression"
+    """The repository's own tests."""
+
+
+class LeftOutReason(StrEnum):
+    """Why a feature did not land."""
+
+    MISSING_INPUT = "missing_input"
+    """Its patch is empty or does not apply."""
+    DUPLICATE = "duplicate"
+    """It makes the same changes as another patch, which takes its place."""
+    FAILS_OWN_TESTS = "fails_own_tests"
+    """It fails its own tests without the others."""
+    CONFLICT = "conflict"
+    """Merging it left conflicts open."""
+    STRATEGY_FAILED = "strategy_failed"
+    """The strategy failed when it merged it."""
+    BREAKS = "breaks"
+    """With it, tests fail that pass without it, or its own tests fail."""
+    NOT_EXAMINED = "not_examined"
+    """The budget or a bound ended the search before it was certain whether it can land."""
+
+
+@frozen(kw_only=True)
+class BrokenTests:
+    """Tests of one suite that fail on a merged tree.
+
+    Attributes:
+        suite: Which suite it is.
+        feature: The number of the feature whose tests they are; `None` for the other suites.
+        tests: The ids of the cases; empty if the run shows none, such as a timeout.
+    """
+
+    suite: TeamSuite = field(converter=TeamSuite)
+    feature: int | None = None
+    tests: tuple[str, ...] = field(default=(), converter=tuple[str, ...])
+
+
+@frozen(kw_only=True)
+class LeftOut:
+    """A feature that did not land, and why.
+
+    Attributes:
+        number: The feature's number.
+        reason: Why it did not land.
+        features: For a conflict, the landed features with which it conflicts; if it breaks
+            tests, the features whose tests these are; for a duplicate, the feature that takes
+            its place.
+        files: The files with conflicts, sorted.
+        tests: The tests that fail.
+        problem: Details for people, such as why the patch does not apply; may be empty.
+    """
+
+    number: int
+    reason: LeftOutReason = field(converter=LeftOutReason)
+    features: tuple[int, ...] = field(default=(), converter=tuple[int, ...])
+    files: tuple[str, ...] = field(default=(), converter=tuple[str, ...])
+    tests: tuple[BrokenTests, ...] = field(default=(), converter=tuple[BrokenTests, ...])
+    problem: str = ""
+
+
+@frozen(kw_only=True)
+class SuiteRun:
+    """A suite's run on the tree of several features.
+
+    Attributes:
+        suite: Which suite it is.
+        feature: The number of the feature whose tests they are; `None` for the other suites.
+        tests: The run; `None` if it was not run.
+        judgement: How its cases count; `None` if all of them must pass.
+    """
+
+    suite: TeamSuite = field(converter=TeamSuite)
+    feature: int | None = None
+    tests: TestResult | None = None
+    judgement: Judgement | None = None
+
+    @property
+    def outcome(self) -> bool | None:
+        """Whether it counts as a pass; `None` if it has no result for its tree."""
+        return outcome_of(self.tests, self.judgement)
+
+    @property
+    def broken(self) -> BrokenTests | None:
+        """The tests that fail; `None` if the run is not a failure."""
+        if self.outcome is not False:
+            return None
+        ids = failing_cases(self.tests, self.judgement)
+        return BrokenTests(suite=self.suite, feature=self.feature, tests=ids)
+
+
+@frozen(kw_only=True, field_transformer=inherited_after("into"))
+class TeamStep(MergeRow):
+    """One merge: a feature into those that were merged before.
+
+    Attributes:
+        feature: The number of the feature that is merged.
+        into: The numbers of the features into which it is merged, in their order.
+        status: How the merge ended.
+        conflicts_met: The number of conflicts of the three-way merge.
+        conflict_details: Measures of the conflicts that the strategy left open.
+        tree_id: The git tree id of the merged tree; `None` if it failed.
+        diff: The merged tree as a git diff against the base, open conflicts as markers; `None`
+            if it failed.
+        failure: Why it failed; empty otherwise.
+        duration_seconds: The time that the strategy took.
+        ledger: What happened to each conflict or block of conflicts, if the strategy records it.
+        usage: The use of language models, one record for each model.
+        service_failed: Whether a service that the strategy needs failed.
+        replacements: What replaced the conflicts of the three-way merge in the merged tree.
+        conflicts: The conflicts that the strategy left open.
+    """
+
+    feature: int
+    into: tuple[int, ...] = field(converter=tuple[int, ...])
+    conflicts: tuple[Conflict, ...] = field(default=(), converter=tuple[Conflict, ...], repr=False)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether no conflict is left open."""
+        return self.status in {MergeStatus.CLEAN, MergeStatus.RESOLVED}
+
+
+@frozen(kw_only=True)
+class TeamAttempt(Shown):
+    """One strategy's try at a team.
+
+    Attributes:
+        strategy: The strategy's name.
+        implementation: Where its class is defined, as `module:name`.
+        status: How the merge of all features in their order ended: clean, resolved,
+            conflicts, failed, or not tried because a patch is missing.
+        landed: The numbers of the features that landed, in the order in which they did.
+        left_out: The other features in their order, each with the reason.
+        steps: Every merge, once. First come the merges of all features without regard to
+            their tests; if tests fail there, those of the queue follow.
+        tree_id: The git tree id of the tree of the landed features.
+        diff: That tree as a git diff against the base.
+        tests: The runs on the tree of all features, from which the verdict follows; empty if
+            there is no such tree or no runner.
+        landed_tests: The runs on the tree of the landed features, if that is another tree.
+    """
+
+    _view = "cooperbench_eval.views.teams:attempt_view"
+
+    strategy: str
+    implementation: str
+    status: MergeStatus = field(converter=MergeStatus)
+    landed: tuple[int, ...] = field(default=(), converter=tuple[int, ...])
+    left_out: tuple[LeftOut, ...] = field(default=(), converter=tuple[LeftOut, ...])
+    steps: tuple[TeamStep, ...] = field(default=(), converter=tuple[TeamStep, ...], repr=False)
+    tree_id: str | None = None
+    diff: bytes | None = field(default=None, repr=False)
+    tests: tuple[SuiteRun, ...] = field(default=(), converter=tuple[SuiteRun, ...], repr=False)
+    landed_tests: tuple[SuiteRun, ...] = field(
+        default=(), converter=tuple[SuiteRun, ...], repr=False
+    )
+
+    @property
+    def score(self) -> float:
+        """The share of the features that landed, from 0 to 1."""
+        count = len(self.landed) + len(self.left_out)
+        return len(self.landed) / count if count else 0.0
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict on the merge of all features, by the rules for a pair.
+
+        It is correct only if all features landed and every suite passes on their tree.
+        """
+        outcomes = [each.outcome for each in self.tests] or [None]
+        return find_verdict(self.status, *outcomes)
+
+    @property
+    def service_failed(self) -> bool:
+        """Whether a service that the strategy needs failed, so that a retry may end otherwise."""
+        return any(step.service_failed for step in self.steps)
+
+    def run_of(self, suite: TeamSuite, feature: int | None = None) -> Judged:
+        """Return a suite's run on the tree of all features, and its judgement."""
+        for each in self.tests:
+            if (each.suite, each.feature) == (suite, feature):
+                return each.tests, each.judgement
+        return None, None
+
+
+@frozen(kw_only=True)
+class TeamBlame(Shown):
+    """Why a strategy's attempt at a team ended as it did.
+
+    Attributes:
+        kind: The reason.
+        features: The numbers of the features that it concerns: those whose patch is
+            missing, which fail or regress without the others, or which the merge broke.
+        lost: For each suite that the merged tree fails: the tests that it lost. Those of a
+            feature are the ones that pass without the other features.
+    """
+
+    _view = "cooperbench_eval.views.teams:blame_view"
+
+    kind: BlameKind = field(converter=BlameKind)
+    features: tuple[int, ...] = field(default=(), converter=tuple[int, ...])
+    lost: tuple[BrokenTests, ...] = field(default=(), converter=tuple[BrokenTests, ...])
+
+
+def _own(versions: Mapping[str, str]) -> dict[str, str]:
+    return dict(versions)
+
+
+@frozen(kw_only=True, field_transformer=inherited_after("attempts"))
+class TeamReport(PairOrigin, Shown):
+    """Everything that is known about a team: its features merged in their order.
+
+    Attributes:
+        repo_name: The repository's name in the benchmark.
+        task_id: The task's number.
+        timestamp: When the evaluation began, with a time zone.
+        features: The results of each feature without the others, in the team's order.
+        merges: The naive merges of the features in their order. A feature that conflicts is
+            left out of the next ones.
+        attempts: One row for each strategy, in the requested order, with distinct names.
+        base_tree_id: The git tree id of the base.
+        base_commit: The id of the base's commit, if the base is a commit.
+        model: The model that wrote the patches, if it is named.
+        setting: The benchmark's setting, if named.
+        k: Which of the model's tries this is, counted from 1.
+        versions: The versions of the programs that were used.
+        failure: Why the team could not be evaluated; `None` if it was. If it is given, the
+            rest of the report was known before the evaluation.
+        judge: The rule by which test runs were judged.
+        base_joint_tests: The run of the joint tests on the base; `None` if they were not run.
+        base_regression_tests: The run of the repository's own tests on the base; `None` if
+            they were not run.
+    """
+
+    _view = "cooperbench_eval.views.teams:report_view"
+
+    repo_name: str
+    task_id: int
+    timestamp: dt.datetime = field(validator=has_time_zone)
+    features: tuple[FeatureReport, ...] = field(converter=tuple[FeatureReport, ...])
+    merges: tuple[TeamStep, ...] = field(default=(), converter=tuple[TeamStep, ...], repr=False)
+    attempts: tuple[TeamAttempt, ...] = field(
+        default=(), converter=tuple[TeamAttempt, ...], validator=have_own_names
+    )
+    versions: Mapping[str, str] = field(factory=dict, converter=_own, hash=False)
+    failure: Failure | None = None
+    judge: JudgeRule = field(default=JudgeRule.ABSOLUTE, converter=JudgeRule)
+    base_joint_tests: TestResult | None = None
+    base_regression_tests: TestResult | None = None
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """The numbers of the features in the team's order."""
+        return tuple(each.number for each in self.features)
+
+    @property
+    def size(self) -> int:
+        """The number of features."""
+        return len(self.features)
+
+    @property
+    def merge_status(self) -> PairStatus:
+        """The result of successive `git merge`s of the features in their order."""
+        if self.failure is not None:
+            return PairStatus.NOT_EVALUATED
+        if not all(each.patch.is_usable for each in self.features):
+            return PairStatus.MISSING_INPUT
+        is_clean = all(step.is_complete for step in self.merges)
+        return PairStatus.CLEAN if is_clean else PairStatus.CONFLICTS
+
+    @property
+    def conflict_score(self) -> int | None:
+        """The sum of the naive merges' scores; `None` if a patch is missing."""
+        if self.merge_status not in {PairStatus.CLEAN, PairStatus.CONFLICTS}:
+            return None
+        details = (step.conflict_details for step in self.merges)
+        return sum(each.conflict_score for each in details if each is not None)
+
+    @property
+    def is_final(self) -> bool:
+        """Whether another evaluation would give the same result, as for a `MergeReport`."""
+        if self.failure is not None:
+            return self.failure.kind is FailureKind.DUPLICATE
+        if any(attempt.service_failed for attempt in self.attempts):
+            return False
+        if any(map(cannot_run, self.features)):
+            return False
+        return not any(run.status is TestStatus.INFRASTRUCTURE_ERROR for run in self._runs)
+
+    @property
+    def _runs(self) -> tuple[TestResult, ...]:
+        runs: list[TestResult | None] = [self.base_joint_tests, self.base_regression_tests]
+        for each in self.features:
+            runs += [each.tests, each.base_tests, each.joint_tests, each.regression_tests]
+        for attempt in self.attempts:
+            runs += [each.tests for each in (*attempt.tests, *attempt.landed_tests)]
+        return tuple(run for run in runs if run is not None)
+
+    @property
+    def preexisting_failures(self) -> tuple[str, ...]:
+        """The failing cases that already fail on the base, sorted; no feature is blamed."""
+        found: list[Judgement | None] = []
+        for each in self.features:
+            found += [each.judgement, each.regression_judgement]
+        for attempt in self.attempts:
+            found += [each.judgement for each in (*attempt.tests, *attempt.landed_tests)]
+        return tuple(sorted({id_ for each in found if each for id_ in each.preexisting}))
+
+    def attempt(self, strategy: str) -> TeamAttempt:
+        """Return the row of *strategy*.
+
+        Raises:
+            KeyError: The report has no such row.
+        """
+        for attempt in self.attempts:
+            if attempt.strategy == strategy:
+                return attempt
+        raise KeyError(strategy)
+
+    def blame(self, strategy: str) -> TeamBlame:
+        """Return why the team fails under *strategy*, and which tests the merge lost.
+
+        Raises:
+            KeyError: The report has no row for the strategy.
+        """
+        attempt = self.attempt(strategy)
+        if self.failure is not None:
+            return TeamBlame(kind=BlameKind.UNKNOWN)
+        # A pair's feature 1 is merged into feature 2, so it comes second.
+        features = self.features[::-1] if self.size == _PAIR else self.features
+        own = [attempt.run_of(TeamSuite.FEATURE, each.number) for each in features]
+        found = Evidence(
+            features=features,
+            status=attempt.status,
+            verdict=attempt.verdict,
+            own=tuple(own),
+            joint=attempt.run_of(TeamSuite.JOINT),
+            regression=attempt.run_of(TeamSuite.REGRESSION),
+            on_base=self.base_regression_tests,
+        )
+        kind, numbers, lost_regression = find_cause(found)
+        lost = [
+            BrokenTests(
+                suite=TeamSuite.FEATURE, feature=each.number, tests=lost_tests(each.tests, *run)
+            )
+            for each, run in zip(features, own, strict=True)
+        ]
+        lost += [
+            BrokenTests(suite=TeamSuite.JOINT, tests=failing_cases(*found.joint)),
+            BrokenTests(suite=TeamSuite.REGRESSION, tests=lost_regression),
+        ]
+        return TeamBlame(kind=kind, features=numbers, lost=[each for each in lost if each.tests])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as plain JSON values, derived facts included."""
+        from cooperbench_eval.reporting.serialization import dump_team  # noqa: PLC0415
+
+        return dump_team(self)
+
+    def to_json(self) -> str:
+        """Return the report as JSON text; `from_json` gives an equal report."""
+        from cooperbench_eval.reporting.serialization import dumps_values  # noqa: PLC0415
+
+        return dumps_values(self.to_dict())
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "TeamReport":
+        """Read a report from plain JSON values, as `from_json` does from text.
+
+        Raises:
+            ReportError: The values are not a report of a team, contradict each other, or have
+                a newer schema.
+        """
+        from cooperbench_eval.reporting.serialization import load_team  # noqa: PLC0415
+
+        return load_team(data, cls)
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> "TeamReport":
+        """Read a report; keys that this version does not know are ignored.
+
+        Raises:
+            ReportError: The text is not a report of a team, contradicts itself, or has a newer
+                schema.
+        """
+        from cooperbench_eval.reporting.serialization import parse_json  # noqa: PLC0415
+
+        return cls.from_dict(parse_json(text))
+
+
+_PAIR = 2
