@@ -26,9 +26,19 @@ from cooperbench_eval.reporting import (
     PatchReport,
     Verdict,
 )
+from cooperbench_eval.reporting.teams import TeamReport
 from cooperbench_eval.views import wording
 
-__all__ = ["attempt_view", "blame_view", "details_view", "report_view", "run_view"]
+__all__ = [
+    "attempt_view",
+    "blame_view",
+    "details_view",
+    "feature_row",
+    "origin_text",
+    "report_view",
+    "run_cell",
+    "run_view",
+]
 
 _MOST_STRATEGIES = 8
 _MOST_NOTES = 8
@@ -58,7 +68,7 @@ def report_view(report: MergeReport) -> View:
     notes += [*report.warnings, *(_hazard(each) for each in report.hazards)]
     return View(
         title=wording.title_text(visible(report.repo_name, _NAME), report),
-        lines=[_origin(report), _merge(report)],
+        lines=[origin_text(report), _merge(report)],
         tables=[_features_table(report), *_strategies_table(report, shown)],
         notes=[
             *(visible(note, _NOTE) for note in notes[:_MOST_NOTES]),
@@ -68,7 +78,8 @@ def report_view(report: MergeReport) -> View:
     )
 
 
-def _origin(report: MergeReport) -> str:
+def origin_text(report: MergeReport | TeamReport) -> str:
+    """Return where the patches are from, and when they were evaluated."""
     parts = [visible(each, _NAME) for each in (report.model, report.setting) if each]
     parts += [f"try {report.k}", f"evaluated {report.timestamp.isoformat(' ', 'minutes')}"]
     if report.base_commit or report.base_tree_id:
@@ -95,17 +106,18 @@ def _features_table(report: MergeReport) -> Table:
     header = ["feature", "patch", "its tests alone", "its tests on the base"]
     if any(each.other_tests is not None for each in features):
         header.append("the other's tests alone")
-    return rows_table(header, [_feature_row(each)[: len(header)] for each in features])
+    return rows_table(header, [feature_row(each)[: len(header)] for each in features])
 
 
-def _feature_row(feature: FeatureReport) -> tuple[Cell, ...]:
+def feature_row(feature: FeatureReport) -> tuple[Cell, ...]:
+    """Return the row of a feature without the others."""
     return (
         Cell(str(feature.number)),
         _patch_cell(feature.patch),
-        _run_cell(feature.tests, feature.judgement),
+        run_cell(feature.tests, feature.judgement),
         # Tests are expected to fail on the base, so this is neither good nor bad.
-        Cell(_run_cell(feature.base_tests).text),
-        _run_cell(feature.other_tests),
+        Cell(run_cell(feature.base_tests).text),
+        run_cell(feature.other_tests),
     )
 
 
@@ -115,7 +127,8 @@ def _patch_cell(patch: PatchReport) -> Cell:
     )
 
 
-def _run_cell(run: TestResult | None, judgement: Judgement | None = None) -> Cell:
+def run_cell(run: TestResult | None, judgement: Judgement | None = None) -> Cell:
+    """Return a cell with the result of a run, coloured by how it counts."""
     if run is None:
         return Cell("")
     tone = _TONES[outcome_of(run, judgement)]
@@ -133,7 +146,7 @@ def _strategies_table(report: MergeReport, shown: Sequence[Attempt]) -> list[Tab
             wording.spoken(attempt.status),
             Cell(wording.spoken(attempt.verdict), _VERDICTS.get(attempt.verdict, Tone.BAD)),
             wording.blame_text(report.blame(attempt.strategy), attempt),
-            *(_run_cell(*run) for run in wording.merged_runs(report, attempt)),
+            *(run_cell(*run) for run in wording.merged_runs(report, attempt)),
         )
         for attempt in shown
     ]
@@ -173,7 +186,7 @@ def attempt_view(attempt: Attempt) -> View:
         ("of the repository", attempt.regression_tests, attempt.regression_judgement),
     )
     rows = [
-        (owner, _run_cell(run, judgement), f"{run.duration_seconds:.1f}")
+        (owner, run_cell(run, judgement), f"{run.duration_seconds:.1f}")
         for owner, run, judgement in runs
         if run is not None
     ]

@@ -4,7 +4,7 @@ Texts from outside, such as names and reasons, are returned as they are: each ca
 cuts them to the length that it has room for.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from cooperbench_eval.analysis.rates import Rate
@@ -35,6 +35,7 @@ from cooperbench_eval.reporting.explanation import (
     HunkRole,
     SuiteKind,
 )
+from cooperbench_eval.reporting.teams import TeamBlame
 
 ANSWERS = {
     "correct": "correct",
@@ -52,6 +53,7 @@ _BLAME = {
     BlameKind.MERGE_BROKE_FEATURE1: "the merge broke {features}",
     BlameKind.MERGE_BROKE_FEATURE2: "the merge broke {features}",
     BlameKind.MERGE_BROKE_BOTH: "the merge broke {features}",
+    BlameKind.MERGE_BROKE_FEATURES: "the merge broke {features}",
     BlameKind.MERGE_BROKE_JOINT: "the merge broke the joint tests",
     BlameKind.MERGE_BROKE_REGRESSION: "the merge broke the repository's own tests",
     BlameKind.REGRESSED_ALONE: "{features} alone broke the repository's own tests",
@@ -122,7 +124,7 @@ def patch_text(patch: PatchReport) -> str:
     return f"{spoken(patch.status)}: {patch.reason}" if patch.reason else spoken(patch.status)
 
 
-def blame_text(blame: Blame, attempt: Attempt | None = None) -> str:
+def blame_text(blame: Blame | TeamBlame, attempt: Attempt | None = None) -> str:
     """Return what is to blame for how a strategy's row ended.
 
     Only the row itself says whether its strategy failed or left a conflict.
@@ -130,9 +132,19 @@ def blame_text(blame: Blame, attempt: Attempt | None = None) -> str:
     if blame.kind is BlameKind.CONFLICT and attempt is not None:
         is_failure = attempt.status is MergeStatus.FAILED
         return "the strategy failed" if is_failure else "the conflict"
-    numbers = " and ".join(map(str, blame.features))
-    features = f"feature {numbers}" if len(blame.features) == 1 else f"features {numbers}"
-    return _BLAME[blame.kind].format(features=features)
+    return _BLAME[blame.kind].format(features=features_text(blame.features))
+
+
+def features_text(numbers: Iterable[int]) -> str:
+    """Return the features as words: `feature 1`, `features 1, 2 and 3`."""
+    words = [str(number) for number in numbers]
+    return f"feature {listed(words)}" if len(words) == 1 else f"features {listed(words)}"
+
+
+def listed(words: Iterable[str]) -> str:
+    """Return words with commas, and `and` before the last one."""
+    *first, last = list(words) or [""]
+    return " and ".join(filter(None, (", ".join(first), last)))
 
 
 class Lost(NamedTuple):

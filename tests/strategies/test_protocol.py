@@ -55,7 +55,8 @@ def test_a_strategy_never_sees_tests():
         {each.name for each in attrs.fields(kind)} for kind in (ce.MergeInput, ce.FeatureContext)
     )
 
-    assert seen == {"base", "ours", "theirs", "merge", "ours_feature", "theirs_feature"}
+    features = {"ours_feature", "theirs_feature", "ours_features"}
+    assert seen == {"base", "ours", "theirs", "merge", *features}
     assert known == {"number", "description"}
 
 
