@@ -5,6 +5,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import combinations
+from operator import index
 from pathlib import Path
 
 from attrs import field, frozen
@@ -42,6 +43,18 @@ class Task:
     def pairs(self) -> tuple[tuple[int, int], ...]:
         """Every two of the task's features, the smaller number first."""
         return tuple(combinations(self.features, 2))
+
+    def teams(self, size: int) -> Iterator[tuple[int, ...]]:
+        """Return every team of *size* features, in numeric order.
+
+        Raises:
+            DatasetError: *size* is less than two, or the task has fewer features.
+        """
+        most = len(self.features)
+        if not 2 <= index(size) <= most:  # noqa: PLR2004 - the smallest team is a pair
+            problem = f"is {size}, but a team has two or more features, and the task has {most}"
+            raise DatasetError(problem, "size")
+        return combinations(self.features, size)
 
     def require(self, *features: int) -> None:
         """Check that the task has all *features*, and that none is given twice.

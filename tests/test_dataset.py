@@ -78,6 +78,33 @@ def test_pairs_are_every_two_features(make_task):
     assert task.pairs == ((2, 9), (2, 10), (9, 10))
 
 
+def test_teams_are_all_combinations_of_a_size(make_task):
+    """Teams of two are the pairs; the numbers in a team and the teams are sorted."""
+    task = make_task(features=(10, 2, 9, 1))
+
+    assert tuple(task.teams(2)) == task.pairs
+    assert list(task.teams(3)) == [(1, 2, 9), (1, 2, 10), (1, 9, 10), (2, 9, 10)]
+    assert list(task.teams(4)) == [(1, 2, 9, 10)]
+
+
+@pytest.mark.parametrize("size", [-1, 0, 1, 4])
+def test_a_team_has_two_or_more_of_the_tasks_features(make_task, size):
+    """The error is raised at once, and says how many features there are."""
+    task = make_task(features=(1, 2, 3))
+
+    with pytest.raises(ce.DatasetError, match=f"size: is {size}, .* the task has 3$"):
+        task.teams(size)
+    with pytest.raises(TypeError):
+        task.teams("2")
+
+
+def test_teams_of_a_huge_task_are_not_listed_in_advance(make_task):
+    """There would be 10 to the power of 17."""
+    task = attrs.evolve(make_task(), features=range(60))
+
+    assert next(task.teams(30)) == tuple(range(30))
+
+
 @pytest.mark.parametrize(
     ("content", "words"),
     [(None, "is not a directory"), ("file", "is not a directory"), ("folder", "has no task")],

@@ -1944,6 +1944,7 @@ class Task:
         env: Mapping[str, str] | None = None,
     ) -> TestSuite: ...
     task_id: int
+    def teams(self, size: int) -> Iterator[tuple[int, ...]]: ...
     def test_command(self) -> tuple[str, ...]: ...
     def tests_patch(self, feature: int) -> Patch: ...
 
@@ -2433,11 +2434,11 @@ def evaluate_many(
 ) -> Iterator[MergeReport]: ...
 
 def evaluate_run(
-    logs_dir: _Folder,
+    logs_dir: Folder,
     run_name: str,
     *,
-    dataset_dir: _Folder,
-    repo_dirs: _Folder | Mapping[str, _Folder] | None = None,
+    dataset_dir: Folder,
+    repo_dirs: Folder | Mapping[str, Folder] | None = None,
     setting: str | None = None,
     repo_name: str | None = None,
     task_id: int | None = None,
@@ -2467,7 +2468,7 @@ def get_strategy(name: str, /, **options: object) -> MergeStrategy: ...
 def gold_matrix(
     task: Task,
     *,
-    repo_dir: _Folder | None = None,
+    repo_dir: Folder | None = None,
     evaluator: Evaluator | None = None,
     suite_of: Callable[[Task, int], TestSuite] = Task.suite,
     in_image: bool = False,
