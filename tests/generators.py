@@ -102,25 +102,32 @@ _PLACES = st.lists(_FOLDERS, min_size=1, max_size=3).map("/".join)
 _WORDS_OF_FILES = ("alpha", "beta", "gamma", "delta")
 
 
-@st.composite
-def moved_trees(draw: st.DrawFn) -> tuple[dict[str, Entry], dict[str, Entry], dict[str, Entry]]:
+def moved_trees() -> st.SearchStrategy[tuple[dict[str, Entry], ...]]:
     """A base tree and two sides that edit, move, replace and delete its entries.
 
     For example `{"a": one}`, `{"b/a": edited}`, `{}`. Some files start equal, most
     have a unique line.
     """
+    return diverging_trees(2, 2)
+
+
+@st.composite
+def diverging_trees(
+    draw: st.DrawFn, min_sides: int, max_sides: int, max_changes: int = 4
+) -> tuple[dict[str, Entry], ...]:
+    """A base tree and several sides of it, as in `moved_trees`."""
     made = iter(range(1000))
     base: dict[str, Entry] = {}
     for place in draw(st.lists(_PLACES, min_size=1, max_size=5)):
         if not _clashes(base, place):
             base[place] = draw(_moving_entries(next(made)))
     sides = []
-    for _ in range(2):
+    for _ in range(draw(st.integers(min_sides, max_sides))):
         side = dict(base)
-        for _ in range(draw(st.integers(1, 4))):
+        for _ in range(draw(st.integers(1, max_changes))):
             side = _moved(draw, side, next(made))
         sides.append(side)
-    return base, sides[0], sides[1]
+    return base, *sides
 
 
 @st.composite
