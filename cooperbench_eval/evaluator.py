@@ -103,7 +103,8 @@ class Evaluator:
         feature is left out for it.
 
         The verdict follows from the tree of all features, as it does for a pair. For a team
-        with the features 2 and 1, in this order, it is the one of `evaluate`.
+        with the features 2 and 1, in this order, it is the one of `evaluate`, unless a suite
+        is flaky: here, cases that fail and then pass on one tree decide nothing.
 
         Raises:
             RepositoryError: The base cannot be read.

@@ -120,7 +120,7 @@ EDITS = st.lists(
 """For each side the lines that it replaces, as a file and a number; `h` is a new file."""
 
 
-@few
+@settings(few, max_examples=settings().max_examples // 5)
 @given(EDITS)
 @example([[("f", 2)], [("f", 5)], [("g", 9), ("h", 0)]])
 def test_where_an_octopus_merge_succeeds_its_tree_is_ours(git, edits):
