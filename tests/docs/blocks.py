@@ -24,6 +24,7 @@ import tempfile
 import tomllib
 from doctest import ELLIPSIS, NORMALIZE_WHITESPACE, OutputChecker
 from pathlib import Path
+from unittest import mock
 
 import jsonschema
 from shell import run_shell
@@ -35,6 +36,7 @@ from sybil.parsers.markdown import SkipParser
 from sybil.parsers.markdown.lexers import DirectiveInHTMLCommentLexer, RawFencedCodeBlockLexer
 
 import cooperbench_eval as ce
+from cooperbench_eval.running.sandboxes.hosting import NEUTRAL_ENVIRONMENT
 
 ROOT = Path(__file__).parents[2]
 FLAGS = ELLIPSIS | NORMALIZE_WHITESPACE
@@ -176,6 +178,9 @@ def enter(namespace):
     namespace["closing"] = closing = contextlib.ExitStack()
     folder = closing.enter_context(tempfile.TemporaryDirectory())
     closing.enter_context(contextlib.chdir(folder))
+    # A reader has few plug-ins of pytest; those of our tests take most of a small run's time.
+    few = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    closing.enter_context(mock.patch.dict(NEUTRAL_ENVIRONMENT, few))
 
 
 def leave(namespace):
