@@ -9,7 +9,6 @@ import zlib
 from functools import partial
 
 import httpx
-import openai
 import pytest
 from server import ModelServer, said, stalled, status
 
@@ -218,6 +217,8 @@ def elsewhere():
 def openai_client(server):
     """Return the options with which litellm uses a client of the caller's."""
     http = httpx.Client(follow_redirects=True)
+    import openai  # noqa: PLC0415 - takes seconds, and all workers import this file
+
     return {"client": openai.OpenAI(api_key=KEY, base_url=server.address, http_client=http)}
 
 

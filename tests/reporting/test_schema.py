@@ -180,10 +180,20 @@ def places():
     return found
 
 
+@functools.cache
+def _text_of(which):
+    return json.dumps(which().to_dict())
+
+
+def document_of(report):
+    """Return a new document of one of the two reports; to copy one takes ten times as long."""
+    return json.loads(_text_of(full_report if report is full_report() else empty_report))
+
+
 def with_value(name, key, value):
     """Return a document in which one key of one record holds another value."""
     report, place = places()[name]
-    data = copy.deepcopy(report.to_dict())
+    data = document_of(report)
     at(data, place)[key] = value
     return data
 
@@ -196,7 +206,7 @@ def is_allowed(name, data):
 def without(name, key):
     """Return a document in which one record lacks one key."""
     report, place = places()[name]
-    data = copy.deepcopy(report.to_dict())
+    data = document_of(report)
     del at(data, place)[key]
     return data
 
@@ -410,7 +420,7 @@ def test_a_value_of_a_wrong_type_is_refused(name, key):
         wrong.append(None)
 
     report, place = places()[name]
-    before = at(report.to_dict(), place)[key]
+    before = at(document_of(report), place)[key]
     for value in wrong:
         data = with_value(name, key, value)
         assert not is_allowed(name, data), value
