@@ -9,12 +9,10 @@ import pytest
 RUNS_LONG_TESTS = os.environ.get("HYPOTHESIS_PROFILE") in {"full", "thorough"}
 
 STARTS_EARLY = (
-    "test_judging.py",
     "test_container_conformance.py",
     "test_forgery.py",
     "test_survival.py",
     "test_container.py",
-    "test_explain.py",
     "test_sample_task.py",
     "test_plugin_package.py",
     "test_strategy_check.py",
@@ -22,8 +20,11 @@ STARTS_EARLY = (
     "test_explore_notebook.py",
     "test_distributions.py",
     "test_container_tasks.py",
+    "write-a-strategy.md",
+    "run-batches.md",
     "run-tests.md",
     "tutorial.md",
+    "write-a-sandbox.md",
 )
 """Files whose few tests take much time. If one ran last, the other processes would idle."""
 

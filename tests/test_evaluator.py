@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pygit2
 import pytest
+from quick import QUICK
 
 import cooperbench_eval as ce
 from cooperbench_eval import alone as alone_module
@@ -16,7 +17,7 @@ BASE = ce.Snapshot.from_files({"f": TEXT, "g": b"1\n"})
 
 
 class CountingSandbox:
-    """A local sandbox that remembers what was run in it, and on which files."""
+    """A sandbox that remembers what was run in it, and on which files."""
 
     name = identity = "counting"
 
@@ -28,7 +29,7 @@ class CountingSandbox:
         """Note the command and the tree, then run it."""
         files = sorted(p.relative_to(tree).as_posix() for p in tree.rglob("*") if p.is_file())
         self.runs.append((command[-1], files))
-        return ce.LocalSandbox().run(command, tree=tree, **options)
+        return QUICK.run(command, tree=tree, **options)
 
 
 def edit(**files):
@@ -61,7 +62,7 @@ def pair_of(first, second, scripts=("true # 1", "true # 2"), **facts):
 
 def evaluate(pair, strategies=("naive", "union"), sandbox=None, **options):
     """Evaluate a pair, tests included."""
-    runner = ce.TestRunner(sandbox=sandbox or ce.LocalSandbox())
+    runner = ce.TestRunner(sandbox=sandbox or QUICK)
     return ce.Evaluator(strategies=strategies, runner=runner, **options).evaluate(pair)
 
 
@@ -136,7 +137,7 @@ def test_trees_of_other_pairs_are_tested_once_too():
 def test_the_report_says_which_tests_pass_on_the_base():
     """Such tests show nothing about the feature; these runs can be turned off."""
     pair = pair_of(*DISJOINT, scripts=("true", "grep 6 f"))
-    runner = ce.TestRunner(sandbox=ce.LocalSandbox())
+    runner = ce.TestRunner(sandbox=QUICK)
 
     report, without = evaluate(pair), ce.Evaluator(runner=runner, test_base=False).evaluate(pair)
 

@@ -6,6 +6,7 @@ import sys
 
 import attrs
 import pytest
+from quick import QUICK
 
 import cooperbench_eval as ce
 
@@ -27,12 +28,12 @@ GOOD = ce.Snapshot.from_files(
 )
 ENV = {"PYTHONPATH": ".", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
 # Many tests need the same runs.
-RUNNER = ce.TestRunner(sandbox=ce.LocalSandbox())
+RUNNER = ce.TestRunner(sandbox=QUICK)
 PYTEST = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests")
 
 
 class CountingSandbox:
-    """A local sandbox that counts the runs in it."""
+    """A sandbox that counts the runs in it."""
 
     name = identity = "counting"
 
@@ -43,7 +44,7 @@ class CountingSandbox:
     def run(self, command, **options):
         """Count the run."""
         self.runs += 1
-        return ce.LocalSandbox().run(command, **options)
+        return QUICK.run(command, **options)
 
 
 def edit(base, **files):

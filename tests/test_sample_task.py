@@ -7,6 +7,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from quick import QUICK
 
 import cooperbench_eval as ce
 
@@ -43,7 +44,7 @@ def repo(tmp_path_factory):
 @pytest.fixture(scope="module")
 def evaluate(repo):
     """Return a function that evaluates a pair of gold patches; it reuses test runs."""
-    runner = ce.TestRunner()
+    runner = ce.TestRunner(sandbox=QUICK)
 
     def evaluate(first, second, **options):
         return ce.evaluate(

@@ -6,6 +6,7 @@ import sys
 
 import attrs
 import pytest
+from quick import QUICK
 
 import cooperbench_eval as ce
 
@@ -15,7 +16,7 @@ PLACES = (3, 10, 17, 24, 31, 38)
 
 
 class CountingSandbox:
-    """A local sandbox that counts its runs."""
+    """A sandbox that counts its runs."""
 
     name = identity = "counting"
 
@@ -26,7 +27,7 @@ class CountingSandbox:
     def run(self, command, *, tree, **options):
         """Count the run, then do it."""
         self.count += 1
-        return ce.LocalSandbox().run(command, tree=tree, **options)
+        return QUICK.run(command, tree=tree, **options)
 
 
 def edit(base, **files):
@@ -61,7 +62,7 @@ def pair_of(first, second, script1="true", script2="true", *, files=FILES, numbe
 
 def explained(pair, *, sandbox=None, strategy="naive", **options):
     """Evaluate a pair and explain what a strategy's merge of it lost."""
-    runner = ce.TestRunner(sandbox=sandbox or ce.LocalSandbox())
+    runner = ce.TestRunner(sandbox=sandbox or QUICK)
     report = ce.Evaluator(strategies=[strategy], runner=runner).evaluate(pair)
     return ce.explain(report, pair, strategy=strategy, runner=runner, **options)
 
@@ -347,7 +348,7 @@ def test_a_test_that_passes_when_it_is_run_again_is_not_explained(tmp_path):
 
 def test_another_pair_than_the_reports_is_refused():
     """Its patches or its base differ, so the report's tests say nothing about it."""
-    runner = ce.TestRunner(sandbox=ce.LocalSandbox())
+    runner = ce.TestRunner(sandbox=QUICK)
     report = ce.Evaluator(strategies=["naive"], runner=runner).evaluate(broken())
     other = pair_of({"a": {3: "x"}}, {"b": {3: "y"}}, "! grep bad b && grep wanted a")
 
@@ -359,7 +360,7 @@ def test_another_pair_than_the_reports_is_refused():
 
 def test_a_strategy_that_was_not_tried_is_an_error():
     """As in `report.attempt`."""
-    runner = ce.TestRunner(sandbox=ce.LocalSandbox())
+    runner = ce.TestRunner(sandbox=QUICK)
     report = ce.Evaluator(strategies=["naive"], runner=runner).evaluate(broken())
 
     with pytest.raises(KeyError, match="union"):

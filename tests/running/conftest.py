@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
+from quick import QUICK
 
 from cooperbench_eval import BubblewrapSandbox, bubblewrap_problem
 from cooperbench_eval.running import LocalSandbox, TestRunner, TestSuite
@@ -34,7 +35,8 @@ def run_suite():
         variables = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"} | (env or {})
         base = Snapshot.from_files({path: text.encode() for path, text in files.items()})
         suite = TestSuite(command=command, env=variables, **options)
-        return TestRunner(sandbox=sandbox or LocalSandbox()).run(base, Changes(), suite)
+        quick = QUICK if command[:3] == PYTEST[:3] else LocalSandbox()
+        return TestRunner(sandbox=sandbox or quick).run(base, Changes(), suite)
 
     return run
 

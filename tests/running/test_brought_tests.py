@@ -2,9 +2,10 @@
 
 import pytest
 import toys
+from quick import QUICK
 
 from cooperbench_eval.models import Entry, TestCase, TestResult, TestStatus
-from cooperbench_eval.running import LocalSandbox, TestRunner, TestSuite
+from cooperbench_eval.running import TestRunner, TestSuite
 from cooperbench_eval.running.readers.protocol import NewTests
 from cooperbench_eval.running.verdict import require_tests
 from cooperbench_eval.snapshot import Changes
@@ -37,7 +38,7 @@ def run(framework, command, *, brought=None, path=None, **more):
     env = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"} | known
     toys.need(command[0])
     suite = TestSuite(command=command, patch=patch, framework=framework, env=env, **more)
-    return TestRunner(sandbox=LocalSandbox(), cache=None).run(base, Changes(), suite)
+    return TestRunner(sandbox=QUICK, cache=None).run(base, Changes(), suite)
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ import re
 import stat
 import time
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import pytest
 
@@ -65,7 +66,7 @@ def test_a_tests_patch_that_does_not_apply_is_a_result(run_suite):
 
 def test_a_result_records_how_it_was_produced(run_suite):
     """The result holds the command, sandbox, exit status, output and time, and it pickles."""
-    result = run_suite({"test_x.py": GOOD + BAD})
+    result = run_suite({"test_x.py": GOOD + BAD}, sandbox=LocalSandbox())
 
     assert result.command == PYTEST
     assert result.sandbox == "local"
@@ -235,7 +236,9 @@ def test_a_timeout_is_a_verdict(run_suite):
     """A run that hangs is timed out; what it printed until then is kept."""
     text = "import time\ndef test(): print('begun', flush=True); time.sleep(60)\n"
 
-    result = run_suite({"test_x.py": text}, (*PYTEST, "-s"), timeout_seconds=2)
+    result = run_suite(
+        {"test_x.py": text}, (*PYTEST, "-s"), sandbox=LocalSandbox(), timeout_seconds=2
+    )
 
     assert result.status is TestStatus.TIMED_OUT
     assert result.exit_code is None
@@ -303,7 +306,7 @@ def test_runs_in_threads_are_independent(run_suite):
     trees = [{"test_x.py": GOOD}, {"test_x.py": BAD}]
 
     with ThreadPoolExecutor(2) as pool:
-        good, bad = pool.map(run_suite, trees)
+        good, bad = pool.map(partial(run_suite, sandbox=LocalSandbox()), trees)
 
     assert (good.status, bad.status) == (TestStatus.PASSED, TestStatus.FAILED)
     assert [case.id for case in bad.cases] == ["test_x.py::test_bad"]
