@@ -32,6 +32,7 @@ from cooperbench_eval import (
     Changes,
     Entry,
     Hazard,
+    MergeReport,
     MergeStatus,
     ReportStore,
     Snapshot,
@@ -235,10 +236,11 @@ def read_verdicts(store: Path) -> dict[_Key, bool]:
     """Return whether each tested merge is broken; a pair whose features fail alone is left out."""
     verdicts: dict[_Key, bool] = {}
     for report in ReportStore(store):
-        features = report.feature1, report.feature2
-        if not all(feature.tests_passed for feature in features):
+        if not isinstance(report, MergeReport):
             continue
-        pair = features[0].number, features[1].number
+        if not all(each.tests_passed for each in (report.feature1, report.feature2)):
+            continue
+        pair = report.numbers
         for attempt in report.attempts:
             if attempt.tree_id and attempt.verdict in {Verdict.CORRECT, Verdict.INCORRECT}:
                 key = f"{report.repo_name}/{report.task_id}", pair, attempt.tree_id

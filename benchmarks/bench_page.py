@@ -131,7 +131,9 @@ def main() -> None:
     parser.add_argument("--store", type=Path, help="take the reports of this store")
     parser.add_argument("--pairs", type=int, action="append", help="default: 500 and 5000")
     options = parser.parse_args()
-    reports = list(ReportStore(options.store)) if options.store else made_up()
+    reports = made_up()
+    if options.store:
+        reports = [each for each in ReportStore(options.store) if isinstance(each, MergeReport)]
     counts = options.pairs or [500, 5000]
     with tempfile.TemporaryDirectory() as folder:
         write_page(reports[:1], Path(folder) / "first.html")  # loads what is loaded once

@@ -8,7 +8,6 @@ from .analysis.facts import AttemptFacts as AttemptFacts
 from .analysis.facts import FeatureFacts as FeatureFacts
 from .analysis.facts import PairFacts as PairFacts
 from .analysis.facts import RunFacts as RunFacts
-from .analysis.facts import facts_of as facts_of
 from .analysis.policies import POLICIES as POLICIES
 from .analysis.policies import Policy as Policy
 from .analysis.policies import PolicyRule as PolicyRule
@@ -16,11 +15,14 @@ from .analysis.policies import PolicyVerdict as PolicyVerdict
 from .analysis.rates import Comparison as Comparison
 from .analysis.rates import Distribution as Distribution
 from .analysis.rates import Rate as Rate
+from .analysis.sources import facts_of as facts_of
 from .analysis.summarizing import summarize as summarize
 from .analysis.summary import Summary as Summary
 from .analysis.tables import to_pandas as to_pandas
 from .analysis.tables import to_polars as to_polars
 from .analysis.tables import to_records as to_records
+from .analysis.team_facts import TeamAttemptFacts as TeamAttemptFacts
+from .analysis.team_facts import TeamFacts as TeamFacts
 from .analysis.tries import Tries as Tries
 from .analysis.tries import solved_within as solved_within
 from .analysis.verdicts import GoldSummary as GoldSummary

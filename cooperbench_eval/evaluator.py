@@ -3,6 +3,7 @@
 import datetime as dt
 import functools
 from collections.abc import Iterable
+from typing import Any, TypeVar, overload
 
 from attrs import Factory, evolve, field, frozen, validators
 
@@ -16,7 +17,7 @@ from cooperbench_eval.pairs import FeaturePair, FeatureTeam
 from cooperbench_eval.patching.paths import TestFileFilter
 from cooperbench_eval.patching.policy import ApplyPolicy
 from cooperbench_eval.reporting import Attempt, Failure, FeatureReport, MergeReport, PatchReport
-from cooperbench_eval.reporting.teams import TeamReport
+from cooperbench_eval.reporting.teams import GroupReport, TeamAttempt, TeamReport
 from cooperbench_eval.running import TestRunner
 from cooperbench_eval.scoring import ConflictScorer
 from cooperbench_eval.sides import pair_merge_input
@@ -28,6 +29,8 @@ from cooperbench_eval.suiteruns import SuiteRuns
 from cooperbench_eval.versions import versions
 
 __all__ = ["Evaluator", "report_failure"]
+
+_Row = TypeVar("_Row", Attempt, TeamAttempt)
 
 
 def _as_strategies(given: str | Iterable[str | MergeStrategy]) -> tuple[MergeStrategy, ...]:
@@ -143,31 +146,57 @@ class Evaluator:
         return await await_in_process(self.evaluate, pair)
 
 
+@overload
 def report_failure(
-    strategies: Iterable[MergeStrategy], failure: Failure, pair: PairId
-) -> MergeReport:
-    """Return the report of a pair that could not be evaluated.
+    strategies: Iterable[MergeStrategy],
+    failure: Failure,
+    pair: PairId,
+    kind: type[MergeReport] = ...,
+) -> MergeReport: ...
+@overload
+def report_failure(
+    strategies: Iterable[MergeStrategy], failure: Failure, pair: PairId, kind: type[TeamReport]
+) -> TeamReport: ...
+@overload
+def report_failure(
+    strategies: Iterable[MergeStrategy], failure: Failure, pair: PairId, kind: type[GroupReport]
+) -> GroupReport: ...
+def report_failure(
+    strategies: Iterable[MergeStrategy],
+    failure: Failure,
+    pair: PairId,
+    kind: type[GroupReport] = MergeReport,
+) -> GroupReport:
+    """Return the report of a pair or team that could not be evaluated.
 
     Args:
         strategies: Each gets a row that says it was not tried.
         failure: Why there is no result.
-        pair: The identity of the pair.
+        pair: The identity of the pair or team.
+        kind: The class of the report.
     """
     not_tried = PatchReport(status=PatchStatus.NOT_TRIED)
-    feature1, feature2 = (FeatureReport(number=number, patch=not_tried) for number in pair.features)
+    features = [FeatureReport(number=number, patch=not_tried) for number in pair.features]
+    known: dict[str, Any] = {
+        "repo_name": pair.repo_name,
+        "task_id": pair.task_id,
+        "timestamp": dt.datetime.now(dt.UTC),
+        "model": pair.model,
+        "setting": pair.setting,
+        "k": pair.k,
+        "versions": versions(),
+        "failure": failure,
+    }
+    if kind is TeamReport:
+        rows = [_not_tried(each, TeamAttempt) for each in strategies]
+        return TeamReport(**known, features=features, attempts=rows)
+    feature1, feature2 = features
     return MergeReport(
-        repo_name=pair.repo_name,
-        task_id=pair.task_id,
-        timestamp=dt.datetime.now(dt.UTC),
+        **known,
         feature1=feature1,
         feature2=feature2,
         conflict_details=None,
-        attempts=tuple(map(_not_tried, strategies)),
-        model=pair.model,
-        setting=pair.setting,
-        k=pair.k,
-        versions=versions(),
-        failure=failure,
+        attempts=[_not_tried(each, Attempt) for each in strategies],
     )
 
 
@@ -223,7 +252,7 @@ class _Evaluation:
     ) -> Attempt:
         """Run a strategy; if a side is missing, its row says that it was not tried."""
         if given is None:
-            return _not_tried(strategy)
+            return _not_tried(strategy, Attempt)
         merged = merge_sides(strategy, given)
         attempt = Attempt(
             strategy=strategy.name,
@@ -265,8 +294,8 @@ class _Evaluation:
         )
 
 
-def _not_tried(strategy: MergeStrategy) -> Attempt:
-    return Attempt(
+def _not_tried(strategy: MergeStrategy, kind: type[_Row]) -> _Row:
+    return kind(
         strategy=strategy.name,
         implementation=implementation_of(strategy),
         status=MergeStatus.NOT_TRIED,

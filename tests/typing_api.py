@@ -7,7 +7,7 @@ complains about a comment that is not needed.
 
 import datetime as dt
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, assert_type
 
@@ -262,6 +262,21 @@ def peers(evaluation: ce.PeerEval) -> None:
     assert_type(evaluation.is_answer, bool)
 
     evaluation.passed[1] = True  # type: ignore[index]
+
+
+def batches(pairs: list[ce.FeaturePair], teams: list[ce.FeatureTeam]) -> None:
+    """Pairs, teams, and both together."""
+    evaluator = ce.Evaluator()
+    assert_type(ce.evaluate_many(pairs, evaluator=evaluator), Iterator[ce.MergeReport])
+    assert_type(ce.evaluate_many(iter(teams), evaluator=evaluator), Iterator[ce.TeamReport])
+    assert_type(
+        ce.evaluate_many([*pairs, *teams], evaluator=evaluator),
+        Iterator[ce.MergeReport | ce.TeamReport],
+    )
+    for report in ce.evaluate_many(teams, evaluator=evaluator):
+        assert_type(ce.facts_of(report), ce.TeamFacts)
+    assert_type(next(iter(ce.ReportStore("store"))), ce.MergeReport | ce.TeamReport)
+    ce.evaluate_many(["pair"], evaluator=evaluator)  # type: ignore[list-item]
 
 
 def analyses(reports: list[ce.MergeReport], facts: list[ce.PairFacts]) -> None:

@@ -43,7 +43,7 @@ from cooperbench_eval.reporting.rows import (
 if TYPE_CHECKING:
     from cooperbench_eval.structuring import Compact
 
-__all__ = ["AttemptFacts", "FeatureFacts", "PairFacts", "RunFacts", "facts_of"]
+__all__ = ["AttemptFacts", "FeatureFacts", "PairFacts", "RunFacts", "feature_facts", "pair_facts"]
 
 _SHOWN_FAILURE = 200
 
@@ -232,6 +232,11 @@ class PairFacts(PairOrigin):
     @property
     def features(self) -> tuple[int, int]:
         """The features' numbers, in the order of the report."""
+        return self.numbers
+
+    @property
+    def numbers(self) -> tuple[int, int]:
+        """The numbers of feature 1 and feature 2."""
         return self.feature1.number, self.feature2.number
 
     @property
@@ -263,15 +268,15 @@ def _compact() -> "Compact[PairFacts]":
 # --- from a report -----------------------------------------------------------
 
 
-def facts_of(report: MergeReport) -> PairFacts:
+def pair_facts(report: MergeReport) -> PairFacts:
     """Return the facts of *report*."""
     details = report.conflict_details
     return PairFacts(
         repo_name=report.repo_name,
         task_id=report.task_id,
         timestamp=report.timestamp,
-        feature1=_feature(report.feature1),
-        feature2=_feature(report.feature2),
+        feature1=feature_facts(report.feature1),
+        feature2=feature_facts(report.feature2),
         merge_status=report.merge_status,
         conflict_sections=None if details is None else details.conflict_sections,
         conflict_lines=None if details is None else details.conflict_lines,
@@ -294,7 +299,8 @@ def _paths(report: MergeReport) -> Iterable[str]:
     return hunks or [conflict.path for conflict in report.conflicts]
 
 
-def _feature(feature: FeatureReport) -> FeatureFacts:
+def feature_facts(feature: FeatureReport) -> FeatureFacts:
+    """Return the facts of one feature."""
     return FeatureFacts(
         number=feature.number,
         patch_status=feature.patch.status,

@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 from attrs import field, frozen, validators
 
-from cooperbench_eval.analysis.facts import FeatureFacts, PairFacts, facts_of
+from cooperbench_eval.analysis.facts import FeatureFacts, PairFacts, pair_facts
 from cooperbench_eval.errors import AnalysisError
 from cooperbench_eval.models import MergeStatus, PatchStatus
 from cooperbench_eval.reporting.report import MergeReport, PairStatus
@@ -107,7 +107,7 @@ class Policy:
 
     def judge(self, pair: PairFacts | MergeReport) -> PolicyVerdict:
         """Judge *pair* by this policy."""
-        facts = pair if isinstance(pair, PairFacts) else facts_of(pair)
+        facts = pair if isinstance(pair, PairFacts) else pair_facts(pair)
         if facts.merge_status is PairStatus.NOT_EVALUATED:
             return _UNDECIDED
         if facts.merge_status is PairStatus.MISSING_INPUT:

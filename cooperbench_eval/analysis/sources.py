@@ -1,29 +1,48 @@
-"""Where facts of many pairs come from."""
+"""Where facts of many pairs and teams come from."""
 
 import os
 from collections.abc import Iterable, Iterator
-from typing import Protocol, runtime_checkable
+from typing import Protocol, overload, runtime_checkable
 
-from cooperbench_eval.analysis.facts import PairFacts, facts_of
+from cooperbench_eval.analysis.facts import PairFacts, pair_facts
+from cooperbench_eval.analysis.team_facts import GroupFacts, TeamFacts, team_facts
 from cooperbench_eval.errors import AnalysisError
 from cooperbench_eval.reporting.report import MergeReport
+from cooperbench_eval.reporting.teams import GroupReport, TeamReport
 
-__all__ = ["FactsSource", "HasFacts", "iterate_facts", "iterate_reports"]
+__all__ = [
+    "FactsSource",
+    "HasFacts",
+    "facts_of",
+    "iterate_all_facts",
+    "iterate_facts",
+    "iterate_reports",
+    "iterate_team_facts",
+]
 
 
 @runtime_checkable
 class HasFacts(Protocol):
     """An object that keeps facts with its reports, such as a store."""
 
-    def facts(self) -> Iterable[PairFacts]:
+    def facts(self) -> Iterable[GroupFacts]:
         """Return the facts of every report."""
 
 
-FactsSource = Iterable[MergeReport | PairFacts] | HasFacts
-"""Reports, their facts, or an object that keeps them."""
+FactsSource = Iterable[GroupReport | GroupFacts] | HasFacts
+"""Reports of pairs and teams, their facts, or an object that keeps them."""
 
 
-def iterate_facts(reports: FactsSource) -> Iterator[PairFacts]:
+@overload
+def facts_of(report: MergeReport) -> PairFacts: ...
+@overload
+def facts_of(report: TeamReport) -> TeamFacts: ...
+def facts_of(report: GroupReport) -> GroupFacts:
+    """Return the facts of the report of a pair or team."""
+    return team_facts(report) if isinstance(report, TeamReport) else pair_facts(report)
+
+
+def iterate_all_facts(reports: FactsSource) -> Iterator[GroupFacts]:
     """Yield the facts of *reports*, one at a time.
 
     Raises:
@@ -33,16 +52,27 @@ def iterate_facts(reports: FactsSource) -> Iterator[PairFacts]:
     return map(_facts, reports.facts() if isinstance(reports, HasFacts) else _many(reports))
 
 
+def iterate_facts(reports: FactsSource) -> Iterator[PairFacts]:
+    """Yield the facts of pairs as `iterate_all_facts` does; teams are left out."""
+    return (each for each in iterate_all_facts(reports) if isinstance(each, PairFacts))
+
+
+def iterate_team_facts(reports: FactsSource) -> Iterator[TeamFacts]:
+    """Yield the facts of teams as `iterate_all_facts` does; pairs are left out."""
+    return (each for each in iterate_all_facts(reports) if isinstance(each, TeamFacts))
+
+
 def iterate_reports(reports: FactsSource, purpose: str) -> Iterator[MergeReport]:
-    """Yield *reports* themselves, one at a time; an error names the *purpose*.
+    """Yield the *reports* of pairs, one at a time; an error names the *purpose*.
 
     Raises:
         AnalysisError: *reports* holds facts.
-        TypeError: As with `iterate_facts`.
+        TypeError: As with `iterate_all_facts`.
     """
     if isinstance(reports, HasFacts) and not isinstance(reports, Iterable):
         raise _needs_reports(purpose)
-    return (_report(each, purpose) for each in _many(reports))
+    found = (_report(each, purpose) for each in _many(reports))
+    return (each for each in found if isinstance(each, MergeReport))
 
 
 def _many(reports: object) -> Iterable[object]:
@@ -51,27 +81,32 @@ def _many(reports: object) -> Iterable[object]:
         raise TypeError(
             f"{reports!r:.80} is not a collection of reports; for a path, pass ReportStore(path)"
         )
-    if isinstance(reports, (MergeReport, PairFacts)):
+    if isinstance(reports, (*_FACTS, *_REPORTS)):
+        about = "team" if isinstance(reports, (TeamReport, TeamFacts)) else "pair"
         raise TypeError(
-            f"a {type(reports).__name__} is about one pair; pass [report], a list of it"
+            f"a {type(reports).__name__} is about one {about}; pass [report], a list of it"
         )
     if not isinstance(reports, Iterable):
         raise TypeError(f"{reports!r:.80} is neither reports nor their facts")
     return reports
 
 
-def _facts(each: object) -> PairFacts:
-    return each if isinstance(each, PairFacts) else facts_of(_known(each))
+_FACTS = (PairFacts, TeamFacts)
+_REPORTS = (MergeReport, TeamReport)
 
 
-def _report(each: object, purpose: str) -> MergeReport:
-    if isinstance(each, PairFacts):
+def _facts(each: object) -> GroupFacts:
+    return each if isinstance(each, _FACTS) else facts_of(_known(each))
+
+
+def _report(each: object, purpose: str) -> GroupReport:
+    if isinstance(each, _FACTS):
         raise _needs_reports(purpose)
     return _known(each)
 
 
-def _known(each: object) -> MergeReport:
-    if isinstance(each, MergeReport):
+def _known(each: object) -> GroupReport:
+    if isinstance(each, _REPORTS):
         return each
     raise TypeError(f"{each!r:.80} is neither a report nor the facts of one")
 

@@ -1,4 +1,4 @@
-"""Keeps a bounded number of pairs in flight at an executor, and retries lost ones."""
+"""Keeps a bounded number of pairs and teams in flight at an executor, and retries lost ones."""
 
 import uuid
 from collections import deque
@@ -15,8 +15,9 @@ from cooperbench_eval.batch.payloads import PayloadMaker, evaluate_payload, try_
 from cooperbench_eval.batch.workers import WorkerPool, usable_cores
 from cooperbench_eval.errors import BatchError
 from cooperbench_eval.evaluator import Evaluator
-from cooperbench_eval.pairs import FeaturePair
-from cooperbench_eval.reporting import Failure, FailureKind, MergeReport
+from cooperbench_eval.pairs import FeatureGroup
+from cooperbench_eval.reporting import Failure, FailureKind
+from cooperbench_eval.reporting.teams import GroupReport
 
 __all__ = ["Dispatcher", "Outcome", "QueuedPair"]
 
@@ -27,20 +28,20 @@ _PER_WORKER: Final = 4
 """Pairs in flight for each worker, if the number of workers is known."""
 _UNKNOWN_WORKERS: Final = 64
 
-Outcome = Packed | MergeReport | Failure
+Outcome = Packed | GroupReport | Failure
 
 
 @frozen
 class QueuedPair:
-    """A pair that is to be evaluated; *tries* includes the current one."""
+    """A pair or team that is to be evaluated; *tries* includes the current one."""
 
     key: str
-    pair: FeaturePair
+    pair: FeatureGroup
     tries: int = 1
 
 
 class Dispatcher:
-    """Sends pairs to an executor and returns the answers as they arrive."""
+    """Sends pairs and teams to an executor and returns the answers as they arrive."""
 
     def __init__(
         self,

@@ -1,7 +1,7 @@
-"""Keys of stored reports: digests of a pair and its evaluator.
+"""Keys of stored reports: digests of a pair or team and its evaluator.
 
 A key covers everything that the report depends on: the base's tree, the patches, the
-suites, the pair's identity, and the evaluator with its strategies, their options and
+suites, the identity of the pair or team, and the evaluator with its strategies, their options and
 their code. It covers neither the version of this library nor the software that is
 installed where tests run, so a store outlives an upgrade and serves several machines.
 """
@@ -21,7 +21,7 @@ import attrs
 
 from cooperbench_eval.evaluator import Evaluator
 from cooperbench_eval.memo import IdentityMemo
-from cooperbench_eval.pairs import Feature, FeaturePair
+from cooperbench_eval.pairs import Feature, FeatureGroup, FeatureTeam
 from cooperbench_eval.patching.patch import Patch
 from cooperbench_eval.running import ResultCache
 
@@ -34,16 +34,21 @@ _OWN: Final = __name__.partition(".")[0]
 
 
 class PairKeys:
-    """Computes the keys of pairs for one evaluator."""
+    """Computes the keys of pairs and teams for one evaluator."""
 
     def __init__(self, evaluator: Evaluator) -> None:
         self._evaluator = _digest([_VERSION, describe(evaluator)])
-        # The pairs of a task share their base and their features.
+        # The pairs and teams of a task share their base and their features.
         self._once = IdentityMemo[str](_KEPT).recall_for
 
-    def key(self, pair: FeaturePair) -> str:
-        """Return the key of *pair* as 64 hexadecimal digits."""
-        features = [self._once(each, self._feature) for each in (pair.feature1, pair.feature2)]
+    def key(self, pair: FeatureGroup) -> str:
+        """Return the key of a pair or team as 64 hexadecimal digits.
+
+        The key of a team differs from that of a pair with the same features.
+        """
+        features: list[Any] = [self._once(each, self._feature) for each in pair.features]
+        if isinstance(pair, FeatureTeam):
+            features = [{"team": features}]
         base = self._once(pair.base, lambda base: base.tree_id)
         identity = (pair.repo_name, pair.task_id, pair.model, pair.setting, pair.k)
         own = {"joint": pair.joint, "regression": pair.regression}

@@ -1,4 +1,7 @@
-"""Evaluates many pairs in parallel, with a store; a failure of one pair stops no other."""
+"""Evaluates many pairs and teams in parallel, with a store; a failure of one stops no other.
+
+In this package, a *pair* is a pair or a team, unless its class says otherwise.
+"""
 
 import os
 import time
@@ -6,7 +9,9 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sized
 from concurrent.futures import Executor
 from functools import partial
-from typing import Final, Literal
+from typing import Final, Literal, Self, overload
+
+from attrs import frozen
 
 from cooperbench_eval.batch.dispatch import Dispatcher, Outcome, QueuedPair
 from cooperbench_eval.batch.keys import PairKeys
@@ -18,8 +23,9 @@ from cooperbench_eval.batch.store_view import Claim, StoreView
 from cooperbench_eval.errors import BatchError, ReportError, RepositoryError
 from cooperbench_eval.evaluator import Evaluator, report_failure
 from cooperbench_eval.models import PairId
-from cooperbench_eval.pairs import FeaturePair
+from cooperbench_eval.pairs import FeatureGroup, FeaturePair, FeatureTeam
 from cooperbench_eval.reporting import Failure, FailureKind, MergeReport
+from cooperbench_eval.reporting.teams import GroupReport, TeamReport
 
 __all__ = ["evaluate_many"]
 
@@ -35,6 +41,7 @@ _WAITING: Final = 1 << 10
 """How many pairs may wait for other batches."""
 
 
+@overload
 def evaluate_many(
     pairs: Iterable[FeaturePair | MergeReport],
     *,
@@ -43,17 +50,47 @@ def evaluate_many(
     store: ReportStore | str | os.PathLike[str] | None = None,
     progress: Progress | bool | None = None,
     on_error: Literal["record", "raise"] = "record",
-) -> Iterator[MergeReport]:
-    r"""Evaluate every pair, and yield each report as it is finished.
+) -> Iterator[MergeReport]: ...
+@overload
+def evaluate_many(
+    pairs: Iterable[FeatureTeam | TeamReport],
+    *,
+    evaluator: Evaluator,
+    executor: Executor | None = None,
+    store: ReportStore | str | os.PathLike[str] | None = None,
+    progress: Progress | bool | None = None,
+    on_error: Literal["record", "raise"] = "record",
+) -> Iterator[TeamReport]: ...
+@overload
+def evaluate_many(
+    pairs: Iterable[FeatureGroup | GroupReport],
+    *,
+    evaluator: Evaluator,
+    executor: Executor | None = None,
+    store: ReportStore | str | os.PathLike[str] | None = None,
+    progress: Progress | bool | None = None,
+    on_error: Literal["record", "raise"] = "record",
+) -> Iterator[GroupReport]: ...
+def evaluate_many(
+    pairs: Iterable[FeatureGroup | GroupReport],
+    *,
+    evaluator: Evaluator,
+    executor: Executor | None = None,
+    store: ReportStore | str | os.PathLike[str] | None = None,
+    progress: Progress | bool | None = None,
+    on_error: Literal["record", "raise"] = "record",
+) -> Iterator[MergeReport] | Iterator[TeamReport] | Iterator[GroupReport]:
+    r"""Evaluate every pair and team, and yield each report as it is finished.
 
     Pairs are taken from the iterable one by one as work proceeds, a few for each worker,
-    so it may be a generator. Every pair gives one report. If a pair cannot be evaluated,
-    its report has a `failure`, and the other pairs go on. That happens if its repository
-    is missing, if its worker died at every try, or if the same pair was given before.
+    so it may be a generator. Every pair gives one `MergeReport`. If a pair cannot be
+    evaluated, its report has a `failure`, and the other pairs go on. That happens if its
+    repository is missing, if its worker died at every try, or if the same pair was given
+    before. All of this holds for teams too; every team gives one `TeamReport`.
 
     Args:
-        pairs: The pairs. If a pair could not be built, pass a report with its failure
-            instead; it is announced and yielded, but not stored.
+        pairs: The pairs and teams, in any mixture. If one of them could not be built, pass a
+            report with its failure instead; it is announced and yielded, but not stored.
         evaluator: Evaluates the pairs.
         executor: Where to evaluate them: any `concurrent.futures.Executor`, or an object
             that behaves like one, such as Dask's `client.get_executor()`. By default one
@@ -70,7 +107,7 @@ def evaluate_many(
 
     Raises:
         BatchError: Something in *evaluator* cannot be pickled; the executor accepts no
-            work; or, with `on_error="raise"`, a pair could not be evaluated.
+            work; or, with `on_error="raise"`, a pair or team could not be evaluated.
         ReportError: The store has a newer schema, or cannot be written to. The pairs in
             flight are finished and yielded first.
 
@@ -99,7 +136,7 @@ def evaluate_many(
 class _Batch:
     def __init__(
         self,
-        pairs: Iterable[FeaturePair | MergeReport],
+        pairs: Iterable[FeatureGroup | GroupReport],
         evaluator: Evaluator,
         executor: Executor | None,
         store: ReportStore | None,
@@ -113,13 +150,13 @@ class _Batch:
         self._keys = PairKeys(evaluator)
         self._store = StoreView(store)
         self._seen: set[bytes] = set()
-        self._ready: deque[Callable[[], MergeReport]] = deque()
+        self._ready: deque[Callable[[], GroupReport]] = deque()
         self._waiting: deque[QueuedPair] = deque()
         self._looked_seconds = 0.0
         self._fault: Exception | None = None
         self._progress: Progress = ignore
 
-    def reports(self, progress: Progress | bool | None, total: int | None) -> Iterator[MergeReport]:
+    def reports(self, progress: Progress | bool | None, total: int | None) -> Iterator[GroupReport]:
         """Yield every report; then raise the error that kept other pairs out, if any."""
         done = False
         try:
@@ -135,7 +172,7 @@ class _Batch:
         if self._fault:
             raise self._fault
 
-    def _next(self) -> MergeReport | None:
+    def _next(self) -> GroupReport | None:
         """Keep the executor supplied; return a finished report, or wait for one."""
         while True:
             self._supply()
@@ -169,7 +206,7 @@ class _Batch:
             except Exception as exc:  # noqa: BLE001
                 self._fault = exc
                 return
-            if isinstance(pair, MergeReport):
+            if isinstance(pair, (MergeReport, TeamReport)):
                 self._ready.append(partial(self._checked, pair, EventKind.FINISHED))
             else:
                 self._admit(pair)
@@ -179,19 +216,20 @@ class _Batch:
         has_space = len(self._ready) < _READY and len(self._waiting) < _WAITING
         return self._dispatcher.has_room and has_space and not self._fault
 
-    def _admit(self, pair: FeaturePair) -> None:
+    def _admit(self, pair: FeatureGroup) -> None:
         """Compute the key of a new pair, and decide whether it has to be evaluated."""
-        if not isinstance(pair, FeaturePair):
-            self._fault = BatchError(f"{pair!r:.80} is not a FeaturePair", "pairs")
+        if not isinstance(pair, (FeaturePair, FeatureTeam)):
+            problem = f"{pair!r:.80} is not a FeaturePair or FeatureTeam"
+            self._fault = BatchError(problem, "pairs")
             return
-        identity = PairId.of(pair)
+        identity = _Identity.of(pair)
         try:
             key = self._keys.key(pair)
         except RepositoryError as exc:
             self._ready.append(partial(self._failed, identity, failure_of(exc)))
             return
         if (digest := bytes.fromhex(key)) in self._seen:
-            self._ready.append(partial(self._failed, identity, _DUPLICATE))
+            self._ready.append(partial(self._failed, identity, identity.given_before))
             return
         self._seen.add(digest)
         if self._store.has(key):
@@ -213,7 +251,7 @@ class _Batch:
             case Claim.BUSY:
                 self._waiting.append(queued)
             case Claim.STORED:
-                self._ready.append(partial(self._load, queued.key, PairId.of(queued.pair)))
+                self._ready.append(partial(self._load, queued.key, _Identity.of(queued.pair)))
             case Claim.TAKEN:
                 self._send(queued)
         return claim is not Claim.BUSY
@@ -232,7 +270,7 @@ class _Batch:
 
     # --- from the executor to the caller ---
 
-    def _finish(self, queued: QueuedPair, outcome: Outcome) -> MergeReport:
+    def _finish(self, queued: QueuedPair, outcome: Outcome) -> GroupReport:
         report, packed = self._both_forms(queued.pair, outcome)
         try:
             self._store.keep(queued.key, packed)
@@ -240,21 +278,24 @@ class _Batch:
             self._fault = self._fault or exc
         return self._checked(report, EventKind.FINISHED)
 
-    def _both_forms(self, pair: FeaturePair, outcome: Outcome) -> tuple[MergeReport, Packed]:
+    def _both_forms(self, pair: FeatureGroup, outcome: Outcome) -> tuple[GroupReport, Packed]:
         """Return a report as it is yielded and as it is stored."""
         try:
             if isinstance(outcome, Packed):
                 return unpack(outcome.head, outcome.parts.__getitem__), outcome
-            if isinstance(outcome, MergeReport):
+            if not isinstance(outcome, Failure):
                 return outcome, pack(outcome)
             failure = outcome
         # A plug-in put values into the report that JSON cannot hold.
         except Exception as exc:  # noqa: BLE001
             failure = failure_of(exc)
-        report = report_failure(self._strategies, failure, PairId.of(pair))
+        report = self._failure_report(_Identity.of(pair), failure)
         return report, pack(report)
 
-    def _load(self, key: str, identity: PairId) -> MergeReport:
+    def _failure_report(self, identity: "_Identity", failure: Failure) -> GroupReport:
+        return report_failure(self._strategies, failure, identity.pair, identity.kind)
+
+    def _load(self, key: str, identity: "_Identity") -> GroupReport:
         try:
             report = self._store.load(key)
         except ReportError as exc:
@@ -262,11 +303,10 @@ class _Batch:
             return self._failed(identity, failure)
         return self._checked(report, EventKind.STORED)
 
-    def _failed(self, identity: PairId, failure: Failure) -> MergeReport:
-        report = report_failure(self._strategies, failure, identity)
-        return self._checked(report, EventKind.FAILED)
+    def _failed(self, identity: "_Identity", failure: Failure) -> GroupReport:
+        return self._checked(self._failure_report(identity, failure), EventKind.FAILED)
 
-    def _checked(self, report: MergeReport, kind: EventKind) -> MergeReport:
+    def _checked(self, report: GroupReport, kind: EventKind) -> GroupReport:
         """Return *report* and announce it, or raise its failure if the caller wants that."""
         failure, name = report.failure, pair_name(report)
         if failure and self._raises:
@@ -282,4 +322,19 @@ class _Batch:
         self._progress(BatchEvent(kind=EventKind.RETRIED, pair=name, problem=repr(exc)))
 
 
-_DUPLICATE: Final = Failure(kind=FailureKind.DUPLICATE, problem="the same pair was given before")
+@frozen
+class _Identity:
+    """What is kept of a pair once its patches are no longer needed."""
+
+    pair: PairId
+    kind: type[GroupReport]
+
+    @classmethod
+    def of(cls, pair: FeatureGroup) -> Self:
+        return cls(PairId.of(pair), TeamReport if isinstance(pair, FeatureTeam) else MergeReport)
+
+    @property
+    def given_before(self) -> Failure:
+        name = "team" if self.kind is TeamReport else "pair"
+        problem = f"the same {name} was given before"
+        return Failure(kind=FailureKind.DUPLICATE, problem=problem)

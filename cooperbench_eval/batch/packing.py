@@ -21,9 +21,12 @@ from typing import Any, Final
 
 from attrs import frozen
 
-from cooperbench_eval.analysis.facts import PairFacts, facts_of
+from cooperbench_eval.analysis.facts import PairFacts
+from cooperbench_eval.analysis.sources import facts_of
+from cooperbench_eval.analysis.team_facts import GroupFacts, TeamFacts
 from cooperbench_eval.errors import ReportError
 from cooperbench_eval.reporting import MergeReport
+from cooperbench_eval.reporting.teams import GroupReport, TeamReport
 from cooperbench_eval.structuring import parse_json
 
 __all__ = ["Packed", "digests_in", "facts_in", "is_sealed", "pack", "seal", "unpack"]
@@ -48,7 +51,7 @@ class Packed:
     is_final: bool
 
 
-def pack(report: MergeReport) -> Packed:
+def pack(report: GroupReport) -> Packed:
     """Turn *report* into bytes."""
     parts: dict[str, bytes] = {}
     places: list[_Place] = []
@@ -58,7 +61,7 @@ def pack(report: MergeReport) -> Packed:
     return Packed(_dumps(head), parts, report.is_final)
 
 
-def unpack(head: bytes, part: Callable[[str], bytes]) -> MergeReport:
+def unpack(head: bytes, part: Callable[[str], bytes]) -> GroupReport:
     """Turn bytes back into a report; *part* returns a part by its digest.
 
     Raises:
@@ -71,7 +74,8 @@ def unpack(head: bytes, part: Callable[[str], bytes]) -> MergeReport:
             holder[last] = _part(holder[last], part)
     except (ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as exc:
         raise ReportError(f"lists a part at a place where it has none ({exc!r})") from exc
-    return MergeReport.from_dict(data)
+    kind: type[GroupReport] = TeamReport if _is_team(data) else MergeReport
+    return kind.from_dict(data)
 
 
 def digests_in(head: bytes) -> Iterator[str]:
@@ -111,7 +115,7 @@ def is_sealed(head: bytes, name: str) -> bool:
     return True
 
 
-def facts_in(head: bytes) -> PairFacts:
+def facts_in(head: bytes) -> GroupFacts:
     """Read only the facts.
 
     Raises:
@@ -120,7 +124,8 @@ def facts_in(head: bytes) -> PairFacts:
     data = _loads(head)
     if "facts" not in data:
         raise ReportError("has no facts")
-    return PairFacts.from_dict(data["facts"])
+    kind: type[GroupFacts] = TeamFacts if _is_team(data) else PairFacts
+    return kind.from_dict(data["facts"])
 
 
 def _put_beside(holder: Any, above: _Place, parts: dict[str, bytes], places: list[_Place]) -> None:
@@ -147,6 +152,11 @@ def _part(named: dict[str, str], part: Callable[[str], bytes]) -> Any:
     if _TEXT in named:
         return part(named[_TEXT]).decode("utf-8", "surrogatepass")
     return json.loads(part(named[_JSON]))
+
+
+def _is_team(data: Mapping[str, Any]) -> bool:
+    """Whether a head is of the report of a team, as `TeamReport.from_dict` decides it."""
+    return data.get("kind") == "team"
 
 
 def _dumps(value: Any) -> bytes:

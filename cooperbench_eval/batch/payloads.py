@@ -1,4 +1,4 @@
-"""What is sent to a worker for one pair, and the work that the worker does with it.
+"""What is sent to a worker for one pair or team, and the work that the worker does with it.
 
 A payload is small: the base of a repository is a path and a commit, a patch is its text,
 and the evaluator is its strategies and options. Sandboxes and clients are created where
@@ -25,10 +25,12 @@ from cooperbench_eval.errors import (
 )
 from cooperbench_eval.evaluator import Evaluator
 from cooperbench_eval.memo import IdentityMemo
-from cooperbench_eval.pairs import FeaturePair
+from cooperbench_eval.models import name_features
+from cooperbench_eval.pairs import FeatureGroup, FeaturePair, FeatureTeam
 from cooperbench_eval.processes.pickling import PICKLING_FAILS, Pickler, dumps, plain_dumps
 from cooperbench_eval.processes.stopping import Stopped
-from cooperbench_eval.reporting import Failure, FailureKind, MergeReport
+from cooperbench_eval.reporting import Failure, FailureKind
+from cooperbench_eval.reporting.teams import GroupReport
 
 __all__ = [
     "Payload",
@@ -41,7 +43,7 @@ __all__ = [
 ]
 
 _KEPT: Final = 64
-_SHARED: Final = ("base", "feature1", "feature2")
+_SHARED: Final = {"base", "feature1", "feature2", "features"}
 
 
 class UndeliverableError(BatchError):
@@ -50,18 +52,22 @@ class UndeliverableError(BatchError):
 
 @frozen
 class Payload:
-    """A pair and its evaluator, pickled in parts, because pairs share a base and features."""
+    """A pair or team and its evaluator, pickled in parts.
+
+    The pairs and teams of a task share *base* and *features*.
+    """
 
     evaluator: bytes
-    shared: tuple[bytes, bytes, bytes]
+    base: bytes
+    features: tuple[bytes, ...]
     rest: bytes
 
 
 class PayloadMaker:
-    """Pickles pairs for one evaluator."""
+    """Pickles pairs and teams for one evaluator."""
 
     def __init__(self, evaluator: Evaluator, *, own_processes: bool) -> None:
-        """Pickle *evaluator* once for all pairs.
+        """Pickle *evaluator* once for all of them.
 
         The workers of our own pool import the caller's main module. Other workers, and those
         of a notebook, cannot import it, so its functions and classes are pickled by value.
@@ -76,31 +82,32 @@ class PayloadMaker:
         except PICKLING_FAILS as exc:
             culprit = _culprit(evaluator, self._dumps)
             raise BatchError(f"cannot be sent to another process ({exc})", culprit) from exc
-        # The pairs of a task share their base and their features.
+        # The pairs and teams of a task share their base and their features.
         self._pickled = IdentityMemo[bytes](_KEPT)
 
-    def payload(self, pair: FeaturePair) -> Payload:
-        """Pickle *pair*.
+    def payload(self, pair: FeatureGroup) -> Payload:
+        """Pickle a pair or team.
 
         Raises:
-            UndeliverableError: The pair cannot be pickled.
+            UndeliverableError: It cannot be pickled.
         """
+        kind = FeatureTeam if isinstance(pair, FeatureTeam) else FeaturePair
         rest = {
             each.name: getattr(pair, each.name)
-            for each in attrs.fields(FeaturePair)
+            for each in attrs.fields(kind)
             if each.name not in _SHARED
         }
         try:
-            base, first, second = (
-                self._pickled.recall_for(getattr(pair, name), self._dumps) for name in _SHARED
+            base, *features = (
+                self._pickled.recall_for(part, self._dumps) for part in (pair.base, *pair.features)
             )
-            return Payload(self._evaluator, (base, first, second), self._dumps(rest))
+            return Payload(self._evaluator, base, tuple(features), self._dumps((kind, rest)))
         except PICKLING_FAILS as exc:
             raise UndeliverableError(f"cannot be pickled ({exc!r})", pair_name(pair)) from exc
 
 
 def evaluate_payload(payload: Payload, call: str = "") -> Packed | Failure:
-    """Evaluate the pair of *payload*; an exception becomes part of the answer.
+    """Evaluate the pair or team of *payload*; an exception becomes part of the answer.
 
     An exception that is raised in a worker could break the whole pool. *call* makes this
     call different from others with the same payload.
@@ -108,8 +115,7 @@ def evaluate_payload(payload: Payload, call: str = "") -> Packed | Failure:
     del call
     try:
         evaluator: Evaluator = _load(payload.evaluator)
-        shared = dict(zip(_SHARED, map(_load, payload.shared), strict=True))
-        pair = FeaturePair(**shared, **pickle.loads(payload.rest))  # noqa: S301 - as in `_load`
+        pair = _rebuilt(payload)
     except RepositoryError as exc:
         return failure_of(exc)
     # The classes of plug-ins may raise anything when they are unpickled.
@@ -125,14 +131,25 @@ def evaluate_payload(payload: Payload, call: str = "") -> Packed | Failure:
         return failure_of(exc)
 
 
+def _rebuilt(payload: Payload) -> FeatureGroup:
+    kind, rest = pickle.loads(payload.rest)  # noqa: S301 - as in `_load`
+    base, features = _load(payload.base), [_load(each) for each in payload.features]
+    if kind is FeatureTeam:
+        return FeatureTeam(base=base, features=features, **rest)
+    feature1, feature2 = features
+    return FeaturePair(base=base, feature1=feature1, feature2=feature2, **rest)
+
+
 @lru_cache(maxsize=_KEPT)
 def _load(data: bytes) -> Any:
     return pickle.loads(data)  # noqa: S301 - pickled by `PayloadMaker`
 
 
-def try_evaluate(evaluator: Evaluator, pair: FeaturePair) -> MergeReport | Failure:
-    """Evaluate *pair*; return any exception as a failure."""
+def try_evaluate(evaluator: Evaluator, pair: FeatureGroup) -> GroupReport | Failure:
+    """Evaluate a pair or team; return any exception as a failure."""
     try:
+        if isinstance(pair, FeatureTeam):
+            return evaluator.evaluate_team(pair)
         return evaluator.evaluate(pair)
     except Stopped:
         raise
@@ -162,12 +179,9 @@ def failure_of(exc: BaseException) -> Failure:
     return Failure(kind=kind, problem=problem, error=_class_of(exc))
 
 
-def pair_name(pair: FeaturePair | MergeReport) -> str:
-    """Return a name of *pair* for people."""
-    return (
-        f"{pair.repo_name}, task {pair.task_id}, "
-        f"features {pair.feature1.number} and {pair.feature2.number}"
-    )
+def pair_name(pair: FeatureGroup | GroupReport) -> str:
+    """Return a name of a pair or team for people."""
+    return f"{pair.repo_name}, task {pair.task_id}, {name_features(pair.numbers)}"
 
 
 def _culprit(evaluator: Evaluator, dumps: Pickler) -> str:

@@ -8,13 +8,13 @@ from typing import Any
 
 from attrs import field, frozen
 
-from cooperbench_eval.reporting import MergeReport
+from cooperbench_eval.reporting.teams import GroupReport
 
 __all__ = ["BatchEvent", "EventKind", "Progress", "ignore", "listener"]
 
 
 class EventKind(StrEnum):
-    """What happened to a pair."""
+    """What happened to a pair or team."""
 
     SUBMITTED = "submitted"
     """The pair was sent to the executor."""
@@ -36,14 +36,14 @@ class BatchEvent:
 
     Attributes:
         kind: What happened.
-        pair: The pair's name, for people.
+        pair: The name of the pair or team, for people.
         report: The report that is about to be yielded, if any.
-        problem: Why the pair is tried again or failed; otherwise empty.
+        problem: Why it is tried again or failed; otherwise empty.
     """
 
     kind: EventKind = field(converter=EventKind)
     pair: str = ""
-    report: MergeReport | None = field(default=None, repr=False)
+    report: GroupReport | None = field(default=None, repr=False)
     problem: str = ""
 
 
@@ -70,7 +70,7 @@ def _bar(total: int | None) -> Iterator[Progress]:
     from tqdm.auto import tqdm  # noqa: PLC0415 - inspects the terminal or notebook when imported
 
     counts: Counter[EventKind] = Counter()
-    with tqdm(total=total, unit="pair", dynamic_ncols=True) as bar:
+    with tqdm(total=total, unit="report", dynamic_ncols=True) as bar:
 
         def show(event: BatchEvent) -> None:
             counts[event.kind] += 1

@@ -4,7 +4,7 @@
 store.json             the schema's version
 reports/ab/<key>.json  a report's head; `.retry.json` while it is not final
 parts/cd/<sha256>      large texts and lists, by content
-claims/                locks on the pairs that are being evaluated
+claims/                locks on the pairs and teams that are being evaluated
 unfinished/            files that are being written
 ```
 
@@ -26,7 +26,7 @@ from uuid import uuid4
 
 from attrs import field, frozen
 
-from cooperbench_eval.analysis.facts import PairFacts
+from cooperbench_eval.analysis.team_facts import GroupFacts
 from cooperbench_eval.batch.claims import Claims
 from cooperbench_eval.batch.packing import (
     Packed,
@@ -38,7 +38,7 @@ from cooperbench_eval.batch.packing import (
     unpack,
 )
 from cooperbench_eval.errors import ReportError
-from cooperbench_eval.reporting import MergeReport
+from cooperbench_eval.reporting.teams import GroupReport
 
 __all__ = ["STORE_SCHEMA_VERSION", "ReportStore"]
 
@@ -60,7 +60,7 @@ def _absolute(path: str | os.PathLike[str]) -> Path:
 
 @frozen
 class ReportStore:
-    """Reports in a directory, by the key of the pair and evaluator.
+    """Reports of pairs and teams in a directory, by the key of the pair or team and evaluator.
 
     A file appears under its name complete or not at all, so a process may be killed at
     any point. Several processes may read and write at the same time, on one machine or on
@@ -114,7 +114,7 @@ class ReportStore:
         """The number of reports, including those that are not final."""
         return sum(1 for _ in self._heads())
 
-    def __iter__(self) -> Iterator[MergeReport]:
+    def __iter__(self) -> Iterator[GroupReport]:
         """Yield every report.
 
         Raises:
@@ -123,7 +123,7 @@ class ReportStore:
         for _, path in self._heads():
             yield self._read(path)
 
-    def facts(self) -> Iterator[PairFacts]:
+    def facts(self) -> Iterator[GroupFacts]:
         """Yield the facts of every report.
 
         Raises:
@@ -135,7 +135,7 @@ class ReportStore:
             except (OSError, ReportError) as exc:
                 raise _unreadable(path, exc) from exc
 
-    def get(self, key: str) -> MergeReport | None:
+    def get(self, key: str) -> GroupReport | None:
         """Return the final report for *key*, or `None`.
 
         Raises:
@@ -165,7 +165,7 @@ class ReportStore:
             raise _unreadable(path, exc) from exc
         return True
 
-    def put(self, key: str, report: MergeReport) -> None:
+    def put(self, key: str, report: GroupReport) -> None:
         """Store *report* under *key*, in place of an earlier report.
 
         Raises:
@@ -211,7 +211,7 @@ class ReportStore:
                     last = key
                     yield key, file
 
-    def _read(self, path: Path) -> MergeReport:
+    def _read(self, path: Path) -> GroupReport:
         try:
             return unpack(_read_head(path), self._read_part)
         except _UNREADABLE as exc:

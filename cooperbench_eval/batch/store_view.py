@@ -7,7 +7,7 @@ from enum import Enum, auto
 from cooperbench_eval.batch.packing import Packed
 from cooperbench_eval.batch.store import ReportStore
 from cooperbench_eval.errors import BatchError, ReportError
-from cooperbench_eval.reporting import MergeReport
+from cooperbench_eval.reporting.teams import GroupReport
 
 __all__ = ["Claim", "StoreView"]
 
@@ -83,7 +83,7 @@ class StoreView:
         except ReportError as exc:
             return _Found.DAMAGED if _is_damage(exc) else _Found.INTACT
 
-    def load(self, key: str) -> MergeReport:
+    def load(self, key: str) -> GroupReport:
         """Return a stored report.
 
         Raises:

@@ -85,7 +85,7 @@ def explain(
         return evolve(result, failure=ExplanationStatus.OTHER_TREE, problem=difference)
     experiments = Experiments(merger, runner, budget, sides)
     _know(experiments, report, pair, whole)
-    searches = (CauseSearch(each, experiments, sides, result.pair.features) for each in lost)
+    searches = (CauseSearch(each, experiments, sides, pair.numbers) for each in lost)
     findings = find_causes(searches, merged)
     return evolve(result, findings=findings, runs_used=experiments.runs_used)
 

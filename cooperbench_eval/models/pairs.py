@@ -1,32 +1,32 @@
-"""The identity of the pair that a record is about."""
+"""The identity of the pair or team that a record is about."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol, Self
 
-from attrs import frozen
+from attrs import field, frozen, validators
 
-__all__ = ["PairId", "PairKey", "PairOrigin", "beginning_with", "inherited_after"]
+__all__ = [
+    "PairId",
+    "PairKey",
+    "PairOrigin",
+    "beginning_with",
+    "inherited_after",
+    "name_features",
+]
 
 PairKey = tuple[str, int, frozenset[int]]
 """Repository, task and features; the order of the features does not matter."""
 
 
-class _Numbered(Protocol):
-    @property
-    def number(self) -> int: ...
-
-
-class _Pair(Protocol):
-    """What a report, its facts, and the pair to evaluate have in common."""
+class _Group(Protocol):
+    """What a report, its facts, and the pair or team to evaluate have in common."""
 
     @property
     def repo_name(self) -> str: ...
     @property
     def task_id(self) -> int: ...
     @property
-    def feature1(self) -> _Numbered: ...
-    @property
-    def feature2(self) -> _Numbered: ...
+    def numbers(self) -> tuple[int, ...]: ...
     @property
     def model(self) -> str | None: ...
     @property
@@ -37,12 +37,13 @@ class _Pair(Protocol):
 
 @frozen(kw_only=True)
 class PairId:
-    """The identity of one try at one pair.
+    """The identity of one try at one pair or team.
 
     Attributes:
         repo_name: The repository's name in the benchmark.
         task_id: The task's number.
-        features: The numbers of feature 1 and feature 2.
+        features: The numbers of two or more features: feature 1 and feature 2 of a pair, or
+            those of a team in its order.
         model: The model that wrote the patches, if known.
         setting: The benchmark's setting, if known.
         k: Which of the model's tries this is, counted from 1.
@@ -50,18 +51,18 @@ class PairId:
 
     repo_name: str
     task_id: int
-    features: tuple[int, int]
+    features: tuple[int, ...] = field(validator=validators.min_len(2))
     model: str | None = None
     setting: str | None = None
     k: int = 1
 
     @classmethod
-    def of(cls, pair: _Pair) -> Self:
-        """Return the identity of a report, of facts, or of a pair to evaluate."""
+    def of(cls, pair: _Group) -> Self:
+        """Return the identity of a report, of facts, or of a pair or team to evaluate."""
         return cls(
             repo_name=pair.repo_name,
             task_id=pair.task_id,
-            features=(pair.feature1.number, pair.feature2.number),
+            features=pair.numbers,
             model=pair.model,
             setting=pair.setting,
             k=pair.k,
@@ -69,12 +70,17 @@ class PairId:
 
     @property
     def key(self) -> PairKey:
-        """The pair itself, without model, setting and try."""
+        """The pair or team itself, without model, setting and try."""
         return self.repo_name, self.task_id, frozenset(self.features)
 
     def __str__(self) -> str:
-        first, second = self.features
-        return f"features {first} and {second} of {self.repo_name}/{self.task_id}"
+        return f"{name_features(self.features)} of {self.repo_name}/{self.task_id}"
+
+
+def name_features(numbers: Sequence[int]) -> str:
+    """Return the numbers of two or more features as text, such as `features 1, 2 and 3`."""
+    *first, last = map(str, numbers)
+    return f"features {', '.join(first)} and {last}"
 
 
 @frozen(kw_only=True)

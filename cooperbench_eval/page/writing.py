@@ -11,8 +11,8 @@ from typing import IO
 
 from attrs import field, frozen
 
-from cooperbench_eval.analysis.facts import PairFacts, facts_of
-from cooperbench_eval.analysis.sources import iterate_reports
+from cooperbench_eval.analysis.facts import PairFacts
+from cooperbench_eval.analysis.sources import facts_of, iterate_reports
 from cooperbench_eval.analysis.summarizing import summarize
 from cooperbench_eval.analysis.tally import answers_of
 from cooperbench_eval.display.visible import visible

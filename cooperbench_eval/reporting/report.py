@@ -106,6 +106,11 @@ class MergeReport(Unpickled, PairOrigin, Shown):
     base_regression_tests: TestResult | None = None
 
     @property
+    def numbers(self) -> tuple[int, int]:
+        """The numbers of feature 1 and feature 2."""
+        return self.feature1.number, self.feature2.number
+
+    @property
     def merge_status(self) -> PairStatus:
         """The result of `git merge` for the two sides."""
         if self.failure is not None:

@@ -29,7 +29,7 @@ from cooperbench_eval.reporting.blame import (
     lost_tests,
 )
 from cooperbench_eval.reporting.failure import Failure, FailureKind
-from cooperbench_eval.reporting.report import PairStatus
+from cooperbench_eval.reporting.report import MergeReport, PairStatus
 from cooperbench_eval.reporting.rows import (
     FeatureReport,
     MergeRow,
@@ -41,6 +41,7 @@ from cooperbench_eval.reporting.rows import (
 
 __all__ = [
     "BrokenTests",
+    "GroupReport",
     "LeftOut",
     "LeftOutReason",
     "SuiteRun",
@@ -450,4 +451,6 @@ class TeamReport(PairOrigin, Shown):
         return cls.from_dict(parse_json(text))
 
 
+GroupReport = MergeReport | TeamReport
+"""The result of an evaluation: the report of a pair or of a team."""
 _PAIR = 2

@@ -7,7 +7,8 @@ import pytest
 from generators import json_values, reports
 from hypothesis import given, settings
 
-from cooperbench_eval.analysis.facts import PairFacts, facts_of
+from cooperbench_eval.analysis.facts import PairFacts
+from cooperbench_eval.analysis.sources import facts_of
 from cooperbench_eval.errors import ReportError
 from cooperbench_eval.models import Conflict, HunkPlacement, ModelUsage
 from cooperbench_eval.reporting import Attempt, FeatureReport, PatchReport

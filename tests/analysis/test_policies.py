@@ -5,8 +5,8 @@ from generators import reports
 from hypothesis import given
 from made_pairs import attempt, pair
 
-from cooperbench_eval.analysis.facts import facts_of
 from cooperbench_eval.analysis.policies import POLICIES, Policy, find_policies
+from cooperbench_eval.analysis.sources import facts_of
 from cooperbench_eval.errors import AnalysisError
 from cooperbench_eval.reporting import Verdict
 

@@ -13,9 +13,9 @@ from generators import lists_of, pair_facts, reports, shuffled
 from hypothesis import given, settings
 from made_pairs import NOON, attempt, pair
 
-from cooperbench_eval.analysis.facts import facts_of
 from cooperbench_eval.analysis.policies import POLICIES, Policy
 from cooperbench_eval.analysis.rates import Rate
+from cooperbench_eval.analysis.sources import facts_of
 from cooperbench_eval.analysis.summarizing import summarize
 from cooperbench_eval.errors import AnalysisError
 from cooperbench_eval.models import MergeStatus

@@ -12,7 +12,7 @@ from generators import lists_of, pair_facts, reports
 from hypothesis import given, settings
 from made_pairs import a_report, pair
 
-from cooperbench_eval.analysis.facts import facts_of
+from cooperbench_eval.analysis.sources import facts_of
 from cooperbench_eval.analysis.tables import Level, columns_of, to_pandas, to_polars, to_records
 from cooperbench_eval.errors import AnalysisError
 

@@ -155,13 +155,13 @@ class BatchEvent:
         *,
         kind: EventKind,
         pair: str = '',
-        report: MergeReport | None = None,
+        report: GroupReport | None = None,
         problem: str = '',
     ) -> None: ...
     kind: EventKind
     pair: str
     problem: str
-    report: MergeReport | None
+    report: GroupReport | None
 
 class Blame(ABC):
     def __init__(
@@ -1263,6 +1263,8 @@ class MergeReport(ABC):
     def merge_status(self) -> PairStatus: ...
     model: str | None
     @property
+    def numbers(self) -> tuple[int, int]: ...
+    @property
     def preexisting_failures(self) -> tuple[str, ...]: ...
     repo_name: str
     def resolutions(self, strategy: str) -> tuple[ConflictResolution, ...]: ...
@@ -1351,6 +1353,8 @@ class PairFacts:
     language: str
     merge_status: PairStatus
     model: str | None
+    @property
+    def numbers(self) -> tuple[int, int]: ...
     repo_name: str
     setting: str | None
     severity: Severity | None
@@ -1636,18 +1640,18 @@ class ReportError(CooperBenchEvalError, ValueError):
 class ReportStore:
     def __init__(self, directory: Path) -> None: ...
     def __contains__(self, key: object) -> bool: ...
-    def __iter__(self) -> Iterator[MergeReport]: ...
+    def __iter__(self) -> Iterator[GroupReport]: ...
     def __len__(self) -> int: ...
     def check(self, key: str) -> bool: ...
     def claims(self) -> Claims: ...
     directory: Path
     @property
     def exists(self) -> bool: ...
-    def facts(self) -> Iterator[PairFacts]: ...
-    def get(self, key: str) -> MergeReport | None: ...
+    def facts(self) -> Iterator[GroupFacts]: ...
+    def get(self, key: str) -> GroupReport | None: ...
     def keys(self) -> frozenset[str]: ...
     def prepare(self) -> None: ...
-    def put(self, key: str, report: MergeReport) -> None: ...
+    def put(self, key: str, report: GroupReport) -> None: ...
     def put_packed(self, key: str, packed: Packed) -> None: ...
     def set_aside(self, key: str) -> None: ...
 
@@ -1984,6 +1988,45 @@ class TeamAttempt(ABC):
     @property
     def verdict(self) -> Verdict: ...
 
+class TeamAttemptFacts:
+    def __init__(
+        self,
+        *,
+        requests: int = 0,
+        unpriced_requests: int = 0,
+        prompt_tokens: int = 0,
+        completion_tokens: int = 0,
+        cost_usd: float | None = 0.0,
+        strategy: str,
+        status: MergeStatus,
+        verdict: Verdict,
+        blame: BlameKind,
+        landed: tuple[int, ...] = (),
+        left_out: tuple[LeftOut, ...] = (),
+        conflicts_met: int = 0,
+        duration_seconds: float = 0.0,
+        service_failed: bool = False,
+    ) -> None: ...
+    def __add__(self, other: UsageTotals) -> UsageTotals: ...
+    blame: BlameKind
+    completion_tokens: int
+    conflicts_met: int
+    cost_usd: float | None
+    @property
+    def counted_verdict(self) -> Verdict: ...
+    duration_seconds: float
+    landed: tuple[int, ...]
+    left_out: tuple[LeftOut, ...]
+    prompt_tokens: int
+    requests: int
+    @property
+    def score(self) -> float: ...
+    service_failed: bool
+    status: MergeStatus
+    strategy: str
+    unpriced_requests: int
+    verdict: Verdict
+
 class TeamBlame(ABC):
     def __init__(
         self,
@@ -1998,6 +2041,49 @@ class TeamBlame(ABC):
     features: tuple[int, ...]
     kind: BlameKind
     lost: tuple[BrokenTests, ...]
+
+class TeamFacts:
+    def __init__(
+        self,
+        *,
+        base_tree_id: str = '',
+        base_commit: str | None = None,
+        model: str | None = None,
+        setting: str | None = None,
+        k: int = 1,
+        repo_name: str,
+        task_id: int,
+        timestamp: dt.datetime,
+        features: tuple[FeatureFacts, ...],
+        merge_status: PairStatus,
+        conflict_score: int | None = None,
+        failure: FailureKind | None = None,
+        attempts: tuple[TeamAttemptFacts, ...] = (),
+        language: str = '',
+    ) -> None: ...
+    attempts: tuple[TeamAttemptFacts, ...]
+    base_commit: str | None
+    base_tree_id: str
+    conflict_score: int | None
+    failure: FailureKind | None
+    features: tuple[FeatureFacts, ...]
+    @classmethod
+    def from_dict(cls, data: object) -> TeamFacts: ...
+    k: int
+    language: str
+    merge_status: PairStatus
+    model: str | None
+    @property
+    def numbers(self) -> tuple[int, ...]: ...
+    repo_name: str
+    setting: str | None
+    @property
+    def size(self) -> int: ...
+    @property
+    def task(self) -> str: ...
+    task_id: int
+    timestamp: dt.datetime
+    def to_dict(self) -> dict[str, Any]: ...
 
 class TeamReport(ABC):
     def __init__(
@@ -2424,14 +2510,14 @@ def evaluate(
 ) -> MergeReport: ...
 
 def evaluate_many(
-    pairs: Iterable[FeaturePair | MergeReport],
+    pairs: Iterable[FeatureGroup | GroupReport],
     *,
     evaluator: Evaluator,
     executor: Executor | None = None,
     store: ReportStore | str | os.PathLike[str] | None = None,
     progress: Progress | bool | None = None,
     on_error: Literal['record', 'raise'] = 'record',
-) -> Iterator[MergeReport]: ...
+) -> Iterator[MergeReport] | Iterator[TeamReport] | Iterator[GroupReport]: ...
 
 def evaluate_run(
     logs_dir: Folder,
@@ -2459,7 +2545,7 @@ def explain(
     evaluator: Evaluator | None = None,
 ) -> Explanation: ...
 
-def facts_of(report: MergeReport) -> PairFacts: ...
+def facts_of(report: GroupReport) -> GroupFacts: ...
 
 def get_sandbox(name: str, /, **options: object) -> Sandbox: ...
 

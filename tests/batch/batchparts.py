@@ -35,12 +35,28 @@ def pairs(count, **facts):
     return [pair(number, clash=number % 2 == 0, **facts) for number in range(count)]
 
 
+def team(number, *, size=3, clash=True, **facts):
+    """Make one of many teams; if they clash, the features 0 and 1 change the same line."""
+    features = [
+        ce.Feature(
+            number=n, patch=patch_at(1 + 3 * (n - (clash and n == 1)), b"%d of %d" % (n, number))
+        )
+        for n in range(size)
+    ]
+    return ce.FeatureTeam(
+        **{"repo_name": "lines", "task_id": number, "base": BASE, "features": features} | facts
+    )
+
+
 def plain(report):
-    """Return what two evaluations of a pair have in common."""
+    """Return what two evaluations of a pair or team have in common."""
     data = report.to_dict()
     del data["timestamp"]
     for attempt in data["attempts"]:
-        del attempt["duration_seconds"]
+        for row in (attempt, *attempt.get("steps", ())):
+            row.pop("duration_seconds", None)
+    for step in data.get("merges", ()):
+        del step["duration_seconds"]
     return data
 
 

@@ -206,7 +206,8 @@ class Machine:
     def _work(self, future, fn, arguments):
         if future.done():
             return
-        if pickle.loads(arguments[0].rest)["task_id"] in self.deadly:  # noqa: S301 - ours
+        _, rest = pickle.loads(arguments[0].rest)  # noqa: S301 - ours
+        if rest["task_id"] in self.deadly:
             lost, self._held = self._held, []
             for each in lost:
                 each.set_exception(ConnectionError("the machine is down"))

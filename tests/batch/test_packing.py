@@ -8,7 +8,7 @@ from generators import reports
 from hypothesis import given, settings
 
 import cooperbench_eval as ce
-from cooperbench_eval.analysis.facts import facts_of
+from cooperbench_eval.analysis.sources import facts_of
 from cooperbench_eval.batch.packing import facts_in, pack, unpack
 
 OUTPUT = "what it printed\n" * 5000
