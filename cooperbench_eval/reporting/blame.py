@@ -17,7 +17,7 @@ from cooperbench_eval.models import (
     lost_cases,
     outcome_of,
 )
-from cooperbench_eval.reporting.rows import Attempt, FeatureReport, Verdict
+from cooperbench_eval.reporting.rows import Attempt, FeatureReport, Judged, Verdict
 
 __all__ = [
     "MERGE_BROKE",
@@ -125,13 +125,10 @@ class Evidence:
     features: tuple[FeatureReport, ...]
     status: MergeStatus
     verdict: Verdict
-    own: tuple["Judged", ...]
-    joint: "Judged"
-    regression: "Judged"
+    own: tuple[Judged, ...]
+    joint: Judged
+    regression: Judged
     on_base: TestResult | None = None
-
-
-Judged = tuple[TestResult | None, Judgement | None]
 
 
 def find_cause(found: Evidence) -> tuple[BlameKind, tuple[int, ...], tuple[str, ...]]:
@@ -186,12 +183,9 @@ def find_blame(
         features=(feature1, feature2),
         status=attempt.status,
         verdict=attempt.verdict,
-        own=(
-            (attempt.feature1_tests, attempt.feature1_judgement),
-            (attempt.feature2_tests, attempt.feature2_judgement),
-        ),
-        joint=(attempt.joint_tests, attempt.joint_judgement),
-        regression=(attempt.regression_tests, attempt.regression_judgement),
+        own=attempt.own_runs,
+        joint=attempt.joint_run,
+        regression=attempt.regression_run,
         on_base=on_base,
     )
     kind, numbers, lost_regression_tests = find_cause(found)

@@ -1,28 +1,45 @@
 """What a reader of a report should know about its verdicts, as sentences."""
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, Protocol
 
 from cooperbench_eval.models import Judgement, JudgeRule, TestResult, outcome_of
-from cooperbench_eval.reporting.rows import Attempt, FeatureReport
+from cooperbench_eval.reporting.rows import FeatureReport, Judged, Verdict
 
 __all__ = ["find_preexisting", "find_warnings"]
 
 _FEW = 3
 
 
+class _Attempt(Protocol):
+    """A strategy's row in the report of a pair or team."""
+
+    @property
+    def strategy(self) -> str: ...
+    @property
+    def verdict(self) -> Verdict: ...
+    @property
+    def absolute_verdict(self) -> Verdict: ...
+    @property
+    def own_runs(self) -> tuple[Judged, ...]: ...
+    @property
+    def joint_run(self) -> Judged: ...
+    @property
+    def regression_run(self) -> Judged: ...
+
+
 def find_preexisting(report: Any) -> tuple[str, ...]:
-    """Return the cases of any suite of a `MergeReport` that already fail on the base, sorted."""
+    """Return the cases of any suite of a report that already fail on the base, sorted."""
     return tuple(sorted({id_ for each in _judgements(report) for id_ in each.preexisting}))
 
 
 def find_warnings(report: Any) -> tuple[str, ...]:
-    """Return the warnings of a `MergeReport`, each a sentence."""
+    """Return the warnings of a report, each a sentence."""
     return tuple(dict.fromkeys(_warnings(report)))
 
 
 def _warnings(report: Any) -> Iterator[str]:
-    features: tuple[FeatureReport, ...] = (report.feature1, report.feature2)
+    features: tuple[FeatureReport, ...] = report.features
     yield from _joint_warnings(report.base_joint_tests, features)
     if report.judge is JudgeRule.DELTA:
         yield from _without_base(features, report)
@@ -53,8 +70,8 @@ def _without_base(features: Iterable[FeatureReport], report: Any) -> Iterator[st
         (f"tests of feature {each.number}", each.base_tests, [(each.tests, each.judgement)])
         for each in features
     ]
-    joint = [(each.joint_tests, each.joint_judgement) for each in report.attempts]
-    own = [(each.regression_tests, each.regression_judgement) for each in report.attempts]
+    joint = [each.joint_run for each in report.attempts]
+    own = [each.regression_run for each in report.attempts]
     suites += [
         ("joint tests", report.base_joint_tests, joint),
         ("repository's own tests", report.base_regression_tests, own),
@@ -68,11 +85,11 @@ def _without_base(features: Iterable[FeatureReport], report: Any) -> Iterator[st
             )
 
 
-def _without_result(attempts: Iterable[Attempt]) -> Iterator[str]:
+def _without_result(attempts: Iterable[_Attempt]) -> Iterator[str]:
     """Say why a suite of the pair gave no result on a merged tree."""
     for attempt in attempts:
-        runs = (("joint", attempt.joint_tests), ("repository's own", attempt.regression_tests))
-        for name, run in runs:
+        runs = (("joint", attempt.joint_run), ("repository's own", attempt.regression_run))
+        for name, (run, _) in runs:
             if run is not None and not run.was_run:
                 where = f"On the merge of {attempt.strategy}"
                 yield f"{where}, the {name} tests did not run: {run.reason}."
@@ -86,14 +103,10 @@ def _alone_differs(feature: FeatureReport) -> str:
     return f"Feature {feature.number} alone {rule} under the absolute rule, but not here: {why}."
 
 
-def _merged_differs(attempt: Attempt) -> str:
-    runs = (
-        (attempt.feature1_tests, attempt.feature1_judgement),
-        (attempt.feature2_tests, attempt.feature2_judgement),
-    )
+def _merged_differs(attempt: _Attempt) -> str:
     differing = [
         judgement
-        for run, judgement in runs
+        for run, judgement in attempt.own_runs
         if judgement is not None and outcome_of(run) is not outcome_of(run, judgement)
     ]
     if not differing or attempt.verdict is attempt.absolute_verdict:
@@ -117,13 +130,11 @@ def _reason(judgement: Judgement) -> str:
 
 
 def _judgements(report: Any) -> Iterator[Judgement]:
-    rows = (report.feature1, report.feature2, *report.attempts)
-    names = ("judgement", *(f"{each}_judgement" for each in _SUITES))
-    found = (getattr(row, name, None) for row in rows for name in names)
-    return (each for each in found if each is not None)
-
-
-_SUITES = ("feature1", "feature2", "joint", "regression")
+    for each in report.features:
+        yield from filter(None, (each.judgement, each.regression_judgement))
+    for attempt in report.attempts:
+        runs = (*attempt.own_runs, attempt.joint_run, attempt.regression_run)
+        yield from (judgement for _, judgement in runs if judgement is not None)
 
 
 def _some(ids: Iterable[str]) -> str:

@@ -111,6 +111,11 @@ class MergeReport(Unpickled, PairOrigin, Shown):
         return self.feature1.number, self.feature2.number
 
     @property
+    def features(self) -> tuple[FeatureReport, FeatureReport]:
+        """The results of feature 1 and feature 2 without each other."""
+        return self.feature1, self.feature2
+
+    @property
     def merge_status(self) -> PairStatus:
         """The result of `git merge` for the two sides."""
         if self.failure is not None:

@@ -28,6 +28,7 @@ __all__ = [
     "RUNS",
     "Attempt",
     "FeatureReport",
+    "Judged",
     "MergeRow",
     "PatchReport",
     "Unpickled",
@@ -50,6 +51,10 @@ class Verdict(StrEnum):
     """Conflicts are still open, or the strategy failed."""
     NOT_RUN = "not_run"
     """A suite was not run or could not be, or there was nothing to merge."""
+
+
+Judged = tuple[TestResult | None, Judgement | None]
+"""A run and its judgement: `None` if there was no run, and if all of its cases must pass."""
 
 
 class Unpickled:
@@ -259,22 +264,30 @@ class Attempt(Unpickled, MergeRow, Shown):
         Every run that is not a pass counts against it, including a timeout or an
         inconclusive run: a merge is correct only if its tests were seen to pass.
         """
-        features = (
-            (self.feature1_tests, self.feature1_judgement),
-            (self.feature2_tests, self.feature2_judgement),
-        )
-        others = (
-            (self.joint_tests, self.joint_judgement),
-            (self.regression_tests, self.regression_judgement),
-        )
-        runs = (*features, *(each for each in others if each[0] is not None))
+        others = (self.joint_run, self.regression_run)
+        runs = (*self.own_runs, *(each for each in others if each[0] is not None))
         return find_verdict(self.status, *starmap(outcome_of, runs))
 
     @property
     def absolute_verdict(self) -> Verdict:
         """The verdict if only the two features' tests count, and every case of them must pass."""
-        runs = (self.feature1_tests, self.feature2_tests)
-        return find_verdict(self.status, *map(outcome_of, runs))
+        return find_verdict(self.status, *(outcome_of(run) for run, _ in self.own_runs))
+
+    @property
+    def own_runs(self) -> tuple[Judged, Judged]:
+        """The runs of feature 1's and of feature 2's tests on the merged tree, each judged."""
+        one = self.feature1_tests, self.feature1_judgement
+        return one, (self.feature2_tests, self.feature2_judgement)
+
+    @property
+    def joint_run(self) -> Judged:
+        """The run of the joint tests on the merged tree, and its judgement."""
+        return self.joint_tests, self.joint_judgement
+
+    @property
+    def regression_run(self) -> Judged:
+        """The run of the repository's own tests on the merged tree, and its judgement."""
+        return self.regression_tests, self.regression_judgement
 
 
 class _Named(Protocol):

@@ -129,6 +129,7 @@ def dump_team(report: Any) -> _Json:
         "merge_status": report.merge_status.value,
         "conflict_score": report.conflict_score,
         "preexisting_failures": list(report.preexisting_failures),
+        "warnings": list(report.warnings),
     }
     return {"schema_version": SCHEMA_VERSION, "kind": "team"} | data | facts
 

@@ -22,16 +22,17 @@ from cooperbench_eval.models import (
 from cooperbench_eval.reporting.blame import (
     BlameKind,
     Evidence,
-    Judged,
     cannot_run,
     failing_cases,
     find_cause,
     lost_tests,
 )
 from cooperbench_eval.reporting.failure import Failure, FailureKind
+from cooperbench_eval.reporting.remarks import find_preexisting, find_warnings
 from cooperbench_eval.reporting.report import MergeReport, PairStatus
 from cooperbench_eval.reporting.rows import (
     FeatureReport,
+    Judged,
     MergeRow,
     Verdict,
     find_verdict,
@@ -238,6 +239,29 @@ class TeamAttempt(Shown):
         """Whether a service that the strategy needs failed, so that a retry may end otherwise."""
         return any(step.service_failed for step in self.steps)
 
+    @property
+    def absolute_verdict(self) -> Verdict:
+        """The verdict if only the features' tests count, and every case of them must pass."""
+        return find_verdict(
+            self.status, *(outcome_of(run) for run, _ in self.own_runs or [(None, None)])
+        )
+
+    @property
+    def own_runs(self) -> tuple[Judged, ...]:
+        """The runs of the features' tests on the tree of all features, each judged."""
+        own = (each for each in self.tests if each.suite is TeamSuite.FEATURE)
+        return tuple((each.tests, each.judgement) for each in own)
+
+    @property
+    def joint_run(self) -> Judged:
+        """The run of the joint tests on the tree of all features, and its judgement."""
+        return self.run_of(TeamSuite.JOINT)
+
+    @property
+    def regression_run(self) -> Judged:
+        """The run of the repository's own tests on that tree, and its judgement."""
+        return self.run_of(TeamSuite.REGRESSION)
+
     def run_of(self, suite: TeamSuite, feature: int | None = None) -> Judged:
         """Return a suite's run on the tree of all features, and its judgement."""
         for each in self.tests:
@@ -362,12 +386,12 @@ class TeamReport(PairOrigin, Shown):
     @property
     def preexisting_failures(self) -> tuple[str, ...]:
         """The failing cases that already fail on the base, sorted; no feature is blamed."""
-        found: list[Judgement | None] = []
-        for each in self.features:
-            found += [each.judgement, each.regression_judgement]
-        for attempt in self.attempts:
-            found += [each.judgement for each in (*attempt.tests, *attempt.landed_tests)]
-        return tuple(sorted({id_ for each in found if each for id_ in each.preexisting}))
+        return find_preexisting(self)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a reader should know about the verdicts, as sentences; see `MergeReport`."""
+        return find_warnings(self)
 
     def attempt(self, strategy: str) -> TeamAttempt:
         """Return the row of *strategy*.
@@ -397,8 +421,8 @@ class TeamReport(PairOrigin, Shown):
             status=attempt.status,
             verdict=attempt.verdict,
             own=tuple(own),
-            joint=attempt.run_of(TeamSuite.JOINT),
-            regression=attempt.run_of(TeamSuite.REGRESSION),
+            joint=attempt.joint_run,
+            regression=attempt.regression_run,
             on_base=self.base_regression_tests,
         )
         kind, numbers, lost_regression = find_cause(found)

@@ -32,6 +32,7 @@ def report_view(report: TeamReport) -> View:
     features = wording.listed(map(str, report.numbers))
     left_out = [(a.strategy, each) for a in report.attempts for each in a.left_out]
     notes = [f"{strategy}: {left_out_text(each)}" for strategy, each in left_out]
+    notes += report.warnings
     header = ("feature", "patch", "its tests alone", "its tests on the base")
     return View(
         title=f"{visible(report.repo_name, _NAME)}, task {report.task_id}, features {features}",

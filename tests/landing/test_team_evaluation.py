@@ -113,10 +113,13 @@ def test_a_team_of_two_is_evaluated_as_a_pair(trees, check1, check2, both, judge
     assert found.merge_status is pair.merge_status
     assert found.conflict_score == pair.conflict_score
     assert found.is_final == pair.is_final
+    assert found.preexisting_failures == pair.preexisting_failures
+    assert len(found.warnings) == len(pair.warnings)
     for attempt in pair.attempts:
         name = attempt.strategy
         row, blame = found.attempt(name), found.blame(name)
         assert (row.status, row.verdict) == (attempt.status, attempt.verdict)
+        assert row.absolute_verdict == attempt.absolute_verdict
         expected = pair.blame(name)
         assert (blame.kind, blame.features) == (expected.kind, expected.features)
         lost = {(each.suite, each.feature): each.tests for each in blame.lost}
@@ -254,6 +257,7 @@ def test_the_joint_tests_need_all_features():
     assert attempt.landed == (1, 2)
     assert attempt.left_out[0].tests[0].suite is ce.TeamSuite.JOINT
     assert ["red", "green"] not in seen
+    assert "prove nothing about the merge" in report.warnings[0]
     assert report.blame("naive").kind is ce.BlameKind.MERGE_BROKE_JOINT
 
 
