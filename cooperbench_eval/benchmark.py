@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any, ParamSpec, Protocol, Self, overload
+from typing import Any, ParamSpec, Protocol, Self, TypeVar, overload
 
 from attrs import evolve, frozen
 
@@ -12,7 +12,7 @@ from cooperbench_eval.dataset import Dataset, Task
 from cooperbench_eval.errors import DatasetError
 from cooperbench_eval.evaluator import Evaluator
 from cooperbench_eval.models import JudgeRule
-from cooperbench_eval.pairs import Feature, FeaturePair
+from cooperbench_eval.pairs import Feature, FeaturePair, FeatureTeam
 from cooperbench_eval.patching.patch import Patch
 from cooperbench_eval.reporting import MergeReport
 from cooperbench_eval.runlogs import PatchLocation, Setting, find_patches
@@ -21,15 +21,16 @@ from cooperbench_eval.running.sandboxes.containers import ContainerSandbox, repo
 from cooperbench_eval.snapshot import Snapshot
 from cooperbench_eval.strategies.protocol import MergeStrategy
 
-__all__ = ["PairBuilder", "aevaluate", "evaluate"]
+__all__ = ["PairBuilder", "aevaluate", "evaluate", "landing_order"]
 
+_Item = TypeVar("_Item")
 _Parameters = ParamSpec("_Parameters")
 _ReportCoroutine = Coroutine[Any, Any, MergeReport]
 
 
 @frozen(kw_only=True)
 class PairBuilder:
-    """Builds pairs of the dataset's tasks, with features and base trees, for one evaluator.
+    """Builds pairs and teams of the dataset's tasks, with base trees, for one evaluator.
 
     Attributes:
         evaluator: Evaluates the pairs. Features have tests only if it has a runner.
@@ -84,6 +85,25 @@ class PairBuilder:
             k=k,
         )
 
+    def team(
+        self,
+        task: Task,
+        base: Snapshot,
+        features: Iterable[Feature],
+        *,
+        model: str | None = None,
+        setting: str | None = None,
+    ) -> FeatureTeam:
+        """Return features of *task* as a team, given in the benchmark's order."""
+        return FeatureTeam(
+            repo_name=task.repo_name,
+            task_id=task.task_id,
+            base=base,
+            features=landing_order(features),
+            model=model,
+            setting=setting,
+        )
+
     def base(self, task: Task, repo_dir: str | os.PathLike[str] | None) -> Snapshot:
         """Return the base tree of *task*, from a clone or else from the sandbox's image."""
         if repo_dir is None:
@@ -101,6 +121,16 @@ class PairBuilder:
             pull=sandbox.pull,
             base_url=sandbox.base_url,
         )
+
+
+def landing_order(features: Iterable[_Item]) -> tuple[_Item, ...]:
+    """Return a team's features in the order in which they land, from the benchmark's order.
+
+    The benchmark merges the first of two into the second, and a team merges each next
+    feature into the result so far. So the last one starts, and of any two features the
+    earlier one is merged into the later one, as in their pair.
+    """
+    return tuple(features)[::-1]
 
 
 def evaluate(  # noqa: PLR0917 - the signature of the benchmark's planned command

@@ -246,6 +246,21 @@ def datasets() -> None:
     assert_type(ce.Dataset("d").subset("lite"), tuple[tuple[ce.Task, tuple[int, int]], ...])
 
 
+def sweeps(task: ce.Task, teams: bool) -> None:
+    """The batches of the benchmark: reports of pairs, or of teams."""
+    assert_type(ce.gold_matrix(task, repo_dir="click"), Iterator[ce.MergeReport])
+    assert_type(ce.gold_teams(task, size=3, repo_dir="click"), Iterator[ce.TeamReport])
+    ce.gold_teams(task)  # type: ignore[call-arg]
+
+    run = ce.evaluate_run("logs", "run", dataset_dir="dataset", setting="coop", store="results")
+    assert_type(run, Iterator[ce.MergeReport])
+    of_teams = ce.evaluate_run("logs", "run", dataset_dir="dataset", teams=True, task_id=0)
+    assert_type(of_teams, Iterator[ce.TeamReport])
+    either = ce.evaluate_run("logs", "run", dataset_dir="dataset", teams=teams)
+    assert_type(either, Iterator[ce.MergeReport | ce.TeamReport])
+    ce.evaluate_run("logs", "run", dataset_dir="dataset", team=True)  # type: ignore[call-overload]
+
+
 def peers(evaluation: ce.PeerEval) -> None:
     """The benchmark's own evaluations."""
     assert_type(ce.read_eval(Path("eval.json")), ce.PeerEval)

@@ -71,7 +71,8 @@ def compare_with_peer(
 
     Pairs are matched by repository, task, features in any order, and the setting if both
     know it. The benchmark's errors do not count as answers. Its evaluations of more than
-    two agents match no report, because they leave out the other agents.
+    two agents match no report, because they leave out the other agents. Our reports of
+    teams are left out.
 
     Args:
         evals: The benchmark's evaluations, such as `read_evals(...).evals`.

@@ -1,22 +1,23 @@
-"""All pairs of an agents' run."""
+"""All pairs of an agents' run, or all its teams."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache, partial
 from itertools import chain, groupby
-from typing import Unpack
+from typing import Literal, Unpack, overload
 
 from attrs import frozen
 
 from cooperbench_eval.batch.many import evaluate_many
 from cooperbench_eval.batch.payloads import failure_of
-from cooperbench_eval.benchmark import PairBuilder
+from cooperbench_eval.benchmark import PairBuilder, landing_order
 from cooperbench_eval.dataset import Dataset, Task
 from cooperbench_eval.errors import CooperBenchEvalError, DatasetError
 from cooperbench_eval.evaluator import Evaluator, report_failure
 from cooperbench_eval.models import PairId, PairKey
-from cooperbench_eval.pairs import FeaturePair
-from cooperbench_eval.reporting import MergeReport
+from cooperbench_eval.pairs import FeaturePair, FeatureTeam
+from cooperbench_eval.reporting import Failure, MergeReport
+from cooperbench_eval.reporting.teams import TeamReport
 from cooperbench_eval.runlogs import RunTeam, Setting, discover_run
 from cooperbench_eval.running import TestSuite
 from cooperbench_eval.snapshot import Snapshot
@@ -25,6 +26,46 @@ from cooperbench_eval.sweeps.batches import BatchOptions, Counted, Folder, with_
 __all__ = ["evaluate_run"]
 
 
+class _RunOptions(BatchOptions, total=False):
+    """The optional arguments of `evaluate_run` but `teams`, for its overloads."""
+
+    repo_dirs: Folder | Mapping[str, Folder] | None
+    setting: str | None
+    repo_name: str | None
+    task_id: int | None
+    subset: str | None
+    evaluator: Evaluator | None
+    suite_of: Callable[[Task, int], TestSuite]
+    in_image: bool
+
+
+@overload
+def evaluate_run(
+    logs_dir: Folder,
+    run_name: str,
+    *,
+    dataset_dir: Folder,
+    teams: Literal[False] = False,
+    **options: Unpack[_RunOptions],
+) -> Iterator[MergeReport]: ...
+@overload
+def evaluate_run(
+    logs_dir: Folder,
+    run_name: str,
+    *,
+    dataset_dir: Folder,
+    teams: Literal[True],
+    **options: Unpack[_RunOptions],
+) -> Iterator[TeamReport]: ...
+@overload
+def evaluate_run(
+    logs_dir: Folder,
+    run_name: str,
+    *,
+    dataset_dir: Folder,
+    teams: bool,
+    **options: Unpack[_RunOptions],
+) -> Iterator[MergeReport | TeamReport]: ...
 def evaluate_run(
     logs_dir: Folder,
     run_name: str,
@@ -38,13 +79,19 @@ def evaluate_run(
     evaluator: Evaluator | None = None,
     suite_of: Callable[[Task, int], TestSuite] = Task.suite,
     in_image: bool = False,
+    teams: bool = False,
     **options: Unpack[BatchOptions],
-) -> Iterator[MergeReport]:
-    """Evaluate every pair of an agents' run.
+) -> Iterator[MergeReport | TeamReport]:
+    """Evaluate every pair of an agents' run, or every team.
 
     If three or more agents worked on a task, every two of them are a pair. If an agent
     handed in nothing, its pairs are `missing_input`. If the task or repository of a pair
     is missing, its report has a `failure` and is not stored.
+
+    With *teams*, the agents of each folder are one team instead, and a pair is a team of
+    two. The last feature in the folder's name starts, and the others are merged into it
+    from the last to the first. So of any two features, the first is merged into the second,
+    as in their pair. A missing patch is left out, and the others may still land.
 
     Args:
         logs_dir: The folder of run logs.
@@ -60,11 +107,13 @@ def evaluate_run(
         evaluator: As in `gold_matrix`.
         suite_of: As in `gold_matrix`.
         in_image: As in `gold_matrix`; each task is then a batch of its own.
+        teams: Whether all agents of a folder are one team, which gives a `TeamReport`.
+            A subset lists only pairs, so it selects only teams of two.
         options: Passed on to `evaluate_many`: *executor*, *store*, *progress*, *on_error*.
 
     Raises:
-        DatasetError: The run, setting or subset does not exist, or no pair matches the
-            arguments.
+        DatasetError: The run, setting or subset does not exist, or no pair or team matches
+            the arguments.
         BatchError: See `evaluate_many`, which raises other errors as well.
     """
     dataset = Dataset(dataset_dir)
@@ -75,31 +124,21 @@ def evaluate_run(
     }
     listed = None if subset is None else frozenset(_listed(dataset, subset))
     found = [
-        pair
-        for pair in discover_run(logs_dir, run_name)
-        if all(value in {None, getattr(pair, name)} for name, value in wanted.items())
-        and (listed is None or _id(pair).key in listed)
+        team
+        for team in discover_run(logs_dir, run_name, teams=teams)
+        if all(value in {None, getattr(team, name)} for name, value in wanted.items())
+        and (listed is None or (team.repo_name, team.task_id, frozenset(team.numbers)) in listed)
     ]
     if not found:
-        raise DatasetError("has no pair that matches the arguments", run_name)
+        sought = "team" if teams else "pair"
+        raise DatasetError(f"has no {sought} that matches the arguments", run_name)
     builder = PairBuilder(evaluator=evaluator or with_tests(), suite_of=suite_of)
-    run = _Run(dataset, repo_dirs)
+    run = _Run(dataset, repo_dirs, are_teams=teams)
     if not in_image:
-        return evaluate_many(run.pairs(found, builder), evaluator=builder.evaluator, **options)
-    by_task = groupby(found, lambda pair: (pair.repo_name, pair.task_id))
-    batches = (run.in_image(list(pairs), builder, options) for _, pairs in by_task)
+        return run.evaluate(found, builder, options)
+    by_task = groupby(found, lambda team: (team.repo_name, team.task_id))
+    batches = (run.in_image(list(of_task), builder, options) for _, of_task in by_task)
     return chain.from_iterable(batches)
-
-
-def _id(found: RunTeam) -> PairId:
-    first, second = found.numbers
-    return PairId(
-        repo_name=found.repo_name,
-        task_id=found.task_id,
-        features=(first, second),
-        model=found.model,
-        setting=found.setting.value,
-    )
 
 
 def _listed(dataset: Dataset, subset: str) -> Iterator[PairKey]:
@@ -109,38 +148,56 @@ def _listed(dataset: Dataset, subset: str) -> Iterator[PairKey]:
 
 @frozen
 class _Run:
-    """Builds the pairs of a run; a pair that cannot be built becomes a report of the failure."""
+    """Builds the pairs or teams of a run; one that cannot be built becomes a failure's report."""
 
     dataset: Dataset
     repo_dirs: Folder | Mapping[str, Folder] | None
+    are_teams: bool
 
     def in_image(
         self, found: Sequence[RunTeam], builder: PairBuilder, options: BatchOptions
-    ) -> Iterator[MergeReport]:
-        """Evaluate pairs of one task in its image."""
-        with suppress(DatasetError):  # each pair's report says that the task is missing
+    ) -> Iterator[MergeReport | TeamReport]:
+        """Evaluate pairs or teams of one task in its image."""
+        with suppress(DatasetError):  # each report says that the task is missing
             builder = builder.in_image_of(self.dataset.task(found[0].repo_name, found[0].task_id))
-        return evaluate_many(self.pairs(found, builder), evaluator=builder.evaluator, **options)
+        return self.evaluate(found, builder, options)
 
-    def pairs(
-        self, found: Sequence[RunTeam], builder: PairBuilder
-    ) -> Counted[FeaturePair | MergeReport]:
-        """Return an iterable that builds each pair when it is needed."""
-        # The pairs of a task follow each other, and share its base.
+    def evaluate(
+        self, found: Sequence[RunTeam], builder: PairBuilder, options: BatchOptions
+    ) -> Iterator[MergeReport | TeamReport]:
+        """Evaluate pairs or teams, each of which is built when it is needed."""
+        # Those of a task follow each other, and share its base.
         base_of = lru_cache(maxsize=1)(partial(self._base, builder))
-        return Counted((self._pair(each, builder, base_of) for each in found), len(found))
+        built = (self._built(each, builder, base_of) for each in found)
+        counted = Counted(built, len(found))
+        return evaluate_many(counted, evaluator=builder.evaluator, **options)
 
-    def _pair(
+    def _built(
         self, found: RunTeam, builder: PairBuilder, base_of: Callable[[Task], Snapshot]
-    ) -> FeaturePair | MergeReport:
+    ) -> FeaturePair | FeatureTeam | MergeReport | TeamReport:
+        make = builder.team if self.are_teams else builder.pair
         try:
             task = self.dataset.task(found.repo_name, found.task_id)
             features = list(map(partial(builder.feature, task), found.numbers, found.patches()))
             base = base_of(task)
-            setting = found.setting.value
-            return builder.pair(task, base, features, model=found.model, setting=setting)
+            return make(task, base, features, model=found.model, setting=found.setting.value)
         except (CooperBenchEvalError, OSError, ValueError) as exc:
-            return report_failure(builder.evaluator.strategies, failure_of(exc), _id(found))
+            return self._failed(found, builder.evaluator, failure_of(exc))
+
+    def _failed(
+        self, found: RunTeam, evaluator: Evaluator, failure: Failure
+    ) -> MergeReport | TeamReport:
+        # As in the report of the pair or team that would have been built.
+        numbers = landing_order(found.numbers) if self.are_teams else found.numbers
+        identity = PairId(
+            repo_name=found.repo_name,
+            task_id=found.task_id,
+            features=numbers,
+            model=found.model,
+            setting=found.setting.value,
+        )
+        kind = TeamReport if self.are_teams else MergeReport
+        return report_failure(evaluator.strategies, failure, identity, kind)
 
     def _base(self, builder: PairBuilder, task: Task) -> Snapshot:
         given = self.repo_dirs

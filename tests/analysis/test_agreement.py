@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from made_pairs import pair
+from made_pairs import NOON, pair
 
 import cooperbench_eval as ce
 from cooperbench_eval.runlogs import Setting
@@ -70,6 +70,20 @@ def test_a_team_of_more_than_two_is_not_a_pair():
 
     assert counts(found) == (0, 0, 1, 0)
     assert (found.comparison.unmatched_first, found.comparison.unmatched_second) == (3, 1)
+
+
+@pytest.mark.parametrize("numbers", [(2, 1), (3, 2, 1)])
+def test_our_report_of_a_team_is_not_compared(numbers):
+    """Its verdict is not the one that a policy gives, even if the team is a pair."""
+    features = [ce.FeatureReport(number=n, patch=ce.PatchReport(status="empty")) for n in numbers]
+    team = ce.TeamReport(
+        repo_name="click", task_id=1, timestamp=NOON, features=features, setting="coop"
+    )
+
+    found = ce.compare_with_peer([peer(), peer(features=(1, 2, 3))], [team])
+
+    assert sum(counts(found)) == 0
+    assert (found.comparison.unmatched_first, found.comparison.unmatched_second) == (2, 0)
 
 
 def test_the_policy_says_what_counts():

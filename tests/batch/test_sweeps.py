@@ -283,7 +283,8 @@ def test_an_empty_selection_is_an_error(run, tmp_path, options, words):
         run(**options)
 
 
-def test_in_images_each_task_has_its_own_sandbox(run, tmp_path, monkeypatch, repo):
+@pytest.mark.parametrize("teams", [False, True])
+def test_in_images_each_task_has_its_own_sandbox(run, tmp_path, monkeypatch, teams):
     """The tests are run by the image's own script."""
     logs, seen = tmp_path / "logs", []
     dataset = tmp_path / "dataset"
@@ -294,14 +295,16 @@ def test_in_images_each_task_has_its_own_sandbox(run, tmp_path, monkeypatch, rep
 
     def evaluate_many(pairs, *, evaluator, **_):
         for pair in pairs:
-            if isinstance(pair, ce.MergeReport):
+            if isinstance(pair, ce.MergeReport | ce.TeamReport):
                 yield pair
             else:
-                seen.append((pair.task_id, evaluator.runner.sandbox.image, pair.feature1.tests))
+                assert isinstance(pair, ce.FeatureTeam) is teams
+                tests = pair.features[0].tests
+                seen.append((pair.task_id, evaluator.runner.sandbox.image, tests))
 
     monkeypatch.setattr(runs, "evaluate_many", evaluate_many)
 
-    reports = run(in_image=True, evaluator=with_runner())
+    reports = run(in_image=True, evaluator=with_runner(), teams=teams)
 
     assert [(task_id, image.rpartition(":")[2]) for task_id, image, _ in seen] == [
         (0, "task0"),
