@@ -63,6 +63,7 @@ from .errors import UnknownStrategyError as UnknownStrategyError
 from .errors import WorkerError as WorkerError
 from .evaluator import Evaluator as Evaluator
 from .explaining.explain import explain as explain
+from .landing.land import land as land
 from .llm.cassette import Replay as Replay
 from .llm.chat import ChatClient as ChatClient
 from .llm.chat import ChatError as ChatError
@@ -135,6 +136,10 @@ from .reporting.explanation import ExplanationStatus as ExplanationStatus
 from .reporting.explanation import Finding as Finding
 from .reporting.explanation import HunkRole as HunkRole
 from .reporting.explanation import SuiteKind as SuiteKind
+from .reporting.plans import LandingPlan as LandingPlan
+from .reporting.plans import OrderDependence as OrderDependence
+from .reporting.plans import PairMerge as PairMerge
+from .reporting.plans import PairOutcome as PairOutcome
 from .reporting.resolutions import ConflictResolution as ConflictResolution
 from .reporting.schema import report_schema as report_schema
 from .reporting.teams import BrokenTests as BrokenTests

@@ -2,6 +2,7 @@
 
 import functools
 from collections.abc import Iterator
+from typing import Protocol
 
 import attrs
 from attrs import frozen
@@ -15,12 +16,12 @@ from cooperbench_eval.models import (
     TestStatus,
     outcome_of,
 )
-from cooperbench_eval.pairs import Feature, FeatureGroup
+from cooperbench_eval.pairs import Feature
 from cooperbench_eval.patching.patch import Patch
-from cooperbench_eval.running import DeltaJudge, TestRunner, TestSuite
-from cooperbench_eval.snapshot import Changes
+from cooperbench_eval.running import DeltaJudge, TestSuite
+from cooperbench_eval.snapshot import Changes, Snapshot
 
-__all__ = ["JudgedRun", "SuiteRuns"]
+__all__ = ["JudgedRun", "Runner", "SuiteRuns"]
 
 
 @frozen
@@ -36,6 +37,29 @@ class JudgedRun:
         return outcome_of(self.tests, self.judgement)
 
 
+class _Suites(Protocol):
+    """Features with their tests: a pair, a team, or a part of a team."""
+
+    @property
+    def base(self) -> Snapshot: ...
+    @property
+    def features(self) -> tuple[Feature, ...]: ...
+    @property
+    def joint(self) -> TestSuite | None: ...
+    @property
+    def regression(self) -> TestSuite | None: ...
+
+
+class Runner(Protocol):
+    """Runs a suite, as `TestRunner` does."""
+
+    def run(
+        self, base: Snapshot, changes: Changes, suite: TestSuite, *, number: int = 1
+    ) -> TestResult:
+        """Run *suite* on *base* with *changes*."""
+        ...
+
+
 class SuiteRuns:
     """The runs of the suites of one pair or team.
 
@@ -48,7 +72,7 @@ class SuiteRuns:
     """
 
     def __init__(
-        self, group: FeatureGroup, runner: TestRunner | None, rule: JudgeRule, *, test_base: bool
+        self, group: _Suites, runner: Runner | None, rule: JudgeRule, *, test_base: bool
     ) -> None:
         self._group = group
         self._runner = runner

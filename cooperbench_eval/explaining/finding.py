@@ -9,8 +9,8 @@ from attrs import evolve
 
 from cooperbench_eval.explaining.experiments import BudgetSpentError, Experiments, LostTests
 from cooperbench_eval.explaining.ranking import names_in, names_of_tests, ranked
-from cooperbench_eval.explaining.search import Minimizer
 from cooperbench_eval.explaining.splitting import SideHunk, SplitSide
+from cooperbench_eval.minimizing import Minimizer
 from cooperbench_eval.reporting.explanation import (
     ExplainedHunk,
     ExplanationStatus,

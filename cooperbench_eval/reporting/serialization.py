@@ -9,8 +9,16 @@ import json
 from typing import Any, TypeVar, cast
 
 from cooperbench_eval.errors import ReportError
-from cooperbench_eval.models import COUNTS, ConflictDetails, TestResult, count_cases
+from cooperbench_eval.models import (
+    COUNTS,
+    ConflictDetails,
+    Entry,
+    FileMode,
+    TestResult,
+    count_cases,
+)
 from cooperbench_eval.reporting.derived import check_derived, check_team, shown
+from cooperbench_eval.snapshot import Changes
 from cooperbench_eval.structuring import (
     Converter,
     load_number,
@@ -22,10 +30,12 @@ from cooperbench_eval.structuring import (
 __all__ = [
     "SCHEMA_VERSION",
     "dump",
+    "dump_plan",
     "dump_team",
     "dumps",
     "dumps_values",
     "load",
+    "load_plan",
     "load_team",
     "loads",
     "parse_json",
@@ -34,6 +44,7 @@ __all__ = [
 SCHEMA_VERSION = 1
 
 _UNFIT = "is not a valid merge report"
+_UNFIT_PLAN = "is not a valid landing plan"
 _UNFIT_TEAM = "is not a valid report of a team"
 _Report = TypeVar("_Report")
 _Json = dict[str, Any]
@@ -141,6 +152,28 @@ def load_team(data: object, kind: type[_Report]) -> _Report:
     return cast("_Report", report)
 
 
+def dump_plan(plan: Any) -> _Json:
+    """Return a landing plan as plain JSON values."""
+    data: _Json = _CONVERTER.unstructure(plan)
+    derived = {"landed": list(plan.landed)}
+    return {"schema_version": SCHEMA_VERSION, "kind": "landing plan"} | derived | data
+
+
+def load_plan(data: object, kind: type[_Report]) -> _Report:
+    """Read plain JSON values as a landing plan of class *kind*.
+
+    Raises:
+        ReportError: The values are not a landing plan, or they have a newer schema.
+    """
+    if not isinstance(data, dict) or data.get("kind") != "landing plan":
+        raise ReportError("is not a landing plan")
+    _check_version(data)
+    plan: Any = structure(_CONVERTER, data, kind, _UNFIT_PLAN)
+    if data.get("landed", landed := list(plan.landed)) != landed:
+        raise ReportError(f"is {shown(data['landed'])}, but the order says {landed}", "landed")
+    return cast("_Report", plan)
+
+
 def _check_version(data: _Json) -> None:
     version = _schema_version(data.get("schema_version"))
     if version > SCHEMA_VERSION:
@@ -198,10 +231,41 @@ def _load_bytes(value: object, _: object) -> bytes:
     raise ValueError(f"{value!r} does not represent bytes")
 
 
+def _dump_changes(changes: Changes) -> list[_Json]:
+    rows: list[_Json] = []
+    for path, entry in changes.items():
+        row: _Json = {"path": path, "mode": None, "data": None}
+        if entry is not None:
+            row |= {"mode": f"{entry.mode:06o}", "data": _dump_bytes(entry.data)}
+        rows.append(row)
+    return rows
+
+
+def _load_changes(value: object, _: object) -> Changes:
+    if isinstance(value, list):
+        return Changes(dict(map(_load_change, value)))
+    raise ValueError(f"expected a list of changes, found {value!r:.100}")
+
+
+def _load_change(row: object) -> tuple[str, Entry | None]:
+    if isinstance(row, dict) and isinstance(row.get("path"), str):
+        path, mode, data = row["path"], row.get("mode"), row.get("data")
+        if mode is None and data is None:
+            return path, None
+        if mode in _MODES:
+            return path, Entry(_load_bytes(data, bytes), _MODES[mode])
+    raise ValueError(f"expected a path, a file mode and contents, found {row!r:.100}")
+
+
+_MODES = {f"{each:06o}": each for each in FileMode}
+
+
 def _make_converter() -> Converter:
     converter = make_converter()
     converter.register_unstructure_hook(bytes, _dump_bytes)
     converter.register_structure_hook(bytes, _load_bytes)
+    converter.register_unstructure_hook(Changes, _dump_changes)
+    converter.register_structure_hook(Changes, _load_changes)
 
     plain_details = converter.gen_unstructure_attrs_fromdict(ConflictDetails)
     plain_tests = converter.gen_unstructure_attrs_fromdict(TestResult)

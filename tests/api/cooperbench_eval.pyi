@@ -1074,6 +1074,62 @@ class Labels:
     ours: str
     theirs: str
 
+class LandingPlan(ABC):
+    def __init__(
+        self,
+        *,
+        strategy: str,
+        order: _Numbers,
+        left_out: tuple[LeftOut, ...] = (),
+        merges: tuple[PairMerge, ...] = (),
+        minimal_conflicts: tuple[_Numbers, ...] = (),
+        order_dependent: tuple[OrderDependence, ...] = (),
+        examined_size: int = 0,
+        has_tests: bool = False,
+        is_tested: bool = False,
+        is_exact: bool = False,
+        runs_used: int = 0,
+        budget: int = 0,
+        problem: str = '',
+        base_tree_id: str,
+        base_commit: str | None = None,
+        tree_id: str,
+        changes: Changes = Changes(),
+    ) -> None: ...
+    def __rich__(self) -> Renderable: ...
+    def __str__(self) -> str: ...
+    def _repr_html_(self) -> str: ...
+    base_commit: str | None
+    base_tree_id: str
+    budget: int
+    changes: Changes
+    def diff(self, base: Snapshot) -> bytes: ...
+    examined_size: int
+    @classmethod
+    def from_dict(cls, data: object) -> Self: ...
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Self: ...
+    has_tests: bool
+    is_exact: bool
+    is_tested: bool
+    @property
+    def landed(self) -> _Numbers: ...
+    left_out: tuple[LeftOut, ...]
+    merges: tuple[PairMerge, ...]
+    minimal_conflicts: tuple[_Numbers, ...]
+    @property
+    def numbers(self) -> _Numbers: ...
+    order: _Numbers
+    order_dependent: tuple[OrderDependence, ...]
+    @property
+    def pairs(self) -> Mapping[tuple[int, int], PairOutcome]: ...
+    problem: str
+    runs_used: int
+    strategy: str
+    def to_dict(self) -> dict[str, Any]: ...
+    def to_json(self) -> str: ...
+    tree_id: str
+
 class LedgerRow:
     def __init__(
         self,
@@ -1319,6 +1375,20 @@ class ModelUsage:
     prompt_version: str
     requests: int
 
+class OrderDependence:
+    def __init__(
+        self,
+        *,
+        patches: _Numbers,
+        lands: _Numbers,
+        fails: _Numbers = (),
+        trees: int,
+    ) -> None: ...
+    fails: _Numbers
+    lands: _Numbers
+    patches: _Numbers
+    trees: int
+
 POLICIES: Mapping[str, Policy]
 
 class PairFacts:
@@ -1371,6 +1441,19 @@ class PairFacts:
     task_id: int
     timestamp: dt.datetime
     def to_dict(self) -> dict[str, Any]: ...
+
+class PairMerge:
+    def __init__(self, *, into: int, number: int, outcome: PairOutcome) -> None: ...
+    into: int
+    number: int
+    outcome: PairOutcome
+
+class PairOutcome(StrEnum):
+    BREAKS_TESTS = 'breaks_tests'
+    CLEAN = 'clean'
+    CONFLICT = 'conflict'
+    NOT_EXAMINED = 'not_examined'
+    RESOLVED = 'resolved'
 
 class PairStatus(StrEnum):
     CLEAN = 'clean'
@@ -2590,6 +2673,22 @@ def gold_teams(
     in_image: bool = False,
     **options: Unpack[BatchOptions],
 ) -> Iterator[TeamReport]: ...
+
+def land(
+    base: Snapshot,
+    patches: Iterable[GivenPatch],
+    *,
+    suites: Mapping[int, TestSuite] | None = None,
+    joint: TestSuite | None = None,
+    regression: TestSuite | None = None,
+    strategy: str | MergeStrategy = 'structured',
+    order: str | Sequence[int] = 'search',
+    budget: int = 50,
+    runner: TestRunner | None = None,
+    judge: str | JudgeRule = JudgeRule.DELTA,
+    apply_policy: ApplyPolicy | None = None,
+    test_filter: TestFileFilter | None = None,
+) -> LandingPlan: ...
 
 def merge(
     base: Snapshot,

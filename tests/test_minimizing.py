@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cooperbench_eval.explaining.search import Minimizer
+from cooperbench_eval.minimizing import Minimizer
 
 
 class Asked:

@@ -1,0 +1,116 @@
+"""Merges patches for a search, and counts the work."""
+
+from collections import OrderedDict
+from collections.abc import Mapping
+
+from cooperbench_eval.landing.fold import Merged, merge_sides
+from cooperbench_eval.landing.search import Step, WorkSpentError
+from cooperbench_eval.merging.linediff import DiffCache
+from cooperbench_eval.sides import Side, merge_input
+from cooperbench_eval.snapshot import Snapshot
+from cooperbench_eval.strategies.protocol import MergeStrategy
+
+__all__ = ["PatchMerger"]
+
+_COST_OF_CONFLICT = 30
+_WITHOUT_WORK = frozenset({"naive", "union"})
+"""Strategies that take no more time for a conflict than the merge itself."""
+_MOST_BYTES = 256 << 20
+
+
+class PatchMerger:
+    """Merges patches into trees; a merge that was done before costs nothing.
+
+    A merge costs 1 unit of work. If the strategy was given conflicts, it costs 30 more, and 30
+    for each conflict: about the time that `structured` takes. Trees are known by their git
+    tree ids. The contents of the trees that were used last are kept; those of
+    the others are made again, by the merges that made them.
+
+    Attributes:
+        limit: How much work is allowed; the last merge may exceed it.
+        used: How much was used.
+    """
+
+    def __init__(
+        self, base: Snapshot, sides: Mapping[int, Side], strategy: MergeStrategy, limit: int
+    ) -> None:
+        """Prepare to merge *sides*, which start from *base*, with a strategy."""
+        self.limit = limit
+        self.used = 0
+        self._base = base
+        self._sides = sides
+        self._strategy = strategy
+        self._cache = DiffCache()
+        self._steps: dict[tuple[str, int], Step] = {}
+        self._first: dict[str, Side] = {}
+        self._made_by: dict[str, tuple[str, int]] = {}
+        self._kept: OrderedDict[str, Side] = OrderedDict()
+        self._bytes = 0
+
+    def first(self, number: int) -> str:
+        """Return the id of the tree of one patch."""
+        side = self._sides[number]
+        tree = side.changes.tree_id(self._base)
+        self._first[tree] = side
+        return tree
+
+    def merge(self, tree: str, number: int, *, at_any_cost: bool = False) -> Step:
+        """Merge a patch into a tree that was made here.
+
+        Args:
+            tree: The id of the tree.
+            number: The patch.
+            at_any_cost: Whether to merge even if no more work is allowed.
+
+        Raises:
+            WorkSpentError: No more work is allowed.
+            RepositoryError: The base cannot be read.
+        """
+        step = self._steps.get((tree, number))
+        if step is None:
+            if self.used >= self.limit and not at_any_cost:
+                raise WorkSpentError
+            step = self._steps[tree, number] = self._step(tree, number)
+        return step
+
+    def side(self, tree: str) -> Side:
+        """Return the side whose tree it is."""
+        if tree in self._first:
+            return self._first[tree]
+        if tree in self._kept:
+            self._kept.move_to_end(tree)
+            return self._kept[tree]
+        return self._keep(tree, self._joined(*self._made_by[tree])[1])
+
+    def _step(self, tree: str, number: int) -> Step:
+        merged, side = self._joined(tree, number)
+        met = len(merged.given.conflicts)
+        self.used += 1
+        if met and self._strategy.name not in _WITHOUT_WORK:
+            self.used += _COST_OF_CONFLICT * (1 + met)
+        if not merged.is_complete:
+            outcome = merged.outcome
+            open_files = frozenset(conflict.path for conflict in outcome.conflicts)
+            return Step(tree=None, open_files=open_files, failure=outcome.failure)
+        into = side.changes.tree_id(self._base)
+        if into not in self._first and into not in self._made_by:
+            self._made_by[into] = tree, number
+            self._keep(into, side)
+        return Step(tree=into, is_resolved=bool(met))
+
+    def _joined(self, tree: str, number: int) -> tuple[Merged, Side]:
+        so_far, side = self.side(tree), self._sides[number]
+        given = merge_input(self._base, so_far, side, self._cache)
+        merged = merge_sides(self._strategy, given)
+        return merged, Side((*so_far.features, *side.features), merged.outcome.changes)
+
+    def _keep(self, tree: str, side: Side) -> Side:
+        self._kept[tree] = side
+        self._bytes += _size(side)
+        while self._bytes > _MOST_BYTES and len(self._kept) > 1:
+            self._bytes -= _size(self._kept.popitem(last=False)[1])
+        return side
+
+
+def _size(side: Side) -> int:
+    return sum(len(entry.data) for entry in side.changes.values() if entry is not None)

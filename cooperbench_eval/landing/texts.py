@@ -1,0 +1,194 @@
+"""The texts of all patches: groups of patches that may affect each other, searched one by one."""
+
+import heapq
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
+from itertools import product
+
+from cooperbench_eval.errors import RepositoryError
+from cooperbench_eval.landing.merger import PatchMerger
+from cooperbench_eval.landing.search import Step, TextSearch, WorkSpentError
+from cooperbench_eval.sides import Side
+
+__all__ = ["Texts"]
+
+_Patches = frozenset[int]
+_MOST_EXCLUSIONS = 2_000
+
+
+class Texts:
+    """The sets of patches that merge, and their orders.
+
+    Patches of different groups cannot conflict, so a set merges if its part of each group
+    does, and the order between the groups does not matter.
+
+    Attributes:
+        searches: The search of each group.
+    """
+
+    def __init__(
+        self, merger: PatchMerger, groups: Collection[Sequence[int]], *, order: Sequence[int] = ()
+    ) -> None:
+        """Prepare the search of each group.
+
+        Args:
+            merger: Merges patches.
+            groups: The groups.
+            order: All patches in the only order that counts; empty if every order counts.
+        """
+        self.searches = [TextSearch(merger, each, in_order=bool(order)) for each in groups]
+        self._merger = merger
+        self._place = {number: place for place, number in enumerate(order)}
+        self._largest: dict[tuple[int, _Patches], tuple[int, ...]] = {}
+
+    # --- the search ---
+
+    def search(self) -> None:
+        """Search for a good answer first, then examine all others.
+
+        Raises:
+            WorkSpentError: The bound ended the search; what was found is kept.
+        """
+        for each in self.searches:
+            each.fold(each.numbers)
+        smallest_first = sorted(self.searches, key=lambda each: len(each.numbers))
+        for each in smallest_first:
+            each.examine_pairs()
+        for each in smallest_first:
+            each.fold_promising()
+        for each in smallest_first:
+            if len(each.best) < len(each.numbers):
+                each.examine_all()
+
+    def search_everything(self) -> None:
+        """Examine also the sets of groups of which all patches merge, as far as allowed."""
+        with suppress(WorkSpentError):
+            for each in self.searches:
+                each.examine_all()
+        self._largest.clear()
+
+    # --- what was found ---
+
+    @property
+    def best(self) -> tuple[int, ...]:
+        """An order of a largest set that is known to merge."""
+        return self._joined(each.best for each in self.searches)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether no set that merges is larger than the best one."""
+        return all(
+            len(each.best) == len(each.numbers) or each.is_complete for each in self.searches
+        )
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every set and every order was examined."""
+        return all(each.is_complete for each in self.searches)
+
+    def largest_avoiding(self, forbidden: Collection[_Patches]) -> tuple[int, ...]:
+        """Return an order of a largest known set that contains none of the *forbidden* sets.
+
+        A solution lacks some patch of each forbidden set, so the search leaves out each in
+        turn; empty if the search takes too long.
+        """
+        waiting: list[tuple[int, tuple[int, ...]]] = [(0, ())]
+        seen = set()
+        for _ in range(_MOST_EXCLUSIONS):
+            if not waiting:
+                break
+            _, without = heapq.heappop(waiting)
+            order = self._largest_without(frozenset(without))
+            hit = next((each for each in forbidden if each <= {*order}), None)
+            if hit is None:
+                return order
+            for number in sorted(hit):
+                larger = tuple(sorted({*without, number}))
+                if larger not in seen:
+                    seen.add(larger)
+                    size = len(self._largest_without(frozenset(larger)))
+                    heapq.heappush(waiting, (-size, larger))
+        return ()
+
+    def sets_of_size(self, size: int) -> Iterator[_Patches]:
+        """Yield every known set of that many patches."""
+        yield from self._sets(size, 0)
+
+    def orders_of(self, patches: _Patches) -> Iterator[tuple[int, ...]]:
+        """Yield an order for each known tree of a set, which must merge."""
+        for parts in product(*(self._orders(each, patches) for each in self.searches)):
+            yield self._joined(parts)
+
+    def is_examined(self, patches: _Patches) -> bool:
+        """Whether all orders of a set were examined."""
+        return all(each.is_examined(patches & {*each.numbers}) for each in self.searches)
+
+    def minimal_conflicts(self) -> list[_Patches]:
+        """Return the sets that do not merge although all their proper subsets do."""
+        return [patches for each in self.searches for patches in each.minimal_conflicts()]
+
+    def fold(self, order: Sequence[int]) -> str | None:
+        """Merge patches in an order, whatever it costs; `None` if one fails."""
+        tree = ""
+        for number in order:
+            if not tree:
+                tree = self._merger.first(number)
+                continue
+            step = self.step(tree, number)
+            if step.tree is None:
+                return None
+            tree = step.tree
+        return tree
+
+    def fold_most(self, order: Sequence[int]) -> tuple[tuple[int, ...], str | None]:
+        """Merge patches in an order, and skip those that fail or need what cannot be read."""
+        tree: str | None = None
+        landed: tuple[int, ...] = ()
+        for number in order:
+            into = None
+            with suppress(RepositoryError):
+                into = self.step(tree, number).tree if tree else self._merger.first(number)
+            if into is not None:
+                landed, tree = (*landed, number), into
+        return landed, tree
+
+    def step(self, tree: str, number: int) -> Step:
+        """Merge a patch into a tree that `fold` returned, whatever it costs."""
+        return self._merger.merge(tree, number, at_any_cost=True)
+
+    def side(self, tree: str) -> Side:
+        """Return the side whose tree `fold` returned."""
+        return self._merger.side(tree)
+
+    def _largest_without(self, left_out: _Patches) -> tuple[int, ...]:
+        parts = []
+        for at, search in enumerate(self.searches):
+            key = at, left_out & {*search.numbers}
+            if key not in self._largest:
+                self._largest[key] = search.largest_without(key[1])
+            parts.append(self._largest[key])
+        return self._joined(parts)
+
+    def _sets(self, size: int, group: int) -> Iterator[_Patches]:
+        # Sets of several groups together are too many to keep.
+        if group == len(self.searches):
+            if size == 0:
+                yield frozenset()
+            return
+        most_of_rest = sum(len(each.best) for each in self.searches[group + 1 :])
+        for part in (*self.searches[group].found, frozenset[int]()):
+            if 0 <= size - len(part) <= most_of_rest:
+                for rest in self._sets(size - len(part), group + 1):
+                    yield part | rest
+
+    def _orders(self, search: TextSearch, patches: _Patches) -> list[tuple[int, ...]]:
+        part = patches & {*search.numbers}
+        if not part:
+            return [()]
+        with suppress(WorkSpentError):
+            search.trees_of(part)
+        return list(search.found.get(part, {}).values())
+
+    def _joined(self, parts: Iterable[Sequence[int]]) -> tuple[int, ...]:
+        order = (number for part in parts for number in part)
+        return tuple(sorted(order, key=self._place.__getitem__) if self._place else order)

@@ -1,0 +1,182 @@
+"""The record `LandingPlan`: which patches can land together, and why the others cannot."""
+
+import operator
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any, Self
+
+from attrs import field, frozen
+
+from cooperbench_eval.display.shown import Shown
+from cooperbench_eval.reporting.teams import LeftOut
+from cooperbench_eval.snapshot import Changes, Snapshot
+
+__all__ = ["LandingPlan", "OrderDependence", "PairMerge", "PairOutcome"]
+
+_Numbers = tuple[int, ...]
+
+
+class PairOutcome(StrEnum):
+    """What merging one patch into another gives."""
+
+    CLEAN = "clean"
+    """The merge has no conflict."""
+    RESOLVED = "resolved"
+    """The strategy resolves all its conflicts."""
+    CONFLICT = "conflict"
+    """Conflicts are left open, or the strategy fails."""
+    BREAKS_TESTS = "breaks_tests"
+    """The merge is complete, but a test of one of the patches fails on its tree."""
+    NOT_EXAMINED = "not_examined"
+    """It was not tried."""
+
+
+@frozen(kw_only=True)
+class PairMerge:
+    """The merge of one patch into another.
+
+    Attributes:
+        into: The number of the patch into which the other one is merged.
+        number: The number of the patch that is merged.
+        outcome: What it gives.
+    """
+
+    into: int
+    number: int
+    outcome: PairOutcome = field(converter=PairOutcome)
+
+
+@frozen(kw_only=True)
+class OrderDependence:
+    """A set of patches whose order matters.
+
+    Attributes:
+        patches: The numbers of the patches.
+        lands: An order in which they merge.
+        fails: An order in which they do not; empty if they merge in every order.
+        trees: How many different trees their orders give.
+    """
+
+    patches: _Numbers = field(converter=tuple[int, ...])
+    lands: _Numbers = field(converter=tuple[int, ...])
+    fails: _Numbers = field(default=(), converter=tuple[int, ...])
+    trees: int
+
+
+def _sets(sets: Any) -> tuple[_Numbers, ...]:
+    return tuple(map(tuple, sets))
+
+
+@frozen(kw_only=True)
+class LandingPlan(Shown):
+    r"""Which of several patches can land together, and in what order.
+
+    Attributes:
+        strategy: The strategy's name.
+        order: The numbers of the patches that land, in the order in which they do.
+        left_out: The other patches in the given order, each with the reason.
+        merges: The merges of every two patches that apply and differ, in both orders.
+        minimal_conflicts: The sets that cannot land although every proper subset can, as far
+            as they were examined: see *examined_size* and *is_exact*.
+        order_dependent: The sets whose order matters, whatever their tests say: they merge
+            only in some orders, or give different trees. Only the smallest such sets are
+            listed, of up to *examined_size* patches.
+        examined_size: All sets of up to so many patches were merged in all orders.
+        has_tests: Whether there are tests that decide.
+        is_tested: Whether the tests pass on the tree of the plan. If there are tests and this
+            is false, the budget ended before any set passed; the plan is a largest set that
+            is not known to fail.
+        is_exact: Whether it is certain that no larger set can land.
+        runs_used: How many test runs were asked for, whether or not a cache answered them.
+        budget: How many were allowed.
+        problem: Why the search ended early, such as a base that cannot be read any more;
+            empty if it did not.
+        base_tree_id: The git tree id of the base.
+        base_commit: The id of the base's commit, if the base is a commit.
+        tree_id: The git tree id of the base with the landed patches.
+        changes: What the landed patches together change in the base.
+
+    Example:
+        >>> from cooperbench_eval import Entry, land
+        >>> base = Snapshot.from_files({"a": b"1\n", "b": b"1\n"})
+        >>> edits = [("a", b"2\n"), ("a", b"3\n"), ("b", b"2\n")]
+        >>> patches = [Changes({path: Entry(text)}) for path, text in edits]
+        >>> plan = land(base, patches, strategy="naive")
+        >>> plan.landed, plan.minimal_conflicts, plan.left_out[0].features
+        ((1, 3), ((1, 2),), (1,))
+    """
+
+    _view = "cooperbench_eval.views.plans:plan_view"
+
+    strategy: str
+    order: _Numbers = field(converter=tuple[int, ...])
+    left_out: tuple[LeftOut, ...] = field(default=(), converter=tuple[LeftOut, ...])
+    merges: tuple[PairMerge, ...] = field(default=(), converter=tuple[PairMerge, ...], repr=False)
+    minimal_conflicts: tuple[_Numbers, ...] = field(default=(), converter=_sets)
+    order_dependent: tuple[OrderDependence, ...] = field(
+        default=(), converter=tuple[OrderDependence, ...]
+    )
+    examined_size: int = 0
+    has_tests: bool = False
+    is_tested: bool = False
+    is_exact: bool = False
+    runs_used: int = 0
+    budget: int = field(default=0, converter=operator.index)
+    problem: str = ""
+    base_tree_id: str
+    base_commit: str | None = None
+    tree_id: str
+    changes: Changes = field(factory=Changes, repr=False)
+
+    @property
+    def landed(self) -> _Numbers:
+        """The numbers of the patches that land, sorted."""
+        return tuple(sorted(self.order))
+
+    @property
+    def numbers(self) -> _Numbers:
+        """The numbers of all patches, sorted."""
+        return tuple(sorted((*self.order, *(each.number for each in self.left_out))))
+
+    @property
+    def pairs(self) -> Mapping[tuple[int, int], PairOutcome]:
+        """What merging the second patch into the first gives, by their numbers."""
+        return {(each.into, each.number): each.outcome for each in self.merges}
+
+    def diff(self, base: Snapshot) -> bytes:
+        """Return the landed patches together as a git diff against *base*."""
+        return self.changes.diff(base)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the plan as plain JSON values, derived facts included."""
+        from cooperbench_eval.reporting.serialization import dump_plan  # noqa: PLC0415
+
+        return dump_plan(self)
+
+    def to_json(self) -> str:
+        """Return the plan as JSON text, with one line for each value."""
+        from cooperbench_eval.reporting.serialization import dumps_values  # noqa: PLC0415
+
+        return dumps_values(self.to_dict())
+
+    @classmethod
+    def from_dict(cls, data: object) -> Self:
+        """Read a plan from the values that `to_dict` returns.
+
+        Raises:
+            ReportError: The values are not a plan, or they have a newer schema.
+        """
+        from cooperbench_eval.reporting.serialization import load_plan  # noqa: PLC0415
+
+        return load_plan(data, cls)
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Self:
+        """Read a plan from the text that `to_json` returns.
+
+        Raises:
+            ReportError: The text is not a plan, or it has a newer schema.
+        """
+        from cooperbench_eval.reporting.serialization import parse_json  # noqa: PLC0415
+
+        return cls.from_dict(parse_json(text))

@@ -1,0 +1,291 @@
+"""Landing plans, compared with every order of every set of patches."""
+
+import random
+from itertools import permutations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from landing_material import (
+    BASE,
+    PATCHES,
+    brute_force,
+    fold,
+    minimal,
+    overlays,
+    suite,
+    trees,
+    usable,
+)
+
+import cooperbench_eval as ce
+from cooperbench_eval.landing import merger
+from cooperbench_eval.landing.components import components
+
+# --- merges only ---
+
+
+@pytest.mark.parametrize("strategy", ["naive", "tokens", "union"])
+@settings(max_examples=8)
+@given(patches=PATCHES)
+def test_a_plan_is_what_trying_everything_finds(strategy, patches):
+    """The largest set, its tree, the pairs, the minimal conflicts and the order's effects."""
+    changes = usable(patches)
+    truth = brute_force(changes, strategy)
+
+    plan = ce.land(BASE, patches, strategy=strategy)
+
+    largest = max((len(each) for each, orders in truth.items() if trees(orders)), default=0)
+    assert plan.is_exact
+    assert len(plan.landed) == largest
+    assert plan.numbers == tuple(range(1, len(patches) + 1))
+    if plan.order:
+        assert plan.tree_id == fold(changes, plan.order, strategy)
+        assert plan.changes.tree_id(BASE) == plan.tree_id
+    for pair, outcome in plan.pairs.items():
+        lands = fold(changes, pair, strategy) is not None
+        assert outcome in ({"clean", "resolved"} if lands else {"conflict"})
+    cannot = {each for each, orders in truth.items() if not trees(orders)}
+    matters = {
+        each for each, orders in truth.items() if each not in cannot and len({*orders.values()}) > 1
+    }
+    within = plan.examined_size
+    assert [each for each in plan.minimal_conflicts if len(each) <= within] == sorted(
+        (each for each in minimal(cannot) if len(each) <= within), key=lambda x: (len(x), x)
+    )
+    assert sorted(each.patches for each in plan.order_dependent) == [
+        each for each in minimal(matters) if len(each) <= within
+    ]
+    for each in plan.order_dependent:
+        orders = truth[frozenset(each.patches)]
+        assert orders[each.lands] is not None
+        assert each.trees == len(trees(orders))
+        assert bool(each.fails) == (None in orders.values())
+        assert not each.fails or orders[each.fails] is None
+
+
+@settings(max_examples=15)
+@given(patches=PATCHES, more=overlays())
+def test_another_patch_never_makes_the_landed_set_smaller(patches, more):
+    """A set that lands still lands if one more patch is there to choose from."""
+    before, after = (ce.land(BASE, each, strategy="naive") for each in (patches, [*patches, more]))
+
+    assert before.is_exact
+    assert after.is_exact
+    assert len(after.landed) >= len(before.landed)
+
+
+@settings(max_examples=15)
+@given(patches=PATCHES, seed=st.integers(0, 99))
+def test_only_one_order_counts_if_it_is_given(patches, seed):
+    """The largest set that lands with its patches in this order."""
+    changes = usable(patches)
+    order = [*range(1, len(patches) + 1)]
+    random.Random(seed).shuffle(order)  # noqa: S311 - not for secrets
+    kept = [number for number in order if changes.get(number)]
+    firsts = {}
+    for number in order:
+        tree = patches[number - 1].tree_id(BASE)
+        if tree != BASE.tree_id:
+            firsts.setdefault(tree, number)
+    kept = list(firsts.values())
+    all_changes = dict(enumerate(patches, 1))
+    truth = brute_force(
+        {number: all_changes[number] for number in kept}, "naive", lambda each: [each]
+    )
+
+    plan = ce.land(BASE, patches, strategy="naive", order=order)
+
+    assert plan.is_exact
+    assert [order.index(number) for number in plan.order] == sorted(map(order.index, plan.order))
+    assert len(plan.order) == max(
+        (len(s) for s, orders in truth.items() if trees(orders)), default=0
+    )
+
+
+@given(patches=st.lists(overlays(most_files=1), min_size=2, max_size=4))
+def test_patches_of_different_groups_do_not_affect_each_other(patches):
+    """Every order of patches of which no two are in one group gives the same clean tree."""
+    changes = usable(patches)
+    chosen = [group[0] for group in components(BASE, changes)]
+    union = {path: entry for number in chosen for path, entry in changes[number].items()}
+
+    for order in permutations(chosen) if chosen else ():
+        assert fold(changes, order, "naive") == ce.Changes(union).tree_id(BASE)
+
+
+# --- what is given ---
+
+A2, A3, B2 = (
+    ce.Changes({path: ce.Entry(data)})
+    for path, data in (("a", b"2\n"), ("a", b"3\n"), ("b", b"2\n"))
+)
+
+
+def test_patches_may_be_given_in_any_form():
+    """Bytes, text, a Patch, Changes, and a Feature with a number of its own."""
+    diff = A2.diff(BASE)
+    feature = ce.Feature(number=7, patch=B2.diff(BASE))
+    patches = [diff, diff.decode(), ce.Patch.parse(diff), A3, feature]
+
+    plan = ce.land(BASE, patches, strategy="naive")
+
+    assert plan.numbers == (1, 2, 3, 4, 7)
+    assert plan.landed == (1, 7)
+    assert plan.diff(BASE) == ce.Changes({**A2, **B2}).diff(BASE)
+    assert [(each.number, each.reason, each.features) for each in plan.left_out] == [
+        (2, "duplicate", (1,)),
+        (3, "duplicate", (1,)),
+        (4, "conflict", (1,)),
+    ]
+    assert plan.left_out[2].files == ("a",)
+
+
+def test_a_patch_that_does_not_apply_is_left_out_with_the_reason():
+    """Neither text that is not a patch nor a hunk without a place stops the others."""
+    misplaced = b"--- a/a\n+++ b/a\n@@ -1 +1 @@\n-absent\n+new\n"
+
+    plan = ce.land(BASE, [b"not a patch", misplaced, b"", B2, ce.Changes()], strategy="naive")
+
+    assert plan.landed == (4,)
+    assert plan.is_exact
+    assert [(each.number, each.reason) for each in plan.left_out] == [
+        (number, "missing_input") for number in (1, 2, 3, 5)
+    ]
+    assert all(each.problem for each in plan.left_out)
+
+
+def test_no_patch_at_all_may_be_usable():
+    """The plan then lands nothing and changes nothing."""
+    plan = ce.land(BASE, ["not a patch"])
+
+    assert (plan.order, plan.landed, plan.tree_id) == ((), (), BASE.tree_id)
+    assert plan.diff(BASE) == b""
+    assert plan.is_exact
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "problem"),
+    [
+        ({"patches": []}, ValueError, "there are no patches"),
+        ({"patches": b"diff"}, TypeError, "not a single one"),
+        ({"patches": [B2, 3]}, TypeError, "patch 2 must be"),
+        ({"patches": [A2, ce.Feature(number=1, patch=b"")]}, ValueError, "the number 1"),
+        ({"patches": [ce.Feature(number=4, patch=b"")] * 2}, ValueError, "the number 4"),
+        ({"order": "random"}, ValueError, "order is 'random'"),
+        ({"order": [1]}, ValueError, "the order lacks 2"),
+        ({"order": [1, 2, 5]}, ValueError, "the order has 5"),
+        ({"order": [1, 2, 1]}, ValueError, "the order has 1 more than once"),
+        ({"budget": -1}, ValueError, "the budget is -1"),
+        ({"budget": 1.5}, TypeError, "float"),
+        ({"strategy": "absent"}, ce.UnknownStrategyError, "absent"),
+        ({"suites": {3: suite("x")}}, ValueError, "suites for 3"),
+        ({"suites": {1: "pytest"}}, TypeError, "suite 1 is not a TestSuite"),
+        (
+            {
+                "patches": [ce.Feature(number=1, patch=b"", tests=suite("x"))],
+                "suites": {1: suite("y")},
+            },
+            ValueError,
+            "feature 1 has tests already",
+        ),
+    ],
+)
+def test_bad_input_is_refused_by_name(arguments, error, problem):
+    """The message says which value is wrong."""
+    with pytest.raises(error, match=problem):
+        ce.land(BASE, **{"patches": [A2, B2]} | arguments)
+
+
+class Fails:
+    """Resolves conflicts with ours, but raises at the second one it meets."""
+
+    name = "fails"
+
+    def __init__(self):
+        self.met = 0
+
+    def merge(self, merge_input):
+        self.met += bool(merge_input.conflicts)
+        if merge_input.conflicts and self.met == 2:
+            raise RuntimeError("no more")
+        return ce.resolve_conflicts(merge_input, lambda conflict: conflict.ours)
+
+
+def test_a_strategy_that_raises_fails_in_one_merge_only():
+    """The merge counts as not complete, and the search goes on."""
+    strategy = Fails()
+
+    plan = ce.land(BASE, [A2, A3, B2], strategy=strategy)
+
+    assert strategy.met == 2
+    assert plan.landed == (1, 2, 3)
+    assert sorted(plan.pairs[pair] for pair in ((1, 2), (2, 1))) == ["conflict", "resolved"]
+
+
+def test_a_patch_is_left_out_if_the_strategy_fails_at_it():
+    """The reason is the strategy's, with its message."""
+
+    class Raises:
+        name = "raises"
+
+        def merge(self, merge_input):
+            if merge_input.conflicts:
+                raise RuntimeError("cannot")
+            return ce.get_strategy("naive").merge(merge_input)
+
+    (left_out,) = ce.land(BASE, [A2, A3], strategy=Raises()).left_out
+
+    assert (left_out.reason, left_out.features) == ("strategy_failed", (1,))
+    assert "cannot" in left_out.problem
+
+
+def test_a_strategy_that_looks_at_other_files_makes_no_plan_exact():
+    """Groups were searched on their own; what does not merge with the others is left out."""
+
+    class OneFile:
+        name = "one-file"
+
+        def merge(self, merge_input):
+            if "b" in merge_input.ours or "b" in merge_input.theirs:
+                raise RuntimeError("not b")
+            return ce.get_strategy("naive").merge(merge_input)
+
+    plan = ce.land(BASE, [A2, B2], strategy=OneFile())
+
+    assert (plan.landed, plan.is_exact) == ((1,), False)
+    assert plan.left_out[0].reason == "strategy_failed"
+
+
+def test_nothing_is_lost_if_the_base_disappears(tmp_path, monkeypatch):
+    """What was merged until then is the plan, which says what happened."""
+    calls = []
+    merge = ce.get_strategy("naive").merge
+
+    class Disappears:
+        name = "disappears"
+
+        def merge(self, merge_input):
+            return merge(merge_input)
+
+    def merge_input(*arguments):
+        calls.append(arguments)
+        if len(calls) > allowed:
+            raise ce.RepositoryError("repo", "has disappeared")
+        return original(*arguments)
+
+    original = merger.merge_input
+    monkeypatch.setattr(merger, "merge_input", merge_input)
+    patches = [A2, ce.Changes({"b": ce.Entry(b"3\n"), "a": A2["a"]}), A3, B2]
+
+    allowed = 1
+    plan = ce.land(BASE, patches, strategy=Disappears())
+
+    assert len(plan.landed) == 2
+    assert not plan.is_exact
+    assert "has disappeared" in plan.problem
+    assert {each.reason.value for each in plan.left_out} == {"not_examined"}
+
+    allowed, calls = 0, []
+    with pytest.raises(ce.RepositoryError, match="has disappeared"):
+        ce.land(BASE, patches, strategy=Disappears())

@@ -1,0 +1,327 @@
+"""Landing plans with tests, compared with testing every set in every order."""
+
+import random
+from itertools import permutations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from landing_material import (
+    BASE,
+    PATCHES,
+    FakeRunner,
+    brute_force,
+    suite,
+    usable,
+)
+
+import cooperbench_eval as ce
+
+
+def overlay(**files):
+    return ce.Changes({name: ce.Entry(data) for name, data in files.items()})
+
+
+def by_chance(seed, share):
+    """Return a function that decides at random, but equally for the same tree and suite."""
+    return lambda tree, name: random.Random(f"{seed} {tree} {name}").random() < share  # noqa: S311
+
+
+def landable(orders, patches, with_suites, passes):
+    """Whether some order gives a tree on which the suites of all its patches pass."""
+    return any(
+        tree is not None
+        and all(passes(tree, str(number)) for number in patches if number in with_suites)
+        for tree in orders.values()
+    )
+
+
+@pytest.mark.parametrize("strategy", ["naive", "union"])
+@settings(max_examples=15)
+@given(
+    patches=PATCHES,
+    seed=st.integers(0, 10**6),
+    share=st.sampled_from([0.5, 0.8, 0.95]),
+    with_suites=st.sets(st.integers(1, 4)),
+)
+def test_a_plan_is_what_testing_everything_finds(strategy, patches, seed, share, with_suites):
+    """Whatever the tests say: more patches may break a set, and may repair it again."""
+    changes, passes = usable(patches), by_chance(seed, share)
+    truth = brute_force(changes, strategy)
+    can = {each for each, orders in truth.items() if landable(orders, each, with_suites, passes)}
+    suites = {n: suite(str(n)) for n in with_suites if n <= len(patches)}
+    runner = FakeRunner(passes)
+
+    plan = ce.land(
+        BASE,
+        patches,
+        suites=suites,
+        strategy=strategy,
+        budget=10**6,
+        runner=runner,
+        judge="absolute",
+    )
+
+    assert plan.is_exact
+    assert len(plan.landed) == max(map(len, can), default=0)
+    assert plan.landed == () or frozenset(plan.landed) in can
+    assert plan.runs_used == len(runner.asked) == len(set(runner.asked))
+    for each in plan.minimal_conflicts:
+        assert frozenset(each) not in can
+        assert {part for part in truth if part < frozenset(each)} <= can
+    if plan.left_out:
+        reasons = {each.number: each.reason for each in plan.left_out}
+        assert "not_examined" not in {reasons[number] for number in changes if number in reasons}
+
+
+@settings(max_examples=25)
+@given(seed=st.integers(0, 10**6), budget=st.integers(0, 12))
+def test_a_budget_is_kept_and_nothing_false_is_claimed(seed, budget):
+    """Whether a set passed is known, and exactness is claimed only if it is true."""
+    patches = [overlay(**{name: b"%d\n" % number}) for number, name in enumerate("abxy")]
+    changes, passes = usable(patches), by_chance(seed, 0.8)
+    truth = brute_force(changes, "naive")
+    can = {each for each, orders in truth.items() if landable(orders, each, changes, passes)}
+    suites = {number: suite(str(number)) for number in changes}
+
+    plan = ce.land(
+        BASE,
+        patches,
+        suites=suites,
+        strategy="naive",
+        budget=budget,
+        runner=FakeRunner(passes),
+        judge="absolute",
+    )
+
+    assert plan.runs_used <= budget
+    assert plan.budget == budget
+    if plan.is_tested:
+        assert frozenset(plan.landed) in can
+    if plan.is_exact:
+        assert len(plan.landed) == max(map(len, can), default=0)
+    for each in plan.minimal_conflicts:
+        assert frozenset(each) not in can
+
+
+# --- planted failures ---
+
+
+class Planted:
+    """Suites that fail if all files of a set are in the tree: `{suite: (file, ...)}`."""
+
+    def __init__(self, **broken_by):
+        self.broken_by = broken_by
+        self.asked = []
+        self.flaky = set()
+
+    def run(self, base, changes, suite, *, number=1):
+        name = suite.command[0]
+        self.asked.append((changes.tree_id(base), name, number))
+        fails = name in self.broken_by and set(self.broken_by[name]) <= set(changes)
+        fails = fails or (name in self.flaky and number == 1)
+        return FakeRunner(lambda *_: not fails).run(base, changes, suite)
+
+
+FILES = "pqrstuvw"
+
+
+def planted(runner, *, suites="12345678", budget=50, **options):
+    """Land one patch for each of eight files; no two of them conflict."""
+    patches = [overlay(**{name: b"new\n"}) for name in FILES]
+    return ce.land(
+        BASE,
+        patches,
+        suites={int(name): suite(name) for name in suites},
+        strategy="naive",
+        budget=budget,
+        runner=runner,
+        judge="absolute",
+        **options,
+    )
+
+
+def test_two_patches_that_break_only_with_a_third_are_named():
+    """The tests of 2 fail if 5 and 7 are there too; each two of them can land."""
+    plan = planted(Planted(**{"2": "qtv"}), suites="2")
+
+    assert plan.is_exact
+    assert len(plan.landed) == 7
+    assert plan.minimal_conflicts == ((2, 5, 7),)
+    (left_out,) = plan.left_out
+    assert (left_out.number in {2, 5, 7}, left_out.reason) == (True, "breaks")
+    assert left_out.tests[0].feature == 2
+    assert left_out.tests[0].tests == ("test_2",)
+    assert "together with" in left_out.problem
+
+
+def test_a_pair_that_breaks_tests_is_shown_in_the_matrix():
+    """In both orders, because they give the same tree."""
+    plan = planted(Planted(**{"3": "pr"}), suites="3")
+
+    assert plan.minimal_conflicts == ((1, 3),)
+    assert plan.pairs[1, 3] == plan.pairs[3, 1] == "breaks_tests"
+    assert plan.pairs[1, 2] == "clean"
+    assert len(plan.landed) == 7
+
+
+def test_a_patch_that_fails_its_own_tests_is_blamed_alone():
+    """It is a minimal conflict by itself, and the others land."""
+    plan = planted(Planted(**{"4": "s"}))
+
+    assert plan.landed == (1, 2, 3, 5, 6, 7, 8)
+    assert plan.minimal_conflicts == ((4,),)
+    assert [(each.number, each.reason) for each in plan.left_out] == [(4, "fails_own_tests")]
+
+
+def test_a_flaky_suite_ejects_nobody():
+    """It fails on every tree at first and passes when it runs again."""
+    runner = Planted()
+    runner.flaky = {"1", "6"}
+
+    plan = planted(runner)
+
+    assert (len(plan.landed), plan.is_exact, plan.is_tested) == (8, True, True)
+    assert sum(number == 2 for _, _, number in runner.asked) == 2
+
+
+def test_a_patch_may_repair_what_another_one_breaks():
+    """Eight patches pass although no seven with the first one do."""
+
+    class Repaired(Planted):
+        def run(self, base, changes, suite, **_):
+            passes = len(changes) == 8 or "p" not in changes
+            return FakeRunner(lambda *_: passes).run(base, changes, suite)
+
+    plan = planted(Repaired(), suites="18", budget=500)
+
+    assert len(plan.landed) == 8
+    assert plan.is_exact
+
+
+def test_joint_tests_run_only_on_a_tree_with_all_patches():
+    """If they fail, no single patch is to blame, but not all can land."""
+    runner = Planted(joint=FILES)
+
+    plan = planted(runner, joint=suite("joint"))
+
+    assert len(plan.landed) == 7
+    assert plan.is_exact
+    assert len({tree for tree, name, _ in runner.asked if name == "joint"}) == 1
+    (left_out,) = plan.left_out
+    assert (left_out.reason, left_out.tests[0].suite) == ("breaks", "joint")
+
+
+def test_regression_tests_run_on_every_tree():
+    """What breaks them is left out, whoever's tests these are."""
+    plan = planted(Planted(all="pw"), suites="", regression=suite("all"))
+
+    assert plan.minimal_conflicts == ((1, 8),)
+    assert plan.left_out[0].tests[0].suite == "regression"
+    assert plan.left_out[0].features == ()
+
+
+def test_all_patches_in_one_run_each_if_nothing_fails():
+    """Eight suites on the tree of all, and nothing else."""
+    plan = planted(Planted())
+
+    assert (plan.runs_used, plan.is_exact, plan.is_tested) == (8, True, True)
+
+
+def test_a_culprit_pair_is_found_with_few_runs():
+    """Far fewer runs than testing each of 28 pairs."""
+    plan = planted(Planted(**{"6": "qu"}), suites="6", budget=100)
+
+    assert plan.minimal_conflicts == ((2, 6),)
+    assert plan.is_exact
+    assert plan.runs_used <= 14
+
+
+def test_an_unfinished_search_returns_the_largest_set_that_may_land():
+    """With one run, the failing set is known; with none, the merges decide."""
+    runner = Planted(**{"1": "p"})
+
+    plans = [planted(runner, suites="1", budget=budget) for budget in (0, 2, 3)]
+
+    assert [plan.is_exact for plan in plans] == [False] * 3
+    assert [len(plan.landed) for plan in plans] == [8, 7, 7]
+    assert [plan.is_tested for plan in plans] == [False] * 3
+    assert (plans[1].left_out[0].reason, plans[1].left_out[0].tests[0].feature) == ("breaks", 1)
+
+
+def test_a_command_that_cannot_be_started_is_an_error_if_nothing_passed():
+    """It is the caller's mistake, and there is no result to lose."""
+
+    class Broken:
+        def run(self, *_, **__):
+            raise ce.TestRunError("no such command")
+
+    with pytest.raises(ce.TestRunError, match="no such command"):
+        planted(Broken())
+
+
+def test_a_base_that_disappears_while_tests_run_loses_no_merges():
+    """The plan has what merges, and says what happened."""
+
+    class Gone(Planted):
+        def run(self, base, changes, suite, *, number=1):
+            if len(self.asked) == 3:
+                raise ce.RepositoryError("repo", "has disappeared")
+            return super().run(base, changes, suite, number=number)
+
+    plan = planted(Gone())
+
+    assert len(plan.landed) == 8
+    assert (plan.is_exact, plan.is_tested) == (False, False)
+    assert "has disappeared" in plan.problem
+
+
+def test_suites_without_a_result_make_no_plan_exact():
+    """The sandbox failed, so nothing is known about the tree."""
+
+    class Infrastructure(Planted):
+        def run(self, *_, **__):
+            return ce.TestResult(status="infrastructure_error", reason="no space")
+
+    plan = planted(Infrastructure())
+
+    assert not plan.is_exact
+
+
+def test_the_order_of_a_plan_may_decide_its_tests():
+    """Of two trees of one set, the one that passes is found, whichever comes first."""
+    patches = [overlay(a=b"2\n"), overlay(a=b"3\n")]
+    trees = [
+        ce.merge(BASE, *pair, strategy="union").changes.tree_id(BASE)
+        for pair in permutations(patches)
+    ]
+    for good, order in zip(trees, ((1, 2), (2, 1)), strict=True):
+        plan = ce.land(
+            BASE,
+            patches,
+            suites={1: suite("x")},
+            strategy="union",
+            runner=FakeRunner(lambda tree, _, good=good: tree == good),
+            judge="absolute",
+        )
+
+        assert (plan.order, plan.is_exact) == (order, True)
+        assert plan.minimal_conflicts in {(), ((1,),)}
+
+
+def test_a_real_runner_decides():
+    """The patch that passes lands, and the other one fails alone too."""
+    base = ce.Snapshot.from_files({"value": b"0\n"})
+    script = "import sys; sys.exit(open('value').read() != '1\\n')"
+    suites = {
+        number: ce.TestSuite(command=("python3", "-c", script), framework="exit")
+        for number in (1, 2)
+    }
+    patches = [overlay(value=b"1\n"), overlay(value=b"2\n")]
+    runner = ce.TestRunner(sandbox=ce.LocalSandbox())
+
+    plan = ce.land(base, patches, suites=suites, strategy="naive", runner=runner)
+
+    assert (plan.landed, plan.is_tested, plan.is_exact) == ((1,), True, True)
+    assert plan.left_out[0].reason == "fails_own_tests"
+    assert plan.minimal_conflicts == ((2,),)
