@@ -14,10 +14,12 @@ from .analysis.policies import PolicyRule as PolicyRule
 from .analysis.policies import PolicyVerdict as PolicyVerdict
 from .analysis.rates import Comparison as Comparison
 from .analysis.rates import Distribution as Distribution
+from .analysis.rates import Mean as Mean
 from .analysis.rates import Rate as Rate
 from .analysis.sources import facts_of as facts_of
 from .analysis.summarizing import summarize as summarize
 from .analysis.summary import Summary as Summary
+from .analysis.summary import TeamSummary as TeamSummary
 from .analysis.tables import to_pandas as to_pandas
 from .analysis.tables import to_polars as to_polars
 from .analysis.tables import to_records as to_records
@@ -28,6 +30,7 @@ from .analysis.tries import solved_within as solved_within
 from .analysis.verdicts import GoldSummary as GoldSummary
 from .analysis.verdicts import PolicySummary as PolicySummary
 from .analysis.verdicts import StrategySummary as StrategySummary
+from .analysis.verdicts import TeamStrategySummary as TeamStrategySummary
 from .analysis.verdicts import Verdicts as Verdicts
 from .batch.many import evaluate_many as evaluate_many
 from .batch.progress import BatchEvent as BatchEvent

@@ -1,18 +1,17 @@
-"""How pairs are grouped, and how the groups are ordered."""
+"""How pairs and teams are grouped, and how the groups are ordered."""
 
 import math
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from enum import Enum
-from operator import attrgetter
 from typing import Any
 
-from cooperbench_eval.analysis.facts import PairFacts
+from cooperbench_eval.analysis.team_facts import GroupFacts
 from cooperbench_eval.errors import AnalysisError
 
 __all__ = ["OF_A_FUNCTION", "By", "group_names", "make_key", "plain_json", "sorted_keys"]
 
-By = str | Sequence[str] | Callable[[PairFacts], Hashable]
-"""A name, several names, or a function that gives a pair's key."""
+By = str | Sequence[str] | Callable[[Any], Hashable]
+"""A name, several names, or a function that gives the key of the facts of a pair or team."""
 
 OF_A_FUNCTION = ("group",)
 """The column name of a key that is computed by a function."""
@@ -41,15 +40,17 @@ def group_names(by: By | None) -> tuple[str, ...]:
     return names
 
 
-def make_key(by: By) -> Callable[[PairFacts], Hashable]:
-    """Return the function that returns a pair's key: a tuple if several names are given."""
+def make_key(by: By) -> Callable[[GroupFacts], Hashable]:
+    """Return the function that returns the key of a pair or team: a tuple unless *by* is a name.
+
+    Teams have no severity; theirs is `None`.
+    """
     if callable(by):
         return by
+    if isinstance(by, str):
+        return lambda facts: getattr(facts, by, None)
     names = group_names(by)
-    if isinstance(by, str) or len(names) > 1:
-        return attrgetter(*names)
-    (name,) = names
-    return lambda facts: (getattr(facts, name),)
+    return lambda facts: tuple(getattr(facts, name, None) for name in names)
 
 
 def sorted_keys(keys: Iterable[Hashable]) -> list[Hashable]:

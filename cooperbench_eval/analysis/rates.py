@@ -1,4 +1,4 @@
-"""Counts and what follows from them: rates, paired comparisons, distributions.
+"""Counts and what follows from them: rates, paired comparisons, means, distributions.
 
 This is the adapter to SciPy, which is imported for the first interval or p-value.
 """
@@ -12,7 +12,7 @@ from attrs import field, frozen, validators
 
 from cooperbench_eval.display.shown import Shown
 
-__all__ = ["Comparison", "Distribution", "Rate"]
+__all__ = ["Comparison", "Distribution", "Mean", "Rate"]
 
 _is_count = validators.ge(0)
 
@@ -177,6 +177,56 @@ def _mcnemar(fewer: int, disagreements: int) -> float:
     from scipy.stats import binomtest  # noqa: PLC0415
 
     return float(binomtest(fewer, disagreements, 0.5).pvalue)
+
+
+@frozen(kw_only=True)
+class Mean:
+    """The mean of shares, each from 0 to 1, and its interval.
+
+    The interval is Student's t interval (The Probable Error of a Mean, Biometrika 6, 1908),
+    cut off at 0 and 1. It assumes that the shares are independent; teams of one task are only
+    partly independent. With few shares it is approximate, because they are not normally
+    distributed.
+
+    Attributes:
+        count: How many shares there are.
+        mean: Their mean; `None` without shares.
+        low: The lower end of the interval; `None` if there are fewer than two shares or all
+            are equal, because then nothing is known about how much others differ.
+        high: The upper end of the interval, or `None` for the same reason.
+
+    Example:
+        >>> shares = Mean.of([1, 1, 0.5, 1, 0.5])
+        >>> print(f"{shares.mean} {shares.low:.2f} {shares.high:.2f}")
+        0.8 0.46 1.00
+    """
+
+    count: int = 0
+    mean: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+    @classmethod
+    def of(cls, shares: Iterable[float], *, confidence: float = 0.95) -> Self:
+        """Measure *shares*, in any order."""
+        found = list(shares)
+        if not found:
+            return cls()
+        mean = math.fsum(found) / len(found)
+        if len(set(found)) == 1:
+            return cls(count=len(found), mean=mean)
+        from scipy.stats import t  # noqa: PLC0415
+
+        free = len(found) - 1
+        variance = math.fsum((each - mean) ** 2 for each in found) / free
+        half = float(t.ppf((1 + confidence) / 2, free)) * math.sqrt(variance / len(found))
+        return cls(
+            count=len(found), mean=mean, low=max(mean - half, 0.0), high=min(mean + half, 1.0)
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers as plain JSON values."""
+        return {name: getattr(self, name) for name in ("count", "mean", "low", "high")}
 
 
 @frozen(kw_only=True)

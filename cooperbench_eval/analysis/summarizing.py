@@ -7,27 +7,36 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from attrs import asdict, frozen
 
 from cooperbench_eval.analysis.comparing import Comparisons, comparison_of
-from cooperbench_eval.analysis.facts import PairFacts
 from cooperbench_eval.analysis.grouping import By, group_names, make_key, sorted_keys
 from cooperbench_eval.analysis.policies import POLICIES, Policy, find_policies
-from cooperbench_eval.analysis.rates import Distribution, Rate
-from cooperbench_eval.analysis.sources import FactsSource, iterate_facts
-from cooperbench_eval.analysis.summary import Summary
+from cooperbench_eval.analysis.rates import Distribution, Mean, Rate
+from cooperbench_eval.analysis.sources import FactsSource, iterate_all_facts, iterate_facts
+from cooperbench_eval.analysis.summary import Summary, TeamSummary
 from cooperbench_eval.analysis.tally import (
     MISSING,
     AttemptTally,
     Ends,
     Tally,
+    TeamAttemptTally,
+    TeamTally,
     answers_of,
     gold_answers,
     has_answer,
 )
-from cooperbench_eval.analysis.verdicts import GoldSummary, PolicySummary, StrategySummary, Verdicts
+from cooperbench_eval.analysis.team_facts import GroupFacts, TeamFacts
+from cooperbench_eval.analysis.verdicts import (
+    GoldSummary,
+    PolicySummary,
+    StrategySummary,
+    TeamStrategySummary,
+    Verdicts,
+)
 from cooperbench_eval.models import PairId
 from cooperbench_eval.reporting.blame import BlameKind
 from cooperbench_eval.reporting.failure import FailureKind
 from cooperbench_eval.reporting.report import PairStatus
 from cooperbench_eval.reporting.rows import Verdict
+from cooperbench_eval.reporting.teams import LeftOutReason
 
 __all__ = ["summarize"]
 
@@ -43,16 +52,17 @@ def summarize(
     """Summarize many reports.
 
     They are read once and not kept, so an iterator over a folder is enough. Their order
-    does not matter.
+    does not matter. Teams are counted by their size, apart from pairs.
 
     Args:
         reports: Reports or their facts, or an object with a method `facts`, such as a
             store.
         by: Also group by this: `"repo_name"`, `"task"`, `"model"`, `"setting"`,
             `"language"`, `"k"`, `"merge_status"`, `"severity"`, several of these, or
-            a function of a pair's facts.
+            a function of the facts of a pair or team.
         policies: The policies to judge by; a preset by its name in `POLICIES`.
-        gold: Reports of the tasks' own patches; the same pairs are compared with them.
+        gold: Reports of the tasks' own patches; the same pairs are compared with them. Its
+            teams are ignored.
         confidence: The confidence of all intervals, between 0 and 1.
 
     Returns:
@@ -66,11 +76,15 @@ def summarize(
     names = group_names(by)
     judges = find_policies(policies)
     reached = None if gold is None else gold_answers(iterate_facts(gold), judges)
-    key_of: Callable[[PairFacts], Hashable] = _no_key if by is None else make_key(by)
+    key_of: Callable[[GroupFacts], Hashable] = _no_key if by is None else make_key(by)
     tallies: defaultdict[Hashable, Tally] = defaultdict(Tally)
-    for facts in iterate_facts(reports):
+    for facts in iterate_all_facts(reports):
+        tally = tallies[key_of(facts)]
+        if isinstance(facts, TeamFacts):
+            tally.teams[facts.size].add(facts)
+            continue
         of_gold = None if reached is None else reached.get(PairId.of(facts).key)
-        tallies[key_of(facts)].add(facts, answers_of(facts, judges), of_gold)
+        tally.add(facts, answers_of(facts, judges), of_gold)
     build = _Builder(policies=judges, has_gold=gold is not None, confidence=confidence)
     groups = {key: build.summary(tallies[key]) for key in sorted_keys(tallies)} if names else {}
     whole = Tally()
@@ -79,7 +93,7 @@ def summarize(
     return build.summary(whole, by=names, groups=groups)
 
 
-def _no_key(_: PairFacts) -> Hashable:
+def _no_key(_: GroupFacts) -> Hashable:
     return None
 
 
@@ -127,6 +141,7 @@ class _Builder:
             ),
             by=by,
             groups=groups or {},
+            teams={size: self._teams(size, tally.teams[size]) for size in sorted(tally.teams)},
             confidence=self.confidence,
         )
 
@@ -153,6 +168,32 @@ class _Builder:
             name=name,
             verdicts=_verdicts(ends),
             gold=self._gold(ends),
+            confidence=self.confidence,
+        )
+
+    def _teams(self, size: int, tally: TeamTally) -> TeamSummary:
+        return TeamSummary(
+            size=size,
+            teams=tally.teams,
+            statuses={kind: tally.statuses[kind] for kind in PairStatus if tally.statuses[kind]},
+            failures={kind: tally.failures[kind] for kind in FailureKind if tally.failures[kind]},
+            repeated=tally.repeated,
+            strategies={
+                name: self._team_strategy(name, tally.attempts[name], tally.teams)
+                for name in _in_order(tally.attempts)
+            },
+        )
+
+    def _team_strategy(self, name: str, rows: TeamAttemptTally, teams: int) -> TeamStrategySummary:
+        ends = rows.ends + Counter({(None, None): teams - rows.ends.total()})
+        return TeamStrategySummary(
+            name=name,
+            verdicts=_verdicts(ends),
+            landed=Mean.of(rows.scores, confidence=self.confidence),
+            left_out={each: rows.left_out[each] for each in LeftOutReason if rows.left_out[each]},
+            blame={kind: rows.blame[kind] for kind in BlameKind if rows.blame[kind]},
+            seconds=Distribution.of(rows.seconds),
+            **asdict(rows.usage) | {"cost_usd": math.fsum(rows.costs)},
             confidence=self.confidence,
         )
 

@@ -7,18 +7,64 @@ from attrs import field, frozen
 
 from cooperbench_eval.analysis.grouping import OF_A_FUNCTION, plain_json
 from cooperbench_eval.analysis.rates import Comparison, Distribution, Rate
-from cooperbench_eval.analysis.verdicts import PolicySummary, StrategySummary
+from cooperbench_eval.analysis.verdicts import (
+    PolicySummary,
+    StrategySummary,
+    TeamStrategySummary,
+)
 from cooperbench_eval.display.shown import Shown
 from cooperbench_eval.models import USAGE
 from cooperbench_eval.reporting.failure import FailureKind
 from cooperbench_eval.reporting.report import PairStatus
 
-__all__ = ["Summary"]
+__all__ = ["Summary", "TeamSummary"]
+
+
+@frozen(kw_only=True)
+class TeamSummary(Shown):
+    """The statistics of teams of one size.
+
+    Attributes:
+        size: The number of features of each team.
+        teams: The number of reports.
+        statuses: The number of reports with each status under successive `git merge`s.
+        failures: The number of teams that could not be evaluated, by reason.
+        repeated: How many evaluated reports are beyond the first for the same team, in the
+            same order, and the same try.
+        strategies: Each strategy by name, in the order of `Summary.strategies`.
+    """
+
+    _view = "cooperbench_eval.views.summaries:teams_view"
+
+    size: int
+    teams: int
+    statuses: Mapping[PairStatus, int] = field(hash=False)
+    failures: Mapping[FailureKind, int] = field(hash=False)
+    repeated: int = 0
+    strategies: Mapping[str, TeamStrategySummary] = field(hash=False)
+
+    @property
+    def not_evaluated(self) -> int:
+        """Teams that could not be evaluated."""
+        return self.statuses.get(PairStatus.NOT_EVALUATED, 0)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the summary as plain JSON values."""
+        return {
+            "size": self.size,
+            "teams": self.teams,
+            "statuses": {status.value: count for status, count in self.statuses.items()},
+            "failures": {kind.value: count for kind, count in self.failures.items()},
+            "repeated": self.repeated,
+            "strategies": [each.to_dict() for each in self.strategies.values()],
+        }
 
 
 @frozen(kw_only=True)
 class Summary(Shown):
-    """The statistics of many pairs.
+    """The statistics of many pairs, and of teams by their size.
+
+    Teams count only in *teams*; everything else is about pairs.
 
     Attributes:
         pairs: The number of reports.
@@ -41,6 +87,7 @@ class Summary(Shown):
         comparisons: Every two strategies, on the pairs for which both have an answer.
         by: The names that pairs are grouped by; empty for a group itself.
         groups: The summary of each group, by key, in the keys' order.
+        teams: The summary of the teams of each size, in the order of the sizes.
         confidence: The confidence of the intervals.
     """
 
@@ -59,6 +106,7 @@ class Summary(Shown):
     comparisons: Mapping[tuple[str, str], Comparison] = field(hash=False)
     by: tuple[str, ...] = ()
     groups: Mapping[Hashable, "Summary"] = field(factory=dict, hash=False)
+    teams: Mapping[int, TeamSummary] = field(factory=dict, hash=False)
     confidence: float = 0.95
 
     @property
@@ -86,7 +134,7 @@ class Summary(Shown):
         return Rate(self.statuses.get(status, 0), evaluated, confidence=self.confidence)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the summary as plain JSON values, groups included.
+        """Return the summary as plain JSON values, with groups and teams if there are any.
 
         Parts of a group's key that JSON cannot hold, such as a date, become text.
         """
@@ -101,6 +149,8 @@ class Summary(Shown):
             plain[name] = getattr(self, name).to_dict()
         for name in ("strategies", "policies", "comparisons"):
             plain[name] = [each.to_dict() for each in getattr(self, name).values()]
+        if self.teams:
+            plain["teams"] = [each.to_dict() for each in self.teams.values()]
         if self.by:
             plain["groups"] = [
                 {name: plain_json(part) for name, part in self._key_fields(key).items()}

@@ -1,4 +1,4 @@
-"""Counts over the facts of pairs, from which a summary is made.
+"""Counts over the facts of pairs and teams, from which a summary is made.
 
 A tally holds counts and a few numbers for each pair and strategy, so that a hundred
 thousand pairs need some tens of megabytes. The order of the pairs does not matter.
@@ -14,12 +14,14 @@ from attrs import define, field, fields, frozen
 
 from cooperbench_eval.analysis.facts import AttemptFacts, PairFacts, RunFacts
 from cooperbench_eval.analysis.policies import POLICIES, Policy, PolicyVerdict
+from cooperbench_eval.analysis.team_facts import TeamAttemptFacts, TeamFacts
 from cooperbench_eval.errors import AnalysisError
 from cooperbench_eval.models import MergeStatus, PairId, PairKey, UsageTotals
 from cooperbench_eval.reporting.blame import BlameKind
 from cooperbench_eval.reporting.failure import FailureKind
 from cooperbench_eval.reporting.report import PairStatus
 from cooperbench_eval.reporting.rows import Verdict
+from cooperbench_eval.reporting.teams import LeftOutReason
 
 __all__ = [
     "CORRECT",
@@ -31,6 +33,8 @@ __all__ = [
     "PairAnswers",
     "RunTally",
     "Tally",
+    "TeamAttemptTally",
+    "TeamTally",
     "answer_of",
     "answer_of_policy",
     "answers_of",
@@ -40,6 +44,7 @@ __all__ = [
 ]
 
 _Found = TypeVar("_Found")
+_Key = TypeVar("_Key")
 
 CORRECT = Verdict.CORRECT.value
 MISSING = "missing_input"
@@ -64,8 +69,8 @@ def has_answer(answer: Answer) -> bool:
     return answer is not None and answer != Verdict.NOT_RUN.value
 
 
-def answer_of(attempt: AttemptFacts) -> str:
-    """Return a strategy's answer to a pair."""
+def answer_of(attempt: AttemptFacts | TeamAttemptFacts) -> str:
+    """Return a strategy's answer to a pair or team."""
     return MISSING if attempt.status is MergeStatus.NOT_TRIED else attempt.counted_verdict.value
 
 
@@ -160,6 +165,9 @@ class _Counts:
         return self
 
 
+_Counted = TypeVar("_Counted", "AttemptTally", "TeamAttemptTally", "TeamTally")
+
+
 @define
 class RunTally(_Counts):
     """Test runs: how many count, how many pass, and their cases."""
@@ -208,11 +216,78 @@ class AttemptTally(_Counts):
             self.costs.append(attempt.cost_usd)
 
 
-class _ByStrategy(defaultdict[str, AttemptTally]):
-    def __iadd__(self, other: Mapping[str, AttemptTally]) -> Self:
-        for name, tally in other.items():
-            self[name] += tally
+class _Tallies(defaultdict[_Key, _Counted]):
+    """A tally for each key."""
+
+    def __iadd__(self, other: Mapping[_Key, _Counted]) -> Self:
+        for key, tally in other.items():
+            self[key] += tally
         return self
+
+
+@define
+class TeamAttemptTally(_Counts):
+    """One strategy's rows for teams of one size.
+
+    Attributes:
+        ends: The number of teams with each answer; there is no gold.
+        blame: The number of rows with each kind of blame.
+        scores: The share of its features that landed, for each team for which it is known.
+        left_out: The features of these teams that were left out, by reason.
+        seconds: The time of all merges of a team.
+        costs: The cost of each team.
+        usage: The requests to models.
+    """
+
+    ends: Ends = field(factory=Counter)
+    blame: Counter[BlameKind] = field(factory=Counter)
+    scores: "array[float]" = field(factory=_numbers)
+    left_out: Counter[LeftOutReason] = field(factory=Counter)
+    seconds: "array[float]" = field(factory=_numbers)
+    costs: "array[float]" = field(factory=_numbers)
+    usage: UsageTotals = field(factory=UsageTotals)
+
+    def add(self, attempt: TeamAttemptFacts) -> None:
+        """Count a row of a team that was evaluated."""
+        self.ends[answer_of(attempt), None] += 1
+        self.blame[attempt.blame] += 1
+        if not attempt.service_failed:
+            self.scores.append(attempt.score)
+            self.left_out.update(each.reason for each in attempt.left_out)
+        if attempt.status is not MergeStatus.NOT_TRIED:
+            self.seconds.append(attempt.duration_seconds)
+        self.usage += attempt
+        if attempt.cost_usd:
+            self.costs.append(attempt.cost_usd)
+
+
+@define
+class TeamTally(_Counts):
+    """Everything that is counted over teams of one size; see `Tally`."""
+
+    teams: int = 0
+    statuses: Counter[PairStatus] = field(factory=Counter)
+    failures: Counter[FailureKind] = field(factory=Counter)
+    attempts: defaultdict[str, TeamAttemptTally] = field(factory=lambda: _Tallies(TeamAttemptTally))
+    tries: Counter[int] = field(factory=Counter)
+
+    @property
+    def repeated(self) -> int:
+        """How many evaluated reports are beyond the first for the same team and try."""
+        return self.tries.total() - len(self.tries)
+
+    def add(self, facts: TeamFacts) -> None:
+        """Count a team."""
+        self.teams += 1
+        self.statuses[facts.merge_status] += 1
+        for attempt in facts.attempts:
+            rows = self.attempts[attempt.strategy]
+            if facts.failure is None:
+                rows.add(attempt)
+        if facts.failure is None:
+            self.tries[hash(PairId.of(facts))] += 1
+        else:
+            self.failures[facts.failure] += 1
 
 
 @define
@@ -229,15 +304,17 @@ class Tally(_Counts):
         attempts: The rows of each strategy.
         scores: The naive merge's conflict score of each pair that has one.
         tries: The number of evaluated pairs with each identity, by the identity's hash.
+        teams: The teams of each size.
     """
 
     answers: Counter[tuple[PairAnswers, PairAnswers | None]] = field(factory=Counter)
     statuses: Counter[PairStatus] = field(factory=Counter)
     failures: Counter[FailureKind] = field(factory=Counter)
     alone: RunTally = field(factory=RunTally)
-    attempts: defaultdict[str, AttemptTally] = field(factory=lambda: _ByStrategy(AttemptTally))
+    attempts: defaultdict[str, AttemptTally] = field(factory=lambda: _Tallies(AttemptTally))
     scores: "array[float]" = field(factory=_numbers)
     tries: Counter[int] = field(factory=Counter)
+    teams: defaultdict[int, TeamTally] = field(factory=lambda: _Tallies(TeamTally))
 
     @property
     def repeated(self) -> int:

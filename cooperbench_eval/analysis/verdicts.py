@@ -1,4 +1,4 @@
-"""The statistics of pairs under one strategy or one policy.
+"""The statistics of pairs or teams under one strategy or one policy.
 
 Every share is a `Rate` with its counts, and its denominator is defined in one place,
 `Verdicts.answered`. The pairs that it leaves out can matter more than its interval;
@@ -10,17 +10,27 @@ from typing import Any
 
 from attrs import field, frozen
 
-from cooperbench_eval.analysis.rates import Distribution, Rate
+from cooperbench_eval.analysis.rates import Distribution, Mean, Rate
 from cooperbench_eval.display.shown import Shown
 from cooperbench_eval.models import USAGE, UsageTotals, inherited_after
 from cooperbench_eval.reporting.blame import BlameKind
+from cooperbench_eval.reporting.teams import LeftOutReason
 
-__all__ = ["GoldSummary", "PolicySummary", "StrategySummary", "Verdicts"]
+__all__ = [
+    "GoldSummary",
+    "Judged",
+    "PolicySummary",
+    "StrategySummary",
+    "TeamStrategySummary",
+    "Verdicts",
+]
 
 
 @frozen(kw_only=True)
 class Verdicts:
     """The number of pairs with each verdict under a strategy or a policy.
+
+    In the summary of teams, it is the number of teams, and the same rules hold.
 
     Attributes:
         correct: Merged, and both features' tests pass.
@@ -137,7 +147,7 @@ class GoldSummary:
         return shares | {"unmatched": self.unmatched}
 
 
-class _Judged(Shown):
+class Judged(Shown):
     """The base of the summaries of a policy and a strategy."""
 
     __slots__ = ()
@@ -146,7 +156,6 @@ class _Judged(Shown):
 
     name: str
     verdicts: Verdicts
-    gold: GoldSummary | None
     confidence: float
 
     @property
@@ -163,12 +172,22 @@ class _Judged(Shown):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the summary as plain JSON values."""
-        plain = {"name": self.name, **self.verdicts.to_dict(), "rate": self.correct.to_dict()}
+        return {"name": self.name, **self.verdicts.to_dict(), "rate": self.correct.to_dict()}
+
+
+class _OfPairs(Judged):
+    __slots__ = ()
+
+    gold: GoldSummary | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the summary as plain JSON values."""
+        plain = super().to_dict()
         return plain if self.gold is None else plain | {"gold": self.gold.to_dict()}
 
 
 @frozen(kw_only=True)
-class PolicySummary(_Judged):
+class PolicySummary(_OfPairs):
     """The statistics of pairs under a policy.
 
     Attributes:
@@ -185,7 +204,7 @@ class PolicySummary(_Judged):
 
 
 @frozen(kw_only=True, field_transformer=inherited_after("test_seconds"))
-class StrategySummary(UsageTotals, _Judged):
+class StrategySummary(UsageTotals, _OfPairs):
     """The statistics of pairs under a strategy, and what the strategy costs.
 
     Features and cases are counted once for each pair they are run in, so those of a
@@ -227,5 +246,48 @@ class StrategySummary(UsageTotals, _Judged):
             super().to_dict()
             | {"blame": {kind.value: count for kind, count in self.blame.items()}}
             | {name: getattr(self, name).to_dict() for name in shares}
+            | {name: getattr(self, name) for name in USAGE}
+        )
+
+
+@frozen(kw_only=True, field_transformer=inherited_after("seconds"))
+class TeamStrategySummary(UsageTotals, Judged):
+    """The statistics of the teams of one size under a strategy.
+
+    The counts of model requests are those of `UsageTotals`. *cost_usd* covers only the
+    requests with a known price; it is `None` if there were requests and no price is known.
+
+    Attributes:
+        name: The strategy.
+        verdicts: The number of teams with each verdict. A team is correct only if all its
+            features landed and every suite passes.
+        landed: The share of a team's features that landed, `TeamAttempt.score`, over all teams
+            that were evaluated and in which no service failed. Without a runner, only the text
+            decides what lands.
+        left_out: How many features were left out for each reason, in these teams.
+        blame: The number of the strategy's rows with each kind of blame.
+        seconds: Time of all merges of a team with usable patches, tests not counted.
+        confidence: The confidence of the intervals.
+    """
+
+    _view = "cooperbench_eval.views.summaries:team_strategy_view"
+
+    name: str
+    verdicts: Verdicts
+    landed: Mean
+    left_out: Mapping[LeftOutReason, int] = field(hash=False)
+    blame: Mapping[BlameKind, int] = field(hash=False)
+    seconds: Distribution
+    cost_usd: float = 0.0
+    confidence: float = 0.95
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the summary as plain JSON values."""
+        return (
+            super().to_dict()
+            | {"landed": self.landed.to_dict()}
+            | {"left_out": {reason.value: count for reason, count in self.left_out.items()}}
+            | {"blame": {kind.value: count for kind, count in self.blame.items()}}
+            | {"seconds": self.seconds.to_dict()}
             | {name: getattr(self, name) for name in USAGE}
         )

@@ -3,11 +3,18 @@
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 
 from cooperbench_eval.analysis.agreement import PeerAgreement
-from cooperbench_eval.analysis.rates import Comparison, Rate
-from cooperbench_eval.analysis.summary import Summary
+from cooperbench_eval.analysis.rates import Comparison, Mean, Rate
+from cooperbench_eval.analysis.summary import Summary, TeamSummary
 from cooperbench_eval.analysis.tries import Tries
-from cooperbench_eval.analysis.verdicts import GoldSummary, PolicySummary, StrategySummary
+from cooperbench_eval.analysis.verdicts import (
+    GoldSummary,
+    Judged,
+    PolicySummary,
+    StrategySummary,
+    TeamStrategySummary,
+)
 from cooperbench_eval.display.records import Section, Table, View, rows_table
+from cooperbench_eval.reporting.teams import LeftOutReason
 from cooperbench_eval.views import wording
 
 __all__ = [
@@ -18,11 +25,14 @@ __all__ = [
     "named_rows",
     "rate_view",
     "summary_view",
+    "team_strategy_view",
+    "teams_view",
     "tries_view",
 ]
 
 _CORRECT, *_OTHERS = wording.ANSWERS.values()
 _HEADER = ("", _CORRECT, "rate", "interval", *_OTHERS, "of all")
+_TEAMS_HEADER = (*_HEADER[:-1], "landed", "interval")
 _SHOWN_DISAGREEMENTS = 20
 _Row = tuple[str, ...]
 
@@ -35,17 +45,22 @@ def summary_view(summary: Summary) -> View:
 
     A rate and its interval count only answered pairs. They are left out if pairs are
     unanswered and nothing was tested. Rows with unanswered pairs also have the least
-    and the greatest share of all pairs that can be correct.
+    and the greatest share of all pairs that can be correct. Teams follow in tables of
+    their own, by size.
     """
     is_empty = not (summary.strategies or summary.policies)
     sections = [
         Section(title=title, rows=[_row(one, name) for name, one in named_rows(group)])
         for title, group in groups_of(summary)
     ]
-    return View(
-        title=_pairs_text(summary),
-        tables=[] if is_empty else [_verdicts_table(sections)],
-    )
+    pairs = [] if is_empty else [_verdicts_table(sections)]
+    if not summary.teams:
+        return View(title=_pairs_text(summary), tables=pairs)
+    teams = _teams_text(list(summary.teams.values()))
+    if not summary.pairs:
+        return View(title=teams, tables=_teams_tables(summary))
+    tables = [*pairs, *_teams_tables(summary)]
+    return View(title=_pairs_text(summary), lines=[teams], tables=tables)
 
 
 def judged_view(one: StrategySummary | PolicySummary) -> View:
@@ -58,12 +73,13 @@ def judged_view(one: StrategySummary | PolicySummary) -> View:
 
 
 def groups_of(summary: Summary) -> Iterator[tuple[str, Summary]]:
-    """Yield each group and its title, then all pairs; a summary without groups has no title."""
+    """Yield each group of pairs and its title, then all; one without groups has no title."""
     if not summary.by:
         yield "", summary
         return
     for key, group in summary.groups.items():
-        yield f"{_key_text(key)} ({group.pairs:,})", group
+        if group.pairs or not group.teams:
+            yield f"{_key_text(key)} ({group.pairs:,})", group
     yield f"all ({summary.pairs:,})", summary
 
 
@@ -102,13 +118,97 @@ def _pairs_text(summary: Summary) -> str:
     return f"{pairs}: {', '.join(counts)}"
 
 
+# --- teams -------------------------------------------------------------------
+
+
+def teams_view(teams: TeamSummary) -> View:
+    """Describe the teams of one size: their verdicts, what landed, and what was left out."""
+    rows = [_team_row(one) for one in teams.strategies.values()]
+    left_out = _left_out_table([(name, one) for name, one in teams.strategies.items()])
+    tables = [rows_table(_TEAMS_HEADER, rows, numbers=_TEAM_NUMBERS)] if rows else []
+    return View(title=_teams_text([teams]), tables=[*tables, *left_out])
+
+
+def team_strategy_view(one: TeamStrategySummary) -> View:
+    """Describe how teams of one size end under a strategy."""
+    return View(
+        title=f"{one.name}: {wording.counted(one.verdicts.pairs, 'team')}",
+        tables=[
+            rows_table(_TEAMS_HEADER, [_team_row(one)], numbers=_TEAM_NUMBERS),
+            *_left_out_table([(one.name, one)]),
+        ],
+    )
+
+
+def _teams_tables(summary: Summary) -> list[Table]:
+    """Return the table of teams by group and size, and why features were left out of any."""
+    groups = [(f"{_key_text(key)}, ", group) for key, group in summary.groups.items()]
+    sections = [
+        Section(
+            title=f"{prefix}teams of {size} ({teams.teams:,})",
+            rows=[_team_row(one) for one in teams.strategies.values()],
+        )
+        for prefix, group in [*groups, ("all " if summary.by else "", summary)]
+        for size, teams in group.teams.items()
+    ]
+    left_out = [
+        (f"{name}, teams of {size}", one)
+        for size, teams in summary.teams.items()
+        for name, one in teams.strategies.items()
+    ]
+    verdicts = Table(header=_TEAMS_HEADER, sections=sections, numbers=_TEAM_NUMBERS)
+    return [verdicts, *_left_out_table(left_out)]
+
+
+_TEAM_NUMBERS = len(_TEAMS_HEADER) - 1
+
+
+def _team_row(one: TeamStrategySummary) -> _Row:
+    return (*_row(one, one.name)[:-1], *_mean_texts(one.landed))
+
+
+def _mean_texts(mean: Mean) -> tuple[str, str]:
+    """Return a mean and its interval in percent; dashes if they are not known."""
+    if mean.mean is None:
+        return "-", "-"
+    interval = "-" if mean.low is None else f"{mean.low:.1%}-{mean.high:.1%}"
+    return f"{mean.mean:.1%}", interval
+
+
+def _left_out_table(named: Sequence[tuple[str, TeamStrategySummary]]) -> list[Table]:
+    """Return how many features were left out for each reason that occurs, in a list."""
+    reasons = [
+        reason for reason in LeftOutReason if any(reason in one.left_out for _, one in named)
+    ]
+    if not reasons:
+        return []
+    rows = [
+        (name, *(f"{one.left_out.get(reason, 0):,}" for reason in reasons))
+        for name, one in named
+        if one.left_out
+    ]
+    header = ("features left out", *map(wording.spoken, reasons))
+    return [rows_table(header, rows, numbers=len(reasons))]
+
+
+def _teams_text(sizes: Sequence[TeamSummary]) -> str:
+    counts = [f"{each.teams:,} of {each.size} features" for each in sizes]
+    not_evaluated = sum(each.not_evaluated for each in sizes)
+    if not_evaluated:
+        counts.append(f"not evaluated {not_evaluated:,}")
+    if repeated := sum(each.repeated for each in sizes):
+        counts.append(f"repeated {repeated:,}")
+    total = sum(each.teams for each in sizes)
+    return f"{wording.counted(total, 'team')}: {', '.join(counts)}"
+
+
 def _key_text(key: Hashable) -> str:
     """Return a group's key as one text, with a dash for an unknown part."""
     parts = key if isinstance(key, tuple) else (key,)
     return " ".join("-" if part in (None, "") else str(part) for part in parts)
 
 
-def _row(one: StrategySummary | PolicySummary, name: str) -> _Row:
+def _row(one: Judged, name: str) -> _Row:
     verdicts = one.verdicts
     others = list(wording.answer_counts(verdicts).values())[1:]
     bounds = f"{verdicts.at_least:.1%}-{verdicts.at_most:.1%}" if verdicts.unanswered else ""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from cooperbench_eval.analysis.rates import Rate
-from cooperbench_eval.analysis.verdicts import PolicySummary, StrategySummary, Verdicts
+from cooperbench_eval.analysis.verdicts import Judged, Verdicts
 from cooperbench_eval.models import (
     ConflictDetails,
     Hazard,
@@ -86,7 +86,7 @@ def rate_texts(rate: Rate) -> tuple[str, str]:
     return f"{rate.rate:.1%}", f"{rate.low:.1%}-{rate.high:.1%}"
 
 
-def correct_texts(one: StrategySummary | PolicySummary) -> tuple[str, str]:
+def correct_texts(one: Judged) -> tuple[str, str]:
     """Return the rate of correct pairs and its interval; dashes if nothing was tested."""
     return ("-", "-") if one.verdicts.is_untested else rate_texts(one.correct)
 

@@ -1217,6 +1217,23 @@ class LocalSandbox:
         timeout_seconds: float,
     ) -> Execution: ...
 
+class Mean:
+    def __init__(
+        self,
+        *,
+        count: int = 0,
+        mean: float | None = None,
+        low: float | None = None,
+        high: float | None = None,
+    ) -> None: ...
+    count: int
+    high: float | None
+    low: float | None
+    mean: float | None
+    @classmethod
+    def of(cls, shares: Iterable[float], *, confidence: float = 0.95) -> Self: ...
+    def to_dict(self) -> dict[str, Any]: ...
+
 class MergeInput:
     def __init__(
         self,
@@ -1629,8 +1646,8 @@ class PolicySummary(ABC):
         *,
         name: str,
         verdicts: Verdicts,
-        gold: GoldSummary | None = None,
         confidence: float = 0.95,
+        gold: GoldSummary | None = None,
     ) -> None: ...
     def __rich__(self) -> Renderable: ...
     def __str__(self) -> str: ...
@@ -1903,8 +1920,8 @@ class StrategySummary(ABC):
         *,
         name: str,
         verdicts: Verdicts,
-        gold: GoldSummary | None = None,
         confidence: float = 0.95,
+        gold: GoldSummary | None = None,
         requests: int = 0,
         unpriced_requests: int = 0,
         prompt_tokens: int = 0,
@@ -1980,6 +1997,7 @@ class Summary(ABC):
         comparisons: Mapping[tuple[str, str], Comparison],
         by: tuple[str, ...] = (),
         groups: Mapping[Hashable, Summary] = dict(),
+        teams: Mapping[int, TeamSummary] = dict(),
         confidence: float = 0.95,
     ) -> None: ...
     def __rich__(self) -> Renderable: ...
@@ -2006,6 +2024,7 @@ class Summary(ABC):
     repeated: int
     statuses: Mapping[PairStatus, int]
     strategies: Mapping[str, StrategySummary]
+    teams: Mapping[int, TeamSummary]
     test_seconds_alone: Distribution
     def to_dict(self) -> dict[str, Any]: ...
     def to_records(self) -> list[dict[str, Any]]: ...
@@ -2283,10 +2302,72 @@ class TeamStep:
     tree_id: str | None
     usage: tuple[ModelUsage, ...]
 
+class TeamStrategySummary(ABC):
+    def __init__(
+        self,
+        *,
+        name: str,
+        verdicts: Verdicts,
+        confidence: float = 0.95,
+        requests: int = 0,
+        unpriced_requests: int = 0,
+        prompt_tokens: int = 0,
+        completion_tokens: int = 0,
+        cost_usd: float = 0.0,
+        landed: Mean,
+        left_out: Mapping[LeftOutReason, int],
+        blame: Mapping[BlameKind, int],
+        seconds: Distribution,
+    ) -> None: ...
+    def __add__(self, other: UsageTotals) -> UsageTotals: ...
+    def __rich__(self) -> Renderable: ...
+    def __str__(self) -> str: ...
+    def _repr_html_(self) -> str: ...
+    blame: Mapping[BlameKind, int]
+    completion_tokens: int
+    confidence: float
+    @property
+    def correct(self) -> Rate: ...
+    cost_usd: float
+    def effort_reduction(self, k: float) -> float | None: ...
+    landed: Mean
+    left_out: Mapping[LeftOutReason, int]
+    name: str
+    prompt_tokens: int
+    requests: int
+    seconds: Distribution
+    def to_dict(self) -> dict[str, Any]: ...
+    unpriced_requests: int
+    verdicts: Verdicts
+
 class TeamSuite(StrEnum):
     FEATURE = 'feature'
     JOINT = 'joint'
     REGRESSION = 'regression'
+
+class TeamSummary(ABC):
+    def __init__(
+        self,
+        *,
+        size: int,
+        teams: int,
+        statuses: Mapping[PairStatus, int],
+        failures: Mapping[FailureKind, int],
+        repeated: int = 0,
+        strategies: Mapping[str, TeamStrategySummary],
+    ) -> None: ...
+    def __rich__(self) -> Renderable: ...
+    def __str__(self) -> str: ...
+    def _repr_html_(self) -> str: ...
+    failures: Mapping[FailureKind, int]
+    @property
+    def not_evaluated(self) -> int: ...
+    repeated: int
+    size: int
+    statuses: Mapping[PairStatus, int]
+    strategies: Mapping[str, TeamStrategySummary]
+    teams: int
+    def to_dict(self) -> dict[str, Any]: ...
 
 class TestCase:
     def __init__(
