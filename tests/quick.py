@@ -18,7 +18,7 @@ from pathlib import Path
 
 from cooperbench_eval import Execution, TestRunError
 
-__all__ = ["QUICK"]
+__all__ = ["QUICK", "QuickSandbox"]
 
 NEUTRAL = {"LC_ALL": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1", "PYTHONHASHSEED": "0"}
 PYTEST = ("-m", "pytest")
@@ -126,13 +126,15 @@ class QuickSandbox:
 
     @staticmethod
     def _started():
+        # A shell starts it and ends, because some tests look at the children of this process.
         server = subprocess.Popen(
-            (sys.executable, "-c", SERVER),
+            ("sh", "-c", 'exec 3<&0; "$@" <&3 3<&- &', "sh", sys.executable, "-c", SERVER),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             bufsize=0,
             env={"PATH": os.environ["PATH"], **NEUTRAL},
         )
+        server.wait()
         atexit.register(server.communicate)
         return server
 

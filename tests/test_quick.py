@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from quick import QUICK
+from quick import QUICK, QuickSandbox
 
 import cooperbench_eval as ce
 
@@ -19,6 +19,8 @@ COMMANDS = {
     "nothing": ("python", "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", "nothing"),
     "shell": ("sh", "-c", "echo $KEY; echo $HOME | grep -o run- >&2; ls; exit 3"),
 }
+
+ONCE = {"env": {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}, "timeout_seconds": 30}
 
 
 @pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS)
@@ -47,3 +49,19 @@ def test_a_deadline_ends_the_command(tmp_path, command):
     done = QUICK.run(command, tree=tmp_path, scratch=tmp_path, env={}, timeout_seconds=0.3)
 
     assert (done.exit_code, done.timed_out, done.duration_seconds < 5) == (None, True, True)
+
+
+def test_no_process_of_ours_is_a_child_of_this_one(tmp_path):
+    """Other tests look at the children of their process."""
+
+    def children():
+        folder = Path("/proc/self/task")
+        return {child for each in folder.glob("*/children") for child in each.read_text().split()}
+
+    (tmp_path / "test_a.py").write_text("def test(): pass\n")
+    before = children()
+    quick = QuickSandbox()
+
+    done = quick.run(("python", "-m", "pytest"), tree=tmp_path, scratch=tmp_path, **ONCE)
+
+    assert (done.exit_code, children() - before) == (0, set())
