@@ -17,6 +17,7 @@ from cooperbench_eval.models import (
     FileConflicts,
     FileMode,
     HunkPlacement,
+    JudgeRule,
     LedgerRow,
     MergeStatus,
     ModelUsage,
@@ -40,6 +41,16 @@ from cooperbench_eval.reporting import (
     MergeReport,
     PairStatus,
     PatchReport,
+)
+from cooperbench_eval.reporting.teams import (
+    BrokenTests,
+    LeftOut,
+    LeftOutReason,
+    SuiteRun,
+    TeamAttempt,
+    TeamReport,
+    TeamStep,
+    TeamSuite,
 )
 from cooperbench_eval.snapshot import Changes, Snapshot
 from cooperbench_eval.testing.generators import SYMBOLS, TextTriples, three_way_trees
@@ -390,6 +401,91 @@ def reports() -> st.SearchStrategy[MergeReport]:
         k=_FROM_ONE,
         versions=st.dictionaries(_WORDS, _WORDS, max_size=2),
         failure=st.none() | _FAILURES,
+    )
+
+
+_SUITE_RUNS = st.builds(
+    SuiteRun,
+    suite=st.sampled_from(TeamSuite),
+    feature=st.none() | _COUNTS,
+    tests=st.none() | _TEST_RESULTS,
+)
+_BROKEN_TESTS = st.builds(
+    BrokenTests,
+    suite=st.sampled_from(TeamSuite),
+    feature=st.none() | _COUNTS,
+    tests=st.lists(_WORDS, max_size=2),
+)
+_TEAM_STEPS = st.builds(
+    TeamStep,
+    feature=_COUNTS,
+    into=st.lists(_COUNTS, max_size=2),
+    status=st.sampled_from(MergeStatus),
+    conflicts_met=_COUNTS,
+    conflict_details=st.none() | _DETAILS,
+    tree_id=st.none() | _WORDS,
+    diff=st.none() | _CONTENTS,
+    failure=_WORDS,
+    duration_seconds=_SECONDS,
+    ledger=st.lists(_LEDGER_ROWS, max_size=1),
+    usage=st.lists(_USAGES, max_size=1),
+    service_failed=st.booleans(),
+    replacements=st.lists(_REPLACEMENTS, max_size=1),
+    conflicts=st.lists(_CONFLICTS, max_size=1),
+)
+
+
+@st.composite
+def _team_attempts(draw: st.DrawFn, numbers: list[int]) -> TeamAttempt:
+    """A row for a team with these features, of which some land in any order."""
+    mixed = draw(st.permutations(numbers))
+    count = draw(st.integers(0, len(numbers)))
+    gone = [
+        LeftOut(
+            number=number,
+            reason=draw(st.sampled_from(LeftOutReason)),
+            features=draw(st.lists(_COUNTS, max_size=2)),
+            files=draw(st.lists(_PATH_NAMES, max_size=2)),
+            tests=draw(st.lists(_BROKEN_TESTS, max_size=1)),
+            problem=draw(_WORDS),
+        )
+        for number in mixed[count:]
+    ]
+    return TeamAttempt(
+        strategy=draw(_WORDS),
+        implementation=draw(_WORDS),
+        status=draw(st.sampled_from(MergeStatus)),
+        landed=mixed[:count],
+        left_out=gone,
+        steps=draw(st.lists(_TEAM_STEPS, max_size=2)),
+        tree_id=draw(st.none() | _WORDS),
+        diff=draw(st.none() | _CONTENTS),
+        tests=draw(st.lists(_SUITE_RUNS, max_size=2)),
+        landed_tests=draw(st.lists(_SUITE_RUNS, max_size=1)),
+    )
+
+
+@st.composite
+def team_reports(draw: st.DrawFn) -> TeamReport:
+    """Any report of a team, plausible or not; only its rows have the features of the team."""
+    features = draw(st.lists(_FEATURES, min_size=2, max_size=3, unique_by=lambda each: each.number))
+    rows = _team_attempts([each.number for each in features])
+    return TeamReport(
+        repo_name=draw(_WORDS),
+        task_id=draw(_COUNTS),
+        timestamp=draw(_TIMES),
+        features=features,
+        merges=draw(st.lists(_TEAM_STEPS, max_size=1)),
+        attempts=draw(st.lists(rows, max_size=2, unique_by=lambda each: each.strategy)),
+        base_tree_id=draw(_WORDS),
+        base_commit=draw(st.none() | _WORDS),
+        model=draw(st.none() | _WORDS),
+        setting=draw(st.none() | _WORDS),
+        k=draw(_FROM_ONE),
+        versions=draw(st.dictionaries(_WORDS, _WORDS, max_size=2)),
+        failure=draw(st.none() | _FAILURES),
+        judge=draw(st.sampled_from(JudgeRule)),
+        base_joint_tests=draw(st.none() | _TEST_RESULTS),
     )
 
 

@@ -48,16 +48,10 @@ def check_derived(report: Any, data: _Json) -> None:
     Raises:
         ReportError: A fact contradicts the rest of the report.
     """
-    score = {"merge_status": report.merge_status, "conflict_score": report.conflict_score}
-    _compare("", data, score)
-    for name in ("preexisting_failures", "warnings"):
-        found = data.get(name, [])
-        if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
-            _refuse(name, found, "a list of texts")
+    _check_facts(report, data)
     _check_feature("feature1.", report.feature1, data["feature1"])
     _check_feature("feature2.", report.feature2, data["feature2"])
     _check_details("", report.conflict_details, data)
-    _check_runs("", report, data)
     for index, attempt in enumerate(report.attempts):
         place, row = f"attempts[{index}].", data["attempts"][index]
         _check_verdict(place, report, attempt, row)
@@ -68,12 +62,12 @@ def check_derived(report: Any, data: _Json) -> None:
 def check_team(report: Any, data: _Json) -> None:
     """Check the derived facts in *data* against the `TeamReport` that was read from it.
 
+    The rules are those of `check_derived`.
+
     Raises:
         ReportError: A fact contradicts the rest of the report.
     """
-    score = {"merge_status": report.merge_status, "conflict_score": report.conflict_score}
-    _compare("", data, score)
-    _check_runs("", report, data)
+    _check_facts(report, data)
     for index, feature in enumerate(report.features):
         _check_feature(f"features[{index}].", feature, data["features"][index])
     _check_steps("merges", report.merges, data)
@@ -85,6 +79,16 @@ def check_team(report: Any, data: _Json) -> None:
         for name in ("tests", "landed_tests"):
             for number, run in enumerate(getattr(attempt, name)):
                 _check_runs(f"{place}{name}[{number}].", run, row[name][number])
+
+
+def _check_facts(report: Any, data: _Json) -> None:
+    score = {"merge_status": report.merge_status, "conflict_score": report.conflict_score}
+    _compare("", data, score)
+    for name in ("preexisting_failures", "warnings"):
+        found = data.get(name, [])
+        if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
+            _refuse(name, found, "a list of texts")
+    _check_runs("", report, data)
 
 
 def _check_steps(place: str, steps: Any, data: _Json) -> None:

@@ -6,6 +6,8 @@ CooperBench's merge report, and defines how bytes are written.
 
 import base64
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar, cast
 
 from cooperbench_eval.errors import ReportError
@@ -46,6 +48,14 @@ SCHEMA_VERSION = 1
 _UNFIT = "is not a valid merge report"
 _UNFIT_PLAN = "is not a valid landing plan"
 _UNFIT_TEAM = "is not a valid report of a team"
+_PAIR = "pair"  # no file says so: a merge report has no key for its kind
+_TEAM = "team"
+_PLAN = "landing plan"
+_KINDS = {
+    _PAIR: "a merge report, which MergeReport reads",
+    _TEAM: "the report of a team, which TeamReport reads",
+    _PLAN: "a landing plan, which LandingPlan reads",
+}
 _Report = TypeVar("_Report")
 _Json = dict[str, Any]
 
@@ -102,11 +112,11 @@ def load(data: object, kind: type[_Report]) -> _Report:
     """
     if not isinstance(data, dict) or "schema_version" not in data:
         raise ReportError("is not a merge report")
+    if "kind" in data:
+        raise ReportError(_other_kind(data, "a merge report"))
     _check_version(data)
-    try:
+    with _missing_keys(_UNFIT):
         plain = data | {name: _plain_feature(data[name]) for name in ("feature1", "feature2")}
-    except KeyError as exc:
-        raise ReportError(f"{_UNFIT}: {exc} is missing") from exc
     details = plain.get("conflict_details")
     if isinstance(details, dict) and all(details.get(name, "") is None for name in _DETAILS):
         plain["conflict_details"] = None
@@ -131,7 +141,7 @@ def dump_team(report: Any) -> _Json:
         "preexisting_failures": list(report.preexisting_failures),
         "warnings": list(report.warnings),
     }
-    return {"schema_version": SCHEMA_VERSION, "kind": "team"} | data | facts
+    return {"schema_version": SCHEMA_VERSION, "kind": _TEAM} | data | facts
 
 
 def load_team(data: object, kind: type[_Report]) -> _Report:
@@ -140,13 +150,14 @@ def load_team(data: object, kind: type[_Report]) -> _Report:
     Raises:
         ReportError: The values are not the report of a team, or they have a newer schema.
     """
-    if not isinstance(data, dict) or data.get("kind") != "team":
-        raise ReportError("is not the report of a team")
+    if not isinstance(data, dict) or data.get("kind") != _TEAM:
+        raise ReportError(_other_kind(data, "the report of a team"))
     _check_version(data)
-    features = data.get("features")
-    if not isinstance(features, list):
-        raise ReportError(f"{_UNFIT_TEAM}: features is not a list")
-    plain = data | {"features": [_plain_feature(each) for each in features]}
+    with _missing_keys(_UNFIT_TEAM):
+        features = data["features"]
+        if not isinstance(features, list):
+            raise ReportError(f"{_UNFIT_TEAM}: features is not a list")
+        plain = data | {"features": [_plain_feature(each) for each in features]}
     report: Any = structure(_CONVERTER, plain, kind, _UNFIT_TEAM)
     check_team(report, data)
     return cast("_Report", report)
@@ -156,7 +167,7 @@ def dump_plan(plan: Any) -> _Json:
     """Return a landing plan as plain JSON values."""
     data: _Json = _CONVERTER.unstructure(plan)
     derived = {"landed": list(plan.landed)}
-    return {"schema_version": SCHEMA_VERSION, "kind": "landing plan"} | derived | data
+    return {"schema_version": SCHEMA_VERSION, "kind": _PLAN} | derived | data
 
 
 def load_plan(data: object, kind: type[_Report]) -> _Report:
@@ -165,13 +176,33 @@ def load_plan(data: object, kind: type[_Report]) -> _Report:
     Raises:
         ReportError: The values are not a landing plan, or they have a newer schema.
     """
-    if not isinstance(data, dict) or data.get("kind") != "landing plan":
-        raise ReportError("is not a landing plan")
+    if not isinstance(data, dict) or data.get("kind") != _PLAN:
+        raise ReportError(_other_kind(data, "a landing plan"))
     _check_version(data)
     plan: Any = structure(_CONVERTER, data, kind, _UNFIT_PLAN)
     if data.get("landed", landed := list(plan.landed)) != landed:
         raise ReportError(f"is {shown(data['landed'])}, but the order says {landed}", "landed")
     return cast("_Report", plan)
+
+
+def _other_kind(data: object, wanted: str) -> str:
+    """Return that *data* is not what is wanted, and what it is instead if that is known."""
+    what = f"is not {wanted}"
+    if not isinstance(data, dict) or "schema_version" not in data:
+        return what
+    kind = data.get("kind")
+    if kind is None and "feature1" in data:
+        kind = _PAIR
+    found = _KINDS.get(kind) if isinstance(kind, str) else None
+    return f"{what}, but {found}" if found else what
+
+
+@contextmanager
+def _missing_keys(problem: str) -> Iterator[None]:
+    try:
+        yield
+    except KeyError as exc:
+        raise ReportError(f"{problem}: {exc} is missing") from exc
 
 
 def _check_version(data: _Json) -> None:

@@ -1,7 +1,7 @@
 """The record `TeamReport`: which features of a team land, and why the others do not."""
 
 import datetime as dt
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
@@ -289,6 +289,24 @@ class TeamBlame(Shown):
     lost: tuple[BrokenTests, ...] = field(default=(), converter=tuple[BrokenTests, ...])
 
 
+def _are_of_a_team(_: object, __: object, features: Sequence[FeatureReport]) -> None:
+    numbers = [each.number for each in features]
+    if len(numbers) < _PAIR:
+        raise ValueError(f"a team has two or more features, not {len(numbers)}")
+    if len(set(numbers)) < len(numbers):
+        raise ValueError("several features have the same number")
+
+
+def _name_each_feature(report: "TeamReport", _: object, attempts: Sequence[TeamAttempt]) -> None:
+    for each in attempts:
+        named = sorted((*each.landed, *(left.number for left in each.left_out)))
+        if named != sorted(report.numbers):
+            raise ValueError(
+                f"the row of strategy {each.strategy!r:.80} does not have each feature of the team "
+                "once, as landed or as left out"
+            )
+
+
 def _own(versions: Mapping[str, str]) -> dict[str, str]:
     return dict(versions)
 
@@ -324,10 +342,14 @@ class TeamReport(PairOrigin, Shown):
     repo_name: str
     task_id: int
     timestamp: dt.datetime = field(validator=has_time_zone)
-    features: tuple[FeatureReport, ...] = field(converter=tuple[FeatureReport, ...])
+    features: tuple[FeatureReport, ...] = field(
+        converter=tuple[FeatureReport, ...], validator=_are_of_a_team
+    )
     merges: tuple[TeamStep, ...] = field(default=(), converter=tuple[TeamStep, ...], repr=False)
     attempts: tuple[TeamAttempt, ...] = field(
-        default=(), converter=tuple[TeamAttempt, ...], validator=have_own_names
+        default=(),
+        converter=tuple[TeamAttempt, ...],
+        validator=[have_own_names, _name_each_feature],
     )
     versions: Mapping[str, str] = field(factory=dict, converter=_own, hash=False)
     failure: Failure | None = None

@@ -1,4 +1,4 @@
-"""Writes the merge report's JSON Schema, and the tables of it in the documentation.
+"""Writes the JSON Schemas of reports, and the tables of them in the documentation.
 
     python docs/tools/report_schema.py
 
@@ -8,11 +8,12 @@ from the docstrings. Needs `griffelib`, which the extra `test` brings.
 
 import datetime as dt
 import enum
+import functools
 import json
 import re
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -29,22 +30,37 @@ from cooperbench_eval.models import (
     TestResult,
 )
 from cooperbench_eval.reporting import Attempt, Blame, FeatureReport, MergeReport
-from cooperbench_eval.reporting.schema import SCHEMA_ID
+from cooperbench_eval.reporting.schema import SCHEMAS
 from cooperbench_eval.reporting.serialization import SCHEMA_VERSION
+from cooperbench_eval.reporting.teams import (
+    BrokenTests,
+    LeftOut,
+    SuiteRun,
+    TeamAttempt,
+    TeamBlame,
+    TeamReport,
+    TeamStep,
+)
 from cooperbench_eval.structuring import MOST
 
 __all__ = ["make_page", "make_schema", "print_schema"]
 
 _ROOT: Final = Path(__file__).resolve().parents[2]
-SCHEMA_FILE: Final = _ROOT / "cooperbench_eval/reporting/merge_report.schema.json"
+SCHEMA_FOLDER: Final = _ROOT / "cooperbench_eval/reporting"
 PAGE_FILE: Final = _ROOT / "docs/reference/report-format.md"
 
 _Json = dict[str, Any]
 
-_DESCRIPTION: Final = """\
-Everything that is known about a pair of features: feature 1 merged into feature 2. \
-Keys are only ever added while schema_version is the same; a reader ignores keys that it \
-does not know, and uses the default of one that is missing."""
+_ABOUT: Final[Mapping[type, str]] = {
+    MergeReport: "Everything that is known about a pair of features: feature 1 merged into feature "
+    "2.",
+    TeamReport: "Everything that is known about a team of features, merged in their order.",
+}
+_COMPATIBLE: Final = (
+    "Keys are only ever added while schema_version is the same; a reader ignores keys that it "
+    "does not know, and uses the default of one that is missing."
+)
+_REPORTS: Final[Mapping[str, type]] = {"pair": MergeReport, "team": TeamReport}
 
 # Facts that a report derives and writes, in the order of the file. The fields of a record come
 # after them in their own order, unless they are named here too.
@@ -59,6 +75,7 @@ _WRITTEN_FIRST: Final[Mapping[type, tuple[str, ...]]] = {
         "merge_status",
         "conflict_score",
     ),
+    TeamReport: ("schema_version", "kind"),
     FeatureReport: ("number", "tests_passed", "test_output"),
     ConflictDetails: ("conflict_sections", "conflict_lines", "avg_lines_per_conflict"),
     TestResult: ("status", *COUNTS),
@@ -67,6 +84,8 @@ _WRITTEN_LAST: Final[Mapping[type, tuple[str, ...]]] = {
     FeatureReport: ("tests",),
     Attempt: ("verdict", "blame"),
     MergeReport: ("preexisting_failures", "warnings"),
+    TeamAttempt: ("score", "verdict", "blame"),
+    TeamReport: ("merge_status", "conflict_score", "preexisting_failures", "warnings"),
 }
 # Derived facts that reports of earlier versions lack: lists, empty by default.
 _LATER: Final = {(MergeReport, "preexisting_failures"), (MergeReport, "warnings")}
@@ -78,18 +97,31 @@ _SIGNED: Final = {
     (TestResult, "exit_code"),
     (HunkPlacement, "offset"),
     (Blame, "features"),
+    (TeamReport, "task_id"),
+    (TeamStep, "feature"),
+    (TeamStep, "into"),
+    (TeamAttempt, "landed"),
+    (LeftOut, "number"),
+    (LeftOut, "features"),
+    (SuiteRun, "feature"),
+    (BrokenTests, "feature"),
+    (TeamBlame, "features"),
 }
 _FROM_ONE: Final = {
     (MergeReport, "k"),
+    (TeamReport, "k"),
     (Conflict, "line"),
     (HunkPlacement, "hunk"),
     (LedgerRow, "line"),
 }
 _SHARES: Final = {
     (TestResult, "pass_rate"),
+    (TeamAttempt, "score"),
     (LedgerRow, "ours_kept"),
     (LedgerRow, "theirs_kept"),
 }
+_FEWEST_ITEMS: Final[Mapping[tuple[type, str], int]] = {(TeamReport, "features"): 2}
+_BLAMES: Final[Mapping[type, type]] = {Attempt: Blame, TeamAttempt: TeamBlame}
 
 _DATE: Final = (
     "(?!0000)[0-9]{4}-("
@@ -130,9 +162,9 @@ _NOTHING_MERGED: Final[_Json] = {
 # --- the schema --------------------------------------------------------------
 
 
-def make_schema() -> _Json:
-    """Return the schema of a merge report."""
-    return _Maker().make()
+def make_schema(kind: str) -> _Json:
+    """Return the schema of the report of a pair or a team."""
+    return _Maker().make(kind)
 
 
 def print_schema(schema: _Json) -> str:
@@ -145,15 +177,15 @@ class _Maker:
 
     def __init__(self) -> None:
         self._words = _Docstrings()
-        self._definitions: _Json = {"Bytes": _BYTES, "NothingMerged": _NOTHING_MERGED}
+        self._definitions: _Json = {"Bytes": _BYTES}
 
-    def make(self) -> _Json:
-        report = self._record(MergeReport)
+    def make(self, kind: str) -> _Json:
+        report = self._record(_REPORTS[kind])
         return {
             "$schema": "https://json-schema.org/draft/2020-12/schema",
-            "$id": SCHEMA_ID,
+            "$id": SCHEMAS[kind].id,
             **report,
-            "description": _DESCRIPTION,
+            "description": f"{_ABOUT[_REPORTS[kind]]} {_COMPATIBLE}",
             "$defs": dict(sorted(self._definitions.items())),
         }
 
@@ -173,13 +205,17 @@ class _Maker:
 
     def _property(self, record: type, name: str, field: "attrs.Attribute[Any] | None") -> _Json:
         match record.__name__, name:
-            case "MergeReport", "schema_version":
+            case _, "schema_version":
                 meaning = "The version of this format."
                 return {"description": meaning, "const": SCHEMA_VERSION}
-            case "Attempt", "blame":
-                return {"description": self._words.of(Blame), **self._type(Blame, record, name)}
+            case "TeamReport", "kind":
+                return {"description": "That it is the report of a team.", "const": "team"}
+            case (("Attempt" | "TeamAttempt"), "blame"):
+                kind = _BLAMES[record]
+                return {"description": self._words.of(kind), **self._type(kind, record, name)}
             case "MergeReport", "conflict_details":
                 meaning = "The naive merge's conflicts, measured."
+                self._definitions["NothingMerged"] = _NOTHING_MERGED
                 merged = self._type(ConflictDetails, record, name)
                 return {
                     "description": meaning,
@@ -202,7 +238,9 @@ class _Maker:
             (some,) = (each for each in arguments if each is not types.NoneType)
             return _or_null(self._type(some, record, name))
         if origin is tuple:
-            return {"type": "array", "items": self._type(arguments[0], record, name)}
+            fewest = _FEWEST_ITEMS.get((record, name))
+            least = {} if fewest is None else {"minItems": fewest}
+            return {"type": "array", "items": self._type(arguments[0], record, name), **least}
         if origin is Mapping:
             values = self._type(arguments[1], record, name)
             return {"type": "object", "additionalProperties": values}
@@ -266,9 +304,7 @@ class _Docstrings:
     """The descriptions in docstrings, for readers of the file."""
 
     def __init__(self) -> None:
-        paths = [Path(cooperbench_eval.__file__).parents[1]]
-        package = griffe.load("cooperbench_eval", docstring_parser="google", search_paths=paths)
-        self._package = typing.cast("griffe.Module", package)
+        self._package = _documented_package()
 
     def of(self, kind: type, name: str | None = None) -> str:
         """Return the first paragraph about a class, or the description of one attribute."""
@@ -286,6 +322,13 @@ class _Docstrings:
         raise LookupError(f"nothing is said of {kind.__name__}.{name}")
 
 
+@functools.cache
+def _documented_package() -> griffe.Module:
+    paths = [Path(cooperbench_eval.__file__).parents[1]]
+    package = griffe.load("cooperbench_eval", docstring_parser="google", search_paths=paths)
+    return typing.cast("griffe.Module", package)
+
+
 def _flat(text: str) -> str:
     return " ".join(text.split()).replace("`None`", "`null`")
 
@@ -295,12 +338,13 @@ def _flat(text: str) -> str:
 _BETWEEN: Final = re.compile(r"(?s)(<!-- tables: .*? -->\n).*(<!-- end of tables -->)")
 
 
-def make_page(page: str, schema: _Json) -> str:
-    """Return *page* with its tables regenerated from *schema*."""
-    records = {"MergeReport": schema} | {
-        name: each for name, each in schema["$defs"].items() if "properties" in each
-    }
-    others = {name: each for name, each in schema["$defs"].items() if name not in records}
+def make_page(page: str, schemas: Iterable[_Json]) -> str:
+    """Return *page* with its tables regenerated from *schemas*."""
+    reports = {schema["title"]: schema for schema in schemas}
+    merged = {name: each for schema in reports.values() for name, each in schema["$defs"].items()}
+    found = dict(sorted(merged.items()))
+    records = reports | {name: each for name, each in found.items() if "properties" in each}
+    others = {name: each for name, each in found.items() if name not in records}
     parts = [_table(name, each) for name, each in records.items()]
     parts += [f"### {name}\n\n{each['description']}\n" for name, each in others.items()]
     tables = "\n" + "\n".join(parts) + "\n"
@@ -328,7 +372,7 @@ def _shown_type(value: _Json) -> str:
     if "anyOf" in value:
         return " or ".join(_shown_type(each) for each in value["anyOf"])
     if "const" in value:
-        return f"`{value['const']}`"
+        return f"`{json.dumps(value['const'])}`"
     if value["type"] == "array":
         return f"list of {_shown_type(value['items'])}"
     if value["type"] == "object" and "additionalProperties" in value:
@@ -338,11 +382,13 @@ def _shown_type(value: _Json) -> str:
 
 
 def main() -> None:
-    """Write both files."""
-    schema = make_schema()
-    SCHEMA_FILE.write_text(print_schema(schema), encoding="utf-8")
+    """Write the schemas and the page."""
+    schemas = {kind: make_schema(kind) for kind in SCHEMAS}
+    for kind, schema in schemas.items():
+        file = SCHEMA_FOLDER / SCHEMAS[kind].file
+        file.write_text(print_schema(schema), encoding="utf-8")
     page = PAGE_FILE.read_text(encoding="utf-8")
-    PAGE_FILE.write_text(make_page(page, schema), encoding="utf-8")
+    PAGE_FILE.write_text(make_page(page, schemas.values()), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import pickle
 
 import attrs
 import pytest
-from generators import indices, json_values, reports
+from generators import indices, json_values, reports, team_reports
 from hypothesis import given, settings
 
 import cooperbench_eval as ce
@@ -21,10 +21,22 @@ PATCH = b"--- a/f\n+++ b/f\n@@ -1 +1 @@\n-1\n+%s\n"
 
 def evaluate(first=b"2", second=b"3", **facts):
     """Return the report of two edits of one line."""
+    return ce.Evaluator().evaluate(pair_of(first, second, **facts))
+
+
+def evaluate_team():
+    """Return the report of a team: a pair of which the second one conflicts."""
+    pair = pair_of()
+    team = ce.FeatureTeam(repo_name="calc", task_id=0, base=pair.base, features=pair.features[::-1])
+    return ce.Evaluator(strategies=["naive", "union"]).evaluate_team(team)
+
+
+def pair_of(first=b"2", second=b"3", **facts):
+    """Return two edits of one line."""
     features = [
         ce.Feature(number=number, patch=PATCH % text) for number, text in ((1, first), (2, second))
     ]
-    pair = ce.FeaturePair(
+    return ce.FeaturePair(
         repo_name="calc",
         task_id=0,
         base=ce.Snapshot.from_files({"f": b"1\n"}),
@@ -32,7 +44,6 @@ def evaluate(first=b"2", second=b"3", **facts):
         feature2=features[1],
         **facts,
     )
-    return ce.Evaluator().evaluate(pair)
 
 
 def places(value, found=None):
@@ -215,23 +226,24 @@ def test_text_stays_readable_and_other_bytes_become_base64():
 
 
 @fewer
-@given(reports())
+@given(reports() | team_reports())
 def test_a_round_trip_loses_nothing(report):
     """Nor change the text, which is ASCII: any encoding can hold it."""
     text = report.to_json()
+    from_json = type(report).from_json
 
-    loaded = ce.MergeReport.from_json(text)
+    loaded = from_json(text)
 
     assert loaded == report
     assert text.isascii()
     assert text.endswith("}\n")
     assert loaded.timestamp.utcoffset() == report.timestamp.utcoffset()
-    assert loaded.to_json() == text == ce.MergeReport.from_json(text.encode()).to_json()
+    assert loaded.to_json() == text == from_json(text.encode()).to_json()
     assert pickle.loads(pickle.dumps(loaded)) == report  # noqa: S301 - our own bytes
 
 
 @fewer
-@given(reports(), indices(), json_values())
+@given(reports() | team_reports(), indices(), json_values())
 def test_unknown_keys_are_ignored(report, index, value):
     """A later version may add one in any place."""
     data = report.to_dict()
@@ -239,7 +251,7 @@ def test_unknown_keys_are_ignored(report, index, value):
     records = [c for c in containers if "base64" not in c and c is not data["versions"]]
     records[index % len(records)]["added_later"] = value
 
-    assert ce.MergeReport.from_json(json.dumps(data)) == report
+    assert type(report).from_json(json.dumps(data)) == report
 
 
 # --- what is no report --------------------------------------------------------------
@@ -269,6 +281,89 @@ def test_text_that_is_not_a_report_is_refused(text, words):
         ce.MergeReport.from_json(text)
 
     assert isinstance(caught.value, ValueError)
+    assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("{", "is not JSON"),
+        (b"\xff\xfe\xff", "is not JSON"),
+        ("[]", "is not the report of a team"),
+        ("{}", "is not the report of a team"),
+        ('{"schema_version": 1}', "is not the report of a team"),
+        (
+            '{"kind": "plan", "schema_version": 1}',
+            "is not the report of a team",
+        ),
+        ('{"kind": "landing plan", "schema_version": 1}', "but a landing plan, which LandingPlan"),
+        ('{"kind": "team"}', "the invalid schema version None"),
+        ('{"kind": "team", "schema_version": 2}', "schema version 2, newer than 1"),
+        ('{"kind": "team", "schema_version": true}', "the invalid schema version True"),
+        ('{"kind": "team", "schema_version": 1}', "'features' is missing"),
+        ('{"kind": "team", "schema_version": 1, "features": 1}', "features is not a list"),
+    ],
+)
+def test_text_that_is_not_the_report_of_a_team_is_refused(text, words):
+    """The message says why."""
+    with pytest.raises(ce.ReportError, match=words):
+        ce.TeamReport.from_json(text)
+
+
+def test_a_report_of_the_other_kind_is_refused_by_name():
+    """The message says which class reads it."""
+    with pytest.raises(
+        ce.ReportError, match="is not a merge report, but the report of a team, which"
+    ):
+        ce.MergeReport.from_json(evaluate_team().to_json())
+    with pytest.raises(
+        ce.ReportError, match="is not the report of a team, but a merge report, which"
+    ):
+        ce.TeamReport.from_json(evaluate().to_json())
+
+
+def overwritten(data, place, value):
+    """Return JSON values with another value at a place, such as `attempts[0].score`."""
+    *above, key = place.replace("[", ".").replace("]", "").split(".")
+    container = data
+    for each in above:
+        container = container[int(each) if each.isdigit() else each]
+    container[int(key) if key.isdigit() else key] = value
+    return data
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "words"),
+    [
+        ("features[0]", None, "features"),
+        ("features[0].tests", {}, "'test_output' is missing"),
+        ("features[1].number", 2, "several features have the same number"),
+        ("features", [], "two or more features, not 0"),
+        ("timestamp", "2026-01-01T00:00:00", "timestamp"),
+        ("merges", None, "merges"),
+        ("attempts[0].landed", [2, 1], "'naive' does not have each feature of the team once"),
+        ("attempts[0].landed", [], "'naive' does not have each feature of the team once"),
+        ("attempts[0].landed", ["2"], "landed"),
+        ("attempts[0].left_out", [], "'naive' does not have each feature of the team once"),
+        ("attempts[0].left_out[0].number", 3, "does not have each feature of the team once"),
+        ("attempts[0].left_out[0].reason", "tired", "reason"),
+        ("attempts[0].left_out[0].files", "f", "files"),
+        ("attempts[0].steps[0].status", "won", "status"),
+        ("attempts[0].steps[0].into", 2, "into"),
+        ("attempts[0].steps[0].conflicts[0].ours", {"base64": "?"}, "ours"),
+        ("attempts[0].diff", 5, "diff"),
+        ("attempts[1].strategy", "naive", "two rows of strategy 'naive'"),
+    ],
+)
+def test_a_wrong_value_in_the_report_of_a_team_is_named(place, value, words):
+    """A damaged file raises only `ReportError`."""
+    data = overwritten(evaluate_team().to_dict(), place, value)
+    if place == "features[0].tests":
+        del data["features"][0]["test_output"]
+
+    with pytest.raises(ce.ReportError) as caught:
+        ce.TeamReport.from_json(json.dumps(data))
+
     assert words in str(caught.value)
 
 
@@ -404,18 +499,66 @@ def report_with_tests():
 )
 def test_a_derived_fact_that_contradicts_the_rest_is_refused(place, value, derived):
     """Other readers of the file would get other facts about the pair."""
-    data = report_with_tests().to_dict()
-    *above, key = place.replace("[", ".").replace("]", "").split(".")
-    container = data
-    for each in above:
-        container = container[int(each) if each.isdigit() else each]
-    container[key] = value
+    data = overwritten(report_with_tests().to_dict(), place, value)
 
     with pytest.raises(ce.ReportError) as caught:
         ce.MergeReport.from_json(json.dumps(data))
 
     assert caught.value.location == place
     assert str(caught.value) == f"{place}: is {value!r}, but {derived} follows from the rest"
+
+
+def team_with_tests():
+    """Return the report of a team in which every kind of row has a run with counts."""
+    pair = report_with_tests()
+    passed = pair.feature1.tests
+    failed = pair.feature1.base_tests
+    report = evaluate_team()
+    naive, union = report.attempts
+    runs = [
+        ce.SuiteRun(suite="feature", feature=2, tests=passed),
+        ce.SuiteRun(suite="joint", tests=failed),
+    ]
+    return attrs.evolve(
+        report,
+        features=[attrs.evolve(each, tests=passed, base_tests=failed) for each in report.features],
+        attempts=[attrs.evolve(naive, landed_tests=runs), attrs.evolve(union, tests=runs)],
+        base_joint_tests=failed,
+    )
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "derived"),
+    [
+        ("merge_status", "clean", "'conflicts'"),
+        ("conflict_score", 42, "24"),
+        ("preexisting_failures", "t", "a list of texts"),
+        ("warnings", [1], "a list of texts"),
+        ("base_joint_tests.failed_tests", 0, "1"),
+        ("merges[0].conflict_details.avg_lines_per_conflict", 2.1, "2.0"),
+        ("features[1].tests_passed", False, "True"),
+        ("features[0].base_tests.total_tests", 3, "4"),
+        ("attempts[0].score", 1.0, "0.5"),
+        ("attempts[0].verdict", "correct", "'unhandled'"),
+        ("attempts[1].verdict", "correct", "'incorrect'"),
+        ("attempts[0].blame.kind", "nobody", "'broken_alone' or 'conflict'"),
+        ("attempts[0].steps[0].conflict_details.avg_lines_per_conflict", 0, "2.0"),
+        ("attempts[1].tests[1].tests.passed_tests", 4, "2"),
+        ("attempts[0].landed_tests[0].tests.pass_rate", 0.5, "1.0"),
+    ],
+)
+def test_a_derived_fact_of_a_team_that_contradicts_the_rest_is_refused(place, value, derived):
+    """As one of a pair."""
+    report = team_with_tests()
+    assert ce.TeamReport.from_json(report.to_json()) == report
+    data = overwritten(report.to_dict(), place, value)
+
+    with pytest.raises(ce.ReportError) as caught:
+        ce.TeamReport.from_json(json.dumps(data))
+
+    assert caught.value.location == place
+    follows = "" if "texts" in derived else " follows from the rest"
+    assert str(caught.value).startswith(f"{place}: is {value!r}, but {derived}{follows}")
 
 
 @pytest.mark.parametrize("kind", [*ce.BlameKind, "added_later"])
@@ -443,6 +586,48 @@ def test_derived_facts_may_be_missing():
         del data["attempts"][1]["feature1_tests"][key]
 
     assert ce.MergeReport.from_dict(data) == report
+
+
+def test_derived_facts_of_a_team_may_be_missing():
+    """They are derived again."""
+    report = team_with_tests()
+    data = report.to_dict()
+    for key in ("merge_status", "conflict_score", "preexisting_failures", "warnings"):
+        del data[key]
+    for row in data["attempts"]:
+        del row["score"], row["verdict"], row["blame"]
+    del data["base_joint_tests"]["pass_rate"], data["features"][0]["tests_passed"]
+
+    assert ce.TeamReport.from_dict(data) == report
+
+
+def test_a_team_is_written_with_its_score_and_what_is_to_blame():
+    """The keys of a row come in the order of the record, and what follows from them last."""
+    data = team_with_tests().to_dict()
+
+    assert list(data)[:5] == ["schema_version", "kind", "repo_name", "task_id", "timestamp"]
+    assert list(data)[-4:] == [
+        "merge_status",
+        "conflict_score",
+        "preexisting_failures",
+        "warnings",
+    ]
+    naive, union = data["attempts"]
+    assert list(naive)[-3:] == ["score", "verdict", "blame"]
+    assert (naive["score"], naive["landed"], naive["verdict"]) == (0.5, [2], "unhandled")
+    assert naive["left_out"] == [
+        {
+            "number": 1,
+            "reason": "conflict",
+            "features": [2],
+            "files": ["f"],
+            "tests": [],
+            "problem": "",
+        }
+    ]
+    assert (union["score"], union["verdict"]) == (1.0, "incorrect")
+    assert union["blame"]["kind"] == "merge_broke_joint"
+    assert [each["suite"] for each in union["blame"]["lost"]] == ["joint"]
 
 
 def test_a_fraction_may_have_fewer_digits():
@@ -473,7 +658,7 @@ def test_no_record_has_an_amount_that_json_cannot_express(amount):
 
 
 @fewer
-@given(reports(), indices(), json_values())
+@given(reports() | team_reports(), indices(), json_values())
 def test_damage_is_refused_or_makes_another_report(report, index, value):
     """Only `ReportError` is raised, whatever is overwritten."""
     data = copy.deepcopy(report.to_dict())
@@ -481,17 +666,17 @@ def test_damage_is_refused_or_makes_another_report(report, index, value):
     container[key] = value
 
     try:
-        loaded = ce.MergeReport.from_json(json.dumps(data))
+        loaded = type(report).from_json(json.dumps(data))
     except ce.ReportError:
         return
-    assert isinstance(loaded, ce.MergeReport)
+    assert isinstance(loaded, type(report))
 
 
 @fewer
-@given(reports(), indices())
+@given(reports() | team_reports(), indices())
 def test_a_report_cut_short_is_refused(report, index):
     """As a crash would leave it."""
     text = report.to_json()
 
     with pytest.raises(ce.ReportError):
-        ce.MergeReport.from_json(text[: index % (len(text) - 2)])
+        type(report).from_json(text[: index % (len(text) - 2)])
