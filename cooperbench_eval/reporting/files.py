@@ -11,17 +11,27 @@ from cooperbench_eval.errors import ReportError
 from cooperbench_eval.models import TestResult
 from cooperbench_eval.reporting.report import MergeReport
 from cooperbench_eval.reporting.rows import FeatureReport
+from cooperbench_eval.reporting.teams import GroupReport, TeamReport
 from cooperbench_eval.staging import staged
 
 __all__ = ["write_report"]
 
 
-def write_report(report: MergeReport, directory: str | os.PathLike[str]) -> tuple[Path, ...]:
-    """Write the report, its diffs and the two test logs into *directory*.
+def write_report(report: GroupReport, directory: str | os.PathLike[str]) -> tuple[Path, ...]:
+    """Write a report, its diffs and the test log of each feature into *directory*.
+
+    For a pair:
 
     - `merge_report_f1_into_f2_k1.json`: the report;
     - `merge_diff_f1_into_f2_k1.diff`: the naive merge, if there was one, and
       also each other strategy's, with the strategy's name as suffix;
+    - `test_result_<model>_<repo>_task<id>_f1_k1.txt`: the test run of each feature.
+
+    For a team, whose features are named in its order:
+
+    - `team_report_f3_f1_f2_k1.json`: the report;
+    - `team_diff_f3_f1_f2_k1_<strategy>.diff`: the tree of the features that landed under each
+      strategy;
     - `test_result_<model>_<repo>_task<id>_f1_k1.txt`: the test run of each feature.
 
     Each file appears complete or not at all, and no file appears if one of them cannot be
@@ -51,17 +61,13 @@ def write_report(report: MergeReport, directory: str | os.PathLike[str]) -> tupl
     return tuple(paths)
 
 
-def _contents(report: MergeReport) -> dict[str, bytes]:
-    pair = f"f{report.feature1.number}_into_f{report.feature2.number}_k{report.k}"
-    contents = {f"merge_report_{pair}.json": report.to_json().encode("utf-8")}
-    if report.diff is not None:
-        contents[f"merge_diff_{pair}.diff"] = report.diff
-    for attempt in report.attempts:
-        is_on_top = attempt.strategy == "naive" and attempt.diff == report.diff
-        if attempt.diff is not None and not is_on_top:
-            suffix = _free(_safe(attempt.strategy), pair, contents)
-            contents[f"merge_diff_{pair}_{suffix}.diff"] = attempt.diff
-    for feature in (report.feature1, report.feature2):
+def _contents(report: GroupReport) -> dict[str, bytes]:
+    features: tuple[FeatureReport, ...]
+    if isinstance(report, TeamReport):
+        features, contents = report.features, _contents_of_team(report)
+    else:
+        features, contents = (report.feature1, report.feature2), _contents_of_pair(report)
+    for feature in features:
         name = (
             f"test_result_{_safe(report.model or 'unnamed')}_{_safe(report.repo_name)}"
             f"_task{report.task_id}_f{feature.number}_k{report.k}.txt"
@@ -70,12 +76,34 @@ def _contents(report: MergeReport) -> dict[str, bytes]:
     return contents
 
 
-def _free(suffix: str, pair: str, contents: Mapping[str, bytes]) -> str:
-    """Add a number to *suffix* if another strategy's file has that suffix already."""
-    wanted, number = suffix, 2
-    while f"merge_diff_{pair}_{suffix}.diff" in contents:
+def _contents_of_team(report: TeamReport) -> dict[str, bytes]:
+    team = "_".join([*(f"f{number}" for number in report.numbers), f"k{report.k}"])
+    contents = {f"team_report_{team}.json": report.to_json().encode("utf-8")}
+    for attempt in report.attempts:
+        if attempt.diff is not None:
+            contents[_free(f"team_diff_{team}", attempt.strategy, contents)] = attempt.diff
+    return contents
+
+
+def _contents_of_pair(report: MergeReport) -> dict[str, bytes]:
+    pair = f"f{report.feature1.number}_into_f{report.feature2.number}_k{report.k}"
+    contents = {f"merge_report_{pair}.json": report.to_json().encode("utf-8")}
+    if report.diff is not None:
+        contents[f"merge_diff_{pair}.diff"] = report.diff
+    for attempt in report.attempts:
+        is_on_top = attempt.strategy == "naive" and attempt.diff == report.diff
+        if attempt.diff is not None and not is_on_top:
+            contents[_free(f"merge_diff_{pair}", attempt.strategy, contents)] = attempt.diff
+    return contents
+
+
+def _free(stem: str, strategy: str, contents: Mapping[str, bytes]) -> str:
+    """Return the name of a strategy's diff, with a number if another strategy has that name."""
+    wanted = suffix = _safe(strategy)
+    number = 2
+    while f"{stem}_{suffix}.diff" in contents:
         suffix, number = f"{wanted}_{number}", number + 1
-    return suffix
+    return f"{stem}_{suffix}.diff"
 
 
 def _safe(name: str) -> str:

@@ -290,3 +290,70 @@ def test_a_name_too_long_for_a_file_is_an_error(tmp_path):
         ce.write_report(make_report(model="m" * 300), tmp_path)
 
     assert names(tmp_path) == []
+
+
+# --- teams -----------------------------------------------------------------------
+
+
+def make_team(numbers=(3, 12, 1), **facts):
+    """Return the report of a team of which only the first two features land."""
+    patch = ce.PatchReport(status="applied")
+    landed = {"implementation": "m:C", "status": "conflicts", "landed": numbers[:2]}
+    left_out = [ce.LeftOut(number=number, reason="conflict") for number in numbers[2:]]
+    report = ce.TeamReport(
+        repo_name="pallets_click_task",
+        task_id=0,
+        timestamp=dt.datetime(2026, 1, 2, tzinfo=dt.UTC),
+        features=[ce.FeatureReport(number=n, patch=patch, tests=RUN) for n in numbers],
+        attempts=[
+            ce.TeamAttempt(strategy="naive", diff=DIFF, left_out=left_out, **landed),
+            ce.TeamAttempt(strategy="a/b", diff=b"one\n", left_out=left_out, **landed),
+            ce.TeamAttempt(strategy="a b", diff=b"two\n", left_out=left_out, **landed),
+            ce.TeamAttempt(strategy="none", implementation="m:C", status="not_tried"),
+        ],
+        model="gpt-5",
+    )
+    return attrs.evolve(report, **facts)
+
+
+def test_the_files_of_a_team_name_its_features_in_their_order(tmp_path):
+    """Report, a diff of what landed for each strategy, and a log for each feature."""
+    report = make_team(k=2)
+
+    written = ce.write_report(report, tmp_path)
+
+    expected = [
+        "team_diff_f3_f12_f1_k2_a_b.diff",
+        "team_diff_f3_f12_f1_k2_a_b_2.diff",
+        "team_diff_f3_f12_f1_k2_naive.diff",
+        "team_report_f3_f12_f1_k2.json",
+        "test_result_gpt-5_pallets_click_task_task0_f12_k2.txt",
+        "test_result_gpt-5_pallets_click_task_task0_f1_k2.txt",
+        "test_result_gpt-5_pallets_click_task_task0_f3_k2.txt",
+    ]
+    assert names(tmp_path) == sorted(expected)
+    assert list(written) == [tmp_path / name for name in sorted(expected)]
+    data = (tmp_path / "team_report_f3_f12_f1_k2.json").read_bytes()
+    assert ce.TeamReport.from_json(data) == report
+    diffs = [(tmp_path / name).read_bytes() for name in expected[:3]]
+    assert diffs == [b"one\n", b"two\n", DIFF]
+    assert "1 failed" in (tmp_path / expected[4]).read_text(errors="replace")
+
+
+def test_teams_in_several_orders_and_pairs_share_a_folder(tmp_path):
+    """Only the logs of the same features have one name."""
+    reports = [make_team(), make_team((12, 3, 1)), make_team((3, 121)), make_report()]
+
+    for report in reports:
+        ce.write_report(report, tmp_path)
+
+    kept = [name for name in names(tmp_path) if name.endswith(".json")]
+    assert len(kept) == len(reports)
+
+
+def test_a_team_of_too_many_features_for_a_file_name_is_an_error(tmp_path):
+    """Nothing is written."""
+    with pytest.raises(ce.ReportError, match="cannot be written to"):
+        ce.write_report(make_team(tuple(range(1000, 1100))), tmp_path / "new")
+
+    assert not names(tmp_path / "new")
