@@ -60,10 +60,10 @@ def land(
     Patches are merged first, every two of them in both orders, then more. Suites run only on
     the largest sets that merge. A suite that fails runs a second time before it counts. If a
     set fails, the patches that make it fail are found by bisection. The work is bounded: by
-    *budget*, and by 25,000 units of work. A merge is one unit; if the strategy was given
-    conflicts, it is 30 more, and 30 for each conflict (but not under `naive` and `union`).
-    Patches that touch different files are searched separately, so this is enough for 12
-    patches under `naive`, and for many more that rarely touch the same files.
+    *budget*, and by 25,000 merges, of which one where the strategy was given conflicts counts
+    as 100 (but not under `naive` and `union`). Patches that touch different files are searched
+    separately, so this is enough for 12 patches under `naive`, and for many more that rarely
+    touch the same files.
 
     Args:
         base: The tree from which all patches start.

@@ -12,7 +12,7 @@ from cooperbench_eval.strategies.protocol import MergeStrategy
 
 __all__ = ["PatchMerger"]
 
-_COST_OF_CONFLICT = 30
+_COST_OF_STRATEGY = 100
 _WITHOUT_WORK = frozenset({"naive", "union"})
 """Strategies that take no more time for a conflict than the merge itself."""
 _MOST_BYTES = 256 << 20
@@ -21,10 +21,10 @@ _MOST_BYTES = 256 << 20
 class PatchMerger:
     """Merges patches into trees; a merge that was done before costs nothing.
 
-    A merge costs 1 unit of work. If the strategy was given conflicts, it costs 30 more, and 30
-    for each conflict: about the time that `structured` takes. Trees are known by their git
-    tree ids. The contents of the trees that were used last are kept; those of
-    the others are made again, by the merges that made them.
+    A merge costs 1 unit of work, and 100 if the strategy was given conflicts: about the time
+    that `structured` takes. Trees are known by their git tree ids. The contents of the trees
+    that were used last are kept; those of the others are made again, by the merges that made
+    them.
 
     Attributes:
         limit: How much work is allowed; the last merge may exceed it.
@@ -46,6 +46,10 @@ class PatchMerger:
         self._made_by: dict[str, tuple[str, int]] = {}
         self._kept: OrderedDict[str, Side] = OrderedDict()
         self._bytes = 0
+
+    def allow_folds(self, count: int) -> None:
+        """Allow at least the work of so many folds of all patches."""
+        self.limit = max(self.limit, self.used + _COST_OF_STRATEGY * count * len(self._sides))
 
     def first(self, number: int) -> str:
         """Return the id of the tree of one patch."""
@@ -84,10 +88,9 @@ class PatchMerger:
 
     def _step(self, tree: str, number: int) -> Step:
         merged, side = self._joined(tree, number)
-        met = len(merged.given.conflicts)
-        self.used += 1
-        if met and self._strategy.name not in _WITHOUT_WORK:
-            self.used += _COST_OF_CONFLICT * (1 + met)
+        met = bool(merged.given.conflicts)
+        is_cheap = not met or self._strategy.name in _WITHOUT_WORK
+        self.used += 1 if is_cheap else _COST_OF_STRATEGY
         if not merged.is_complete:
             outcome = merged.outcome
             open_files = frozenset(conflict.path for conflict in outcome.conflicts)
@@ -96,7 +99,7 @@ class PatchMerger:
         if into not in self._first and into not in self._made_by:
             self._made_by[into] = tree, number
             self._keep(into, side)
-        return Step(tree=into, is_resolved=bool(met))
+        return Step(tree=into, is_resolved=met)
 
     def _joined(self, tree: str, number: int) -> tuple[Merged, Side]:
         so_far, side = self.side(tree), self._sides[number]

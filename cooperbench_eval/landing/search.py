@@ -238,15 +238,19 @@ class TextSearch:
             if len(self.best) < len(self.numbers):
                 self.fold([*seed, *(number for number in rest if number not in seed)])
 
-    def examine_all(self) -> None:
-        """Examine every order of every set, those that promise large sets first."""
+    def examine_all(self, *, until_all_land: bool = False) -> None:
+        """Examine every order of every set, those that promise large sets first.
+
+        Args:
+            until_all_land: Whether to stop as soon as all patches land together.
+        """
         if self._heap is None:
             self._graph = self._compatible()
             self._heap = []
             for patches, orders in self.found.items():
                 for tree in orders:
                     heapq.heappush(self._heap, self._waiting(patches, tree))
-        while self._heap:
+        while self._heap and not (until_all_land and len(self.best) == len(self.numbers)):
             waiting = heapq.heappop(self._heap)
             _, patches, tree = waiting
             try:

@@ -13,6 +13,7 @@ from cooperbench_eval.sides import Side
 __all__ = ["Texts"]
 
 _Patches = frozenset[int]
+_FOLDS = 2
 _MOST_EXCLUSIONS = 2_000
 
 
@@ -52,13 +53,15 @@ class Texts:
         for each in self.searches:
             each.fold(each.numbers)
         smallest_first = sorted(self.searches, key=lambda each: len(each.numbers))
-        for each in smallest_first:
-            each.examine_pairs()
+        with suppress(WorkSpentError):
+            for each in smallest_first:
+                each.examine_pairs()
+        self._merger.allow_folds(_FOLDS)
         for each in smallest_first:
             each.fold_promising()
         for each in smallest_first:
             if len(each.best) < len(each.numbers):
-                each.examine_all()
+                each.examine_all(until_all_land=True)
 
     def search_everything(self) -> None:
         """Examine also the sets of groups of which all patches merge, as far as allowed."""
