@@ -310,6 +310,21 @@ def test_text_that_is_not_the_report_of_a_team_is_refused(text, words):
         ce.TeamReport.from_json(text)
 
 
+def test_a_team_that_was_not_evaluated_says_nothing_of_its_features():
+    """Its rows have none of them, or all, but not some."""
+    report = evaluate_team()
+    failure = ce.Failure(kind="error", problem="it broke")
+    rows = [attrs.evolve(each, landed=(), left_out=()) for each in report.attempts]
+
+    failed = attrs.evolve(report, failure=failure, attempts=rows)
+
+    assert ce.TeamReport.from_json(failed.to_json()) == failed
+    with pytest.raises(ValueError, match="does not have each feature of the team once"):
+        attrs.evolve(report, attempts=rows)
+    with pytest.raises(ValueError, match="does not have each feature of the team once"):
+        attrs.evolve(failed, attempts=[attrs.evolve(rows[0], landed=(2,))])
+
+
 def test_a_report_of_the_other_kind_is_refused_by_name():
     """The message says which class reads it."""
     with pytest.raises(
