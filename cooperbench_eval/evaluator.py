@@ -253,11 +253,11 @@ class _Evaluation:
         """Run a strategy; if a side is missing, its row says that it was not tried."""
         if given is None:
             return _not_tried(strategy, Attempt)
-        merged = merge_sides(strategy, given)
+        merged, numbers = merge_sides(strategy, given), self._pair.numbers
         attempt = Attempt(
             strategy=strategy.name,
             implementation=implementation_of(strategy),
-            **merged.row(self._evaluator.scorer, self._diff_of),
+            **merged.row(self._evaluator.scorer, self._diff_of, lambda _: reversed(numbers)),
         )
         if not merged.is_complete:
             return attempt

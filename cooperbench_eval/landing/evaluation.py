@@ -120,11 +120,17 @@ class _Work:
 
     def row(self, step: Step) -> TeamStep:
         """Return the record of one merge."""
+
+        def features_at(path: str) -> tuple[int, ...]:
+            touching = (each for each in step.into if path in self._sides[each].changes)
+            # If nobody touches it under this name, it was renamed.
+            return (*(tuple(touching) or step.into), step.number)
+
         return TeamStep(
             feature=step.number,
             into=step.into,
             conflicts=step.merged.outcome.conflicts,
-            **step.merged.row(self._options.scorer, self._diff_of),
+            **step.merged.row(self._options.scorer, self._diff_of, features_at),
         )
 
     def _runs_on(self, side: Side | None) -> tuple[SuiteRun, ...]:

@@ -5,10 +5,10 @@ from one commit.
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from cooperbench_eval.errors import StrategyFailedError
 from cooperbench_eval.merging.linediff import DiffCache
@@ -43,12 +43,18 @@ class Merged:
         """Whether no conflict is left open."""
         return self.outcome.status in _COMPLETE
 
-    def row(self, scorer: ConflictScorer, diff_of: Callable[[Changes], bytes]) -> dict[str, Any]:
+    def row(
+        self,
+        scorer: ConflictScorer,
+        diff_of: Callable[[Changes], bytes],
+        features_at: Callable[[str], Iterable[int]],
+    ) -> dict[str, Any]:
         """Return the fields of a `MergeRow`.
 
         Args:
             scorer: Measures the conflicts that are left open.
             diff_of: Returns changes as a diff against the base.
+            features_at: Returns the features that a conflict in a file is between.
         """
         given, outcome = self.given, self.outcome
         row = {
@@ -56,7 +62,7 @@ class Merged:
             "conflicts_met": len(given.conflicts),
             "failure": outcome.failure,
             "duration_seconds": self.seconds,
-            "ledger": outcome.ledger,
+            "ledger": [evolve(row, features=features_at(row.path)) for row in outcome.ledger],
             "usage": outcome.usage,
             "service_failed": outcome.service_failed,
         }

@@ -200,6 +200,8 @@ class LedgerRow:
         theirs_kept: The same share for theirs.
         attempts: How often a model was asked; `None` if no model was asked.
         invented_lines: The number of lines of a model's answer that occur in no version.
+        features: The numbers of the features that the conflict is between; the last one was
+            being merged into the others. Empty outside of an evaluation.
     """
 
     path: str
@@ -213,6 +215,7 @@ class LedgerRow:
     theirs_kept: float | None = field(default=None, validator=_check_amount)
     attempts: int | None = None
     invented_lines: int | None = None
+    features: tuple[int, ...] = field(default=(), converter=tuple[int, ...])
 
     @classmethod
     def left_open(cls, conflict: Conflict, reason: str) -> Self:

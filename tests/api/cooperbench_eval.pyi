@@ -1145,9 +1145,11 @@ class LedgerRow:
         theirs_kept: float | None = None,
         attempts: int | None = None,
         invented_lines: int | None = None,
+        features: tuple[int, ...] = (),
     ) -> None: ...
     attempts: int | None
     conflicts: int
+    features: tuple[int, ...]
     invented_lines: int | None
     @property
     def is_open(self) -> bool: ...

@@ -131,6 +131,8 @@ def test_a_team_of_two_is_evaluated_as_a_pair(trees, check1, check2, both, judge
             assert (step.tree_id, step.diff) == (attempt.tree_id, attempt.diff)
             assert step.replacements == attempt.replacements
             assert step.conflicts_met == attempt.conflicts_met
+            assert step.ledger == attempt.ledger
+            assert all(each.features == (2, 1) for each in step.ledger)
         if row.verdict is ce.Verdict.CORRECT:
             assert row.landed == (2, 1)
         assert sorted([*row.landed, *(each.number for each in row.left_out)]) == [1, 2]
@@ -167,6 +169,22 @@ def test_the_order_decides_who_lands():
     markers = attempt.steps[1].diff
     assert b"+<<<<<<< feature2+feature3" in markers
     assert b"+>>>>>>> feature1" in markers
+
+
+def test_a_ledger_names_the_features_that_a_conflict_is_between():
+    """In each file, these are the ones that touch it."""
+    other = edit(2, b"other\n", file="g")
+    rival = edit(2, b"grey\n", g=ce.Entry(b"".join([*LINES[:2], b"rival\n", *LINES[3:]])))
+
+    report = evaluator(strategies=["structured"]).evaluate_team(
+        team((1, ONE), (2, other), (3, TWO), (4, rival))
+    )
+
+    (*_, step) = report.attempt("structured").steps
+    assert {(each.path, each.features) for each in step.ledger} == {
+        ("f", (1, 3, 4)),
+        ("g", (2, 4)),
+    }
 
 
 def test_all_features_are_tested_together_first():
