@@ -151,13 +151,13 @@ class _Search:
         order = tuple(number for number in self.sequence if number in sides)
         texts = Texts(merger, self.placed.groups(self.base), order=order)
         problem = self._merge(texts)
-        runs = CountedRuns(self.runner or TestRunner(), self.budget) if self._has_tests else None
-        trials = self._trials(runs) if runs else None
-        tested = None
-        if trials is not None and self.budget and sides and not problem:
+        runs = trials = tested = None
+        if self._has_tests and self.budget and not problem:
+            runs = CountedRuns(self.runner or TestRunner(), self.budget)
+            trials = self._trials(runs)
             tested = TestedSearch(texts, trials)
             problem = self._test(texts, tested)
-        is_exact = texts.is_exact if trials is None else bool(tested and tested.is_exact)
+        is_exact = bool(tested and tested.is_exact) if self._has_tests else texts.is_exact
         plan = LandingPlan(
             strategy=self.strategy.name,
             order=(),

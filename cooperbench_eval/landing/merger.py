@@ -79,15 +79,20 @@ class PatchMerger:
 
     def side(self, tree: str) -> Side:
         """Return the side whose tree it is."""
-        if tree in self._first:
-            return self._first[tree]
+        made: list[str] = []
+        while tree not in self._first and tree not in self._kept:
+            made.append(tree)
+            tree, _ = self._made_by[tree]
         if tree in self._kept:
             self._kept.move_to_end(tree)
-            return self._kept[tree]
-        return self._keep(tree, self._joined(*self._made_by[tree])[1])
+        side = self._first.get(tree) or self._kept[tree]
+        for each in reversed(made):
+            _, side = self._joined(side, self._made_by[each][1])
+            self._keep(each, side)
+        return side
 
     def _step(self, tree: str, number: int) -> Step:
-        merged, side = self._joined(tree, number)
+        merged, side = self._joined(self.side(tree), number)
         met = bool(merged.given.conflicts)
         is_cheap = not met or self._strategy.name in _WITHOUT_WORK
         self.used += 1 if is_cheap else _COST_OF_STRATEGY
@@ -101,18 +106,17 @@ class PatchMerger:
             self._keep(into, side)
         return Step(tree=into, is_resolved=met)
 
-    def _joined(self, tree: str, number: int) -> tuple[Merged, Side]:
-        so_far, side = self.side(tree), self._sides[number]
+    def _joined(self, so_far: Side, number: int) -> tuple[Merged, Side]:
+        side = self._sides[number]
         given = merge_input(self._base, so_far, side, self._cache)
         merged = merge_sides(self._strategy, given)
         return merged, Side((*so_far.features, *side.features), merged.outcome.changes)
 
-    def _keep(self, tree: str, side: Side) -> Side:
+    def _keep(self, tree: str, side: Side) -> None:
         self._kept[tree] = side
         self._bytes += _size(side)
         while self._bytes > _MOST_BYTES and len(self._kept) > 1:
             self._bytes -= _size(self._kept.popitem(last=False)[1])
-        return side
 
 
 def _size(side: Side) -> int:

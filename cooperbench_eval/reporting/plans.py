@@ -128,6 +128,12 @@ class LandingPlan(Shown):
     tree_id: str
     changes: Changes = field(factory=Changes, repr=False)
 
+    @left_out.validator
+    def _check_numbers(self, _: object, left_out: tuple[LeftOut, ...]) -> None:
+        numbers = [*self.order, *(each.number for each in left_out)]
+        if twice := sorted({each for each in numbers if numbers.count(each) > 1}):
+            raise ValueError(f"the plan has {', '.join(map(str, twice))} more than once")
+
     @property
     def landed(self) -> _Numbers:
         """The numbers of the patches that land, sorted."""

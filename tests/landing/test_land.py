@@ -289,3 +289,16 @@ def test_nothing_is_lost_if_the_base_disappears(tmp_path, monkeypatch):
     allowed, calls = 0, []
     with pytest.raises(ce.RepositoryError, match="has disappeared"):
         ce.land(BASE, patches, strategy=Disappears())
+
+
+def test_trees_that_are_not_kept_are_made_again(monkeypatch):
+    """The plan is the same if hardly any contents of trees are kept in memory."""
+    patches = [
+        ce.Changes({"a": ce.Entry(BASE.read("a").replace(word, b"new " + word))})
+        for word in (b"one", b"three", b"five", b"seven", b"eight")
+    ]
+    whole = ce.land(BASE, patches, strategy="union")
+
+    monkeypatch.setattr(merger, "_MOST_BYTES", 1)
+
+    assert ce.land(BASE, patches, strategy="union") == whole
