@@ -468,6 +468,29 @@ def test_a_folder_may_be_one_team(tmp_path):
     assert (solo.numbers, words(solo)) == ((1, 2, 3), ("all", "all", "all"))
 
 
+@pytest.mark.parametrize(
+    ("name", "agents", "expected"),
+    [
+        ("f1_f3", (1, 2), ("agent 1", "agent 2")),
+        ("f1_f3", (1, 3), ("agent 1", "agent 3")),
+        ("f3_f5", (1, 2), ("agent 1", "agent 2")),
+        ("f2_f1", (1, 2), ("agent 2", "agent 1")),
+        ("f2_f1_f5", (1, 2, 3), ("agent 1", "agent 2", "agent 3")),
+        ("f2_f1_f5", (1, 2, 5), ("agent 2", "agent 1", "agent 5")),
+        ("f1_f3", (2,), ("", "agent 2")),
+        ("f1_f3", (1,), ("agent 1", "")),
+    ],
+)
+def test_patches_may_be_named_by_agent_or_by_feature(tmp_path, name, agents, expected):
+    """A number that is no feature of the folder is that of an agent."""
+    patches = {f"agent{number}": f"agent {number}" for number in agents}
+    write(tmp_path / "run" / "coop" / REPO / "1" / name, **patches)
+
+    (team,) = discover_run(tmp_path, "run", teams=True)
+
+    assert words(team) == expected
+
+
 def test_a_discovered_pair_keeps_the_folders_order(tmp_path):
     """The first feature is merged into the second."""
     write(tmp_path / "run" / "coop" / REPO / "1" / "f2_f1", agent1="one", agent2="two")

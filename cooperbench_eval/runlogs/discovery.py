@@ -11,7 +11,13 @@ from attrs import field, frozen
 from cooperbench_eval.errors import DatasetError
 from cooperbench_eval.patching.patch import Patch
 from cooperbench_eval.runlogs.choices import Setting
-from cooperbench_eval.runlogs.reading import model_of, patch_files, read_patch, recorded
+from cooperbench_eval.runlogs.reading import (
+    features_in,
+    model_of,
+    patch_files,
+    read_patch,
+    recorded,
+)
 
 __all__ = ["RunFolder", "RunTeam", "discover_run", "run_folders", "setting_of"]
 
@@ -182,7 +188,7 @@ def _of_repository(
         if re.fullmatch(r"0|[1-9][0-9]*", task.name) is None:
             continue
         for directory in _folders(task):
-            features = _features(directory.name)
+            features = features_in(directory.name)
             if features:
                 yield RunFolder(
                     directory=directory,
@@ -198,14 +204,6 @@ def _of_repository(
 def _recorded_setting(directory: Path) -> Setting | None:
     word = recorded(directory / "result.json", "setting")
     return Setting(word) if word in _SETTINGS else None
-
-
-def _features(name: str) -> tuple[int, ...]:
-    """Return the numbers in a name like `f1_f2`; none for other names."""
-    if re.fullmatch(r"f(0|[1-9][0-9]*)(_f(0|[1-9][0-9]*))+", name) is None:
-        return ()
-    numbers = tuple(int(part[1:]) for part in name.split("_"))
-    return numbers if len(set(numbers)) == len(numbers) else ()
 
 
 def _folders(parent: Path) -> list[Path]:

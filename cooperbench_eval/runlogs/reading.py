@@ -1,6 +1,7 @@
 """Reads the files in the folder of a pair or team."""
 
 import json
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -8,15 +9,32 @@ from cooperbench_eval.errors import DatasetError, PatchError
 from cooperbench_eval.patching.patch import Patch
 from cooperbench_eval.runlogs.choices import Setting
 
-__all__ = ["model_of", "patch_files", "read_patch", "recorded"]
+__all__ = ["features_in", "model_of", "patch_files", "read_patch", "recorded"]
+
+
+def features_in(name: str) -> tuple[int, ...]:
+    """Return the numbers in a folder's name like `f1_f2`; none for other names."""
+    if re.fullmatch(r"f(0|[1-9][0-9]*)(_f(0|[1-9][0-9]*))+", name) is None:
+        return ()
+    numbers = tuple(int(part[1:]) for part in name.split("_"))
+    return numbers if len(set(numbers)) == len(numbers) else ()
 
 
 def patch_files(folder: Path, setting: Setting, numbers: Iterable[int]) -> tuple[Path, ...]:
-    """Return where today's runner writes the patch of each feature."""
-    is_solo = setting is Setting.SOLO
-    return tuple(
-        folder / ("solo.patch" if is_solo else f"agent{number}.patch") for number in numbers
-    )
+    """Return where the patch of each feature is.
+
+    Today's runner names a patch by its feature: `f1_f3` has `agent1.patch` and
+    `agent3.patch`. Some published runs name it by its agent instead, the first or the second
+    of the folder's name. An `agent2.patch` in `f1_f3` shows that.
+    """
+    if setting is Setting.SOLO:
+        return tuple(folder / "solo.patch" for _ in numbers)
+    features = features_in(folder.name)
+    by_agent = {feature: place for place, feature in enumerate(features, start=1)}
+    only_by_agent = (each for each in by_agent.values() if each not in features)
+    if not any((folder / f"agent{each}.patch").is_file() for each in only_by_agent):
+        by_agent = {}
+    return tuple(folder / f"agent{by_agent.get(number, number)}.patch" for number in numbers)
 
 
 def read_patch(file: Path) -> Patch:
