@@ -5,16 +5,19 @@ import subprocess
 import sys
 from enum import StrEnum
 
+import attrs
 import pandas as pd
 import polars as pl
 import pytest
 from generators import lists_of, pair_facts, reports
 from hypothesis import given, settings
 from made_pairs import a_report, pair
+from made_teams import team
 
 from cooperbench_eval.analysis.sources import facts_of
 from cooperbench_eval.analysis.tables import Level, columns_of, to_pandas, to_polars, to_records
 from cooperbench_eval.errors import AnalysisError
+from cooperbench_eval.reporting.teams import LeftOut
 
 fewer = settings(max_examples=settings().max_examples // 2)  # these are slow
 
@@ -179,3 +182,56 @@ to_{library}([])
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
 
     assert f"pip install 'cooperbench-eval[{library}]'" in done.stderr
+
+
+# --- teams -----------------------------------------------------------------------
+
+
+TEAMS = [
+    team(3, naive="conflicts unhandled 2:conflict", union="clean correct"),
+    team(4, naive="not_tried not_run 1:missing_input", facts={"model": "m", "k": 2}),
+]
+
+
+def test_teams_and_their_attempts_have_tables_of_their_own():
+    """Pairs are left out of them, and teams of the tables of pairs."""
+    mixed = [pair(naive="clean ++"), *TEAMS]
+
+    teams, attempts = to_records(mixed, "teams"), to_records(mixed, "team_attempts")
+
+    assert [(row["features"], row["size"], row["model"], row["k"]) for row in teams] == [
+        ("1,2,3", 3, None, 1),
+        ("1,2,3,4", 4, "m", 2),
+    ]
+    assert [row["merge_status"] for row in teams] == ["conflicts", "missing_input"]
+    names = ("size", "strategy", "correct", "landed", "left_out", "score", "landed_features")
+    assert [tuple(row[name] for name in names) for row in attempts] == [
+        (3, "naive", False, 2, 1, 2 / 3, "1,3"),
+        (3, "union", True, 3, 0, 1.0, "1,2,3"),
+        (4, "naive", False, 3, 1, 0.75, "2,3,4"),
+    ]
+    assert to_pandas(mixed, "team_attempts")["score"].tolist() == [2 / 3, 1.0, 0.75]
+    assert to_polars(mixed, "teams")["size"].to_list() == [3, 4]
+    for level in OF_FACTS:
+        assert len(to_records(mixed, level)) == len(to_records(mixed[:1], level))
+
+
+def test_a_left_out_feature_has_a_row_with_its_reason():
+    """It names the other features that the reason concerns."""
+    left_out = LeftOut(number=2, reason="conflict", features=[3, 1])
+    naive = attrs.evolve(TEAMS[0].attempts[0], left_out=[left_out])
+
+    (row,) = to_records([attrs.evolve(TEAMS[0], attempts=[naive])], "left_out")
+
+    names = ("features", "strategy", "feature", "reason", "concerns")
+    assert tuple(row[name] for name in names) == ("1,2,3", "naive", 2, "conflict", "3,1")
+
+
+def test_what_was_not_evaluated_is_not_incorrect():
+    """Its rows say that nothing was tried, as if a side was missing."""
+    failed = {"merge_status": "not_evaluated", "failure": "repository"}
+
+    (of_pair,) = to_records([pair(naive="not_tried", facts=failed)], "attempts")
+    (of_team,) = to_records([team(3, naive="not_tried not_run", facts=failed)], "team_attempts")
+
+    assert of_pair["correct"] is of_team["correct"] is None
