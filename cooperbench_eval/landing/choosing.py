@@ -72,15 +72,12 @@ class TestedSearch:
 
     def be_certain(self) -> None:
         """Test every larger set on every tree, because more patches may repair a failure."""
-        smallest = len(self.best or ())
-        is_certain = self._texts.is_complete or self._is_everything(smallest)
-        for size in range(len(self._texts.best), smallest, -1):
-            for patches in self._texts.sets_of_size(size):
-                if passing := self._passing_order(patches):
-                    self.best = passing
-                    self.is_exact = is_certain and not self._is_doubtful
-                    return
-        self.is_exact = is_certain and not self._is_doubtful
+        largest = len(self._texts.best)
+        sizes = range(largest, len(self.best or ()), -1)
+        larger = (patches for size in sizes for patches in self._texts.sets_of_size(size))
+        self.best = next(filter(None, map(self._passing_order, larger)), self.best)
+        is_largest = self._texts.is_exact and len(self.best or ()) == largest
+        self.is_exact = (is_largest or self._texts.is_complete) and not self._is_doubtful
 
     def confirm_reasons(self) -> None:
         """Test whether failing sets fail on all trees, and whether the parts of sets can land."""
@@ -98,9 +95,6 @@ class TestedSearch:
                 is_known = any(each <= part for each in self.failing)
                 if not is_known and not self._passing_order(part):
                     self.failing.append(part)
-
-    def _is_everything(self, size: int) -> bool:
-        return size == sum(len(each.numbers) for each in self._texts.searches)
 
     def _passing_order(self, patches: _Patches) -> _Order | None:
         """Test a set on each of its trees until it passes."""
@@ -132,7 +126,10 @@ class TestedSearch:
         try:
             search.run()
         finally:
-            self.failing.append(frozenset((*owner, *search.kept)))
+            culprits = frozenset((*owner, *search.kept))
+            self.failing.append(culprits)
+            if len(culprits) <= _LARGEST_TO_CONFIRM:
+                self._texts.examine(culprits)
 
     def _fails(self, part: _Order, order: _Order, broken: BrokenTests) -> bool:
         patches = frozenset(part)

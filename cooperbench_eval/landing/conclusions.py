@@ -69,11 +69,16 @@ class Conclusions:
 
     def minimal_conflicts(self) -> list[tuple[int, ...]]:
         """Return the sets that cannot land and of which no part is known not to land."""
-        found = [*self.texts.minimal_conflicts(), *self.failing()]
+        found = [*self.texts.minimal_conflicts(), *filter(self._cannot_land, self.failing())]
         smallest = [each for each in found if not any(other < each for other in found)]
         return sorted(
             {tuple(sorted(each)) for each in smallest}, key=lambda each: (len(each), each)
         )
+
+    def _cannot_land(self, patches: _Patches) -> bool:
+        """Whether a set that failed was tested on every tree that it can give."""
+        tested = sum(each == patches for each, _ in self._broken)
+        return tested == self.texts.count_trees(patches)
 
     def failing(self) -> list[_Patches]:
         """Return the sets that failed on every tree on which they were tested."""

@@ -4,6 +4,7 @@ import heapq
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import product
+from math import prod
 
 from cooperbench_eval.errors import RepositoryError
 from cooperbench_eval.landing.merger import PatchMerger
@@ -122,9 +123,18 @@ class Texts:
         for parts in product(*(self._orders(each, patches) for each in self.searches)):
             yield self._joined(parts)
 
-    def is_examined(self, patches: _Patches) -> bool:
-        """Whether all orders of a set were examined."""
-        return all(each.is_examined(patches & {*each.numbers}) for each in self.searches)
+    def examine(self, patches: _Patches) -> None:
+        """Examine all orders of a set, as far as the bound allows."""
+        with suppress(WorkSpentError):
+            for each in self.searches:
+                each.trees_of(patches & {*each.numbers})
+
+    def count_trees(self, patches: _Patches) -> int | None:
+        """Return how many trees the orders of a set give; `None` if not all were examined."""
+        parts = [(each, patches & {*each.numbers}) for each in self.searches]
+        if not all(each.is_examined(part) for each, part in parts):
+            return None
+        return prod(len(each.found.get(part, ())) for each, part in parts if part)
 
     def minimal_conflicts(self) -> list[_Patches]:
         """Return the sets that do not merge although all their proper subsets do."""

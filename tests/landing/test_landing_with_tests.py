@@ -74,13 +74,14 @@ def test_a_plan_is_what_testing_everything_finds(strategy, patches, seed, share,
         assert "not_examined" not in {reasons[number] for number in changes if number in reasons}
 
 
-@settings(max_examples=25)
+@pytest.mark.parametrize("strategy", ["naive", "union"])
+@settings(max_examples=20)
 @given(seed=st.integers(0, 10**6), budget=st.integers(0, 12))
-def test_a_budget_is_kept_and_nothing_false_is_claimed(seed, budget):
+def test_a_budget_is_kept_and_nothing_false_is_claimed(strategy, seed, budget):
     """Whether a set passed is known, and exactness is claimed only if it is true."""
-    patches = [overlay(**{name: b"%d\n" % number}) for number, name in enumerate("abxy")]
+    patches = [overlay(**{name: b"%d\n" % number}) for number, name in enumerate("aabx")]
     changes, passes = usable(patches), by_chance(seed, 0.8)
-    truth = brute_force(changes, "naive")
+    truth = brute_force(changes, strategy)
     can = {each for each, orders in truth.items() if landable(orders, each, changes, passes)}
     suites = {number: suite(str(number)) for number in changes}
 
@@ -88,7 +89,7 @@ def test_a_budget_is_kept_and_nothing_false_is_claimed(seed, budget):
         BASE,
         patches,
         suites=suites,
-        strategy="naive",
+        strategy=strategy,
         budget=budget,
         runner=FakeRunner(passes),
         judge="absolute",
