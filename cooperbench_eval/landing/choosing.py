@@ -52,12 +52,16 @@ class TestedSearch:
     def run(self) -> None:
         """Find the largest set, be certain of it, and then of the reasons for the others."""
         self.find()
+        self.grow()
         self.be_certain()
         self.confirm_reasons()
 
     def find(self) -> None:
-        """Test the largest sets that contain no set that is known to fail."""
-        while order := self.candidate:
+        """Test the largest sets that contain no set that is known to fail.
+
+        If half of the budget is spent, too many sets fail; `grow` then begins with nothing.
+        """
+        while not self._trials.is_half_spent and (order := self.candidate):
             patches, tree = frozenset(order), self._texts.fold(order)
             if tree is None:  # the strategy decides otherwise if other files changed too
                 self._is_doubtful = True
@@ -69,6 +73,16 @@ class TestedSearch:
             self.failing.append(patches)
             self._find_culprits(order, self._trials.broken[patches, tree])
             self._texts.search_everything()
+
+    def grow(self) -> None:
+        """Add the other patches to the best set, one by one, if they pass with it."""
+        for number in self._texts.numbers:
+            order = (*(self.best or ()), number)
+            if number in order[:-1] or self._texts.is_in_order:
+                continue
+            tree = self._texts.fold(order)
+            if tree is not None and self._passes(frozenset(order), tree):
+                self.best = order
 
     def be_certain(self) -> None:
         """Test every larger set on every tree, because more patches may repair a failure."""

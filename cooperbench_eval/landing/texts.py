@@ -14,7 +14,8 @@ from cooperbench_eval.sides import Side
 __all__ = ["Texts"]
 
 _Patches = frozenset[int]
-_FOLDS = 2
+_FOLDS = 4
+"""How many folds of all patches are possible even if the bound is reached."""
 _MOST_EXCLUSIONS = 2_000
 
 
@@ -42,6 +43,16 @@ class Texts:
         self._merger = merger
         self._place = {number: place for place, number in enumerate(order)}
         self._largest: dict[tuple[int, _Patches], tuple[int, ...]] = {}
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """All patches."""
+        return tuple(number for each in self.searches for number in each.numbers)
+
+    @property
+    def is_in_order(self) -> bool:
+        """Whether only the given order counts."""
+        return bool(self._place)
 
     # --- the search ---
 
@@ -96,6 +107,8 @@ class Texts:
         A solution lacks some patch of each forbidden set, so the search leaves out each in
         turn; empty if the search takes too long.
         """
+        self._merger.allow_folds(_FOLDS)
+        smallest_first = sorted(forbidden, key=len)
         waiting: list[tuple[int, tuple[int, ...]]] = [(0, ())]
         seen = set()
         for _ in range(_MOST_EXCLUSIONS):
@@ -103,7 +116,7 @@ class Texts:
                 break
             _, without = heapq.heappop(waiting)
             order = self._largest_without(frozenset(without))
-            hit = next((each for each in forbidden if each <= {*order}), None)
+            hit = next((each for each in smallest_first if each <= {*order}), None)
             if hit is None:
                 return order
             for number in sorted(hit):

@@ -25,6 +25,7 @@ class CountedRuns:
     """A runner that runs a suite once on each tree, and counts.
 
     Attributes:
+        budget: How many runs are allowed.
         used: How many runs were asked for, each one once.
     """
 
@@ -32,7 +33,7 @@ class CountedRuns:
         """Allow *budget* runs by *runner*."""
         self.used = 0
         self._runner = runner
-        self._budget = budget
+        self.budget = budget
         self._known: dict[tuple[str, TestSuite, int], TestResult] = {}
 
     def run(
@@ -45,7 +46,7 @@ class CountedRuns:
         """
         key = changes.tree_id(base), suite, number
         if key not in self._known:
-            if self.used >= self._budget:
+            if self.used >= self.budget:
                 raise BudgetSpentError
             self.used += 1
             self._known[key] = self._runner.run(base, changes, suite, number=number)
@@ -100,6 +101,11 @@ class Trials:
         self._regression = regression
         self._judge = judge
         self._failures: Counter[TestSuite] = Counter()
+
+    @property
+    def is_half_spent(self) -> bool:
+        """Whether at least half of the budget was used."""
+        return 2 * self._runs.used >= self._runs.budget
 
     def passes(self, patches: _Patches, tree: str, changes: Changes) -> bool:
         """Whether all suites of a set pass on its tree; the first that fails ends the trial.

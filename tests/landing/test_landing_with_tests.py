@@ -250,6 +250,21 @@ def test_an_unfinished_search_returns_the_largest_set_that_may_land():
     assert (plans[1].left_out[0].reason, plans[1].left_out[0].tests[0].feature) == ("breaks", 1)
 
 
+def test_a_dense_tangle_is_landed_one_by_one():
+    """Nearly every two patches break each other, so bisecting would take the whole budget."""
+
+    class Tangle(Planted):
+        def run(self, base, changes, suite, *, number=1):
+            self.asked.append((changes.tree_id(base), suite.command[0], number))
+            passes = len(changes) < 2 or set(changes) <= {"p", "r", "v"}
+            return FakeRunner(lambda *_: passes).run(base, changes, suite)
+
+    plan = planted(Tangle(), suites="", regression=suite("all"), budget=60)
+
+    assert plan.is_tested
+    assert plan.landed == (1, 3, 7)
+
+
 def test_a_command_that_cannot_be_started_is_an_error_if_nothing_passed():
     """It is the caller's mistake, and there is no result to lose."""
 
