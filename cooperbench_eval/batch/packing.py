@@ -36,6 +36,8 @@ _LARGE: Final = 1024
 _TEXT: Final = "text_sha256"
 _JSON: Final = "json_sha256"
 _PLACES: Final = "beside"
+_ROWS: Final = {"attempts", "features", "landed_tests", "merges", "steps", "tests"}
+"""Lists whose items are packed one by one, because other reports may have the same texts."""
 _SEAL: Final = re.compile(rb',"stored_as":"([^"]{1,99})","sha256":"([0-9a-f]{64})"}')
 _LONGEST_SEAL: Final = 256
 
@@ -132,7 +134,7 @@ def _put_beside(holder: Any, above: _Place, parts: dict[str, bytes], places: lis
     """Move the large texts and lists in *holder* to *parts*, and note their places."""
     for at, value in holder.items() if isinstance(holder, dict) else enumerate(holder):
         place = (*above, at)
-        if isinstance(value, dict) or at == "attempts":
+        if isinstance(value, dict) or (at in _ROWS and _are_records(value)):
             _put_beside(value, place, parts, places)
         elif isinstance(value, str) and len(value) > _LARGE:
             holder[at] = {_TEXT: _keep(value.encode("utf-8", "surrogatepass"), parts)}
@@ -140,6 +142,10 @@ def _put_beside(holder: Any, above: _Place, parts: dict[str, bytes], places: lis
         elif isinstance(value, list) and len(data := _dumps(value)) > _LARGE:
             holder[at] = {_JSON: _keep(data, parts)}
             places.append(place)
+
+
+def _are_records(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(each, dict) for each in value)
 
 
 def _keep(data: bytes, parts: dict[str, bytes]) -> str:

@@ -9,7 +9,7 @@ import attrs
 import pandas as pd
 import polars as pl
 import pytest
-from generators import lists_of, pair_facts, reports
+from generators import lists_of, pair_facts, reports, team_reports
 from hypothesis import given, settings
 from made_pairs import a_report, pair
 from made_teams import team
@@ -35,7 +35,7 @@ def read_back(frame):
 
 
 @fewer
-@given(reports())
+@given(reports() | team_reports())
 def test_records_are_plain_and_have_the_columns_of_their_level(report):
     """Values are plain: no enums, no bytes, and only text that UTF-8 can encode."""
     for level in Level:
@@ -49,7 +49,7 @@ def test_records_are_plain_and_have_the_columns_of_their_level(report):
 # Each example makes ten frames of up to 41 columns from up to six reports.
 @pytest.mark.long
 @settings(max_examples=settings().max_examples // 4)
-@given(lists_of(reports()))
+@given(lists_of(reports() | team_reports()))
 def test_frames_read_back_are_the_records(some):
     """Neither library loses or changes a value, and both agree."""
     for level in Level:

@@ -4,7 +4,7 @@ import json
 
 import attrs
 import pytest
-from generators import reports
+from generators import reports, team_reports
 from hypothesis import given, settings
 
 import cooperbench_eval as ce
@@ -33,7 +33,7 @@ def loud_report():
 
 
 @settings(max_examples=settings().max_examples // 2)  # each makes JSON three times
-@given(reports())
+@given(reports() | team_reports())
 def test_any_report_is_read_back_equal(report):
     """Its contents do not matter."""
     packed = pack(report)
@@ -50,6 +50,42 @@ def test_large_texts_are_stored_once_outside_the_head():
     assert len(packed.head) < 8000
     assert sum(data == OUTPUT.encode() for data in packed.parts.values()) == 1
     assert max(map(len, packed.parts.values())) > 50_000
+
+
+def test_teams_share_the_texts_of_their_features():
+    """An output and a diff are one part in all teams and pairs that have them."""
+    pair = loud_report()
+    features = [attrs.evolve(pair.feature1, number=n) for n in (1, 2, 3)]
+    run = ce.SuiteRun(suite="feature", feature=1, tests=RUN)
+    step = ce.TeamStep(feature=2, into=[1], status="clean", diff=pair.diff)
+    left_out = ce.LeftOut(number=3, reason="breaks", tests=[lost_cases()])
+    attempt = ce.TeamAttempt(
+        strategy="naive",
+        implementation="m:C",
+        status="clean",
+        landed=[1, 2],
+        left_out=[left_out],
+        steps=[step],
+        diff=pair.diff,
+        tests=[run],
+        landed_tests=[run],
+    )
+    given = {"repo_name": "r", "task_id": 0, "timestamp": pair.timestamp}
+    team = ce.TeamReport(**given, features=features, merges=[step], attempts=[attempt])
+
+    packed, of_pair = pack(team), pack(pair)
+
+    assert unpack(packed.head, packed.parts.__getitem__) == team
+    assert len(packed.head) < 9000
+    assert sum(OUTPUT.encode() in data for data in packed.parts.values()) == 1
+    assert {part for part in packed.parts.values() if len(part) > 50_000} <= set(
+        of_pair.parts.values()
+    )
+
+
+def lost_cases():
+    """Return many cases that fail."""
+    return ce.BrokenTests(suite="feature", feature=1, tests=[case.id for case in CASES])
 
 
 def test_a_report_of_short_texts_is_its_own_json():
