@@ -134,7 +134,7 @@ def _put_beside(holder: Any, above: _Place, parts: dict[str, bytes], places: lis
     """Move the large texts and lists in *holder* to *parts*, and note their places."""
     for at, value in holder.items() if isinstance(holder, dict) else enumerate(holder):
         place = (*above, at)
-        if isinstance(value, dict) or (at in _ROWS and _are_records(value)):
+        if isinstance(value, dict) or (at in _ROWS and isinstance(value, list)):
             _put_beside(value, place, parts, places)
         elif isinstance(value, str) and len(value) > _LARGE:
             holder[at] = {_TEXT: _keep(value.encode("utf-8", "surrogatepass"), parts)}
@@ -142,10 +142,6 @@ def _put_beside(holder: Any, above: _Place, parts: dict[str, bytes], places: lis
         elif isinstance(value, list) and len(data := _dumps(value)) > _LARGE:
             holder[at] = {_JSON: _keep(data, parts)}
             places.append(place)
-
-
-def _are_records(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(each, dict) for each in value)
 
 
 def _keep(data: bytes, parts: dict[str, bytes]) -> str:
