@@ -62,6 +62,7 @@ class Texts:
         Raises:
             WorkSpentError: The bound ended the search; what was found is kept.
         """
+        self._merger.allow_folds(_FOLDS)
         for each in self.searches:
             each.fold(each.numbers)
         smallest_first = sorted(self.searches, key=lambda each: len(each.numbers))

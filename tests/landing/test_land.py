@@ -19,6 +19,7 @@ from landing_material import (
 )
 
 import cooperbench_eval as ce
+from cooperbench_eval.landing import land as planning
 from cooperbench_eval.landing import merger
 from cooperbench_eval.landing.components import components
 
@@ -302,3 +303,40 @@ def test_trees_that_are_not_kept_are_made_again(monkeypatch):
     monkeypatch.setattr(merger, "_MOST_BYTES", 1)
 
     assert ce.land(BASE, patches, strategy="union") == whole
+
+
+def test_test_files_land_unless_they_are_filtered_out():
+    """A pull request brings its own tests; an agent's tests may be dropped."""
+    tests = {"test_it.py": ce.Entry(b"def test():\n    pass\n")}
+    patches = [ce.Changes({**B2, **tests}).diff(BASE), ce.Changes(tests).diff(BASE)]
+
+    kept = ce.land(BASE, patches[:1])
+    filtered = ce.land(BASE, patches, test_filter=ce.TestFileFilter())
+
+    assert set(kept.changes) == {"b", "test_it.py"}
+    assert set(filtered.changes) == {"b"}
+    assert [(each.number, each.problem) for each in filtered.left_out] == [
+        (2, "it contains only test files, which were dropped")
+    ]
+
+
+def test_resolvers_are_bounded_but_still_fold_promising_orders(monkeypatch):
+    """With hardly any work allowed, the folds that follow the matrix are still done."""
+    calls = []
+    merge_sides = merger.merge_sides
+    monkeypatch.setattr(
+        merger, "merge_sides", lambda *given: calls.append(1) or merge_sides(*given)
+    )
+    monkeypatch.setattr(planning, "_MOST_WORK", 100)
+    starts = [*[b"one\n"] * 12, *[b"five\n"] * 4]
+    patches = [
+        ce.Changes({"a": ce.Entry(BASE.read("a").replace(start, b"%d\n" % number))})
+        for number, start in enumerate(starts)
+    ]
+
+    plan = ce.land(BASE, patches, strategy="tokens")
+
+    assert not plan.is_exact
+    assert len(plan.landed) == 2
+    assert "not_examined" in set(plan.pairs.values())
+    assert len(calls) < 300

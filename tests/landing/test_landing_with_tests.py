@@ -341,3 +341,100 @@ def test_a_real_runner_decides():
     assert (plan.landed, plan.is_tested, plan.is_exact) == ((1,), True, True)
     assert plan.left_out[0].reason == "fails_own_tests"
     assert plan.minimal_conflicts == ((2,),)
+
+
+# --- judging ---
+
+OLD = b"def test_old():\n    assert False\n\n\ndef test_shared():\n    assert True\n"
+JUDGED = ce.Snapshot.from_files({"code": b"1\n\n2\n", "test_old.py": OLD})
+
+
+class Cases:
+    """A runner whose cases are given by the files of the tree with the suite's patch."""
+
+    def __init__(self, cases):
+        self.cases = cases
+
+    def run(self, base, changes, suite, **_):
+        passed = self.cases(base.overlay(changes), suite)
+        cases = [
+            ce.TestCase(id=id_, status="passed" if holds else "failed")
+            for id_, holds in passed.items()
+        ]
+        failed = not all(passed.values())
+        return ce.TestResult(
+            status="failed" if failed else "passed", cases=cases, exit_code=int(failed)
+        )
+
+
+def judged(cases, texts, tests, **options):
+    """Land patches of one file, each with the suite whose patch writes a test file."""
+    suites = {
+        number: ce.TestSuite(
+            command=("python", "-m", "pytest"),
+            patch=ce.Changes({path: ce.Entry(text)}).diff(JUDGED),
+        )
+        for number, (path, text) in enumerate(tests, 1)
+    }
+    patches = [ce.Changes({"code": ce.Entry(text)}) for text in texts]
+    runner = Cases(cases)
+    return ce.land(
+        JUDGED, patches, suites=suites, strategy="naive", runner=runner, budget=99, **options
+    )
+
+
+def test_a_case_that_fails_on_the_base_already_is_held_against_nobody():
+    """By the rule delta, which is the default; by the rule absolute, nothing lands."""
+
+    def cases(tree, _):
+        done = tree.read("code").startswith(b"new")
+        return {"test_new.py::test_new": done, "test_old.py::test_old": False}
+
+    new = ("test_new.py", b"def test_new():\n    assert True\n")
+
+    by_delta = judged(cases, [b"new 1\n\n2\n"], [new])
+    by_all = judged(cases, [b"new 1\n\n2\n"], [new], judge="absolute")
+
+    assert (by_delta.landed, by_delta.is_exact) == ((1,), True)
+    assert (by_all.landed, by_all.is_exact) == ((), True)
+    assert by_all.left_out[0].reason == "fails_own_tests"
+
+
+def test_a_test_that_another_patch_rewrites_is_judged_by_its_suite_only():
+    """Although the suite of the first patch fails it where both are merged."""
+
+    def cases(tree, suite):
+        rewritten = b"\n2 new" in tree.read("code")
+        if "test_old.py" in suite.patch.paths:
+            return {"test_old.py::test_shared": rewritten}
+        return {
+            "test_new.py::test_new": tree.read("code").startswith(b"new"),
+            "test_old.py::test_shared": not rewritten,
+        }
+
+    new = ("test_new.py", b"def test_new():\n    assert True\n")
+    shared = ("test_old.py", OLD.replace(b"assert True", b"assert 2"))
+
+    plan = judged(cases, [b"new 1\n\n2\n", b"1\n\n2 new\n"], [new, shared])
+
+    assert plan.pairs[1, 2] == "clean"
+    assert (plan.landed, plan.is_exact) == ((1, 2), True)
+
+
+def test_joint_tests_do_not_run_if_a_patch_is_missing():
+    """No tree has all patches then; a duplicate is not missing."""
+    asked = []
+
+    def cases(_, suite):
+        asked.append(suite.command)
+        return {"t": True}
+
+    a, b = overlay(a=b"2\n"), overlay(b=b"2\n")
+    runner = Cases(cases)
+
+    for patches, has_run in (([a, b, b"not a patch"], False), ([a, b, a], True)):
+        asked.clear()
+        plan = ce.land(BASE, patches, joint=suite("joint"), strategy="naive", runner=runner)
+
+        assert plan.landed == (1, 2)
+        assert bool(asked) is has_run
