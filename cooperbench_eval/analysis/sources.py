@@ -15,6 +15,7 @@ __all__ = [
     "HasFacts",
     "facts_of",
     "iterate_all_facts",
+    "iterate_all_reports",
     "iterate_facts",
     "iterate_reports",
     "iterate_team_facts",
@@ -63,7 +64,13 @@ def iterate_team_facts(reports: FactsSource) -> Iterator[TeamFacts]:
 
 
 def iterate_reports(reports: FactsSource, purpose: str) -> Iterator[MergeReport]:
-    """Yield the *reports* of pairs, one at a time; an error names the *purpose*.
+    """Yield the reports of pairs as `iterate_all_reports` does; teams are left out."""
+    found = iterate_all_reports(reports, purpose)
+    return (each for each in found if isinstance(each, MergeReport))
+
+
+def iterate_all_reports(reports: FactsSource, purpose: str) -> Iterator[GroupReport]:
+    """Yield the *reports*, one at a time; an error names the *purpose*.
 
     Raises:
         AnalysisError: *reports* holds facts.
@@ -71,8 +78,7 @@ def iterate_reports(reports: FactsSource, purpose: str) -> Iterator[MergeReport]
     """
     if isinstance(reports, HasFacts) and not isinstance(reports, Iterable):
         raise _needs_reports(purpose)
-    found = (_report(each, purpose) for each in _many(reports))
-    return (each for each in found if isinstance(each, MergeReport))
+    return (_report(each, purpose) for each in _many(reports))
 
 
 def _many(reports: object) -> Iterable[object]:

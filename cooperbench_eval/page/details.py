@@ -17,7 +17,7 @@ from cooperbench_eval.reporting.explanation import Explanation
 from cooperbench_eval.reporting.resolutions import ConflictResolution
 from cooperbench_eval.views import wording
 
-__all__ = ["MOST_NAMES", "details_of"]
+__all__ = ["MOST_NAMES", "details_of", "whole_characters"]
 
 MOST_NAMES = 200
 """How many conflicts, tests or files a list has at most."""
@@ -207,14 +207,14 @@ class _Texts:
         if text is None:
             return None
         if text not in self._numbers:
-            size = _whole_characters(text, min(self._limit, self._room))
+            size = whole_characters(text, min(self._limit, self._room))
             self._room -= size
             self._numbers[text] = len(self.kept)
             self.kept.append((shown_bytes(text[:size]), len(text) - size))
         return self._numbers[text]
 
 
-def _whole_characters(text: bytes, limit: int) -> int:
+def whole_characters(text: bytes, limit: int) -> int:
     """Return at most *limit*, reduced so that no UTF-8 character is cut in two."""
     if len(text) <= limit:
         return len(text)

@@ -12,16 +12,22 @@ from cooperbench_eval.display.visible import visible
 __all__ = ["Frame"]
 
 _PAIRS = "<!-- pairs -->"
+_TEAMS = "<!-- teams -->"
 
 
 class Frame:
-    """The page `before` and `after` the data of its pairs.
+    """The page `before` its teams, `between` them and the data of its pairs, and `after` these.
 
-    `after` begins with the end of the index's script element.
+    `after` begins with the end of the index's script element. Only a page with teams has their
+    section and its style.
     """
 
-    def __init__(self, title: str, heading: str) -> None:
+    def __init__(
+        self, title: str, heading: str, *, teams: str = "", has_pairs: bool = True
+    ) -> None:
         style, script = _part("page.css"), _part("page.js")
+        if teams:
+            style += _part("teams.css")
         page = Template(_part("page.html")).substitute(
             policy=_policy(style, script),
             title=escape(visible(title)),
@@ -29,8 +35,11 @@ class Frame:
             script=script,
             heading=heading,
             pairs=_PAIRS,
+            kind="" if has_pairs else ' class="only-teams"',
+            teams=f'<section id="teams">{teams}{_TEAMS}</section>\n' if teams else _TEAMS,
         )
-        self.before, _, self.after = page.partition(_PAIRS)
+        self.before, _, rest = page.partition(_TEAMS)
+        self.between, _, self.after = rest.partition(_PAIRS)
 
 
 @cache

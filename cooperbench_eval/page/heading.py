@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from cooperbench_eval.analysis.summary import Summary
 from cooperbench_eval.analysis.verdicts import StrategySummary
 from cooperbench_eval.display.visible import visible
-from cooperbench_eval.reporting import MergeReport
+from cooperbench_eval.reporting.teams import GroupReport
 from cooperbench_eval.views import wording
 
 __all__ = ["Origins", "heading_html"]
@@ -26,7 +26,7 @@ class Origins:
         self.last: dt.datetime | None = None
         self.versions: dict[str, None] = {}
 
-    def add(self, report: MergeReport) -> None:
+    def add(self, report: GroupReport) -> None:
         """Add a report."""
         time = report.timestamp
         self.first = time if self.first is None else min(self.first, time)
@@ -42,7 +42,7 @@ def heading_html(title: str, summary: Summary, origins: Origins, text_limit: int
         [
             f"<h1>{_text(title)}</h1>",
             *(f"<p>{line}</p>" for line in _about(summary, origins)),
-            *_strategies(summary),
+            *(_strategies(summary) if _has_pairs(summary) else ()),
             f'<p class="beside">{_text(_left_out(text_limit))}</p>',
         ]
     )
@@ -52,7 +52,29 @@ def _text(text: str) -> str:
     return escape(visible(text))
 
 
+def _has_pairs(summary: Summary) -> bool:
+    """Whether the page is about pairs; one without any reports is, too."""
+    return bool(summary.pairs or not summary.teams)
+
+
 def _about(summary: Summary, origins: Origins) -> Iterator[str]:
+    if _has_pairs(summary):
+        yield from _about_pairs(summary)
+    teams = sum(each.teams for each in summary.teams.values())
+    if teams:
+        yield f"<strong>{wording.counted(teams, 'team')}</strong>, listed below"
+    if origins.first and origins.last:
+        times = [each.isoformat(" ", "minutes") for each in (origins.first, origins.last)]
+        when = times[0] if times[0] == times[1] else f"from {times[0]} to {times[1]}"
+        versions = list(origins.versions)
+        if len(versions) > _MOST_VERSIONS:
+            versions[_MOST_VERSIONS:] = ["and others"]
+        yield _text(f"Evaluated {when}") + "".join(
+            f"<br>with {_text(each)}" for each in versions if each
+        )
+
+
+def _about_pairs(summary: Summary) -> Iterator[str]:
     statuses = [
         f"{count:,} {_link(wording.spoken(status), {'status': wording.spoken(status)})}"
         for status, count in summary.statuses.items()
@@ -64,15 +86,6 @@ def _about(summary: Summary, origins: Origins) -> Iterator[str]:
         yield f"Not evaluated: {_text(', '.join(reasons))}"
     if summary.repeated:
         yield f"{summary.repeated:,} of them are duplicates of another report (same pair and try)"
-    if origins.first and origins.last:
-        times = [each.isoformat(" ", "minutes") for each in (origins.first, origins.last)]
-        when = times[0] if times[0] == times[1] else f"from {times[0]} to {times[1]}"
-        versions = list(origins.versions)
-        if len(versions) > _MOST_VERSIONS:
-            versions[_MOST_VERSIONS:] = ["and others"]
-        yield _text(f"Evaluated {when}") + "".join(
-            f"<br>with {_text(each)}" for each in versions if each
-        )
 
 
 def _left_out(text_limit: int) -> str:

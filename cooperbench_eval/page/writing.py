@@ -9,12 +9,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from attrs import field, frozen
+from attrs import define, field
 
-from cooperbench_eval.analysis.facts import PairFacts
-from cooperbench_eval.analysis.sources import facts_of, iterate_reports
+from cooperbench_eval.analysis.facts import pair_facts
+from cooperbench_eval.analysis.sources import iterate_all_reports
 from cooperbench_eval.analysis.summarizing import summarize
 from cooperbench_eval.analysis.tally import answers_of
+from cooperbench_eval.analysis.team_facts import GroupFacts, team_facts
 from cooperbench_eval.display.visible import visible
 from cooperbench_eval.errors import ReportError
 from cooperbench_eval.models import PairId
@@ -23,18 +24,20 @@ from cooperbench_eval.page.embedding import embed
 from cooperbench_eval.page.frame import Frame
 from cooperbench_eval.page.heading import Origins, heading_html
 from cooperbench_eval.page.index import Index
+from cooperbench_eval.page.teams import TeamHtml, sizes_html
 from cooperbench_eval.reporting import MergeReport
 from cooperbench_eval.reporting.explanation import Explanation
+from cooperbench_eval.reporting.teams import GroupReport, TeamReport
 from cooperbench_eval.staging import staged
 
 __all__ = ["write_page"]
 
 
 def write_page(
-    reports: Iterable[MergeReport],
+    reports: Iterable[GroupReport],
     path: str | os.PathLike[str],
     *,
-    title: str = "Merged pairs",
+    title: str | None = None,
     text_limit: int = 20_000,
     explanations: Iterable[Explanation] = (),
 ) -> Path:
@@ -45,14 +48,17 @@ def write_page(
     the names of lost tests, and every conflict with base, both sides and each strategy's
     resolution. The output of test runs is left out.
 
+    Below the pairs, each team can be unfolded to see its features, which of them land
+    together, why the others do not, and every merge with its conflicts and its diff.
+
     Each report is read once and not kept. Its details are written at once, and only a
     small row stays in memory until the end. The file appears whole or not at all.
 
     Args:
-        reports: The reports, such as a list or a store of them.
+        reports: The reports of pairs and teams, such as a list or a store of them.
         path: The file to write. An existing file is replaced, and a missing folder is
             created.
-        title: The title of the page.
+        title: The title of the page; by default "Merged pairs" or "Merged teams".
         text_limit: How many bytes of one version of a conflict, or of one explained hunk,
             are shown. All texts of a pair together may take fifty times as many.
         explanations: Explanations of merges that lost tests; each is shown with its pair.
@@ -74,7 +80,7 @@ def write_page(
     if text_limit < 0:
         raise ValueError(f"{text_limit} bytes cannot be shown")
     target = _named(path)
-    source = iterate_reports(reports, "a page")
+    source = iterate_all_reports(reports, "a page")
     with _errors_of(target):
         target.absolute().parent.mkdir(parents=True, exist_ok=True)
         if target.is_dir():
@@ -83,20 +89,27 @@ def write_page(
             raise OSError(errno.EEXIST, "a pipe, socket or device is not replaced")
         folder = target.absolute().parent
         spool = tempfile.TemporaryFile("w+", encoding="ascii", dir=folder)  # noqa: SIM115 - below
-    with spool:
-        pairs = _Pairs(spool, target, text_limit, _by_pair(explanations))
-        summary = summarize(pairs.written(source), policies=())
-        heading = heading_html(title, summary, pairs.origins, text_limit)
+        teams = tempfile.TemporaryFile("w+", encoding="utf-8", dir=folder)  # noqa: SIM115 - below
+    with spool, teams:
+        written = _Reports(spool, teams, target, text_limit, _by_pair(explanations))
+        summary = summarize(written.facts_of(source), policies=())
+        about_teams = bool(summary.teams and not summary.pairs)
+        title = title if title is not None else ("Merged teams" if about_teams else "Merged pairs")
+        heading = heading_html(title, summary, written.origins, text_limit)
+        sizes = f"<h2>Teams</h2>{sizes_html(summary.teams)}\n" if summary.teams else ""
         with (
             _errors_of(target),
             staged(target) as part,
             part.open("x", encoding="utf-8", newline="\n") as file,
         ):
-            frame = Frame(title, heading)
+            frame = Frame(title, heading, teams=sizes, has_pairs=not about_teams)
             file.write(frame.before)
+            teams.seek(0)
+            shutil.copyfileobj(teams, file, 1 << 16)
+            file.write(frame.between)
             spool.seek(0)
             shutil.copyfileobj(spool, file, 1 << 16)
-            file.writelines(pairs.index.pieces(summary.strategies))
+            file.writelines(written.index.pieces(summary.strategies))
             file.write(frame.after)
     return target
 
@@ -118,33 +131,47 @@ def _by_pair(explanations: Iterable[Explanation]) -> dict[PairId, list[Explanati
     return found
 
 
-@frozen
-class _Pairs:
-    """Writes the details of pairs to *spool*, and collects what the rest of the page needs."""
+@define
+class _Reports:
+    """Writes the details of pairs and teams, and collects what the rest of the page needs."""
 
     spool: IO[str]
+    team_spool: IO[str]
     target: Path
     text_limit: int
     explanations: Mapping[PairId, Sequence[Explanation]]
     index: Index = field(factory=Index)
     origins: Origins = field(factory=Origins)
+    teams: int = 0
 
-    def written(self, reports: Iterator[MergeReport]) -> Iterator[PairFacts]:
+    def facts_of(self, reports: Iterator[GroupReport]) -> Iterator[GroupFacts]:
         """Write each report and yield its facts."""
         for report in reports:
-            facts = facts_of(report)
-            answers = dict(answers_of(facts, ()).strategies)
-            explanations = self.explanations.get(PairId.of(report), ())
-            details = embed(details_of(report, answers, self.text_limit, explanations))
-            self.index.add(report, answers)
             self.origins.add(report)
-            with _errors_of(self.target):
-                number = len(self.index)
-                self.spool.write(f'<script type="application/json" id="pair-{number}">')
-                self.spool.write(f"{details}</script>\n")
-            yield facts
+            if isinstance(report, TeamReport):
+                yield self._written_team(report)
+            else:
+                yield self._written_pair(report)
         with _errors_of(self.target):
             self.spool.write('<script type="application/json" id="index">')
+
+    def _written_pair(self, report: MergeReport) -> GroupFacts:
+        facts = pair_facts(report)
+        answers = dict(answers_of(facts, ()).strategies)
+        explanations = self.explanations.get(PairId.of(report), ())
+        details = embed(details_of(report, answers, self.text_limit, explanations))
+        self.index.add(report, answers)
+        with _errors_of(self.target):
+            number = len(self.index)
+            self.spool.write(f'<script type="application/json" id="pair-{number}">')
+            self.spool.write(f"{details}</script>\n")
+        return facts
+
+    def _written_team(self, report: TeamReport) -> GroupFacts:
+        self.teams += 1
+        with _errors_of(self.target):
+            self.team_spool.writelines(TeamHtml(report, self.teams, self.text_limit).pieces())
+        return team_facts(report)
 
 
 @contextmanager

@@ -100,7 +100,7 @@ class BrokenTests:
 
 
 @frozen(kw_only=True)
-class LeftOut:
+class LeftOut(Shown):
     """A feature that did not land, and why.
 
     Attributes:
@@ -113,6 +113,8 @@ class LeftOut:
         tests: The tests that fail.
         problem: Details for people, such as why the patch does not apply; may be empty.
     """
+
+    _view = "cooperbench_eval.views.teams:left_out_view"
 
     number: int
     reason: LeftOutReason = field(converter=LeftOutReason)
@@ -153,7 +155,7 @@ class SuiteRun:
 
 
 @frozen(kw_only=True, field_transformer=inherited_after("into"))
-class TeamStep(MergeRow):
+class TeamStep(MergeRow, Shown):
     """One merge: a feature into those that were merged before.
 
     Attributes:
@@ -173,6 +175,8 @@ class TeamStep(MergeRow):
         replacements: What replaced the conflicts of the three-way merge in the merged tree.
         conflicts: The conflicts that the strategy left open.
     """
+
+    _view = "cooperbench_eval.views.teams:step_view"
 
     feature: int
     into: tuple[int, ...] = field(converter=tuple[int, ...])

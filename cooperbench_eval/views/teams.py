@@ -18,12 +18,23 @@ from cooperbench_eval.reporting.teams import (
 from cooperbench_eval.views import wording
 from cooperbench_eval.views.pairs import feature_row, origin_text, run_cell
 
-__all__ = ["attempt_view", "blame_view", "report_view"]
+__all__ = [
+    "attempt_view",
+    "blame_view",
+    "landed_text",
+    "left_out_text",
+    "left_out_view",
+    "owner_text",
+    "report_view",
+    "step_view",
+]
 
 _MOST_ROWS = 20
 _FEW_TESTS = 3
+_FEW_SUITES = 2
+_PROBLEM = 100
 _NAME = 40
-_NOTE = 200
+_NOTE = 500
 _TONES = {Verdict.CORRECT: Tone.GOOD, Verdict.NOT_RUN: Tone.PLAIN}
 
 
@@ -52,18 +63,18 @@ def attempt_view(attempt: TeamAttempt) -> View:
     """Describe each merge, each run, and why features were left out."""
     steps = [_step(each) for each in attempt.steps[:_MOST_ROWS]]
     runs = [
-        (_owner(each), run_cell(each.tests, each.judgement))
+        (owner_text(each), run_cell(each.tests, each.judgement))
         for each in (attempt.tests or attempt.landed_tests)[:_MOST_ROWS]
     ]
     return View(
-        title=f"{visible(attempt.strategy, _NAME)}: {_landed(attempt)}",
+        title=f"{visible(attempt.strategy, _NAME)}: {landed_text(attempt)}",
         lines=[f"verdict {wording.spoken(attempt.verdict)}"],
         tables=[
             *([rows_table(("merge", "into", "status", "conflicts"), steps)] if steps else []),
             *([rows_table(("suite", "result"), runs)] if runs else []),
         ],
         notes=[
-            *(visible(left_out_text(each), _NOTE) for each in attempt.left_out[:_MOST_ROWS]),
+            *map(left_out_text, attempt.left_out[:_MOST_ROWS]),
             *wording.and_more(len(attempt.left_out) - _MOST_ROWS, "left-out feature"),
         ],
     )
@@ -73,16 +84,36 @@ def blame_view(blame: TeamBlame) -> View:
     """Describe what is to blame, and the tests that the merge lost."""
     return View(
         title=wording.blame_text(blame),
-        notes=[visible(_broken_text(each), _NOTE) for each in blame.lost[:_MOST_ROWS]],
+        notes=[
+            *map(_broken_text, blame.lost[:_MOST_ROWS]),
+            *wording.and_more(len(blame.lost) - _MOST_ROWS, "suite"),
+        ],
     )
 
 
-def left_out_text(left_out: LeftOut) -> str:
-    """Return why a feature was left out, as a clause."""
+def left_out_view(left_out: LeftOut) -> View:
+    """Describe why a feature was left out."""
+    return View(title=left_out_text(left_out))
+
+
+def step_view(step: TeamStep) -> View:
+    """Describe one merge, and the files in which it left conflicts."""
+    feature, into, status, conflicts = _step(step)
+    paths = tuple(dict.fromkeys(conflict.path for conflict in step.conflicts))
+    notes = [f"left open in {cut_list(paths, _FEW_TESTS, _NAME)}"] if paths else []
+    if step.failure:
+        notes.append(visible(step.failure, _PROBLEM))
+    return View(title=f"{feature} into {into}: {status} ({conflicts})", notes=notes)
+
+
+def left_out_text(left_out: LeftOut, *, named: bool = True) -> str:
+    """Return why a feature was left out, as a clause; *named* adds some names of tests."""
     features = wording.features_text(left_out.features)
     files = cut_list(left_out.files, _FEW_TESTS, _NAME)
-    tests = "; ".join(_broken_text(each) for each in left_out.tests)
-    problem = f" ({visible(left_out.problem)})" if left_out.problem else ""
+    broken = [_broken_text(each, named=named) for each in left_out.tests[:_FEW_SUITES]]
+    broken += wording.and_more(len(left_out.tests) - _FEW_SUITES, "suite")
+    tests = "; ".join(broken) or "tests"
+    problem = f" ({visible(left_out.problem, _PROBLEM)})" if left_out.problem else ""
     texts = {
         LeftOutReason.MISSING_INPUT: "has no usable patch",
         LeftOutReason.DUPLICATE: f"makes the same changes as {features}",
@@ -108,7 +139,7 @@ def _strategies(report: TeamReport) -> list[Table]:
     rows: list[tuple[Cell | str, ...]] = [
         (
             visible(attempt.strategy, _NAME),
-            _landed(attempt),
+            landed_text(attempt),
             Cell(wording.spoken(attempt.verdict), _TONES.get(attempt.verdict, Tone.BAD)),
             wording.blame_text(report.blame(attempt.strategy)),
         )
@@ -117,7 +148,8 @@ def _strategies(report: TeamReport) -> list[Table]:
     return [rows_table(("strategy", "landed", "verdict", "to blame"), rows)] if rows else []
 
 
-def _landed(attempt: TeamAttempt) -> str:
+def landed_text(attempt: TeamAttempt) -> str:
+    """Return how many features landed, and which."""
     count = len(attempt.landed) + len(attempt.left_out)
     if attempt.status is MergeStatus.NOT_TRIED and not attempt.landed:
         return f"0 of {count} landed"
@@ -135,7 +167,8 @@ def _step(step: TeamStep) -> tuple[str, ...]:
     )
 
 
-def _owner(run: SuiteRun | BrokenTests) -> str:
+def owner_text(run: SuiteRun | BrokenTests) -> str:
+    """Return whose tests a suite of a team has."""
     owners = {
         TeamSuite.FEATURE: f"feature {run.feature}",
         TeamSuite.JOINT: "all features together",
@@ -144,8 +177,16 @@ def _owner(run: SuiteRun | BrokenTests) -> str:
     return owners[run.suite]
 
 
-def _broken_text(broken: BrokenTests) -> str:
+def _broken_text(broken: BrokenTests, *, named: bool = True) -> str:
     if not broken.tests:
-        return f"the tests of {_owner(broken)}"
-    tests = wording.counted(len(broken.tests), "test")
-    return f"{tests} of {_owner(broken)}: {cut_list(broken.tests, _FEW_TESTS, _NAME)}"
+        return f"the tests of {owner_text(broken)}"
+    tests = f"{wording.counted(len(broken.tests), 'test')} of {owner_text(broken)}"
+    return f"{tests}: {_test_names(broken.tests)}" if named else tests
+
+
+def _test_names(names: tuple[str, ...]) -> str:
+    """Return the first names; of a long one the end, in which tests differ."""
+    shown = [name if len(name) <= _NAME else f"…{name[1 - _NAME :]}" for name in names[:_FEW_TESTS]]
+    # An escape takes more room than its character.
+    text = ", ".join(visible(name, 2 * _NAME) for name in shown)
+    return " ".join([text, *wording.and_more(len(names) - _FEW_TESTS)])

@@ -1164,7 +1164,7 @@ class LedgerRow:
     strategy: str
     theirs_kept: float | None
 
-class LeftOut:
+class LeftOut(ABC):
     def __init__(
         self,
         *,
@@ -1175,6 +1175,9 @@ class LeftOut:
         tests: tuple[BrokenTests, ...] = (),
         problem: str = '',
     ) -> None: ...
+    def __rich__(self) -> Renderable: ...
+    def __str__(self) -> str: ...
+    def _repr_html_(self) -> str: ...
     features: tuple[int, ...]
     files: tuple[str, ...]
     number: int
@@ -2268,7 +2271,7 @@ class TeamReport(ABC):
     @property
     def warnings(self) -> tuple[str, ...]: ...
 
-class TeamStep:
+class TeamStep(ABC):
     def __init__(
         self,
         *,
@@ -2287,6 +2290,9 @@ class TeamStep:
         into: tuple[int, ...],
         conflicts: tuple[Conflict, ...] = (),
     ) -> None: ...
+    def __rich__(self) -> Renderable: ...
+    def __str__(self) -> str: ...
+    def _repr_html_(self) -> str: ...
     conflict_details: ConflictDetails | None
     conflicts: tuple[Conflict, ...]
     conflicts_met: int
@@ -2862,10 +2868,10 @@ def to_polars(reports: FactsSource, level: str = Level.PAIRS) -> PolarsFrame: ..
 def to_records(reports: FactsSource, level: str = Level.PAIRS) -> list[dict[str, Any]]: ...
 
 def write_page(
-    reports: Iterable[MergeReport],
+    reports: Iterable[GroupReport],
     path: str | os.PathLike[str],
     *,
-    title: str = 'Merged pairs',
+    title: str | None = None,
     text_limit: int = 20000,
     explanations: Iterable[Explanation] = (),
 ) -> Path: ...

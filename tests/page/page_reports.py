@@ -77,3 +77,41 @@ def pair(task=7, *, of=CONFLICT, lost=None, alone=None, **facts):
 def broken(task=7, names=("t::one",), **facts):
     """A pair in which union loses tests of the first feature."""
     return pair(task, lost={"union": (names, ())}, **facts)
+
+
+def made_team(*sides, numbers=None, strategies=("naive", "union"), base=None):
+    """Evaluate a team of features, each given as files with their new contents."""
+    base = base or {"f.py": BASE, "g.py": BASE}
+    tree = ce.Snapshot.from_files(base)
+    features = [
+        ce.Feature(
+            number=number,
+            patch=ce.Changes({path: ce.Entry(text) for path, text in side.items()}).diff(tree),
+        )
+        for number, side in zip(numbers or range(1, len(sides) + 1), sides, strict=True)
+    ]
+    team = ce.FeatureTeam(repo_name="click", task_id=7, base=tree, features=features)
+    report = ce.Evaluator(strategies=strategies).evaluate_team(team)
+    return evolve(report, timestamp=NOON)
+
+
+TEAM = made_team(
+    {"f.py": edited(5, b"three\n")},
+    {"f.py": edited(5, b"one\n")},
+    {"g.py": edited(2, b"four\n")},
+    numbers=(3, 1, 4),
+)
+
+
+def broken_team(of=TEAM, names=("t::one", "t::two")):
+    """A team of which feature 4 breaks tests of feature 3 under the last strategy."""
+    lost = ce.BrokenTests(suite="feature", feature=3, tests=names)
+    left_out = ce.LeftOut(number=4, reason="breaks", features=[3], tests=[lost])
+    runs = [
+        ce.SuiteRun(suite="feature", feature=number, tests=result)
+        for number, result in ((3, run((), names)), (1, run(("t::x",))), (4, run(("t::y",))))
+    ]
+    row = evolve(of.attempts[-1], landed=(3, 1), left_out=(left_out,), tests=runs)
+    first = evolve(of.features[0], tests=run(names))
+    others = [evolve(each, tests=run(("t::x",))) for each in of.features[1:]]
+    return evolve(of, features=[first, *others], attempts=[*of.attempts[:-1], row])
