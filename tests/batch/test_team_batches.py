@@ -113,14 +113,16 @@ def test_stored_teams_are_yielded_with_their_class_and_not_evaluated_again(threa
 def test_a_damaged_team_is_evaluated_again(threads, tmp_path):
     """A part of its report that changed is noticed."""
     options = {"evaluator": EVALUATOR, "executor": threads, "store": tmp_path}
-    [report] = ce.evaluate_many([team(1)], **options)
-    part = max(tmp_path.rglob("parts/*/*"), key=lambda file: file.stat().st_size)
+    given = team(1, setting="a long text is stored beside the report " * 50)
+    [report] = ce.evaluate_many([given], **options)
+    part = next(tmp_path.rglob("parts/*/*"))
     part.write_bytes(part.read_bytes()[:-1] + b"x")
 
-    [again] = ce.evaluate_many([team(1)], **options)
+    [again] = ce.evaluate_many([given], **options)
 
     assert plain(again) == plain(report)
-    assert len(list(tmp_path.rglob("reports/*/*.damaged"))) == 1
+    assert ce.ReportStore(tmp_path).check(PairKeys(EVALUATOR).key(given))
+    assert len(list(tmp_path.rglob("*.damaged"))) == 2
 
 
 def test_a_packed_team_has_the_same_facts_and_gives_the_same_report():
