@@ -24,7 +24,7 @@ def compare(
     """Compare two teams on the pairs that both were evaluated on.
 
     Pairs are matched by repository, task and the two features, in any order. A team may
-    have each pair only once, so keep one of several tries `k`.
+    have each pair only once, so keep one of several tries `k`. Every `TeamReport` is left out.
 
     Args:
         first_reports: One team's reports, or anything else that `summarize` takes.

@@ -49,6 +49,7 @@ def solved_within(
     pair, the last share equals the estimator pass@k of Chen et al. (Evaluating Large
     Language Models Trained on Code, 2021, arXiv 2107.03374). For fewer tries that
     estimator averages over all orders of the tries, and this function keeps their order.
+    Every `TeamReport` is left out.
 
     Args:
         reports: The reports of all tries, or anything else that `summarize` takes.
