@@ -4,7 +4,7 @@ from collections.abc import Callable, Hashable
 from threading import Lock
 from typing import Generic, TypeVar
 
-__all__ = ["IdentityMemo", "Memo"]
+__all__ = ["IdentityMemo", "Memo", "TextMemo"]
 
 _Key = TypeVar("_Key", bound=Hashable)
 _Value = TypeVar("_Value")
@@ -44,6 +44,43 @@ class Memo(Generic[_Key, _Value]):
                 self._values[key] = value
                 if len(self._values) > self._size:
                     del self._values[next(iter(self._values))]
+        return value
+
+
+class TextMemo(Generic[_Value]):
+    """Remembers a value for each of the texts that were given last, up to a total length.
+
+    A value may need far more memory than its text, in proportion to it. So the number of
+    texts alone would not bound the memory. Threads may share one.
+
+    Example:
+        >>> words = TextMemo(lambda text: text.split(), max_bytes=8)
+        >>> words(b"a b") is words(b"a b")
+        True
+    """
+
+    def __init__(self, compute: Callable[[bytes], _Value], *, max_bytes: int) -> None:
+        """Remember what *compute* returns for texts of up to *max_bytes* in total."""
+        self._compute = compute
+        self._max_bytes = max_bytes
+        self._values: dict[bytes, _Value] = {}
+        self._bytes = 0
+        self._lock = Lock()
+
+    def __call__(self, text: bytes) -> _Value:
+        """Return the value of *text*; compute it if it is not remembered."""
+        try:
+            return self._values[text]
+        except KeyError:
+            value = self._compute(text)
+        with self._lock:
+            if text not in self._values and len(text) <= self._max_bytes:
+                self._values[text] = value
+                self._bytes += len(text)
+                while self._bytes > self._max_bytes:
+                    oldest = next(iter(self._values))
+                    del self._values[oldest]
+                    self._bytes -= len(oldest)
         return value
 
 

@@ -38,7 +38,7 @@ KNOWS = {
         "snapshot",
         "symbols",
     },
-    "structure": {"merging", "structure", "symbols"},
+    "structure": {"memo", "merging", "structure", "symbols"},
     "hazards": {"hazards", "merging", "models", "snapshot", "structure"},
     "llm": {"llm", "models", "staging"},
     "scoring": {"models"},

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cooperbench_eval.memo import IdentityMemo, Memo
+from cooperbench_eval.memo import IdentityMemo, Memo, TextMemo
 
 
 def test_an_answer_is_worked_out_once():
@@ -41,6 +41,24 @@ def test_it_keeps_no_more_than_it_may_and_answers_right(size, questions):
         assert answer[0] == question
         assert (answer[1] is not fresh) == (question in kept)
         kept = (kept if question in kept else [*kept, question])[-size:]
+
+    assert list(memo._values) == kept
+
+
+@given(st.integers(0, 9), st.lists(st.binary(max_size=4)))
+def test_a_memo_of_texts_keeps_no_more_bytes_than_it_may(limit, texts):
+    """The texts that were computed last are kept, as many as fit."""
+    asked = []
+    memo, kept = TextMemo(lambda text: asked.append(text) or text[::-1], max_bytes=limit), []
+
+    for text in texts:
+        count = len(asked)
+        assert memo(text) == text[::-1]
+        assert (len(asked) == count) == (text in kept)
+        if text not in kept and len(text) <= limit:
+            kept.append(text)
+        while sum(map(len, kept)) > limit:
+            kept.pop(0)
 
     assert list(memo._values) == kept
 

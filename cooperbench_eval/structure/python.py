@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from attrs import evolve
 
+from cooperbench_eval.memo import TextMemo
 from cooperbench_eval.structure.tree import (
     RESERVED,
     Construct,
@@ -114,10 +115,13 @@ def _unread(piece: bytes) -> tuple[Element]:
     return (Token(b"", piece, "unread"),)
 
 
-@lru_cache(maxsize=4096)
-def _read(piece: bytes) -> Elements:
+def _read_anew(piece: bytes) -> Elements:
     """Read a run of statements with the newline before it."""
     return tuple(_PythonReader(_lines(piece)).file())
+
+
+# The tree of a piece takes some fifty times its size.
+_read = TextMemo(_read_anew, max_bytes=4 << 20)
 
 
 class _Line(NamedTuple):
