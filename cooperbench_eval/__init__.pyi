@@ -120,6 +120,7 @@ from .peer import read_eval as read_eval
 from .peer import read_evals as read_evals
 from .plots import plot_effort as plot_effort
 from .plots import plot_matrix as plot_matrix
+from .plots import plot_teams as plot_teams
 from .plots import plot_tries as plot_tries
 from .plots import plot_verdicts as plot_verdicts
 from .reporting import Attempt as Attempt

@@ -316,6 +316,7 @@ def looks(reports: list[ce.MergeReport], summary: ce.Summary, axes: Axes) -> Non
     assert_type(ce.plot_matrix(reports, task="click/1", strategy="union"), Figure)
     assert_type(ce.plot_verdicts(summary, ax=axes), Figure)
     assert_type(ce.plot_effort(summary, up_to=20), Figure)
+    assert_type(ce.plot_teams(reports, confidence=0.9), Figure)
     assert_type(ce.plot_tries(reports, ["strict", ce.POLICIES["paper"]], tries=3), Figure)
     assert_type(ce.solved_within(reports, "naive").within, tuple[ce.Rate, ...])
     for shown in (reports[0], summary, ce.Rate(1, 2)):

@@ -7,7 +7,8 @@ figure is only returned; showing and keeping it is up to the caller.
 
 from cooperbench_eval.plots.effort import plot_effort
 from cooperbench_eval.plots.matrix import plot_matrix
+from cooperbench_eval.plots.teams import plot_teams
 from cooperbench_eval.plots.tries import plot_tries
 from cooperbench_eval.plots.verdicts import plot_verdicts
 
-__all__ = ["plot_effort", "plot_matrix", "plot_tries", "plot_verdicts"]
+__all__ = ["plot_effort", "plot_matrix", "plot_teams", "plot_tries", "plot_verdicts"]

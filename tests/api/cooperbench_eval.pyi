@@ -2798,6 +2798,13 @@ def plot_matrix(
     ax: Axes | None = None,
 ) -> Figure: ...
 
+def plot_teams(
+    reports: FactsSource,
+    *,
+    confidence: float = 0.95,
+    ax: Axes | None = None,
+) -> Figure: ...
+
 def plot_tries(
     reports: FactsSource,
     deciders: str | Policy | Iterable[str | Policy] = 'strict',

@@ -10,11 +10,19 @@ import pytest
 from drawn import legend_of, saved, ticks_of
 from IPython.core.formatters import DisplayFormatter
 from made_pairs import attempt, pair
+from made_teams import row, team
 from matplotlib import rc_context
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from cooperbench_eval import plot_effort, plot_matrix, plot_tries, plot_verdicts, summarize
+from cooperbench_eval import (
+    plot_effort,
+    plot_matrix,
+    plot_teams,
+    plot_tries,
+    plot_verdicts,
+    summarize,
+)
 from cooperbench_eval.analysis.policies import Policy
 
 HOSTILE = '_$\\frac{_a}^b$ <&">\n\x1b'
@@ -28,6 +36,11 @@ def facts_with(name, **facts):
     return pair(naive="conflicts", facts={"repo_name": name, "attempts": rows} | facts)
 
 
+def team_with(name):
+    """A team whose one strategy has the name *name*."""
+    return team(3, row(name, "conflicts unhandled 3:conflict"))
+
+
 def drawings(name):
     """A figure of each kind, with *name* for every name; and of the matrix both kinds."""
     facts = [facts_with(name)]
@@ -38,6 +51,7 @@ def drawings(name):
         "verdicts": lambda **options: plot_verdicts(summary, **options),
         "effort": lambda **options: plot_effort(summary, **options),
         "tries": lambda **options: plot_tries(facts, [name, "strict"], **options),
+        "teams": lambda **options: plot_teams([team_with(name)], **options),
     }
 
 
