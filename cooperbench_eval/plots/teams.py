@@ -23,7 +23,7 @@ def plot_teams(
     """Draw the share of a team's features that land, by the size of the team.
 
     Each strategy has a line through the means of `TeamAttempt.score`, with Student's t
-    intervals. There is no interval where all teams have the same share. Below each size is
+    intervals. There is no interval where all teams have the same share. Above each size is
     the number of teams that were evaluated; the legend has the number of teams of each
     strategy in which no service failed. Without a runner, only the text decides what lands.
     Pairs are left out.
@@ -105,7 +105,16 @@ def _label(ax: "Axes", teams: list[TeamSummary]) -> None:
 
     ax.set_ylim(0, 103)  # so that a marker at the top is whole
     ax.set_xlim(teams[0].size - 0.5, teams[-1].size + 0.5)
-    names = [f"{each.size}\nn = {each.teams - each.not_evaluated:,}" for each in teams]
-    ax.set_xticks([each.size for each in teams], names)
+    ax.set_xticks([each.size for each in teams])
+    for each in teams:
+        ax.annotate(
+            f"n = {each.teams - each.not_evaluated:,}",
+            (each.size, 1),
+            xycoords=("data", "axes fraction"),
+            xytext=(0, 4),
+            textcoords="offset points",
+            ha="center",
+            fontsize="small",
+        )
     canvas.add_labels(ax, "features of a team", "features that land, %")
     ax.spines[["top", "right"]].set_visible(False)
