@@ -338,3 +338,21 @@ def errors() -> None:
         raise lookup_error from error
     except ce.CooperBenchEvalError:
         raise
+
+
+def plans(base: ce.Snapshot, suite: ce.TestSuite, feature: ce.Feature) -> None:
+    """Landing plans."""
+    plan = ce.land(base, [b"diff", "diff", ce.Patch.parse(b""), ce.Changes(), feature])
+    assert_type(plan, ce.LandingPlan)
+    ce.land(base, [feature], suites={2: suite}, joint=suite, strategy="naive", order="search")
+    ce.land(base, [feature], order=[1], budget=0, runner=ce.TestRunner(), judge="absolute")
+    ce.land(base, [3])  # type: ignore[list-item]
+    assert_type(plan.landed, tuple[int, ...])
+    assert_type(plan.order, tuple[int, ...])
+    assert_type(plan.left_out, tuple[ce.LeftOut, ...])
+    assert_type(plan.pairs[1, 2], ce.PairOutcome)
+    assert_type(plan.minimal_conflicts, tuple[tuple[int, ...], ...])
+    assert_type(plan.order_dependent, tuple[ce.OrderDependence, ...])
+    assert_type(plan.changes, ce.Changes)
+    assert_type(plan.diff(base), bytes)
+    assert_type(ce.LandingPlan.from_json(plan.to_json()), ce.LandingPlan)

@@ -40,6 +40,7 @@ class PatchMerger:
         self._base = base
         self._sides = sides
         self._strategy = strategy
+        self._cost = 1 if strategy.name in _WITHOUT_WORK else _COST_OF_STRATEGY
         self._cache = DiffCache()
         self._steps: dict[tuple[str, int], Step] = {}
         self._first: dict[str, Side] = {}
@@ -49,7 +50,7 @@ class PatchMerger:
 
     def allow_folds(self, count: int) -> None:
         """Allow at least the work of so many folds of all patches."""
-        self.limit = max(self.limit, self.used + _COST_OF_STRATEGY * count * len(self._sides))
+        self.limit = max(self.limit, self.used + self._cost * count * len(self._sides))
 
     def first(self, number: int) -> str:
         """Return the id of the tree of one patch."""
@@ -94,8 +95,7 @@ class PatchMerger:
     def _step(self, tree: str, number: int) -> Step:
         merged, side = self._joined(self.side(tree), number)
         met = bool(merged.given.conflicts)
-        is_cheap = not met or self._strategy.name in _WITHOUT_WORK
-        self.used += 1 if is_cheap else _COST_OF_STRATEGY
+        self.used += self._cost if met else 1
         if not merged.is_complete:
             outcome = merged.outcome
             open_files = frozenset(conflict.path for conflict in outcome.conflicts)

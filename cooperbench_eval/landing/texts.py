@@ -3,7 +3,7 @@
 import heapq
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
-from itertools import product
+from itertools import accumulate, product
 from math import prod
 
 from cooperbench_eval.errors import RepositoryError
@@ -108,7 +108,7 @@ class Texts:
         A solution lacks some patch of each forbidden set, so the search leaves out each in
         turn; empty if the search takes too long.
         """
-        self._merger.allow_folds(_FOLDS)
+        self._merger.allow_folds(1)
         smallest_first = sorted(forbidden, key=len)
         waiting: list[tuple[int, tuple[int, ...]]] = [(0, ())]
         seen = set()
@@ -130,7 +130,20 @@ class Texts:
 
     def sets_of_size(self, size: int) -> Iterator[_Patches]:
         """Yield every known set of that many patches."""
-        yield from self._sets(size, 0)
+        # Of the last groups, from none to all.
+        most_of = [*accumulate((len(each.best) for each in reversed(self.searches)), initial=0)]
+        waiting = [(0, size, frozenset[int]())]
+        while waiting:
+            at, left, patches = waiting.pop()
+            if at == len(self.searches):
+                yield patches
+                continue
+            most_of_rest = most_of[len(self.searches) - at - 1]
+            waiting.extend(
+                (at + 1, left - len(part), patches | part)
+                for part in (frozenset[int](), *reversed(self.searches[at].found))
+                if 0 <= left - len(part) <= most_of_rest
+            )
 
     def orders_of(self, patches: _Patches) -> Iterator[tuple[int, ...]]:
         """Yield an order for each known tree of a set, which must merge."""
@@ -195,18 +208,6 @@ class Texts:
                 self._largest[key] = search.largest_without(key[1])
             parts.append(self._largest[key])
         return self._joined(parts)
-
-    def _sets(self, size: int, group: int) -> Iterator[_Patches]:
-        # Sets of several groups together are too many to keep.
-        if group == len(self.searches):
-            if size == 0:
-                yield frozenset()
-            return
-        most_of_rest = sum(len(each.best) for each in self.searches[group + 1 :])
-        for part in (*self.searches[group].found, frozenset[int]()):
-            if 0 <= size - len(part) <= most_of_rest:
-                for rest in self._sets(size - len(part), group + 1):
-                    yield part | rest
 
     def _orders(self, search: TextSearch, patches: _Patches) -> list[tuple[int, ...]]:
         part = patches & {*search.numbers}
