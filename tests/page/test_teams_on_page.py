@@ -186,6 +186,20 @@ def test_long_texts_of_a_team_are_cut_and_say_so(open_page):
     assert page.texts("#team-1 td summary")[-1] == "diff"
 
 
+def test_all_texts_of_a_team_together_are_limited(tmp_path):
+    """To fifty times what one of them may have; the rest is counted."""
+    step = TEAM.attempts[0].steps[0]
+    clashes = [evolve(step.conflicts[0], ours=b"%04d" % n + b"x" * 96) for n in range(150)]
+    row = evolve(TEAM.attempts[0], steps=[evolve(step, conflicts=clashes)])
+
+    path = ce.write_page([evolve(TEAM, attempts=[row])], tmp_path / "p.html", text_limit=50)
+
+    text = path.read_text(encoding="utf-8")
+    assert "0000" + "x" * 46 + "<" in text
+    assert text.count("x" * 46) < 50
+    assert text.count("50 more bytes are left out") < text.count("100 more bytes are left out")
+
+
 @pytest.mark.parametrize("viewport", [NARROW, {"width": 1280, "height": 900}])
 def test_a_team_fits_the_window(open_page, viewport):
     """Wide tables and code scroll within their boxes, on a phone too."""

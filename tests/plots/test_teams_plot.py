@@ -50,10 +50,13 @@ def test_an_attempt_that_a_service_failed_is_not_counted():
     (only,) = team(2, union="conflicts unhandled 2:conflict").attempts
     failed = evolve(down, attempts=[*down.attempts, evolve(only, service_failed=True)])
 
-    ax = plot_teams([*FACTS[:1], failed]).axes[0]
+    (never,) = team(2, llm="conflicts unhandled 2:conflict").attempts
+    alone = evolve(down, task_id=3, attempts=[evolve(never, service_failed=True)])
+
+    ax = plot_teams([*FACTS[:1], failed, alone]).axes[0]
 
     assert legend_of(ax) == ["naive: n = 2, 95% intervals", "union: n = 1, 95% intervals"]
-    assert [text.get_text() for text in ax.texts] == ["n = 2"]
+    assert [text.get_text() for text in ax.texts] == ["n = 3"]
 
 
 def test_one_team_is_drawn_without_an_interval():
