@@ -340,3 +340,63 @@ def test_resolvers_are_bounded_but_still_fold_promising_orders(monkeypatch):
     assert len(plan.landed) == 2
     assert "not_examined" in set(plan.pairs.values())
     assert len(calls) < 300
+
+
+NEW_A = ce.Entry(BASE.read("a").replace(b"four", b"4"))
+
+
+@pytest.mark.parametrize(
+    "patches",
+    [
+        # What one removes and another adds is a renamed file, which the third one edits.
+        [{"a": None}, {"moved": ce.Entry(BASE.read("a"))}, {"a": NEW_A}],
+        # A file in the place of a folder, whose file another one edits.
+        [{"d": ce.Entry(b"a file\n")}, {"d/c": ce.Entry(b"x = 2\n")}],
+        # The same, the other way round.
+        [{"a/b": ce.Entry(b"\n")}, {"a": NEW_A}],
+        # A file that is added in the place of a folder removes the folder's files.
+        [{"d": ce.Entry(BASE.read("a"))}, {"e": ce.Entry(BASE.read("d/c"))}],
+        [{"a": NEW_A}, {"a": ce.Entry(b"\n"), "b": ce.Entry(b"\n")}, {"b": ce.Entry(b"2\n")}],
+    ],
+)
+def test_patches_that_may_affect_each_other_are_in_one_group(patches):
+    """Through a path, through a rename that git may find, or through a folder."""
+    changes = {number: ce.Changes(entries) for number, entries in enumerate(patches, 1)}
+
+    assert components(BASE, changes) == [tuple(changes)]
+
+
+def test_patches_that_only_add_or_edit_different_files_are_in_groups_of_their_own():
+    """Without a removal, nothing can be a rename."""
+    patches = {1: A2, 2: B2, 3: ce.Changes({"e": ce.Entry(BASE.read("a"))})}
+
+    assert components(BASE, patches) == [(1,), (2,), (3,)]
+
+
+def test_a_given_order_is_kept_even_if_another_one_lands_more():
+    """A strategy that only merges smaller numbers into larger ones lands 3, 2, 1."""
+
+    class Descending:
+        name = "descending"
+
+        def merge(self, merge_input):
+            if merge_input.theirs_feature.number > merge_input.ours_features[-1].number:
+                raise RuntimeError("ascending")
+            return ce.resolve_conflicts(merge_input, lambda conflict: conflict.ours)
+
+    patches = [ce.Changes({"a": ce.Entry(b"%d\n" % number)}) for number in (7, 8, 9)]
+    strategy = Descending()
+
+    searched = ce.land(BASE, patches, strategy=strategy)
+    given = ce.land(BASE, patches, strategy=strategy, order="given")
+    chosen = ce.land(BASE, patches, strategy=strategy, order=[1, 3, 2])
+
+    assert searched.order == (3, 2, 1)
+    assert given.order == (1,)
+    assert chosen.order == (3, 2)
+    assert searched.is_exact
+    assert given.is_exact
+    assert chosen.is_exact
+    assert [(each.number, each.features) for each in chosen.left_out] == [(1, (3,))]
+    assert chosen.pairs[3, 2] == "resolved"
+    assert chosen.pairs[2, 3] == "not_examined"
