@@ -20,7 +20,7 @@ from landing_material import (
 
 import cooperbench_eval as ce
 from cooperbench_eval.landing import land as planning
-from cooperbench_eval.landing import merger
+from cooperbench_eval.landing import merger, texts
 from cooperbench_eval.landing.components import components
 
 # --- merges only ---
@@ -400,3 +400,17 @@ def test_a_given_order_is_kept_even_if_another_one_lands_more():
     assert [(each.number, each.features) for each in chosen.left_out] == [(1, (3,))]
     assert chosen.pairs[3, 2] == "resolved"
     assert chosen.pairs[2, 3] == "not_examined"
+
+
+def test_promising_orders_are_folded_even_if_the_matrix_is_cut_short(monkeypatch):
+    """The first patch conflicts with all others, which land together."""
+    monkeypatch.setattr(planning, "_MOST_WORK", 1)
+    monkeypatch.setattr(texts, "_FOLDS", 1)
+    others = [
+        BASE.read("a").replace(word, b"new") for word in (b"one", b"three", b"five", b"seven")
+    ]
+    patches = [ce.Changes({"a": ce.Entry(text)}) for text in (b"other\n", *others)]
+
+    plan = ce.land(BASE, patches, strategy="tokens")
+
+    assert (plan.landed, plan.is_exact) == ((2, 3, 4, 5), False)
