@@ -325,6 +325,7 @@ _LEDGER_ROWS = st.builds(
     theirs_kept=st.none() | st.floats(0, 1),
     attempts=st.none() | _COUNTS,
     invented_lines=st.none() | _COUNTS,
+    features=st.lists(_COUNTS, max_size=2),
 )
 _USAGES = st.builds(
     ModelUsage,

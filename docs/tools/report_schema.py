@@ -97,6 +97,7 @@ _SIGNED: Final = {
     (TestResult, "exit_code"),
     (HunkPlacement, "offset"),
     (Blame, "features"),
+    (LedgerRow, "features"),
     (TeamReport, "task_id"),
     (TeamStep, "feature"),
     (TeamStep, "into"),

@@ -309,7 +309,7 @@ def make_team(numbers=(3, 12, 1), **facts):
             ce.TeamAttempt(strategy="naive", diff=DIFF, left_out=left_out, **landed),
             ce.TeamAttempt(strategy="a/b", diff=b"one\n", left_out=left_out, **landed),
             ce.TeamAttempt(strategy="a b", diff=b"two\n", left_out=left_out, **landed),
-            ce.TeamAttempt(strategy="none", implementation="m:C", status="not_tried"),
+            ce.TeamAttempt(strategy="none", left_out=left_out, **landed),
         ],
         model="gpt-5",
     )
