@@ -32,7 +32,7 @@ def plan_view(plan: LandingPlan) -> View:
         lines=_lines(plan),
         tables=_pairs(plan),
         notes=[
-            *(visible(left_out_text(each), _NOTE) for each in plan.left_out[:_MOST_ROWS]),
+            *map(left_out_text, plan.left_out[:_MOST_ROWS]),
             *wording.and_more(len(plan.left_out) - _MOST_ROWS, "such note"),
         ],
     )
