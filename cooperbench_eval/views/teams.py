@@ -123,7 +123,8 @@ def left_out_text(left_out: LeftOut, *, named: bool = True) -> str:
         LeftOutReason.BREAKS: f"breaks {tests}",
         LeftOutReason.NOT_EXAMINED: "was not examined",
     }
-    return f"feature {left_out.number} {texts[left_out.reason]}{problem}"
+    # Only a list of very many features is cut here.
+    return visible(f"feature {left_out.number} {texts[left_out.reason]}{problem}", _NOTE)
 
 
 def _merge(report: TeamReport) -> str:

@@ -143,6 +143,13 @@ def test_any_report_of_a_team_is_shown(report):
     assert by_rich(report, 60)
 
 
+def test_a_feature_that_conflicts_with_very_many_has_a_short_line():
+    """However long the list in a file is."""
+    left_out = ce.LeftOut(number=1, reason="conflict", features=range(100_000), files=["f"])
+
+    assert len(str(left_out)) < 600
+
+
 @given(odd_texts())
 def test_odd_texts_stay_on_their_line(text):
     """They are made visible and cut."""
