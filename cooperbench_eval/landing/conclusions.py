@@ -1,7 +1,8 @@
 """What follows from a search: pairs, sets that cannot land, and why a patch is left out."""
 
-from collections.abc import Collection, Iterator, Mapping
-from itertools import permutations
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import permutations, product
+from math import prod
 
 from attrs import frozen
 
@@ -15,6 +16,7 @@ from cooperbench_eval.sides import Side
 __all__ = ["Conclusions"]
 
 _Patches = frozenset[int]
+_MOST_SETS = 1 << 12
 
 
 @frozen(kw_only=True)
@@ -85,11 +87,19 @@ class Conclusions:
         passed = {patches for (patches, _), broken in self._broken.items() if broken is None}
         return [patches for patches in self._tested if patches not in passed]
 
-    def order_dependent(self) -> Iterator[OrderDependence]:
-        """Yield the smallest sets whose order matters."""
-        for search in self.texts.searches:
-            for patches, fails in search.order_dependent().items():
-                yield _dependence(search, patches, fails)
+    def order_dependent(self) -> list[OrderDependence]:
+        """Return the sets whose order matters, small ones first.
+
+        A set of several groups is one if its part of some group is. There may be too many of
+        them, and then only those within one group are listed.
+        """
+        groups = [list(_landing_sets(each)) for each in self.texts.searches]
+        if prod(map(len, groups)) > _MOST_SETS:
+            found = [each for sets in groups for each in sets]
+        else:
+            found = [_together(parts) for parts in product(*groups)]
+        matters = (each for each in found if each.fails or each.trees > 1)
+        return sorted(matters, key=lambda each: (len(each.patches), each.patches))
 
     # --- reasons ---
 
@@ -199,8 +209,28 @@ def _outcome(step: Step | None) -> PairOutcome:
     return PairOutcome.RESOLVED if step.is_resolved else PairOutcome.CLEAN
 
 
-def _dependence(search: TextSearch, patches: _Patches, fails: tuple[int, ...]) -> OrderDependence:
-    trees = search.found[patches]
+def _landing_sets(search: TextSearch) -> Iterator[OrderDependence]:
+    """Yield the sets of one group that land, the empty one included."""
+    yield OrderDependence(patches=(), lands=(), trees=1)
+    dependent = search.order_dependent()
+    for patches, trees in search.found.items():
+        if len(patches) <= search.examined_size:
+            yield OrderDependence(
+                patches=sorted(patches),
+                lands=next(iter(trees.values())),
+                fails=dependent.get(patches, ()),
+                trees=len(trees),
+            )
+
+
+def _together(parts: Sequence[OrderDependence]) -> OrderDependence:
+    """Return the union of sets of different groups, which cannot affect each other."""
+    fails = next((each for each in parts if each.fails), None)
+    others = (each for each in parts if each is not fails)
+    rest = tuple(number for each in others for number in each.lands)
     return OrderDependence(
-        patches=sorted(patches), lands=next(iter(trees.values())), fails=fails, trees=len(trees)
+        patches=sorted(number for each in parts for number in each.patches),
+        lands=[number for each in parts for number in each.lands],
+        fails=(*fails.fails, *rest) if fails else (),
+        trees=prod(each.trees for each in parts),
     )

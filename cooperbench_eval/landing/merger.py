@@ -1,7 +1,8 @@
 """Merges patches for a search, and counts the work."""
 
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
 from cooperbench_eval.landing.fold import Merged, merge_sides
 from cooperbench_eval.landing.search import Step, WorkSpentError
@@ -51,6 +52,15 @@ class PatchMerger:
     def allow_folds(self, count: int) -> None:
         """Allow at least the work of so many folds of all patches."""
         self.limit = max(self.limit, self.used + self._cost * count * len(self._sides))
+
+    @contextmanager
+    def at_most(self, work: int) -> Iterator[None]:
+        """Allow only so much work in a `with` block, even if the limit allows more."""
+        limit, self.limit = self.limit, min(self.limit, self.used + work)
+        try:
+            yield
+        finally:
+            self.limit = limit
 
     def first(self, number: int) -> str:
         """Return the id of the tree of one patch."""

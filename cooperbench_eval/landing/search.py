@@ -81,7 +81,7 @@ class TextSearch:
         self._oracle = oracle
         self._place = {number: place for place, number in enumerate(self.numbers)}
         self._in_order = in_order
-        self._has_pairs = False
+        self._examined = 1
         self._steps: dict[tuple[str, int], Step] = {}
         self._heap: list[tuple[_Rank, _Patches, str]] | None = None
         self._graph: dict[int, set[int]] = {}
@@ -101,8 +101,7 @@ class TextSearch:
         """Every order of every set of up to so many patches was examined."""
         if self.is_complete:
             return len(self.numbers)
-        begun = 2 if self._has_pairs else 1
-        return max(begun, min((len(each) for _, each, _ in self._heap or ()), default=1))
+        return max(self._examined, min((len(each) for _, each, _ in self._heap or ()), default=1))
 
     def pair(self, first: int, second: int) -> Step | None:
         """Return what merging *second* into *first* gave; `None` if that was not examined."""
@@ -141,31 +140,35 @@ class TextSearch:
     def order_dependent(self) -> dict[_Patches, tuple[int, ...]]:
         """Return the sets that land only in some orders, or give several trees.
 
-        Only sets of up to `examined_size` patches are looked at, and of these the ones of
-        which no proper subset depends on the order.
+        Only sets of up to `examined_size` patches are looked at.
 
         Returns:
             For each set, an order in which it does not land; empty if it lands in all orders.
         """
+        if self._in_order:
+            return {}
+        failing: dict[_Patches, tuple[int, ...]] = {}
         found: dict[_Patches, tuple[int, ...]] = {}
-        covered: set[_Patches] = set()
-        most = 0 if self._in_order else self.examined_size
-        for patches in sorted((each for each in self.found if 1 < len(each) <= most), key=len):
-            parts = [patches - {number} for number in patches]
-            if any(part in found or part in covered for part in parts):
-                covered.add(patches)
-                continue
-            failing = self._failing_order(patches)
-            if failing or len(self.found[patches]) > 1:
-                found[patches] = failing
+        examined = (each for each in self.found if 1 < len(each) <= self.examined_size)
+        for patches in sorted(examined, key=len):
+            failing[patches] = self._failing_order(patches, failing)
+            if failing[patches] or len(self.found[patches]) > 1:
+                found[patches] = failing[patches]
         return found
 
-    def _failing_order(self, patches: _Patches) -> tuple[int, ...]:
-        """Return an order in which a set fails, if none of its proper subsets depends on it."""
+    def _failing_order(
+        self, patches: _Patches, failing: Mapping[_Patches, tuple[int, ...]]
+    ) -> tuple[int, ...]:
+        """Return an order in which a set fails, given those of its parts; empty if there is none.
+
+        A part that never lands fails in any order.
+        """
         for last in sorted(patches, key=self._place.__getitem__):
             part = patches - {last}
             if part not in self.found:
-                return (*sorted(part, key=self._place.__getitem__), last)
+                return (*self._sorted(part), last)
+            if order := failing.get(part):
+                return (*order, last)
             for tree, order in self.found[part].items():
                 if self._steps[tree, last].tree is None:
                     return (*order, last)
@@ -193,7 +196,7 @@ class TextSearch:
         """Merge every patch into every other one."""
         for first, second in [*combinations(self.numbers, 2), *self._backwards()]:
             self._extend(frozenset({first}), self._first[first], second)
-        self._has_pairs = True
+        self._examined = 2
 
     def fold(self, numbers: Sequence[int]) -> tuple[int, ...]:
         """Merge patches in an order, skip those that fail, and try these again at the end.
@@ -259,6 +262,18 @@ class TextSearch:
             except BaseException:
                 heapq.heappush(self._heap, waiting)
                 raise
+
+    def examine_by_size(self) -> None:
+        """Examine every order of every set, small sets first."""
+        for size in range(1, len(self.numbers)):
+            for patches in sorted(
+                (each for each in self.found if len(each) == size), key=self._places
+            ):
+                for tree in list(self.found[patches]):
+                    for number in self._next(patches):
+                        self._extend(patches, tree, number)
+            self._examined = size + 1
+        self._heap = []
 
     def trees_of(self, patches: Iterable[int]) -> Orders:
         """Examine all orders of a set, and return its trees."""
@@ -334,3 +349,6 @@ class TextSearch:
 
     def _places(self, patches: _Patches) -> list[int]:
         return sorted(map(self._place.__getitem__, patches))
+
+    def _sorted(self, patches: _Patches) -> list[int]:
+        return sorted(patches, key=self._place.__getitem__)

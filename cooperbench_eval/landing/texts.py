@@ -14,6 +14,8 @@ from cooperbench_eval.sides import Side
 __all__ = ["Texts"]
 
 _Patches = frozenset[int]
+_MORE_WORK = 5_000
+"""The work that is spent when the answer is certain."""
 _FOLDS = 4
 """How many folds of all patches are possible even if the bound is reached."""
 _MOST_EXCLUSIONS = 2_000
@@ -75,6 +77,10 @@ class Texts:
         for each in smallest_first:
             if len(each.best) < len(each.numbers):
                 each.examine_all(until_all_land=True)
+        # The answer is certain. Some more work shows where the order matters.
+        with self._merger.at_most(_MORE_WORK):
+            for each in smallest_first:
+                each.examine_by_size()
 
     def search_everything(self) -> None:
         """Examine also the sets of groups of which all patches merge, as far as allowed."""

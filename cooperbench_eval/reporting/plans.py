@@ -79,8 +79,8 @@ class LandingPlan(Shown):
         minimal_conflicts: The sets that cannot land although every proper subset can, as far
             as they were examined: see *examined_size* and *is_exact*.
         order_dependent: The sets whose order matters, whatever their tests say: they merge
-            only in some orders, or give different trees. Only the smallest such sets are
-            listed, of up to *examined_size* patches.
+            only in some orders, or give different trees. Listed are sets of up to
+            *examined_size* patches, small ones first.
         examined_size: All sets of up to so many patches were merged in all orders.
         has_tests: Whether there are tests that decide.
         is_tested: Whether the tests pass on the tree of the plan. If there are tests and this

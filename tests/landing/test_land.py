@@ -54,9 +54,11 @@ def test_a_plan_is_what_trying_everything_finds(strategy, patches):
     assert [each for each in plan.minimal_conflicts if len(each) <= within] == sorted(
         (each for each in minimal(cannot) if len(each) <= within), key=lambda x: (len(x), x)
     )
-    assert sorted(each.patches for each in plan.order_dependent) == [
-        each for each in minimal(matters) if len(each) <= within
-    ]
+    listed = [each.patches for each in plan.order_dependent]
+    assert listed == sorted(listed, key=lambda each: (len(each), each))
+    assert {each for each in listed if len(each) <= within} == {
+        tuple(sorted(each)) for each in matters if len(each) <= within
+    }
     for each in plan.order_dependent:
         orders = truth[frozenset(each.patches)]
         assert orders[each.lands] is not None
