@@ -21,7 +21,7 @@ from cooperbench_eval.patching.patch import Patch
 from cooperbench_eval.running import DeltaJudge, TestSuite
 from cooperbench_eval.snapshot import Changes, Snapshot
 
-__all__ = ["JudgedRun", "Runner", "SuiteRuns"]
+__all__ = ["JudgedRun", "Runner", "SuiteRuns", "Suites"]
 
 
 @frozen
@@ -37,17 +37,28 @@ class JudgedRun:
         return outcome_of(self.tests, self.judgement)
 
 
-class _Suites(Protocol):
+class Suites(Protocol):
     """Features with their tests: a pair, a team, or a part of a team."""
 
     @property
-    def base(self) -> Snapshot: ...
+    def base(self) -> Snapshot:
+        """Return the tree from which they start."""
+        ...
+
     @property
-    def features(self) -> tuple[Feature, ...]: ...
+    def features(self) -> tuple[Feature, ...]:
+        """Return the features with their own tests."""
+        ...
+
     @property
-    def joint(self) -> TestSuite | None: ...
+    def joint(self) -> TestSuite | None:
+        """Return the tests of all features together."""
+        ...
+
     @property
-    def regression(self) -> TestSuite | None: ...
+    def regression(self) -> TestSuite | None:
+        """Return the repository's own tests."""
+        ...
 
 
 class Runner(Protocol):
@@ -72,7 +83,7 @@ class SuiteRuns:
     """
 
     def __init__(
-        self, group: _Suites, runner: Runner | None, rule: JudgeRule, *, test_base: bool
+        self, group: Suites, runner: Runner | None, rule: JudgeRule, *, test_base: bool
     ) -> None:
         self._group = group
         self._runner = runner

@@ -126,14 +126,14 @@ def place_patches(
     features: list[Feature] = []
     sides: dict[int, Side] = {}
     left_out: list[LeftOut] = []
-    first_with: dict[str, int] = {base.tree_id: 0}
+    first_with: dict[str, int | None] = {base.tree_id: None}
     tests = [feature.tests.patch for feature, _ in given if feature.tests]
     for feature, changes in given:
         problem = ""
         if changes is None:
             changes, problem = _placed(base, feature.patch, policy, test_filter, tests)  # noqa: PLW2901
         first = first_with.setdefault(changes.tree_id(base), feature.number)
-        if problem or not first:
+        if problem or first is None:
             why, same = LeftOutReason.MISSING_INPUT, tuple[int, ...]()
             problem = problem or "the patch changes nothing"
         elif first != feature.number:

@@ -1,17 +1,16 @@
 """Runs the suites of features on the tree that holds them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from attrs import field, frozen
 
 from cooperbench_eval.models import TestResult
-from cooperbench_eval.pairs import FeatureGroup
 from cooperbench_eval.reporting.teams import BrokenTests, SuiteRun, TeamSuite
 from cooperbench_eval.running import TestSuite
 from cooperbench_eval.sides import Side
-from cooperbench_eval.suiteruns import SuiteRuns
+from cooperbench_eval.suiteruns import SuiteRuns, Suites
 
-__all__ = ["Tester"]
+__all__ = ["Tester", "suites_on"]
 
 
 @frozen
@@ -27,7 +26,7 @@ class Tester:
         alone: The run of each feature's tests without the others, by the feature's number.
     """
 
-    group: FeatureGroup
+    group: Suites
     runs: SuiteRuns
     alone: Mapping[int, TestResult | None] = field(factory=dict)
 
@@ -36,7 +35,7 @@ class Tester:
 
         The joint tests run only if the tree holds all features of the team.
         """
-        for which, number, suite in self._suites(side):
+        for which, number, suite in suites_on(self.group, side.numbers):
             alone = None if number is None else self.alone.get(number)
             run = self.runs.confirmed(suite, side.changes, alone)
             yield SuiteRun(suite=which, feature=number, tests=run.tests, judgement=run.judgement)
@@ -46,13 +45,18 @@ class Tester:
         found = (each.broken for each in self.runs_on(side))
         return tuple(each for each in found if each is not None)
 
-    def _suites(self, side: Side) -> Iterator[tuple[TeamSuite, int | None, TestSuite | None]]:
-        group = self.group
-        numbers = frozenset(side.numbers)
-        for feature in group.features:
-            if feature.number in numbers:
-                yield TeamSuite.FEATURE, feature.number, feature.tests
-        if group.joint is not None and len(numbers) == len(group.features):
-            yield TeamSuite.JOINT, None, group.joint
-        if group.regression is not None:
-            yield TeamSuite.REGRESSION, None, group.regression
+
+def suites_on(
+    group: Suites, numbers: Collection[int]
+) -> Iterator[tuple[TeamSuite, int | None, TestSuite | None]]:
+    """Yield the suites for a tree that holds some of the features, each with its feature's number.
+
+    The joint tests are among them only if the tree holds all features.
+    """
+    for feature in group.features:
+        if feature.number in numbers:
+            yield TeamSuite.FEATURE, feature.number, feature.tests
+    if group.joint is not None and all(each.number in numbers for each in group.features):
+        yield TeamSuite.JOINT, None, group.joint
+    if group.regression is not None:
+        yield TeamSuite.REGRESSION, None, group.regression

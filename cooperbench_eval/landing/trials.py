@@ -1,10 +1,11 @@
 """Tests sets of patches on their merged trees, within a budget of runs."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from attrs import frozen
 
+from cooperbench_eval.landing.testing import suites_on
 from cooperbench_eval.models import JudgeRule, TestResult
 from cooperbench_eval.pairs import Feature
 from cooperbench_eval.reporting.teams import BrokenTests, SuiteRun, TeamSuite
@@ -142,13 +143,15 @@ class Trials:
         return None
 
     def _suites(self, patches: _Patches) -> Iterator[tuple[TeamSuite, int | None, TestSuite]]:
-        for number, feature in self._features.items():
-            if number in patches and feature.tests is not None:
-                yield TeamSuite.FEATURE, number, feature.tests
-        if self._joint is not None and len(patches) == len(self._features):
-            yield TeamSuite.JOINT, None, self._joint
-        if self._regression is not None:
-            yield TeamSuite.REGRESSION, None, self._regression
+        for which, number, suite in suites_on(self._group(self._features), patches):
+            if suite is not None:
+                yield which, number, suite
+
+    def _group(self, numbers: Collection[int]) -> _Group:
+        features = tuple(each for each in self._features.values() if each.number in numbers)
+        return _Group(
+            base=self._base, features=features, joint=self._joint, regression=self._regression
+        )
 
     def _broken(
         self,
@@ -158,10 +161,7 @@ class Trials:
         number: int | None,
         suite: TestSuite,
     ) -> BrokenTests | None:
-        features = tuple(each for each in self._features.values() if each.number in patches)
-        group = _Group(
-            base=self._base, features=features, joint=self._joint, regression=self._regression
-        )
+        group = self._group(patches)
         runs = SuiteRuns(group, self._runs, self._judge, test_base=True)
         run = runs.judged(suite, changes)
         if run.outcome is False:

@@ -416,3 +416,15 @@ def test_promising_orders_are_folded_even_if_the_matrix_is_cut_short(monkeypatch
     plan = ce.land(BASE, patches, strategy="tokens")
 
     assert (plan.landed, plan.is_exact) == ((2, 3, 4, 5), False)
+
+
+def test_a_patch_may_have_the_number_zero():
+    """Zero is a number like any other."""
+    changes = ce.Changes({"new": ce.Entry(b"1\n")})
+    features = [ce.Feature(number=number, patch=changes.diff(BASE)) for number in (0, 1)]
+
+    plan = ce.land(BASE, features, strategy="naive")
+
+    assert plan.landed == (0,)
+    assert plan.left_out[0].reason is ce.LeftOutReason.DUPLICATE
+    assert plan.left_out[0].features == (0,)
