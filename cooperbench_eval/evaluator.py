@@ -99,15 +99,15 @@ class Evaluator:
     def evaluate_team(self, team: FeatureTeam) -> TeamReport:
         """Evaluate *team* in the calling thread: find out which of its features land.
 
-        The features are taken in their order, as a merge queue does. One that conflicts, or
-        with which tests fail, is left out, and the next one is merged into the others. First,
-        the suites run on the tree of all features that merge; only if one of them fails there,
-        features are tested one after another. A failing suite is run a second time before a
-        feature is left out for it.
+        The features are taken in their order, as in a merge queue. One that conflicts or makes
+        tests fail is left out, and the next one is merged into those that have landed. The
+        suites first run on the tree of all features that merge; the features are tested one
+        after another only if a suite fails there. A failing suite is run a second time before
+        a feature is left out because of it.
 
         The verdict follows from the tree of all features, as it does for a pair. For a team
-        with the features 2 and 1, in this order, it is the one of `evaluate`, unless a suite
-        is flaky: here, cases that fail and then pass on one tree decide nothing.
+        with the features 2 and 1, in this order, it is the verdict of `evaluate`, unless a
+        suite is flaky: here, a case that fails and then passes on the same tree is ignored.
 
         Raises:
             RepositoryError: The base cannot be read.

@@ -89,9 +89,8 @@ class FeaturePair:
 class FeatureTeam:
     r"""Two or more features on one base, in the order in which they are to land.
 
-    The first one starts, and each next one is merged into the result so far. So a team with
-    the features 2 and 1, in this order, is merged as the pair with *feature1* and *feature2*
-    is.
+    The first one is taken as it is, and each next one is merged into the result so far. So a
+    team with the features 2 and 1, in this order, is merged like the pair of these features.
 
     Attributes:
         repo_name: The repository's name in the benchmark.

@@ -1,7 +1,7 @@
 """The sides of a merge: what features change in a base, and the merge of two sides.
 
 Feature 1 of a pair is merged into feature 2, as in the benchmark. In the terms of the merge
-core, *ours* is feature 2 and *theirs* is feature 1. No other module depends on that choice.
+core, *ours* is feature 2 and *theirs* is feature 1. No other module chooses the sides of a pair.
 """
 
 from typing import Self

@@ -1,7 +1,7 @@
-"""Searches the largest set of patches that passes its tests, with few runs.
+"""Searches for a largest set of patches that passes its tests, with few runs.
 
 Sets are tested whole. If one fails, the patches that make it fail are found by bisection with
-only the suite that failed, and sets that contain all of them wait until the others were tested.
+only the suite that failed. Sets that contain all of them are tested only after the other sets.
 """
 
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ class TestedSearch:
     If a trial raises, as it does when the budget is spent, everything found so far is kept.
 
     Attributes:
-        best: An order of the largest set that passed; `None` if none did.
+        best: An order of a largest set that passed; `None` if none did.
         failing: Sets that fail on a tree; those that a bisection found are as small as it
             could make them.
         is_exact: Whether no larger set passes.
@@ -46,11 +46,11 @@ class TestedSearch:
 
     @property
     def candidate(self) -> _Order:
-        """An order of the largest set that may pass, for all that is known."""
+        """An order of a largest set that is not known to fail."""
         return self._texts.largest_avoiding([*self._avoided, *self.failing])
 
     def run(self) -> None:
-        """Find the largest set, be certain of it, and then of the reasons for the others."""
+        """Find a largest set, make certain of it, and then confirm why the others fail."""
         self.find()
         self.grow()
         self.be_certain()
@@ -59,11 +59,11 @@ class TestedSearch:
     def find(self) -> None:
         """Test the largest sets that contain no set that is known to fail.
 
-        If half of the budget is spent, too many sets fail; `grow` then begins with nothing.
+        If none has passed when half of the budget is spent, `grow` starts from the empty set.
         """
         while not self._trials.is_half_spent and (order := self.candidate):
             patches, tree = frozenset(order), self._texts.fold(order)
-            if tree is None:  # the strategy decides otherwise if other files changed too
+            if tree is None:  # the strategy's result depends on other files
                 self._is_doubtful = True
                 self._avoided.append(patches)
                 continue

@@ -57,12 +57,12 @@ def _related(base: Snapshot, patches: Mapping[int, Changes]) -> Iterator[Iterabl
 
 
 def _kinds(base: Snapshot, changes: Changes) -> Iterator[str]:
-    """Yield whether *changes* remove and add files."""
+    """Yield `removed` and `added` if *changes* do so to files."""
     for path, entry in changes.items():
         if entry is None:
             yield "removed"
         elif base.get(path) is None:
             yield "added"
-            # A file in the place of a folder removes its files, and the other way round.
+            # A file that replaces a folder removes its files, and vice versa.
             if base.is_directory(path) or any(base.get(each) for each in folders_above(path)):
                 yield "removed"

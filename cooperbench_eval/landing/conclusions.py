@@ -90,8 +90,8 @@ class Conclusions:
     def order_dependent(self) -> list[OrderDependence]:
         """Return the sets whose order matters, small ones first.
 
-        A set of several groups is one if its part of some group is. There may be too many of
-        them, and then only those within one group are listed.
+        The order of a set of several groups matters if it matters in one of the groups. If
+        there are too many sets, only those within one group are listed.
         """
         groups = [list(_landing_sets(each)) for each in self.texts.searches]
         if prod(map(len, groups)) > _MOST_SETS:
@@ -166,7 +166,7 @@ class Conclusions:
         )
 
     def _failed_step(self, order: tuple[int, ...]) -> tuple[tuple[int, ...], int, Step] | None:
-        """Return the merge of an order that fails, with the patches merged before it."""
+        """Return the first merge of an order that fails, and the patches merged before it."""
         for at in range(1, len(order)):
             tree = self.texts.fold(order[:at])
             step = self.texts.step(tree or "", order[at])
@@ -210,7 +210,7 @@ def _outcome(step: Step | None) -> PairOutcome:
 
 
 def _landing_sets(search: TextSearch) -> Iterator[OrderDependence]:
-    """Yield the sets of one group that land, the empty one included."""
+    """Yield the sets of one group that merge, the empty one included."""
     yield OrderDependence(patches=(), lands=(), trees=1)
     dependent = search.order_dependent()
     for patches, trees in search.found.items():

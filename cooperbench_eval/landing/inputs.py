@@ -49,8 +49,8 @@ def read_patches(
 
     Raises:
         TypeError: One of them is not a patch, or one of *suites* is not a suite.
-        ValueError: There are no patches, two have the same number, or a suite has no patch
-            or a second one.
+        ValueError: There are no patches, two have the same number, or a suite belongs to no
+            patch or to a feature that has tests already.
     """
     if isinstance(patches, _KINDS):
         raise TypeError("patches must be a sequence of patches, not a single one")
@@ -89,7 +89,7 @@ def _with_suite(feature: Feature, suites: Mapping[int, TestSuite]) -> Feature:
     if not isinstance(suite, TestSuite):
         raise TypeError(f"suite {feature.number} is not a TestSuite: {suite!r:.100}")
     if feature.tests is not None:
-        raise ValueError(f"feature {feature.number} has tests already; suites has more for it")
+        raise ValueError(f"feature {feature.number} has tests already; suites has others for it")
     return evolve(feature, tests=suite)
 
 
@@ -97,7 +97,7 @@ def read_order(order: str | Sequence[int], numbers: Sequence[int]) -> tuple[int,
     """Return the only order that counts; empty if every order does.
 
     Raises:
-        ValueError: *order* is neither a word that is known nor a permutation of *numbers*.
+        ValueError: *order* is neither a known word nor a permutation of *numbers*.
     """
     if isinstance(order, str):
         if order == "search":

@@ -51,7 +51,7 @@ def land(
     apply_policy: ApplyPolicy | None = None,
     test_filter: TestFileFilter | None = None,
 ) -> LandingPlan:
-    r"""Find a largest set of patches that can land together, and an order in which it does.
+    r"""Find a largest set of patches that can land together, and an order for it.
 
     A set can land if its patches merge in some order, each into the result so far and all
     on the same base, and the suites of all of them pass on the final tree. Nothing else is
@@ -59,11 +59,11 @@ def land(
 
     Patches are merged first, every two of them in both orders, then more. Suites run only on
     the largest sets that merge. A suite that fails runs a second time before it counts. If a
-    set fails, the patches that make it fail are found by bisection. The work is bounded: by
-    *budget*, and by 25,000 merges, of which one where the strategy was given conflicts counts
-    as 100 (but not under `naive` and `union`). Patches that touch different files are searched
-    separately, so this is enough for 12 patches under `naive`, and for many more that rarely
-    touch the same files.
+    set fails, the patches that make it fail are found by bisection. *budget* bounds the test
+    runs. The merges are bounded by about 25,000 units of work: a merge costs 1 unit, or 100 if
+    the strategy was given conflicts (but not under `naive` and `union`). Patches
+    that touch different files are searched separately, so this is enough for 12 patches under
+    `naive`, and for many more that rarely touch the same files.
 
     Args:
         base: The tree from which all patches start.
@@ -71,7 +71,7 @@ def land(
             position, from 1.
         suites: The tests of patches that are not `Feature` objects or have none, by number.
         joint: Tests that must pass on a tree with all patches.
-        regression: Tests that must pass on every tree; what they break is held against it.
+        regression: Tests of the repository itself, which run on every tree.
         strategy: A registered name, or an object with `name` and `merge`. Its result should
             depend only on the merged contents.
         order: `"search"` to try all orders, `"given"` to keep the order of *patches*, or
@@ -262,7 +262,7 @@ class _Search:
     ) -> tuple[tuple[int, ...], str | None]:
         """Return the best order that is known to land, and its tree.
 
-        If the base is gone, or the strategy decides otherwise because other files changed too,
+        If the base cannot be read any more, or if the strategy's result depends on other files,
         some patches of other groups cannot be added.
         """
         if tested is not None:

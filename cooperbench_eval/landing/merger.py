@@ -23,9 +23,8 @@ class PatchMerger:
     """Merges patches into trees; a merge that was done before costs nothing.
 
     A merge costs 1 unit of work, and 100 if the strategy was given conflicts: about the time
-    that `structured` takes. Trees are known by their git tree ids. The contents of the trees
-    that were used last are kept; those of the others are made again, by the merges that made
-    them.
+    that `structured` takes. Trees are identified by their git tree ids. The contents of
+    recently used trees are kept; those of the others are made again by repeating the merges.
 
     Attributes:
         limit: How much work is allowed; the last merge may exceed it.
@@ -89,7 +88,7 @@ class PatchMerger:
         return step
 
     def side(self, tree: str) -> Side:
-        """Return the side whose tree it is."""
+        """Return the side whose tree has this id."""
         made: list[str] = []
         while tree not in self._first and tree not in self._kept:
             made.append(tree)

@@ -105,8 +105,8 @@ def missing(feature: FeatureReport) -> LeftOut:
 def conflicting(fold: Fold, others: Iterable[Side], side: Side, merged: Merged) -> LeftOut:
     """Return why *side*, a single feature, could not be merged into the others together.
 
-    It conflicts with those into which it cannot be merged alone either, for the same files. If
-    there are none, it conflicts with those that touch the files.
+    It conflicts with each of the others into which it cannot be merged separately either, because
+    of the same files. If there is none, it conflicts with those that touch the files.
     """
     number = side.numbers[0]
     if merged.outcome.failure:
@@ -134,7 +134,7 @@ def conflicting(fold: Fold, others: Iterable[Side], side: Side, merged: Merged) 
 
 
 def breaking(feature: FeatureReport, broken: tuple[BrokenTests, ...]) -> LeftOut:
-    """Return why a feature is left out with which tests fail."""
+    """Return why a feature that makes tests fail is left out."""
     number = feature.number
     only_own = all(each.suite is TeamSuite.FEATURE and each.feature == number for each in broken)
     if only_own and feature.is_right is False:

@@ -63,8 +63,8 @@ class TextSearch:
 
     Attributes:
         numbers: The patches, in the given order.
-        found: For each set that is known to land, its known trees.
-        best: The longest order that is known to land; the first one found of its length.
+        found: For each set that is known to merge, its known trees.
+        best: The longest order that is known to merge; of several, the first one found.
     """
 
     def __init__(self, oracle: Oracle, numbers: Sequence[int], *, in_order: bool = False) -> None:
@@ -108,7 +108,7 @@ class TextSearch:
         return self._steps.get((self._first[first], second))
 
     def is_examined(self, patches: Iterable[int]) -> bool:
-        """Whether all orders of a set were examined, as far as they land."""
+        """Whether all orders of a set were examined, each as far as it merges."""
         return self.is_complete or all(
             (tree, number) in self._steps
             for subset, tree in self._within(frozenset(patches))
@@ -117,7 +117,7 @@ class TextSearch:
         )
 
     def minimal_conflicts(self) -> list[_Patches]:
-        """Return the sets that do not land although all their proper subsets do.
+        """Return the sets that do not merge although all their proper subsets do.
 
         Only sets of up to `examined_size` patches are looked at.
         """
@@ -138,12 +138,12 @@ class TextSearch:
         return found
 
     def order_dependent(self) -> dict[_Patches, tuple[int, ...]]:
-        """Return the sets that land only in some orders, or give several trees.
+        """Return the sets that merge only in some orders, or give several trees.
 
         Only sets of up to `examined_size` patches are looked at.
 
         Returns:
-            For each set, an order in which it does not land; empty if it lands in all orders.
+            For each set, an order in which it does not merge; empty if it merges in all orders.
         """
         if self._in_order:
             return {}
@@ -161,7 +161,7 @@ class TextSearch:
     ) -> tuple[int, ...]:
         """Return an order in which a set fails, given those of its parts; empty if there is none.
 
-        A part that never lands fails in any order.
+        A part that never merges fails in any order.
         """
         for last in sorted(patches, key=self._place.__getitem__):
             part = patches - {last}
@@ -202,7 +202,7 @@ class TextSearch:
         """Merge patches in an order, skip those that fail, and try these again at the end.
 
         Returns:
-            The patches that landed, in the order in which they did.
+            The patches that merged, in the order in which they did.
         """
         order: tuple[int, ...] = ()
         waiting, tree = tuple(numbers), ""
@@ -230,7 +230,7 @@ class TextSearch:
         return tree
 
     def fold_promising(self) -> None:
-        """Fold orders that probably land many patches; they begin with a largest clique."""
+        """Fold orders that probably merge many patches; they begin with a largest clique."""
         graph = self._compatible()
         clique = sorted(largest_clique(graph), key=self._place.__getitem__)
         if self._in_order:
@@ -242,10 +242,10 @@ class TextSearch:
                 self.fold([*seed, *(number for number in rest if number not in seed)])
 
     def examine_all(self, *, until_all_land: bool = False) -> None:
-        """Examine every order of every set, those that promise large sets first.
+        """Examine every order of every set, the most promising ones first.
 
         Args:
-            until_all_land: Whether to stop as soon as all patches land together.
+            until_all_land: Whether to stop as soon as all patches merge together.
         """
         if self._heap is None:
             self._graph = self._compatible()
@@ -338,7 +338,7 @@ class TextSearch:
         return rank, patches, tree
 
     def _compatible(self) -> dict[int, set[int]]:
-        """Return for each patch those with which it lands, in some order."""
+        """Return for each patch those with which it merges, in some order."""
         graph: dict[int, set[int]] = {number: set() for number in self.numbers}
         for patches in self.found:
             if len(patches) == 2:  # noqa: PLR2004 - a pair

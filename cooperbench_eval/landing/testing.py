@@ -17,8 +17,7 @@ __all__ = ["Tester", "suites_on"]
 class Tester:
     """Tests merged features of one team.
 
-    A suite that fails runs a second time before anyone is blamed: cases that pass then are
-    flaky.
+    A suite that fails runs a second time before it counts: cases that pass then are flaky.
 
     Attributes:
         group: The team.

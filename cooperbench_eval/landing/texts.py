@@ -1,4 +1,4 @@
-"""The texts of all patches: groups of patches that may affect each other, searched one by one."""
+"""The merges of all patches: groups of patches that may affect each other, searched one by one."""
 
 import heapq
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -59,7 +59,7 @@ class Texts:
     # --- the search ---
 
     def search(self) -> None:
-        """Search for a good answer first, then examine all others.
+        """Find a good answer first, then examine the other sets and orders.
 
         Raises:
             WorkSpentError: The bound ended the search; what was found is kept.
@@ -83,7 +83,7 @@ class Texts:
                 each.examine_by_size()
 
     def search_everything(self) -> None:
-        """Examine also the sets of groups of which all patches merge, as far as allowed."""
+        """Examine all sets even in groups whose patches all merge, as far as the bound allows."""
         with suppress(WorkSpentError):
             for each in self.searches:
                 each.examine_all()
@@ -111,8 +111,8 @@ class Texts:
     def largest_avoiding(self, forbidden: Collection[_Patches]) -> tuple[int, ...]:
         """Return an order of a largest known set that contains none of the *forbidden* sets.
 
-        A solution lacks some patch of each forbidden set, so the search leaves out each in
-        turn; empty if the search takes too long.
+        The set must lack some patch of each forbidden set, so the search leaves out each such
+        patch in turn. The order is empty if the search takes too long.
         """
         self._merger.allow_folds(1)
         smallest_first = sorted(forbidden, key=len)
@@ -136,7 +136,7 @@ class Texts:
 
     def sets_of_size(self, size: int) -> Iterator[_Patches]:
         """Yield every known set of that many patches."""
-        # Of the last groups, from none to all.
+        # The most patches that merge from the last groups, from none of these to all.
         most_of = [*accumulate((len(each.best) for each in reversed(self.searches)), initial=0)]
         waiting = [(0, size, frozenset[int]())]
         while waiting:
@@ -187,7 +187,7 @@ class Texts:
         return tree
 
     def fold_most(self, order: Sequence[int]) -> tuple[tuple[int, ...], str | None]:
-        """Merge patches in an order, and skip those that fail or need what cannot be read."""
+        """Merge patches in an order; skip those that fail or for which the base cannot be read."""
         tree: str | None = None
         landed: tuple[int, ...] = ()
         for number in order:

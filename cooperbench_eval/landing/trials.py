@@ -23,11 +23,11 @@ class BudgetSpentError(Exception):
 
 
 class CountedRuns:
-    """A runner that runs a suite once on each tree, and counts.
+    """A runner that runs a suite once on each tree, and counts the runs.
 
     Attributes:
         budget: How many runs are allowed.
-        used: How many runs were asked for, each one once.
+        used: How many different runs were asked for.
     """
 
     def __init__(self, runner: Runner, budget: int) -> None:
@@ -56,7 +56,7 @@ class CountedRuns:
 
 @frozen(kw_only=True)
 class _Group:
-    """The features of one tree, as the rules of judging want to know them."""
+    """The features of one tree, in the form that `SuiteRuns` takes."""
 
     base: Snapshot
     features: tuple[Feature, ...]
@@ -65,7 +65,7 @@ class _Group:
 
 
 class Trials:
-    """Tests sets of patches; what a set does on a tree is found out once.
+    """Tests sets of patches, each of them once on a tree.
 
     Attributes:
         broken: For each set and tree that was tested, the tests of the first suite that

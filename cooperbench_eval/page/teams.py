@@ -120,7 +120,7 @@ class TeamHtml:
         yield _table("Which features land together", header, rows, kind="matrix")
 
     def _pair(self, earlier: int, later: int) -> str:
-        """Return how two features get on under each strategy; a click shows the details."""
+        """Return whether two features land together under each strategy, with folded details."""
         found: dict[tuple[str, str], list[str]] = {}
         details: list[str] = []
         for attempt in self._report.attempts:
@@ -233,7 +233,7 @@ class TeamHtml:
 def _relation(
     attempt: TeamAttempt, earlier: int, later: int
 ) -> tuple[tuple[str, str], LeftOut | None]:
-    """Return how two features get on under a strategy, and why one of them was left out."""
+    """Return whether two features land together under a strategy, and if not, why."""
     landed = set(attempt.landed)
     if {earlier, later} <= landed:
         return _TOGETHER, None

@@ -76,16 +76,16 @@ class LandingPlan(Shown):
         order: The numbers of the patches that land, in the order in which they do.
         left_out: The other patches in the given order, each with the reason.
         merges: The merges of every two patches that apply and differ, in both orders.
-        minimal_conflicts: The sets that cannot land although every proper subset can, as far
-            as they were examined: see *examined_size* and *is_exact*.
+        minimal_conflicts: The sets that cannot land, and of which no proper subset is known not
+            to land, as far as they were examined: see *examined_size* and *is_exact*.
         order_dependent: The sets whose order matters, whatever their tests say: they merge
             only in some orders, or give different trees. Listed are sets of up to
             *examined_size* patches, small ones first.
         examined_size: All sets of up to so many patches were merged in all orders.
         has_tests: Whether there are tests that decide.
         is_tested: Whether the tests pass on the tree of the plan. If there are tests and this
-            is false, the budget ended before any set passed; the plan is a largest set that
-            is not known to fail.
+            is false, no set has passed; the plan is then a largest set that is not known to
+            fail.
         is_exact: Whether it is certain that no larger set can land.
         runs_used: How many test runs were asked for, whether or not a cache answered them.
         budget: How many were allowed.

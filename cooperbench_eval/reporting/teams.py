@@ -77,9 +77,9 @@ class LeftOutReason(StrEnum):
     CONFLICT = "conflict"
     """Merging it left conflicts open."""
     STRATEGY_FAILED = "strategy_failed"
-    """The strategy failed when it merged it."""
+    """The strategy failed while merging it."""
     BREAKS = "breaks"
-    """With it, tests fail that pass without it, or its own tests fail."""
+    """It breaks tests that pass without it, or its own tests fail on the merged tree."""
     NOT_EXAMINED = "not_examined"
     """The budget or a bound ended the search before it was certain whether it can land."""
 

@@ -27,7 +27,7 @@ __all__ = ["evaluate_run"]
 
 
 class _RunOptions(BatchOptions, total=False):
-    """The optional arguments of `evaluate_run` but `teams`, for its overloads."""
+    """The optional arguments of `evaluate_run` except `teams`, for its overloads."""
 
     repo_dirs: Folder | Mapping[str, Folder] | None
     setting: str | None

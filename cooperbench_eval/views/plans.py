@@ -48,7 +48,7 @@ def _lines(plan: LandingPlan) -> Iterator[str]:
     )
     if plan.has_tests:
         runs = wording.counted(plan.runs_used, "test run")
-        state = "the tests pass" if plan.is_tested else "the tests did not decide"
+        state = "the tests pass" if plan.is_tested else "no set has passed the tests"
         yield f"{state}; {runs} of at most {plan.budget:,}"
     if plan.minimal_conflicts:
         yield _listed("cannot land together", plan.minimal_conflicts)
