@@ -124,11 +124,11 @@ class PairBuilder:
 
 
 def landing_order(features: Iterable[_Item]) -> tuple[_Item, ...]:
-    """Return a team's features in the order in which they land, from the benchmark's order.
+    """Return features in the order in which they land as a team, given the benchmark's order.
 
     The benchmark merges the first of two into the second, and a team merges each next
-    feature into the result so far. So the last one starts, and of any two features the
-    earlier one is merged into the later one, as in their pair.
+    feature into the result so far. So the order is reversed: the last feature starts, and of
+    any two features the earlier one is merged into the later one, as in their pair.
     """
     return tuple(features)[::-1]
 

@@ -192,7 +192,7 @@ class Mean:
         count: How many shares there are.
         mean: Their mean; `None` without shares.
         low: The lower end of the interval; `None` if there are fewer than two shares or all
-            are equal, because then nothing is known about how much others differ.
+            are equal, because then they do not show how much shares vary.
         high: The upper end of the interval, or `None` for the same reason.
 
     Example:

@@ -52,7 +52,7 @@ def summarize(
     """Summarize many reports.
 
     They are read once and not kept, so an iterator over a folder is enough. Their order
-    does not matter. Teams are counted by their size, apart from pairs.
+    does not matter. Teams are counted by their size, separately from pairs.
 
     Args:
         reports: Reports or their facts, or an object with a method `facts`, such as a

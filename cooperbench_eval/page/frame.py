@@ -16,7 +16,7 @@ _TEAMS = "<!-- teams -->"
 
 
 class Frame:
-    """The page `before` its teams, `between` them and the data of its pairs, and `after` these.
+    """The page in three parts: `before` the teams, `between` them and the pairs' data, and `after`.
 
     `after` begins with the end of the index's script element. Only a page with teams has their
     section and its style.

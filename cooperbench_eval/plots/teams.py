@@ -25,7 +25,7 @@ def plot_teams(
     Each strategy has a line through the means of `TeamAttempt.score`, with Student's t
     intervals. There is no interval where all teams have the same share. Above each size is
     the number of teams that were evaluated; the legend has the number of teams of each
-    strategy in which no service failed. Without a runner, only the text decides what lands.
+    strategy in which no service failed. Without a runner, only the merges decide what lands.
     Pairs are left out.
 
     Args:

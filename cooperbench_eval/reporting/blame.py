@@ -132,9 +132,9 @@ class Evidence:
 
 
 def find_cause(found: Evidence) -> tuple[BlameKind, tuple[int, ...], tuple[str, ...]]:
-    """Return the first kind of blame that applies, whom it concerns, and the lost regression tests.
+    """Return the first kind of blame that applies, its features, and the lost regression tests.
 
-    The features are named by their numbers.
+    The features are those that it concerns, by their numbers.
     """
     features = found.features
     regression = _Regression.of(found)
@@ -252,7 +252,7 @@ def lost_tests(
 
 
 def failing_cases(run: TestResult | None, judgement: Judgement | None) -> tuple[str, ...]:
-    """Return the cases because of which a run does not count as a pass, as far as it shows them."""
+    """Return the cases that make a run count as failed; none if it shows none or did not fail."""
     if run is None or outcome_of(run, judgement) is not False:
         return ()
     if judgement is not None:

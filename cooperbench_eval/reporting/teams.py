@@ -307,7 +307,7 @@ def _name_each_feature(report: "TeamReport", _: object, attempts: Sequence[TeamA
         is_unknown = report.failure is not None and not named
         if not is_unknown and named != sorted(report.numbers):
             raise ValueError(
-                f"the row of strategy {each.strategy!r:.80} does not have each feature of the team "
+                f"the row of strategy {each.strategy!r:.80} does not name each feature of the team "
                 "once, as landed or as left out"
             )
 

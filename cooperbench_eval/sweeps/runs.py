@@ -91,7 +91,7 @@ def evaluate_run(
     With *teams*, the agents of each folder are one team instead, and a pair is a team of
     two. The last feature in the folder's name starts, and the others are merged into it
     from the last to the first. So of any two features, the first is merged into the second,
-    as in their pair. A missing patch is left out, and the others may still land.
+    as in their pair. A feature without a patch is left out; the others may still land.
 
     Args:
         logs_dir: The folder of run logs.

@@ -619,7 +619,7 @@ NO_SCHEMA_SAYS = (
     "surrogates not allowed",
     "two rows of",
     "several features have the same number",
-    "does not have each feature of the team once",
+    "does not name each feature of the team once",
 )
 
 

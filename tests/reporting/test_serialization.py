@@ -319,9 +319,9 @@ def test_a_team_that_was_not_evaluated_says_nothing_of_its_features():
     failed = attrs.evolve(report, failure=failure, attempts=rows)
 
     assert ce.TeamReport.from_json(failed.to_json()) == failed
-    with pytest.raises(ValueError, match="does not have each feature of the team once"):
+    with pytest.raises(ValueError, match="does not name each feature of the team once"):
         attrs.evolve(report, attempts=rows)
-    with pytest.raises(ValueError, match="does not have each feature of the team once"):
+    with pytest.raises(ValueError, match="does not name each feature of the team once"):
         attrs.evolve(failed, attempts=[attrs.evolve(rows[0], landed=(2,))])
 
 
@@ -356,11 +356,11 @@ def overwritten(data, place, value):
         ("features", [], "two or more features, not 0"),
         ("timestamp", "2026-01-01T00:00:00", "timestamp"),
         ("merges", None, "merges"),
-        ("attempts[0].landed", [2, 1], "'naive' does not have each feature of the team once"),
-        ("attempts[0].landed", [], "'naive' does not have each feature of the team once"),
+        ("attempts[0].landed", [2, 1], "'naive' does not name each feature of the team once"),
+        ("attempts[0].landed", [], "'naive' does not name each feature of the team once"),
         ("attempts[0].landed", ["2"], "landed"),
-        ("attempts[0].left_out", [], "'naive' does not have each feature of the team once"),
-        ("attempts[0].left_out[0].number", 3, "does not have each feature of the team once"),
+        ("attempts[0].left_out", [], "'naive' does not name each feature of the team once"),
+        ("attempts[0].left_out[0].number", 3, "does not name each feature of the team once"),
         ("attempts[0].left_out[0].reason", "tired", "reason"),
         ("attempts[0].left_out[0].files", "f", "files"),
         ("attempts[0].steps[0].status", "won", "status"),

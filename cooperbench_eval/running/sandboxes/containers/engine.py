@@ -171,7 +171,7 @@ class Engine:
     def attach(self, name: str) -> Attached:
         """Open a container's output, from the first byte if it has not started yet.
 
-        Its input is open too if it was created so.
+        Its input is open too if the container was created with one.
         """
         wanted = {"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1}
         with _errors_as("the container's output cannot be read"):

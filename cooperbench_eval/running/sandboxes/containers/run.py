@@ -274,7 +274,7 @@ class _Following:
             )
 
     def _let_start(self) -> None:
-        """Send the line that the shell waits for; it may also have been killed meanwhile."""
+        """Send the line that the shell waits for, unless the container was killed meanwhile."""
         try:
             self._output.send(b"\n")
         except OSError as exc:
