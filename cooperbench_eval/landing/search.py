@@ -219,16 +219,6 @@ class TextSearch:
             waiting = tuple(failed)
         return order
 
-    def fold_exactly(self, order: Sequence[int]) -> str | None:
-        """Merge patches in an order; `None` if one fails."""
-        tree = ""
-        for place, number in enumerate(order):
-            into = self._folded(tuple(order[:place]), tree, number)
-            if into is None:
-                return None
-            tree = into
-        return tree
-
     def fold_promising(self) -> None:
         """Fold orders that probably merge many patches; they begin with a largest clique."""
         graph = self._compatible()
