@@ -6,6 +6,7 @@ from math import prod
 
 from attrs import frozen
 
+from cooperbench_eval.landing.reasons import not_merged
 from cooperbench_eval.landing.search import Step, TextSearch
 from cooperbench_eval.landing.texts import Texts
 from cooperbench_eval.landing.trials import Trials
@@ -146,24 +147,23 @@ class Conclusions:
         if self.in_order:
             order = tuple(sorted(order, key=place.__getitem__))
         failed = self._failed_step(order)
-        if failed is None:
+        if failed is None or self._merges_otherwise({*order}):
             return None
         before, last, step = failed
-        if step.failure:
-            others = before if last == number else (last,)
-            return LeftOut(
-                number=number,
-                reason=LeftOutReason.STRATEGY_FAILED,
-                features=others,
-                problem=step.failure,
-            )
-        partners = tuple(self._partners(number, landed, step.open_files))
-        return LeftOut(
-            number=number,
-            reason=LeftOutReason.CONFLICT,
-            features=partners or (before if last == number else (last,)),
-            files=sorted(step.open_files),
+        return not_merged(
+            number,
+            [self.sides[each] for each in landed],
+            files=step.open_files,
+            failure=step.failure,
+            files_with=lambda other: self._open_files(other, number),
+            otherwise=before if last == number else (last,),
         )
+
+    def _merges_otherwise(self, patches: Collection[int]) -> bool:
+        """Whether the search found an order in which patches merge."""
+        order = self.texts.known_order(patches)
+        # The groups of a strategy that looks at other files may merge only without each other.
+        return bool(order) and self.texts.fold(order) is not None
 
     def _failed_step(self, order: tuple[int, ...]) -> tuple[tuple[int, ...], int, Step] | None:
         """Return the first merge of an order that fails, and the patches merged before it."""
@@ -173,16 +173,6 @@ class Conclusions:
             if step.tree is None:
                 return order[:at], order[at], step
         return None
-
-    def _partners(self, number: int, landed: tuple[int, ...], files: Collection[str]) -> list[int]:
-        """Return the landed patches with which a patch conflicts in some of the files.
-
-        If it merges with each of them alone, these are the patches that touch the files.
-        """
-        found = [each for each in landed if not self._open_files(each, number).isdisjoint(files)]
-        return found or [
-            each for each in landed if not set(files).isdisjoint(self.sides[each].changes)
-        ]
 
     def _open_files(self, one: int, other: int) -> frozenset[str]:
         for search in self.texts.searches:

@@ -8,7 +8,7 @@ from attrs import frozen
 
 from cooperbench_eval.alone import Alone, FeaturesAlone, Placing
 from cooperbench_eval.landing.fold import Fold
-from cooperbench_eval.landing.queue import Landed, Step, land_in_order
+from cooperbench_eval.landing.queue import Landed, QueueStep, land_in_order
 from cooperbench_eval.landing.testing import Tester
 from cooperbench_eval.merging.linediff import DiffCache
 from cooperbench_eval.models import JudgeRule, MergeStatus
@@ -118,7 +118,7 @@ class _Work:
             landed_tests=() if is_whole and landed is whole else landed_tests,
         )
 
-    def row(self, step: Step) -> TeamStep:
+    def row(self, step: QueueStep) -> TeamStep:
         """Return the record of one merge."""
 
         def features_at(path: str) -> tuple[int, ...]:

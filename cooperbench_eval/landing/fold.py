@@ -4,6 +4,7 @@ All merges have the same base, as successive runs of `git merge` have for branch
 from one commit.
 """
 
+import re
 import time
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -42,6 +43,23 @@ class Merged:
     def is_complete(self) -> bool:
         """Whether no conflict is left open."""
         return self.outcome.status in _COMPLETE
+
+    @property
+    def open_files(self) -> frozenset[str]:
+        """The files in which conflicts are left open, by the names that the sides give them.
+
+        If one side has a file and the other one a folder of the same name, the merge calls the
+        file `path~label`. The label differs from merge to merge, so it is not part of the name.
+        """
+        return frozenset(self._name_on_a_side(each.path) for each in self.outcome.conflicts)
+
+    def _name_on_a_side(self, path: str) -> str:
+        given, labels = self.given, self.given.merge.labels
+        if path in given.ours or path in given.theirs or given.base.get(path) is not None:
+            return path
+        label = "|".join(map(re.escape, (labels.ours, labels.theirs)))
+        renamed = re.fullmatch(rf"(.+)~(?:{label})(?:_\d+)?", path, re.DOTALL)
+        return renamed[1] if renamed else path
 
     def row(
         self,

@@ -9,12 +9,14 @@ from cooperbench_eval.landing.search import Step, WorkSpentError
 from cooperbench_eval.merging.linediff import DiffCache
 from cooperbench_eval.sides import Side, merge_input
 from cooperbench_eval.snapshot import Snapshot
+from cooperbench_eval.strategies.naive import NaiveStrategy
 from cooperbench_eval.strategies.protocol import MergeStrategy
+from cooperbench_eval.strategies.union import UnionStrategy
 
 __all__ = ["PatchMerger"]
 
 _COST_OF_STRATEGY = 100
-_WITHOUT_WORK = frozenset({"naive", "union"})
+_WITHOUT_WORK = frozenset({NaiveStrategy, UnionStrategy})
 """Strategies that take no more time for a conflict than the merge itself."""
 _MOST_BYTES = 256 << 20
 
@@ -40,7 +42,7 @@ class PatchMerger:
         self._base = base
         self._sides = sides
         self._strategy = strategy
-        self._cost = 1 if strategy.name in _WITHOUT_WORK else _COST_OF_STRATEGY
+        self._cost = 1 if type(strategy) in _WITHOUT_WORK else _COST_OF_STRATEGY
         self._cache = DiffCache()
         self._steps: dict[tuple[str, int], Step] = {}
         self._first: dict[str, Side] = {}
@@ -106,9 +108,8 @@ class PatchMerger:
         met = bool(merged.given.conflicts)
         self.used += self._cost if met else 1
         if not merged.is_complete:
-            outcome = merged.outcome
-            open_files = frozenset(conflict.path for conflict in outcome.conflicts)
-            return Step(tree=None, open_files=open_files, failure=outcome.failure)
+            failure = merged.outcome.failure
+            return Step(tree=None, open_files=merged.open_files, failure=failure)
         into = side.changes.tree_id(self._base)
         if into not in self._first and into not in self._made_by:
             self._made_by[into] = tree, number

@@ -1,21 +1,21 @@
 """Lands features one after another, as a merge queue does."""
 
 from collections.abc import Iterable, Mapping
-from functools import cache
 
 from attrs import frozen
 
 from cooperbench_eval.landing.fold import Fold, Merged
+from cooperbench_eval.landing.reasons import not_merged
 from cooperbench_eval.landing.testing import Tester
 from cooperbench_eval.reporting import FeatureReport
 from cooperbench_eval.reporting.teams import BrokenTests, LeftOut, LeftOutReason, TeamSuite
 from cooperbench_eval.sides import Side
 
-__all__ = ["Landed", "Step", "land_in_order"]
+__all__ = ["Landed", "QueueStep", "land_in_order"]
 
 
 @frozen
-class Step:
+class QueueStep:
     """One merge of a queue."""
 
     into: tuple[int, ...]
@@ -35,7 +35,7 @@ class Landed:
 
     side: Side | None
     left_out: tuple[LeftOut, ...]
-    steps: tuple[Step, ...]
+    steps: tuple[QueueStep, ...]
 
     @property
     def numbers(self) -> tuple[int, ...]:
@@ -70,7 +70,7 @@ class _Queue:
         self._tester = tester
         self.so_far: Side | None = None
         self.left_out: list[LeftOut] = []
-        self.steps: list[Step] = []
+        self.steps: list[QueueStep] = []
 
     def take(self, feature: FeatureReport) -> None:
         """Land a feature, or leave it out."""
@@ -81,11 +81,10 @@ class _Queue:
         together: Side | None = side
         if self.so_far is not None:
             merged = self._fold.merge(self.so_far, side)
-            self.steps.append(Step(self.so_far.numbers, feature.number, merged))
+            self.steps.append(QueueStep(self.so_far.numbers, feature.number, merged))
             together = self._fold.joined(self.so_far, side)
             if together is None:
-                others = [self._sides[number] for number in self.so_far.numbers]
-                self.left_out.append(conflicting(self._fold, others, side, merged))
+                self.left_out.append(self._not_merged(self.so_far.numbers, side, merged))
                 return
         assert together is not None  # noqa: S101 - for mypy
         broken = self._tester.broken(together) if self._tester else ()
@@ -94,43 +93,22 @@ class _Queue:
         else:
             self.so_far = together
 
+    def _not_merged(self, into: tuple[int, ...], side: Side, merged: Merged) -> LeftOut:
+        return not_merged(
+            side.numbers[0],
+            [self._sides[number] for number in into],
+            files=merged.open_files,
+            failure=merged.outcome.failure,
+            files_with=lambda other: self._fold.merge(self._sides[other], side).open_files,
+            otherwise=into,
+        )
+
 
 def missing(feature: FeatureReport) -> LeftOut:
     """Return why a feature without a usable patch is left out."""
     patch = feature.patch
     problem = patch.reason or f"the patch is {patch.status.value.replace('_', ' ')}"
     return LeftOut(number=feature.number, reason=LeftOutReason.MISSING_INPUT, problem=problem)
-
-
-def conflicting(fold: Fold, others: Iterable[Side], side: Side, merged: Merged) -> LeftOut:
-    """Return why *side*, a single feature, could not be merged into the others together.
-
-    It conflicts with each of the others into which it cannot be merged separately either, because
-    of the same files. If there is none, it conflicts with those that touch the files.
-    """
-    number = side.numbers[0]
-    if merged.outcome.failure:
-        return LeftOut(
-            number=number,
-            reason=LeftOutReason.STRATEGY_FAILED,
-            features=[each.numbers[0] for each in others],
-            problem=merged.outcome.failure,
-        )
-    files = sorted({conflict.path for conflict in merged.outcome.conflicts})
-
-    @cache
-    def open_files(other: Side) -> frozenset[str]:
-        return frozenset(each.path for each in fold.merge(other, side).outcome.conflicts)
-
-    everyone = list(others)
-    found = [each for each in everyone if not open_files(each).isdisjoint(files)]
-    found = found or [each for each in everyone if not set(files).isdisjoint(each.changes)]
-    return LeftOut(
-        number=number,
-        reason=LeftOutReason.CONFLICT,
-        features=[each.numbers[0] for each in found or everyone],
-        files=files,
-    )
 
 
 def breaking(feature: FeatureReport, broken: tuple[BrokenTests, ...]) -> LeftOut:

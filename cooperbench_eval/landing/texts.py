@@ -156,6 +156,17 @@ class Texts:
         for parts in product(*(self._orders(each, patches) for each in self.searches)):
             yield self._joined(parts)
 
+    def known_order(self, patches: Collection[int]) -> tuple[int, ...]:
+        """Return an order in which a set is known to merge; empty if none is known."""
+        parts: list[tuple[int, ...]] = []
+        for each in self.searches:
+            if part := frozenset(patches) & {*each.numbers}:
+                orders = each.found.get(part)
+                if not orders:
+                    return ()
+                parts.append(next(iter(orders.values())))
+        return self._joined(parts)
+
     def examine(self, patches: _Patches) -> None:
         """Examine all orders of a set, as far as the bound allows."""
         with suppress(WorkSpentError):

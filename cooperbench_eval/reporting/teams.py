@@ -109,7 +109,7 @@ class LeftOut(Shown):
         features: For a conflict, the landed features with which it conflicts; if it breaks
             tests, the features whose tests these are; for a duplicate, the feature that takes
             its place.
-        files: The files with conflicts, sorted.
+        files: The files with conflicts, sorted, by their names in the patches.
         tests: The tests that fail.
         problem: Details for people, such as why the patch does not apply; may be empty.
     """

@@ -22,6 +22,7 @@ import cooperbench_eval as ce
 from cooperbench_eval.landing import land as planning
 from cooperbench_eval.landing import merger, texts
 from cooperbench_eval.landing.components import components
+from cooperbench_eval.sides import Side
 
 # --- merges only ---
 
@@ -428,3 +429,68 @@ def test_a_patch_may_have_the_number_zero():
     assert plan.landed == (0,)
     assert plan.left_out[0].reason is ce.LeftOutReason.DUPLICATE
     assert plan.left_out[0].features == (0,)
+
+
+# --- conflicts between a file and a folder ---
+
+CLASH_BASE = ce.Snapshot.from_files({"a": b"1\n"})
+FILE, FOLDER = {"n": ce.Entry(b"n\n")}, {"n/y": ce.Entry(b"y\n")}
+MOVES = {"a": None, "zz": ce.Entry(b"z\n")}  # it could be a rename, so all are in one group
+
+
+def reasons_for(*patches):
+    """Return what a plan and a team say about the patches that do not land."""
+    changes = list(map(ce.Changes, patches))
+    features = [
+        ce.Feature(number=number, patch=each.diff(CLASH_BASE))
+        for number, each in enumerate(changes, 1)
+    ]
+    team = ce.FeatureTeam(repo_name="r", task_id=0, base=CLASH_BASE, features=features)
+    plan = ce.land(CLASH_BASE, changes, strategy="naive", order="given")
+    report = ce.Evaluator(strategies=["naive"]).evaluate_team(team)
+    return [
+        [(each.number, each.features, each.files) for each in found.left_out]
+        for found in (plan, report.attempts[0])
+    ]
+
+
+@pytest.mark.parametrize("last_two", [(FILE, FOLDER), (FOLDER, FILE)])
+def test_the_partner_of_a_file_and_a_folder_is_found(last_two):
+    """Merging names the file after its side, whose name depends on what landed before."""
+    assert reasons_for(MOVES, *last_two) == [[(3, (2,), ("n",))]] * 2
+
+
+def test_a_partner_is_found_if_the_new_name_of_the_file_is_taken():
+    """Merging adds a number to the name."""
+    taken = MOVES | {"n~feature1+feature2": ce.Entry(b"\n"), "n~feature2": ce.Entry(b"\n")}
+
+    assert reasons_for(taken, FILE, FOLDER) == [[(3, (2,), ("n",))]] * 2
+
+
+def test_a_file_that_is_named_like_a_side_keeps_its_name():
+    """Only what merging adds to a name is not part of it."""
+    one, other = ({"n~feature1": ce.Entry(text)} for text in (b"1\n", b"2\n"))
+
+    assert reasons_for(one, other) == [[(2, (1,), ("n~feature1",))]] * 2
+
+
+@pytest.mark.parametrize(("is_naive", "expected"), [(True, 1), (False, 100)])
+def test_only_the_strategies_of_this_library_are_known_to_be_fast(is_naive, expected):
+    """Another strategy may have the same name."""
+
+    class SlowStrategy:
+        name = "naive"
+
+        def merge(self, merge_input):
+            return ce.get_strategy("naive").merge(merge_input)
+
+    strategy = ce.get_strategy("naive") if is_naive else SlowStrategy()
+    sides = {
+        number: Side.of(ce.Feature(number=number, patch=b""), changes)
+        for number, changes in ((1, A2), (2, A3))
+    }
+    work = merger.PatchMerger(BASE, sides, strategy, 1000)
+
+    work.merge(work.first(1), 2)
+
+    assert work.used == expected

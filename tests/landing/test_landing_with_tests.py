@@ -438,3 +438,32 @@ def test_joint_tests_do_not_run_if_a_patch_is_missing():
 
         assert plan.landed == (1, 2)
         assert bool(asked) is has_run
+
+
+@pytest.mark.parametrize(("budget", "landed"), [(6, (2,)), (99, (3, 2))])
+def test_what_merges_in_another_order_is_no_conflict(budget, landed):
+    """If the budget ends before that order is tested, the patch was not examined."""
+
+    class Descending:
+        name = "descending"
+
+        def merge(self, merge_input):
+            if merge_input.theirs_feature.number > merge_input.ours_features[-1].number:
+                return ce.get_strategy("naive").merge(merge_input)
+            return ce.resolve_conflicts(merge_input, lambda conflict: conflict.ours)
+
+    plan = ce.land(
+        BASE,
+        [overlay(a=b"%d\n" % number) for number in (7, 8, 9)],
+        suites={number: suite(str(number)) for number in (1, 2, 3)},
+        strategy=Descending(),
+        budget=budget,
+        runner=FakeRunner(lambda _, name: name != "1"),
+        judge="absolute",
+    )
+
+    assert plan.order == landed
+    assert (3, 2) in [each.lands for each in plan.order_dependent]
+    reasons = {each.number: each.reason.value for each in plan.left_out}
+    expected = {1: "fails_own_tests", 3: "not_examined"}
+    assert reasons == {number: why for number, why in expected.items() if number not in landed}

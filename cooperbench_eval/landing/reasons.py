@@ -1,0 +1,48 @@
+"""Says why a merge leaves a feature out, for queues and for plans."""
+
+from collections.abc import Callable, Collection, Iterable
+
+from cooperbench_eval.reporting.teams import LeftOut, LeftOutReason
+from cooperbench_eval.sides import Side
+
+__all__ = ["not_merged"]
+
+
+def not_merged(
+    number: int,
+    landed: Iterable[Side],
+    *,
+    files: Collection[str],
+    failure: str,
+    files_with: Callable[[int], Collection[str]],
+    otherwise: Iterable[int],
+) -> LeftOut:
+    """Return why a feature is left out that does not merge into the landed ones together.
+
+    It conflicts with each of them with which it conflicts separately too, because of the same
+    files. If there is none, it conflicts with those that change the files.
+
+    Args:
+        number: The feature.
+        landed: The landed features, each without the others.
+        files: The files in which conflicts are left open.
+        failure: Why the strategy failed; empty if it did not.
+        files_with: Returns the files in which the feature conflicts with one landed feature.
+        otherwise: With which features it conflicts if this cannot be told from the files.
+    """
+    if failure:
+        return LeftOut(
+            number=number,
+            reason=LeftOutReason.STRATEGY_FAILED,
+            features=otherwise,
+            problem=failure,
+        )
+    changes = {each.numbers[0]: each.changes for each in landed}
+    found = [other for other in changes if not set(files).isdisjoint(files_with(other))]
+    found = found or [other for other in changes if not set(files).isdisjoint(changes[other])]
+    return LeftOut(
+        number=number,
+        reason=LeftOutReason.CONFLICT,
+        features=found or otherwise,
+        files=sorted(files),
+    )
