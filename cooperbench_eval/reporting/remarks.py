@@ -119,10 +119,12 @@ def _merged_differs(attempt: _Attempt) -> str:
 
 
 def _reason(judgement: Judgement) -> str:
+    twice = "failed and passed on the same tree"
     parts = (
         (judgement.preexisting, "already fails on the base", "already fail on the base"),
         (judgement.foreign, "belongs to another suite", "belong to another suite"),
         (judgement.broken, "passes on the base but not here", "pass on the base but not here"),
+        (judgement.flaky, twice, twice),
     )
     return ", and ".join(
         f"{_some(ids)} {one if len(ids) == 1 else many}" for ids, one, many in parts if ids

@@ -252,8 +252,12 @@ def test_a_failure_is_confirmed_by_a_second_run():
     attempt = report.attempt("naive")
     assert attempt.landed == (1, 2)
     assert seen.count(1) == 2
-    assert attempt.tests[0].judgement.flaky
+    assert attempt.tests[0].judgement.flaky == ("check a",)
     assert attempt.verdict is ce.Verdict.NOT_RUN
+    assert report.warnings[0] == (
+        "Under the absolute rule, naive would be correct: check a failed and passed on the same "
+        "tree."
+    )
 
 
 def test_the_joint_tests_need_all_features():
