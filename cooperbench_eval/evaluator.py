@@ -37,6 +37,13 @@ def _as_strategies(given: str | Iterable[str | MergeStrategy]) -> tuple[MergeStr
     return tuple(as_strategy(each) for each in ([given] if isinstance(given, str) else given))
 
 
+def _check_group(given: object, name: str, kind: type, other: str) -> None:
+    if not isinstance(given, kind):
+        raise TypeError(
+            f"{name} must be a {kind.__name__}, not {type(given).__qualname__}; {other}"
+        )
+
+
 @frozen(kw_only=True)
 class Evaluator:
     """Finds out whether a pair's patches apply, merge and pass their tests.
@@ -91,9 +98,11 @@ class Evaluator:
         fail or time out are all results, not errors.
 
         Raises:
+            TypeError: *pair* is not a `FeaturePair`.
             RepositoryError: The base cannot be read.
             TestRunError: A test command cannot be started.
         """
+        _check_group(pair, "pair", FeaturePair, "evaluate_team() takes a FeatureTeam")
         return _Evaluation(self, pair, self._placing, self._diffs).report()
 
     def evaluate_team(self, team: FeatureTeam) -> TeamReport:
@@ -110,9 +119,11 @@ class Evaluator:
         suite is flaky: here, a case that fails and then passes on the same tree is ignored.
 
         Raises:
+            TypeError: *team* is not a `FeatureTeam`.
             RepositoryError: The base cannot be read.
             TestRunError: A test command cannot be started.
         """
+        _check_group(team, "team", FeatureTeam, "evaluate() takes a FeaturePair")
         return TeamEvaluation(
             team=team,
             strategies=self.strategies,

@@ -12,6 +12,8 @@ from cooperbench_eval.snapshot import Snapshot
 __all__ = ["Feature", "FeatureGroup", "FeaturePair", "FeatureTeam"]
 
 _TEXT = validators.optional(validators.instance_of(str))
+_SNAPSHOT = validators.instance_of(Snapshot)
+_SUITE = validators.optional(validators.instance_of(TestSuite))
 
 
 def _as_patch(data: bytes | str | Patch) -> Patch:
@@ -35,7 +37,7 @@ class Feature:
 
     number: int = field(converter=operator.index)
     patch: Patch = field(converter=_as_patch, repr=False)
-    tests: TestSuite | None = field(default=None, repr=False)
+    tests: TestSuite | None = field(default=None, repr=False, validator=_SUITE)
     description: str = field(default="", repr=False)
 
 
@@ -60,11 +62,11 @@ class FeaturePair:
 
     repo_name: str = field(validator=validators.instance_of(str))
     task_id: int = field(converter=operator.index)
-    base: Snapshot = field(repr=False)
-    feature1: Feature
-    feature2: Feature = field()
-    joint: TestSuite | None = field(default=None, repr=False)
-    regression: TestSuite | None = field(default=None, repr=False)
+    base: Snapshot = field(repr=False, validator=_SNAPSHOT)
+    feature1: Feature = field(validator=validators.instance_of(Feature))
+    feature2: Feature = field(validator=validators.instance_of(Feature))
+    joint: TestSuite | None = field(default=None, repr=False, validator=_SUITE)
+    regression: TestSuite | None = field(default=None, repr=False, validator=_SUITE)
     model: str | None = field(default=None, validator=_TEXT)
     setting: str | None = field(default=None, validator=_TEXT)
     k: int = field(default=1, converter=operator.index)
@@ -115,10 +117,10 @@ class FeatureTeam:
 
     repo_name: str = field(validator=validators.instance_of(str))
     task_id: int = field(converter=operator.index)
-    base: Snapshot = field(repr=False)
+    base: Snapshot = field(repr=False, validator=_SNAPSHOT)
     features: tuple[Feature, ...] = field(converter=tuple[Feature, ...])
-    joint: TestSuite | None = field(default=None, repr=False)
-    regression: TestSuite | None = field(default=None, repr=False)
+    joint: TestSuite | None = field(default=None, repr=False, validator=_SUITE)
+    regression: TestSuite | None = field(default=None, repr=False, validator=_SUITE)
     model: str | None = field(default=None, validator=_TEXT)
     setting: str | None = field(default=None, validator=_TEXT)
     k: int = field(default=1, converter=operator.index)

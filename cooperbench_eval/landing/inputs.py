@@ -1,6 +1,9 @@
 """Reads the patches that are to land: their numbers, their suites, and what they change."""
 
+import operator
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
 
 from attrs import evolve, field, frozen
 
@@ -16,11 +19,26 @@ from cooperbench_eval.running import TestSuite
 from cooperbench_eval.sides import Side
 from cooperbench_eval.snapshot import Changes, Snapshot
 
-__all__ = ["GivenPatch", "Placed", "place_patches", "read_order", "read_patches"]
+__all__ = [
+    "GivenPatch",
+    "Placed",
+    "check_types",
+    "place_patches",
+    "read_budget",
+    "read_order",
+    "read_patches",
+]
 
 GivenPatch = bytes | str | Patch | Changes | Feature
 """What `land` accepts as a patch."""
 _KINDS = (bytes, str, Patch, Changes, Feature)
+_OPTIONS: Mapping[str, type] = {
+    "joint": TestSuite,
+    "regression": TestSuite,
+    "apply_policy": ApplyPolicy,
+    "test_filter": TestFileFilter,
+}
+"""The types of those options of `land` that are not converted; each may be `None` as well."""
 
 
 @frozen(kw_only=True)
@@ -42,13 +60,58 @@ class Placed:
         return components(base, {number: side.changes for number, side in self.sides.items()})
 
 
+def check_types(*, base: object, runner: object, **options: object) -> None:
+    """Check the arguments of `land` that are used as they are.
+
+    Raises:
+        TypeError: One of them has the wrong type.
+    """
+    if not isinstance(base, Snapshot):
+        raise _wrong("base", "Snapshot", base)
+    for name, value in options.items():
+        wanted = _OPTIONS[name]
+        if not isinstance(value, wanted | None):
+            raise _wrong(name, f"{wanted.__name__} or None", value)
+    # A class has a `run` as well, but only its instances can be asked to run something.
+    is_runner = callable(getattr(runner, "run", None)) and not isinstance(runner, type)
+    if runner is not None and not is_runner:
+        raise _wrong("runner", "an object with a run method or None", runner)
+
+
+def read_budget(budget: int) -> int:
+    """Return the number of test runs that are allowed.
+
+    Raises:
+        TypeError: *budget* is not an integer.
+        ValueError: It is negative.
+    """
+    found = _integer(budget, "budget")
+    if found < 0:
+        raise ValueError(f"the budget is {found} runs; it must not be negative")
+    return found
+
+
+def _integer(given: Any, name: str) -> int:
+    if not isinstance(given, bool):
+        with suppress(TypeError):
+            return operator.index(given)
+    raise _wrong(name, "an integer", given)
+
+
+def _wrong(name: str, wanted: str, given: object) -> TypeError:
+    found = type(given).__qualname__
+    if isinstance(given, type):
+        found = f"the class {given.__qualname__}"
+    return TypeError(f"{name} must be {wanted}, not {found}: {given!r:.100}")
+
+
 def read_patches(
     patches: Iterable[GivenPatch], suites: Mapping[int, TestSuite] | None
 ) -> list[tuple[Feature, Changes | None]]:
     """Return each patch as a feature, with its changes if these are given directly.
 
     Raises:
-        TypeError: One of them is not a patch, or one of *suites* is not a suite.
+        TypeError: One of them is not a patch, or *suites* does not map integers to suites.
         ValueError: There are no patches, two have the same number, or a suite belongs to no
             patch or to a feature that has tests already.
     """
@@ -63,7 +126,7 @@ def read_patches(
             f"several patches have the number {_listed(twice)}; patches that are not Feature "
             "objects are numbered by their position, from 1"
         )
-    suites = dict(suites or {})
+    suites = _read_suites(suites)
     if unknown := [number for number in suites if number not in numbers]:
         raise ValueError(f"there are suites for {_listed(unknown)}, but no such patches")
     return [(_with_suite(feature, suites), changes) for feature, changes in found]
@@ -82,12 +145,22 @@ def _read(given: GivenPatch, place: int) -> tuple[Feature, Changes | None]:
     )
 
 
+def _read_suites(suites: Mapping[int, TestSuite] | None) -> dict[int, TestSuite]:
+    if suites is None:
+        return {}
+    if not isinstance(suites, Mapping):
+        raise _wrong("suites", "a mapping from numbers to TestSuite objects or None", suites)
+    found = {_integer(key, "each key of suites"): suite for key, suite in suites.items()}
+    for number, suite in found.items():
+        if not isinstance(suite, TestSuite):
+            raise _wrong(f"suites[{number}]", "TestSuite", suite)
+    return found
+
+
 def _with_suite(feature: Feature, suites: Mapping[int, TestSuite]) -> Feature:
     suite = suites.get(feature.number)
     if suite is None:
         return feature
-    if not isinstance(suite, TestSuite):
-        raise TypeError(f"suite {feature.number} is not a TestSuite: {suite!r:.100}")
     if feature.tests is not None:
         raise ValueError(f"feature {feature.number} has tests already; suites has others for it")
     return evolve(feature, tests=suite)
@@ -97,6 +170,7 @@ def read_order(order: str | Sequence[int], numbers: Sequence[int]) -> tuple[int,
     """Return the only order that counts; empty if every order does.
 
     Raises:
+        TypeError: *order* is neither a string nor a sequence of integers.
         ValueError: *order* is neither a known word nor a permutation of *numbers*.
     """
     if isinstance(order, str):
@@ -105,7 +179,10 @@ def read_order(order: str | Sequence[int], numbers: Sequence[int]) -> tuple[int,
         if order == "given":
             return tuple(numbers)
         raise ValueError(f"order is {order!r}; it must be 'given', 'search' or a list of numbers")
-    found = tuple(order)
+    # A set has no order, and the elements of bytes are integers only by chance.
+    if not isinstance(order, Sequence) or isinstance(order, bytes | bytearray):
+        raise _wrong("order", "'given', 'search' or a sequence of numbers", order)
+    found = tuple(_integer(each, "each number of order") for each in order)
     if missing := [number for number in numbers if number not in found]:
         raise ValueError(f"the order lacks {_listed(missing)}")
     if unknown := [number for number in found if number not in numbers]:

@@ -1,6 +1,5 @@
 """`land` finds out which patches can land together, and in what order."""
 
-import operator
 from collections.abc import Iterable, Mapping, Sequence
 
 from attrs import evolve, frozen
@@ -11,7 +10,9 @@ from cooperbench_eval.landing.conclusions import Conclusions
 from cooperbench_eval.landing.inputs import (
     GivenPatch,
     Placed,
+    check_types,
     place_patches,
+    read_budget,
     read_order,
     read_patches,
 )
@@ -98,12 +99,18 @@ def land(
         >>> plan.landed, plan.left_out[0].files, plan.is_exact
         ((1,), ('a',), True)
     """
+    check_types(
+        base=base,
+        joint=joint,
+        regression=regression,
+        runner=runner,
+        apply_policy=apply_policy,
+        test_filter=test_filter,
+    )
     given = read_patches(patches, suites)
     numbers = tuple(feature.number for feature, _ in given)
     sequence = read_order(order, numbers)
-    budget = operator.index(budget)
-    if budget < 0:
-        raise ValueError(f"the budget is {budget} runs; it must not be negative")
+    budget = read_budget(budget)
     if sequence:
         by_number = {feature.number: (feature, changes) for feature, changes in given}
         given = [by_number[number] for number in sequence]

@@ -184,7 +184,11 @@ def test_no_patch_at_all_may_be_usable():
         ({"budget": 1.5}, TypeError, "float"),
         ({"strategy": "absent"}, ce.UnknownStrategyError, "absent"),
         ({"suites": {3: suite("x")}}, ValueError, "suites for 3"),
-        ({"suites": {1: "pytest"}}, TypeError, "suite 1 is not a TestSuite"),
+        (
+            {"suites": {1: "pytest"}},
+            TypeError,
+            r"suites\[1\] must be TestSuite, not str: 'pytest'",
+        ),
         (
             {
                 "patches": [ce.Feature(number=1, patch=b"", tests=suite("x"))],
