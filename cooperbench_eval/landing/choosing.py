@@ -45,6 +45,12 @@ class TestedSearch:
         self._trials = trials
 
     @property
+    def is_proven(self) -> bool:
+        """Whether the tests show that the best set can land."""
+        tree = self._texts.fold(self.best) if self.best else None
+        return tree is not None and (frozenset(self.best or ()), tree) in self._trials.proven
+
+    @property
     def candidate(self) -> _Order:
         """An order of a largest set that is not known to fail."""
         return self._texts.largest_avoiding([*self._avoided, *self.failing])
@@ -77,9 +83,9 @@ class TestedSearch:
     def grow(self) -> None:
         """Add the other patches to the best set, one by one, if they pass with it."""
         for number in self._texts.numbers:
-            order = (*(self.best or ()), number)
-            if number in order[:-1] or self._texts.is_in_order:
+            if number in (self.best or ()):
                 continue
+            order = self._texts.ordered((*(self.best or ()), number))
             tree = self._texts.fold(order)
             if tree is not None and self._passes(frozenset(order), tree):
                 self.best = order

@@ -99,7 +99,7 @@ class _Work:
         status = _status(whole, is_complete=self._alone.is_complete)
         tests = self._runs_on(whole.side)
         landed, landed_tests = whole, tests
-        if any(each.outcome is False for each in tests):
+        if any(each.broken for each in tests):
             landed = land_in_order(fold, reports, self._sides, self._tester)
             landed_tests = self._runs_on(landed.side)
         is_whole = len(whole.numbers) == len(reports)

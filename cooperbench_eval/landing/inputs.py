@@ -200,27 +200,47 @@ def place_patches(
     test_filter: TestFileFilter | None,
 ) -> Placed:
     """Apply each patch to the base; leave out those that do not apply, and duplicates."""
-    features: list[Feature] = []
-    sides: dict[int, Side] = {}
-    left_out: list[LeftOut] = []
-    first_with: dict[str, int | None] = {base.tree_id: None}
     tests = [feature.tests.patch for feature, _ in given if feature.tests]
+    placed: dict[int, Changes] = {}
+    left_out: list[LeftOut] = []
     for feature, changes in given:
         problem = ""
         if changes is None:
             changes, problem = _placed(base, feature.patch, policy, test_filter, tests)  # noqa: PLW2901
-        first = first_with.setdefault(changes.tree_id(base), feature.number)
-        if problem or first is None:
-            why, same = LeftOutReason.MISSING_INPUT, tuple[int, ...]()
-            problem = problem or "the patch changes nothing"
-        elif first != feature.number:
-            why, same = LeftOutReason.DUPLICATE, (first,)
+        if not problem and changes.tree_id(base) == base.tree_id:
+            problem = "the patch changes nothing"
+        if problem:
+            reason = LeftOutReason.MISSING_INPUT
+            left_out.append(LeftOut(number=feature.number, reason=reason, problem=problem))
         else:
-            features.append(feature)
-            sides[feature.number] = Side.of(feature, changes)
-            continue
-        left_out.append(LeftOut(number=feature.number, reason=why, features=same, problem=problem))
-    return Placed(features=features, sides=sides, left_out=left_out)
+            placed[feature.number] = changes
+    features = {each.number: each for each, _ in given if each.number in placed}
+    same = _duplicates(features, {n: each.tree_id(base) for n, each in placed.items()})
+    for number, first in same.items():
+        reason = LeftOutReason.DUPLICATE
+        left_out.append(LeftOut(number=number, reason=reason, features=(first,)))
+        del features[number]
+    sides = {number: Side.of(each, placed[number]) for number, each in features.items()}
+    return Placed(features=features.values(), sides=sides, left_out=left_out)
+
+
+def _duplicates(features: Mapping[int, Feature], trees: Mapping[int, str]) -> dict[int, int]:
+    """Return the patches that others make superfluous, each with the number of the other one.
+
+    They give the same tree, and have the same suite or none. Patches with different suites are
+    different features, even if one patch implements both.
+    """
+    found: dict[int, int] = {}
+    with_suites_first = sorted(features.values(), key=lambda each: each.tests is None)
+    kept: dict[str, list[Feature]] = {}
+    for feature in with_suites_first:
+        alike = kept.setdefault(trees[feature.number], [])
+        same = [each for each in alike if feature.tests in {None, each.tests}]
+        if same:
+            found[feature.number] = same[0].number
+        else:
+            alike.append(feature)
+    return found
 
 
 def _placed(

@@ -261,7 +261,7 @@ class _Search:
             minimal_conflicts=found.minimal_conflicts(),
             order_dependent=found.order_dependent(),
             examined_size=found.examined_size,
-            is_tested=bool(tested and tested.best),
+            is_tested=bool(tested and tested.is_proven),
         )
 
     def _landing(

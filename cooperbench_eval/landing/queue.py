@@ -8,7 +8,13 @@ from cooperbench_eval.landing.fold import Fold, Merged
 from cooperbench_eval.landing.reasons import not_merged
 from cooperbench_eval.landing.testing import Tester
 from cooperbench_eval.reporting import FeatureReport
-from cooperbench_eval.reporting.teams import BrokenTests, LeftOut, LeftOutReason, TeamSuite
+from cooperbench_eval.reporting.teams import (
+    BrokenTests,
+    LeftOut,
+    LeftOutReason,
+    SuiteRun,
+    TeamSuite,
+)
 from cooperbench_eval.sides import Side
 
 __all__ = ["Landed", "QueueStep", "land_in_order"]
@@ -115,7 +121,8 @@ def breaking(feature: FeatureReport, broken: tuple[BrokenTests, ...]) -> LeftOut
     """Return why a feature that makes tests fail is left out."""
     number = feature.number
     only_own = all(each.suite is TeamSuite.FEATURE and each.feature == number for each in broken)
-    if only_own and feature.is_right is False:
+    alone = SuiteRun(suite=TeamSuite.FEATURE, tests=feature.tests, judgement=feature.judgement)
+    if only_own and alone.broken is not None:
         reason = LeftOutReason.FAILS_OWN_TESTS
     else:
         reason = LeftOutReason.BREAKS

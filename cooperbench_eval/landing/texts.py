@@ -234,6 +234,9 @@ class Texts:
             search.trees_of(part)
         return list(search.found.get(part, {}).values())
 
+    def ordered(self, numbers: Iterable[int]) -> tuple[int, ...]:
+        """Return the patches in the only order that counts, or as they are if every one does."""
+        return tuple(sorted(numbers, key=self._place.__getitem__) if self._place else numbers)
+
     def _joined(self, parts: Iterable[Sequence[int]]) -> tuple[int, ...]:
-        order = (number for part in parts for number in part)
-        return tuple(sorted(order, key=self._place.__getitem__) if self._place else order)
+        return self.ordered(number for part in parts for number in part)

@@ -71,6 +71,7 @@ class Trials:
         broken: For each set and tree that was tested, the tests of the first suite that
             fails; `None` if none does.
         had_no_result: Whether a suite had no result on some tree.
+        proven: The sets and trees on which every suite has a result, and some suite passes.
     """
 
     def __init__(
@@ -95,6 +96,7 @@ class Trials:
         """
         self.broken: dict[tuple[_Patches, str], BrokenTests | None] = {}
         self.had_no_result = False
+        self.proven: set[tuple[_Patches, str]] = set()
         self._base = base
         self._features = {each.number: each for each in features}
         self._runs = runs
@@ -116,7 +118,11 @@ class Trials:
         """
         key = patches, tree
         if key not in self.broken:
-            self.broken[key] = self._first_broken(patches, changes)
+            runs = list(self._runs_until_one_fails(patches, changes))
+            self.broken[key] = runs[-1].broken if runs else None
+            outcomes = [each.outcome for each in runs]
+            if True in outcomes and not any(map(_has_no_result, runs)):
+                self.proven.add(key)
         return self.broken[key] is None
 
     def fails(self, patches: _Patches, tree: str, changes: Changes, like: BrokenTests) -> bool:
@@ -127,20 +133,20 @@ class Trials:
         """
         for which, number, suite in self._suites(patches):
             if (which, number) == (like.suite, like.feature):
-                broken = self._broken(patches, changes, which, number, suite)
+                broken = self._run(patches, changes, which, number, suite).broken
                 if broken is not None:
                     self.broken[patches, tree] = broken
                 return broken is not None
         return False
 
-    def _first_broken(self, patches: _Patches, changes: Changes) -> BrokenTests | None:
+    def _runs_until_one_fails(self, patches: _Patches, changes: Changes) -> Iterator[SuiteRun]:
         suites = sorted(self._suites(patches), key=lambda each: -self._failures[each[2]])
         for which, number, suite in suites:
-            broken = self._broken(patches, changes, which, number, suite)
-            if broken is not None:
+            run = self._run(patches, changes, which, number, suite)
+            yield run
+            if run.broken is not None:
                 self._failures[suite] += 1
-                return broken
-        return None
+                return
 
     def _suites(self, patches: _Patches) -> Iterator[tuple[TeamSuite, int | None, TestSuite]]:
         for which, number, suite in suites_on(self._group(self._features), patches):
@@ -153,14 +159,14 @@ class Trials:
             base=self._base, features=features, joint=self._joint, regression=self._regression
         )
 
-    def _broken(
+    def _run(
         self,
         patches: _Patches,
         changes: Changes,
         which: TeamSuite,
         number: int | None,
         suite: TestSuite,
-    ) -> BrokenTests | None:
+    ) -> SuiteRun:
         group = self._group(patches)
         runs = SuiteRuns(group, self._runs, self._judge, test_base=True)
         run = runs.judged(suite, changes)
@@ -168,10 +174,9 @@ class Trials:
             # A case may belong to a suite that was not seen yet.
             self._show_cases(runs, group, suite, changes)
             run = runs.confirmed(suite, changes)
-        if run.tests is not None and not run.tests.was_run:
-            self.had_no_result = True
         row = SuiteRun(suite=which, feature=number, tests=run.tests, judgement=run.judgement)
-        return row.broken
+        self.had_no_result |= _has_no_result(row)
+        return row
 
     def _show_cases(
         self, runs: SuiteRuns, group: _Group, suite: TestSuite, changes: Changes
@@ -185,3 +190,8 @@ class Trials:
                 on_base = runs.on_base(other)
                 if on_base is None or not on_base.cases:
                     runs.plain(tests, changes)
+
+
+def _has_no_result(run: SuiteRun) -> bool:
+    """Whether nothing is known about the tree, because the sandbox failed."""
+    return run.broken is None and run.tests is not None and not run.tests.was_run

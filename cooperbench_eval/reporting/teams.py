@@ -147,8 +147,13 @@ class SuiteRun:
 
     @property
     def broken(self) -> BrokenTests | None:
-        """The tests that fail; `None` if the run is not a failure."""
-        if self.outcome is not False:
+        """The tests that fail; `None` if the run is not a failure.
+
+        A tests patch that does not apply to the tree is one, because another patch may have
+        changed the tests.
+        """
+        is_rejected = self.tests is not None and self.tests.status is TestStatus.PATCH_REJECTED
+        if self.outcome is not False and not is_rejected:
             return None
         ids = failing_cases(self.tests, self.judgement)
         return BrokenTests(suite=self.suite, feature=self.feature, tests=ids)

@@ -39,16 +39,17 @@ STRATEGIES = {name: ce.get_strategy(name) for name in ("naive", "tokens", "union
 PATCHES = st.lists(overlays(), min_size=1, max_size=4)
 
 
-def usable(patches):
-    """Return the patches that change something, without duplicates, by number."""
-    trees = {BASE.tree_id}
-    found = {}
+def usable(patches, with_suites=()):
+    """Return the patches that change something, without duplicates, by number.
+
+    Of equal patches, all that have a suite count, or else the first one.
+    """
+    alike = {}
     for number, changes in enumerate(patches, 1):
-        tree = changes.tree_id(BASE)
-        if tree not in trees:
-            trees.add(tree)
-            found[number] = changes
-    return found
+        alike.setdefault(changes.tree_id(BASE), []).append(number)
+    alike.pop(BASE.tree_id, None)
+    kept = {n for each in alike.values() for n in set(each) & set(with_suites) or each[:1]}
+    return {number: patches[number - 1] for number in sorted(kept)}
 
 
 def fold(changes, order, strategy, known=None):

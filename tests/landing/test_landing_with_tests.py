@@ -1,7 +1,7 @@
 """Landing plans with tests, compared with testing every set in every order."""
 
 import random
-from itertools import permutations
+from itertools import combinations, permutations
 
 import pytest
 from hypothesis import given, settings
@@ -16,6 +16,7 @@ from landing_material import (
 )
 
 import cooperbench_eval as ce
+from cooperbench_eval.models import TestResult
 
 
 def overlay(**files):
@@ -46,7 +47,7 @@ def landable(orders, patches, with_suites, passes):
 )
 def test_a_plan_is_what_testing_everything_finds(strategy, patches, seed, share, with_suites):
     """Whatever the tests say: more patches may break a set, and may repair it again."""
-    changes, passes = usable(patches), by_chance(seed, share)
+    changes, passes = usable(patches, with_suites), by_chance(seed, share)
     truth = brute_force(changes, strategy)
     can = {each for each, orders in truth.items() if landable(orders, each, with_suites, passes)}
     suites = {n: suite(str(n)) for n in with_suites if n <= len(patches)}
@@ -467,3 +468,126 @@ def test_what_merges_in_another_order_is_no_conflict(budget, landed):
     reasons = {each.number: each.reason.value for each in plan.left_out}
     expected = {1: "fails_own_tests", 3: "not_examined"}
     assert reasons == {number: why for number, why in expected.items() if number not in landed}
+
+
+def test_a_patch_that_makes_a_tests_patch_useless_does_not_land_with_it():
+    """Otherwise it could switch off the tests of another patch."""
+    files = {"a.py": b"a = 1\n", "test_a.py": b"def test_a(): pass\n"}
+    base = ce.Snapshot.from_files(files)
+    test = overlay(**{"test_a.py": b"def test_a(): assert True\n"}).diff(base)
+    own = ce.TestSuite(command=("true",), framework="exit", patch=test)
+    patches = [overlay(**{"a.py": b"a = 2\n"}), overlay(**{"test_a.py": b"other = 1\n" * 3})]
+    runner = ce.TestRunner(sandbox="local")
+
+    plan = ce.land(base, patches, suites={1: own}, strategy="naive", runner=runner)
+    team = ce.FeatureTeam(
+        repo_name="r",
+        task_id=0,
+        base=base,
+        features=[
+            ce.Feature(number=number, patch=each.diff(base), tests=suites)
+            for number, (each, suites) in enumerate(zip(patches, (own, None), strict=True), 1)
+        ],
+    )
+    report = ce.Evaluator(strategies=["naive"], runner=runner).evaluate_team(team)
+
+    assert plan.minimal_conflicts == ((1, 2),)
+    assert len(plan.landed) == 1
+    assert plan.left_out[0].reason is ce.LeftOutReason.BREAKS
+    assert plan.left_out[0].tests[0].feature == 1
+    # A team's patches lose their test files, so nothing is rejected there.
+    assert report.attempt("naive").left_out[0].reason is ce.LeftOutReason.MISSING_INPUT
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "landed"),
+    [({"1": False, "2": True}, (2,)), ({"1": True, "2": False}, (1,)), ({}, (1, 2))],
+)
+def test_equal_patches_with_different_suites_are_different_features(verdicts, landed):
+    """One of them may land although the tests of the other one fail."""
+    runner = FakeRunner(lambda _, name: verdicts.get(name, True))
+    changes = overlay(new=b"1\n")
+
+    plan = ce.land(
+        BASE,
+        [changes, changes],
+        suites={1: suite("1"), 2: suite("2")},
+        strategy="naive",
+        runner=runner,
+    )
+
+    assert (plan.landed, plan.is_exact, plan.is_tested) == (landed, True, True)
+
+
+def test_of_equal_patches_the_one_with_tests_lands():
+    """Its tests are not passed over."""
+    runner = FakeRunner(lambda *_: True)
+    changes = overlay(new=b"1\n")
+
+    plan = ce.land(
+        BASE, [changes, changes], suites={2: suite("2")}, strategy="naive", runner=runner
+    )
+
+    assert plan.landed == (2,)
+    assert plan.is_tested
+    assert (plan.left_out[0].reason, plan.left_out[0].features) == ("duplicate", (2,))
+
+
+def test_a_plan_is_tested_only_if_a_suite_passed():
+    """A sandbox that fails proves nothing, and neither does a suite that does not apply."""
+
+    class Failing:
+        def run(self, *_, **__):
+            return TestResult(status="infrastructure_error")
+
+    one, two = overlay(one=b"1\n"), overlay(two=b"2\n")
+
+    failed = ce.land(BASE, [one, two], suites={1: suite("1")}, strategy="naive", runner=Failing())
+    unfit = ce.land(
+        BASE,
+        [overlay(n=b"1\n"), overlay(**{"n/y": b"2\n"})],
+        joint=suite("1"),
+        strategy="naive",
+        runner=FakeRunner(lambda *_: True),
+    )
+
+    assert (failed.landed, failed.is_tested, failed.is_exact) == ((1, 2), False, False)
+    assert "no set has passed the tests" in str(failed)
+    assert (len(unfit.landed), unfit.is_tested, unfit.runs_used) == (1, False, 0)
+
+
+def test_a_given_order_is_landed_one_by_one_too_if_most_sets_fail():
+    """Pairs of neighbours break each other: half of the patches land within the budget."""
+    patches = [overlay(**{f"new{number}": b"1\n"}) for number in range(10)]
+
+    def passes(tree, name):
+        return not any({f"new{n}", f"new{n + 1}"} <= known[tree] for n in range(0, 10, 2))
+
+    known = Names(patches)
+    suites = {number: suite(str(number)) for number in range(1, 11)}
+
+    plan = ce.land(
+        BASE,
+        patches,
+        suites=suites,
+        strategy="naive",
+        order="given",
+        budget=100,
+        runner=FakeRunner(passes),
+    )
+
+    assert plan.is_tested
+    assert plan.order == tuple(sorted(plan.order))
+    assert len(plan.landed) >= 4
+
+
+class Names(dict):
+    """The names of the new files of a tree, by its id."""
+
+    def __init__(self, patches):
+        """Know the trees of all sets of patches."""
+        super().__init__()
+        for size in range(len(patches) + 1):
+            for some in combinations(patches, size):
+                files = {name: entry for each in some for name, entry in each.items()}
+                self[ce.Changes(files).tree_id(BASE)] = set(files)
