@@ -13,7 +13,8 @@ from attrs import evolve, field, frozen
 
 from cooperbench_eval.errors import StrategyFailedError
 from cooperbench_eval.merging.linediff import DiffCache
-from cooperbench_eval.models import MergeStatus
+from cooperbench_eval.merging.result import Stage
+from cooperbench_eval.models import Conflict, ConflictKind, MergeStatus
 from cooperbench_eval.scoring import ConflictScorer
 from cooperbench_eval.sides import Side, merge_input
 from cooperbench_eval.snapshot import Changes, Snapshot
@@ -50,8 +51,17 @@ class Merged:
 
         If one side has a file and the other one a folder of the same name, the merge calls the
         file `path~label`. The label differs from merge to merge, so it is not part of the name.
+        If both sides rename a file, its new names are listed too.
         """
-        return frozenset(self._name_on_a_side(each.path) for each in self.outcome.conflicts)
+        found = self._names(self.outcome.conflicts)
+        if any(each.kind is ConflictKind.RENAME_RENAME for each in self.outcome.conflicts):
+            # Such a conflict is at the old name; no other kind leaves further paths unmerged.
+            merge = self.given.merge
+            found |= self._names(merge.stages) - self._names(merge.conflicts)
+        return found
+
+    def _names(self, places: Iterable[Conflict | Stage]) -> frozenset[str]:
+        return frozenset(self._name_on_a_side(each.path) for each in places)
 
     def _name_on_a_side(self, path: str) -> str:
         given, labels = self.given, self.given.merge.labels

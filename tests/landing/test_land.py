@@ -478,6 +478,13 @@ def test_a_file_that_is_named_like_a_side_keeps_its_name():
     assert reasons_for(one, other) == [[(2, (1,), ("n~feature1",))]] * 2
 
 
+def test_both_new_names_of_a_renamed_file_are_listed():
+    """As `git merge-tree` lists them: the old name and the two new ones."""
+    renames = [{"a": None, name: ce.Entry(b"1\n")} for name in ("r1", "r2")]
+
+    assert reasons_for(*renames) == [[(2, (1,), ("a", "r1", "r2"))]] * 2
+
+
 @pytest.mark.parametrize(("is_naive", "expected"), [(True, 1), (False, 100)])
 def test_only_the_strategies_of_this_library_are_known_to_be_fast(is_naive, expected):
     """Another strategy may have the same name."""
