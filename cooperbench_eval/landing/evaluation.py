@@ -122,7 +122,8 @@ class _Work:
         """Return the record of one merge."""
 
         def features_at(path: str) -> tuple[int, ...]:
-            touching = (each for each in step.into if path in self._sides[each].changes)
+            name = step.merged.name_on_a_side(path)
+            touching = (each for each in step.into if name in self._sides[each].changes)
             # If nobody touches it under this name, it was renamed.
             return (*(tuple(touching) or step.into), step.number)
 

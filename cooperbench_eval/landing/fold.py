@@ -61,9 +61,10 @@ class Merged:
         return found
 
     def _names(self, places: Iterable[Conflict | Stage]) -> frozenset[str]:
-        return frozenset(self._name_on_a_side(each.path) for each in places)
+        return frozenset(self.name_on_a_side(each.path) for each in places)
 
-    def _name_on_a_side(self, path: str) -> str:
+    def name_on_a_side(self, path: str) -> str:
+        """Return the name of a file without what the merge added to it."""
         given, labels = self.given, self.given.merge.labels
         if path in given.ours or path in given.theirs or given.base.get(path) is not None:
             return path

@@ -442,19 +442,22 @@ FILE, FOLDER = {"n": ce.Entry(b"n\n")}, {"n/y": ce.Entry(b"y\n")}
 MOVES = {"a": None, "zz": ce.Entry(b"z\n")}  # it could be a rename, so all are in one group
 
 
-def reasons_for(*patches):
-    """Return what a plan and a team say about the patches that do not land."""
-    changes = list(map(ce.Changes, patches))
+def attempt_at(patches, strategy):
+    """Return a strategy's attempt at a team of these patches."""
     features = [
-        ce.Feature(number=number, patch=each.diff(CLASH_BASE))
-        for number, each in enumerate(changes, 1)
+        ce.Feature(number=number, patch=ce.Changes(each).diff(CLASH_BASE))
+        for number, each in enumerate(patches, 1)
     ]
     team = ce.FeatureTeam(repo_name="r", task_id=0, base=CLASH_BASE, features=features)
-    plan = ce.land(CLASH_BASE, changes, strategy="naive", order="given")
-    report = ce.Evaluator(strategies=["naive"]).evaluate_team(team)
+    return ce.Evaluator(strategies=[strategy]).evaluate_team(team).attempts[0]
+
+
+def reasons_for(*patches):
+    """Return what a plan and a team say about the patches that do not land."""
+    plan = ce.land(CLASH_BASE, map(ce.Changes, patches), strategy="naive", order="given")
     return [
         [(each.number, each.features, each.files) for each in found.left_out]
-        for found in (plan, report.attempts[0])
+        for found in (plan, attempt_at(patches, "naive"))
     ]
 
 
@@ -462,6 +465,13 @@ def reasons_for(*patches):
 def test_the_partner_of_a_file_and_a_folder_is_found(last_two):
     """Merging names the file after its side, whose name depends on what landed before."""
     assert reasons_for(MOVES, *last_two) == [[(3, (2,), ("n",))]] * 2
+
+
+def test_a_ledger_names_the_features_of_a_file_and_a_folder():
+    """As the reasons do; the first feature has neither of them."""
+    (row,) = attempt_at((MOVES, FILE, FOLDER), "structured").steps[-1].ledger
+
+    assert (row.path, row.features) == ("n~feature1+feature2", (2, 3))
 
 
 def test_a_partner_is_found_if_the_new_name_of_the_file_is_taken():
