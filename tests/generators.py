@@ -42,16 +42,14 @@ from cooperbench_eval.reporting import (
     PairStatus,
     PatchReport,
 )
-from cooperbench_eval.reporting.teams import (
+from cooperbench_eval.reporting.landings import (
     BrokenTests,
     LeftOut,
     LeftOutReason,
     SuiteRun,
-    TeamAttempt,
-    TeamReport,
-    TeamStep,
     TeamSuite,
 )
+from cooperbench_eval.reporting.teams import TeamAttempt, TeamReport, TeamStep
 from cooperbench_eval.snapshot import Changes, Snapshot
 from cooperbench_eval.testing.generators import SYMBOLS, TextTriples, three_way_trees
 from cooperbench_eval.testing.generators import three_way_texts as edited_texts
@@ -238,8 +236,11 @@ _PATH_NAMES = st.binary(min_size=1, max_size=6).map(
     lambda raw: raw.decode(errors="surrogateescape")
 )
 _CONTENTS = st.binary(max_size=9) | _WORDS.map(str.encode)
+# A report refuses a time that UTC cannot express.
 _TIMES = st.datetimes(
-    timezones=st.integers(-86399, 86399).map(lambda s: dt.timezone(dt.timedelta(seconds=s)))
+    min_value=dt.datetime(1, 1, 2),  # noqa: DTZ001 - the zone is the next argument
+    max_value=dt.datetime(9999, 12, 30),  # noqa: DTZ001
+    timezones=st.integers(-86399, 86399).map(lambda s: dt.timezone(dt.timedelta(seconds=s))),
 )
 
 _PLACEMENTS = st.builds(

@@ -33,9 +33,9 @@ from cooperbench_eval.models import (
 )
 from cooperbench_eval.reporting.blame import BlameKind
 from cooperbench_eval.reporting.failure import FailureKind
+from cooperbench_eval.reporting.landings import LeftOut, LeftOutReason
 from cooperbench_eval.reporting.report import MergeReport, PairStatus
 from cooperbench_eval.reporting.rows import Verdict
-from cooperbench_eval.reporting.teams import LeftOut, LeftOutReason
 
 __all__ = ["TABLES", "Level", "Table"]
 

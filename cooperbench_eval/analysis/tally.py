@@ -19,9 +19,9 @@ from cooperbench_eval.errors import AnalysisError
 from cooperbench_eval.models import MergeStatus, PairId, PairKey, UsageTotals
 from cooperbench_eval.reporting.blame import BlameKind
 from cooperbench_eval.reporting.failure import FailureKind
+from cooperbench_eval.reporting.landings import LeftOutReason
 from cooperbench_eval.reporting.report import PairStatus
 from cooperbench_eval.reporting.rows import Verdict
-from cooperbench_eval.reporting.teams import LeftOutReason
 
 __all__ = [
     "CORRECT",

@@ -17,9 +17,10 @@ from cooperbench_eval.models import (
 )
 from cooperbench_eval.reporting.blame import BlameKind
 from cooperbench_eval.reporting.failure import FailureKind
+from cooperbench_eval.reporting.landings import LeftOut
 from cooperbench_eval.reporting.report import PairStatus
 from cooperbench_eval.reporting.rows import Verdict, has_time_zone, have_own_names
-from cooperbench_eval.reporting.teams import LeftOut, TeamAttempt, TeamReport
+from cooperbench_eval.reporting.teams import TeamAttempt, TeamReport
 
 if TYPE_CHECKING:
     from cooperbench_eval.structuring import Compact

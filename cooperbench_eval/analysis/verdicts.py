@@ -14,7 +14,7 @@ from cooperbench_eval.analysis.rates import Distribution, Mean, Rate
 from cooperbench_eval.display.shown import Shown
 from cooperbench_eval.models import USAGE, UsageTotals, inherited_after
 from cooperbench_eval.reporting.blame import BlameKind
-from cooperbench_eval.reporting.teams import LeftOutReason
+from cooperbench_eval.reporting.landings import LeftOutReason
 
 __all__ = [
     "GoldSummary",

@@ -10,7 +10,7 @@ from itertools import combinations
 from cooperbench_eval.landing.texts import Texts
 from cooperbench_eval.landing.trials import Trials
 from cooperbench_eval.minimizing import Minimizer
-from cooperbench_eval.reporting.teams import BrokenTests, TeamSuite
+from cooperbench_eval.reporting.landings import BrokenTests, TeamSuite
 
 __all__ = ["TestedSearch"]
 

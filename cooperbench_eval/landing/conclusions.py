@@ -10,8 +10,8 @@ from cooperbench_eval.landing.reasons import not_merged
 from cooperbench_eval.landing.search import Step, TextSearch
 from cooperbench_eval.landing.texts import Texts
 from cooperbench_eval.landing.trials import Trials
+from cooperbench_eval.reporting.landings import BrokenTests, LeftOut, LeftOutReason, TeamSuite
 from cooperbench_eval.reporting.plans import OrderDependence, PairMerge, PairOutcome
-from cooperbench_eval.reporting.teams import BrokenTests, LeftOut, LeftOutReason, TeamSuite
 from cooperbench_eval.sides import Side
 
 __all__ = ["Conclusions"]

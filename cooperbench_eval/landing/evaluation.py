@@ -13,7 +13,8 @@ from cooperbench_eval.landing.testing import Tester
 from cooperbench_eval.merging.linediff import DiffCache
 from cooperbench_eval.models import JudgeRule, MergeStatus
 from cooperbench_eval.pairs import FeatureTeam
-from cooperbench_eval.reporting.teams import SuiteRun, TeamAttempt, TeamReport, TeamStep
+from cooperbench_eval.reporting.landings import SuiteRun
+from cooperbench_eval.reporting.teams import TeamAttempt, TeamReport, TeamStep
 from cooperbench_eval.running import TestRunner
 from cooperbench_eval.scoring import ConflictScorer
 from cooperbench_eval.sides import Side

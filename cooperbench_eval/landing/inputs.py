@@ -14,7 +14,7 @@ from cooperbench_eval.patching.apply import apply_patch
 from cooperbench_eval.patching.patch import Patch
 from cooperbench_eval.patching.paths import TestFileFilter
 from cooperbench_eval.patching.policy import ApplyPolicy
-from cooperbench_eval.reporting.teams import LeftOut, LeftOutReason
+from cooperbench_eval.reporting.landings import LeftOut, LeftOutReason
 from cooperbench_eval.running import TestSuite
 from cooperbench_eval.sides import Side
 from cooperbench_eval.snapshot import Changes, Snapshot

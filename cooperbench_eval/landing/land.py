@@ -23,8 +23,8 @@ from cooperbench_eval.landing.trials import BudgetSpentError, CountedRuns, Trial
 from cooperbench_eval.models import JudgeRule
 from cooperbench_eval.patching.paths import TestFileFilter
 from cooperbench_eval.patching.policy import ApplyPolicy
+from cooperbench_eval.reporting.landings import LeftOut, LeftOutReason
 from cooperbench_eval.reporting.plans import LandingPlan
-from cooperbench_eval.reporting.teams import LeftOut, LeftOutReason
 from cooperbench_eval.running import TestRunner, TestSuite
 from cooperbench_eval.snapshot import Snapshot
 from cooperbench_eval.strategies.protocol import MergeStrategy

@@ -8,7 +8,7 @@ from cooperbench_eval.landing.fold import Fold, Merged
 from cooperbench_eval.landing.reasons import not_merged
 from cooperbench_eval.landing.testing import Tester
 from cooperbench_eval.reporting import FeatureReport
-from cooperbench_eval.reporting.teams import (
+from cooperbench_eval.reporting.landings import (
     BrokenTests,
     LeftOut,
     LeftOutReason,

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable
 
-from cooperbench_eval.reporting.teams import LeftOut, LeftOutReason
+from cooperbench_eval.reporting.landings import LeftOut, LeftOutReason
 from cooperbench_eval.sides import Side
 
 __all__ = ["not_merged"]

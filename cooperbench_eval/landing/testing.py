@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Mapping
 from attrs import field, frozen
 
 from cooperbench_eval.models import TestResult
-from cooperbench_eval.reporting.teams import BrokenTests, SuiteRun, TeamSuite
+from cooperbench_eval.reporting.landings import BrokenTests, SuiteRun, TeamSuite
 from cooperbench_eval.running import TestSuite
 from cooperbench_eval.sides import Side
 from cooperbench_eval.suiteruns import SuiteRuns, Suites

@@ -8,7 +8,7 @@ from attrs import frozen
 from cooperbench_eval.landing.testing import suites_on
 from cooperbench_eval.models import JudgeRule, TestResult
 from cooperbench_eval.pairs import Feature
-from cooperbench_eval.reporting.teams import BrokenTests, SuiteRun, TeamSuite
+from cooperbench_eval.reporting.landings import BrokenTests, SuiteRun, TeamSuite
 from cooperbench_eval.running import TestSuite
 from cooperbench_eval.snapshot import Changes, Snapshot
 from cooperbench_eval.suiteruns import Runner, SuiteRuns

@@ -9,14 +9,8 @@ from cooperbench_eval.display.visible import visible
 from cooperbench_eval.models import Conflict, Judgement, TestResult, outcome_of
 from cooperbench_eval.page.details import MOST_NAMES, whole_characters
 from cooperbench_eval.reporting import FeatureReport, Verdict
-from cooperbench_eval.reporting.teams import (
-    BrokenTests,
-    LeftOut,
-    LeftOutReason,
-    TeamAttempt,
-    TeamReport,
-    TeamStep,
-)
+from cooperbench_eval.reporting.landings import BrokenTests, LeftOut, LeftOutReason
+from cooperbench_eval.reporting.teams import TeamAttempt, TeamReport, TeamStep
 from cooperbench_eval.views import wording
 from cooperbench_eval.views.teams import landed_text, left_out_text, owner_text
 

@@ -8,7 +8,7 @@ from typing import Any, Self
 from attrs import field, frozen
 
 from cooperbench_eval.display.shown import Shown
-from cooperbench_eval.reporting.teams import LeftOut
+from cooperbench_eval.reporting.landings import LeftOut
 from cooperbench_eval.snapshot import Changes, Snapshot
 
 __all__ = ["LandingPlan", "OrderDependence", "PairMerge", "PairOutcome"]

@@ -14,7 +14,7 @@ from cooperbench_eval.analysis.verdicts import (
     TeamStrategySummary,
 )
 from cooperbench_eval.display.records import Section, Table, View, rows_table
-from cooperbench_eval.reporting.teams import LeftOutReason
+from cooperbench_eval.reporting.landings import LeftOutReason
 from cooperbench_eval.views import wording
 
 __all__ = [

@@ -4,17 +4,14 @@ from cooperbench_eval.display.records import Cell, Table, Tone, View, rows_table
 from cooperbench_eval.display.visible import cut_list, visible
 from cooperbench_eval.models import MergeStatus
 from cooperbench_eval.reporting import Verdict
-from cooperbench_eval.reporting.teams import (
+from cooperbench_eval.reporting.landings import (
     BrokenTests,
     LeftOut,
     LeftOutReason,
     SuiteRun,
-    TeamAttempt,
-    TeamBlame,
-    TeamReport,
-    TeamStep,
     TeamSuite,
 )
+from cooperbench_eval.reporting.teams import TeamAttempt, TeamBlame, TeamReport, TeamStep
 from cooperbench_eval.views import wording
 from cooperbench_eval.views.pairs import feature_row, origin_text, run_cell
 

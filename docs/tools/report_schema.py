@@ -30,17 +30,10 @@ from cooperbench_eval.models import (
     TestResult,
 )
 from cooperbench_eval.reporting import Attempt, Blame, FeatureReport, MergeReport
+from cooperbench_eval.reporting.landings import BrokenTests, LeftOut, SuiteRun
 from cooperbench_eval.reporting.schema import SCHEMAS
 from cooperbench_eval.reporting.serialization import SCHEMA_VERSION
-from cooperbench_eval.reporting.teams import (
-    BrokenTests,
-    LeftOut,
-    SuiteRun,
-    TeamAttempt,
-    TeamBlame,
-    TeamReport,
-    TeamStep,
-)
+from cooperbench_eval.reporting.teams import TeamAttempt, TeamBlame, TeamReport, TeamStep
 from cooperbench_eval.structuring import MOST
 
 __all__ = ["make_page", "make_schema", "print_schema"]

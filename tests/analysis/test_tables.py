@@ -17,7 +17,7 @@ from made_teams import team
 from cooperbench_eval.analysis.sources import facts_of
 from cooperbench_eval.analysis.tables import Level, columns_of, to_pandas, to_polars, to_records
 from cooperbench_eval.errors import AnalysisError
-from cooperbench_eval.reporting.teams import LeftOut
+from cooperbench_eval.reporting.landings import LeftOut
 
 fewer = settings(max_examples=settings().max_examples // 2)  # these are slow
 
