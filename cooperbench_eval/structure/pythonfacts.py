@@ -21,6 +21,8 @@ from functools import lru_cache
 
 from attrs import frozen
 
+from cooperbench_eval.pythonsource import parse_source
+
 __all__ = [
     "BUILTIN_ATTRIBUTES",
     "Attributes",
@@ -335,4 +337,4 @@ def parse_chunk(text: str) -> ast.Module:
     """Parse a chunk; its warnings concern only its author."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return ast.parse(text)
+        return parse_source(text)

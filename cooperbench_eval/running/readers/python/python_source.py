@@ -3,6 +3,8 @@
 import ast
 import warnings
 
+from cooperbench_eval.pythonsource import parse_source
+
 __all__ = ["parse_python", "statements_of"]
 
 
@@ -11,7 +13,7 @@ def parse_python(data: bytes) -> list[ast.stmt] | None:
     try:
         with warnings.catch_warnings():  # a warning about a strange escape is not for our host
             warnings.simplefilter("ignore")
-            return ast.parse(data).body
+            return parse_source(data).body
     # Parsing deep or strange text may fail in each of these ways.
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
