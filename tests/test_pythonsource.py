@@ -18,9 +18,8 @@ def test_two_threads_never_parse_at_once(monkeypatch):
         inside.remove(source)
         return parse(source)
 
-    monkeypatch.setattr(ast, "parse", slowly)
-
-    with ThreadPoolExecutor(4) as threads:
+    with monkeypatch.context() as patched, ThreadPoolExecutor(4) as threads:
+        patched.setattr(ast, "parse", slowly)  # pytest itself parses, to show a failure
         trees = list(threads.map(parse_source, [f"a = {n}" for n in range(6)]))
 
     assert together == [1] * 6

@@ -515,3 +515,24 @@ def test_only_the_strategies_of_this_library_are_known_to_be_fast(is_naive, expe
     work.merge(work.first(1), 2)
 
     assert work.used == expected
+
+
+def test_the_order_is_examined_even_if_all_patches_land():
+    """Two insertions at one place conflict in git, unless the line beside them changed before."""
+    text = b"def echo(text):\n    print(text)\n\n\nVERSION = 8\n"
+    base = ce.Snapshot.from_files({"f.py": text})
+    edits = [
+        (b"VERSION", b"def shout(text):\n    echo(text.upper())\n\n\nVERSION"),
+        (b"VERSION", b"def twice(text):\n    echo(2 * text)\n\n\nVERSION"),
+        (b"print(text)", b"print(text, flush=True)"),
+    ]
+    patches = [ce.Changes({"f.py": ce.Entry(text.replace(*edit))}) for edit in edits]
+
+    plan = ce.land(base, patches, strategy="naive")
+
+    assert (plan.landed, plan.is_exact) == ((1, 2, 3), True)
+    assert plan.minimal_conflicts == ((1, 2),)
+    (dependence,) = plan.order_dependent
+    assert dependence.patches == (1, 2, 3)
+    assert dependence.fails[:2] in {(1, 2), (2, 1)}
+    assert plan.examined_size == 3

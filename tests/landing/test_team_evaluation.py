@@ -394,3 +394,23 @@ def test_a_report_has_a_row_for_each_strategy():
         report.attempt("llm")
     with pytest.raises(ValueError, match="two rows"):
         attrs.evolve(report, attempts=[report.attempts[0]] * 2)
+
+
+def test_a_feature_that_makes_a_tests_patch_useless_is_left_out():
+    """Nothing is known about the whole, but what lands keeps its tests."""
+    tests = ce.Changes({"checks/a": ce.Entry(b"a\n")}).diff(BASE)
+    own = ce.TestSuite(command=("check", "a"), framework="exit", patch=tests)
+    blocking = edit(8, b"green\n", checks=ce.Entry(b"a file\n"))
+    features = [
+        ce.Feature(number=1, patch=ONE, tests=own),
+        ce.Feature(number=2, patch=blocking, tests=suite("a")),
+    ]
+    numbered = ce.FeatureTeam(repo_name="r", task_id=0, base=BASE, features=features)
+
+    report = evaluator(Checks({"a": absent("nothing")})).evaluate_team(numbered)
+
+    attempt = report.attempt("naive")
+    assert attempt.verdict is ce.Verdict.NOT_RUN
+    assert attempt.landed == (1,)
+    assert attempt.left_out[0].reason is ce.LeftOutReason.BREAKS
+    assert attempt.left_out[0].features == (1,)
