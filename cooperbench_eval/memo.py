@@ -1,10 +1,12 @@
-"""A bounded cache of computed values."""
+"""Bounded caches of computed values."""
 
+from collections import deque
 from collections.abc import Callable, Hashable
 from threading import Lock
-from typing import Generic, TypeVar
+from typing import Generic, TypeVar, cast
+from weakref import ReferenceType, ref
 
-__all__ = ["IdentityMemo", "Memo", "TextMemo"]
+__all__ = ["IdentityMemo", "KeptValues", "Memo", "TextMemo"]
 
 _Key = TypeVar("_Key", bound=Hashable)
 _Value = TypeVar("_Value")
@@ -90,3 +92,40 @@ class IdentityMemo(Memo[int, tuple[object, _Value]]):
     def recall_for(self, thing: _Thing, compute: Callable[[_Thing], _Value]) -> _Value:
         """Return the value of *thing*; it is kept, so that no other object reuses its id."""
         return self.recall(id(thing), lambda: (thing, compute(thing)))[1]
+
+
+class KeptValues:
+    """Caches that belong to one object, and end with it.
+
+    Each cache is bounded, but a program may hold many objects. So only the last few objects
+    that were given caches have them; when another one gets some, the oldest lose theirs.
+
+    Example:
+        >>> caches = KeptValues()
+        >>> caches.one(dict) is caches.one(dict)
+        True
+    """
+
+    __slots__ = ("__weakref__", "_values")
+
+    def __init__(self) -> None:
+        """Keep nothing yet."""
+        self._values: dict[object, object] = {}
+
+    def one(self, make: Callable[[], _Value]) -> _Value:
+        """Return the value that *make* returned the first time; it must be the same callable."""
+        try:
+            return cast("_Value", self._values[make])
+        except KeyError:
+            value = make()
+        with _KEEPERS_LOCK:
+            if not self._values:
+                _KEEPERS.append(ref(self))
+                if len(_KEEPERS) > _MOST_KEEPERS and (oldest := _KEEPERS.popleft()()):
+                    oldest._values = {}  # noqa: SLF001 - of this class
+            return cast("_Value", self._values.setdefault(make, value))
+
+
+_MOST_KEEPERS = 8
+_KEEPERS: deque[ReferenceType[KeptValues]] = deque()
+_KEEPERS_LOCK = Lock()

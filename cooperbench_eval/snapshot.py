@@ -8,19 +8,21 @@ every question about a tree. The cost depends on what the changes touch.
 import functools
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Self
+from typing import Self, TypeVar
 
 from attrs import frozen
 
 from cooperbench_eval.errors import RepositoryError
 from cooperbench_eval.gitdiff import render_change
-from cooperbench_eval.memo import Memo
+from cooperbench_eval.memo import KeptValues, Memo
 from cooperbench_eval.models import Entry, FileMode
 from cooperbench_eval.objects import Node, OverlayStore, Store, folders_above, listing_of
 
-__all__ = ["Changes", "Snapshot", "entry_problem", "path_problem", "write_entry"]
+__all__ = ["Changes", "Snapshot", "cache_of", "entry_problem", "path_problem", "write_entry"]
+
+_Cache = TypeVar("_Cache")
 
 # NTFS and HFS+ accept other spellings of the same name. Git refuses these too.
 _HFS_IGNORED = re.compile("[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]")
@@ -90,7 +92,7 @@ class Snapshot:
         ('a.txt', 'b.txt')
     """
 
-    __slots__ = ("_entries", "_nodes", "_overlays", "_store", "commit_id", "location")
+    __slots__ = ("_caches", "_entries", "_nodes", "_overlays", "_store", "commit_id", "location")
 
     def __init__(
         self, store: Store, *, location: str | None = None, commit_id: str | None = None
@@ -102,6 +104,7 @@ class Snapshot:
         self._entries: dict[str, Entry | None] = {}
         # Kept, because a merged tree is asked for its id, its diff and its files in turn.
         self._overlays: Memo[Changes, Snapshot] = Memo(16)
+        self._caches = KeptValues()
         self.location = location
         self.commit_id = commit_id
 
@@ -270,6 +273,19 @@ class Snapshot:
     def __repr__(self) -> str:
         source = self.location or "memory"
         return f"<Snapshot of {source} at {self.commit_id or self.tree_id}>"
+
+
+def cache_of(base: Snapshot, kind: Callable[[], _Cache]) -> _Cache:
+    """Return the cache of this *kind* that is kept with *base*; it is empty after unpickling.
+
+    Whatever is computed from one base for many pairs is kept with it: line diffs, placed
+    patches, parsed files.
+
+    Args:
+        base: The snapshot that all the pairs share.
+        kind: Makes an empty cache. It is the key too, so it must be a class or a function.
+    """
+    return base._caches.one(kind)  # noqa: SLF001 - of this module
 
 
 def _restore(store: Store, location: str | None, commit_id: str | None) -> Snapshot:

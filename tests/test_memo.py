@@ -1,5 +1,6 @@
 """Which values a memo keeps, and which it forgets."""
 
+import gc
 import pickle
 from concurrent.futures import ThreadPoolExecutor
 
@@ -7,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cooperbench_eval.memo import IdentityMemo, Memo, TextMemo
+from cooperbench_eval.memo import IdentityMemo, KeptValues, Memo, TextMemo
 
 
 def test_an_answer_is_worked_out_once():
@@ -96,3 +97,45 @@ def test_equal_objects_have_their_own_values():
     assert memo.recall_for(one, len) == id(one)
     assert any(thing is other for thing, _ in memo._values.values())
     assert isinstance(pickle.loads(pickle.dumps(memo)), IdentityMemo)  # noqa: S301 - our own
+
+
+def test_caches_belong_to_their_object():
+    """Each object has its own cache of each kind."""
+    one, other = KeptValues(), KeptValues()
+
+    one.one(dict)["a"] = 1
+
+    assert (one.one(dict), one.one(list), other.one(dict)) == ({"a": 1}, [], {})
+
+
+def test_only_the_last_objects_keep_their_caches():
+    """However many objects a program holds, the caches of eight at most are in memory."""
+    held = [KeptValues() for _ in range(20)]
+    for each in held:
+        each.one(dict)["a"] = each.one(list)
+
+    kept = [each for each in held if each.one(dict)]
+
+    assert kept == []  # asking again for those of the first objects removed those of the last
+    for each in held:
+        each.one(dict)["a"] = 1
+    assert [bool(each.one(dict)) for each in held[-8:]] == [True] * 8
+
+
+def test_caches_end_with_their_object():
+    """Objects that are gone are not kept alive by their caches."""
+
+    class Witness(dict):
+        alive = 0
+
+        def __init__(self):
+            Witness.alive += 1
+
+        def __del__(self):
+            Witness.alive -= 1
+
+    for _ in range(100):
+        KeptValues().one(Witness)
+    gc.collect()
+
+    assert Witness.alive == 0
