@@ -14,6 +14,9 @@ _ONLY_FOLDERS = 0x1000000
 _HEADER = struct.Struct("iIII")
 """An event: the watch, what happened, a cookie, and the length of the name after it."""
 _PIECE = 1 << 16
+_MOST_KEPT = 8
+_KEPT: list[int] = []
+"""Queues without watches, for the next use. Closing one takes the kernel milliseconds."""
 
 
 class MoveWatch:
@@ -31,7 +34,13 @@ class MoveWatch:
         self._queue = -1
         with suppress(OSError, AttributeError):
             self._kernel = ctypes.CDLL(None, use_errno=True)
-            self._queue = self._kernel.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
+            self._queue = self._open()
+
+    def _open(self) -> int:
+        with suppress(IndexError):
+            return _KEPT.pop()
+        queue: int = self._kernel.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
+        return queue
 
     def add(self, name: str, folder: str) -> None:
         """Watch *folder*, which `moved` calls *name*."""
@@ -64,6 +73,19 @@ class MoveWatch:
 
     def close(self) -> None:
         """Stop watching."""
-        if self._queue >= 0:
+        if self._queue < 0:
+            return
+        for number in self._names:
+            self._kernel.inotify_rm_watch(self._queue, number)
+        while self._read():  # the next use must not see these events
+            pass
+        if len(_KEPT) < _MOST_KEPT:
+            _KEPT.append(self._queue)
+        else:
             os.close(self._queue)
-            self._queue = -1
+        self._queue = -1
+
+
+if hasattr(os, "register_at_fork"):
+    # A forked child would take its parent's events out of a queue that they share.
+    os.register_at_fork(after_in_child=_KEPT.clear)

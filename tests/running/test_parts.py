@@ -1,12 +1,16 @@
 """Finding every test that a patch adds or changes."""
 
 import time
+import tomllib
+from configparser import ConfigParser
 
 import pytest
 import toys
 
 from cooperbench_eval.models import TestCase, TestCaseStatus
 from cooperbench_eval.running.readers.frameworks import FRAMEWORKS
+from cooperbench_eval.running.readers.masking import Language
+from cooperbench_eval.running.readers.python import python_source
 
 PYTHON = """\
 import pytest
@@ -274,3 +278,41 @@ def test_literals_that_are_never_closed_take_no_time(framework, path, text):
     toys.added(framework, {manifest: contents, path: text})
 
     assert time.process_time() - began < 2
+
+
+PARSERS = [
+    (python_source, "parse_source"),
+    (tomllib, "loads"),
+    (ConfigParser, "read_string"),
+    (Language, "mask"),
+]
+
+
+@pytest.mark.parametrize(
+    ("framework", "command", "files"),
+    [
+        ("pytest", ("pytest",), {"test_a.py": PYTHON, "pyproject.toml": "", "tox.ini": "[a]\nb=1"}),
+        ("unittest", ("python", "-m", "unittest"), {"test_a.py": PYTHON}),
+        ("go", ("go", "test", "./..."), {"go.mod": "module m\n", "a_test.go": GO}),
+        ("cargo", ("cargo", "test"), toys.RUST),
+        ("jest", ("npx", "jest"), toys.JEST),
+    ],
+)
+def test_equal_files_are_parsed_once_for_many_runs(framework, command, files, monkeypatch):
+    """The runs of a task read the same test files, of which there may be hundreds."""
+    ends = {f"d{number}": "\n" * number for number in range(1, 101)}  # no two are equal
+    many = {f"{at}/{path}": text + end for at, end in ends.items() for path, text in files.items()}
+    parsed = []
+    for owner, name in PARSERS:
+        parse = getattr(owner, name)
+        noting = lambda *args, parse=parse: parsed.append(args) or parse(*args)  # noqa: E731
+        monkeypatch.setattr(owner, name, noting)
+
+    def find():
+        found = toys.added(framework, files | many), toys.required(framework, command, files | many)
+        return found, len(parsed)
+
+    (names, first), (names_again, second) = find(), find()
+
+    assert names == names_again
+    assert first == second > 0

@@ -156,6 +156,26 @@ def test_other_deeds_are_no_change(deed, root):
         assert watch.changed() == ()
 
 
+def test_a_watch_sees_nothing_of_the_one_before_it(root):
+    """They share a queue of events, even if it overflowed before anything was read."""
+    limit = int(Path("/proc/sys/fs/inotify/max_queued_events").read_text())
+    folders = [root / name for name in ("m0", "m1")]
+    with closing(MoveWatch()) as first:
+        for folder in folders:
+            folder.mkdir()
+            first.add(folder.name, str(folder))
+        for number in range(limit // 2 + 1):
+            for at, folder in enumerate(folders):  # equal events in a row are merged
+                folders[at] = folder.rename(root / f"{folder.name[0]}{at}-{number}")
+    with closing(MoveWatch()) as second:
+        second.add("t", str(root / "t"))
+        assert second.moved() == frozenset()
+
+        move_folder_and_back(root)
+
+        assert second.moved() == {"t"}
+
+
 # --- in the copy of a container ----------------------------------------------
 
 OWN_GROUP = (

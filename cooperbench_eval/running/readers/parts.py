@@ -7,20 +7,17 @@ test too many may be found.
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from hashlib import sha1
 from typing import TypeVar
 
 from attrs import frozen
 
-from cooperbench_eval.memo import Memo
+from cooperbench_eval.memo import TextMemo
 from cooperbench_eval.running.readers.added import contents_of
 from cooperbench_eval.running.readers.protocol import NewTests
 
 __all__ = ["Part", "changed_tests", "remembered", "tests_by_file"]
 
-# Larger files are parsed again each time, so that memory stays bounded.
-_REMEMBERED_BYTES = 1 << 19
-_REMEMBERED_FILES = 64
+_REMEMBERED_BYTES = 1 << 24
 _Value = TypeVar("_Value")
 
 
@@ -75,14 +72,9 @@ def tests_by_file(
         yield path, None if found is None else changed_tests(known or (), found)
 
 
-def remembered(compute: Callable[[bytes], _Value]) -> Callable[[bytes], _Value]:
-    """Return *compute* with a cache of its latest results, by the contents of a file."""
-    memo = Memo[bytes, tuple[_Value]](size=_REMEMBERED_FILES)
+def remembered(compute: Callable[[bytes], _Value]) -> TextMemo[_Value]:
+    """Return *compute* with a cache of its latest results, by the contents of a file.
 
-    def recall(data: bytes) -> _Value:
-        if len(data) > _REMEMBERED_BYTES:
-            return compute(data)
-        digest = sha1(data, usedforsecurity=False).digest()
-        return memo.recall(digest, lambda: (compute(data),))[0]
-
-    return recall
+    The runs of a task read the same test files again and again; all of them must fit.
+    """
+    return TextMemo(compute, max_bytes=_REMEMBERED_BYTES)

@@ -16,7 +16,7 @@ from cooperbench_eval.running.readers.javascript.title_patterns import (
     title_patterns,
 )
 from cooperbench_eval.running.readers.masking import JAVASCRIPT, declarations
-from cooperbench_eval.running.readers.parts import tests_by_file
+from cooperbench_eval.running.readers.parts import remembered, tests_by_file
 from cooperbench_eval.running.readers.protocol import NewTests, Reader
 
 __all__ = [
@@ -125,11 +125,13 @@ def _file_of(case: TestCase) -> str:
     return case.id.partition(NAME_SEPARATOR)[0]
 
 
-def calls_tests(text: str) -> bool:
+@remembered
+def calls_tests(data: bytes) -> bool:
     """Whether a file defines tests: it loads Node's runner, or calls `test` and the like.
 
     Calls of a function that the file itself defines do not count.
     """
+    text = data.decode(errors="replace")
     masked = JAVASCRIPT.mask(text)
     calls = set(_CALL.findall(text if masked is None else masked))
     return "node:test" in text or bool(calls - {each[1] or each[2] for each in _OWN.finditer(text)})
@@ -145,7 +147,12 @@ def _is_run(path: str, new: NewTests, *, filtered: bool) -> bool:
     return any(ran) if filtered else bool(ran) and all(ran)
 
 
-def _tests(data: bytes) -> Iterator[tuple[str, str]]:
+@remembered
+def _tests(data: bytes) -> tuple[tuple[str, str], ...]:
+    return tuple(_iterate_tests(data))
+
+
+def _iterate_tests(data: bytes) -> Iterator[tuple[str, str]]:
     """Yield each title with its test's text, down to the next test."""
     text = data.decode(errors="replace")
     masked = JAVASCRIPT.mask(text)

@@ -173,7 +173,7 @@ def _status(event: _Event) -> TestCaseStatus:
 
 def _has_tests(file: str, tree: Snapshot) -> bool:
     entry = tree.get(file)
-    return entry is not None and calls_tests(entry.data.decode(errors="replace"))
+    return entry is not None and calls_tests(entry.data)
 
 
 def _event(line: bytes) -> _Event:

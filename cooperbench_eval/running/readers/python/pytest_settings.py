@@ -5,11 +5,13 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import PurePosixPath
 
 from attrs import frozen
 
 from cooperbench_eval.running.readers.command_line import split_words
+from cooperbench_eval.running.readers.parts import remembered
 from cooperbench_eval.running.readers.python.pytest_options import Selection, parse_selection
 from cooperbench_eval.snapshot import Snapshot
 
@@ -108,13 +110,23 @@ def settings_above(path: PurePosixPath, tree: Snapshot) -> list[Settings] | None
             return None
         for name in (*_INI_FILES, *_TOML_FILES):
             entry = tree.get(str(folder / name))
-            try:
-                values = dict(_values(name, entry.data.decode())) if entry is not None else {}
-            except (ValueError, RecursionError, configparser.Error):
+            values = _READ[name](entry.data) if entry is not None else {}
+            if values is None:
                 return None
             if values:
                 found.insert(0, Settings(folder, values))
     return found
+
+
+def _read(name: str, data: bytes) -> Mapping[str, tuple[str, ...]] | None:
+    """Read the settings in a file of that name; `None` if it cannot be parsed."""
+    try:
+        return dict(_values(name, data.decode()))
+    except (ValueError, RecursionError, configparser.Error):
+        return None
+
+
+_READ = {name: remembered(partial(_read, name)) for name in (*_INI_FILES, *_TOML_FILES)}
 
 
 def _values(name: str, text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -125,8 +137,9 @@ def _values(name: str, text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
         for key, value in section.items():
             yield key, _words(value or "")
         return
+    whole = tomllib.loads(text)
     for keys in _TOML_FILES[name]:
-        table: object = tomllib.loads(text)
+        table: object = whole
         for key in keys:
             table = table.get(key) if isinstance(table, dict) else None
         for key, value in table.items() if isinstance(table, dict) else ():
