@@ -2,10 +2,17 @@
 
 Built-in and third-party plug-ins are registered in the same way: in one entry-point
 group for each kind. Listing only reads names; a plug-in is imported when it is requested.
+
+Reading the entry points of all installed distributions takes milliseconds. So they are read
+again only if something on `sys.path` changed, which takes microseconds to find out.
 """
 
+import importlib
+import os
+import sys
+import time
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Generic, TypeGuard, TypeVar
+from typing import TYPE_CHECKING, Generic, Protocol, TypeGuard, TypeVar
 
 from attrs import field, frozen
 
@@ -17,6 +24,87 @@ if TYPE_CHECKING:
 __all__ = ["PluginGroup"]
 
 PluginT = TypeVar("PluginT")
+
+_COARSEST_CLOCK_NS = 2_000_000_000
+"""No file system rounds the times of its directories to more than two seconds."""
+
+
+@frozen
+class _State:
+    """What decides which distributions are installed.
+
+    Attributes:
+        places: Each item of `sys.path` with the times of its last change, if it exists.
+        finders: The import system's finders, which also find distributions.
+        is_settled: Whether each later change will show in *places*. It may not if a directory
+            changed just now: a second change can get the same time.
+    """
+
+    places: tuple[tuple[object, ...], ...]
+    finders: tuple[object, ...]
+    is_settled: bool = field(eq=False)
+
+    @classmethod
+    def now(cls) -> "_State":
+        """Look at every item of `sys.path`."""
+        now = time.time_ns()
+        places: list[tuple[object, ...]] = []
+        is_settled = True
+        for place in sys.path:
+            try:
+                found = os.stat(place or os.curdir)  # noqa: PTH116 - an item may be a string
+            except (OSError, ValueError):
+                continue
+            # The time of the last change of the inode also shows an archive that was unpacked
+            # with the times that its directories had.
+            changed, inode_changed = found.st_mtime_ns, found.st_ctime_ns
+            is_settled &= abs(now - changed) > _COARSEST_CLOCK_NS
+            is_settled &= abs(now - inode_changed) > _COARSEST_CLOCK_NS
+            places.append((place, changed, inode_changed, found.st_ino, found.st_size))
+        return cls(tuple(places), tuple(sys.meta_path), is_settled)
+
+
+class _EntryPoints(Protocol):
+    def select(self, *, group: str) -> Iterable["EntryPoint"]: ...
+
+
+@frozen
+class _Installed:
+    """The entry points of all distributions that are installed at one moment.
+
+    Attributes:
+        state: What was looked at before they were read.
+        points: The entry points of all groups.
+        found: The entry points that were looked up by group and name, with their distributions.
+    """
+
+    state: _State
+    points: _EntryPoints
+    found: dict[tuple[str, str], tuple[str, "EntryPoint"]] = field(factory=dict)
+
+    @classmethod
+    def read(cls, state: _State) -> "_Installed":
+        """Read the entry points of every distribution."""
+        # Imported late because it takes much of the time of importing the library.
+        from importlib.metadata import MetadataPathFinder, entry_points  # noqa: PLC0415
+
+        # The import system has caches of directories, which can miss a change within one tick.
+        importlib.invalidate_caches()
+        MetadataPathFinder().invalidate_caches()  # Python 3.11 does not include it
+        return cls(state, entry_points())
+
+
+_last: _Installed | None = None
+
+
+def _installed() -> _Installed:
+    """Return what is installed now; threads may read it at the same time, with equal results."""
+    global _last  # noqa: PLW0603 - one environment, one cache
+    state = _State.now()
+    last = _last
+    if last is None or last.state != state or not last.state.is_settled:
+        _last = last = _Installed.read(state)
+    return last
 
 
 @frozen(kw_only=True)
@@ -48,8 +136,8 @@ class PluginGroup(Generic[PluginT]):
             DuplicatePluginError: Several distributions register it.
             PluginLoadError: The plug-in cannot be imported or built, or is of another kind.
         """
-        point = self._find(name)
-        origin = f"{_distribution(point)} ({point.value})"
+        distribution, point = self._find(name)
+        origin = f"{distribution} ({point.value})"
         try:
             factory = point.load()
         # The plug-in's module may raise anything while it is imported.
@@ -91,22 +179,28 @@ class PluginGroup(Generic[PluginT]):
         return self.errors[2]
 
     def _points(self) -> Iterable["EntryPoint"]:
-        # Imported late because it takes much of the time of importing the library.
-        from importlib.metadata import entry_points  # noqa: PLC0415
+        return _installed().points.select(group=self.group)
 
-        return entry_points(group=self.group)
+    def _find(self, name: str) -> tuple[str, "EntryPoint"]:
+        """Return the entry point with this name, and its distribution."""
+        installed = _installed()
+        key = self.group, name
+        if key not in installed.found:
+            points = installed.points.select(group=self.group)
+            installed.found[key] = self._find_among(points, name)
+        return installed.found[key]
 
-    def _find(self, name: str) -> "EntryPoint":
+    def _find_among(self, points: Iterable["EntryPoint"], name: str) -> tuple[str, "EntryPoint"]:
         unknown, duplicate, _ = self.errors
-        points = self._points()
         # A distribution may be found twice: in its checkout and where it is installed.
         found = {(_distribution(p), p.value): p for p in points if p.name == name}
         if not found:
             origins = tuple(sorted({_distribution(p) for p in points}))
-            raise unknown(name, self.names(), origins)
+            raise unknown(name, tuple(sorted({p.name for p in points})), origins)
         if len(found) > 1:
             raise duplicate(name, tuple(sorted(origin for origin, _ in found)))
-        return next(iter(found.values()))
+        ((distribution, _), point), *_ = found.items()
+        return distribution, point
 
 
 def _distribution(point: "EntryPoint") -> str:
