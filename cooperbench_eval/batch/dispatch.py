@@ -1,9 +1,14 @@
 """Keeps a bounded number of pairs and teams in flight at an executor, and retries lost ones."""
 
 import uuid
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable
-from concurrent.futures import CancelledError, Executor, ThreadPoolExecutor
+from concurrent.futures import (
+    CancelledError,
+    Executor,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+)
 from concurrent.futures.process import BrokenProcessPool
 from queue import Empty, SimpleQueue
 from typing import Any, Final
@@ -11,7 +16,14 @@ from typing import Any, Final
 from attrs import evolve, frozen
 
 from cooperbench_eval.batch.packing import Packed
-from cooperbench_eval.batch.payloads import PayloadMaker, evaluate_payload, try_evaluate
+from cooperbench_eval.batch.payloads import (
+    Finished,
+    PayloadMaker,
+    evaluate_and_store,
+    evaluate_payload,
+    try_evaluate,
+)
+from cooperbench_eval.batch.store import ReportStore
 from cooperbench_eval.batch.workers import WorkerPool, usable_cores
 from cooperbench_eval.errors import BatchError
 from cooperbench_eval.evaluator import Evaluator
@@ -27,16 +39,26 @@ pair because of another one, so there it is sent a third time, with no other pai
 _PER_WORKER: Final = 4
 """Pairs in flight for each worker, if the number of workers is known."""
 _UNKNOWN_WORKERS: Final = 64
+_LOOK_AHEAD: Final = 64
+"""How many pairs may wait for a worker, so that the workers can be given different tasks."""
 
-Outcome = Packed | GroupReport | Failure
+Outcome = Finished | Packed | GroupReport | Failure
 
 
 @frozen
 class QueuedPair:
-    """A pair or team that is to be evaluated; *tries* includes the current one."""
+    """A pair or team that is to be evaluated.
+
+    Attributes:
+        key: Its key in a store.
+        pair: The pair or team.
+        group: The tree id of its base, which the pairs of a task share.
+        tries: How often it was sent, including this time.
+    """
 
     key: str
     pair: FeatureGroup
+    group: str = ""
     tries: int = 1
 
 
@@ -49,13 +71,18 @@ class Dispatcher:
         executor: Executor | None,
         *,
         on_retry: Callable[[QueuedPair, BaseException], None],
+        store: ReportStore | None = None,
     ) -> None:
         """Use *executor*, or else a new `WorkerPool`.
+
+        Workers of processes of this machine write their reports to *store*. Others cannot
+        reach it, and threads would not gain anything.
 
         Raises:
             BatchError: The evaluator cannot be sent to other processes.
         """
         self._evaluator = evaluator
+        self._store = store
         self._own = WorkerPool() if executor is None else None
         self._executor: Any = executor or self._own
         self._on_retry = on_retry
@@ -64,11 +91,19 @@ class Dispatcher:
         self._workers = workers if isinstance(workers, int) else None
         self._limit = _PER_WORKER * (self._workers or _UNKNOWN_WORKERS)
         self._in_flight: dict[Any, QueuedPair] = {}
+        self._groups: Counter[str] = Counter()
         self._suspects: deque[QueuedPair] = deque()
         self._done: SimpleQueue[Any] = SimpleQueue()
         self._payloads: PayloadMaker | None = None
         if not isinstance(executor, ThreadPoolExecutor):
             self._payloads = PayloadMaker(evaluator, own_processes=is_ours)
+        self._shares = is_ours
+        self._is_local = isinstance(self._executor, WorkerPool | ProcessPoolExecutor)
+        self.look_ahead = _LOOK_AHEAD if is_ours and (self._workers or 0) > 1 else 0
+
+    def wants(self, queued: QueuedPair) -> bool:
+        """Whether few pairs of the same task are in flight."""
+        return self._groups[queued.group] < _PER_WORKER
 
     @property
     def has_room(self) -> bool:
@@ -91,6 +126,13 @@ class Dispatcher:
         """
         if self._payloads is None:
             self._submit(queued, try_evaluate, self._evaluator, queued.pair)
+        elif self._shares:
+            payload, parts = self._payloads.in_parts(queued.pair)
+            arguments = (evaluate_and_store, payload, self._store, queued.key)
+            self._submit(queued, *arguments, parts=parts, group=queued.group)
+        elif self._is_local:
+            payload = self._payloads.payload(queued.pair)
+            self._submit(queued, evaluate_and_store, payload, self._store, queued.key)
         else:
             # Executors such as Dask's remember calls. Without the unique argument they would
             # answer a retry with the result of the first try.
@@ -121,6 +163,8 @@ class Dispatcher:
             outcome = self._outcome(queued, future)
             # Only now: if something was raised above, `close` must still find the pair.
             del self._in_flight[future]
+            self._groups[queued.group] -= 1
+            self._groups += Counter()  # forgets the groups with no pair
             if outcome is not None:
                 return queued, outcome
 
@@ -166,9 +210,12 @@ class Dispatcher:
             self.send(again)
         return None
 
-    def _submit(self, queued: QueuedPair, fn: Callable[..., Outcome], *args: object) -> None:
+    def _submit(
+        self, queued: QueuedPair, fn: Callable[..., Outcome], *args: object, **sharing: object
+    ) -> None:
         try:
-            future = self._executor.submit(fn, *args)
+            submit = self._executor.submit_sharing if sharing else self._executor.submit
+            future = submit(fn, *args, **sharing)
         except BrokenProcessPool:
             # The caller's pool broke. Our own pool survives the death of a worker.
             if self._own is None:
@@ -177,4 +224,5 @@ class Dispatcher:
         except RuntimeError as exc:
             raise BatchError(f"accepts no work ({exc})", "executor") from exc
         self._in_flight[future] = queued
+        self._groups[queued.group] += 1
         future.add_done_callback(self._done.put)

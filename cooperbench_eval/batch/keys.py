@@ -49,11 +49,15 @@ class PairKeys:
         features: list[Any] = [self._once(each, self._feature) for each in pair.features]
         if isinstance(pair, FeatureTeam):
             features = [{"team": features}]
-        base = self._once(pair.base, lambda base: base.tree_id)
+        base = self.base(pair)
         identity = (pair.repo_name, pair.task_id, pair.model, pair.setting, pair.k)
         own = {"joint": pair.joint, "regression": pair.regression}
         suites = {name: self._once(suite, _digest_of) for name, suite in own.items() if suite}
         return _digest([self._evaluator, *identity, base, *features, *([suites] if suites else [])])
+
+    def base(self, pair: FeatureGroup) -> str:
+        """Return the tree id of a base, which the pairs and teams of a task share."""
+        return self._once(pair.base, lambda base: base.tree_id)
 
     def _feature(self, feature: Feature) -> str:
         # Not with `describe`, which is slow: there may be a hundred thousand pairs.

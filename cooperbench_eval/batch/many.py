@@ -16,7 +16,7 @@ from attrs import frozen
 from cooperbench_eval.batch.dispatch import Dispatcher, Outcome, QueuedPair
 from cooperbench_eval.batch.keys import PairKeys
 from cooperbench_eval.batch.packing import Packed, pack, unpack
-from cooperbench_eval.batch.payloads import UndeliverableError, failure_of, pair_name
+from cooperbench_eval.batch.payloads import Finished, UndeliverableError, failure_of, pair_name
 from cooperbench_eval.batch.progress import BatchEvent, EventKind, Progress, ignore, listener
 from cooperbench_eval.batch.store import ReportStore
 from cooperbench_eval.batch.store_view import Claim, StoreView
@@ -82,11 +82,15 @@ def evaluate_many(
 ) -> Iterator[MergeReport] | Iterator[TeamReport] | Iterator[GroupReport]:
     r"""Evaluate every pair and team, and yield each report as it is finished.
 
-    Pairs are taken from the iterable one by one as work proceeds, a few for each worker,
-    so it may be a generator. Every pair gives one `MergeReport`. If a pair cannot be
-    evaluated, its report has a `failure`, and the other pairs go on. That happens if its
-    repository is missing, if its worker died at every try, or if the same pair was given
-    before. All of this holds for teams too; every team gives one `TeamReport`.
+    Pairs are taken from the iterable one by one as work proceeds, so it may be a generator.
+    A few are taken for each worker, and with several of the default processes up to 64 more:
+    pairs with the same base go to one process, as long as there are others for the other
+    processes, because what was computed for the base is kept there.
+
+    Every pair gives one `MergeReport`. If a pair cannot be evaluated, its report has a
+    `failure`, and the other pairs go on. That happens if its repository is missing, if its
+    worker died at every try, or if the same pair was given before. All of this holds for teams
+    too; every team gives one `TeamReport`.
 
     Args:
         pairs: The pairs and teams, in any mixture. If one of them could not be built, pass a
@@ -146,12 +150,13 @@ class _Batch:
         self._source = iter(pairs)
         self._strategies = evaluator.strategies
         self._raises = raises
-        self._dispatcher = Dispatcher(evaluator, executor, on_retry=self._report_retry)
+        self._dispatcher = Dispatcher(evaluator, executor, on_retry=self._report_retry, store=store)
         self._keys = PairKeys(evaluator)
         self._store = StoreView(store)
         self._seen: set[bytes] = set()
         self._ready: deque[Callable[[], GroupReport]] = deque()
         self._waiting: deque[QueuedPair] = deque()
+        self._pending: list[QueuedPair] = []
         self._looked_seconds = 0.0
         self._fault: Exception | None = None
         self._progress: Progress = ignore
@@ -195,8 +200,12 @@ class _Batch:
             for _ in range(len(self._waiting)):
                 self._begin(self._waiting.popleft())
             self._looked_seconds = began
-        while self._takes_more:
-            if self._ready and time.monotonic() - began > _LOOK_AHEAD_SECONDS:
+        while True:
+            self._begin_pending()
+            if not self._takes_more:
+                return
+            is_late = time.monotonic() - began > _LOOK_AHEAD_SECONDS
+            if is_late and (self._ready or not self._dispatcher.has_room):
                 return
             try:
                 pair = next(self._source)
@@ -214,7 +223,8 @@ class _Batch:
     @property
     def _takes_more(self) -> bool:
         has_space = len(self._ready) < _READY and len(self._waiting) < _WAITING
-        return self._dispatcher.has_room and has_space and not self._fault
+        has_use = self._dispatcher.has_room or len(self._pending) < self._dispatcher.look_ahead
+        return has_use and has_space and not self._fault
 
     def _admit(self, pair: FeatureGroup) -> None:
         """Compute the key of a new pair, and decide whether it has to be evaluated."""
@@ -234,8 +244,21 @@ class _Batch:
         self._seen.add(digest)
         if self._store.has(key):
             self._ready.append(partial(self._load, key, identity))
-        elif not self._begin(QueuedPair(key, pair)):
-            self._progress(BatchEvent(kind=EventKind.WAITING, pair=pair_name(pair)))
+        else:
+            self._pending.append(QueuedPair(key, pair, self._keys.base(pair)))
+
+    def _begin_pending(self) -> None:
+        """Begin pairs while the executor has room, and none of a task that has enough in flight.
+
+        If there is no pair of another task, the workers share the task.
+        """
+        while self._pending and self._dispatcher.has_room:
+            wanted = filter(self._dispatcher.wants, self._pending)
+            queued = next(wanted, self._pending[0])
+            self._pending.remove(queued)
+            if not self._begin(queued):
+                name = pair_name(queued.pair)
+                self._progress(BatchEvent(kind=EventKind.WAITING, pair=name))
 
     def _begin(self, queued: QueuedPair) -> bool:
         """Claim and send a pair, or queue it; return `False` if another batch has the claim."""
@@ -245,7 +268,7 @@ class _Batch:
         try:
             claim = self._store.claim(queued.key)
         except (BatchError, ReportError) as exc:
-            self._fault = exc
+            self._stop(exc)
             return True
         match claim:
             case Claim.BUSY:
@@ -271,14 +294,24 @@ class _Batch:
     # --- from the executor to the caller ---
 
     def _finish(self, queued: QueuedPair, outcome: Outcome) -> GroupReport:
-        report, packed = self._both_forms(queued.pair, outcome)
-        try:
-            self._store.keep(queued.key, packed)
-        except ReportError as exc:
-            self._fault = self._fault or exc
+        if isinstance(outcome, Finished):
+            report, problem = outcome.report, outcome.problem
+            self._store.release(queued.key)
+        else:
+            report, packed = self._both_forms(queued.pair, outcome)
+            problem = self._store.keep(queued.key, packed)
+        if problem:
+            self._stop(problem)
         return self._checked(report, EventKind.FINISHED)
 
-    def _both_forms(self, pair: FeatureGroup, outcome: Outcome) -> tuple[GroupReport, Packed]:
+    def _stop(self, exc: Exception) -> None:
+        """Begin no other pairs; *exc* is raised once those in flight are finished."""
+        self._fault = self._fault or exc
+        self._pending.clear()
+
+    def _both_forms(
+        self, pair: FeatureGroup, outcome: Packed | GroupReport | Failure
+    ) -> tuple[GroupReport, Packed]:
         """Return a report as it is yielded and as it is stored."""
         try:
             if isinstance(outcome, Packed):

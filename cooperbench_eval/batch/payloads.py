@@ -2,9 +2,11 @@
 
 A payload is small: the base of a repository is a path and a commit, a patch is its text,
 and the evaluator is its strategies and options. Sandboxes and clients are created where
-they are used. A worker keeps the parts that the pairs of a task share.
+they are used. A worker keeps the parts that the pairs of a task share. Our own workers get each of
+these parts once, and other workers with every payload.
 """
 
+import hashlib
 import pickle
 import signal
 import threading
@@ -14,12 +16,15 @@ from typing import Any, Final
 import attrs
 from attrs import frozen
 
-from cooperbench_eval.batch.packing import Packed, pack
+from cooperbench_eval.batch.packing import Packed, pack, unpack
+from cooperbench_eval.batch.sharing import received
+from cooperbench_eval.batch.store import ReportStore
 from cooperbench_eval.batch.workers import has_importable_main
 from cooperbench_eval.errors import (
     BatchError,
     DatasetError,
     PatchError,
+    ReportError,
     RepositoryError,
     TestRunError,
 )
@@ -33,9 +38,11 @@ from cooperbench_eval.reporting import Failure, FailureKind
 from cooperbench_eval.reporting.teams import GroupReport
 
 __all__ = [
+    "Finished",
     "Payload",
     "PayloadMaker",
     "UndeliverableError",
+    "evaluate_and_store",
     "evaluate_payload",
     "failure_of",
     "pair_name",
@@ -54,13 +61,29 @@ class UndeliverableError(BatchError):
 class Payload:
     """A pair or team and its evaluator, pickled in parts.
 
-    The pairs and teams of a task share *base* and *features*.
+    The pairs and teams of a task share *base* and *features*. Each shared part is pickled, or
+    the digest of a part that the worker has received.
     """
 
-    evaluator: bytes
-    base: bytes
-    features: tuple[bytes, ...]
+    evaluator: bytes | str
+    base: bytes | str
+    features: tuple[bytes | str, ...]
     rest: bytes
+
+
+@frozen
+class Finished:
+    """A report from a worker of this machine, which has stored it if there is a store.
+
+    The report holds only values of this library's classes, as one that was read from a file.
+
+    Attributes:
+        report: The report.
+        problem: Why it could not be stored.
+    """
+
+    report: GroupReport
+    problem: ReportError | None = None
 
 
 class PayloadMaker:
@@ -78,19 +101,36 @@ class PayloadMaker:
         is_main_there = own_processes and has_importable_main()
         self._dumps: Pickler = plain_dumps if is_main_there else dumps
         try:
-            self._evaluator = self._dumps(evaluator)
+            self._evaluator = self._part(evaluator)
         except PICKLING_FAILS as exc:
             culprit = _culprit(evaluator, self._dumps)
             raise BatchError(f"cannot be sent to another process ({exc})", culprit) from exc
         # The pairs and teams of a task share their base and their features.
-        self._pickled = IdentityMemo[bytes](_KEPT)
+        self._pickled = IdentityMemo[_Part](_KEPT)
 
     def payload(self, pair: FeatureGroup) -> Payload:
-        """Pickle a pair or team.
+        """Pickle a pair or team as a whole.
 
         Raises:
             UndeliverableError: It cannot be pickled.
         """
+        parts, rest = self._parts(pair)
+        evaluator, base, *features = (part.data for part in parts)
+        return Payload(evaluator, base, tuple(features), rest)
+
+    def in_parts(self, pair: FeatureGroup) -> tuple[Payload, dict[str, bytes]]:
+        """Pickle a pair or team; return its payload and, by digest, the parts to send with it.
+
+        Raises:
+            UndeliverableError: It cannot be pickled.
+        """
+        parts, rest = self._parts(pair)
+        evaluator, base, *features = (part.digest for part in parts)
+        sent = {part.digest: part.data for part in parts}
+        return Payload(evaluator, base, tuple(features), rest), sent
+
+    def _parts(self, pair: FeatureGroup) -> tuple[list["_Part"], bytes]:
+        """Pickle the evaluator, the base and the features, and the rest."""
         kind = FeatureTeam if isinstance(pair, FeatureTeam) else FeaturePair
         rest = {
             each.name: getattr(pair, each.name)
@@ -98,12 +138,22 @@ class PayloadMaker:
             if each.name not in _SHARED
         }
         try:
-            base, *features = (
-                self._pickled.recall_for(part, self._dumps) for part in (pair.base, *pair.features)
-            )
-            return Payload(self._evaluator, base, tuple(features), self._dumps((kind, rest)))
+            shared = [
+                self._pickled.recall_for(each, self._part) for each in (pair.base, *pair.features)
+            ]
+            return [self._evaluator, *shared], self._dumps((kind, rest))
         except PICKLING_FAILS as exc:
             raise UndeliverableError(f"cannot be pickled ({exc!r})", pair_name(pair)) from exc
+
+    def _part(self, thing: object) -> "_Part":
+        data = self._dumps(thing)
+        return _Part(data, hashlib.sha256(data).hexdigest())
+
+
+@frozen
+class _Part:
+    data: bytes
+    digest: str
 
 
 def evaluate_payload(payload: Payload, call: str = "") -> Packed | Failure:
@@ -113,6 +163,36 @@ def evaluate_payload(payload: Payload, call: str = "") -> Packed | Failure:
     call different from others with the same payload.
     """
     del call
+    answer = _evaluated(payload)
+    if isinstance(answer, Failure):
+        return answer
+    try:
+        return pack(answer)
+    except Exception as exc:  # noqa: BLE001 - a plug-in may put anything into a report
+        return failure_of(exc)
+
+
+def evaluate_and_store(payload: Payload, store: ReportStore | None, key: str) -> Finished | Failure:
+    """Evaluate the pair or team of *payload* on the caller's machine, and store the report.
+
+    The caller is spared all work but unpickling the report.
+    """
+    packed = evaluate_payload(payload)
+    if isinstance(packed, Failure):
+        return packed
+    try:
+        report = unpack(packed.head, packed.parts.__getitem__)
+    except Exception as exc:  # noqa: BLE001 - a plug-in may put anything into a report
+        return failure_of(exc)
+    try:
+        if store is not None:
+            store.put_packed(key, packed)
+    except ReportError as exc:
+        return Finished(report, exc)
+    return Finished(report)
+
+
+def _evaluated(payload: Payload) -> GroupReport | Failure:
     try:
         evaluator: Evaluator = _load(payload.evaluator)
         pair = _rebuilt(payload)
@@ -122,13 +202,7 @@ def evaluate_payload(payload: Payload, call: str = "") -> Packed | Failure:
     except Exception as exc:  # noqa: BLE001
         problem = f"cannot be rebuilt in the worker ({exc!r})"
         return Failure(kind=FailureKind.NOT_DELIVERED, problem=problem, error=_class_of(exc))
-    answer = try_evaluate(evaluator, pair)
-    if isinstance(answer, Failure):
-        return answer
-    try:
-        return pack(answer)
-    except Exception as exc:  # noqa: BLE001 - a plug-in may put anything into a report
-        return failure_of(exc)
+    return try_evaluate(evaluator, pair)
 
 
 def _rebuilt(payload: Payload) -> FeatureGroup:
@@ -140,8 +214,12 @@ def _rebuilt(payload: Payload) -> FeatureGroup:
     return FeaturePair(base=base, feature1=feature1, feature2=feature2, **rest)
 
 
+def _load(part: bytes | str) -> Any:
+    return received.value(part) if isinstance(part, str) else _unpickled(part)
+
+
 @lru_cache(maxsize=_KEPT)
-def _load(data: bytes) -> Any:
+def _unpickled(data: bytes) -> Any:
     return pickle.loads(data)  # noqa: S301 - pickled by `PayloadMaker`
 
 

@@ -115,17 +115,16 @@ class StoreView:
             finally:
                 self._claims.release(key)
 
-    def keep(self, key: str, packed: Packed) -> None:
-        """Store a report and release its claim, even if storing fails.
-
-        Raises:
-            ReportError: The store cannot be written to.
-        """
+    def keep(self, key: str, packed: Packed) -> ReportError | None:
+        """Store a report and release its claim; return why storing failed, if it did."""
         try:
             if self._store is not None:
                 self._store.put_packed(key, packed)
+        except ReportError as exc:
+            return exc
         finally:
             self.release(key)
+        return None
 
     def leave(self) -> None:
         """End the batch; claims of pairs still in flight are released later."""

@@ -14,7 +14,7 @@ import threading
 import time
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import BrokenExecutor, Executor, Future
 from contextlib import contextmanager, suppress
 from multiprocessing import resource_tracker
@@ -24,8 +24,9 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, Final
 
-from attrs import field, frozen
+from attrs import define, field
 
+from cooperbench_eval.batch.sharing import Delivery, SentParts, received
 from cooperbench_eval.errors import BatchError
 from cooperbench_eval.processes.stopping import (
     Stopped,
@@ -40,6 +41,8 @@ _PATIENCE_SECONDS: Final = 3.0
 _PAUSE_SECONDS: Final = 0.05
 _HELD: Final = 2
 """How many jobs a worker has: one in progress, and the next in its pipe."""
+_MOST_PASSES: Final = 64
+"""How many later jobs are begun before the oldest one, because they suit a worker better."""
 _INTERRUPT: Final = frozenset({signal.SIGINT})
 # Not fork: neither libgit2 nor the threads of a host survive it.
 _SPAWN: Final = multiprocessing.get_context("spawn")
@@ -61,10 +64,13 @@ def has_importable_main() -> bool:
     return file is not None and Path(file).exists()
 
 
-@frozen
+@define(eq=False)
 class _Task:
     call: bytes
+    parts: Mapping[str, bytes] = field(factory=dict)
+    group: str = ""
     future: Future[Any] = field(factory=Future)
+    passes: int = 0
 
 
 class WorkerPool(Executor):
@@ -83,6 +89,7 @@ class WorkerPool(Executor):
         self._is_closed = False
         self._is_killed = False
         self._idle = 0
+        self._groups: dict[int, str] = {}  # of the last job, by the thread of the worker
         self._threads: list[threading.Thread] = []
         self._owner = os.getpid()
         self._processes: set[SpawnProcess] = set()
@@ -96,7 +103,27 @@ class WorkerPool(Executor):
         Raises:
             RuntimeError: The pool is shut down.
         """
-        task = _Task(pickle.dumps((fn, args, kwargs)))
+        return self._add(_Task(pickle.dumps((fn, args, kwargs))))
+
+    def submit_sharing(
+        self, fn: Callable[..., Any], /, *args: Any, parts: Mapping[str, bytes], group: str
+    ) -> Future[Any]:
+        """Have a worker call *fn*, which finds the values of *parts* in `sharing.received`.
+
+        Args:
+            fn: A function of a module.
+            args: Its arguments.
+            parts: Pickled values by digest. Other jobs may share them, and a worker that still
+                has one is not sent it again.
+            group: The jobs of a group are done by one worker, as long as there are other jobs
+                for the other workers.
+
+        Raises:
+            RuntimeError: The pool is shut down.
+        """
+        return self._add(_Task(pickle.dumps((fn, args, {})), parts, group))
+
+    def _add(self, task: _Task) -> Future[Any]:
         with self._changed:
             if self._is_closed:
                 raise RuntimeError("the pool is shut down")
@@ -166,7 +193,7 @@ class WorkerPool(Executor):
         with self._changed:
             while True:
                 while self._tasks and len(held) < _HELD:
-                    task = self._tasks.popleft()
+                    task = self._take()
                     if task.future.set_running_or_notify_cancel():
                         held.append(task)
                 if held or self._is_closed:
@@ -178,6 +205,30 @@ class WorkerPool(Executor):
             while held:
                 held.popleft().future.set_exception(WorkerDiedError("the pool was stopped"))
         return bool(held)
+
+    def _take(self) -> _Task:
+        """Take the job that suits the calling thread's worker best: the oldest of its group.
+
+        Next best are jobs of a group that no other worker has. The oldest job is passed over
+        a limited number of times.
+        """
+        me, oldest = threading.get_ident(), self._tasks[0]
+        last = self._groups.get(me)
+        others = {group for thread, group in self._groups.items() if thread != me}
+
+        def misfit(task: _Task) -> int:
+            if task.group in {"", last}:
+                return 0
+            return 2 if task.group in others else 1
+
+        task = oldest
+        if misfit(oldest) and oldest.passes < _MOST_PASSES:
+            task = min(self._tasks, key=misfit)  # of equals, the oldest
+        if task is not oldest:
+            oldest.passes += 1
+        self._tasks.remove(task)
+        self._groups[me] = task.group
+        return task
 
     def _death(self, worker: "_Worker") -> Exception:
         """Return the error for the job that *worker* was doing when it died."""
@@ -215,6 +266,7 @@ class _Worker:
         there.close()
         self.is_ready = False
         self._sent = 0
+        self._parts = SentParts()
 
     def do(self, tasks: deque[_Task]) -> tuple[bool, Any]:
         """Send the tasks that were not sent yet; return the answer to the first.
@@ -226,7 +278,8 @@ class _Worker:
             EOFError, OSError: The worker has died.
         """
         while self._sent < len(tasks):
-            self._here.send(tasks[self._sent].call)
+            task = tasks[self._sent]
+            self._here.send(self._parts.deliver(task.call, task.parts))
             self._sent += 1
         if not self.is_ready:
             self._receive()
@@ -279,19 +332,20 @@ def _serve(pipe: Connection) -> None:
     signal.signal(signal.SIGINT, ignore_signal)
     stop_on_sigterm()
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _INTERRUPT)
-    jobs: SimpleQueue[bytes | None] = SimpleQueue()
+    jobs: SimpleQueue[Delivery | None] = SimpleQueue()
     threading.Thread(target=_listen, args=(pipe, jobs), daemon=True).start()
     own_id = os.getpid()
     with suppress(OSError, Stopped):
         pipe.send(None)
-        while call := jobs.get():
-            answer = _answer(call)
+        while job := jobs.get():
+            received.accept(job)
+            answer = _answer(job.call)
             if os.getpid() != own_id:  # the job forked, and its child returned as well
                 os._exit(0)
             pipe.send(answer)
 
 
-def _listen(pipe: Connection, jobs: "SimpleQueue[bytes | None]") -> None:
+def _listen(pipe: Connection, jobs: "SimpleQueue[Delivery | None]") -> None:
     """Read jobs at any time, so that this process and its host do not wait for each other."""
     with suppress(EOFError, OSError):
         while True:

@@ -1,6 +1,9 @@
 """Pairs and strategies for tests of batches; workers import this module."""
 
 import os
+import resource
+import shutil
+import signal
 import time
 from pathlib import Path
 
@@ -105,6 +108,28 @@ class Ours:
         return False
 
 
+def workers_by_pair(log):
+    """Return the process that evaluated each pair."""
+    return dict(map(int, line.split()) for line in Path(log).read_text().splitlines())
+
+
 def noted(log):
     """Return the pairs that were evaluated, in order."""
     return [int(line.split()[0]) for line in Path(log).read_text().splitlines()]
+
+
+def fill_disk(_):
+    """Let this process write no long file any more, as if the disk were full."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, resource.RLIM_INFINITY))
+
+
+def die_in_a_file(number):
+    """Let this process die when it has written the first bytes of a file."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    fill_disk(number)
+
+
+def delete_repository(folder, _):
+    """Delete a repository that a batch is using."""
+    shutil.rmtree(folder)

@@ -1,4 +1,4 @@
-"""Jobs for tests of workers, which import this module; it imports nothing slow."""
+"""Jobs for tests of workers, which import this module; it imports nothing that they do not."""
 
 import os
 import subprocess
@@ -6,6 +6,8 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+
+from cooperbench_eval.batch.sharing import received
 
 
 def touch(path, seconds=0.0):
@@ -53,3 +55,10 @@ def signals_of_a_child():
         " [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)])"
     )
     return subprocess.run([sys.executable, "-c", program], capture_output=True, check=True).stdout
+
+
+def pid_and_part(digest, seconds=0.0):
+    """Return this process, a part and the part's address, after a while."""
+    time.sleep(seconds)
+    part = received.value(digest)
+    return os.getpid(), part, id(part)
