@@ -1,19 +1,23 @@
 """Reads Python source into a tree.
 
 The reader knows logical lines, suites, brackets and the first words of statements. It
-needs no more grammar, because Python itself parses the merged file afterwards. It does
-not use `tokenize`, whose tokens differ between versions of Python.
+needs no more grammar, because Python itself parses the merged file afterwards.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
-from itertools import chain, pairwise
-from typing import NamedTuple
+from contextlib import suppress
+from itertools import chain
 
 from attrs import evolve
 
 from cooperbench_eval.memo import TextMemo
+from cooperbench_eval.structure.pythonlines import (
+    LogicalLine,
+    indents_of_code,
+    split_members,
+    split_python,
+    to_lines,
+)
 from cooperbench_eval.structure.tree import (
     RESERVED,
     Construct,
@@ -28,50 +32,20 @@ from cooperbench_eval.structure.tree import (
     suite,
 )
 
-__all__ = ["read_python", "split_python"]
+__all__ = ["read_python"]
 
-_TOKEN = re.compile(
-    rb"""(?P<space>(?:[ \t\f\r\n]|\\\r?\n)*)
-    (?P<word>
-        \#[^\r\n]*
-        |(?:[rRbBuUfFtT]{0,2})(?:\"\"\"(?:[^\\]|\\.)*?\"\"\"|'''(?:[^\\]|\\.)*?'''
-            |"(?:[^"\\\r\n]|\\.)*"|'(?:[^'\\\r\n]|\\.)*')
-        |\d(?:[\w.]|(?<=[eE])[+-])*
-        |[A-Za-z0-9_\x80-\xff]+
-        |->|:=|\.\.\.|\*\*=?|//=?|>>=?|<<=?|[-+*/%&|^@<>=!]=
-        |[^\s]
-        |\Z
-    )""",
-    re.VERBOSE | re.DOTALL,
-)
-_CONTINUED = re.compile(rb"\\\r?\n")
-_CUT = re.compile(
-    # The look-behind accepts only the first newline of a run, or the time would be quadratic.
-    rb"\n(?:(?<=\S\n)|(?<=\S\r\n))(?=(?:\r?\n)+(?:#[^\n]*\n)*(?:@|def |class |async def ))"
-)
 _CLOSERS = {b"(": b")", b"[": b"]", b"{": b"}"}
 _CONTINUING = frozenset({b"elif", b"else", b"except", b"finally"})
 _STATEMENTS = frozenset(b"return raise import from del assert yield break continue".split())
-_LONG_QUOTES = frozenset({b'"""', b"'''"})
 _DEFINING = frozenset({b"def", b"class"})
 _SOFT = frozenset({b"case", b"match"})
 _CLAUSES = frozenset({b"elif", b"else", b"except", b"finally", b"case"})
 _OPENING = frozenset({b"if", b"for", b"while", b"with", b"try", *_CLAUSES - _SOFT})
 _DEEPEST = 40
 """How deep suites and brackets may nest; a merge needs a dozen nested calls for each level."""
+_INNER_DEPTH = 1
+"""The depth of the suites at the top level, whose definitions are read one by one."""
 _TOO_DEEP = f"suites and brackets nest more than {_DEEPEST} levels deep"
-
-
-@lru_cache(maxsize=64)
-def split_python(source: bytes) -> list[bytes]:
-    """Cut a file before the newlines that precede its top-level definitions.
-
-    A cut may fall inside a string. If each piece can be read on its own, no cut is
-    inside a string, and the pieces are runs of the file's statements.
-    """
-    ends = (found.start() for found in _CUT.finditer(source))
-    cuts = [end - (source[end - 1 : end] == b"\r") for end in ends]
-    return [source[start:end] for start, end in pairwise([0, *cuts, len(source)])]
 
 
 def read_python(versions: Sequence[bytes]) -> list[Construct]:
@@ -111,70 +85,50 @@ def _file(pieces: Iterable[Sequence[Element]]) -> Construct:
     return suite((*kept, end), kind="file")
 
 
-def _unread(piece: bytes) -> tuple[Element]:
-    return (Token(b"", piece, "unread"),)
-
-
 def _read_anew(piece: bytes) -> Elements:
-    """Read a run of statements with the newline before it."""
-    return tuple(_PythonReader(_lines(piece)).file())
+    """Read a run of statements with the newline before it.
+
+    The versions of a large class share most of its methods, which are not read again.
+    """
+    indent, pieces = split_members(piece)
+    first, *inner, last = pieces if len(pieces) > 1 else (piece, b"")
+    if inner:
+        # If this fails, a cut is in a string, or in another suite than assumed.
+        with suppress(StructureError):
+            known = LogicalLine(indent, [], tuple(chain.from_iterable(map(_read_inner, inner))))
+            return tuple(_PythonReader([*to_lines(first)[:-1], known, *to_lines(last)]).file())
+    return tuple(_PythonReader(to_lines(piece)).file())
+
+
+def _read_inner_anew(piece: bytes) -> Elements:
+    """Read definitions of a suite at the top level, with the newlines before them."""
+    lines = to_lines(piece)[:-1]
+    return tuple(_PythonReader(lines, lines[0].indent).members())
 
 
 # The tree of a piece takes some fifty times its size.
-_read = TextMemo(_read_anew, max_bytes=4 << 20)
-
-
-class _Line(NamedTuple):
-    """A logical line, or a comment on its own line."""
-
-    indent: bytes
-    tokens: list[Token]
-
-    @property
-    def is_comment(self) -> bool:
-        return self.tokens[0].word.startswith(b"#")
-
-
-def _lines(source: bytes) -> list[_Line]:
-    lines: list[_Line] = []
-    depth = 0
-    for found in _TOKEN.finditer(source):
-        space, word = found.group("space", "word")
-        newline = b"\n" in (_CONTINUED.sub(b"", space) if b"\\" in space else space)
-        if not word:
-            lines.append(_Line(b"", [Token(space, word, "end")]))
-            break
-        if word in b"\"'":
-            raise StructureError("a string is not closed")
-        if newline and not depth:
-            lines.append(_Line(space.rpartition(b"\n")[2], []))
-        depth += (word in b"([{") - (word in b")]}")
-        if depth < 0:
-            raise StructureError("a closing bracket has no opening one")
-        if not lines:
-            raise StructureError("the first line is indented")
-        lines[-1].tokens.append(Token(space, word, _kind(word)))
-    if depth:
-        raise StructureError("a bracket is not closed")
-    return lines
-
-
-def _kind(word: bytes) -> str:
-    if word[:1] == b"#":
-        return "comment"
-    return "text" if word[-3:] in _LONG_QUOTES else "token"
+_read = TextMemo(_read_anew, max_bytes=2 << 20)
+_read_inner = TextMemo(_read_inner_anew, max_bytes=2 << 20)
 
 
 class _PythonReader:
-    def __init__(self, lines: Sequence[_Line]) -> None:
+    def __init__(self, lines: Sequence[LogicalLine], indent: bytes = b"") -> None:
         self._lines = lines
+        self._indent = indent
         self._at = 0
-        self._following = _indents_of_code(lines)
+        self._following = indents_of_code(lines, indent)
 
     def file(self) -> Iterator[Element]:
         yield from self._members(b"", 0)
         if self._at < len(self._lines):
             raise StructureError("an indentation matches no outer suite")
+
+    def members(self) -> Elements:
+        """Read definitions in a suite at the top level."""
+        members = tuple(self._members(self._indent, _INNER_DEPTH))
+        if self._at < len(self._lines) or any(each.kind == "decorator" for each in members):
+            raise StructureError("the piece does not consist of whole definitions")
+        return members
 
     def _members(self, indent: bytes, depth: int) -> Iterator[Element]:
         if depth > _DEEPEST:
@@ -190,6 +144,12 @@ class _PythonReader:
             if following != indent and not (line.is_comment and len(line.indent) >= len(indent)):
                 break
             self._at += 1
+            if line.members:
+                if depth != _INNER_DEPTH or _decorators(pending):
+                    raise StructureError("the piece is not in a suite at the top level")
+                found += (*_chain(clauses), *pending, *line.members)
+                clauses, pending = [], []
+                continue
             word = line.tokens[0].word
             if not word or line.is_comment:
                 pending.append(_relative(line.tokens[0], indent))
@@ -208,7 +168,7 @@ class _PythonReader:
             pending = []
         yield from (*found, *_chain(clauses), *pending)
 
-    def _clause(self, line: _Line, depth: int) -> Construct:
+    def _clause(self, line: LogicalLine, depth: int) -> Construct:
         children: list[Element] = list(_parse_line(line, depth))
         if self._at < len(self._lines):
             following = self._following[self._at]
@@ -219,17 +179,6 @@ class _PythonReader:
                 children.append(suite(members, following[len(line.indent) :]))
         kind, key = _name(children)
         return Construct(kind=kind, children=tuple(children), key=key)
-
-
-def _indents_of_code(lines: Sequence[_Line]) -> list[bytes]:
-    """Return each line's indentation; a comment counts as indented like the code after it."""
-    indents: list[bytes] = []
-    following = b""
-    for line in reversed(lines):
-        if not line.is_comment:
-            following = line.indent
-        indents.append(following)
-    return indents[::-1]
 
 
 def _decorators(pending: list[Element]) -> list[Element]:
@@ -257,7 +206,7 @@ def _relative(token: Token, indent: bytes) -> Token:
     return token.with_space(indented(token.space, indent)) if b"\n" in token.space else token
 
 
-def _parse_line(line: _Line, depth: int) -> list[Element]:
+def _parse_line(line: LogicalLine, depth: int) -> list[Element]:
     """Nest the tokens of a logical line by their brackets."""
     tokens = [_relative(token, line.indent) for token in line.tokens]
     if len(tokens) == 1 and tokens[0].kind == "text":

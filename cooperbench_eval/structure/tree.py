@@ -131,6 +131,7 @@ class Construct:
         plain: Its words without layout. Two constructs that differ only in layout have
             equal words.
         source: Its words with their layout.
+        text: What `render` keeps of it; `None` before.
     """
 
     kind: str
@@ -142,6 +143,7 @@ class Construct:
     tail: tuple[Token, ...] = ()
     plain: bytes = field(init=False, repr=False, eq=False)
     source: bytes = field(init=False, repr=False, eq=False)
+    text: bytes | None = field(init=False, repr=False, eq=False, default=None)
 
     @plain.default
     def _join_words(self) -> bytes:
@@ -215,26 +217,42 @@ def relative_lines(word: bytes, indent: bytes) -> bytes:
 
 def render(element: Element, indent: bytes = b"") -> bytes:
     """Return the source text of an element."""
-    out: list[bytes] = []
-    _write(element, indent, out)
-    return b"".join(out)
+    return _text(element).replace(_INDENTED, b"\n" + indent)
 
 
-def _write(element: Element, indent: bytes, out: list[bytes]) -> None:
+_INDENTED = b"\n" + _RELATIVE  # in a text: a newline, and the indentation to be put after it
+
+
+def _text(element: Element) -> bytes:
+    """Return an element's text, in which marks stand for the indentation around it.
+
+    Suites and lists of clauses keep theirs, since trees share most of them.
+    """
     if isinstance(element, Token):
-        space, word, _ = element
-        if b"\n" in space:
-            head, newline, last = space.rpartition(b"\n")
-            space = head + newline + (last[1:] if last[:1] == _ABSOLUTE else indent + last)
-        out.append(space)
-        out.append(word.replace(b"\n" + _RELATIVE, b"\n" + indent) if b"\n" in word else word)
-        return
-    inner = indent + element.indent
-    last_index = len(element.children) - 1
+        return _token_text(element)
+    if element.mode is not Mode.MEMBERS:
+        return _join_text(element)
+    if element.text is None:
+        object.__setattr__(element, "text", _join_text(element))
+    return element.text or b""
+
+
+def _token_text(token: Token) -> bytes:
+    space, word, _ = token
+    if b"\n" in space:
+        head, _, last = space.rpartition(b"\n")
+        space = head + b"\n" + last[1:] if last[:1] == _ABSOLUTE else head + _INDENTED + last
+    return space + word
+
+
+def _join_text(element: Construct) -> bytes:
+    parts: list[bytes] = []
+    is_list, last_index = element.mode is Mode.LIST, len(element.children) - 1
     for i, child in enumerate(element.children):
-        _write(child, inner, out)
-        if element.mode is Mode.LIST and isinstance(child, Construct):
+        parts.append(_text(child))
+        if is_list and isinstance(child, Construct):
             if child.comma is not None or i < last_index:
-                out += [child.comma or b"", b","]
-            for token in child.tail:
-                _write(token, inner, out)
+                parts += [child.comma or b"", b","]
+            parts += map(_text, child.tail)
+    text = b"".join(parts)
+    return text.replace(_INDENTED, _INDENTED + element.indent) if element.indent else text

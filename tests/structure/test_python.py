@@ -10,7 +10,8 @@ from generators import programs, random_bytes
 from hypothesis import given
 
 import cooperbench_eval as ce
-from cooperbench_eval.structure.python import read_python, split_python
+from cooperbench_eval.structure.python import read_python
+from cooperbench_eval.structure.pythonlines import split_python
 from cooperbench_eval.structure.tree import StructureError, render
 
 EVERY = 1 if os.environ.get("HYPOTHESIS_PROFILE") == "thorough" else 12

@@ -1,6 +1,8 @@
 """Trees keep every byte, and constructs may move into other suites."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from cooperbench_eval.structure.tree import (
     Construct,
@@ -60,6 +62,54 @@ def test_a_construct_is_written_where_it_belongs():
     assert render(suite) == b"\n  a"
     assert render(suite, b"\t") == b"\n\t  a"
     assert render(node(suite, mode=Mode.MEMBERS, indent=b"    ")) == b"\n      a"
+
+
+def plain_text(element, indent=b""):
+    """Write an element token by token."""
+    if isinstance(element, Token):
+        head, newline, last = element.space.rpartition(b"\n")
+        if newline:
+            last = last[1:] if last[:1] == b"\0" else indent + last
+        return head + newline + last + element.word.replace(b"\n\v", b"\n" + indent)
+    out, inner = b"", indent + element.indent
+    for i, child in enumerate(element.children):
+        out += plain_text(child, inner)
+        if element.mode is Mode.LIST and isinstance(child, Construct):
+            if child.comma is not None or i < len(element.children) - 1:
+                out += (child.comma or b"") + b","
+            out += b"".join(plain_text(token, inner) for token in child.tail)
+    return out
+
+
+def trees():
+    """Generate trees with white space, docstrings and comments of all kinds."""
+    spaces = st.sampled_from([b"", b" ", b"\n", b"\n  ", b"\n\0 ", b"\n\n\t", b"\\\n    "])
+    words = st.sampled_from([b"a", b"'''b\n\vc\n d'''", b"# e"])
+    tokens = st.builds(Token, spaces, words)
+    return st.recursive(
+        tokens,
+        lambda inner: st.builds(
+            Construct,
+            kind=st.just("k"),
+            mode=st.sampled_from(Mode),
+            children=st.lists(inner, max_size=4).map(tuple),
+            indent=st.sampled_from([b"", b"  ", b"\t"]),
+            comma=st.sampled_from([None, b"", b" "]),
+            tail=st.lists(tokens, max_size=1).map(tuple),
+        ),
+        max_leaves=12,
+    )
+
+
+@given(trees(), st.sampled_from([b"", b"    ", b"\t"]))
+def test_a_tree_is_written_as_its_tokens_are(tree, indent):
+    """At any indentation, also after it was written at another one, and in another tree."""
+    expected = plain_text(tree, indent)
+
+    assert render(tree, indent) == expected
+    assert render(tree) == plain_text(tree)
+    assert render(tree, indent) == expected
+    assert render(node(tree, tree, indent=b" "), indent) == 2 * plain_text(tree, indent + b" ")
 
 
 def test_what_is_indented_less_than_its_suite_stays_where_it_is():
