@@ -99,7 +99,8 @@ def evaluate_many(
         executor: Where to evaluate them: any `concurrent.futures.Executor`, or an object
             that behaves like one, such as Dask's `client.get_executor()`. By default one
             process for each usable core; scripts then need `if __name__ == "__main__":`.
-            Threads share *evaluator*; for processes it is pickled. If a process pool of
+            Threads share *evaluator*; for processes it is pickled. Workers on this
+            machine share the results of test runs. If a process pool of
             the caller breaks, the default pool takes its place. The caller's executor is
             never shut down here.
         store: A directory that keeps the reports. Stored reports are yielded without

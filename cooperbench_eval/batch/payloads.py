@@ -36,6 +36,8 @@ from cooperbench_eval.processes.pickling import PICKLING_FAILS, Pickler, dumps, 
 from cooperbench_eval.processes.stopping import Stopped
 from cooperbench_eval.reporting import Failure, FailureKind
 from cooperbench_eval.reporting.teams import GroupReport
+from cooperbench_eval.running import TestRunner
+from cooperbench_eval.running.cache import share_with_copies
 
 __all__ = [
     "Finished",
@@ -98,6 +100,8 @@ class PayloadMaker:
         Raises:
             BatchError: Something in it cannot be pickled; the error names the strategy.
         """
+        if isinstance(evaluator.runner, TestRunner):
+            share_with_copies(evaluator.runner.cache)
         is_main_there = own_processes and has_importable_main()
         self._dumps: Pickler = plain_dumps if is_main_there else dumps
         try:

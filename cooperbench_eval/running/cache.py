@@ -9,7 +9,7 @@ import time
 import zlib
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from weakref import WeakValueDictionary
 
@@ -18,8 +18,9 @@ from attrs import field, frozen
 
 from cooperbench_eval.errors import TestRunError
 from cooperbench_eval.models import TestCase, TestResult
+from cooperbench_eval.running.sharing import SharedFolder, turn
 
-__all__ = ["ResultCache", "key_of"]
+__all__ = ["ResultCache", "key_of", "share_with_copies"]
 
 _VERSION = 2
 """Incremented when a key or a row gets a new meaning; rows of other versions are not found."""
@@ -39,9 +40,14 @@ def key_of(*facts: object) -> str:
 
 
 class _Memory:
-    """The packed results that a process used last, and a lock for each key in use."""
+    """The packed results that a process used last, and a lock for each key in use.
+
+    Attributes:
+        shared: The folder that copies in other processes use as well, if any.
+    """
 
     def __init__(self) -> None:
+        self.shared: SharedFolder | None = None
         self.start()
 
     def start(self) -> None:
@@ -71,9 +77,18 @@ class _Memory:
         with self.lock:
             if key in self.rows:
                 self.rows.move_to_end(key)
-            return self.rows.get(key)
+                return self.rows[key]
+        row = self.shared.get(key) if self.shared else None
+        if row is not None:
+            self._remember(key, row)
+        return row
 
     def put(self, key: str, row: bytes) -> None:
+        self._remember(key, row)
+        if self.shared:
+            self.shared.put(key, row)
+
+    def _remember(self, key: str, row: bytes) -> None:
         with self.lock:
             self.size += len(row) - len(self.rows.pop(key, b""))
             self.rows[key] = row
@@ -88,12 +103,14 @@ class ResultCache:
     On disk it is an SQLite file in WAL mode. Threads and processes of one machine may
     share it, but not over a network file system. A crash while a row is written loses
     only that row. A row that cannot be read counts as absent. Nothing is ever removed
-    from the file; delete it to start again.
+    from the file; delete it to start again. Processes take turns at a run by locks in the
+    folder `<file>-locks`.
 
     Attributes:
         path: The file; it and its folder are created when first used. With `None`, the
             results that were used last are kept in memory, packed, up to 256 MiB and as
-            long as this object lives. A cache in memory is empty after unpickling.
+            long as this object lives. A cache in memory is empty after unpickling, except
+            in the workers of `evaluate_many`, which share their results.
 
     Example:
         >>> cache = ResultCache()
@@ -137,38 +154,75 @@ class ResultCache:
     ) -> TestResult:
         """Return the result kept under *key*; make it if there is none.
 
-        A new result is kept if *keeps* returns true. If several threads ask for one key,
-        the others wait for the first; processes do not wait for each other.
+        A new result is kept if *keeps* returns true. If several threads or processes that
+        share the cache ask for one key, the others wait for the first. If its result is
+        not kept, or its process dies, the next one makes its own.
 
         Raises:
             TestRunError: The file cannot be opened or written, or is not a cache.
         """
         with self._memory.lock_key(key):
-            result = self.get(key)
-            if result is None:
-                result = make()
-                if keeps(result):
-                    self.put(key, result)
-            return result
+            if (known := self.get(key)) is not None:
+                return known
+            with self._turn(key):
+                result = self.get(key)
+                if result is None:
+                    result = make()
+                    if keeps(result):
+                        self.put(key, result)
+                return result
+
+    @contextmanager
+    def _turn(self, key: str) -> Iterator[None]:
+        """Let one of the processes that share this cache work on *key*."""
+        with ExitStack() as waiting:
+            if self.path is not None:
+                folder = self.path.with_name(f"{self.path.name}-locks")
+                with self._cache_errors():
+                    folder.mkdir(parents=True, exist_ok=True)
+                    waiting.enter_context(turn(folder, key))
+            elif self._memory.shared:
+                waiting.enter_context(self._memory.shared.turn(key))
+            yield
 
     @contextmanager
     def _connection(self) -> Iterator[sqlite3.Connection]:
         # Each use opens one: this takes little time compared with a test run, and a
         # connection cannot be shared between threads or survive a fork.
         assert self.path is not None  # noqa: S101 - for mypy
-        try:
+        with self._cache_errors():
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with closing(sqlite3.connect(self.path, timeout=_BUSY_SECONDS)) as connection:
                 _prepare(connection)
                 yield connection
+
+    @contextmanager
+    def _cache_errors(self) -> Iterator[None]:
+        try:
+            yield
         except (OSError, sqlite3.Error) as exc:
-            raise TestRunError(f"the cache {os.fspath(self.path)} cannot be used ({exc})") from exc
+            raise TestRunError(f"the cache {self.path} cannot be used ({exc})") from exc
 
-    def __getstate__(self) -> tuple[Path | None]:
-        return (self.path,)
+    def __getstate__(self) -> tuple[Path | None, SharedFolder | None]:
+        return self.path, self._memory.shared
 
-    def __setstate__(self, state: tuple[Path | None]) -> None:
-        self.__init__(*state)  # type: ignore[misc] # attrs made it
+    def __setstate__(self, state: tuple[Path | None, SharedFolder | None]) -> None:
+        path, shared = state
+        self.__init__(path)  # type: ignore[misc] # attrs made it
+        self._memory.shared = shared
+
+
+def share_with_copies(cache: ResultCache | None) -> None:
+    """Let the copies that are unpickled from now on share their results with *cache*.
+
+    They share them through a temporary folder, if it can be made, for as long as *cache*
+    lives. A cache with a file is shared already.
+    """
+    if cache is None or cache.path is not None:
+        return
+    memory = cache._memory  # noqa: SLF001 - of this module
+    with memory.lock, suppress(OSError):
+        memory.shared = memory.shared or SharedFolder()
 
 
 def _prepare(connection: sqlite3.Connection) -> None:

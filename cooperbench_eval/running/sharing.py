@@ -1,0 +1,185 @@
+"""Shares results of test runs between processes of one machine, which take turns at a run.
+
+A turn is a lock on a file. The operating system releases the lock when its process ends in
+any way, so nobody waits for a dead process. A fixed number of lock files serves all keys,
+because it is not safe to delete a file that another process may be opening. If two keys
+have the same lock file, which is rare, one run waits for the other.
+"""
+
+import hmac
+import os
+import platform
+import secrets
+import stat
+import tempfile
+import weakref
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+
+from cooperbench_eval.processes.folders import remove
+from cooperbench_eval.running.readers.protocol import UnreadableResultError, read_result_file
+
+__all__ = ["SharedFolder", "turn"]
+
+_DIGITS = 3
+"""How many hexadecimal digits of a digest name its lock file: there are 4,096 files."""
+_LIMIT_BYTES = 256 << 20
+_LOCK = ".lock"
+_BOOT = Path("/proc/sys/kernel/random/boot_id")
+
+_OPEN: set[int] = set()
+"""The lock files that this process has open."""
+
+_Place = tuple[str, int, int]
+"""A machine since its last start, and a device and an inode there."""
+
+
+@contextmanager
+def turn(folder: Path, key: str) -> Iterator[None]:
+    """Let one thread of one process at a time work on *key*.
+
+    Raises:
+        OSError: The lock file cannot be created or locked.
+    """
+    import fcntl  # noqa: PLC0415 - not everywhere
+
+    flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+    lock = os.open(folder / f"{_digest(key).hex()[:_DIGITS]}{_LOCK}", flags, 0o600)
+    _OPEN.add(lock)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+    finally:
+        if lock in _OPEN:  # not in a forked child
+            fcntl.flock(lock, fcntl.LOCK_UN)
+            _OPEN.discard(lock)
+            os.close(lock)
+
+
+class SharedFolder:
+    """A temporary folder with the results of one cache and of its copies in other processes.
+
+    Only its owner can read it. A copy uses the folder only on the same machine and as the
+    same user. The latest results are kept, up to 256 MiB. Each file is authenticated with a
+    secret that is in no file, so a file that anybody else wrote there counts as absent. If
+    the folder cannot be used, or no longer, each process is left to itself.
+    """
+
+    def __init__(self) -> None:
+        """Create the folder; it is removed when this object is collected.
+
+        Raises:
+            OSError: It cannot be created.
+        """
+        self._folder = Path(tempfile.mkdtemp(prefix="cooperbench-results-")).resolve()
+        weakref.finalize(self, _remove_own, self._folder, os.getpid())
+        self._place = _place_of(self._folder)
+        self._secret = secrets.token_bytes()
+        self._unchecked = 0
+
+    def get(self, key: str) -> bytes | None:
+        """Return what was put there under *key*, if it can be read."""
+        try:
+            data = read_result_file(self._file(key)) if self._is_usable else b""
+        except UnreadableResultError:
+            return None
+        row = data[sha256().digest_size :]
+        return row if hmac.compare_digest(self._seal(key, row), data) else None
+
+    def put(self, key: str, row: bytes) -> None:
+        """Put *row* there completely or, for example on a full disk, not at all."""
+        with suppress(OSError):
+            if self._is_usable:
+                self._write(self._file(key), self._seal(key, row))
+                self._unchecked += len(row)
+            if self._unchecked > _LIMIT_BYTES >> 4:
+                self._unchecked = 0
+                self._drop_oldest()
+
+    @contextmanager
+    def turn(self, key: str) -> Iterator[None]:
+        """Let one process at a time work on *key*; none waits if the folder cannot be used."""
+        with ExitStack() as waiting:
+            with suppress(OSError, ImportError):
+                if self._is_usable:
+                    waiting.enter_context(turn(self._folder, key))
+            yield
+
+    @property
+    def _is_usable(self) -> bool:
+        """Whether the folder is on this machine, still exists, and belongs to nobody else."""
+        try:
+            return _place_of(self._folder) == self._place
+        except OSError:
+            return False
+
+    def _file(self, key: str) -> Path:
+        return self._folder / _digest(key).hex()
+
+    def _seal(self, key: str, row: bytes) -> bytes:
+        return hmac.digest(self._secret, _digest(key) + row, "sha256") + row
+
+    def _write(self, path: Path, data: bytes) -> None:
+        """Write a file under a temporary name, then rename it."""
+        handle, name = tempfile.mkstemp(dir=self._folder)
+        unfinished = Path(name)
+        try:
+            with open(handle, "wb") as file:  # noqa: PTH123 - a descriptor
+                file.write(data)
+            unfinished.replace(path)
+        except BaseException:
+            unfinished.unlink()
+            raise
+
+    def _drop_oldest(self) -> None:
+        with os.scandir(self._folder) as entries:
+            rows = [(e.stat(), e.path) for e in entries if not e.name.endswith(_LOCK)]
+        size = sum(found.st_size for found, _ in rows)
+        for found, path in sorted(rows, key=lambda row: row[0].st_mtime_ns):
+            if size <= _LIMIT_BYTES:
+                return
+            os.unlink(path)  # noqa: PTH108 - one of many
+            size -= found.st_size
+
+
+def _digest(key: str) -> bytes:
+    return sha256(key.encode(errors="surrogatepass")).digest()
+
+
+def _place_of(folder: Path) -> _Place:
+    """Return which folder this is.
+
+    Raises:
+        OSError: There is no folder, or somebody else may write there.
+    """
+    found = folder.lstat()
+    is_private = stat.S_IMODE(found.st_mode) == stat.S_IRWXU and found.st_uid == os.getuid()
+    if not (is_private and stat.S_ISDIR(found.st_mode)):
+        raise PermissionError(folder)
+    return _machine(), found.st_dev, found.st_ino
+
+
+@cache
+def _machine() -> str:
+    try:
+        return _BOOT.read_text().strip()
+    except OSError:
+        return platform.node()
+
+
+def _remove_own(folder: Path, owner: int) -> None:
+    if os.getpid() == owner:  # not in a forked child of the owner
+        remove(folder)
+
+
+def _close_in_child() -> None:
+    """Keep a forked child from holding the locks of its parent, which it may outlive."""
+    while _OPEN:
+        os.close(_OPEN.pop())
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_close_in_child)
