@@ -36,9 +36,9 @@ def _render(path: str, old: Entry | None, new: Entry | None) -> bytes:
         head.append(b"deleted file mode %o" % old.mode)
     elif old and new and old.mode != new.mode:
         head += [b"old mode %o" % old.mode, b"new mode %o" % new.mode]
-    before, after = _diff_text(old), _diff_text(new)
-    if old and new and old.data == new.data:
+    if old and new and old.id == new.id:
         return b"\n".join(head) + b"\n"
+    before, after = _diff_text(old), _diff_text(new)
     ids = f"index {old.id if old else zero}..{new.id if new else zero}"
     if old and new and old.mode == new.mode:
         ids += f" {old.mode:o}"

@@ -1,16 +1,17 @@
 """Bounded caches of computed values."""
 
 from collections import deque
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sized
 from threading import Lock
-from typing import Generic, TypeVar, cast
+from typing import Generic, TypeVar, cast, overload
 from weakref import ReferenceType, ref
 
-__all__ = ["IdentityMemo", "KeptValues", "Memo", "TextMemo"]
+__all__ = ["IdentityMemo", "KeptValues", "Memo", "SizedMemo", "TextMemo"]
 
 _Key = TypeVar("_Key", bound=Hashable)
 _Value = TypeVar("_Value")
 _Thing = TypeVar("_Thing")
+_Sized = TypeVar("_Sized", bound=Sized)
 
 
 class Memo(Generic[_Key, _Value]):
@@ -34,18 +35,59 @@ class Memo(Generic[_Key, _Value]):
     def __reduce__(self) -> tuple[type["Memo[_Key, _Value]"], tuple[int]]:
         return type(self), (self._size,)
 
-    def recall(self, key: _Key, compute: Callable[[], _Value]) -> _Value:
+    @overload
+    def recall(self, key: _Key, compute: Callable[[], _Value]) -> _Value: ...
+
+    @overload
+    def recall(self, key: _Key, compute: Callable[[], _Value | None]) -> _Value | None: ...
+
+    def recall(self, key: _Key, compute: Callable[[], _Value | None]) -> _Value | None:
         """Return the value of *key*; compute it if it is not remembered.
 
         `None` is never remembered, and neither is an exception that *compute* raises.
         """
         value = self._values.get(key)
-        if value is None:
-            value = compute()
+        if value is None and (value := compute()) is not None:
             with self._lock:
                 self._values[key] = value
                 if len(self._values) > self._size:
                     del self._values[next(iter(self._values))]
+        return value
+
+
+class SizedMemo(Generic[_Key, _Sized]):
+    """Remembers the values that were computed last, up to a total length.
+
+    The newest value is kept even if it alone is longer. Threads may share one.
+
+    Example:
+        >>> texts = SizedMemo[str, bytes](most=8, overhead=0)
+        >>> texts.recall("a", lambda: b"12345"), texts.recall("b", lambda: b"6789")
+        (b'12345', b'6789')
+        >>> texts.recall("a", lambda: b"again")
+        b'again'
+    """
+
+    def __init__(self, *, most: int, overhead: int) -> None:
+        """Keep values of a total length of *most*; each counts *overhead* more than its length."""
+        self._most = most
+        self._overhead = overhead
+        self._values: dict[_Key, _Sized] = {}
+        self._total = 0
+        self._lock = Lock()
+
+    def recall(self, key: _Key, compute: Callable[[], _Sized]) -> _Sized:
+        """Return the value of *key*; compute it if it is not remembered."""
+        value = self._values.get(key)
+        if value is None:
+            value = compute()
+            with self._lock:
+                if key not in self._values:
+                    self._values[key] = value
+                    self._total += len(value) + self._overhead
+                while self._total > self._most and len(self._values) > 1:
+                    oldest = self._values.pop(next(iter(self._values)))
+                    self._total -= len(oldest) + self._overhead
         return value
 
 

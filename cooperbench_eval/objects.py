@@ -7,9 +7,7 @@ ever written.
 import hashlib
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping
-from typing import Protocol
-
-from attrs import frozen
+from typing import NamedTuple, Protocol
 
 from cooperbench_eval.errors import RepositoryError
 from cooperbench_eval.models import Entry
@@ -21,14 +19,12 @@ __all__ = [
     "decode_path",
     "encode_path",
     "folders_above",
-    "listing_of",
 ]
 
 _DIRECTORY = 0o040000
 
 
-@frozen
-class Node:
+class Node(NamedTuple):
     """A line of a git tree object: mode and object id."""
 
     mode: int
@@ -47,7 +43,10 @@ class Store(Protocol):
         """Return the node of a file or folder, or `None` if there is none."""
 
     def listing(self, path: str) -> Mapping[str, Node]:
-        """Return the nodes of *path*, which must be a folder; "" is the root."""
+        """Return the nodes of a folder, "" for the root; none if it is not a folder."""
+
+    def entry(self, path: str) -> Entry | None:
+        """Return the entry at *path*, or `None`; its data may be read when it is used."""
 
     def read(self, path: str, node: Node) -> bytes:
         """Return the contents of *node*, which is at *path*."""
@@ -93,7 +92,8 @@ class OverlayStore:
         self._entries = entries
         self._listings: dict[str, Mapping[str, Node]] = {}
         self._root: str | None = None
-        self._blobs: list[tuple[str, bytes]] | None = None
+        self._blobs: dict[str, Entry] | None = None
+        self._blob_ids: list[str] = []
 
     def _touched(self) -> dict[str, dict[str, Entry | None]]:
         """Group the edits by folder; every folder above an edit is a key too."""
@@ -117,7 +117,7 @@ class OverlayStore:
                 children.setdefault(above, []).append(name)
             listings: dict[str, Mapping[str, Node]] = {}
             for folder in sorted(folders, key=lambda f: f.count("/") + bool(f), reverse=True):
-                listing = dict(listing_of(self._below, folder))
+                listing = dict(self._below.listing(folder)) if self._below else {}
                 for name, entry in folders[folder].items():
                     if entry is not None:
                         listing[name] = Node(int(entry.mode), entry.id)
@@ -148,7 +148,17 @@ class OverlayStore:
             return listings[path]
         folder, _, name = path.rpartition("/")
         node = self.listing(folder).get(name)
-        return listing_of(self._below, path) if node and node.is_directory else {}
+        return self._below.listing(path) if self._below and node and node.is_directory else {}
+
+    def entry(self, path: str) -> Entry | None:
+        """See `Store.entry`."""
+        entry = self._entries.get(path)
+        if entry is not None:
+            return entry
+        node = self.node(path)
+        if node is None or node.is_directory or self._below is None:
+            return None
+        return self._below.entry(path)
 
     def read(self, path: str, node: Node) -> bytes:
         """See `Store.read`."""
@@ -163,12 +173,13 @@ class OverlayStore:
         """See `Store.blob`."""
         if self._blobs is None:
             entries = (entry for entry in self._entries.values() if entry is not None)
-            self._blobs = sorted({e.id: e.data for e in entries if e.mode.is_regular}.items())
-        first = bisect_left(self._blobs, (prefix,))
-        found = [d for i, d in self._blobs[first : first + 2] if i.startswith(prefix)]
+            self._blobs = {e.id: e for e in entries if e.mode.is_regular}
+            self._blob_ids = sorted(self._blobs)
+        first = bisect_left(self._blob_ids, prefix)
+        found = [i for i in self._blob_ids[first : first + 2] if i.startswith(prefix)]
         if not found:
             return self._below.blob(prefix) if self._below else None
-        return found[0] if len(found) == 1 else None
+        return self._blobs[found[0]].data if len(found) == 1 else None
 
     def root(self) -> str:
         """See `Store.root`."""
@@ -183,14 +194,3 @@ def folders_above(path: str) -> Iterator[str]:
     while at >= 0:
         yield path[:at]
         at = path.find("/", at + 1)
-
-
-def listing_of(store: Store | None, folder: str) -> Mapping[str, Node]:
-    """Return the nodes of *folder*; none if it is not a folder."""
-    if store is None:
-        return {}
-    if folder:
-        node = store.node(folder)
-        if node is None or not node.is_directory:
-            return {}
-    return store.listing(folder)

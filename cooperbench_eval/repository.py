@@ -4,64 +4,107 @@ Loading libgit2 takes longer than the rest of this library, so this module is im
 only when a repository is opened.
 """
 
-from collections.abc import Mapping
+import functools
+import re
+import stat
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
 
 import pygit2
 
 from cooperbench_eval.errors import RepositoryError
-from cooperbench_eval.memo import Memo
+from cooperbench_eval.memo import SizedMemo
+from cooperbench_eval.models import Entry, FileMode
+from cooperbench_eval.models.trees import stored_entry
 from cooperbench_eval.objects import Node, decode_path
 
 __all__ = ["CommitStore", "open_revision", "unified_hunks"]
 
-_LISTINGS = 256  # folders kept in memory: the edits of a task touch only a few
 _CONTEXT = 3  # unchanged lines around a change in a diff, as git shows by default
+_ROW = re.compile(rb"([0-7]+) ([^\0]+)\0(.{20})", re.DOTALL)  # of a tree object
+_ROW_MARKS = 22  # the bytes of a row other than its mode and its name
+
+# What a snapshot keeps in memory of what it read last.
+_TREE_ROWS = 20_000
+_CONTENT_BYTES = 8_000_000
 
 
 class CommitStore:
     """Reads a tree of a git repository."""
 
-    def __init__(self, location: str, tree_id: str) -> None:
+    def __init__(
+        self, location: str, tree_id: str, repository: pygit2.Repository | None = None
+    ) -> None:
         self._location = location
         self._tree_id = tree_id
-        self._repository = _opened(location)
-        self._listings: Memo[str, Mapping[str, Node]] = Memo(_LISTINGS)
-        self._tree = self._object(tree_id).peel(pygit2.Tree)
+        self._repository = repository or _opened(location)
+        self._trees: SizedMemo[str, Mapping[str, Node]] = SizedMemo(most=_TREE_ROWS, overhead=5)
+        self._contents: SizedMemo[str, bytes] = SizedMemo(most=_CONTENT_BYTES, overhead=200)
+        self._tree(tree_id, [])
 
     def __reduce__(self) -> tuple[object, ...]:
         return (CommitStore, (self._location, self._tree_id))
 
-    def _object(self, object_id: str) -> pygit2.Object:
+    def _object(self, object_id: str, kind: pygit2.enums.ObjectType, what: str) -> bytes:
+        """Return the bytes of an object; *what* names it in errors."""
         try:
-            return self._repository[object_id]
-        except (KeyError, pygit2.GitError) as exc:
-            raise RepositoryError(self._location, f"object {object_id} is absent") from exc
+            found, data, *_ = self._repository.read(object_id)
+        except KeyError as exc:
+            problem = f"{what} are absent (object {object_id}){_advice(self._repository)}"
+            raise RepositoryError(self._location, problem) from exc
+        except (ValueError, OSError, pygit2.GitError) as exc:
+            problem = f"{what} cannot be read (object {object_id}: {exc})"
+            raise RepositoryError(self._location, problem) from exc
+        if found != kind:
+            problem = f"{what} are not a {kind.name.lower()} (object {object_id})"
+            raise RepositoryError(self._location, problem)
+        return data
+
+    def _tree(self, tree_id: str, path: Sequence[str]) -> Mapping[str, Node]:
+        return self._trees.recall(tree_id, lambda: self._parsed(tree_id, path))
+
+    def _parsed(self, tree_id: str, path: Sequence[str]) -> Mapping[str, Node]:
+        what = f"the entries of the folder {'/'.join(path) or '/'}"
+        raw = self._object(tree_id, pygit2.enums.ObjectType.TREE, what)
+        rows = _ROW.findall(raw)
+        if sum(len(mode) + len(name) + _ROW_MARKS for mode, name, _ in rows) != len(raw):
+            problem = f"{what} cannot be read (object {tree_id})"
+            raise RepositoryError(self._location, problem)
+        return {decode_path(name): Node(_mode(mode), at.hex()) for mode, name, at in rows}
 
     def node(self, path: str) -> Node | None:
         """See `Store.node`."""
-        try:
-            found = self._tree[path]
-        except (KeyError, ValueError):
-            return None
-        except pygit2.GitError as exc:
-            raise RepositoryError(self._location, f"cannot read the folder of {path}") from exc
-        return Node(int(found.filemode), str(found.id))
+        folder, _, name = path.rpartition("/")
+        return self.listing(folder).get(name)
 
     def listing(self, path: str) -> Mapping[str, Node]:
         """See `Store.listing`."""
-        return self._listings.recall(path, lambda: self._listing(path))
+        listing = self._tree(self._tree_id, [])
+        parts = path.split("/") if path else []
+        for depth, name in enumerate(parts, start=1):
+            node = listing.get(name)
+            if node is None or not node.is_directory:
+                return {}
+            listing = self._tree(node.id, parts[:depth])
+        return listing
 
-    def _listing(self, path: str) -> Mapping[str, Node]:
-        node = self.node(path) if path else None
-        tree = self._object(node.id).peel(pygit2.Tree) if node else self._tree
-        return {decode_path(e.raw_name or b""): Node(int(e.filemode), str(e.id)) for e in tree}
+    def entry(self, path: str) -> Entry | None:
+        """See `Store.entry`."""
+        node = self.node(path)
+        if node is None or node.is_directory:
+            return None
+        mode = FileMode(node.mode)
+        if mode is FileMode.SUBMODULE:
+            return Entry(node.id.encode("ascii"), mode)
+        return stored_entry(node.id, mode, partial(self._kept, path, node))
+
+    def _kept(self, path: str, node: Node) -> bytes:
+        return self._contents.recall(node.id, lambda: self.read(path, node))
 
     def read(self, path: str, node: Node) -> bytes:
         """See `Store.read`."""
-        try:
-            return self._object(node.id).peel(pygit2.Blob).data
-        except RepositoryError as exc:
-            raise RepositoryError(self._location, f"the contents of {path} are absent") from exc
+        return self._object(node.id, pygit2.enums.ObjectType.BLOB, f"the contents of {path}")
 
     def blob(self, prefix: str) -> bytes | None:
         """See `Store.blob`; this searches the whole repository."""
@@ -73,7 +116,37 @@ class CommitStore:
 
     def root(self) -> str:
         """See `Store.root`."""
-        return str(self._tree.id)
+        return self._tree_id
+
+
+@functools.lru_cache(maxsize=64)  # there are only a few, unless a tree is hostile
+def _mode(raw: bytes) -> int:
+    """Return the mode that git understands; old trees have modes such as 100664."""
+    mode = int(raw, 8)
+    kind = stat.S_IFMT(mode)
+    if stat.S_ISREG(mode):
+        return FileMode.EXECUTABLE if mode & stat.S_IXUSR else FileMode.FILE
+    return kind if kind in {stat.S_IFDIR, FileMode.SYMLINK} else FileMode.SUBMODULE
+
+
+def _advice(repository: pygit2.Repository) -> str:
+    """Return what to do about an absent object; empty unless the clone is partial."""
+    if not _is_partial(repository):
+        return ""
+    return (
+        "; the clone is partial, and this library never fetches: use a full clone, or run"
+        " `git fetch --refetch --no-filter` there"
+    )
+
+
+def _is_partial(repository: pygit2.Repository) -> bool:
+    if any(Path(repository.path, "objects", "pack").glob("*.promisor")):
+        return True
+    try:
+        names = [each.name for each in repository.config]
+    except pygit2.GitError:
+        return False
+    return any(n == "extensions.partialclone" or n.endswith(".promisor") for n in names)
 
 
 def open_revision(location: str, revision: str) -> tuple[CommitStore, str | None]:
@@ -92,7 +165,7 @@ def open_revision(location: str, revision: str) -> tuple[CommitStore, str | None
         commit_id = str(found.peel(pygit2.Commit).id)
     except (ValueError, pygit2.GitError):
         commit_id = None  # the revision names a bare tree
-    return CommitStore(location, str(tree.id)), commit_id
+    return CommitStore(location, str(tree.id), repository), commit_id
 
 
 def _opened(location: str) -> pygit2.Repository:

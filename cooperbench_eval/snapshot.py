@@ -18,7 +18,7 @@ from cooperbench_eval.errors import RepositoryError
 from cooperbench_eval.gitdiff import render_change
 from cooperbench_eval.memo import KeptValues, Memo
 from cooperbench_eval.models import Entry, FileMode
-from cooperbench_eval.objects import Node, OverlayStore, Store, folders_above, listing_of
+from cooperbench_eval.objects import Node, OverlayStore, Store, folders_above
 
 __all__ = ["Changes", "Snapshot", "cache_of", "entry_problem", "path_problem", "write_entry"]
 
@@ -92,16 +92,15 @@ class Snapshot:
         ('a.txt', 'b.txt')
     """
 
-    __slots__ = ("_caches", "_entries", "_nodes", "_overlays", "_store", "commit_id", "location")
+    __slots__ = ("_caches", "_entries", "_overlays", "_store", "commit_id", "location")
 
     def __init__(
         self, store: Store, *, location: str | None = None, commit_id: str | None = None
     ) -> None:
         """Wrap a store; use one of the `from_…` constructors instead."""
         self._store = store
-        # Kept, because all pairs of a task read the same few files of the base.
-        self._nodes: dict[str, Node | None] = {}
-        self._entries: dict[str, Entry | None] = {}
+        # Kept, because all pairs of a task ask for the same few files of the base.
+        self._entries: Memo[str, Entry] = Memo(1024)
         # Kept, because a merged tree is asked for its id, its diff and its files in turn.
         self._overlays: Memo[Changes, Snapshot] = Memo(16)
         self._caches = KeptValues()
@@ -165,26 +164,13 @@ class Snapshot:
     def get(self, path: str) -> Entry | None:
         """Return the entry at *path*, or `None` if there is none.
 
+        The contents of a file in a repository are only read when `data` is used, which
+        raises `RepositoryError` if they are absent.
+
         Raises:
-            RepositoryError: The tree lists the entry, but its contents are absent.
+            RepositoryError: A folder above *path* is absent.
         """
-        if path not in self._entries:
-            self._entries[path] = self._load(path)
-        return self._entries[path]
-
-    def _node(self, path: str) -> Node | None:
-        if path not in self._nodes:
-            self._nodes[path] = self._store.node(path)
-        return self._nodes[path]
-
-    def _load(self, path: str) -> Entry | None:
-        node = self._node(path)
-        if node is None or node.is_directory:
-            return None
-        mode = FileMode(node.mode)
-        if mode is FileMode.SUBMODULE:
-            return Entry(node.id.encode("ascii"), mode)
-        return Entry(self._store.read(path, node), mode)
+        return self._entries.recall(path, lambda: self._store.entry(path))
 
     def read(self, path: str) -> bytes:
         """Return the data of the entry at *path*.
@@ -207,7 +193,7 @@ class Snapshot:
 
     def is_directory(self, path: str) -> bool:
         """Whether *path* is a folder with something in it."""
-        node = self._node(path)
+        node = self._store.node(path)
         return node is not None and node.is_directory
 
     def paths(self, below: str = "") -> tuple[str, ...]:
@@ -218,7 +204,7 @@ class Snapshot:
         folders = [folder]  # no recursion: folders may be nested too deeply for Python's stack
         while folders:
             folder = folders.pop()
-            for name, node in listing_of(self._store, folder).items():
+            for name, node in self._store.listing(folder).items():
                 path = f"{folder}/{name}" if folder else name
                 if node.is_directory:
                     folders.append(path)
@@ -403,12 +389,10 @@ def _differences(old: Snapshot, new: Snapshot) -> Iterator[tuple[str, Entry | No
     folders = [""]  # no recursion: folders may be nested too deeply for Python's stack
     while folders:
         folder = folders.pop()
-        before = listing_of(old._store, folder)  # noqa: SLF001 - both classes are in this module
-        after = listing_of(new._store, folder)  # noqa: SLF001
-        for name in before.keys() | after.keys():
+        before = old._store.listing(folder)  # noqa: SLF001 - both classes are in this module
+        after = new._store.listing(folder)  # noqa: SLF001
+        for name in {name for name, _ in before.items() ^ after.items()}:
             was, now = before.get(name), after.get(name)
-            if was is now or was == now:
-                continue
             path = f"{folder}/{name}" if folder else name
             if (was and was.is_directory) or (now and now.is_directory):
                 folders.append(path)

@@ -23,7 +23,7 @@ KNOWS = {
     "minimizing": set(),
     "plugins": {"errors"},
     "objects": {"errors", "models"},
-    "repository": {"errors", "memo", "objects"},
+    "repository": {"errors", "memo", "models", "objects"},
     "gitdiff": {"models", "objects", "repository"},
     "snapshot": {"errors", "gitdiff", "memo", "models", "objects", "repository"},
     "merging": {"errors", "merging", "models", "objects", "snapshot"},

@@ -1,7 +1,9 @@
 """Entries of a tree."""
 
 import hashlib
+from collections.abc import Callable
 from enum import IntEnum
+from typing import TYPE_CHECKING
 
 from attrs import field, frozen
 
@@ -29,9 +31,21 @@ class FileMode(IntEnum):
         return self in {FileMode.FILE, FileMode.EXECUTABLE}
 
 
-@frozen
-class Entry:
+class _Lazy:
+    """The fields of an entry that only get a value when they are needed."""
+
+    __slots__ = ("_id", "_read")
+    _id: str
+    _read: Callable[[], bytes]
+
+
+@frozen(eq=False)
+class Entry(_Lazy):
     """One file, link or submodule of a tree.
+
+    An entry of a repository knows its id and reads its data when the data is used, so
+    `data` may raise `RepositoryError`. Comparing entries reads nothing. Entries are equal
+    if they have equal modes and contents. A pickled entry includes its data.
 
     Attributes:
         data: The contents: file bytes, link target, or submodule commit in hex.
@@ -44,7 +58,63 @@ class Entry:
     @property
     def id(self) -> str:
         """The git object id in hex: a blob's id, or the submodule's commit."""
-        if self.mode is FileMode.SUBMODULE:
-            return self.data.decode("ascii")
-        header = b"blob %d\0" % len(self.data)
-        return hashlib.sha1(header + self.data, usedforsecurity=False).hexdigest()
+        return self._id
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> object:
+            """Return a field that has no value yet."""
+            if name == "data":
+                return self._read()
+            if name == "_id":
+                object_id = _object_id(self)
+                object.__setattr__(self, "_id", object_id)
+                return object_id
+            raise AttributeError(name)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Entry):
+            return NotImplemented
+        if self is other or self.mode is not other.mode:
+            return self is other
+        try:
+            return bool(_held(self) == _held(other))
+        except AttributeError:
+            return self.id == other.id
+
+    def __hash__(self) -> int:
+        return hash((self.mode, self.id))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Entry, (self.data, self.mode)
+
+
+# Returns the data that an entry holds; raises AttributeError if it would have to be read.
+_held: Callable[[Entry], bytes] = Entry.__dict__["data"].__get__
+
+
+def stored_entry(object_id: str, mode: FileMode, read: Callable[[], bytes]) -> Entry:
+    """Return an entry whose id is known, and whose data *read* returns when it is used.
+
+    The entry does not keep the data, so *read* decides what stays in memory.
+    """
+    entry = Entry.__new__(Entry)
+    for name, value in (("mode", mode), ("_id", object_id), ("_read", read)):
+        object.__setattr__(entry, name, value)
+    return entry
+
+
+def is_stored(entry: Entry) -> bool:
+    """Whether the entry reads its data each time, instead of holding it."""
+    try:
+        _held(entry)
+    except AttributeError:
+        return True
+    return False
+
+
+def _object_id(entry: Entry) -> str:
+    if entry.mode is FileMode.SUBMODULE:
+        return entry.data.decode("ascii")
+    header = b"blob %d\0" % len(entry.data)
+    return hashlib.sha1(header + entry.data, usedforsecurity=False).hexdigest()

@@ -6,6 +6,7 @@ from cooperbench_eval.errors import StrategyFailedError
 from cooperbench_eval.merging.result import Labels
 from cooperbench_eval.merging.tree import merge_changes
 from cooperbench_eval.models import Conflict, Entry, LedgerRow, ModelUsage
+from cooperbench_eval.models.trees import is_stored
 from cooperbench_eval.snapshot import Changes, Snapshot
 from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome, MergeStrategy
 from cooperbench_eval.strategies.registry import as_strategy
@@ -82,7 +83,7 @@ def _flaw(outcome: object, merge_input: MergeInput) -> str:
     if not isinstance(outcome.changes, Changes):
         return f"its changes are of type {type(outcome.changes).__qualname__} instead of Changes"
     for path, entry in outcome.changes.items():
-        if entry is not None and not (isinstance(entry, Entry) and isinstance(entry.data, bytes)):
+        if entry is not None and not (isinstance(entry, Entry) and _has_bytes(entry)):
             return f"its changes have something other than an entry with bytes at {path!r}"
     for name, type_ in (("failure", str), ("service_failed", bool)):
         if not isinstance(getattr(outcome, name), type_):
@@ -93,6 +94,10 @@ def _flaw(outcome: object, merge_input: MergeInput) -> str:
             return f"an item of its {name} is not a {kind.__name__}"
     outcome.tree_id(merge_input.base)  # raises if the changes do not give a valid tree
     return ""
+
+
+def _has_bytes(entry: Entry) -> bool:
+    return is_stored(entry) or isinstance(entry.data, bytes)
 
 
 def implementation_of(strategy: MergeStrategy) -> str:
