@@ -2,20 +2,27 @@
 
     python benchmarks/bench_page.py [--store DIR] [--pairs 500 --pairs 5000]
 
-Prints for each number of pairs the seconds to write the page and its size, and in a
-headless Chromium the seconds until it is usable, a filter is applied, a column is sorted
-and a pair is open; then the ratio of the last line to the first. The reports are those of
-a store, repeated under other task numbers, or synthetic: a pair with three conflicts and
-sixty test cases per run. Needs `chromium`, and Playwright for Python.
+Prints the milliseconds of CPU time to write one pair, next to `json.dumps` of the same
+reports and, for a store, to reading them; and the seconds of a new process that writes 36
+pairs, import included. Then, for each number of pairs, the seconds to write the page and
+its size, and in a headless Chromium the seconds until it is usable, a filter is applied, a
+column is sorted and a pair is open; then the ratio of the last number to the first. The
+reports are those of a store, repeated under other task numbers, or synthetic: a pair with
+three conflicts and sixty test cases per run. Needs `chromium`, and Playwright for Python.
 """
 
 import argparse
 import itertools
+import json
+import pickle
 import shutil
+import subprocess
+import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from statistics import median
 
 from attrs import evolve
 
@@ -92,6 +99,46 @@ def repeated(reports: list[MergeReport], count: int) -> Iterator[MergeReport]:
         yield evolve(report, task_id=number)
 
 
+_FRESH = """
+import pickle, sys
+from cooperbench_eval import write_page
+with open(sys.argv[1], "rb") as file:
+    write_page(pickle.load(file), sys.argv[2])
+"""
+
+
+def writing(reports: Sequence[MergeReport], store: ReportStore | None, folder: Path) -> None:
+    """Print what it takes to write one pair."""
+
+    def milliseconds(act: Callable[[], object]) -> float:
+        times = []
+        for _ in range(3):
+            began = time.process_time()
+            act()
+            times.append(time.process_time() - began)
+        return 1000 * median(times) / len(reports)
+
+    page = milliseconds(lambda: write_page(reports, folder / "list.html"))
+    values = [report.to_dict() for report in reports]
+    dumped = milliseconds(lambda: [json.dumps(each) for each in values])
+    print(f"to write: {page:.2f} ms per pair (asked: 3), {page / dumped:.1f} times json.dumps")
+    if store is not None:
+        read = milliseconds(lambda: _exhaust(store))
+        whole = milliseconds(lambda: write_page(store, folder / "store.html"))
+        print(f"from the store: {whole:.2f} ms per pair (asked: 3), {read:.2f} of it to read")
+    data = folder / "reports"
+    data.write_bytes(pickle.dumps(list(itertools.islice(itertools.cycle(reports), 36))))
+    began = time.perf_counter()
+    command = (sys.executable, "-c", _FRESH, data, folder / "fresh.html")
+    subprocess.run(command, check=True)
+    print(f"36 pairs in a new process: {time.perf_counter() - began:.2f} s")
+
+
+def _exhaust(items: Iterable[object]) -> None:
+    for _ in items:
+        pass
+
+
 def measure(reports: list[MergeReport], count: int, folder: Path) -> dict[str, float]:
     """Write a page of that many pairs and use it."""
     path = folder / f"{count}.html"
@@ -131,12 +178,14 @@ def main() -> None:
     parser.add_argument("--store", type=Path, help="take the reports of this store")
     parser.add_argument("--pairs", type=int, action="append", help="default: 500 and 5000")
     options = parser.parse_args()
-    reports = made_up()
+    reports, store = made_up(), None
     if options.store:
-        reports = [each for each in ReportStore(options.store) if isinstance(each, MergeReport)]
+        store = ReportStore(options.store)
+        reports = [each for each in store if isinstance(each, MergeReport)]
     counts = options.pairs or [500, 5000]
     with tempfile.TemporaryDirectory() as folder:
         write_page(reports[:1], Path(folder) / "first.html")  # loads what is loaded once
+        writing(reports if store else list(repeated(reports, 200)), store, Path(folder))
         found = {count: measure(reports, count, Path(folder)) for count in counts}
     print(f"{'':<24}" + "".join(f"{count:>10,}" for count in counts) + f"{'ratio':>10}")
     for name in found[counts[0]]:

@@ -23,6 +23,7 @@ __all__ = [
     "MOST",
     "Compact",
     "Converter",
+    "SharedList",
     "load_number",
     "make_converter",
     "parse_json",
@@ -201,12 +202,30 @@ def _is_tuple(kind: object) -> bool:
     return get_origin(kind) is tuple
 
 
+class SharedList(list[Any]):
+    """A list that several values hold, such as the cases of a run that served two strategies.
+
+    The tuple of records that was made of it is kept with it, so the values share that too.
+    """
+
+    __slots__ = ("tuples",)
+
+    def __init__(self, items: list[Any]) -> None:
+        """Hold *items*, which must not change any more."""
+        super().__init__(items)
+        self.tuples: dict[object, tuple[Any, ...]] = {}
+
+
 def _make_tuple_hook(
     kind: Any, converter: cattrs.BaseConverter
 ) -> Callable[[object, object], tuple[Any, ...]]:
     load_items = list_structure_factory(kind, converter)
 
     def load(value: object, _: object) -> tuple[Any, ...]:
+        if type(value) is SharedList:
+            if load not in value.tuples:
+                value.tuples[load] = tuple(load_items(value, kind))
+            return value.tuples[load]
         if isinstance(value, list | tuple):  # a text has items too
             return tuple(load_items(value, kind)) if value else ()
         raise ValueError(f"expected a list, found {value!r:.100}")

@@ -27,9 +27,19 @@ from cooperbench_eval.analysis.team_facts import GroupFacts, TeamFacts
 from cooperbench_eval.errors import ReportError
 from cooperbench_eval.reporting import MergeReport
 from cooperbench_eval.reporting.teams import GroupReport, TeamReport
-from cooperbench_eval.structuring import parse_json
+from cooperbench_eval.structuring import SharedList, parse_json
 
-__all__ = ["Packed", "digests_in", "facts_in", "is_sealed", "pack", "seal", "unpack"]
+__all__ = [
+    "Packed",
+    "Parts",
+    "digests_in",
+    "facts_in",
+    "is_sealed",
+    "pack",
+    "seal",
+    "unpack",
+    "unpack_with",
+]
 
 _LARGE: Final = 1024
 """A text or list with more characters becomes a part."""
@@ -40,6 +50,7 @@ _ROWS: Final = {"attempts", "features", "landed_tests", "merges", "steps", "test
 """Lists whose items are packed one by one, because other reports may have the same texts."""
 _SEAL: Final = re.compile(rb',"stored_as":"([^"]{1,99})","sha256":"([0-9a-f]{64})"}')
 _LONGEST_SEAL: Final = 256
+_KEPT_BYTES: Final = 1 << 22
 
 _Place = tuple[str | int, ...]
 
@@ -63,8 +74,50 @@ def pack(report: GroupReport) -> Packed:
     return Packed(_dumps(head), parts, report.is_final)
 
 
+class Parts:
+    """Reads the parts of reports.
+
+    Reports share parts, and so do the rows of one report, because a run serves every strategy
+    with the same merged tree. Those used last are kept, up to a total length.
+    """
+
+    def __init__(self, read: Callable[[str], bytes]) -> None:
+        """Use *read*, which returns the bytes of a part by its digest."""
+        self._read = read
+        self._values: dict[tuple[str, str], tuple[Any, int]] = {}
+        self._bytes = 0
+
+    def value(self, named: dict[str, str]) -> Any:
+        """Return the text or the list that a head names."""
+        kind = _TEXT if _TEXT in named else _JSON
+        key = (kind, named[kind])
+        if key not in self._values:
+            self._values[key] = self._parsed(*key)
+        value, _ = self._values[key] = self._values.pop(key)  # the last used values come last
+        while self._bytes > _KEPT_BYTES and len(self._values) > 1:
+            self._bytes -= self._values.pop(next(iter(self._values)))[1]
+        return value
+
+    def _parsed(self, kind: str, digest: str) -> tuple[Any, int]:
+        data = self._read(digest)
+        self._bytes += len(data)
+        if kind == _TEXT:
+            return data.decode("utf-8", "surrogatepass"), len(data)
+        value = json.loads(data)
+        return SharedList(value) if isinstance(value, list) else value, len(data)
+
+
 def unpack(head: bytes, part: Callable[[str], bytes]) -> GroupReport:
-    """Turn bytes back into a report; *part* returns a part by its digest.
+    """Turn bytes back into a report; *part* returns the bytes of a part by its digest.
+
+    Raises:
+        ReportError: The bytes are not a report, or have a newer schema.
+    """
+    return unpack_with(head, Parts(part))
+
+
+def unpack_with(head: bytes, parts: Parts) -> GroupReport:
+    """Turn bytes back into a report, as `unpack` does; reports that share *parts* are faster.
 
     Raises:
         ReportError: The bytes are not a report, or have a newer schema.
@@ -73,7 +126,7 @@ def unpack(head: bytes, part: Callable[[str], bytes]) -> GroupReport:
     try:
         for *above, last in data.pop(_PLACES, ()):
             holder = functools.reduce(operator.getitem, above, data)
-            holder[last] = _part(holder[last], part)
+            holder[last] = parts.value(holder[last])
     except (ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as exc:
         raise ReportError(f"lists a part at a place where it has none ({exc!r})") from exc
     kind: type[GroupReport] = TeamReport if _is_team(data) else MergeReport
@@ -148,12 +201,6 @@ def _keep(data: bytes, parts: dict[str, bytes]) -> str:
     digest = hashlib.sha256(data).hexdigest()
     parts[digest] = data
     return digest
-
-
-def _part(named: dict[str, str], part: Callable[[str], bytes]) -> Any:
-    if _TEXT in named:
-        return part(named[_TEXT]).decode("utf-8", "surrogatepass")
-    return json.loads(part(named[_JSON]))
 
 
 def _is_team(data: Mapping[str, Any]) -> bool:

@@ -30,12 +30,14 @@ from cooperbench_eval.analysis.team_facts import GroupFacts
 from cooperbench_eval.batch.claims import Claims
 from cooperbench_eval.batch.packing import (
     Packed,
+    Parts,
     digests_in,
     facts_in,
     is_sealed,
     pack,
     seal,
     unpack,
+    unpack_with,
 )
 from cooperbench_eval.errors import ReportError
 from cooperbench_eval.reporting.teams import GroupReport
@@ -120,8 +122,9 @@ class ReportStore:
         Raises:
             ReportError: There is no store, or a report in it cannot be read.
         """
+        parts = Parts(self._read_part)
         for _, path in self._heads():
-            yield self._read(path)
+            yield self._read(path, parts)
 
     def facts(self) -> Iterator[GroupFacts]:
         """Yield the facts of every report.
@@ -142,7 +145,7 @@ class ReportStore:
             ReportError: The report cannot be read.
         """
         path = self._head(key)
-        return self._read(path) if os.path.lexists(path) else None
+        return self._read(path, Parts(self._read_part)) if os.path.lexists(path) else None
 
     def check(self, key: str) -> bool:
         """Whether there is a final report for *key*, after reading all its bytes.
@@ -211,9 +214,9 @@ class ReportStore:
                     last = key
                     yield key, file
 
-    def _read(self, path: Path) -> GroupReport:
+    def _read(self, path: Path, parts: Parts) -> GroupReport:
         try:
-            return unpack(_read_head(path), self._read_part)
+            return unpack_with(_read_head(path), parts)
         except _UNREADABLE as exc:
             raise _unreadable(path, exc) from exc
 
@@ -296,11 +299,13 @@ def _read_head(path: Path) -> bytes:
 
 def _read_file(path: Path, most_bytes: int) -> bytes:
     """Read a regular file; anything else could block when it is opened, or never end."""
-    if not stat.S_ISREG(path.stat().st_mode):
+    found = path.stat()
+    if not stat.S_ISREG(found.st_mode):
         raise ReportError("is not a regular file", str(path))
     # The file may have been replaced since then, by one that blocks.
     with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
-        data = file.read(most_bytes + 1)
+        # No more than needed, because memory for all of it is allocated before it is read.
+        data = file.read(min(found.st_size, most_bytes) + 1)
     if len(data) > most_bytes:
         raise ReportError(f"has more than {most_bytes:,} bytes", str(path))
     return data

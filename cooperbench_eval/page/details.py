@@ -1,6 +1,6 @@
 """The data that the page shows when a pair is opened."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from cooperbench_eval.models import (
@@ -12,7 +12,8 @@ from cooperbench_eval.models import (
     outcome_of,
 )
 from cooperbench_eval.page.embedding import shown_bytes
-from cooperbench_eval.reporting import Attempt, FeatureReport, MergeReport
+from cooperbench_eval.page.index import JudgedAttempt
+from cooperbench_eval.reporting import FeatureReport, MergeReport
 from cooperbench_eval.reporting.explanation import Explanation
 from cooperbench_eval.reporting.resolutions import ConflictResolution
 from cooperbench_eval.views import wording
@@ -32,7 +33,7 @@ _FINE = frozenset({TestCaseStatus.PASSED, TestCaseStatus.SKIPPED, TestCaseStatus
 
 def details_of(
     report: MergeReport,
-    answers: Mapping[str, str],
+    judged: Iterable[JudgedAttempt],
     text_limit: int,
     explanations: Iterable[Explanation] = (),
 ) -> _Json:
@@ -44,7 +45,7 @@ def details_of(
         "features": [_feature(each) for each in (report.feature1, report.feature2)],
         "warnings": _some(report.warnings),
         "suites": wording.suite_titles(report),
-        "attempts": [_attempt(report, each, answers[each.strategy]) for each in report.attempts],
+        "attempts": [_attempt(report, each) for each in judged],
         "conflicts": list(_conflicts(report, texts)),
         "more_conflicts": max(len(report.conflicts) - MOST_NAMES, 0),
         "explanations": [_explanation(each, texts) for each in explanations],
@@ -132,8 +133,8 @@ def _case(case: TestCase, place: int) -> list[str]:
     return [_cut(case.id), wording.spoken(case.status), message]
 
 
-def _attempt(report: MergeReport, attempt: Attempt, answer: str) -> _Json:
-    blame = report.blame(attempt.strategy)
+def _attempt(report: MergeReport, judged: JudgedAttempt) -> _Json:
+    attempt, answer, blame = judged
     left = attempt.conflict_details
     ledger = [row for row in attempt.ledger if _said(row)]
     return {

@@ -10,9 +10,9 @@ from typing import Any
 
 __all__ = ["embed", "shown_bytes"]
 
-_ESCAPED = {ord(character): f"\\u{ord(character):04x}" for character in "<>&"}
+_ESCAPED = {character: f"\\u{ord(character):04x}" for character in "<>&"}
 _MOST = 2**53 - 1
-_MAY_BE_MORE = re.compile(r"\d{16}")
+_MAY_BE_MORE = re.compile("[0-9]{16}")
 
 
 def embed(value: Any) -> str:
@@ -24,8 +24,11 @@ def embed(value: Any) -> str:
         >>> embed("</script><!--\u2028\udce9")
         '"\\u003c/script\\u003e\\u003c!--\\u2028\\udce9"'
     """
+    text = _dumps(value)
     # In JSON these characters occur only within strings, so each of them can be escaped.
-    return _dumps(value).translate(_ESCAPED)
+    for character, escaped in _ESCAPED.items():
+        text = text.replace(character, escaped)
+    return text
 
 
 def _dumps(value: Any) -> str:

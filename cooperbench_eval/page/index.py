@@ -1,18 +1,26 @@
 """The data of the table of pairs: a small row for each, with every name kept once."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
 
 from cooperbench_eval.models import outcome_of
 from cooperbench_eval.page.embedding import embed
-from cooperbench_eval.reporting import Attempt, MergeReport
+from cooperbench_eval.reporting import Attempt, Blame, MergeReport
 from cooperbench_eval.views import wording
 
-__all__ = ["MOST_LISTED", "Index"]
+__all__ = ["MOST_LISTED", "Index", "JudgedAttempt"]
 
 MOST_LISTED = 100
 """How many lost tests of a feature, and how many files, a row of the table lists."""
 _MOST_NOTE = 200
+
+
+class JudgedAttempt(NamedTuple):
+    """A strategy's row of a pair, its answer as a summary counts it, and what is to blame."""
+
+    attempt: Attempt
+    answer: str
+    blame: Blame
 
 
 class Index:
@@ -25,8 +33,8 @@ class Index:
     def __len__(self) -> int:
         return len(self._rows)
 
-    def add(self, report: MergeReport, answers: Mapping[str, str]) -> None:
-        """Add a pair's row; *answers* are by strategy, as a summary counts them."""
+    def add(self, report: MergeReport, judged: Iterable[JudgedAttempt]) -> None:
+        """Add a pair's row."""
         paths = list(dict.fromkeys(conflict.path for conflict in report.conflicts))
         row = {
             "repo": self._name(report.repo_name),
@@ -39,18 +47,15 @@ class Index:
             "score": report.conflict_score,
             "paths": [self._name(_short(path)) for path in paths[:MOST_LISTED]],
             "note": "" if report.failure is None else _short(wording.failure_text(report.failure)),
-            "rows": {
-                self._name(each.strategy): self._row(report, each, answers)
-                for each in report.attempts
-            },
+            "rows": {self._name(each.attempt.strategy): self._row(report, each) for each in judged},
         }
         self._rows.append(embed(row))
 
-    def _row(self, report: MergeReport, attempt: Attempt, answers: Mapping[str, str]) -> list[Any]:
+    def _row(self, report: MergeReport, judged: JudgedAttempt) -> list[Any]:
         """Return a strategy's answer, what is to blame, the lost tests, and the reason."""
-        blame = report.blame(attempt.strategy)
+        attempt, answer, blame = judged
         return [
-            self._name(answers[attempt.strategy]),
+            self._name(answer),
             self._name("" if report.failure is not None else wording.blame_text(blame, attempt)),
             [self._lost(each) for each in wording.lost_tests(report, blame)],
             self._name(_why(report, attempt)),

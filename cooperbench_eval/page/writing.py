@@ -23,7 +23,7 @@ from cooperbench_eval.page.details import details_of
 from cooperbench_eval.page.embedding import embed
 from cooperbench_eval.page.frame import Frame
 from cooperbench_eval.page.heading import Origins, heading_html
-from cooperbench_eval.page.index import Index
+from cooperbench_eval.page.index import Index, JudgedAttempt
 from cooperbench_eval.page.teams import TeamHtml, sizes_html
 from cooperbench_eval.reporting import MergeReport
 from cooperbench_eval.reporting.explanation import Explanation
@@ -158,9 +158,13 @@ class _Reports:
     def _written_pair(self, report: MergeReport) -> GroupFacts:
         facts = pair_facts(report)
         answers = dict(answers_of(facts, ()).strategies)
+        judged = [
+            JudgedAttempt(each, answers[each.strategy], report.blame(each.strategy))
+            for each in report.attempts
+        ]
         explanations = self.explanations.get(PairId.of(report), ())
-        details = embed(details_of(report, answers, self.text_limit, explanations))
-        self.index.add(report, answers)
+        details = embed(details_of(report, judged, self.text_limit, explanations))
+        self.index.add(report, judged)
         with _errors_of(self.target):
             number = len(self.index)
             self.spool.write(f'<script type="application/json" id="pair-{number}">')

@@ -6,6 +6,7 @@ CooperBench's merge report, and defines how bytes are written.
 
 import base64
 import json
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar, cast
@@ -16,6 +17,8 @@ from cooperbench_eval.models import (
     ConflictDetails,
     Entry,
     FileMode,
+    TestCase,
+    TestCaseStatus,
     TestResult,
     count_cases,
 )
@@ -312,10 +315,29 @@ def _make_converter() -> Converter:
         data = plain_tests(tests)
         return {"status": data.pop("status")} | counts | data
 
+    plain_case = converter.gen_structure_attrs_fromdict(TestCase)
+
+    def load_case(value: Any, kind: Any) -> TestCase:
+        # A report may have thousands of cases. This is five times as fast as cattrs' way, which
+        # gets the values that are unusual or wrong.
+        try:
+            seconds, message = value["duration_seconds"], value["message"]
+            status = _CASE_STATUSES[value["status"]]
+            is_usual = type(value["id"]) is type(message) is str and type(seconds) is float
+        except (LookupError, TypeError):
+            is_usual = False
+        if is_usual and math.isfinite(seconds):
+            id_ = value["id"]
+            return TestCase(id=id_, status=status, duration_seconds=seconds, message=message)
+        case: TestCase = plain_case(value, kind)
+        return case
+
+    converter.register_structure_hook(TestCase, load_case)
     converter.register_unstructure_hook(ConflictDetails, dump_details)
     converter.register_unstructure_hook(TestResult, dump_tests)
     return converter
 
 
+_CASE_STATUSES = {each.value: each for each in TestCaseStatus}
 _DETAILS = ("conflict_sections", "conflict_lines", "avg_lines_per_conflict")
 _CONVERTER = _make_converter()

@@ -6,10 +6,12 @@ import attrs
 import pytest
 from generators import reports, team_reports
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import cooperbench_eval as ce
 from cooperbench_eval.analysis.sources import facts_of
-from cooperbench_eval.batch.packing import facts_in, pack, unpack
+from cooperbench_eval.batch import packing
+from cooperbench_eval.batch.packing import Parts, facts_in, pack, unpack, unpack_with
 
 OUTPUT = "what it printed\n" * 5000
 CASES = [ce.TestCase(id=f"test_{n}", status="passed") for n in range(500)]
@@ -121,3 +123,50 @@ def test_the_facts_come_first():
 
     assert head.startswith(b'{"facts":')
     assert json.loads(head)["schema_version"] == 1
+
+
+def test_reports_that_are_read_together_share_their_parts():
+    """Each part is read once, and equal cases are the same objects."""
+    report = loud_report()
+    packed, digests = pack(report), []
+
+    def read(digest):
+        digests.append(digest)
+        return packed.parts[digest]
+
+    parts = Parts(read)
+    first, second = (unpack_with(packed.head, parts) for _ in range(2))
+
+    assert first == second == report
+    assert sorted(digests) == sorted(packed.parts)
+    runs = [
+        run for each in (first, second) for run in (each.feature1.tests, each.feature1.base_tests)
+    ]
+    assert len({id(run.cases) for run in runs}) == 1
+
+
+def test_few_parts_are_kept_while_many_reports_are_read(monkeypatch):
+    """A part that was dropped is read again."""
+    monkeypatch.setattr(packing, "_KEPT_BYTES", 1000)
+    packed = pack(loud_report())
+    parts = Parts(packed.parts.__getitem__)
+
+    for _ in range(3):
+        assert unpack_with(packed.head, parts) == loud_report_at(packed)
+        assert len(parts._values) == 1
+        assert parts._bytes == parts._values[next(iter(parts._values))][1]
+
+
+def loud_report_at(packed):
+    """Return a packed report as it is read alone."""
+    return unpack(packed.head, packed.parts.__getitem__)
+
+
+@given(st.lists(reports(), min_size=1, max_size=3))
+def test_sharing_parts_changes_no_report(found):
+    """Whatever the reports have in common."""
+    packed = [pack(each) for each in [*found, *found]]
+    everything = {digest: data for each in packed for digest, data in each.parts.items()}
+    parts = Parts(everything.__getitem__)
+
+    assert [unpack_with(each.head, parts) for each in packed] == [*found, *found]

@@ -12,7 +12,9 @@ from generators import indices, json_values, reports, team_reports
 from hypothesis import given, settings
 
 import cooperbench_eval as ce
+from cooperbench_eval.reporting import serialization
 from cooperbench_eval.reporting.serialization import SCHEMA_VERSION
+from cooperbench_eval.structuring import make_converter, structure
 
 fewer = settings(max_examples=settings().max_examples // 2)  # of what is dear
 
@@ -695,3 +697,40 @@ def test_a_report_cut_short_is_refused(report, index):
 
     with pytest.raises(ce.ReportError):
         type(report).from_json(text[: index % (len(text) - 2)])
+
+
+ODD_VALUES = [
+    None,
+    True,
+    1,
+    0.5,
+    -1.0,
+    float("inf"),
+    float("nan"),
+    "",
+    "passed",
+    "gone",
+    [],
+    {},
+    ["passed"],
+]
+
+
+@pytest.mark.parametrize("name", ["id", "status", "duration_seconds", "message"])
+@pytest.mark.parametrize("value", [..., *ODD_VALUES], ids=repr)
+def test_the_short_cut_for_cases_accepts_and_refuses_what_the_general_way_does(name, value):
+    """The same value is read as the same case, or is refused with the same words."""
+    data = {"id": "t", "status": "failed", "duration_seconds": 0.25, "message": "m", "other": 1}
+    data[name] = value
+    if value is ...:
+        del data[name]
+
+    results = []
+    for converter in (serialization._CONVERTER, make_converter()):
+        try:
+            results.append(structure(converter, data, ce.TestCase, "does not fit"))
+        except ce.ReportError as exc:
+            results.append(str(exc))
+
+    assert results[0] == results[1]
+    assert type(results[0]) is type(results[1])
