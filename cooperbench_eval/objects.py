@@ -45,8 +45,8 @@ class Store(Protocol):
     def listing(self, path: str) -> Mapping[str, Node]:
         """Return the nodes of a folder, "" for the root; none if it is not a folder."""
 
-    def entry(self, path: str) -> Entry | None:
-        """Return the entry at *path*, or `None`; its data may be read when it is used."""
+    def entry(self, path: str, node: Node) -> Entry:
+        """Return the entry of *node*, which is at *path*; its data may be read when it is used."""
 
     def read(self, path: str, node: Node) -> bytes:
         """Return the contents of *node*, which is at *path*."""
@@ -150,24 +150,24 @@ class OverlayStore:
         node = self.listing(folder).get(name)
         return self._below.listing(path) if self._below and node and node.is_directory else {}
 
-    def entry(self, path: str) -> Entry | None:
+    def entry(self, path: str, node: Node) -> Entry:
         """See `Store.entry`."""
         entry = self._entries.get(path)
         if entry is not None:
             return entry
-        node = self.node(path)
-        if node is None or node.is_directory or self._below is None:
-            return None
-        return self._below.entry(path)
+        return self._source(path).entry(path, node)
 
     def read(self, path: str, node: Node) -> bytes:
         """See `Store.read`."""
         entry = self._entries.get(path)
         if entry is not None:
             return entry.data
+        return self._source(path).read(path, node)
+
+    def _source(self, path: str) -> Store:
         if self._below is None:  # pragma: no cover - every node is from one of the two
             raise RepositoryError(path, "no such entry")
-        return self._below.read(path, node)
+        return self._below
 
     def blob(self, prefix: str) -> bytes | None:
         """See `Store.blob`."""

@@ -7,7 +7,7 @@ only when a repository is opened.
 import functools
 import re
 import stat
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from cooperbench_eval.errors import RepositoryError
 from cooperbench_eval.memo import SizedMemo
 from cooperbench_eval.models import Entry, FileMode
 from cooperbench_eval.models.trees import stored_entry
-from cooperbench_eval.objects import Node, decode_path
+from cooperbench_eval.objects import Node, decode_path, folders_above
 
 __all__ = ["CommitStore", "open_revision", "unified_hunks"]
 
@@ -41,7 +41,7 @@ class CommitStore:
         self._repository = repository or _opened(location)
         self._trees: SizedMemo[str, Mapping[str, Node]] = SizedMemo(most=_TREE_ROWS, overhead=5)
         self._contents: SizedMemo[str, bytes] = SizedMemo(most=_CONTENT_BYTES, overhead=200)
-        self._tree(tree_id, [])
+        self.listing("")
 
     def __reduce__(self) -> tuple[object, ...]:
         return (CommitStore, (self._location, self._tree_id))
@@ -61,11 +61,8 @@ class CommitStore:
             raise RepositoryError(self._location, problem)
         return data
 
-    def _tree(self, tree_id: str, path: Sequence[str]) -> Mapping[str, Node]:
-        return self._trees.recall(tree_id, lambda: self._parsed(tree_id, path))
-
-    def _parsed(self, tree_id: str, path: Sequence[str]) -> Mapping[str, Node]:
-        what = f"the entries of the folder {'/'.join(path) or '/'}"
+    def _parsed(self, tree_id: str, path: str) -> Mapping[str, Node]:
+        what = f"the entries of the folder {path or '/'}"
         raw = self._object(tree_id, pygit2.enums.ObjectType.TREE, what)
         rows = _ROW.findall(raw)
         if sum(len(mode) + len(name) + _ROW_MARKS for mode, name, _ in rows) != len(raw):
@@ -80,20 +77,21 @@ class CommitStore:
 
     def listing(self, path: str) -> Mapping[str, Node]:
         """See `Store.listing`."""
-        listing = self._tree(self._tree_id, [])
-        parts = path.split("/") if path else []
-        for depth, name in enumerate(parts, start=1):
-            node = listing.get(name)
+        return self._trees.recall(path, lambda: self._listing(path))
+
+    def _listing(self, path: str) -> Mapping[str, Node]:
+        if not path:
+            return self._parsed(self._tree_id, "")
+        listing = self.listing("")
+        for folder in (*folders_above(path), path):  # no recursion: it may be deep
+            node = listing.get(folder.rpartition("/")[2])
             if node is None or not node.is_directory:
                 return {}
-            listing = self._tree(node.id, parts[:depth])
+            listing = self._trees.recall(folder, partial(self._parsed, node.id, folder))
         return listing
 
-    def entry(self, path: str) -> Entry | None:
+    def entry(self, path: str, node: Node) -> Entry:
         """See `Store.entry`."""
-        node = self.node(path)
-        if node is None or node.is_directory:
-            return None
         mode = FileMode(node.mode)
         if mode is FileMode.SUBMODULE:
             return Entry(node.id.encode("ascii"), mode)

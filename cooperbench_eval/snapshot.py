@@ -20,7 +20,16 @@ from cooperbench_eval.memo import KeptValues, Memo
 from cooperbench_eval.models import Entry, FileMode
 from cooperbench_eval.objects import Node, OverlayStore, Store, folders_above
 
-__all__ = ["Changes", "Snapshot", "cache_of", "entry_problem", "path_problem", "write_entry"]
+__all__ = [
+    "Changes",
+    "Snapshot",
+    "cache_of",
+    "entry_problem",
+    "names_in",
+    "path_problem",
+    "walk",
+    "write_entry",
+]
 
 _Cache = TypeVar("_Cache")
 
@@ -71,8 +80,9 @@ def entry_problem(path: str, mode: FileMode) -> str | None:
 
     Git refuses a `.gitmodules` that is a link, since reading it would follow the link.
     """
-    name = _HFS_IGNORED.sub("", path.rpartition("/")[2])
-    if mode is FileMode.SYMLINK and _DOT_GITMODULES.fullmatch(name):
+    if mode is FileMode.SYMLINK and _DOT_GITMODULES.fullmatch(
+        _HFS_IGNORED.sub("", path.rpartition("/")[2])
+    ):
         return f"the list of submodules {path!r} is a link"
     return path_problem(path)
 
@@ -170,7 +180,11 @@ class Snapshot:
         Raises:
             RepositoryError: A folder above *path* is absent.
         """
-        return self._entries.recall(path, lambda: self._store.entry(path))
+        return self._entries.recall(path, lambda: self._load(path))
+
+    def _load(self, path: str) -> Entry | None:
+        node = self._store.node(path)
+        return None if node is None or node.is_directory else self._store.entry(path, node)
 
     def read(self, path: str) -> bytes:
         """Return the data of the entry at *path*.
@@ -272,6 +286,17 @@ def cache_of(base: Snapshot, kind: Callable[[], _Cache]) -> _Cache:
         kind: Makes an empty cache. It is the key too, so it must be a class or a function.
     """
     return base._caches.one(kind)  # noqa: SLF001 - of this module
+
+
+def names_in(base: Snapshot, folder: str) -> dict[str, bool]:
+    """Return the names in a folder, none if it is not one, and whether each is a folder."""
+    listing = base._store.listing(folder)  # noqa: SLF001 - of this module
+    return {name: node.is_directory for name, node in listing.items()}
+
+
+def walk(base: Snapshot, folder: str) -> Iterator[str]:
+    """Yield the path of every entry below a folder, in no order; folders are read as needed."""
+    return (path for path, _ in base._walk(folder))  # noqa: SLF001 - of this module
 
 
 def _restore(store: Store, location: str | None, commit_id: str | None) -> Snapshot:
@@ -399,4 +424,4 @@ def _differences(old: Snapshot, new: Snapshot) -> Iterator[tuple[str, Entry | No
             if was and not was.is_directory and not (now and not now.is_directory):
                 yield path, None
             if now and not now.is_directory:
-                yield path, new.get(path)
+                yield path, new._store.entry(path, now)  # noqa: SLF001

@@ -5,6 +5,7 @@ from attrs import frozen
 from cooperbench_eval.merging.linediff import DiffCache
 from cooperbench_eval.merging.text import TextMerge, merge_text
 from cooperbench_eval.models import Entry, FileMode
+from cooperbench_eval.models.trees import have_same_contents, with_mode
 
 __all__ = ["ContentMerge", "is_binary", "merge_entries", "render_text", "same_kind"]
 
@@ -51,14 +52,14 @@ def merge_entries(
     """Merge two entries of the same kind; a base of another kind is ignored."""
     old = base if base and same_kind(base, ours) else None
     mode, modes_differ = _merge_mode(base, ours, theirs)
-    if ours.data == theirs.data or (old and theirs.data == old.data):
-        return ContentMerge(entry=Entry(ours.data, mode), modes_differ=modes_differ)
-    if old and ours.data == old.data:
-        return ContentMerge(entry=Entry(theirs.data, mode), modes_differ=modes_differ)
+    if have_same_contents(ours, theirs) or (old and have_same_contents(theirs, old)):
+        return ContentMerge(entry=with_mode(ours, mode), modes_differ=modes_differ)
+    if old and have_same_contents(ours, old):
+        return ContentMerge(entry=with_mode(theirs, mode), modes_differ=modes_differ)
     texts = [entry for entry in (old, ours, theirs) if entry]
     if not ours.mode.is_regular or any(is_binary(entry.data) for entry in texts):
         return ContentMerge(
-            entry=Entry(ours.data, mode), modes_differ=modes_differ, unmergeable=True
+            entry=with_mode(ours, mode), modes_differ=modes_differ, unmergeable=True
         )
     sources = old.data if old else b"", ours.data, theirs.data
     text = merge_text(*sources, cache=cache)

@@ -21,7 +21,7 @@ _LEAST = FULL_SCORE // 2
 _LEAST_SAME_NAME = FULL_SCORE * 3 // 4  # files with the same name are then paired early
 _CANDIDATES = 4  # the number of most similar sources that are kept for each added file
 _LIMIT = 7000  # above the square of this many comparisons, only the cheap rules apply
-
+_EMPTY = Entry(b"").id
 
 _Guess = Callable[[Mapping[str, str]], Mapping[str, str]]
 _FindDecided = Callable[[Mapping[str, str], Collection[str]], Collection[str]]
@@ -54,8 +54,8 @@ def find_renames(
     if not relevant:
         return {}
     search = _Search(
-        sources={p: e for p, e in deleted.items() if e.data},
-        targets={p: e for p, e in added.items() if e.data},
+        sources={p: e for p, e in deleted.items() if e.id != _EMPTY},
+        targets={p: e for p, e in added.items() if e.id != _EMPTY},
     )
     search.pair_equal()
     search.pair_same_names(relevant, guess)

@@ -36,23 +36,30 @@ class Similarities:
 
     def __init__(self) -> None:
         self._numbers: dict[bytes, int] = {}
-        self._sizes: dict[bytes, Mapping[int, int]] = {}
+        # By the ids of the files, so that no contents are kept.
+        self._lengths: dict[str, int] = {}
+        self._sizes: dict[str, Mapping[int, int]] = {}
 
     def score(self, source: Entry, target: Entry, least: int) -> int:
         """Return the score of two files; 0 if their sizes alone rule out *least* points."""
-        small, large = sorted((len(source.data), len(target.data)))
+        small, large = sorted((self._length(source), self._length(target)))
         if not small or large * (FULL_SCORE - least) < (large - small) * FULL_SCORE:
             return 0
-        mine, others = self._sizes_in(source.data), self._sizes_in(target.data)
+        mine, others = self._sizes_in(source), self._sizes_in(target)
         common = mine.keys() & others.keys()
         shared = sum(map(min, map(mine.__getitem__, common), map(others.__getitem__, common)))
         return shared * FULL_SCORE // large
 
-    def _sizes_in(self, data: bytes) -> Mapping[int, int]:
+    def _length(self, file: Entry) -> int:
+        if file.id not in self._lengths:
+            self._lengths[file.id] = len(file.data)
+        return self._lengths[file.id]
+
+    def _sizes_in(self, file: Entry) -> Mapping[int, int]:
         """Return the number of bytes in all chunks of each number."""
-        if data not in self._sizes:
-            self._sizes[data] = self._count(data)
-        return self._sizes[data]
+        if file.id not in self._sizes:
+            self._sizes[file.id] = self._count(file.data)
+        return self._sizes[file.id]
 
     def _count(self, data: bytes) -> Mapping[int, int]:
         chunks = Counter(_chunks(data))

@@ -4,15 +4,14 @@ A slot holds the entries at one path in base, ours and theirs. Renames move vers
 from slot to slot. After that, each path can be merged independently.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import IntEnum
 
 from attrs import define
 
 from cooperbench_eval.merging.contents import ContentMerge
 from cooperbench_eval.models import ConflictKind, Entry
-from cooperbench_eval.objects import folders_above
-from cooperbench_eval.snapshot import Changes, Snapshot
+from cooperbench_eval.snapshot import Changes, Snapshot, walk
 
 __all__ = ["Side", "Slot", "Slots"]
 
@@ -79,12 +78,7 @@ class Slots:
         self._touched = frozenset(self._slots)
         self._untouched: dict[str, bool] = {}  # whether a folder has untouched entries
         self._folders = {
-            side: {
-                folder
-                for path, slot in self._slots.items()
-                if slot.versions[side] is not None
-                for folder in folders_above(path)
-            }
+            side: _folders(p for p, slot in self._slots.items() if slot.versions[side] is not None)
             for side in Side
         }
 
@@ -131,7 +125,7 @@ class Slots:
         if path in self._folders[side]:
             return True
         if path not in self._untouched:
-            self._untouched[path] = any(each not in self._touched for each in base.paths(path))
+            self._untouched[path] = any(each not in self._touched for each in walk(base, path))
         return self._untouched[path]
 
     def relocate(self, old: str, new: str, side: Side) -> None:
@@ -146,3 +140,14 @@ class Slots:
     def dispute(self, path: str, kind: ConflictKind) -> None:
         """Record a conflict about *path*. The merged tree stays as it is."""
         self.disputes[path] = kind
+
+
+def _folders(paths: Iterable[str]) -> set[str]:
+    """Return every folder above one of the *paths*."""
+    found: set[str] = set()
+    for path in paths:
+        folder = path.rpartition("/")[0]
+        while folder and folder not in found:
+            found.add(folder)
+            folder = folder.rpartition("/")[0]
+    return found

@@ -13,6 +13,7 @@ from cooperbench_eval.merging.moves import carry_renames
 from cooperbench_eval.merging.result import Labels, OpenFile, Stage, ThreeWayMerge, by_place
 from cooperbench_eval.merging.slots import Side, Slot, Slots
 from cooperbench_eval.models import Conflict, ConflictKind, Entry, FileMode
+from cooperbench_eval.models.merges import whole_conflict
 from cooperbench_eval.objects import folders_above
 from cooperbench_eval.snapshot import Changes, Snapshot
 
@@ -198,8 +199,7 @@ class _Merger:
         self._list_stages(path, slot)
 
     def _conflict(self, path: str, kind: ConflictKind, slot: Slot) -> None:
-        base, ours, theirs = (entry.data if entry else None for entry in slot.versions)
-        self._conflicts.append(Conflict(path=path, kind=kind, base=base, ours=ours, theirs=theirs))
+        self._conflicts.append(whole_conflict(path, kind, slot.versions))
 
     def _list_stages(self, path: str, slot: Slot) -> None:
         for side, entry in zip(Side, slot.versions, strict=True):

@@ -7,10 +7,11 @@ in all three trees at once. So `a/` usually comes after `a.b`, but before it if 
 trees has no `a.b`.
 """
 
-from collections.abc import Iterable, Iterator
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 
 from cooperbench_eval.merging.slots import Side, Slots
-from cooperbench_eval.snapshot import Snapshot
+from cooperbench_eval.snapshot import Snapshot, names_in
 
 __all__ = ["visit"]
 
@@ -40,22 +41,25 @@ def _sorted(base: Snapshot, slots: Slots, names: _Names, folder: str) -> Iterabl
     """Return the touched names in a folder in order."""
     touched = names.get(folder, set())
     prefix = f"{folder}/" if folder else ""
-    if not any(_has_rival(name, touched) for name in touched if prefix + name in names):
-        return sorted(touched)
-    others = {path[len(prefix) :].partition("/")[0] for path in base.paths(folder)} - touched
+    ordered = sorted(touched)
+    if not any(_has_rival(name, ordered) for name in touched if prefix + name in names):
+        return ordered
+    inside = names_in(base, folder)
+    others = inside.keys() - touched
     trees = []
     for side in Side:
         files = {n for n in touched if _is_file(slots, prefix + n, side)}
         folders = {n for n in touched if slots.has_folder(base, prefix + n, side)}
-        files |= {n for n in others if not base.is_directory(prefix + n)}
-        folders |= {n for n in others if base.is_directory(prefix + n)}
+        files |= {n for n in others if not inside[n]}
+        folders |= {n for n in others if inside[n]}
         trees.append(sorted({*files, *(n + "/" for n in folders)}))
     return [name for name in _side_by_side(trees) if name in touched]
 
 
-def _has_rival(folder: str, names: Iterable[str]) -> bool:
-    """Whether one of *names* is sorted between the folder's name without and with a slash."""
-    return any(folder < name < folder + "/" for name in names)
+def _has_rival(folder: str, names: Sequence[str]) -> bool:
+    """Whether one of the sorted *names* is between the folder's name without and with a slash."""
+    after = bisect_right(names, folder)
+    return after < len(names) and names[after] < folder + "/"
 
 
 def _is_file(slots: Slots, path: str, side: Side) -> bool:

@@ -1,13 +1,14 @@
 """Records of conflicts, their resolutions, and their measures."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from attrs import field, fields, frozen
 
 from cooperbench_eval.display.shown import Shown
+from cooperbench_eval.models.trees import Entry
 
 __all__ = [
     "USAGE",
@@ -79,8 +80,12 @@ class ConflictKind(StrEnum):
     """One side added a file to a directory that the other side renamed."""
 
 
+class _Lazy:
+    __slots__ = ("_versions",)  # the entries of a whole conflict; their data is not read yet
+
+
 @frozen(kw_only=True)
-class Conflict:
+class Conflict(_Lazy):
     """One conflict between the two sides of a merge.
 
     If the conflict is between lines (`CONTENT`, `ADD_ADD`), the three texts are only the
@@ -112,6 +117,30 @@ class Conflict:
     def has_lines(self) -> bool:
         """Whether git shows this conflict between markers."""
         return self.line is not None
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> object:
+            """Return a text that is not read yet."""
+            if name in _TEXTS:
+                entry = self._versions[_TEXTS.index(name)]
+                return None if entry is None else entry.data
+            raise AttributeError(name)
+
+
+_TEXTS = ("base", "ours", "theirs")
+
+
+def whole_conflict(path: str, kind: ConflictKind, versions: Sequence[Entry | None]) -> Conflict:
+    """Return a conflict between the entries of base, ours and theirs.
+
+    Git reports one without reading contents, so they are read when a text is used.
+    """
+    conflict = Conflict.__new__(Conflict)
+    known = {"path": path, "kind": kind, "line": None, "newline": b"\n"}
+    for name, value in {**known, "_versions": tuple(versions)}.items():
+        object.__setattr__(conflict, name, value)
+    return conflict
 
 
 @frozen(kw_only=True)

@@ -104,6 +104,22 @@ def stored_entry(object_id: str, mode: FileMode, read: Callable[[], bytes]) -> E
     return entry
 
 
+def with_mode(entry: Entry, mode: FileMode) -> Entry:
+    """Return an entry with the same contents, which are not read."""
+    if entry.mode is mode:
+        return entry
+    if is_stored(entry):
+        return stored_entry(entry.id, mode, entry._read)  # noqa: SLF001 - of this module
+    return Entry(entry.data, mode)
+
+
+def have_same_contents(one: Entry, other: Entry) -> bool:
+    """Whether both have equal contents; those that a repository has are not read."""
+    if is_stored(one) or is_stored(other):
+        return one.id == other.id
+    return one.data == other.data
+
+
 def is_stored(entry: Entry) -> bool:
     """Whether the entry reads its data each time, instead of holding it."""
     try:

@@ -2,7 +2,7 @@
 
 from attrs import evolve
 
-from cooperbench_eval.errors import StrategyFailedError
+from cooperbench_eval.errors import RepositoryError, StrategyFailedError
 from cooperbench_eval.merging.result import Labels
 from cooperbench_eval.merging.tree import merge_changes
 from cooperbench_eval.models import Conflict, Entry, LedgerRow, ModelUsage
@@ -56,12 +56,16 @@ def run_strategy(strategy: MergeStrategy, merge_input: MergeInput) -> MergeOutco
 
     Raises:
         StrategyFailedError: It raised, or did not return a valid outcome.
+        RepositoryError: It needed a part of the base that cannot be read.
     """
     try:
         outcome = strategy.merge(merge_input)
         flaw = _flaw(outcome, merge_input)
-    # The plug-in boundary: whatever a strategy raises is that strategy's failure.
+    # The plug-in boundary: whatever a strategy raises is that strategy's failure, except
+    # that the base cannot be read.
     except Exception as exc:
+        if isinstance(exc, RepositoryError) and exc.location == merge_input.base.location:
+            raise
         raise StrategyFailedError(strategy.name, _described(exc)) from exc
     if flaw:
         raise StrategyFailedError(strategy.name, flaw)
