@@ -12,6 +12,7 @@ from other pairs, as in an evaluation of a task. Then: repositories of 100 and o
 """
 
 import argparse
+import pickle
 import random
 import statistics
 import subprocess
@@ -27,7 +28,6 @@ from attrs import astuple, frozen
 from repositories import Scratch, add_dataset_options, tasks_with_bases
 
 from cooperbench_eval import Changes, ConflictScorer, Entry, Snapshot, Task, apply_patch
-from cooperbench_eval.merging.linediff import DiffCache
 from cooperbench_eval.merging.tree import merge_changes
 
 
@@ -38,15 +38,15 @@ def seconds(work: Callable[[], object]) -> float:
     return time.perf_counter() - began
 
 
-def merge_and_score(base: Snapshot, ours: Changes, theirs: Changes, cache: DiffCache) -> int:
+def merge_and_score(base: Snapshot, ours: Changes, theirs: Changes) -> int:
     """Merge naively and score: the work that is timed."""
-    merge = merge_changes(base, ours, theirs, cache=cache)
+    merge = merge_changes(base, ours, theirs)
     return ConflictScorer().score(merge.conflicts).conflict_score
 
 
 def merge_cold(base: Snapshot, ours: Changes, theirs: Changes) -> int:
-    """Do the same with an empty cache."""
-    return merge_and_score(base, ours, theirs, DiffCache())
+    """Do the same with nothing cached."""
+    return merge_and_score(pickle.loads(pickle.dumps(base)), ours, theirs)  # noqa: S301 - ours
 
 
 @frozen
@@ -70,12 +70,11 @@ def time_task(task: Task, base: Snapshot, source: Path, rounds: int) -> list[Tim
         ancestor = scratch.repository[root].peel(pygit2.Tree)
         git = ["git", "-C", folder, "merge-tree", "--write-tree"]
         quiet = {"capture_output": True, "check": False}
-        warm = DiffCache()
         pairs = [(second, first) for first, second in task.pairs]
         merges = scratch.repository.merge_trees
         passes: list[list[Callable[[], object]]] = [
             [partial(merge_cold, base, sides[o], sides[t]) for o, t in pairs],
-            [partial(merge_and_score, base, sides[o], sides[t], warm) for o, t in pairs],
+            [partial(merge_and_score, base, sides[o], sides[t]) for o, t in pairs],
             [partial(subprocess.run, [*git, commits[o], commits[t]], **quiet) for o, t in pairs],
             [partial(merges, ancestor, trees[o], trees[t]) for o, t in pairs],
         ]
@@ -120,11 +119,9 @@ def growth(files: int) -> tuple[float, int]:
         base = Snapshot.from_repo(folder, str(index.write_tree(repository)))
         ours = Changes({"d0/touched.py": Entry(text.replace(b"line 7\n", b"ours\n"))})
         theirs = Changes({"d0/touched.py": Entry(text.replace(b"line 7\n", b"theirs\n"))})
-        times = [
-            seconds(lambda: merge_and_score(base, ours, theirs, DiffCache())) for _ in range(50)
-        ]
+        times = [seconds(lambda: merge_and_score(base, ours, theirs)) for _ in range(50)]
         tracemalloc.start()
-        merge_and_score(base, ours, theirs, DiffCache())
+        merge_and_score(base, ours, theirs)
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         return statistics.median(times), peak
@@ -178,7 +175,7 @@ def main() -> None:
     for name, (old, ours, theirs) in worst_cases().items():
         base = Snapshot.from_files({"f": old})
         sides = Changes({"f": Entry(ours)}), Changes({"f": Entry(theirs)})
-        took = seconds(partial(merge_and_score, base, *sides, DiffCache()))
+        took = seconds(partial(merge_and_score, base, *sides))
         print(f"{name:<38}{took:7.2f} s")
 
 

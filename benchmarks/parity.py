@@ -31,7 +31,6 @@ from cooperbench_eval import (
     Task,
     apply_patch,
 )
-from cooperbench_eval.merging.linediff import DiffCache
 from cooperbench_eval.merging.result import Labels, ThreeWayMerge
 from cooperbench_eval.merging.tree import merge_changes
 
@@ -118,7 +117,7 @@ def cases(git: Git, counts: Counter[str]) -> Iterator[Case]:
             yield Case(base=bases[0], ours=ours, theirs=theirs)
 
 
-def merge(repo: Path, case: Case, cache: DiffCache) -> tuple[Snapshot, ThreeWayMerge] | None:
+def merge(repo: Path, case: Case) -> tuple[Snapshot, ThreeWayMerge] | None:
     """Merge a case with the library; return `None` if the sides share no file."""
     base, ours, theirs = (
         Snapshot.from_repo(repo, commit) for commit in (case.base, case.ours, case.theirs)
@@ -127,7 +126,7 @@ def merge(repo: Path, case: Case, cache: DiffCache) -> tuple[Snapshot, ThreeWayM
     if not our_changes.keys() & their_changes.keys():
         return None
     labels = Labels(ours=case.ours, theirs=case.theirs)
-    return base, merge_changes(base, our_changes, their_changes, labels, cache=cache)
+    return base, merge_changes(base, our_changes, their_changes, labels)
 
 
 def compare(git: Git, case: Case, base: Snapshot, mine: ThreeWayMerge, counts: Counter[str]) -> str:
@@ -163,18 +162,18 @@ def compare(git: Git, case: Case, base: Snapshot, mine: ThreeWayMerge, counts: C
 
 def measure(repo: Path, limit: int) -> Counter[str]:
     """Compare up to *limit* merges of a repository; name each divergence."""
-    git, counts, cache = Git(repo), Counter[str](), DiffCache()
+    git, counts = Git(repo), Counter[str]()
     for case in cases(git, counts):
         if counts["merges"] >= limit:
             break
-        measure_case(git, repo, case, cache, counts)
+        measure_case(git, repo, case, counts)
     return counts
 
 
-def measure_case(git: Git, repo: Path, case: Case, cache: DiffCache, counts: Counter[str]) -> None:
+def measure_case(git: Git, repo: Path, case: Case, counts: Counter[str]) -> None:
     """Compare one merge; name its divergence, if any."""
     try:
-        merged = merge(repo, case, cache)
+        merged = merge(repo, case)
     except RepositoryError:
         counts["contents absent"] += 1
         return
@@ -188,7 +187,7 @@ def measure_case(git: Git, repo: Path, case: Case, cache: DiffCache, counts: Cou
 
 def measure_gold(task: Task, base: Snapshot, source: Path) -> Counter[str]:
     """Compare the merges of every pair of a task's gold patches."""
-    counts, cache = Counter[str](), DiffCache()
+    counts = Counter[str]()
     with tempfile.TemporaryDirectory() as folder:
         scratch = Scratch(folder, source)
         root = scratch.commit(base, Changes(), [])
@@ -198,7 +197,7 @@ def measure_gold(task: Task, base: Snapshot, source: Path) -> Counter[str]:
         }
         for first, second in task.pairs:
             case = Case(base=root, ours=sides[second], theirs=sides[first])
-            measure_case(Git(scratch.path), scratch.path, case, cache, counts)
+            measure_case(Git(scratch.path), scratch.path, case, counts)
             counts["pairs"] += 1
     counts["no common file"] = counts["pairs"] - counts["merges"]
     return counts

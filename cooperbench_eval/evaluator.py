@@ -11,7 +11,6 @@ from cooperbench_eval.alone import Alone, FeaturesAlone, Placing
 from cooperbench_eval.hazards import find_hazards
 from cooperbench_eval.landing.evaluation import TeamEvaluation
 from cooperbench_eval.landing.fold import merge_sides
-from cooperbench_eval.merging.linediff import DiffCache
 from cooperbench_eval.models import JudgeRule, MergeStatus, PairId, PatchStatus
 from cooperbench_eval.pairs import FeaturePair, FeatureTeam
 from cooperbench_eval.patching.paths import TestFileFilter
@@ -76,8 +75,6 @@ class Evaluator:
     test_base: bool = True
     test_other: bool = False
     judge: JudgeRule = field(default=JudgeRule.DELTA, converter=JudgeRule)
-    # The pairs of a task share line diffs and placed patches; only the first pair computes them.
-    _diffs: DiffCache = field(factory=DiffCache, init=False, eq=False, repr=False)
     _placing: Placing = field(
         default=Factory(lambda self: Placing(self.test_filter, self.apply_policy), takes_self=True),
         init=False,
@@ -103,7 +100,7 @@ class Evaluator:
             TestRunError: A test command cannot be started.
         """
         _check_group(pair, "pair", FeaturePair, "evaluate_team() takes a FeatureTeam")
-        return _Evaluation(self, pair, self._placing, self._diffs).report()
+        return _Evaluation(self, pair, self._placing).report()
 
     def evaluate_team(self, team: FeatureTeam) -> TeamReport:
         """Evaluate *team* in the calling thread: find out which of its features land.
@@ -130,7 +127,6 @@ class Evaluator:
             runner=self.runner,
             scorer=self.scorer,
             placing=self._placing,
-            diffs=self._diffs,
             judge=self.judge,
             test_base=self.test_base,
         ).report()
@@ -212,12 +208,9 @@ def report_failure(
 
 
 class _Evaluation:
-    def __init__(
-        self, evaluator: Evaluator, pair: FeaturePair, placing: Placing, diffs: DiffCache
-    ) -> None:
+    def __init__(self, evaluator: Evaluator, pair: FeaturePair, placing: Placing) -> None:
         self._evaluator = evaluator
         self._pair = pair
-        self._diffs = diffs
         self._runs = SuiteRuns(
             pair, evaluator.runner, evaluator.judge, test_base=evaluator.test_base
         )
@@ -234,7 +227,7 @@ class _Evaluation:
         given = None
         if alone.is_complete:
             side1, side2 = (alone.sides[number] for number in pair.numbers)
-            given = pair_merge_input(pair, side1, side2, self._diffs)
+            given = pair_merge_input(pair, side1, side2)
         attempts = tuple(self._attempt(each, given, alone) for each in self._evaluator.strategies)
         merge = given.merge if given else None
         return MergeReport(

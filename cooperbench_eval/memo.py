@@ -6,12 +6,12 @@ from threading import Lock
 from typing import Generic, TypeVar, cast, overload
 from weakref import ReferenceType, ref
 
-__all__ = ["IdentityMemo", "KeptValues", "Memo", "SizedMemo", "TextMemo"]
+__all__ = ["IdentityMemo", "KeptValues", "Memo", "SizedMemo", "TextMemo", "WeighedMemo"]
 
 _Key = TypeVar("_Key", bound=Hashable)
 _Value = TypeVar("_Value")
-_Thing = TypeVar("_Thing")
 _Sized = TypeVar("_Sized", bound=Sized)
+_Thing = TypeVar("_Thing")
 
 
 class Memo(Generic[_Key, _Value]):
@@ -55,10 +55,53 @@ class Memo(Generic[_Key, _Value]):
         return value
 
 
-class SizedMemo(Generic[_Key, _Sized]):
-    """Remembers the values that were computed last, up to a total length.
+class WeighedMemo(Generic[_Key, _Value]):
+    """Remembers the values that were computed last, up to a total size.
 
-    The newest value is kept even if it alone is longer. Threads may share one.
+    Threads may share one.
+
+    Example:
+        >>> squares = WeighedMemo[int, list[int]](max_bytes=100)
+        >>> squares.keep(3, [9], size=90), squares.get(3), squares.get(4)
+        ([9], [9], None)
+    """
+
+    def __init__(self, max_bytes: int) -> None:
+        """Keep values of up to *max_bytes* in total; the oldest ones are dropped first."""
+        self._max_bytes = max_bytes
+        self._bytes = 0
+        self._values: dict[_Key, _Value] = {}
+        self._sizes: dict[_Key, int] = {}
+        self._lock = Lock()
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def get(self, key: _Key) -> _Value | None:
+        """Return the value of *key*, or `None` if it is not remembered."""
+        return self._values.get(key)
+
+    def keep(self, key: _Key, value: _Value, *, size: int) -> _Value:
+        """Remember a value that needs about *size* bytes; return the one that is remembered.
+
+        That is another one if another thread was faster. The newest value is kept even if it
+        alone is too large.
+        """
+        with self._lock:
+            if key in self._values:
+                return self._values[key]
+            self._values[key] = value
+            self._sizes[key] = size
+            self._bytes += size
+            while self._bytes > self._max_bytes and len(self._values) > 1:
+                oldest = next(iter(self._sizes))
+                self._bytes -= self._sizes.pop(oldest)
+                del self._values[oldest]
+        return value
+
+
+class SizedMemo(WeighedMemo[_Key, _Sized]):
+    """Remembers the values that were computed last, up to a total length.
 
     Example:
         >>> texts = SizedMemo[str, bytes](most=8, overhead=0)
@@ -70,24 +113,15 @@ class SizedMemo(Generic[_Key, _Sized]):
 
     def __init__(self, *, most: int, overhead: int) -> None:
         """Keep values of a total length of *most*; each counts *overhead* more than its length."""
-        self._most = most
+        super().__init__(most)
         self._overhead = overhead
-        self._values: dict[_Key, _Sized] = {}
-        self._total = 0
-        self._lock = Lock()
 
     def recall(self, key: _Key, compute: Callable[[], _Sized]) -> _Sized:
         """Return the value of *key*; compute it if it is not remembered."""
-        value = self._values.get(key)
+        value = self.get(key)
         if value is None:
             value = compute()
-            with self._lock:
-                if key not in self._values:
-                    self._values[key] = value
-                    self._total += len(value) + self._overhead
-                while self._total > self._most and len(self._values) > 1:
-                    oldest = self._values.pop(next(iter(self._values)))
-                    self._total -= len(oldest) + self._overhead
+            value = self.keep(key, value, size=len(value) + self._overhead)
         return value
 
 
@@ -107,25 +141,16 @@ class TextMemo(Generic[_Value]):
         """Remember what *compute* returns for texts of up to *max_bytes* in total."""
         self._compute = compute
         self._max_bytes = max_bytes
-        self._values: dict[bytes, _Value] = {}
-        self._bytes = 0
-        self._lock = Lock()
+        self._memo = WeighedMemo[bytes, tuple[_Value]](max_bytes)
 
     def __call__(self, text: bytes) -> _Value:
         """Return the value of *text*; compute it if it is not remembered."""
-        try:
-            return self._values[text]
-        except KeyError:
-            value = self._compute(text)
-        with self._lock:
-            if text not in self._values and len(text) <= self._max_bytes:
-                self._values[text] = value
-                self._bytes += len(text)
-                while self._bytes > self._max_bytes:
-                    oldest = next(iter(self._values))
-                    del self._values[oldest]
-                    self._bytes -= len(oldest)
-        return value
+        found = self._memo.get(text)
+        if found is None:
+            found = (self._compute(text),)
+            if len(text) <= self._max_bytes:
+                found = self._memo.keep(text, found, size=len(text))
+        return found[0]
 
 
 class IdentityMemo(Memo[int, tuple[object, _Value]]):

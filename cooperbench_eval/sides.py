@@ -8,7 +8,6 @@ from typing import Self
 
 from attrs import field, frozen
 
-from cooperbench_eval.merging.linediff import DiffCache
 from cooperbench_eval.merging.result import Labels
 from cooperbench_eval.merging.tree import merge_changes
 from cooperbench_eval.pairs import Feature, FeatureGroup, FeaturePair
@@ -66,25 +65,21 @@ def patch_without_tests(
     return test_filter.split(feature.patch, [suite.patch for suite in suites if suite])
 
 
-def merge_input(
-    base: Snapshot, ours: Side, theirs: Side, cache: DiffCache | None = None
-) -> MergeInput:
+def merge_input(base: Snapshot, ours: Side, theirs: Side) -> MergeInput:
     """Merge two sides that start from *base*; a strategy can continue from the result."""
     labels = Labels(ours=ours.label, theirs=theirs.label)
     return MergeInput(
         base=base,
         ours=ours.changes,
         theirs=theirs.changes,
-        merge=merge_changes(base, ours.changes, theirs.changes, labels=labels, cache=cache),
+        merge=merge_changes(base, ours.changes, theirs.changes, labels=labels),
         ours_feature=ours.context,
         theirs_feature=theirs.context,
         ours_features=ours.features,
     )
 
 
-def pair_merge_input(
-    pair: FeaturePair, side1: Changes, side2: Changes, cache: DiffCache | None = None
-) -> MergeInput:
+def pair_merge_input(pair: FeaturePair, side1: Changes, side2: Changes) -> MergeInput:
     """Merge the sides of feature 1 and feature 2 of a pair."""
     ours, theirs = Side.of(pair.feature2, side2), Side.of(pair.feature1, side1)
-    return merge_input(pair.base, ours, theirs, cache)
+    return merge_input(pair.base, ours, theirs)

@@ -26,7 +26,7 @@ KNOWS = {
     "repository": {"errors", "memo", "models", "objects"},
     "gitdiff": {"models", "objects", "repository"},
     "snapshot": {"errors", "gitdiff", "memo", "models", "objects", "repository"},
-    "merging": {"errors", "merging", "models", "objects", "snapshot"},
+    "merging": {"memo", "errors", "merging", "models", "objects", "snapshot"},
     "staging": set(),
     "symbols": set(),
     "patching": {

@@ -190,8 +190,8 @@ def test_a_sized_memo_holds_at_most_its_limit():
 
     for number, size in enumerate([40, 40, 40, 500, 1]):
         memo.recall(number, lambda size=size: bytes(size))
-        assert memo._total == sum(len(each) + 10 for each in memo._values.values())
-        assert memo._total <= 100 or len(memo._values) == 1
+        assert memo._bytes == sum(len(each) + 10 for each in memo._values.values())
+        assert memo._bytes <= 100 or len(memo._values) == 1
 
     assert list(memo._values) == [4]
 

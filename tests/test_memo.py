@@ -61,7 +61,7 @@ def test_a_memo_of_texts_keeps_no_more_bytes_than_it_may(limit, texts):
         while sum(map(len, kept)) > limit:
             kept.pop(0)
 
-    assert list(memo._values) == kept
+    assert list(memo._memo._values) == kept
 
 
 def test_it_pickles_empty():

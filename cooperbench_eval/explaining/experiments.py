@@ -2,11 +2,10 @@
 
 from collections.abc import Callable
 
-from attrs import field, frozen
+from attrs import frozen
 
 from cooperbench_eval.errors import StrategyFailedError
 from cooperbench_eval.explaining.splitting import SideHunk, SplitSide
-from cooperbench_eval.merging.linediff import DiffCache
 from cooperbench_eval.models import (
     MergeStatus,
     TestCaseStatus,
@@ -71,14 +70,11 @@ class Merger:
 
     pair: FeaturePair
     strategy: MergeStrategy
-    _diffs: DiffCache = field(factory=DiffCache, init=False, eq=False, repr=False)
 
     def merge(self, side1: Changes, side2: Changes) -> Changes | None:
         """Merge feature 1's side into feature 2's; `None` if the merge is not complete."""
         try:
-            outcome = run_strategy(
-                self.strategy, pair_merge_input(self.pair, side1, side2, self._diffs)
-            )
+            outcome = run_strategy(self.strategy, pair_merge_input(self.pair, side1, side2))
         except StrategyFailedError:
             return None
         return outcome.changes if outcome.status in _MERGED else None

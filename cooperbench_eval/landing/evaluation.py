@@ -10,7 +10,6 @@ from cooperbench_eval.alone import Alone, FeaturesAlone, Placing
 from cooperbench_eval.landing.fold import Fold
 from cooperbench_eval.landing.queue import Landed, QueueStep, land_in_order
 from cooperbench_eval.landing.testing import Tester
-from cooperbench_eval.merging.linediff import DiffCache
 from cooperbench_eval.models import JudgeRule, MergeStatus
 from cooperbench_eval.pairs import FeatureTeam
 from cooperbench_eval.reporting.landings import SuiteRun
@@ -37,7 +36,6 @@ class TeamEvaluation:
     runner: TestRunner | None
     scorer: ConflictScorer
     placing: Placing
-    diffs: DiffCache
     judge: JudgeRule
     test_base: bool
 
@@ -91,7 +89,7 @@ class _Work:
         self._diff_of = functools.cache(functools.partial(Changes.diff, base=options.team.base))
 
     def fold(self, strategy: MergeStrategy) -> Fold:
-        return Fold(base=self._options.team.base, strategy=strategy, cache=self._options.diffs)
+        return Fold(base=self._options.team.base, strategy=strategy)
 
     def attempt(self, strategy: MergeStrategy) -> TeamAttempt:
         """Land the features with one strategy."""

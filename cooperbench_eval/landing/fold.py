@@ -12,7 +12,6 @@ from typing import Any
 from attrs import evolve, field, frozen
 
 from cooperbench_eval.errors import StrategyFailedError
-from cooperbench_eval.merging.linediff import DiffCache
 from cooperbench_eval.merging.result import Stage
 from cooperbench_eval.models import Conflict, ConflictKind, MergeStatus
 from cooperbench_eval.scoring import ConflictScorer
@@ -123,12 +122,10 @@ class Fold:
     Attributes:
         base: The tree from which all sides start.
         strategy: The strategy.
-        cache: Line diffs that merges share.
     """
 
     base: Snapshot
     strategy: MergeStrategy
-    cache: DiffCache = field(factory=DiffCache)
     _done: dict[tuple[tuple[int, ...], tuple[int, ...]], Merged] = field(
         factory=dict, init=False, eq=False, repr=False
     )
@@ -140,7 +137,7 @@ class Fold:
         """
         key = so_far.numbers, side.numbers
         if key not in self._done:
-            given = merge_input(self.base, so_far, side, self.cache)
+            given = merge_input(self.base, so_far, side)
             self._done[key] = merge_sides(self.strategy, given)
         return self._done[key]
 

@@ -6,7 +6,6 @@ from contextlib import contextmanager
 
 from cooperbench_eval.landing.fold import Merged, merge_sides
 from cooperbench_eval.landing.search import Step, WorkSpentError
-from cooperbench_eval.merging.linediff import DiffCache
 from cooperbench_eval.sides import Side, merge_input
 from cooperbench_eval.snapshot import Snapshot
 from cooperbench_eval.strategies.naive import NaiveStrategy
@@ -43,7 +42,6 @@ class PatchMerger:
         self._sides = sides
         self._strategy = strategy
         self._cost = 1 if type(strategy) in _WITHOUT_WORK else _COST_OF_STRATEGY
-        self._cache = DiffCache()
         self._steps: dict[tuple[str, int], Step] = {}
         self._first: dict[str, Side] = {}
         self._made_by: dict[str, tuple[str, int]] = {}
@@ -118,7 +116,7 @@ class PatchMerger:
 
     def _joined(self, so_far: Side, number: int) -> tuple[Merged, Side]:
         side = self._sides[number]
-        given = merge_input(self._base, so_far, side, self._cache)
+        given = merge_input(self._base, so_far, side)
         merged = merge_sides(self._strategy, given)
         return merged, Side((*so_far.features, *side.features), merged.outcome.changes)
 

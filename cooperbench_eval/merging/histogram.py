@@ -20,7 +20,7 @@ share at their start and end: these lines can decide which run is best.
 
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from cooperbench_eval.merging import myers
@@ -38,15 +38,22 @@ _Run = tuple[int, int, int]
 """Consecutive equal lines: their start in *a*, their start in *b*, and their number."""
 
 
-def mark_changes(a: Sequence[bytes], b: Sequence[bytes]) -> tuple[bytearray, bytearray]:
+def mark_changes(
+    a: Sequence[bytes], b: Sequence[bytes], counts: Mapping[bytes, int] | None = None
+) -> tuple[bytearray, bytearray]:
     """Mark the lines of *a* that *b* lacks, and those of *b* that *a* lacks.
+
+    Args:
+        a: The old lines.
+        b: The new lines.
+        counts: How often each line occurs in *a*, if known.
 
     Returns:
         One byte for each line of *a* and of *b*: 1 if it changed, else 0. The
         unchanged lines of both are equal and in the same order.
     """
     diff = _Diff(a, b)
-    diff.solve()
+    diff.solve(None if counts is None else {**counts})
     return diff.a_changed, diff.b_changed
 
 
@@ -83,20 +90,32 @@ class _Index:
         self._places: defaultdict[bytes, list[int]] = defaultdict(list)
         self._scannable = _SCANS * len(lines)
 
-    def find(self, line: bytes, occurrences: int, start: int, end: int) -> list[int]:
-        """List where *line* is in a range that is known to have *occurrences* of it."""
-        if self._scannable <= 0:
-            return self.look_up(line, start, end)
-        places = []
-        place = start - 1
-        for _ in range(occurrences):
-            place = self._lines.index(line, place + 1, end)
-            places.append(place)
-        self._scannable -= place - start
-        return places
-
-    def look_up(self, line: bytes, start: int, end: int) -> list[int]:
+    def find(self, line: bytes, start: int, end: int) -> list[int]:
         """List where *line* is in a range, in order."""
+        if self._scannable <= 0:
+            return self._look_up(line, start, end)
+        self._scannable -= end - start
+        places = []
+        try:
+            while True:
+                places.append(self._lines.index(line, start, end))
+                start = places[-1] + 1
+        except ValueError:  # there is no other
+            return places
+
+    def find_only(self, line: bytes, start: int, end: int, near: int) -> int:
+        """Return where *line* is in a range in which it occurs once; search from *near* on."""
+        if self._scannable <= 0:
+            return self._look_up(line, start, end)[0]
+        try:
+            place = self._lines.index(line, near, end)
+            self._scannable -= place - near
+        except ValueError:
+            place = self._lines.index(line, start, near)
+            self._scannable -= end - near + place - start
+        return place
+
+    def _look_up(self, line: bytes, start: int, end: int) -> list[int]:
         if not self._places:
             for i, each in enumerate(self._lines):
                 self._places[each].append(i)
@@ -108,16 +127,20 @@ class _Diff:
     def __init__(self, a: Sequence[bytes], b: Sequence[bytes]) -> None:
         self._a, self._b = a, b
         self._a_index, self._b_index = _Index(a), _Index(b)
+        # The run that was found last, by the difference of its lines' numbers in a and b. Its
+        # bounds are those of the region in which it was found. It can only be met again in
+        # parts of this region, where it is the same run, cut off at their bounds.
+        self._runs: dict[int, tuple[int, int]] = {}
         self.a_changed, self.b_changed = bytearray(len(a)), bytearray(len(b))
 
-    def solve(self) -> None:
+    def solve(self, counts: dict[bytes, int] | None) -> None:
         # A list instead of Python's stack: regions may nest as deep as there are lines.
-        regions = [_Region(0, len(self._a), 0, len(self._b))]
+        regions = [_Region(0, len(self._a), 0, len(self._b), counts)]
         while regions:
             region = regions.pop()
-            a_start, a_end, b_start, b_end, counts, _ = region
+            a_start, a_end, b_start, b_end, known, _ = region
             if a_start < a_end and b_start < b_end:
-                counts = Counter(self._a[a_start:a_end]) if counts is None else counts
+                counts = Counter(self._a[a_start:a_end]) if known is None else known
                 run, rarity = self._best_run(region, counts)
                 if rarity > _MAX_RARITY:
                     self._fall_back(region)
@@ -134,44 +157,92 @@ class _Diff:
         The rarity is 0 if the two files share no line in the region. It is above the
         limit if all shared lines are too frequent to anchor the region.
         """
+        b, get = self._b, counts.get
+        j = region.b_start
+        is_shared = False
+        while j < region.b_end and (occurrences := get(b[j], 0)) != 1:
+            is_shared = is_shared or occurrences > 0
+            j += 1
+        if j == region.b_end and not is_shared:
+            return None, 0
+        run = self._best_of_rarity_1(region, counts, j) if j < region.b_end else None
+        return (run, 1) if run else self._search(region, counts)
+
+    def _best_of_rarity_1(
+        self, region: _Region, counts: dict[bytes, int], first: int
+    ) -> _Run | None:
+        """Find the best run if it is certain to be of rarity 1, without a full search.
+
+        Two runs cannot share a place in *b* at which a line is that is unique in *a*. So runs of
+        rarity 1 do not make the full search skip each other. It finds them in their order in
+        *b*, and tries only unique lines once the best run is of rarity 1.
+
+        Only the first of them may be lost there: it may be found at a frequent line before its
+        first unique one, together with other runs, and one of these replaces it if it is
+        longer. But these runs end before that unique line.
+
+        Args:
+            region: The region.
+            counts: The number of times each line occurs in it in *a*.
+            first: The first line of *b* that is unique in *a*.
+        """
+        b, get, find_only, grow = self._b, counts.get, self._a_index.find_only, self._grow
+        a_start, a_end, b_start, b_end, _, longest = region
+        best = start, b_run_start, size = grow(
+            region, find_only(b[first], a_start, a_end, a_start), first
+        )
+        if b_run_start < first and size < first - b_start:
+            return None
+        j, near, best_size = b_run_start + size, start + size, size
+        while j < b_end and best_size != longest:
+            if get(b[j]) != 1:
+                j += 1
+                continue
+            run = start, b_run_start, size = grow(region, find_only(b[j], a_start, a_end, near), j)
+            if size > best_size:
+                best, best_size = run, size
+            j, near = b_run_start + size, start + size
+        return best
+
+    def _search(self, region: _Region, counts: dict[bytes, int]) -> tuple[_Run | None, int]:
+        """Find the best run of a region by trying every line that is not too frequent."""
         a, b, get, find, grow = self._a, self._b, counts.get, self._a_index.find, self._grow
         a_start, a_end, b_start, b_end, _, longest = region
-        best, best_size, rarity, is_shared = None, 1, _MAX_RARITY + 1, False
+        best, best_size, rarity = None, 1, _MAX_RARITY + 1
         j = b_start
         while j < b_end:
-            line = b[j]
             next_j = j + 1
-            if occurrences := get(line, 0):
-                is_shared = True
-            if not 0 < occurrences <= rarity:
+            if not 0 < get(b[j], 0) <= rarity:
                 j = next_j
                 continue
             passed = a_start
-            for i in find(line, occurrences, a_start, a_end):
+            for i in find(b[j], a_start, a_end):
                 if i < passed:
                     continue
-                run, size, rarest = (i, j, 1), 1, occurrences
-                if (i > a_start and j > b_start and a[i - 1] == b[j - 1]) or (
-                    i + 1 < a_end and j + 1 < b_end and a[i + 1] == b[j + 1]
-                ):
-                    run = run_start, b_run_start, size = grow(region, i, j)
-                    passed = run_start + size
-                    next_j = max(next_j, b_run_start + size)
-                    if occurrences > 1:
-                        rarest = min(map(counts.__getitem__, a[run_start:passed]))
+                run = run_start, b_run_start, size = grow(region, i, j)
+                passed = run_start + size
+                next_j = max(next_j, b_run_start + size)
+                rarest = min(map(counts.__getitem__, a[run_start:passed]))
                 if size > best_size or rarest < rarity:
                     best, best_size, rarity = run, size, rarest
             if rarity == 1 and best_size == longest:
                 break
             j = next_j
-        return best, rarity if is_shared else 0
+        return best, rarity
 
     def _grow(self, region: _Region, i: int, j: int) -> _Run:
         """Extend the equal lines at *i* and *j* in both directions, within the region."""
         a_start, a_end, b_start, b_end, _, _ = region
-        before = _equal_before(self._a, i, self._b, j, min(i - a_start, j - b_start))
-        after = _equal_after(self._a, i, self._b, j, min(a_end - i, b_end - j))
-        return i - before, j - before, before + after
+        shift = i - j
+        start, end = self._runs.get(shift, (0, 0))
+        if start <= i < end:
+            start = max(start, a_start, b_start + shift)
+            end = min(end, a_end, b_end + shift)
+        else:
+            start = i - _equal_before(self._a, i, self._b, j, min(i - a_start, j - b_start))
+            end = i + _equal_after(self._a, i, self._b, j, min(a_end - i, b_end - j))
+            self._runs[shift] = start, end
+        return start, start - shift, end - start
 
     def _cut(
         self, region: _Region, counts: dict[bytes, int], run: _Run, rarity: int
@@ -204,10 +275,8 @@ class _Diff:
         for line in removed:
             counts[line] -= 1
         for line in set(removed):
-            if counts[line] == 1 and (
-                places := self._b_index.look_up(line, part.b_start, part.b_end)
-            ):
-                (i,) = self._a_index.find(line, 1, part.a_start, part.a_end)
+            if counts[line] == 1 and (places := self._b_index.find(line, part.b_start, part.b_end)):
+                i = self._a_index.find_only(line, part.a_start, part.a_end, part.a_start)
                 longest = max(longest, *(self._grow(part, i, j)[2] for j in places))
         return part._replace(counts=counts, longest=longest)
 

@@ -5,15 +5,17 @@ the other one lacks. Then groups of marked lines are moved over equal lines to a
 canonical position. Git does the same, without its indent heuristic, in a merge.
 """
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
+from functools import cached_property
 from itertools import accumulate
-from threading import Lock
 from typing import NamedTuple
 
+from cooperbench_eval.memo import WeighedMemo
 from cooperbench_eval.merging import histogram, myers
 
-__all__ = ["Change", "DiffAlgorithm", "DiffCache", "diff_lines", "split_lines"]
+__all__ = ["Change", "DiffAlgorithm", "DiffCache", "Text", "diff_lines", "split_lines"]
 
 
 class DiffAlgorithm(StrEnum):
@@ -83,8 +85,19 @@ def diff_lines(
         >>> diff_lines([b"a\n", b"b\n"], [b"b\n", b"c\n"])[1]
         Change(a_start=2, a_end=2, b_start=1, b_end=2)
     """
-    marker = histogram if algorithm is DiffAlgorithm.HISTOGRAM else myers
-    a_marks, b_marks = marker.mark_changes(a, b)
+    return _diff(a, b, algorithm)
+
+
+def _diff(
+    a: Sequence[bytes],
+    b: Sequence[bytes],
+    algorithm: DiffAlgorithm,
+    counts: Mapping[bytes, int] | None = None,
+) -> tuple[Change, ...]:
+    if algorithm is DiffAlgorithm.HISTOGRAM:
+        a_marks, b_marks = histogram.mark_changes(a, b, counts)
+    else:
+        a_marks, b_marks = myers.mark_changes(a, b)
     a_groups, b_groups = _groups(a_marks), _groups(b_marks)
     # The order matters: the final positions of b's groups depend on those of a's.
     a_groups = _slide(a, a_groups, _gaps(b_groups))
@@ -174,77 +187,138 @@ def _pair(a_groups: list[_Group], b_groups: list[_Group]) -> tuple[Change, ...]:
     return tuple(changes)
 
 
+class Text:
+    r"""A text and its lines.
+
+    Attributes:
+        data: The text.
+        lines: The text, cut as by `split_lines`.
+        is_shared: Whether several merges use it, so that an index of it is worth making.
+
+    Example:
+        >>> Text(b"a\nb\nc\n").cut(1, 3)
+        b'b\nc\n'
+    """
+
+    def __init__(self, data: bytes, like: "Text | None" = None) -> None:
+        """Cut *data* into lines; those at its start and end may be shared with another text."""
+        self.data = data
+        self.lines: Sequence[bytes] = _split_like(data, like) if like else split_lines(data)
+        self.is_shared = False
+
+    @cached_property
+    def counts(self) -> Mapping[bytes, int]:
+        """How often each line occurs."""
+        return dict(Counter(self.lines))
+
+    @cached_property
+    def _starts(self) -> Sequence[int]:
+        return [0, *accumulate(map(len, self.lines))]
+
+    def cut(self, start: int, end: int) -> bytes:
+        """Return the lines from *start* up to, but not including, *end*."""
+        if self.is_shared:
+            return self.data[self._starts[start] : self._starts[end]]
+        return b"".join(self.lines[start:end])
+
+    @property
+    def size(self) -> int:
+        """About how many bytes of memory it needs, with everything that it remembers."""
+        return 2 * len(self.data) + _LINE_BYTES * len(self.lines)
+
+
+def _split_like(data: bytes, like: Text) -> list[bytes]:
+    """Cut *data* into lines; where both texts start or end alike, take the other one's lines.
+
+    Equal lines are then mostly the same objects, which are compared and hashed faster.
+    """
+    other, lines = like.data, like.lines
+    start = data.rfind(b"\n", 0, _equal_start(data, other)) + 1
+    rest = min(len(data), len(other)) - start
+    tail = _equal_end(data, other, rest)
+    newline = data.find(b"\n", len(data) - tail)
+    end = newline + 1 if tail and newline >= 0 else len(data)
+    before, after = data.count(b"\n", 0, start), other.count(b"\n", len(other) - len(data) + end)
+    if not data.endswith(b"\n") and end < len(data):
+        after += 1
+    return [*lines[:before], *split_lines(data[start:end]), *lines[len(lines) - after :]]
+
+
+def _equal_start(a: bytes, b: bytes) -> int:
+    """Count the bytes that both have at the start."""
+    low, high = 0, min(len(a), len(b))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if a[low:middle] == b[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _equal_end(a: bytes, b: bytes, limit: int) -> int:
+    """Count the bytes that both have at the end, up to a limit."""
+    low, high = 0, limit
+    while low < high:
+        middle = (low + high + 1) // 2
+        if a[len(a) - middle : len(a) - low] == b[len(b) - middle : len(b) - low]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
 class DiffCache:
     """Remembers the lines of files and the diffs between them.
 
-    Merges that share a base or a side then share the work. Several threads may use one
-    cache. A full cache is emptied, so its memory is bounded. A pickled cache is
-    restored empty.
+    Merges that share a base or a side then share the work; a base keeps one for all of its
+    merges. Several threads may use one. The oldest texts and diffs are dropped first, so its
+    memory is bounded. A pickled cache is restored empty.
 
     Example:
         >>> cache = DiffCache()
-        >>> cache.changes(b"a", b"b") is cache.changes(b"a", b"b")
+        >>> cache.text(b"a") is cache.text(b"a")
         True
     """
 
-    def __init__(self, max_bytes: int = 256 * 1024 * 1024) -> None:
+    def __init__(self, max_bytes: int = 32 * 1024 * 1024) -> None:
         """Make an empty cache.
 
         Args:
             max_bytes: The approximate limit on the memory that it uses.
         """
         self._max_bytes = max_bytes
-        self._used_bytes = 0
-        self._lines: dict[bytes, Sequence[bytes]] = {}
-        self._starts: dict[bytes, Sequence[int]] = {}
-        self._changes: dict[tuple[bytes, bytes, DiffAlgorithm], tuple[Change, ...]] = {}
-        self._lock = Lock()
+        self._texts = WeighedMemo[bytes, Text](max_bytes // 2)
+        self._changes = WeighedMemo[tuple[bytes, bytes, DiffAlgorithm], tuple[Change, ...]](
+            max_bytes // 2
+        )
 
     def __reduce__(self) -> tuple[type["DiffCache"], tuple[int]]:
         return DiffCache, (self._max_bytes,)
 
-    def lines(self, data: bytes) -> Sequence[bytes]:
-        """Cut *data* into lines, as `split_lines` does."""
-        lines = self._lines.get(data)
-        if lines is None:
-            lines = split_lines(data)
-            self._make_room(2 * len(data) + _LINE_BYTES * len(lines))
-            self._lines[data] = lines
-        return lines
-
-    def starts(self, data: bytes) -> Sequence[int]:
-        """Return the byte offset of the start of each line of *data*, and of its end."""
-        starts = self._starts.get(data)
-        if starts is None:
-            starts = [0, *accumulate(map(len, self.lines(data)))]
-            self._make_room(_START_BYTES * len(starts))
-            self._starts[data] = starts
-        return starts
+    def text(self, data: bytes, like: Text | None = None) -> Text:
+        """Return *data* with its lines; it probably resembles the text *like*."""
+        text = self._texts.get(data)
+        if text is None:
+            text = Text(data, like)
+            return self._texts.keep(data, text, size=text.size)
+        text.is_shared = True
+        return text
 
     def changes(
-        self, a: bytes, b: bytes, *, algorithm: DiffAlgorithm = DiffAlgorithm.HISTOGRAM
+        self, a: Text, b: Text, *, algorithm: DiffAlgorithm = DiffAlgorithm.HISTOGRAM
     ) -> tuple[Change, ...]:
         """List the changes from *a* to *b*, as `diff_lines` does."""
-        key = a, b, algorithm
+        key = a.data, b.data, algorithm
         changes = self._changes.get(key)
         if changes is None:
-            changes = diff_lines(self.lines(a), self.lines(b), algorithm=algorithm)
-            self._make_room(_CHANGE_BYTES * len(changes))
-            self._changes[key] = changes
+            changes = _diff(a.lines, b.lines, algorithm, a.counts)
+            size = len(a.data) + len(b.data) + _CHANGE_BYTES * len(changes)
+            return self._changes.keep(key, changes, size=size)
         return changes
 
-    def _make_room(self, size: int) -> None:
-        """Empty the cache if *size* more bytes would exceed the limit."""
-        with self._lock:
-            self._used_bytes += size
-            if self._used_bytes > self._max_bytes:
-                self._used_bytes = size
-                self._lines, self._starts, self._changes = {}, {}, {}
 
-
-_LINE_BYTES = 41
-"""The memory for a line in addition to its text: a `bytes` object and a list item."""
-_START_BYTES = 36
-"""The memory for the start of a line: a number and a list item."""
+_LINE_BYTES = 41 + 36 + 100
+"""The memory for a line besides its text: an object in a list, its start, and its count."""
 _CHANGE_BYTES = 208
 """The memory for a change: a tuple of four numbers."""

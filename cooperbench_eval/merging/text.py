@@ -11,12 +11,11 @@ from typing import Self
 
 from attrs import evolve, field, frozen
 
-from cooperbench_eval.merging.linediff import DiffAlgorithm, DiffCache
+from cooperbench_eval.merging.linediff import DiffAlgorithm, DiffCache, Text
 from cooperbench_eval.merging.regions import (
     Origin,
     Refinement,
     Region,
-    Texts,
     find_blocks,
     find_regions,
 )
@@ -316,16 +315,15 @@ def merge_text(
     if base == ours:
         return TextMerge(chunks=_chunks([theirs]))
     cache = DiffCache() if cache is None else cache
-    texts = cache.lines(base), cache.lines(ours), cache.lines(theirs)
+    old, one, other = texts = _read((base, ours, theirs), cache)
     regions = find_regions(
-        texts,
-        cache.changes(base, ours, algorithm=algorithm),
-        cache.changes(base, theirs, algorithm=algorithm),
+        (old.lines, one.lines, other.lines),
+        cache.changes(old, one, algorithm=algorithm),
+        cache.changes(old, other, algorithm=algorithm),
         refinement=refinement,
         algorithm=algorithm,
     )
-    cuts = _Cuts(base, cache), _Cuts(ours, cache), _Cuts(theirs, cache)
-    return TextMerge(chunks=_chunks(_assemble(texts, cuts, regions)))
+    return TextMerge(chunks=_chunks(_assemble(texts, regions)))
 
 
 def find_text_blocks(
@@ -333,12 +331,14 @@ def find_text_blocks(
 ) -> tuple[TextBlock, ...]:
     """Group the conflicts that `merge_text` finds by default into blocks."""
     cache = DiffCache() if cache is None else cache
-    texts = cache.lines(base), cache.lines(ours), cache.lines(theirs)
-    of_base, of_ours, of_theirs = (_Cuts(data, cache) for data in (base, ours, theirs))
+    texts = _read((base, ours, theirs), cache)
+    of_base, of_ours, of_theirs = texts
     found = []
     number = 0
     for whole, conflicts in find_blocks(
-        texts, cache.changes(base, ours), cache.changes(base, theirs)
+        (of_base.lines, of_ours.lines, of_theirs.lines),
+        cache.changes(of_base, of_ours),
+        cache.changes(of_base, of_theirs),
     ):
         found.append(
             TextBlock(
@@ -355,17 +355,13 @@ def find_text_blocks(
     return tuple(found)
 
 
-class _Cuts:
-    """Cuts a text by line numbers, without joining its lines again."""
+_Versions = tuple[Text, Text, Text]
+"""Base, ours and theirs."""
 
-    __slots__ = ("_data", "_starts")
 
-    def __init__(self, data: bytes, cache: DiffCache) -> None:
-        self._data = data
-        self._starts = cache.starts(data)
-
-    def cut(self, start: int, end: int) -> bytes:
-        return self._data[self._starts[start] : self._starts[end]]
+def _read(versions: tuple[bytes, bytes, bytes], cache: DiffCache) -> _Versions:
+    base = cache.text(versions[0])
+    return base, cache.text(versions[1], base), cache.text(versions[2], base)
 
 
 def _cut_settled(chunk: bytes | TextConflict, start: int, end: int | None) -> bytes | TextConflict:
@@ -393,11 +389,9 @@ def _chunks(pieces: Iterable[bytes | TextConflict]) -> tuple[bytes | TextConflic
     return tuple(chunks)
 
 
-def _assemble(
-    texts: Texts, cuts: tuple[_Cuts, _Cuts, _Cuts], regions: Iterable[Region]
-) -> Iterator[bytes | TextConflict]:
+def _assemble(texts: _Versions, regions: Iterable[Region]) -> Iterator[bytes | TextConflict]:
     """Take each region's lines from the side that has them."""
-    base, ours, theirs = cuts
+    base, ours, theirs = texts
     done = 0
     for origin, base_start, base_end, ours_start, ours_end, theirs_start, theirs_end in regions:
         if origin is Origin.THEIRS:
@@ -414,17 +408,17 @@ def _assemble(
         else:
             continue
         done = ours_end
-    yield ours.cut(done, len(texts[1]))
+    yield ours.cut(done, len(ours.lines))
 
 
-def _newline(texts: Texts, ours_start: int, theirs_start: int) -> bytes:
+def _newline(texts: _Versions, ours_start: int, theirs_start: int) -> bytes:
     r"""Return how the markers of a conflict end: `\r\n` if all lines around it do.
 
     The line endings that count are those of the line before the conflict in ours and in
     theirs (the first line, if the conflict starts there) and of the first line of the
     base. If the base is empty, the result is therefore `\n`.
     """
-    base, ours, theirs = texts
+    base, ours, theirs = (text.lines for text in texts)
     if (
         _ends_crlf(ours, max(ours_start - 1, 0)) is not False
         and _ends_crlf(theirs, max(theirs_start - 1, 0)) is not False

@@ -15,7 +15,7 @@ from cooperbench_eval.merging.slots import Side, Slot, Slots
 from cooperbench_eval.models import Conflict, ConflictKind, Entry, FileMode
 from cooperbench_eval.models.merges import whole_conflict
 from cooperbench_eval.objects import folders_above
-from cooperbench_eval.snapshot import Changes, Snapshot
+from cooperbench_eval.snapshot import Changes, Snapshot, cache_of
 
 __all__ = ["merge_changes"]
 
@@ -25,24 +25,23 @@ def merge_changes(
     ours: Changes,
     theirs: Changes,
     labels: Labels | None = None,
-    *,
-    cache: DiffCache | None = None,
 ) -> ThreeWayMerge:
     """Merge two overlays over *base* as `git merge` does.
+
+    Line diffs are kept with the base, for other merges that share contents.
 
     Args:
         base: The common ancestor.
         ours: The side into which the other one is merged.
         theirs: The side that is merged into ours.
         labels: The names of the sides in markers.
-        cache: Stores line diffs, for reuse by merges that share contents.
 
     Raises:
         RepositoryError: A touched file of *base* cannot be read.
     """
     labels = labels or Labels()
     ours, theirs = _explicit(base, ours), _explicit(base, theirs)
-    work = _Merger(base, Slots(base, ours, theirs), labels, cache or DiffCache())
+    work = _Merger(base, Slots(base, ours, theirs), labels, cache_of(base, DiffCache))
     return work.run()
 
 

@@ -14,6 +14,7 @@ from cooperbench_eval.merging.linediff import (
     Change,
     DiffAlgorithm,
     DiffCache,
+    Text,
     diff_lines,
     split_lines,
 )
@@ -161,6 +162,23 @@ class TestDiffLines:
 
             assert set(unchanged(a, b)) == set(plain_histogram(a, b))
 
+    @pytest.mark.parametrize(
+        ("a", "b"),
+        [("abaaa", "aaaab"), ("abccca", "ccabbc"), ("xabc", "abcx"), ("abxcd", "cdxab")],
+    )
+    def test_a_run_with_a_unique_line_may_lose_to_a_longer_one(self, a, b):
+        """It does if both are found at the same frequent line."""
+        assert set(unchanged(a, b)) == set(plain_histogram(a, b))
+
+    def test_words_of_few_letters_are_anchored_by_the_rules(self):
+        """Such words have many equal runs, and few unique letters."""
+        generator = random.Random(11)  # noqa: S311
+        for _ in range(2000):
+            letters = "abcdef"[: generator.randrange(2, 7)]
+            a, b = ("".join(generator.choices(letters, k=generator.randrange(12))) for _ in "ab")
+
+            assert set(unchanged(a, b)) == set(plain_histogram(a, b)), (a, b)
+
     @ALGORITHMS
     def test_one_line_repeated_ends_soon(self, algorithm):
         """A hundred thousand equal lines are no trouble."""
@@ -237,49 +255,83 @@ def plain_histogram(a, b):
     return solve(0, len(a), 0, len(b))
 
 
+class TestText:
+    @settings(max_examples=100, deadline=None)
+    @given(three_way_texts())
+    def test_lines_may_be_shared_with_another_text(self, texts):
+        """However much both have in common, the lines are those of the text alone."""
+        for data in texts:
+            for like in texts:
+                assert Text(data, Text(like)).lines == split_lines(data)
+
+    def test_equal_lines_at_both_ends_are_the_same_objects(self):
+        """So comparing them costs little."""
+        old = Text(b"first line\nold\na line\nlast line")
+
+        new = Text(b"first line\nnew\nand more\na line\nlast line", old)
+
+        assert new.lines[0] is old.lines[0]
+        assert new.lines[-1] is old.lines[-1]
+
+    @settings(max_examples=40, deadline=None)
+    @given(three_way_texts())
+    def test_cuts_lines(self, texts):
+        """With and without an index, the bytes of a range of lines are the lines joined."""
+        text, lines = Text(texts[0]), split_lines(texts[0])
+
+        for text.is_shared in (False, True):
+            for start in range(len(lines) + 1):
+                for end in range(start, len(lines) + 1):
+                    assert text.cut(start, end) == b"".join(lines[start:end])
+
+
 class TestDiffCache:
     def test_makes_each_diff_once(self):
         """What was asked for before is handed out again."""
         cache = DiffCache()
 
-        changes = cache.changes(b"a\nb\n", b"a\nc\n")
+        a, b = cache.text(b"a\nb\n"), cache.text(b"a\nc\n")
+        changes = cache.changes(a, b)
 
-        assert cache.changes(b"a\nb\n", bytes(bytearray(b"a\nc\n"))) is changes
-        assert cache.lines(b"a\nb\n") is cache.lines(b"a\nb\n")
+        assert cache.text(bytes(bytearray(b"a\nc\n"))) is b
+        assert cache.changes(a, Text(bytes(bytearray(b"a\nc\n")))) is changes
+        assert (a.is_shared, b.is_shared) == (False, True)
         assert changes == diff_lines([b"a\n", b"b\n"], [b"a\n", b"c\n"])
 
     def test_keeps_algorithms_apart(self):
         """The same texts may be diffed in both ways."""
         cache = DiffCache()
-        a, b = b"a\nQ\nb\nb\n", b"b\nb\nQ\na\n"
+        a, b = cache.text(b"a\nQ\nb\nb\n"), cache.text(b"b\nb\nQ\na\n")
 
         by_rarity = cache.changes(a, b, algorithm=DiffAlgorithm.HISTOGRAM)
         by_length = cache.changes(a, b, algorithm=DiffAlgorithm.MYERS)
 
         assert by_rarity != by_length
 
-    def test_starts_anew_when_full(self):
-        """A full cache forgets instead of growing."""
-        cache = DiffCache(max_bytes=10_000)
+    def test_drops_the_oldest_when_full(self):
+        """Texts and diffs are dropped, those that were last used first are kept."""
+        cache = DiffCache(max_bytes=100_000)
 
-        first = cache.lines(b"a\n" * 30)
+        first, last = cache.text(b"a\n" * 30), cache.text(b"")
         for i in range(1000):
-            cache.lines(b"%d\n" % i * 30)
+            before, last = last, cache.text(b"%d\n" % i * 30)
+            cache.changes(before, last)
 
-        assert cache.lines(b"a\n" * 30) is not first
-        assert cache._used_bytes <= 10_000
-        assert len(cache._lines) < 10
+        assert cache.text(b"a\n" * 30) is not first
+        assert cache.text(b"999\n" * 30) is last
+        assert 2 <= len(cache._texts) < 20
+        assert 2 <= len(cache._changes) < 200
 
     def test_pickles_empty(self):
         """A cache may travel to another process, without its contents."""
         cache = DiffCache(max_bytes=12_345)
-        cache.changes(b"a", b"b")
+        changes = cache.changes(cache.text(b"a"), cache.text(b"b"))
 
         copy = pickle.loads(pickle.dumps(cache))  # noqa: S301
 
         assert copy._max_bytes == 12_345
-        assert not copy._lines
-        assert copy.changes(b"a", b"b") == cache.changes(b"a", b"b")
+        assert (len(copy._texts), len(copy._changes)) == (0, 0)
+        assert copy.changes(Text(b"a"), Text(b"b")) == changes
 
     @settings(max_examples=20, deadline=None)
     @given(three_way_texts())
@@ -290,6 +342,6 @@ class TestDiffCache:
         expected = [diff_lines(split_lines(a), split_lines(b)) for a, b in pairs]
 
         with ThreadPoolExecutor(4) as executor:
-            got = list(executor.map(lambda pair: cache.changes(*pair), pairs))
+            got = list(executor.map(lambda pair: cache.changes(*map(cache.text, pair)), pairs))
 
         assert got == expected
