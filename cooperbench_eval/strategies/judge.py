@@ -13,7 +13,7 @@ suspicion.
 import codecs
 import re
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from functools import lru_cache
 from typing import TypeVar
 
@@ -140,17 +140,21 @@ def _python_fault(versions: tuple[bytes, bytes, bytes], merged: bytes, *, is_who
 
 def _slip(files: Sequence[Sequence[str]]) -> str:
     """Find a probable mistake that occurs more often than the sides' changes explain."""
-    counts = [
-        sum((slips(chunk) for chunk in chunks), Counter())
-        for chunks in _differing([Counter(chunks) for chunks in files])
-    ]
-    base, ours, theirs, now = counts
+    *before, merged = _differing([Counter(chunks) for chunks in files])
+    now = _slips(merged)
+    if not now:
+        return ""
+    base, ours, theirs = map(_slips, before)
     for slip, count in now.items():
         if count > max(
             base[slip], ours[slip], theirs[slip], ours[slip] + theirs[slip] - base[slip]
         ):
             return slip
     return ""
+
+
+def _slips(chunks: Iterable[str]) -> Counter[str]:
+    return sum(map(slips, chunks), Counter())
 
 
 def _is_suspect(files: Sequence[Sequence[str]], *, is_whole: bool) -> bool:

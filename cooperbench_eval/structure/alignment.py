@@ -2,6 +2,8 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import cached_property
+from typing import NamedTuple
 
 from cooperbench_eval.merging.linediff import Change, diff_lines
 from cooperbench_eval.structure.tree import Construct, Element, Mode
@@ -62,22 +64,51 @@ def _shared_ends(base: Sequence[Element], side: Sequence[Element]) -> tuple[int,
 
 
 def _diff(base: Sequence[bytes], side: Sequence[bytes]) -> Sequence[Change]:
-    if base and side:
+    if not set(base).isdisjoint(side):
         return diff_lines(base, side)
     return [Change(0, len(base), 0, len(side))] if base or side else []
 
 
 def similarity(one: Sequence[bytes], other: Sequence[bytes]) -> float:
     """Return the share of equal words in both, from 0 to 1 (Dice's coefficient)."""
-    if not one and not other:
-        return 1.0
-    shared = (Counter(one) & Counter(other)).total()
-    return 2 * shared / (len(one) + len(other))
+    return _likeness_of_words(_Words.of(one), _Words.of(other))
 
 
-def _share(one: Sequence[bytes], other: Sequence[bytes]) -> float:
+class _Words(NamedTuple):
+    """Words, and how often each occurs."""
+
+    size: int
+    counts: Counter[bytes]
+
+    @classmethod
+    def of(cls, words: Sequence[bytes]) -> "_Words":
+        return cls(len(words), Counter(words))
+
+    def shared(self, other: "_Words") -> int:
+        """Return how many words both have."""
+        count = other.counts.get
+        return sum([min(number, count(word, 0)) for word, number in self.counts.items()])
+
+
+def _likeness_of_words(one: _Words, other: _Words) -> float:
+    size = one.size + other.size
+    return 2 * one.shared(other) / size if size else 1.0
+
+
+def _share(one: _Words, other: _Words) -> float:
     """Return the share of the shorter one's words that the longer one has."""
-    return (Counter(one) & Counter(other)).total() / min(len(one), len(other))
+    return one.shared(other) / min(one.size, other.size)
+
+
+class _Child:
+    """A child that is compared with several others."""
+
+    def __init__(self, element: Element) -> None:
+        self.element = element
+
+    @cached_property
+    def words(self) -> _Words:
+        return _Words.of(self.element.words())
 
 
 def _match(
@@ -91,9 +122,10 @@ def _match(
         return _match_by_name(base, side, gap)
     inserted = [side[j] for j in columns] if mode is Mode.MEMBERS else []
     nested = [_is_nested(base[i], inserted) for i in rows]
+    old, new = [_Child(base[i]) for i in rows], [_Child(side[j]) for j in columns]
     likeness = [
-        [0.0 if nested[k] else _likeness(base[i], side[j], mode) for j in columns]
-        for k, i in enumerate(rows)
+        [0.0 if is_nested else _likeness(one, other, mode) for other in new]
+        for one, is_nested in zip(old, nested, strict=True)
     ]
     best = [[0.0] * (len(columns) + 1) for _ in range(len(rows) + 1)]
     for i in reversed(range(len(rows))):
@@ -156,20 +188,21 @@ def _words(element: Element) -> bytes:
     return b" ".join([b"", *element.words(), b""])
 
 
-def _likeness(one: Element, other: Element, mode: Mode) -> float:
+def _likeness(one: _Child, other: _Child, mode: Mode) -> float:
     """Return how likely it is that *one* became *other*; 0 if it is impossible."""
-    if one.kind != other.kind:
+    old, new = one.element, other.element
+    if old.kind != new.kind:
         return 0.0
-    if not isinstance(one, Construct) or not isinstance(other, Construct):
-        return float(one.kind == "text")
+    if not isinstance(old, Construct) or not isinstance(new, Construct):
+        return float(old.kind == "text")
     if mode is Mode.SEQUENCE:
         return 1.0
-    alike = similarity(one.words(), other.words())
-    if one.key and one.key == other.key:
+    alike = _likeness_of_words(one.words, other.words)
+    if old.key and old.key == new.key:
         return _NAMESAKE + alike
-    if _has_suite(one) and _share(one.words(), other.words()) >= _LEAST_KEPT:
+    if _has_suite(old) and _share(one.words, other.words) >= _LEAST_KEPT:
         return max(alike, _LEAST_ALIKE)
-    least = _LEAST_RENAMED if one.kind in _NAMED else _LEAST_ALIKE
+    least = _LEAST_RENAMED if old.kind in _NAMED else _LEAST_ALIKE
     return alike if alike >= least else 0.0
 
 

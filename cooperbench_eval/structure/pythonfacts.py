@@ -303,22 +303,24 @@ def slips(chunk: str) -> Counter[str]:
     found: Counter[str] = Counter()
     chained: set[ast.AST] = set()
     for node in ast.walk(parse_chunk(chunk)):
-        for name in ("body", "orelse", "finalbody"):
-            body = getattr(node, name, None)
-            if isinstance(body, list) and any(isinstance(each, _LEAVING) for each in body[:-1]):
-                found["a statement would never be reached"] += 1
+        if isinstance(node, _WITH_SUITES):
+            for name in ("body", "orelse", "finalbody"):
+                suite = getattr(node, name, ())
+                if any(isinstance(each, _LEAVING) for each in suite[:-1]):
+                    found["a statement would never be reached"] += 1
         if isinstance(node, ast.Dict):
             keys = Counter(repr(key.value) for key in node.keys if isinstance(key, ast.Constant))
             found.update(f"the key {key} would occur twice" for key in keys if keys[key] > 1)
-        elif isinstance(node, ast.If) and node not in chained:
+        elif isinstance(node, ast.If) and node.orelse and node not in chained:
             tests = list(_tests(node, chained))
             found["a condition would occur twice"] += len(tests) - len(set(tests))
         elif isinstance(node, ast.Match):
             cases = [ast.dump(each.pattern) for each in node.cases if each.guard is None]
             found["a case would occur twice"] += len(cases) - len(set(cases))
-    return found
+    return +found  # without counts of zero
 
 
+_WITH_SUITES = (ast.stmt, ast.mod, ast.excepthandler, ast.match_case)
 _LEAVING = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 
 

@@ -11,6 +11,7 @@ from functools import lru_cache
 
 from attrs import evolve
 
+from cooperbench_eval.memo import TextMemo
 from cooperbench_eval.structure.grammars import Grammar, SyntaxFaultError, SyntaxNode, parse_soundly
 from cooperbench_eval.structure.names import ConstructNamer, Description
 from cooperbench_eval.structure.profiles import PROFILES, Profile
@@ -55,8 +56,7 @@ def read_syntax(grammar: Grammar, versions: tuple[bytes, ...]) -> tuple[Construc
         _check(source)
     readers = [_SyntaxReader(grammar, source) for source in versions]
     common = frozenset.intersection(*(frozenset(reader.texts()) for reader in readers))
-    known: _Known = {}
-    return tuple(reader.file(common, known) for reader in readers)
+    return tuple(reader.file(common) for reader in readers)
 
 
 def _check(source: bytes) -> None:
@@ -68,8 +68,21 @@ def _check(source: bytes) -> None:
         raise StructureError("the file is not UTF-8") from exc
 
 
-_Known = dict[tuple[tuple[str, ...], bytes, bytes, int], Element]
-"""Members that were read already, by their rules, text, indentation and depth."""
+_Known = dict[tuple[Grammar, tuple[str, ...], bytes, bytes, int], Element]
+"""Members with the same text, by grammar, rules, the text as parsed, indentation and depth."""
+_MOST_KNOWN = 16
+"""The most members with the same text that are remembered."""
+_LEAST_KNOWN = 64
+"""The shortest text that is remembered, in bytes."""
+
+
+def _none_known(_text: bytes) -> _Known:
+    return {}
+
+
+# The versions of a file share most of their members. A tree takes some fifty times the size
+# of its text.
+_known = TextMemo(_none_known, max_bytes=2 << 20)
 
 
 class _Role(Enum):
@@ -110,6 +123,7 @@ class _SyntaxReader:
     """Builds the tree of one version, from its first byte to its last."""
 
     def __init__(self, grammar: Grammar, source: bytes) -> None:
+        self._grammar = grammar
         self._profile = PROFILES[grammar]
         self._roles = _ROLES[grammar]
         self._source = source
@@ -117,20 +131,20 @@ class _SyntaxReader:
             root = parse_soundly(grammar, source)
         except SyntaxFaultError as exc:
             raise StructureError(f"a version has a syntax error ({exc})") from exc
+        # The grammar may have parsed an altered text, which depends on the rest of the file.
+        self._parsed = source[: root.start_byte] + (root.text or b"")
         self._namer = ConstructNamer(self._profile, source)
         self._pieces = list(self._cut(root.children))
         self._at = -1
         self._indent = b""
         self._depth = 0
-        self._known: _Known = {}
 
     def texts(self) -> Iterator[bytes]:
         for piece in self._pieces:
             yield self._text(piece).rstrip()
 
-    def file(self, common: frozenset[bytes], known: _Known) -> Construct:
+    def file(self, common: frozenset[bytes]) -> Construct:
         """Read the file; members in *common* become one token each."""
-        self._known = known
         children: list[Element] = []
         for piece, text in zip(self._pieces, self.texts(), strict=True):
             if text in common:
@@ -256,12 +270,19 @@ class _SyntaxReader:
     def _member(self, piece: _Piece) -> Element:
         """Read a member, or reuse one with the same text."""
         text, start = self._text(piece), piece[0].start_byte
-        key = tuple(node.type for node in piece), text, self._indent, self._depth
-        if (known := self._known.get(key)) is not None:
+        if len(text) < _LEAST_KNOWN:
+            return self._statement(piece)
+        known = _known(text)
+        parsed = self._parsed[start : start + len(text)]
+        rules = tuple(node.type for node in piece)
+        key = self._grammar, rules, text if parsed == text else parsed, self._indent, self._depth
+        if (member := known.get(key)) is not None:
             space = self._space(start)
             self._at = start + len(text.rstrip())
-            return known if known.space == space else known.with_space(space)
-        self._known[key] = member = self._statement(piece)
+            return member if member.space == space else member.with_space(space)
+        member = self._statement(piece)
+        if len(known) < _MOST_KNOWN:
+            known[key] = member
         return member
 
     def _statement(self, nodes: Sequence[SyntaxNode]) -> Element:

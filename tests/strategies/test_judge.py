@@ -224,6 +224,27 @@ def test_code_that_is_rarely_intended_is_a_fault_unless_a_version_has_it(
     assert find_fault("a.py", (base, merged, theirs), merged) == ""
 
 
+SUITES = {
+    "a file": "{body}",
+    "a loop's else": "for x in y: pass\nelse:\n    {body}",
+    "a handler": "try: pass\nexcept A:\n    {body}",
+    "a finally": "try: pass\nfinally:\n    {body}",
+    "a case": "match x:\n  case 1:\n    {body}",
+    "a function in a class": "class A:\n  def f():\n    {body}",
+}
+
+
+@pytest.mark.parametrize("suite", SUITES.values(), ids=SUITES)
+def test_a_statement_is_never_reached_in_any_suite(suite):
+    """Wherever a suite may be."""
+    versions = [
+        suite.format(body=f"pass{work}").encode() + b"\n" for work in ("", "; raise A", "; b()")
+    ]
+    merged = suite.format(body="pass; raise A; b()").encode() + b"\n"
+
+    assert find_fault("a.py", tuple(versions), merged) == "a statement would never be reached"
+
+
 GO = b"package a\n\nfunc one() int {\n\treturn 1\n}\n"
 
 

@@ -4,7 +4,8 @@ import sys
 
 import pytest
 
-from cooperbench_eval.structure import grammars
+from cooperbench_eval.memo import TextMemo
+from cooperbench_eval.structure import grammars, syntax
 from cooperbench_eval.structure.languages import read_versions
 from cooperbench_eval.structure.merge import TreeMerge
 from cooperbench_eval.structure.syntax import read_syntax
@@ -299,6 +300,87 @@ def test_without_its_package_a_language_is_refused(monkeypatch, missing):
 
     with pytest.raises(StructureError, match=r"Go .*cooperbench-eval\[languages\]"):
         read("a.go", b"package a\n")
+
+
+BODY = (
+    "{\n    one(a, b, c);\n\n  // two\n    if (d) {\n      three();\n    }\n  return { e, f };\n}\n"
+)
+RUST = (
+    "fn f(#[first] #[second] a: u8, default: u8) {\n    first(second, default);\n    third();\n}\n"
+)
+ATTRIBUTES = "    #[first] #[second] let default = call(one, two, three, four, five, six, seven);\n"
+CONTEXTS = {
+    "at the top level": ("a.js", "function f() " + BODY),
+    "in another language": ("a.ts", "function f() " + BODY),
+    "in a language with tags": ("a.tsx", "function f() " + BODY),
+    "in a class": ("a.js", "class A {\n  f() " + BODY + "}\n"),
+    "in a class of another language": ("a.ts", "class A {\n  f() " + BODY + "}\n"),
+    "in a function": ("a.js", "function g() {\n  function f() " + BODY + "}\n"),
+    "in a function with tabs": ("a.js", "function g() {\n\tfunction f() " + BODY + "}\n"),
+    "on one line": ("a.js", "function g() { function f() " + BODY + "}\n"),
+    "deeper": ("a.js", "{ { function f() " + BODY + "} }\n"),
+    "exported": ("a.js", "export function f() " + BODY),
+    "operators": ("a.js", "use(%s < T > (b));\n" % ("a" * 64)),
+    "the same as a generic call": ("a.ts", "use(%s < T > (b));\n" % ("a" * 64)),
+    "an if": ("a.js", "{ if (a) " + BODY + "}\n"),
+    "the same as a method": ("a.js", "class A { if (a) " + BODY + "}\n"),
+    "one attribute": ("a.rs", RUST.replace("#[second] ", "")),
+    "attributes that are not parsed": ("a.rs", RUST),
+    "a module with these attributes": ("a.rs", "mod m {\n" + RUST + "}\n"),
+    "statements that parse": ("a.rs", "fn g() {\n" + ATTRIBUTES + "}\n"),
+    "statements where attributes are not parsed": (
+        "a.rs",
+        RUST + "fn g() {\n" + ATTRIBUTES + "}\n",
+    ),
+}
+
+
+def test_what_was_read_before_makes_no_difference(monkeypatch):
+    """A member is read once for all files, but only if it is the same everywhere."""
+    contexts = [(path, source.encode()) for path, source in CONTEXTS.values()]
+    monkeypatch.setattr(syntax, "_known", TextMemo(syntax._none_known, max_bytes=0))
+    expected = [read(*context) for context in contexts]
+    read_syntax.cache_clear()
+
+    monkeypatch.setattr(syntax, "_known", TextMemo(syntax._none_known, max_bytes=1 << 20))
+    for order in (1, -1):
+        found = [read(*context) for context in contexts[::order]]
+        read_syntax.cache_clear()
+        assert found[::order] == expected
+
+
+def test_what_was_read_before_is_refused_where_it_nests_too_deeply():
+    """The depth counts from the file."""
+    member = b"f(" * 30 + b"a, b" + b")" * 30 + b"\n"
+    read("a.js", member)
+
+    with pytest.raises(StructureError, match="nest more than"):
+        read("a.js", b"{" * 20 + member + b"}" * 20 + b"\n")
+
+
+def test_versions_share_what_they_have_in_common():
+    """Also those of other pairs, so a large class costs little more than its changes."""
+    methods = "".join(f"  m{i}() {{ return call({'a' * 64}, {i}); }}\n" for i in range(3))
+
+    suites = []
+    for i in range(2):
+        source = f"class A {{\n  x = {i};\n{methods}}}\n".encode()
+        (statement, _) = read("a.js", source).children
+        suites.append([each for each in statement.walk() if each.key.startswith(b"m")])
+
+    assert [each.key for each in suites[0]] == [b"m0", b"m0", b"m1", b"m1", b"m2", b"m2"]
+    assert all(one is other for one, other in zip(*suites, strict=True))
+
+
+def test_one_text_in_many_places_is_not_remembered_for_each():
+    """Memory is limited also if only the indentation differs."""
+    member = f"f({'a' * 80})"
+    source = "".join(f"{{\n{' ' * i}{member}\n}}\n" for i in range(1, 40)).encode()
+
+    tree = read("a.js", source)
+
+    assert render(tree)[1:] + b"\n" == source
+    assert len(syntax._known(member.encode())) == syntax._MOST_KNOWN
 
 
 # --- what both sides add ---------------------------------------------------------------------
