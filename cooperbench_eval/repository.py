@@ -51,7 +51,9 @@ class CommitStore:
         try:
             found, data, *_ = self._repository.read(object_id)
         except KeyError as exc:
-            problem = f"{what} are absent (object {object_id}){_advice(self._repository)}"
+            problem = (
+                f"{what} are absent (object {object_id}){_advice(self._repository, object_id)}"
+            )
             raise RepositoryError(self._location, problem) from exc
         except (ValueError, OSError, pygit2.GitError) as exc:
             problem = f"{what} cannot be read (object {object_id}: {exc})"
@@ -127,13 +129,13 @@ def _mode(raw: bytes) -> int:
     return kind if kind in {stat.S_IFDIR, FileMode.SYMLINK} else FileMode.SUBMODULE
 
 
-def _advice(repository: pygit2.Repository) -> str:
+def _advice(repository: pygit2.Repository, object_id: str) -> str:
     """Return what to do about an absent object; empty unless the clone is partial."""
     if not _is_partial(repository):
         return ""
     return (
         "; the clone is partial, and this library never fetches: use a full clone, or run"
-        " `git fetch --refetch --no-filter` there"
+        f" `git cat-file -e {object_id}` there, which fetches it"
     )
 
 
