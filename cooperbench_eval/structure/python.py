@@ -208,7 +208,9 @@ def _relative(token: Token, indent: bytes) -> Token:
 
 def _parse_line(line: LogicalLine, depth: int) -> list[Element]:
     """Nest the tokens of a logical line by their brackets."""
-    tokens = [_relative(token, line.indent) for token in line.tokens]
+    tokens = [
+        _relative(token, line.indent) if b"\n" in token.space else token for token in line.tokens
+    ]
     if len(tokens) == 1 and tokens[0].kind == "text":
         only = tokens[0]
         return [only._replace(word=relative_lines(only.word, line.indent))]

@@ -92,28 +92,61 @@ def to_lines(source: bytes) -> list[LogicalLine]:
         StructureError: Brackets or strings do not match, or the first line is indented.
     """
     lines: list[LogicalLine] = []
+    known: dict[tuple[bytes, bytes], _Word] = {}
     depth = 0
     before = b""
-    for found in _TOKEN.finditer(source):
-        space, word = found.group("space", "word")
-        newline = b"\n" in (_CONTINUED.sub(b"", space) if b"\\" in space else space)
-        if not word:
-            lines.append(LogicalLine(b"", [Token(space, word, "end")]))
+    for found in _TOKEN.findall(source):
+        word = known.get(found) or known.setdefault(found, _Word.of(*found))
+        token = word.token
+        if token.kind == "end":
+            lines.append(LogicalLine(b"", [token]))
             break
-        if word in b"\"'" or (not space and _opens_long_string(before, word)):
-            raise StructureError("a string is not closed")
-        if newline and not depth:
-            lines.append(LogicalLine(space.rpartition(b"\n")[2], []))
-        depth += (word in b"([{") - (word in b")]}")
+        if word.follows and _opens_long_string(before, token.word):
+            raise StructureError(_NOT_CLOSED)
+        if word.starts_line and not depth:
+            lines.append(LogicalLine(token.space.rpartition(b"\n")[2], []))
+        depth += word.deeper
         if depth < 0:
             raise StructureError("a closing bracket has no opening one")
         if not lines:
             raise StructureError("the first line is indented")
-        lines[-1].tokens.append(Token(space, word, _kind(word)))
-        before = word
+        lines[-1].tokens.append(token)
+        before = token.word
     if depth:
         raise StructureError("a bracket is not closed")
     return lines
+
+
+class _Word(NamedTuple):
+    """A token with what matters to its line; equal tokens share one.
+
+    Attributes:
+        token: The token.
+        starts_line: Whether a newline that ends a line is before it.
+        follows: Whether it is a string right after another token.
+        deeper: 1 for an opening bracket, -1 for a closing one, otherwise 0.
+    """
+
+    token: Token
+    starts_line: bool
+    follows: bool
+    deeper: int
+
+    @classmethod
+    def of(cls, space: bytes, word: bytes) -> "_Word":
+        if not word:
+            return cls(Token(space, word, "end"), starts_line=False, follows=False, deeper=0)
+        if word in b"\"'":
+            raise StructureError(_NOT_CLOSED)
+        return cls(
+            Token(space, word, _kind(word)),
+            starts_line=b"\n" in (_CONTINUED.sub(b"", space) if b"\\" in space else space),
+            follows=not space and word[:1] in b"\"'",
+            deeper=(word in b"([{") - (word in b")]}"),
+        )
+
+
+_NOT_CLOSED = "a string is not closed"
 
 
 def _opens_long_string(before: bytes, word: bytes) -> bool:

@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from enum import StrEnum
+from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -75,17 +76,30 @@ def merge_tokens(
     if order is Order.CONTENT and theirs < ours:
         ours, theirs = theirs, ours
     ending = _ending((base, ours, theirs))
+    old, edits, spaces = _compared(base, ours, theirs, max_tokens, coalesce=coalesce)
+    merged = _Merge(old, edits, spaces, order).run()
+    if any(map(_are_glued, merged, merged[1:])):
+        raise TokenMergeError("two words would become one word")
+    text = b"".join(token.space + token.word for token in merged)
+    return text.removeprefix(ending) + ending if text else b""
+
+
+_Comparison = tuple[list[Token], list[list[TokenEdit]], list[dict[int, bytes]]]
+
+
+@lru_cache(maxsize=4)  # for both orders of insertions
+def _compared(
+    base: bytes, ours: bytes, theirs: bytes, max_tokens: int, *, coalesce: bool
+) -> _Comparison:
+    """Return the tokens of the base, and each side's edits and white space."""
+    ending = _ending((base, ours, theirs))
     old, mine, other = (_tokens(text, ending) for text in (base, ours, theirs))
     if max(map(len, (old, mine, other))) > max_tokens:
         raise TokenMergeError(f"there are more than {max_tokens} tokens")
     names = _names((old, mine, other))
     edits = [_edits(old, side, names, coalesce=coalesce) for side in (mine, other)]
     spaces = [_spaces(old, side, each) for side, each in zip((mine, other), edits, strict=True)]
-    merged = _Merge(old, edits, spaces, order).run()
-    if any(map(_are_glued, merged, merged[1:])):
-        raise TokenMergeError("two words would become one word")
-    text = b"".join(token.space + token.word for token in merged)
-    return text.removeprefix(ending) + ending if text else b""
+    return old, edits, spaces
 
 
 def count_tokens(text: bytes) -> Counter[bytes]:
