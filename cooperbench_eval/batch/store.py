@@ -180,7 +180,7 @@ class ReportStore:
         """Store a packed report, as `put` does."""
         for digest, data in packed.parts.items():
             name = _path("parts", digest)
-            if not _holds(self.directory / name, data):
+            if not _holds(f"{self.directory}/{name}", data):
                 _rename_damaged(self.directory / name)
                 self._write(name, data)
         head = _path("reports", key)
@@ -241,20 +241,20 @@ class ReportStore:
 
     def _write(self, name: str, data: bytes) -> None:
         """Write a file under a temporary name, then rename it to *name*."""
-        path = self.directory / name
-        unfinished = self.directory / "unfinished" / uuid4().hex
+        path = f"{self.directory}/{name}"  # plain strings, because a report has several files
+        unfinished = f"{self.directory}/unfinished/{uuid4().hex}"
         try:
             try:
                 _move_in(unfinished, data, path)
             except (FileNotFoundError, NotADirectoryError):
-                for folder in (unfinished.parent, *reversed(path.parents)):
+                for folder in (Path(unfinished).parent, *reversed(Path(path).parents)):
                     if self.directory in folder.parents:
                         _make_folder(folder)
                 _move_in(unfinished, data, path)
         except OSError as exc:
             with suppress(OSError):
-                unfinished.unlink()
-            raise ReportError(f"cannot be written ({exc.strerror})", str(path)) from exc
+                Path(unfinished).unlink()
+            raise ReportError(f"cannot be written ({exc.strerror})", path) from exc
 
     def _sweep(self) -> None:
         """Remove unfinished files of processes that were killed."""
@@ -268,11 +268,14 @@ class ReportStore:
                     file.unlink()
 
 
-def _move_in(unfinished: Path, data: bytes, path: Path) -> None:
-    unfinished.write_bytes(data)
-    if os.path.lexists(path) and not _is_file(path):
-        _rename_damaged(path)
-    unfinished.replace(path)
+def _move_in(unfinished: str, data: bytes, path: str) -> None:
+    with open(unfinished, "wb", buffering=0) as file:  # noqa: PTH123 - of a string
+        rest = memoryview(data)
+        while rest:
+            rest = rest[file.write(rest) :]
+    if not _is_absent_or_file(path):
+        _rename_damaged(Path(path))
+    os.replace(unfinished, path)  # noqa: PTH105 - as above
 
 
 def _make_folder(folder: Path) -> None:
@@ -284,6 +287,8 @@ def _make_folder(folder: Path) -> None:
 
 def _rename_damaged(path: Path) -> None:
     """Rename a file, or whatever is in its place, to a name that is free; it may be missing."""
+    if not os.path.lexists(path):
+        return
     names = itertools.chain(["damaged"], (f"{number}.damaged" for number in itertools.count(2)))
     free = (path.with_name(f"{path.name}.{each}") for each in names)
     with suppress(OSError):
@@ -311,18 +316,24 @@ def _read_file(path: Path, most_bytes: int) -> bytes:
     return data
 
 
-def _holds(path: Path, data: bytes) -> bool:
-    """Whether a file can be read and has these bytes."""
+def _holds(path: str, data: bytes) -> bool:
+    """Whether a file can be read and has these bytes; it must not be a link to one."""
     try:
-        return _is_file(path) and path.stat().st_size == len(data) and path.read_bytes() == data
+        found = os.lstat(path)
+        if not stat.S_ISREG(found.st_mode) or found.st_size != len(data):
+            return False
+        with open(path, "rb", buffering=0) as file:  # noqa: PTH123 - of a string
+            return file.read() == data
     except OSError:
         return False
 
 
-def _is_file(path: Path) -> bool:
-    """Whether there is a regular file, and not a link to one."""
+def _is_absent_or_file(path: str) -> bool:
+    """Whether there is nothing, or a regular file and not a link to one."""
     try:
-        return stat.S_ISREG(path.lstat().st_mode)
+        return stat.S_ISREG(os.lstat(path).st_mode)
+    except FileNotFoundError:
+        return True
     except OSError:
         return False
 
