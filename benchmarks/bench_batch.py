@@ -4,8 +4,9 @@
 
 1. merge (naive and union) and score every pair of the gold corpus, no tests, on one
    core: in this process, after one pass that fills the file system's cache;
-2. evaluate the same pairs with one worker and with two, then as many pairs whose tests run
-   for a while: the speed-up;
+2. evaluate the same pairs with one new worker and with two, without a store and with one:
+   pairs per second, the speed-up, and the milliseconds of CPU time per pair in this process
+   and in the workers; then the speed-up for pairs whose tests run for a while;
 3. fill a store with that many reports, each with test runs: the seconds until a batch over
    all of its pairs and a new one has sent the new one to a worker, the seconds to summarize
    it, and the peak memory of each, in separate processes.
@@ -13,6 +14,7 @@
 
 import argparse
 import multiprocessing
+import os
 import resource
 import shutil
 import tempfile
@@ -22,7 +24,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from statistics import median
 
-from attrs import evolve
+from attrs import evolve, frozen
 from repositories import add_dataset_options, tasks_with_bases, untested_gold_pairs
 
 from cooperbench_eval import (
@@ -62,25 +64,56 @@ def in_this_process(pairs: Sequence[FeaturePair]) -> float:
     return time.perf_counter() - began
 
 
-def by_workers(pairs: Sequence[FeaturePair], evaluator: Evaluator, workers: int) -> float:
-    """Evaluate every pair with that many warm workers; return the seconds."""
+@frozen
+class Cost:
+    """What a batch took: seconds, and milliseconds of CPU time per pair, here and in workers."""
+
+    seconds: float
+    here: float
+    workers: float
+
+
+def by_workers(
+    pairs: Sequence[FeaturePair], evaluator: Evaluator, workers: int, store: Path | None = None
+) -> Cost:
+    """Evaluate every pair with that many workers, which have started but know no pair."""
     with WorkerPool(workers) as pool:
-        list(evaluate_many(pairs[: 8 * workers], evaluator=evaluator, executor=pool))
-        began = time.perf_counter()
-        reports = list(evaluate_many(pairs, evaluator=evaluator, executor=pool))
-        seconds = time.perf_counter() - began
-    if any(report.failure for report in reports):
-        raise SystemExit("a pair could not be evaluated")
-    return seconds
+        first = [synthetic_pair(number) for number in range(8 * workers)]
+        list(evaluate_many(first, evaluator=_EVALUATOR, executor=pool))
+        began, here, there = time.perf_counter(), time.process_time(), _cpu_of(pool)
+        count = 0
+        for report in evaluate_many(pairs, evaluator=evaluator, executor=pool, store=store):
+            if report.failure:
+                raise SystemExit("a pair could not be evaluated")
+            count += 1
+        seconds, here = time.perf_counter() - began, time.process_time() - here
+        there = _cpu_of(pool) - there
+    if store is not None and len(ReportStore(store)) != count:
+        raise SystemExit("a report is not in the store")
+    return Cost(seconds, 1000 * here / count, 1000 * there / count)
 
 
-def speed_up(pairs: Sequence[FeaturePair], evaluator: Evaluator, rounds: int) -> list[float]:
-    """Return the speed-up of two workers over one, measured in turns."""
-    ratios = []
+def _cpu_of(pool: WorkerPool) -> float:
+    """Return the seconds of CPU time that the pool's workers have used."""
+    ticks = 0
+    for process in pool._processes:  # noqa: SLF001 - nothing else needs them
+        fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
+        ticks += int(fields[11]) + int(fields[12])
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def speed_up(
+    pairs: Sequence[FeaturePair], evaluator: Evaluator, rounds: int, *, has_store: bool = False
+) -> tuple[list[float], list[Cost]]:
+    """Return the speed-ups of two workers over one, measured in turns, and what two took."""
+    ratios, costs = [], []
     for _ in range(rounds):
-        one = by_workers(pairs, evaluator, 1)
-        ratios.append(one / by_workers(pairs, evaluator, 2))
-    return ratios
+        with tempfile.TemporaryDirectory() as folder:
+            stores = [Path(folder, name) if has_store else None for name in ("one", "two")]
+            one = by_workers(pairs, evaluator, 1, stores[0])
+            costs.append(by_workers(pairs, evaluator, 2, stores[1]))
+        ratios.append(one.seconds / costs[-1].seconds)
+    return ratios, costs
 
 
 # --- pairs of our own -----------------------------------------------------------------
@@ -221,11 +254,22 @@ def main() -> None:
         seconds = [in_this_process(pairs) for _ in range(options.rounds)]
         rate = len(pairs) / median(seconds)
         print(f"{len(pairs)} gold pairs on one core: {rate:.0f} pairs/s (asked: 400)")
-        ratios = speed_up(pairs, _EVALUATOR, options.rounds)
-        print(f"two workers beside one, gold pairs, no tests: {_shown(ratios)} (asked: 1.7)")
+        for has_store, where in ((False, "no store"), (True, "with a store")):
+            ratios, costs = speed_up(pairs, _EVALUATOR, options.rounds, has_store=has_store)
+            print(f"two workers, gold pairs, {where}: {_shown(ratios)} of one (asked: 1.7)")
+            rate, here, there = (
+                median(each)
+                for each in zip(
+                    *((len(pairs) / c.seconds, c.here, c.workers) for c in costs), strict=True
+                )
+            )
+            print(
+                f"  {rate:.0f} pairs/s; CPU time per pair: {here:.2f} ms in this process, "
+                f"{there:.2f} ms in the workers"
+            )
     runner = TestRunner(sandbox=LocalSandbox(), cache=None)
-    ratios = speed_up(tested_pairs(24), Evaluator(runner=runner), options.rounds)
-    print(f"two workers beside one, pairs with tests: {_shown(ratios)} (asked: 1.7)")
+    ratios, _ = speed_up(tested_pairs(24), Evaluator(runner=runner), options.rounds)
+    print(f"two workers, pairs with tests: {_shown(ratios)} of one (asked: 1.7)")
     measure_store(options.store, options.reports)
 
 
