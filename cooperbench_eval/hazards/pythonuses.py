@@ -15,6 +15,19 @@ __all__ = ["uses_of"]
 _Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 
+_OWN_SCOPE = (
+    *(ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef),
+    *(ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp),
+)
+# Most nodes are none of these, and it takes long to match a node with a dozen patterns.
+_MATCHED = frozenset((*_OWN_SCOPE, ast.Call, ast.Name, ast.Attribute, ast.Import, ast.ImportFrom))
+_BINDING = frozenset(
+    (
+        *(*_OWN_SCOPE, ast.Name, ast.Import, ast.ImportFrom, ast.ExceptHandler),
+        *(ast.MatchAs, ast.MatchStar, ast.MatchMapping),
+    )
+)
+
 
 @frozen
 class _Receiver:
@@ -61,6 +74,9 @@ def uses_of(chunk: str) -> tuple[Use, ...]:
     stack: list[tuple[ast.AST, _Scope]] = [(parse_chunk(chunk), _Scope())]
     while stack:
         node, scope = stack.pop()
+        if type(node) not in _MATCHED:
+            stack += [(each, scope) for each in _children(node)]
+            continue
         match node:
             case ast.Call(func=ast.Name() | ast.Attribute()):
                 rest = _read(node.func, scope, uses, node)
@@ -73,12 +89,23 @@ def uses_of(chunk: str) -> tuple[Use, ...]:
                 stack += _enter_class(node, scope)
             case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
                 inner = _Scope(dict.fromkeys(_targets(node)), scope, prefix=scope.prefix)
-                stack += ((each, inner) for each in ast.iter_child_nodes(node))
+                stack += [(each, inner) for each in _children(node)]
             case ast.Import() | ast.ImportFrom():
                 uses += _imported(node)
             case _:
-                stack += ((each, scope) for each in ast.iter_child_nodes(node))
+                stack += [(each, scope) for each in _children(node)]
     return tuple(uses)
+
+
+def _children(node: ast.AST) -> list[ast.AST]:
+    """Return the nodes below *node*, without contexts; in half the time of `iter_child_nodes`."""
+    found: list[ast.AST] = []
+    for value in vars(node).values():
+        if isinstance(value, list):
+            found += [each for each in value if isinstance(each, ast.AST)]
+        elif isinstance(value, ast.AST) and not isinstance(value, ast.expr_context):
+            found.append(value)
+    return found
 
 
 def _read(
@@ -143,6 +170,7 @@ def _enter_function(node: _Function, scope: _Scope) -> Iterator[tuple[ast.AST, _
     every = [*args.posonlyargs, *args.args, *args.kwonlyargs]
     every += [each for each in (args.vararg, args.kwarg) if each]
     names: _Names = {}
+    receiver: _Names = {}
     prefix = scope.prefix
     body: list[ast.stmt] | list[ast.expr]
     if isinstance(node, ast.Lambda):
@@ -153,25 +181,21 @@ def _enter_function(node: _Function, scope: _Scope) -> Iterator[tuple[ast.AST, _
             if outside is not None:
                 yield outside, scope
         names = _bound(node.body)
-    names |= dict.fromkeys(each.arg for each in every)
-    if scope.owner and not isinstance(node, ast.Lambda):
-        _add_receiver(node, scope.owner, names)
+        receiver = _receiver(node, scope.owner, names) if scope.owner else {}
+    names = names | dict.fromkeys(each.arg for each in every) | receiver
     inner = _Scope(names, scope, prefix=prefix)
     for statement in body:
         yield statement, inner
 
 
-def _add_receiver(
-    node: ast.FunctionDef | ast.AsyncFunctionDef,
-    owner: str,
-    names: _Names,
-) -> None:
-    """Note what the first parameter of a method stands for, unless it is bound again."""
+def _receiver(node: ast.FunctionDef | ast.AsyncFunctionDef, owner: str, bound: _Names) -> _Names:
+    """Return what the first parameter of a method stands for, unless the body binds it again."""
     words = {each.id for each in node.decorator_list if isinstance(each, ast.Name)}
     first = (*node.args.posonlyargs, *node.args.args)[:1]
-    if first and "staticmethod" not in words and first[0].arg not in _bound(node.body):
-        is_class = "classmethod" in words or node.name in {"__new__", "__init_subclass__"}
-        names[first[0].arg] = _Receiver(owner, is_instance=not is_class)
+    if not first or "staticmethod" in words or first[0].arg in bound:
+        return {}
+    is_class = "classmethod" in words or node.name in {"__new__", "__init_subclass__"}
+    return {first[0].arg: _Receiver(owner, is_instance=not is_class)}
 
 
 def _enter_class(node: ast.ClassDef, scope: _Scope) -> Iterator[tuple[ast.AST, _Scope]]:
@@ -197,16 +221,14 @@ def _bound(body: Iterable[ast.stmt]) -> _Names:
     stack: list[ast.AST] = list(body)
     while stack:
         node = stack.pop()
-        for name, known in _binds(node):
-            names[name] = None if name in names else known
+        if type(node) in _BINDING:
+            for name, known in _binds(node):
+                names[name] = None if name in names else known
         if isinstance(node, ast.Global | ast.Nonlocal):
             elsewhere.update(node.names)
         elif not isinstance(node, _OWN_SCOPE):
-            stack += ast.iter_child_nodes(node)
+            stack += _children(node)
     return {name: known for name, known in names.items() if name not in elsewhere}
-
-
-_OWN_SCOPE = _Function | ast.ClassDef | _Comprehension
 
 
 def _binds(node: ast.AST) -> Iterator[tuple[str, Import | None]]:
