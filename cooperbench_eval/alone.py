@@ -102,7 +102,10 @@ class Alone:
     def evaluate(self) -> FeaturesAlone:
         """Place every patch, and run every suite on each side alone."""
         group = self.group
-        found = [self._feature(each) for each in group.features]
+        # What another worker runs now is wanted last, when it may be finished.
+        order = sorted(group.features, key=self._is_underway)
+        by_number = {each.number: self._feature(each) for each in order}
+        found = [by_number[each.number] for each in group.features]
         # Each suite has now shown which cases it runs.
         reports = [
             evolve(report, judgement=self.runs.judge(feature.tests, report.tests))
@@ -120,6 +123,12 @@ class Alone:
             sides=sides,
             base_joint=base_joint,
             base_regression=base_regression,
+        )
+
+    def _is_underway(self, feature: Feature) -> bool:
+        placed = self.placing.place(self.group, feature)
+        return placed.report.is_usable and self.runs.is_underway(
+            feature.tests, placed.result.changes
         )
 
     def _feature(self, feature: Feature) -> tuple[FeatureReport, Changes]:

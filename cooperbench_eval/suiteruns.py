@@ -18,7 +18,7 @@ from cooperbench_eval.models import (
 )
 from cooperbench_eval.pairs import Feature
 from cooperbench_eval.patching.patch import Patch
-from cooperbench_eval.running import DeltaJudge, TestSuite
+from cooperbench_eval.running import DeltaJudge, TestRunner, TestSuite
 from cooperbench_eval.snapshot import Changes, Snapshot
 
 __all__ = ["JudgedRun", "Runner", "SuiteRuns", "Suites"]
@@ -101,6 +101,17 @@ class SuiteRuns:
         run = self._runner.run(self._group.base, changes, suite)
         self._seen.setdefault(suite, set()).update(case.id for case in run.cases)
         return run
+
+    def is_underway(self, suite: TestSuite | None, changes: Changes) -> bool:
+        """Whether another worker runs a suite on the base, with *changes* or without, right now.
+
+        See `TestRunner.is_underway`.
+        """
+        if suite is None or not isinstance(self._runner, TestRunner):
+            return False
+        wanted = [changes, Changes()] if self._test_base else [changes]
+        base, runner = self._group.base, self._runner
+        return any(runner.is_underway(base, each, suite) for each in wanted)
 
     def on_base(self, feature: Feature) -> TestResult | None:
         """Run a feature's suite on the base, if that is wanted."""

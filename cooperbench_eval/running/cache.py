@@ -18,7 +18,7 @@ from attrs import field, frozen
 
 from cooperbench_eval.errors import TestRunError
 from cooperbench_eval.models import TestCase, TestResult
-from cooperbench_eval.running.sharing import SharedFolder, turn
+from cooperbench_eval.running.sharing import SharedFolder, is_taken, turn
 
 __all__ = ["ResultCache", "key_of", "share_with_copies"]
 
@@ -172,15 +172,33 @@ class ResultCache:
                         self.put(key, result)
                 return result
 
+    def is_taken(self, key: str) -> bool:
+        """Whether another thread or process is making the result of *key*.
+
+        Raises:
+            TestRunError: The file cannot be opened, or is not a cache.
+        """
+        if self.get(key) is not None:
+            return False
+        if key in self._memory.locks:
+            return True
+        if self._memory.shared:
+            return self._memory.shared.is_taken(key)
+        return self.path is not None and is_taken(self._locks, key)
+
+    @property
+    def _locks(self) -> Path:
+        assert self.path is not None  # noqa: S101 - for mypy
+        return self.path.with_name(f"{self.path.name}-locks")
+
     @contextmanager
     def _turn(self, key: str) -> Iterator[None]:
         """Let one of the processes that share this cache work on *key*."""
         with ExitStack() as waiting:
             if self.path is not None:
-                folder = self.path.with_name(f"{self.path.name}-locks")
                 with self._cache_errors():
-                    folder.mkdir(parents=True, exist_ok=True)
-                    waiting.enter_context(turn(folder, key))
+                    self._locks.mkdir(parents=True, exist_ok=True)
+                    waiting.enter_context(turn(self._locks, key))
             elif self._memory.shared:
                 waiting.enter_context(self._memory.shared.turn(key))
             yield

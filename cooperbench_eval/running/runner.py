@@ -95,6 +95,35 @@ class TestRunner:
                 exist, or the cache cannot be used.
             RepositoryError: The tree cannot be read.
         """
+        trial, restored = self._prepare(base, changes, suite)
+        if isinstance(trial, str):
+            result = self._without_run(suite, TestStatus.PATCH_REJECTED, trial)
+        else:
+            result = self._result_of(trial, number)
+        return attrs.evolve(result, restored_files=restored)
+
+    def is_underway(self, base: Snapshot, changes: Changes, suite: TestSuite) -> bool:
+        """Whether another thread or process that shares the cache makes this run right now.
+
+        `run` would then wait for it. The answer may be outdated at once, so it can only
+        decide what to do first.
+
+        Raises:
+            TestRunError: The cache cannot be used.
+            RepositoryError: The tree cannot be read.
+        """
+        trial, _ = self._prepare(base, changes, suite)
+        if self.cache is None or isinstance(trial, str):
+            return False
+        try:
+            return self.cache.is_taken(self._key(trial, self._identity()))
+        except SandboxError:  # `run` will say so
+            return False
+
+    def _prepare(
+        self, base: Snapshot, changes: Changes, suite: TestSuite
+    ) -> tuple[Trial | str, tuple[str, ...]]:
+        """Return the trial, or why there can be none, and the files that were restored."""
         restored: tuple[str, ...] = ()
         if self.control_files is ControlFiles.RESTORE:
             changes, restored = put_back(
@@ -107,19 +136,16 @@ class TestRunner:
         untested = base.overlay(changes)
         applied = apply_patch(untested, suite.patch)
         if applied.status is PatchStatus.FAILED:
-            reason = f"the tests patch does not apply: {applied.reason}"
-            result = self._without_run(suite, TestStatus.PATCH_REJECTED, reason)
-        else:
-            trial = Trial(
-                base=base,
-                changes=changes,
-                untested=untested,
-                tree=untested.overlay(applied.changes),
-                suite=suite,
-                require_new_tests=self.require_new_tests,
-            )
-            result = self._result_of(trial, number)
-        return attrs.evolve(result, restored_files=restored)
+            return f"the tests patch does not apply: {applied.reason}", restored
+        trial = Trial(
+            base=base,
+            changes=changes,
+            untested=untested,
+            tree=untested.overlay(applied.changes),
+            suite=suite,
+            require_new_tests=self.require_new_tests,
+        )
+        return trial, restored
 
     def _result_of(self, trial: Trial, number: int) -> TestResult:
         try:
@@ -127,14 +153,17 @@ class TestRunner:
             if self.cache is None:
                 result = self._repeat(trial)
             else:
-                which = () if number == 1 else (number,)
-                key = key_of(*trial.facts(), identity, self.repeats, self.repeat_policy, *which)
                 make = partial(self._repeat, trial)
+                key = self._key(trial, identity, number)
                 result = self.cache.get_or_make(key, make, keeps=_is_lasting)
             return attrs.evolve(result, sandbox_identity=identity)
         except SandboxError as exc:
             reason = f"{exc.problem}; tried {1 + self.retries} times"
             return self._without_run(trial.suite, TestStatus.INFRASTRUCTURE_ERROR, reason)
+
+    def _key(self, trial: Trial, identity: str, number: int = 1) -> str:
+        which = () if number == 1 else (number,)
+        return key_of(*trial.facts(), identity, self.repeats, self.repeat_policy, *which)
 
     def _identity(self) -> str:
         with guarded():

@@ -22,12 +22,13 @@ from pathlib import Path
 from cooperbench_eval.processes.folders import remove
 from cooperbench_eval.running.readers.protocol import UnreadableResultError, read_result_file
 
-__all__ = ["SharedFolder", "turn"]
+__all__ = ["SharedFolder", "is_taken", "turn"]
 
 _DIGITS = 3
 """How many hexadecimal digits of a digest name its lock file: there are 4,096 files."""
 _LIMIT_BYTES = 256 << 20
 _LOCK = ".lock"
+_FLAGS = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 _OPEN: set[int] = set()
@@ -46,8 +47,7 @@ def turn(folder: Path, key: str) -> Iterator[None]:
     """
     import fcntl  # noqa: PLC0415 - not everywhere
 
-    flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
-    lock = os.open(folder / f"{_digest(key).hex()[:_DIGITS]}{_LOCK}", flags, 0o600)
+    lock = os.open(_lock_file(folder, key), _FLAGS | os.O_CREAT, 0o600)
     _OPEN.add(lock)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -57,6 +57,28 @@ def turn(folder: Path, key: str) -> Iterator[None]:
             fcntl.flock(lock, fcntl.LOCK_UN)
             _OPEN.discard(lock)
             os.close(lock)
+
+
+def is_taken(folder: Path, key: str) -> bool:
+    """Whether it is another's turn to work on *key*, as far as can be told."""
+    try:
+        import fcntl  # noqa: PLC0415 - as above
+
+        lock = os.open(_lock_file(folder, key), _FLAGS)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)  # several may ask at once
+            fcntl.flock(lock, fcntl.LOCK_UN)
+        finally:
+            os.close(lock)
+    except BlockingIOError:
+        return True
+    except (OSError, ImportError):
+        return False
+    return False
+
+
+def _lock_file(folder: Path, key: str) -> Path:
+    return folder / f"{_digest(key).hex()[:_DIGITS]}{_LOCK}"
 
 
 class SharedFolder:
@@ -107,6 +129,10 @@ class SharedFolder:
                 if self._is_usable:
                     waiting.enter_context(turn(self._folder, key))
             yield
+
+    def is_taken(self, key: str) -> bool:
+        """Whether another process works on *key*, as far as can be told."""
+        return self._is_usable and is_taken(self._folder, key)
 
     @property
     def _is_usable(self) -> bool:

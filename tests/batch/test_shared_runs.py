@@ -1,6 +1,8 @@
 """The workers of a batch share the results of test runs."""
 
 import multiprocessing
+import pickle
+import time
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from itertools import combinations
@@ -11,14 +13,16 @@ from batchparts import BASE, by_task, patch_at
 
 import cooperbench_eval as ce
 from cooperbench_eval.batch.workers import WorkerPool
+from cooperbench_eval.running.cache import share_with_copies
 
 
-def pairs_with_tests(log, *, count=4, script="exit 0"):
+def pairs_with_tests(log, *, count=4, scripts=(), script="exit 0", timeout=60):
     """Make every pair of some features; each of their runs notes its suite and its tree."""
     features = []
     for number in range(count):
-        note = f'echo "{number} $(sha1sum < f.py)" >> {log}; sleep 0.03; {script}'
-        suite = ce.TestSuite(command=("sh", "-c", note), framework="exit")
+        note = f'echo "{number} $(sha1sum < f.py)" >> {log}; sleep 0.03; '
+        command = ("sh", "-c", note + (scripts[number] if scripts else script))
+        suite = ce.TestSuite(command=command, framework="exit", timeout_seconds=timeout)
         patch = patch_at(2 * number, b"feature %d" % number)
         features.append(ce.Feature(number=number, patch=patch, tests=suite))
     return [
@@ -110,6 +114,36 @@ def test_a_run_that_removes_temporary_files_loses_nothing(tmp_path):
 
     assert [report.failure for report in reports] == [None] * len(pairs)
     assert {each.verdict.value for report in reports for each in report.attempts} == {"correct"}
+
+
+@pytest.mark.parametrize("kind", ["one cache", "copies", "file"])
+def test_a_worker_does_not_wait_while_it_can_run_other_tests(kind, tmp_path):
+    """It does the feature last that another worker tests; here, it would wait for ever."""
+    log, go = tmp_path / "log", tmp_path / "go"
+    wait = f"until [ -e {go} ]; do sleep 0.02; done"
+    scripts = [wait, "exit 0", f"touch {go}"]
+    pairs = pairs_with_tests(log, count=3, scripts=scripts, timeout=5)
+    cache = tmp_path / "cache" if kind == "file" else ce.ResultCache()
+    judge = evaluator(cache=cache)
+    if kind != "one cache":
+        share_with_copies(judge.runner.cache)
+        judges = [pickle.loads(pickle.dumps(judge)) for _ in range(2)]  # noqa: S301 - our own
+    else:
+        judges = [judge, judge]
+
+    with ThreadPoolExecutor(2) as threads:
+        first = threads.submit(judges[0].evaluate, pairs[0])
+        while not log.exists():
+            time.sleep(0.01)
+        second = threads.submit(judges[1].evaluate, pairs[1])
+
+        alone = [
+            feature.tests.status
+            for report in (first.result(), second.result())
+            for feature in (report.feature1, report.feature2)
+        ]
+    assert alone == [ce.TestStatus.PASSED] * 4
+    assert set(runs_in(log).values()) == {1}
 
 
 def damage(repository, lost):
