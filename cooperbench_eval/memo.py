@@ -1,16 +1,15 @@
 """Bounded caches of computed values."""
 
 from collections import deque
-from collections.abc import Callable, Hashable, Sized
+from collections.abc import Callable, Hashable
 from threading import Lock
 from typing import Generic, TypeVar, cast, overload
 from weakref import ReferenceType, ref
 
-__all__ = ["IdentityMemo", "KeptValues", "Memo", "SizedMemo", "TextMemo", "WeighedMemo"]
+__all__ = ["IdentityMemo", "KeptValues", "Memo", "TextMemo", "WeighedMemo"]
 
 _Key = TypeVar("_Key", bound=Hashable)
 _Value = TypeVar("_Value")
-_Sized = TypeVar("_Sized", bound=Sized)
 _Thing = TypeVar("_Thing")
 
 
@@ -97,31 +96,6 @@ class WeighedMemo(Generic[_Key, _Value]):
                 oldest = next(iter(self._sizes))
                 self._bytes -= self._sizes.pop(oldest)
                 del self._values[oldest]
-        return value
-
-
-class SizedMemo(WeighedMemo[_Key, _Sized]):
-    """Remembers the values that were computed last, up to a total length.
-
-    Example:
-        >>> texts = SizedMemo[str, bytes](most=8, overhead=0)
-        >>> texts.recall("a", lambda: b"12345"), texts.recall("b", lambda: b"6789")
-        (b'12345', b'6789')
-        >>> texts.recall("a", lambda: b"again")
-        b'again'
-    """
-
-    def __init__(self, *, most: int, overhead: int) -> None:
-        """Keep values of a total length of *most*; each counts *overhead* more than its length."""
-        super().__init__(most)
-        self._overhead = overhead
-
-    def recall(self, key: _Key, compute: Callable[[], _Sized]) -> _Sized:
-        """Return the value of *key*; compute it if it is not remembered."""
-        value = self.get(key)
-        if value is None:
-            value = compute()
-            value = self.keep(key, value, size=len(value) + self._overhead)
         return value
 
 

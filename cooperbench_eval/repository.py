@@ -14,20 +14,25 @@ from pathlib import Path
 import pygit2
 
 from cooperbench_eval.errors import RepositoryError
-from cooperbench_eval.memo import SizedMemo
+from cooperbench_eval.memo import WeighedMemo
 from cooperbench_eval.models import Entry, FileMode
 from cooperbench_eval.models.trees import stored_entry
-from cooperbench_eval.objects import Node, decode_path, folders_above
+from cooperbench_eval.objects import Node, decode_path
 
 __all__ = ["CommitStore", "open_revision", "unified_hunks"]
 
 _CONTEXT = 3  # unchanged lines around a change in a diff, as git shows by default
 _ROW = re.compile(rb"([0-7]+) ([^\0]+)\0(.{20})", re.DOTALL)  # of a tree object
-_ROW_MARKS = 22  # the bytes of a row other than its mode and its name
+_MARKS = 22  # the bytes of a row other than its mode and its name
 
-# What a snapshot keeps in memory of what it read last.
-_TREE_ROWS = 20_000
-_CONTENT_BYTES = 8_000_000
+# What a snapshot keeps in memory of what it read last, in bytes.
+_KEPT_FOLDERS = 12_000_000
+_KEPT_CONTENTS = 8_000_000
+_FOLDER_BYTES = 500  # a folder needs this, and for each entry
+_ROW_BYTES = 300  # this
+_CONTENT_BYTES = 200  # contents need this more than their length
+
+_new_node = partial(tuple.__new__, Node)  # half the time of `Node(…)`, for many thousands
 
 
 class CommitStore:
@@ -39,8 +44,8 @@ class CommitStore:
         self._location = location
         self._tree_id = tree_id
         self._repository = repository or _opened(location)
-        self._trees: SizedMemo[str, Mapping[str, Node]] = SizedMemo(most=_TREE_ROWS, overhead=5)
-        self._contents: SizedMemo[str, bytes] = SizedMemo(most=_CONTENT_BYTES, overhead=200)
+        self._trees = WeighedMemo[str, Mapping[str, Node]](_KEPT_FOLDERS)
+        self._contents = WeighedMemo[str, bytes](_KEPT_CONTENTS)
         self.listing("")
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -67,10 +72,11 @@ class CommitStore:
         what = f"the entries of the folder {path or '/'}"
         raw = self._object(tree_id, pygit2.enums.ObjectType.TREE, what)
         rows = _ROW.findall(raw)
-        if sum(len(mode) + len(name) + _ROW_MARKS for mode, name, _ in rows) != len(raw):
+        if sum(len(mode) + len(name) for mode, name, _ in rows) + len(rows) * _MARKS != len(raw):
             problem = f"{what} cannot be read (object {tree_id})"
             raise RepositoryError(self._location, problem)
-        return {decode_path(name): Node(_mode(mode), at.hex()) for mode, name, at in rows}
+        listing = {decode_path(name): _new_node((_mode(mode), at.hex())) for mode, name, at in rows}
+        return self._trees.keep(path, listing, size=_FOLDER_BYTES + len(rows) * _ROW_BYTES)
 
     def node(self, path: str) -> Node | None:
         """See `Store.node`."""
@@ -79,17 +85,25 @@ class CommitStore:
 
     def listing(self, path: str) -> Mapping[str, Node]:
         """See `Store.listing`."""
-        return self._trees.recall(path, lambda: self._listing(path))
+        listing = self._trees.get(path)
+        return self._listing(path) if listing is None else listing
 
     def _listing(self, path: str) -> Mapping[str, Node]:
-        if not path:
-            return self._parsed(self._tree_id, "")
-        listing = self.listing("")
-        for folder in (*folders_above(path), path):  # no recursion: it may be deep
+        """Read a folder, from the nearest folder above that is kept."""
+        folders: list[str] = []
+        listing = None
+        folder = path
+        while folder and listing is None:  # no recursion: it may be deep
+            folders.append(folder)
+            folder = folder.rpartition("/")[0]
+            listing = self._trees.get(folder)
+        if listing is None:
+            listing = self._parsed(self._tree_id, "")
+        for folder in reversed(folders):
             node = listing.get(folder.rpartition("/")[2])
             if node is None or not node.is_directory:
-                return {}
-            listing = self._trees.recall(folder, partial(self._parsed, node.id, folder))
+                return self._trees.keep(path, {}, size=_FOLDER_BYTES)
+            listing = self._parsed(node.id, folder)
         return listing
 
     def entry(self, path: str, node: Node) -> Entry:
@@ -100,7 +114,11 @@ class CommitStore:
         return stored_entry(node.id, mode, partial(self._kept, path, node))
 
     def _kept(self, path: str, node: Node) -> bytes:
-        return self._contents.recall(node.id, lambda: self.read(path, node))
+        data = self._contents.get(node.id)
+        if data is None:
+            data = self.read(path, node)
+            self._contents.keep(node.id, data, size=_CONTENT_BYTES + len(data))
+        return data
 
     def read(self, path: str, node: Node) -> bytes:
         """See `Store.read`."""

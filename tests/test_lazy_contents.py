@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cooperbench_eval import Changes, Entry, FileMode, Snapshot, merge
-from cooperbench_eval.memo import SizedMemo
 from cooperbench_eval.models.trees import stored_entry
 from cooperbench_eval.objects import Node
 from cooperbench_eval.repository import CommitStore
@@ -164,7 +163,7 @@ def test_copies_of_a_stored_entry_hold_its_data(repository, read):
 
 def test_a_snapshot_keeps_what_it_read_up_to_a_limit(repository, read, monkeypatch):
     """A file is read once while it is kept; what was read first is dropped first."""
-    monkeypatch.setattr("cooperbench_eval.repository._CONTENT_BYTES", 1_500)
+    monkeypatch.setattr("cooperbench_eval.repository._KEPT_CONTENTS", 1_500)
     big = {f"{i}": b"%d" % i * 1_000 for i in range(3)}
     (base,) = snapshots(repository, big)
 
@@ -176,24 +175,12 @@ def test_a_snapshot_keeps_what_it_read_up_to_a_limit(repository, read, monkeypat
 
 def test_a_snapshot_keeps_folders_up_to_a_limit(repository, monkeypatch):
     """A walk over many folders leaves a bounded number of rows in memory."""
-    monkeypatch.setattr("cooperbench_eval.repository._TREE_ROWS", 50)
+    monkeypatch.setattr("cooperbench_eval.repository._KEPT_FOLDERS", 10_000)
     files = {f"d{i}/f{j}": b"%d" % (i * j) for i in range(30) for j in range(5)}
     (base,) = snapshots(repository, files)
 
     assert sorted(base.paths()) == sorted(files)
-    assert sum(map(len, base._store._trees._values.values())) <= 50
-
-
-def test_a_sized_memo_holds_at_most_its_limit():
-    """Its newest value stays, even one that alone is too long."""
-    memo = SizedMemo[int, bytes](most=100, overhead=10)
-
-    for number, size in enumerate([40, 40, 40, 500, 1]):
-        memo.recall(number, lambda size=size: bytes(size))
-        assert memo._bytes == sum(len(each) + 10 for each in memo._values.values())
-        assert memo._bytes <= 100 or len(memo._values) == 1
-
-    assert list(memo._values) == [4]
+    assert 0 < len(base._store._trees) <= 6
 
 
 @pytest.mark.parametrize("mode", [b"100664", b"100600", b"100775", b"40000", b"160000", b"120777"])

@@ -4,6 +4,7 @@ The rules are those of git's default merge, as its "directory renames" and "rena
 notes describe it, and as its behaviour shows.
 """
 
+import functools
 from collections.abc import Callable, Collection, Mapping
 
 from cooperbench_eval.merging.contents import ContentMerge, same_kind
@@ -26,18 +27,22 @@ __all__ = ["carry_renames"]
 # Merges the versions of a slot, with markers of a given size.
 _Merge = Callable[[Slot, int], ContentMerge]
 
+# Sorts the touched paths in the order in which git visits them on a side.
+_Noticed = Callable[[Side], list[str]]
+
 # The merge of a renamed file may end up inside another conflict, so it has longer markers.
 _INNER_MARKERS = 8
 
 
 def carry_renames(base: Snapshot, slots: Slots, merge: _Merge) -> None:
     """Find both sides' renames and move versions to where they belong."""
-    ours = _renames(base, slots, Side.OURS)
-    theirs = _renames(base, slots, Side.THEIRS)
+    noticed = functools.cache(functools.partial(_by_notice, base, slots))
+    ours = _renames(base, slots, Side.OURS, noticed)
+    theirs = _renames(base, slots, Side.THEIRS, noticed)
     if not (ours or theirs):
         return
     added = {
-        side: [path for path in _by_notice(base, slots, side) if slots.is_added(path, side)]
+        side: [path for path in noticed(side) if slots.is_added(path, side)]
         for side in (Side.OURS, Side.THEIRS)
     }
     ours, theirs = follow_directory_renames(base, slots, ours, theirs, added)
@@ -53,23 +58,23 @@ def carry_renames(base: Snapshot, slots: Slots, merge: _Merge) -> None:
             _part_ways(slots, old, ours[old], theirs[old], merge)
 
 
-def _renames(base: Snapshot, slots: Slots, side: Side) -> dict[str, str]:
-    if not slots.lacks(side):
+def _renames(base: Snapshot, slots: Slots, side: Side, noticed: _Noticed) -> dict[str, str]:
+    lacking = slots.lacking(side)
+    changed = {p for p in lacking if slots[p].versions[side.other] != slots[p].versions[Side.BASE]}
+    folders = renamed_away(base, slots, side) if lacking else ()
+    located = {p for p in lacking if any(p.startswith(folder + "/") for folder in folders)}
+    relevant = frozenset(changed | located)
+    if not relevant:
         return {}
+    slots.searched.add(side)
     deleted: dict[str, Entry] = {}
     added: dict[str, Entry] = {}
-    for path in _by_notice(base, slots, side):
+    for path in noticed(side):
         was, now = slots[path].versions[Side.BASE], slots[path].versions[side]
         if was is not None and now is None:
             deleted[path] = was
         elif was is None and now is not None:
             added[path] = now
-    changed = {p for p in deleted if slots[p].versions[side.other] != deleted[p]}
-    folders = renamed_away(base, slots, side)
-    located = {p for p in deleted if any(p.startswith(folder + "/") for folder in folders)}
-    relevant = frozenset(changed | located)
-    if relevant:
-        slots.searched.add(side)
     votes = FolderVotes(base, slots, side)
 
     def find_decided(renames: Mapping[str, str], pending: Collection[str]) -> frozenset[str]:

@@ -99,12 +99,13 @@ class Slots:
         """Empty the slot of *path*, so that the merge has no entry at this path."""
         self._slots[path] = Slot([None] * 3, [path] * 3)
 
-    def lacks(self, side: Side) -> bool:
-        """Whether *side* lacks any path of the base. If not, it cannot have renamed anything."""
-        return any(
-            slot.versions[Side.BASE] is not None and slot.versions[side] is None
-            for slot in self._slots.values()
-        )
+    def lacking(self, side: Side) -> list[str]:
+        """Return the paths of the base that *side* lacks. Without any, it renamed nothing."""
+        return [
+            path
+            for path, slot in self._slots.items()
+            if slot.versions[side] is None and slot.versions[Side.BASE] is not None
+        ]
 
     def is_added(self, path: str, side: Side) -> bool:
         """Whether *side* has an entry at *path*, and the base has none."""

@@ -251,12 +251,11 @@ def _kind_of_conflict(slot: Slot, merge: ContentMerge) -> ConflictKind:
 def _explicit(base: Snapshot, changes: Changes) -> Changes:
     """Add the deletions that an overlay's entries imply."""
     implied: dict[str, Entry | None] = {}
-    for path, entry in changes.items():
-        if entry is None or base.get(path) is not None:
-            continue
+    added = [path for path, entry in changes.items() if entry and base.get(path) is None]
+    for path in added:
         if base.is_directory(path):
             implied.update(dict.fromkeys(base.paths(path)))
-        for folder in folders_above(path):
-            if base.get(folder) is not None:
-                implied[folder] = None
+    for folder in {folder for path in added for folder in folders_above(path)}:
+        if base.get(folder) is not None:
+            implied[folder] = None
     return Changes({**implied, **changes}) if implied else changes
