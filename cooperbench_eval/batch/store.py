@@ -251,10 +251,12 @@ class ReportStore:
                     if self.directory in folder.parents:
                         _make_folder(folder)
                 _move_in(unfinished, data, path)
-        except OSError as exc:
+        except BaseException as exc:  # a worker that is stopped leaves no file either
             with suppress(OSError):
                 Path(unfinished).unlink()
-            raise ReportError(f"cannot be written ({exc.strerror})", path) from exc
+            if isinstance(exc, OSError):
+                raise ReportError(f"cannot be written ({exc.strerror})", path) from exc
+            raise
 
     def _sweep(self) -> None:
         """Remove unfinished files of processes that were killed."""

@@ -1,5 +1,6 @@
 """Workers write their reports to the store themselves; whatever happens, none is half-written."""
 
+import os
 from collections import Counter
 from functools import partial
 
@@ -10,6 +11,7 @@ from batchparts import BASE, Ours, delete_repository, die_in_a_file, fill_disk, 
 import cooperbench_eval as ce
 from cooperbench_eval.batch.keys import PairKeys
 from cooperbench_eval.batch.workers import WorkerPool
+from cooperbench_eval.processes.stopping import Stopped
 
 
 @pytest.fixture
@@ -74,6 +76,24 @@ def test_a_worker_that_dies_in_the_middle_of_a_file_leaves_no_half_report(worker
     assert "signal 25" in retried.problem
     assert [file.stat().st_size for file in (store / "unfinished").iterdir()] == [100]
     assert sorted(each.task_id for each in ce.ReportStore(store)) == [0, 1, 2, 3, 4]
+
+
+def test_a_worker_that_is_stopped_in_the_middle_of_a_file_removes_it(tmp_path, monkeypatch):
+    """A caller that leaves early stops its workers with a signal."""
+
+    def stopped(*_):
+        raise Stopped
+
+    store = ce.ReportStore(tmp_path)
+    store.prepare()
+    report = ce.Evaluator().evaluate(pair(1))
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "replace", stopped)
+        with pytest.raises(Stopped):
+            store.put("0" * 64, report)
+
+    assert not list((tmp_path / "unfinished").iterdir())
+    assert not list(store)
 
 
 def test_a_disk_that_is_full_for_a_worker_is_one_clear_error(worker, tmp_path):
