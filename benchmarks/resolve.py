@@ -1,7 +1,7 @@
 """Judges strategies by tests, on the gold pairs that conflict in the naive merge.
 
     python benchmarks/resolve.py --dataset DIR --repos DIR [--task NAME/ID ...]
-        [--strategy NAME ...] [--cache FILE] [--jobs N] [--show]
+        [--strategy NAME ...] [--cache FILE] [--jobs N] [--show] [--times]
 
 Feature 1 is merged into feature 2, as an evaluation does it. A result is correct if
 no conflict is left and both features' suites pass; each distinct tree is tested
@@ -13,7 +13,11 @@ strategies were developed on the development tasks, so only results on the measu
 tasks show their worth. Precision is correct over accepted; intervals are Wilson's at
 95 %; *against union* counts the pairs that only this strategy and only union get
 right, with McNemar's exact p. Pairs of a task share features, so they are less
-independent than both statistics assume. Milliseconds are processor time.
+independent than both statistics assume.
+
+With --times it only measures the processor time of each merge, by language. Each
+strategy runs in a process of its own, pair after pair, so that it finds only what its
+own merges remember.
 
 With --cache the suites' results are kept; remove the file after the suites or the
 installed packages changed.
@@ -23,14 +27,17 @@ import argparse
 import ast
 import contextlib
 import os
+import resource
 import signal
 import sqlite3
 import statistics
 import sys
 import time
 import warnings
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from multiprocessing import get_context
 from pathlib import Path
 
 from attrs import field, frozen
@@ -67,7 +74,15 @@ MEASURING = (
     "pallets_jinja_task/1621",
     "samuelcolvin_dirty_equals_task/43",
 )
-KNOWN = (".py", ".js", ".jsx", ".ts", ".tsx", ".go", ".rs")
+LANGUAGES = {
+    ".py": "Python",
+    ".js": "JavaScript",
+    ".jsx": "JavaScript",
+    ".ts": "TypeScript",
+    ".tsx": "TypeScript",
+    ".go": "Go",
+    ".rs": "Rust",
+}
 CASCADE = "structured+tokens+union"
 TIMEOUT_SECONDS = 120
 
@@ -127,13 +142,11 @@ class Resolution:
         changes: The merged changes.
         tree_id: The merged tree; empty if a conflict is left.
         note: The open conflicts, or why the strategy failed; otherwise empty.
-        seconds: Processor time of merge and strategy.
     """
 
     changes: Changes = field(factory=Changes, repr=False)
     tree_id: str = ""
     note: str = ""
-    seconds: float
 
     @property
     def accepted(self) -> bool:
@@ -187,19 +200,16 @@ def apply_pair(task: Task, base: Snapshot, pair: tuple[int, int]) -> tuple[Chang
 
 def resolve(strategy: MergeStrategy, base: Snapshot, ours: Changes, theirs: Changes) -> Resolution:
     """Merge with one strategy; a failure counts as an open conflict."""
-    began = time.process_time()
     try:
         outcome = merge(base, ours, theirs, strategy=strategy)
     except StrategyFailedError as exc:
-        return Resolution(note=f"failed: {exc.problem}", seconds=time.process_time() - began)
-    seconds = time.process_time() - began
+        return Resolution(note=f"failed: {exc.problem}")
     if outcome.status is MergeStatus.RESOLVED:
-        tree_id = outcome.tree_id(base)
-        return Resolution(changes=outcome.changes, tree_id=tree_id, seconds=seconds)
+        return Resolution(changes=outcome.changes, tree_id=outcome.tree_id(base))
     note = f"{len(outcome.conflicts)} of {outcome.conflicts_met} open"
     if outcome.failure:
         note = f"failed: {outcome.failure}"
-    return Resolution(changes=outcome.changes, note=note, seconds=seconds)
+    return Resolution(changes=outcome.changes, note=note)
 
 
 # --- test runs --------------------------------------------------------------
@@ -443,7 +453,7 @@ def describe_text(pair: Pair, spec: str) -> str:
 
 def parses(changes: Changes) -> bool | None:
     """Return whether every changed file of a known language parses; `None` if there is none."""
-    files = {path: e.data for path, e in changes.items() if e and path.endswith(KNOWN)}
+    files = {path: e.data for path, e in changes.items() if e and path.endswith(tuple(LANGUAGES))}
     if not files:
         return None
     return all(file_parses(path, text) for path, text in files.items())
@@ -461,15 +471,73 @@ def file_parses(path: str, text: bytes) -> bool:
     return True
 
 
-# --- the whole --------------------------------------------------------------
+# --- times ------------------------------------------------------------------
 
 
-def print_times(title: str, pairs: list[Pair], specs: Iterable[str]) -> None:
-    """Print the time of merging and resolving."""
-    print(f"{'milliseconds, ' + title:<30}{'median':>8}{'worst':>8}")
+@frozen(kw_only=True)
+class Timed:
+    """The processor time of the merge of one conflicting pair."""
+
+    task: str
+    features: tuple[int, int]
+    language: str
+    milliseconds: float
+
+
+def time_merges(spec: str, options: argparse.Namespace) -> tuple[list[Timed], float]:
+    """Merge all pairs with one strategy; also return the most memory used, in MB."""
+    strategy = load_strategies([spec])[spec]
+    found = []
+    for name, task, base in tasks_with_bases(options, chosen_tasks(options)):
+        for pair in task.pairs:
+            sides = apply_pair(task, base, pair)
+            if sides is None:
+                continue
+            theirs, ours = sides
+            began = time.process_time()
+            try:
+                conflicts = merge(base, ours, theirs, strategy=strategy).conflicts_met
+            except StrategyFailedError:
+                conflicts = 1
+            milliseconds = 1000 * (time.process_time() - began)
+            if conflicts:
+                language = main_language((*ours, *theirs))
+                found.append(
+                    Timed(task=name, features=pair, language=language, milliseconds=milliseconds)
+                )
+    return found, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def main_language(paths: Iterable[str]) -> str:
+    """Return the language of most of the files that a pair changes."""
+    counts = Counter(LANGUAGES.get(Path(path).suffix, "other") for path in paths)
+    return counts.most_common(1)[0][0]
+
+
+def print_times(specs: Iterable[str], options: argparse.Namespace) -> None:
+    """Measure each strategy in a process of its own, and print its times by language."""
+    print(f"{'milliseconds':<30}{'pairs':>6}{'median':>8}{'worst':>8}   slowest pair")
     for spec in specs:
-        times = [1000 * pair.resolutions[spec].seconds for pair in pairs]
-        print(f"  {spec:<28}{statistics.median(times):>8.2f}{max(times):>8.2f}")
+        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+            times, megabytes = pool.submit(time_merges, spec, options).result()
+        print(f"{spec}, at most {megabytes:.0f} MB")
+        print_row("tasks with tests", [t for t in times if t.task in DEVELOPMENT + MEASURING])
+        for language in sorted({each.language for each in times}):
+            print_row(language, [each for each in times if each.language == language])
+
+
+def print_row(title: str, times: list[Timed]) -> None:
+    """Print the median, and the slowest merge."""
+    if times:
+        median = statistics.median(each.milliseconds for each in times)
+        worst = max(times, key=lambda each: each.milliseconds)
+        print(
+            f"  {title:<28}{len(times):>6}{median:>8.1f}{worst.milliseconds:>8.1f}"
+            f"   {worst.task} f{worst.features[0]}+f{worst.features[1]}"
+        )
+
+
+# --- the whole --------------------------------------------------------------
 
 
 def parse_options() -> argparse.Namespace:
@@ -481,19 +549,22 @@ def parse_options() -> argparse.Namespace:
     parser.add_argument("--cache", type=Path, help="keep what the suites showed in this file")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="worker processes")
     parser.add_argument("--show", action="store_true", help="print the verdicts on every pair")
+    parser.add_argument("--times", action="store_true", help="only measure how long merges take")
     return parser.parse_args()
 
 
-def evaluate(options: argparse.Namespace) -> None:
+def chosen_tasks(options: argparse.Namespace) -> Collection[str] | None:
+    """Return the names of the chosen tasks; `None` for all."""
+    return None if options.task is None else dict.fromkeys(options.task)
+
+
+def evaluate(options: argparse.Namespace, specs: Iterable[str]) -> None:
     """Resolve, test, and print the tables."""
-    strategies = load_strategies(
-        dict.fromkeys(options.strategy or ["union", "tokens", "structured", "cascade"])
-    )
+    strategies = load_strategies(specs)
     judged: list[Pair] = []
     textual: list[Pair] = []
     jobs: list[Job] = []
-    chosen = None if options.task is None else dict.fromkeys(options.task)
-    for name, task, base in tasks_with_bases(options, chosen):
+    for name, task, base in tasks_with_bases(options, chosen_tasks(options)):
         pairs = list(resolve_task(task, base, strategies))
         if name in DEVELOPMENT + MEASURING:
             judged += pairs
@@ -506,16 +577,18 @@ def evaluate(options: argparse.Namespace) -> None:
         print_judged(judged, list(strategies), Judge(results), show=options.show)
     if textual:
         print_textual(textual, list(strategies), show=options.show)
-    for title, pairs in (("tested", judged), ("without tests", textual)):
-        if pairs:
-            print_times(title, pairs, strategies)
 
 
 def main() -> None:
     """Print the tables; an interrupt leaves only the kept results."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+    options = parse_options()
+    specs = dict.fromkeys(options.strategy or ["union", "tokens", "structured", "cascade"])
     try:
-        evaluate(parse_options())
+        if options.times:
+            print_times(specs, options)
+        else:
+            evaluate(options, specs)
     except KeyboardInterrupt:
         sys.exit("interrupted; with --cache, finished runs are kept")
 
