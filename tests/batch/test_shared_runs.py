@@ -86,6 +86,7 @@ def _verdicts(reports):
     ]
 
 
+@pytest.mark.long
 def test_a_cache_of_the_caller_is_kept(tmp_path):
     """A file holds the results afterwards; without a cache, each worker repeats its runs."""
     log, file = tmp_path / "log", tmp_path / "results.sqlite"
