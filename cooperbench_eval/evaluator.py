@@ -11,7 +11,7 @@ from cooperbench_eval.alone import Alone, FeaturesAlone, Placing
 from cooperbench_eval.hazards import find_hazards
 from cooperbench_eval.landing.evaluation import TeamEvaluation
 from cooperbench_eval.landing.fold import merge_sides
-from cooperbench_eval.models import JudgeRule, MergeStatus, PairId, PatchStatus
+from cooperbench_eval.models import Hazard, JudgeRule, MergeStatus, PairId, PatchStatus
 from cooperbench_eval.pairs import FeaturePair, FeatureTeam
 from cooperbench_eval.patching.paths import TestFileFilter
 from cooperbench_eval.patching.policy import ApplyPolicy
@@ -219,6 +219,7 @@ class _Evaluation:
         )
         # Several strategies often return the same tree.
         self._diff_of = functools.cache(functools.partial(Changes.diff, base=pair.base))
+        self._hazards: dict[Changes, tuple[Hazard, ...]] = {}
 
     def report(self) -> MergeReport:
         pair, began = self._pair, dt.datetime.now(dt.UTC)
@@ -265,16 +266,22 @@ class _Evaluation:
         )
         if not merged.is_complete:
             return attempt
-        pair, changes = self._pair, merged.outcome.changes
-        hazards = find_hazards(
-            pair.base,
-            given.ours,
-            given.theirs,
-            changes,
-            ours_feature=pair.feature2.number,
-            theirs_feature=pair.feature1.number,
-        )
+        changes = merged.outcome.changes
+        hazards = self._hazards_of(given, changes)
         return self._tested(evolve(attempt, hazards=hazards), changes, alone)
+
+    def _hazards_of(self, given: MergeInput, changes: Changes) -> tuple[Hazard, ...]:
+        """Find the hazards of a merged tree, once for all strategies that return it."""
+        if changes not in self._hazards:
+            self._hazards[changes] = find_hazards(
+                self._pair.base,
+                given.ours,
+                given.theirs,
+                changes,
+                ours_feature=self._pair.feature2.number,
+                theirs_feature=self._pair.feature1.number,
+            )
+        return self._hazards[changes]
 
     def _tested(self, attempt: Attempt, changes: Changes, alone: FeaturesAlone) -> Attempt:
         """Add the runs of all suites on a merged tree."""

@@ -11,6 +11,8 @@ from quick import QUICK
 
 import cooperbench_eval as ce
 from cooperbench_eval import alone as alone_module
+from cooperbench_eval import evaluator as evaluator_module
+from cooperbench_eval.hazards import find_hazards
 
 TEXT = b"1\n2\n3\n4\n5\n"
 BASE = ce.Snapshot.from_files({"f": TEXT, "g": b"1\n"})
@@ -121,6 +123,29 @@ def test_equal_trees_are_tested_once():
 
     # Two runs each: on the base, on the feature's own tree, and on every other tree.
     assert [len(each.runs) for each in (clean, equal, differing)] == [6, 4, 8]
+
+
+def test_hazards_of_equal_trees_are_found_once(monkeypatch):
+    """Each strategy with that tree has them in its row."""
+    found = []
+
+    def find(*trees, **numbers):
+        found.append(trees[-1])
+        return find_hazards(*trees, **numbers)
+
+    monkeypatch.setattr(evaluator_module, "find_hazards", find)
+    gap = b"".join(b"gap%d = 0\n" % n for n in range(9))
+    base = ce.Snapshot.from_files({"f.py": gap})
+    one, other = b"def f():\n    return 1\n" + gap, gap + b"def f():\n    return 2\n"
+    twice = [ce.Changes({"f.py": ce.Entry(text)}).diff(base) for text in (one, other)]
+    clean = ce.Evaluator().evaluate(pair_of(*twice, scripts=(None, None), base=base))
+    differing = ce.Evaluator(strategies=["union", Mine()]).evaluate(
+        pair_of(*CLASHING, scripts=(None, None))
+    )
+
+    assert len(found) == 1 + 2
+    assert clean.attempt("naive").hazards == clean.attempt("union").hazards != ()
+    assert differing.attempt("union").hazards == ()
 
 
 def test_trees_of_other_pairs_are_tested_once_too():

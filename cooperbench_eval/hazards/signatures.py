@@ -32,14 +32,11 @@ def signatures_changed(project: Project) -> Iterator[Hazard]:
 def _changed_words(project: Project) -> Iterator[str]:
     """Yield the names of functions whose parameters differ between versions, and of classes."""
     for unit in project.units:
+        # A file that a version shares with another one is the same source there.
+        sources = {each for version in Version for _, each in project.sources(unit, version)}
         for name in project.names(unit, Version.MERGED):
-            places = [project.places(unit, name, version) for version in Version]
-            signatures = {
-                place.definition.signature.shape if place.definition.signature else None
-                for each in places
-                for place in each
-            }
-            if len(signatures) > 1:
+            found = [each.signature for source in sources for each in source.by_name.get(name, ())]
+            if len({each and each.shape for each in found}) > 1:
                 scope, _, last = name.rpartition(".")
                 yield scope.rpartition(".")[2] if last in _CONSTRUCTORS else last
 
