@@ -6,7 +6,7 @@ ever written.
 
 import hashlib
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple, Protocol
 
 from cooperbench_eval.errors import RepositoryError
@@ -19,6 +19,7 @@ __all__ = [
     "decode_path",
     "encode_path",
     "folders_above",
+    "folders_of",
 ]
 
 _DIRECTORY = 0o040000
@@ -194,3 +195,14 @@ def folders_above(path: str) -> Iterator[str]:
     while at >= 0:
         yield path[:at]
         at = path.find("/", at + 1)
+
+
+def folders_of(paths: Iterable[str]) -> set[str]:
+    """Return every folder above one of the *paths*, except the root."""
+    found: set[str] = set()
+    for path in paths:
+        folder = path.rpartition("/")[0]
+        while folder and folder not in found:
+            found.add(folder)
+            folder = folder.rpartition("/")[0]
+    return found

@@ -32,6 +32,7 @@ _FOLDER_BYTES = 500  # a folder needs this, and for each entry
 _ROW_BYTES = 300  # this
 _CONTENT_BYTES = 200  # contents need this more than their length
 
+_MODES = {int(mode): mode for mode in FileMode}
 _new_node = partial(tuple.__new__, Node)  # half the time of `Node(…)`, for many thousands
 
 
@@ -108,7 +109,7 @@ class CommitStore:
 
     def entry(self, path: str, node: Node) -> Entry:
         """See `Store.entry`."""
-        mode = FileMode(node.mode)
+        mode = _MODES[node.mode]
         if mode is FileMode.SUBMODULE:
             return Entry(node.id.encode("ascii"), mode)
         return stored_entry(node.id, mode, partial(self._kept, path, node))

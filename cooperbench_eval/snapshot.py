@@ -18,7 +18,7 @@ from cooperbench_eval.errors import RepositoryError
 from cooperbench_eval.gitdiff import render_change
 from cooperbench_eval.memo import KeptValues, Memo
 from cooperbench_eval.models import Entry, FileMode
-from cooperbench_eval.objects import Node, OverlayStore, Store, folders_above
+from cooperbench_eval.objects import Node, OverlayStore, Store, folders_of
 
 __all__ = [
     "Changes",
@@ -41,6 +41,8 @@ _DOT_GIT = re.compile(r"(?:\.git|git~1)[ .]*(?::.*)?", re.IGNORECASE | re.DOTALL
 _DOT_GITMODULES = re.compile(
     r"(?:\.gitmodules|gitmod~[1-4]|gi7eba~[1-9])[ .]*(?::.*)?", re.IGNORECASE | re.DOTALL
 )
+# Almost every path: nothing in it has a meaning on any system. Only for speed.
+_PLAIN = re.compile(r"(?:[A-Za-z0-9_+=,@()-][A-Za-z0-9_+=,@().-]*(?:/(?!$)|$))+")
 
 
 @functools.lru_cache(maxsize=4096)
@@ -50,6 +52,8 @@ def path_problem(path: str) -> str | None:
     A path must be relative. It must not have an empty, `.` or `..` part, a NUL, or a part
     that some file system reads as `.git`. It must be short enough for every file system.
     """
+    if len(path) <= _LONGEST_NAME and _PLAIN.fullmatch(path):
+        return None
     if not path or "\0" in path:
         return f"the path {path!r} is empty or contains a NUL"
     if path.startswith("/") or re.match(r"[A-Za-z]:[\\/]", path):
@@ -368,11 +372,11 @@ class Changes(Mapping[str, Entry | None]):
             mode = entry.mode if isinstance(entry, Entry) else FileMode.FILE
             if problem := entry_problem(path, mode):
                 raise ValueError(problem)
-            if entry is None:
-                continue
-            for folder in folders_above(path):
-                if ordered.get(folder) is not None:
-                    raise ValueError(f"{folder!r} is a file and the folder of {path!r}")
+        made = {path for path, entry in ordered.items() if entry is not None}
+        if clashes := made & folders_of(made):
+            folder = min(clashes)
+            path = next(path for path in ordered if path in made and path.startswith(f"{folder}/"))
+            raise ValueError(f"{folder!r} is a file and the folder of {path!r}")
         self.__attrs_init__(ordered)
 
     @classmethod

@@ -4,13 +4,14 @@ A slot holds the entries at one path in base, ours and theirs. Renames move vers
 from slot to slot. After that, each path can be merged independently.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from enum import IntEnum
 
 from attrs import define
 
 from cooperbench_eval.merging.contents import ContentMerge
 from cooperbench_eval.models import ConflictKind, Entry
+from cooperbench_eval.objects import folders_of
 from cooperbench_eval.snapshot import Changes, Snapshot, walk
 
 __all__ = ["Side", "Slot", "Slots"]
@@ -78,7 +79,9 @@ class Slots:
         self._touched = frozenset(self._slots)
         self._untouched: dict[str, bool] = {}  # whether a folder has untouched entries
         self._folders = {
-            side: _folders(p for p, slot in self._slots.items() if slot.versions[side] is not None)
+            side: folders_of(
+                p for p, slot in self._slots.items() if slot.versions[side] is not None
+            )
             for side in Side
         }
 
@@ -141,14 +144,3 @@ class Slots:
     def dispute(self, path: str, kind: ConflictKind) -> None:
         """Record a conflict about *path*. The merged tree stays as it is."""
         self.disputes[path] = kind
-
-
-def _folders(paths: Iterable[str]) -> set[str]:
-    """Return every folder above one of the *paths*."""
-    found: set[str] = set()
-    for path in paths:
-        folder = path.rpartition("/")[0]
-        while folder and folder not in found:
-            found.add(folder)
-            folder = folder.rpartition("/")[0]
-    return found

@@ -14,7 +14,7 @@ from cooperbench_eval.merging.result import Labels, OpenFile, Stage, ThreeWayMer
 from cooperbench_eval.merging.slots import Side, Slot, Slots
 from cooperbench_eval.models import Conflict, ConflictKind, Entry, FileMode
 from cooperbench_eval.models.merges import whole_conflict
-from cooperbench_eval.objects import folders_above
+from cooperbench_eval.objects import folders_above, folders_of
 from cooperbench_eval.snapshot import Changes, Snapshot, cache_of
 
 __all__ = ["merge_changes"]
@@ -255,7 +255,7 @@ def _explicit(base: Snapshot, changes: Changes) -> Changes:
     for path in added:
         if base.is_directory(path):
             implied.update(dict.fromkeys(base.paths(path)))
-    for folder in {folder for path in added for folder in folders_above(path)}:
+    for folder in folders_of(added):
         if base.get(folder) is not None:
             implied[folder] = None
     return Changes({**implied, **changes}) if implied else changes

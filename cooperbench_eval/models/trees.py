@@ -91,6 +91,8 @@ class Entry(_Lazy):
 
 # Returns the data that an entry holds; raises AttributeError if it would have to be read.
 _held: Callable[[Entry], bytes] = Entry.__dict__["data"].__get__
+_set_mode = Entry.__dict__["mode"].__set__
+_set_id, _set_read = _Lazy.__dict__["_id"].__set__, _Lazy.__dict__["_read"].__set__
 
 
 def stored_entry(object_id: str, mode: FileMode, read: Callable[[], bytes]) -> Entry:
@@ -99,8 +101,9 @@ def stored_entry(object_id: str, mode: FileMode, read: Callable[[], bytes]) -> E
     The entry does not keep the data, so *read* decides what stays in memory.
     """
     entry = Entry.__new__(Entry)
-    for name, value in (("mode", mode), ("_id", object_id), ("_read", read)):
-        object.__setattr__(entry, name, value)
+    _set_mode(entry, mode)
+    _set_id(entry, object_id)
+    _set_read(entry, read)
     return entry
 
 
