@@ -12,12 +12,12 @@ from cooperbench_eval.patching.policy import ApplyPolicy
 from cooperbench_eval.reporting import FeatureReport, PatchReport
 from cooperbench_eval.running import files_that_name_a_framework
 from cooperbench_eval.sides import patch_without_tests
-from cooperbench_eval.snapshot import Changes, Snapshot
+from cooperbench_eval.snapshot import Changes, Snapshot, cache_of
 from cooperbench_eval.suiteruns import SuiteRuns
 
 __all__ = ["Alone", "FeaturesAlone", "Placed", "Placing"]
 
-_KEPT = 32
+_KEPT = 64
 _FEWEST_TO_MERGE = 2
 
 
@@ -31,7 +31,7 @@ class Placed:
 
 @frozen
 class Placing:
-    """How patches are placed; results are kept, because a feature is part of many pairs.
+    """How patches are placed.
 
     Attributes:
         test_filter: Removes the agents' own test files from their patches.
@@ -40,19 +40,20 @@ class Placing:
 
     test_filter: TestFileFilter = field(factory=TestFileFilter)
     policy: ApplyPolicy = field(factory=ApplyPolicy)
-    _placed: Memo[tuple[Snapshot, Patch], Placed] = field(
-        factory=lambda: Memo(_KEPT), init=False, eq=False, repr=False
-    )
 
     def place(self, group: FeatureGroup, feature: Feature) -> Placed:
         """Apply the patch of one of the features to the base, without the agent's test files."""
         base = group.base
         patch, dropped = patch_without_tests(group, feature, self.test_filter)
-        placed = self._placed.recall((base, patch), lambda: _placed(base, patch, self.policy))
-        report = evolve(placed.report, dropped_files=dropped)
+        result = apply_patch(base, patch, self.policy)
+        # Kept, because a feature is part of many pairs.
+        report = cache_of(base, _reports).recall(
+            (patch, self.policy), lambda: _report(base, patch, result)
+        )
+        report = evolve(report, dropped_files=dropped)
         if dropped and not patch.files:
             report = evolve(report, reason="it contains only test files, which were dropped")
-        return evolve(placed, report=report)
+        return Placed(result=result, report=report)
 
 
 @frozen(kw_only=True)
@@ -160,9 +161,12 @@ class Alone:
         )
 
 
-def _placed(base: Snapshot, patch: Patch, policy: ApplyPolicy) -> Placed:
-    result = apply_patch(base, patch, policy)
-    report = PatchReport(
+def _reports() -> Memo[tuple[Patch, ApplyPolicy], PatchReport]:
+    return Memo(_KEPT)
+
+
+def _report(base: Snapshot, patch: Patch, result: ApplyResult) -> PatchReport:
+    return PatchReport(
         status=result.status,
         reason=result.reason,
         touched_runner_control=tuple(
@@ -171,4 +175,3 @@ def _placed(base: Snapshot, patch: Patch, policy: ApplyPolicy) -> Placed:
         names_test_framework=files_that_name_a_framework(base, result.changes),
         hunks=result.hunks,
     )
-    return Placed(result=result, report=report)

@@ -5,7 +5,7 @@ import functools
 from collections.abc import Iterable
 from typing import Any, TypeVar, overload
 
-from attrs import Factory, evolve, field, frozen, validators
+from attrs import evolve, field, frozen, validators
 
 from cooperbench_eval.alone import Alone, FeaturesAlone, Placing
 from cooperbench_eval.hazards import find_hazards
@@ -75,12 +75,6 @@ class Evaluator:
     test_base: bool = True
     test_other: bool = False
     judge: JudgeRule = field(default=JudgeRule.DELTA, converter=JudgeRule)
-    _placing: Placing = field(
-        default=Factory(lambda self: Placing(self.test_filter, self.apply_policy), takes_self=True),
-        init=False,
-        eq=False,
-        repr=False,
-    )
 
     @strategies.validator
     def _check_strategies(self, _: object, strategies: tuple[MergeStrategy, ...]) -> None:
@@ -100,7 +94,7 @@ class Evaluator:
             TestRunError: A test command cannot be started.
         """
         _check_group(pair, "pair", FeaturePair, "evaluate_team() takes a FeatureTeam")
-        return _Evaluation(self, pair, self._placing).report()
+        return _Evaluation(self, pair).report()
 
     def evaluate_team(self, team: FeatureTeam) -> TeamReport:
         """Evaluate *team* in the calling thread: find out which of its features land.
@@ -126,7 +120,7 @@ class Evaluator:
             strategies=self.strategies,
             runner=self.runner,
             scorer=self.scorer,
-            placing=self._placing,
+            placing=Placing(self.test_filter, self.apply_policy),
             judge=self.judge,
             test_base=self.test_base,
         ).report()
@@ -208,14 +202,17 @@ def report_failure(
 
 
 class _Evaluation:
-    def __init__(self, evaluator: Evaluator, pair: FeaturePair, placing: Placing) -> None:
+    def __init__(self, evaluator: Evaluator, pair: FeaturePair) -> None:
         self._evaluator = evaluator
         self._pair = pair
         self._runs = SuiteRuns(
             pair, evaluator.runner, evaluator.judge, test_base=evaluator.test_base
         )
         self._alone = Alone(
-            group=pair, runs=self._runs, placing=placing, test_other=evaluator.test_other
+            group=pair,
+            runs=self._runs,
+            placing=Placing(evaluator.test_filter, evaluator.apply_policy),
+            test_other=evaluator.test_other,
         )
         # Several strategies often return the same tree.
         self._diff_of = functools.cache(functools.partial(Changes.diff, base=pair.base))

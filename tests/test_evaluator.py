@@ -10,9 +10,9 @@ import pytest
 from quick import QUICK
 
 import cooperbench_eval as ce
-from cooperbench_eval import alone as alone_module
 from cooperbench_eval import evaluator as evaluator_module
 from cooperbench_eval.hazards import find_hazards
+from cooperbench_eval.patching import apply
 
 TEXT = b"1\n2\n3\n4\n5\n"
 BASE = ce.Snapshot.from_files({"f": TEXT, "g": b"1\n"})
@@ -571,16 +571,14 @@ def test_evaluating_twice_gives_the_same_report_except_for_times():
 def test_a_patch_is_placed_once_for_all_its_pairs(monkeypatch):
     """The other feature does not matter; on another base the patch is placed again."""
     placed = []
-    place = alone_module.apply_patch
-    monkeypatch.setattr(
-        alone_module, "apply_patch", lambda *args: placed.append(args[1]) or place(*args)
-    )
-    evaluator = ce.Evaluator()
+    place = apply._apply
+    monkeypatch.setattr(apply, "_apply", lambda *args: placed.append(args[1]) or place(*args))
+    base = ce.Snapshot.from_files({"f": TEXT})
     other = ce.Snapshot.from_files({"f": TEXT, "g": b"2\n"})
 
     for partner in (DISJOINT[1], CLASHING[0]):
-        evaluator.evaluate(pair_of(DISJOINT[0], partner))
-    evaluator.evaluate(pair_of(*DISJOINT, base=other))
+        ce.Evaluator().evaluate(pair_of(DISJOINT[0], partner, base=base))
+    ce.Evaluator().evaluate(pair_of(*DISJOINT, base=other))
 
     assert [patch.data for patch in placed] == [*DISJOINT, CLASHING[0], *DISJOINT]
 

@@ -30,6 +30,7 @@ KNOWS = {
     "staging": set(),
     "symbols": set(),
     "patching": {
+        "memo",
         "errors",
         "gitdiff",
         "merging",

@@ -301,7 +301,9 @@ class DiffCache:
         text = self._texts.get(data)
         if text is None:
             text = Text(data, like)
-            return self._texts.keep(data, text, size=text.size)
+            if text.size <= self._max_bytes // 2:
+                text = self._texts.keep(data, text, size=text.size)
+            return text
         text.is_shared = True
         return text
 
@@ -314,7 +316,8 @@ class DiffCache:
         if changes is None:
             changes = _diff(a.lines, b.lines, algorithm, a.counts)
             size = len(a.data) + len(b.data) + _CHANGE_BYTES * len(changes)
-            return self._changes.keep(key, changes, size=size)
+            if size <= self._max_bytes // 2:
+                changes = self._changes.keep(key, changes, size=size)
         return changes
 
 

@@ -15,7 +15,9 @@ from enum import Enum, auto
 
 from attrs import evolve, field, frozen
 
+from cooperbench_eval.memo import WeighedMemo
 from cooperbench_eval.models import Entry, FileMode, HunkPlacement, PatchStatus, Rung
+from cooperbench_eval.models.trees import is_stored
 from cooperbench_eval.objects import folders_above
 from cooperbench_eval.patching.contents import (
     FileRefusedError,
@@ -28,12 +30,15 @@ from cooperbench_eval.patching.fuzzy import SearchBudget
 from cooperbench_eval.patching.patch import Patch
 from cooperbench_eval.patching.policy import ApplyPolicy
 from cooperbench_eval.patching.records import FileChange, FilePatch
-from cooperbench_eval.snapshot import Changes, Snapshot
+from cooperbench_eval.snapshot import Changes, Snapshot, cache_of
 
 __all__ = ["ApplyResult", "apply_patch"]
 
 _LATER = (Rung.WHITESPACE, Rung.THREE_WAY, Rung.RECOUNT, Rung.FUZZY)
 """The rungs that are tried only if the patch does not apply without them."""
+_KEPT_BYTES = 16 << 20
+_LINE_BYTES = 41
+"""The memory for a line of a patch besides its text: an object in a tuple."""
 
 
 @frozen(kw_only=True)
@@ -68,6 +73,8 @@ def apply_patch(
 ) -> ApplyResult:
     r"""Apply *patch* to *base*.
 
+    The results of the last patches are kept with the base, so applying one again costs little.
+
     Args:
         base: The tree that the patch is applied to.
         patch: The patch.
@@ -86,12 +93,34 @@ def apply_patch(
     if patch.problem:
         refusal = HunkPlacement(path="", reason=patch.problem)
         return ApplyResult(status=PatchStatus.FAILED, hunks=(refusal,))
+    placed, key = cache_of(base, _placed_patches), (patch, policy)
+    known = placed.get(key)
+    if known is not None:
+        return known
     result = ApplyResult(status=PatchStatus.EMPTY)
     for each in _ladder(policy):
         result = _apply(base, patch, each)
         if result.status is not PatchStatus.FAILED:
             break
-    return result
+    size = _size(patch, result)
+    return placed.keep(key, result, size=size) if size <= _KEPT_BYTES else result
+
+
+def _placed_patches() -> WeighedMemo[tuple[Patch, ApplyPolicy], ApplyResult]:
+    return WeighedMemo(_KEPT_BYTES)
+
+
+def _size(patch: Patch, result: ApplyResult) -> int:
+    """Return about how many bytes a patch and its result need."""
+    lines = sum(len(hunk.lines) for file in patch.files for hunk in file.hunks)
+    binary = sum(len(file.binary.data) for file in patch.files if file.binary)
+    entries = [entry for entry in result.changes.values() if entry and not is_stored(entry)]
+    return (
+        2 * len(patch.data)
+        + _LINE_BYTES * lines
+        + binary
+        + sum(len(entry.data) for entry in entries)
+    )
 
 
 def _ladder(policy: ApplyPolicy) -> Iterator[ApplyPolicy]:

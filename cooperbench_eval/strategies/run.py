@@ -86,7 +86,9 @@ def _flaw(outcome: object, merge_input: MergeInput) -> str:
         return f"returned {type(outcome).__qualname__} instead of a MergeOutcome"
     if not isinstance(outcome.changes, Changes):
         return f"its changes are of type {type(outcome.changes).__qualname__} instead of Changes"
-    for path, entry in outcome.changes.items():
+    # The three-way merge itself has a valid tree.
+    is_new = outcome.changes is not merge_input.merge.changes
+    for path, entry in outcome.changes.items() if is_new else ():
         if entry is not None and not (isinstance(entry, Entry) and _has_bytes(entry)):
             return f"its changes have something other than an entry with bytes at {path!r}"
     for name, type_ in (("failure", str), ("service_failed", bool)):
@@ -96,7 +98,8 @@ def _flaw(outcome: object, merge_input: MergeInput) -> str:
     for name, kind in kinds:
         if not all(isinstance(item, kind) for item in getattr(outcome, name)):
             return f"an item of its {name} is not a {kind.__name__}"
-    outcome.tree_id(merge_input.base)  # raises if the changes do not give a valid tree
+    if is_new:
+        outcome.tree_id(merge_input.base)  # raises if the changes do not give a valid tree
     return ""
 
 
