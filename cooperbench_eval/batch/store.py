@@ -221,10 +221,10 @@ class ReportStore:
             raise _unreadable(path, exc) from exc
 
     def _read_part(self, digest: str) -> bytes:
-        path = self.directory / _path("parts", digest)
+        path = f"{self.directory}/{_path('parts', digest)}"  # as in `_write`
         data = _read_file(path, _MOST_BYTES["parts"])
         if hashlib.sha256(data).hexdigest() != digest:
-            raise ReportError("has changed since it was written", str(path))
+            raise ReportError("has changed since it was written", path)
         return data
 
     def _check(self) -> None:
@@ -304,9 +304,9 @@ def _read_head(path: Path) -> bytes:
     return head
 
 
-def _read_file(path: Path, most_bytes: int) -> bytes:
+def _read_file(path: Path | str, most_bytes: int) -> bytes:
     """Read a regular file; anything else could block when it is opened, or never end."""
-    found = path.stat()
+    found = os.stat(path)  # noqa: PTH116 - of a string
     if not stat.S_ISREG(found.st_mode):
         raise ReportError("is not a regular file", str(path))
     # The file may have been replaced since then, by one that blocks.
