@@ -34,22 +34,19 @@ class _State:
     """What decides which distributions are installed.
 
     Attributes:
-        places: Each item of `sys.path` with the times of its last change, if it exists.
+        places: Each item of `sys.path` with the times of its last change, if it exists, and
+            with the names in it if it changed just now: a second change can get the same time.
         finders: The import system's finders, which also find distributions.
-        is_settled: Whether each later change will show in *places*. It may not if a directory
-            changed just now: a second change can get the same time.
     """
 
     places: tuple[tuple[object, ...], ...]
     finders: tuple[object, ...]
-    is_settled: bool = field(eq=False)
 
     @classmethod
     def now(cls) -> "_State":
         """Look at every item of `sys.path`."""
         now = time.time_ns()
         places: list[tuple[object, ...]] = []
-        is_settled = True
         for place in sys.path:
             try:
                 found = os.stat(place or os.curdir)  # noqa: PTH116 - an item may be a string
@@ -58,10 +55,17 @@ class _State:
             # The time of the last change of the inode also shows an archive that was unpacked
             # with the times that its directories had.
             changed, inode_changed = found.st_mtime_ns, found.st_ctime_ns
-            is_settled &= abs(now - changed) > _COARSEST_CLOCK_NS
-            is_settled &= abs(now - inode_changed) > _COARSEST_CLOCK_NS
-            places.append((place, changed, inode_changed, found.st_ino, found.st_size))
-        return cls(tuple(places), tuple(sys.meta_path), is_settled)
+            is_new = min(abs(now - changed), abs(now - inode_changed)) < _COARSEST_CLOCK_NS
+            names = _names_in(place) if is_new else None
+            places.append((place, changed, inode_changed, found.st_ino, found.st_size, names))
+        return cls(tuple(places), tuple(sys.meta_path))
+
+
+def _names_in(place: str) -> frozenset[str]:
+    try:
+        return frozenset(os.listdir(place or os.curdir))  # noqa: PTH208 - as above
+    except OSError:  # an archive, whose size is known
+        return frozenset()
 
 
 class _EntryPoints(Protocol):
@@ -102,7 +106,7 @@ def _installed() -> _Installed:
     global _last  # noqa: PLW0603 - one environment, one cache
     state = _State.now()
     last = _last
-    if last is None or last.state != state or not last.state.is_settled:
+    if last is None or last.state != state:
         _last = last = _Installed.read(state)
     return last
 
