@@ -107,8 +107,8 @@ def _read_inner_anew(piece: bytes) -> Elements:
 
 
 # The tree of a piece takes some fifty times its size.
-_read = TextMemo(_read_anew, max_bytes=2 << 20)
-_read_inner = TextMemo(_read_inner_anew, max_bytes=2 << 20)
+_read = TextMemo(_read_anew, max_bytes=1 << 20)
+_read_inner = TextMemo(_read_inner_anew, max_bytes=1 << 20)
 
 
 class _PythonReader:

@@ -72,8 +72,8 @@ _Known = dict[tuple[Grammar, tuple[str, ...], bytes, bytes, int], Element]
 """Members with the same text, by grammar, rules, the text as parsed, indentation and depth."""
 _MOST_KNOWN = 16
 """The most members with the same text that are remembered."""
-_LEAST_KNOWN = 64
-"""The shortest text that is remembered, in bytes."""
+_KNOWN_SIZES = range(64, 100_000)
+"""How many bytes a text may have that is remembered; what is in a longer one is remembered."""
 
 
 def _none_known(_text: bytes) -> _Known:
@@ -82,7 +82,7 @@ def _none_known(_text: bytes) -> _Known:
 
 # The versions of a file share most of their members. A tree takes some fifty times the size
 # of its text.
-_known = TextMemo(_none_known, max_bytes=2 << 20)
+_known = TextMemo(_none_known, max_bytes=1 << 20)
 
 
 class _Role(Enum):
@@ -270,7 +270,7 @@ class _SyntaxReader:
     def _member(self, piece: _Piece) -> Element:
         """Read a member, or reuse one with the same text."""
         text, start = self._text(piece), piece[0].start_byte
-        if len(text) < _LEAST_KNOWN:
+        if len(text) not in _KNOWN_SIZES:
             return self._statement(piece)
         known = _known(text)
         parsed = self._parsed[start : start + len(text)]

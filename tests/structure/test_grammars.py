@@ -372,6 +372,17 @@ def test_versions_share_what_they_have_in_common():
     assert all(one is other for one, other in zip(*suites, strict=True))
 
 
+def test_the_members_of_a_very_large_class_are_remembered_but_not_the_class():
+    """It would displace everything else, and its next version differs anyway."""
+    method = f"f() {{ return call({'a' * 100}); }}"
+    large = f"class A {{\n  x = '{'b' * max(syntax._KNOWN_SIZES)}';\n  {method}\n}}"
+
+    read("a.js", f"{large}\n".encode())
+
+    assert not syntax._known(large.encode())
+    assert syntax._known(method.encode())
+
+
 def test_one_text_in_many_places_is_not_remembered_for_each():
     """Memory is limited also if only the indentation differs."""
     member = f"f({'a' * 80})"
