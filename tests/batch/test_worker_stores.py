@@ -14,9 +14,16 @@ from cooperbench_eval.batch.workers import WorkerPool
 from cooperbench_eval.processes.stopping import Stopped
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def worker():
     """Return a pool of one process."""
+    with WorkerPool(1) as executor:
+        yield executor
+
+
+@pytest.fixture
+def victim():
+    """Return a pool of one process that a test may ruin."""
     with WorkerPool(1) as executor:
         yield executor
 
@@ -54,7 +61,7 @@ def test_a_pair_is_claimed_by_nobody_once_its_report_is_yielded(worker, tmp_path
         assert store.claims().take(keys[report.task_id])
 
 
-def test_a_worker_that_dies_in_the_middle_of_a_file_leaves_no_half_report(worker, tmp_path):
+def test_a_worker_that_dies_in_the_middle_of_a_file_leaves_no_half_report(victim, tmp_path):
     """Its pair is tried again; the torn file is under no name that anybody reads."""
     here, store = tmp_path / "here", tmp_path / "store"
     here.mkdir()
@@ -65,7 +72,7 @@ def test_a_worker_that_dies_in_the_middle_of_a_file_leaves_no_half_report(worker
         ce.evaluate_many(
             pairs(5),
             evaluator=ce.Evaluator(strategies=["naive", deadly]),
-            executor=worker,
+            executor=victim,
             store=store,
             progress=events.append,
         )
@@ -96,10 +103,10 @@ def test_a_worker_that_is_stopped_in_the_middle_of_a_file_removes_it(tmp_path, m
     assert not list(store)
 
 
-def test_a_disk_that_is_full_for_a_worker_is_one_clear_error(worker, tmp_path):
+def test_a_disk_that_is_full_for_a_worker_is_one_clear_error(victim, tmp_path):
     """The reports are yielded first; those that were stored before are intact."""
     evaluator = ce.Evaluator(strategies=["naive", Ours(deadly={2}, how=fill_disk)])
-    batch = ce.evaluate_many(pairs(20), evaluator=evaluator, executor=worker, store=tmp_path)
+    batch = ce.evaluate_many(pairs(20), evaluator=evaluator, executor=victim, store=tmp_path)
     seen = []
 
     with pytest.raises(ce.ReportError, match=r"cannot be written \(File too large\)"):
