@@ -71,11 +71,11 @@ def encode_path(path: str) -> bytes:
 
 def _tree_id(listing: Mapping[str, Node]) -> str:
     """Hash a directory as git does: directories sort as if they ended in '/'."""
-    rows = {
-        encode_path(f"{name}/" if node.is_directory else name): b"%o %s\0%s"
-        % (node.mode, encode_path(name), bytes.fromhex(node.id))
-        for name, node in listing.items()
-    }
+    rows: dict[bytes, bytes] = {}
+    for name, (mode, object_id) in listing.items():
+        raw = encode_path(name)
+        row = b"%o %b\0%b" % (mode, raw, bytes.fromhex(object_id))
+        rows[raw + b"/" if mode == _DIRECTORY else raw] = row
     body = b"".join(rows[name] for name in sorted(rows))
     header = b"tree %d\0" % len(body)
     return hashlib.sha1(header + body, usedforsecurity=False).hexdigest()

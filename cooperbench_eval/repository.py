@@ -23,7 +23,7 @@ __all__ = ["CommitStore", "open_revision", "unified_hunks"]
 
 _CONTEXT = 3  # unchanged lines around a change in a diff, as git shows by default
 _ROW = re.compile(rb"([0-7]+) ([^\0]+)\0(.{20})", re.DOTALL)  # of a tree object
-_MARKS = 22  # the bytes of a row other than its mode and its name
+_ROWS = re.compile(rb"(?:[0-7]+ [^\0]+\0.{20})*+", re.DOTALL)
 
 # What a snapshot keeps in memory of what it read last, in bytes.
 _KEPT_FOLDERS = 12_000_000
@@ -73,10 +73,11 @@ class CommitStore:
         what = f"the entries of the folder {path or '/'}"
         raw = self._object(tree_id, pygit2.enums.ObjectType.TREE, what)
         rows = _ROW.findall(raw)
-        if sum(len(mode) + len(name) for mode, name, _ in rows) + len(rows) * _MARKS != len(raw):
+        if not _ROWS.fullmatch(raw):
             problem = f"{what} cannot be read (object {tree_id})"
             raise RepositoryError(self._location, problem)
-        listing = {decode_path(name): _new_node((_mode(mode), at.hex())) for mode, name, at in rows}
+        modes = {mode: _mode(mode) for mode in {mode for mode, _, _ in rows}}
+        listing = {decode_path(name): _new_node((modes[mode], at.hex())) for mode, name, at in rows}
         return self._trees.keep(path, listing, size=_FOLDER_BYTES + len(rows) * _ROW_BYTES)
 
     def node(self, path: str) -> Node | None:
