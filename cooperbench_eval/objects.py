@@ -13,9 +13,11 @@ from cooperbench_eval.errors import RepositoryError
 from cooperbench_eval.models import Entry
 
 __all__ = [
+    "Difference",
     "Node",
     "OverlayStore",
     "Store",
+    "compare_listings",
     "decode_path",
     "encode_path",
     "folders_above",
@@ -37,6 +39,10 @@ class Node(NamedTuple):
         return self.mode == _DIRECTORY
 
 
+# A name with the nodes that two stores have for it, which differ.
+Difference = tuple[str, Node | None, Node | None]
+
+
 class Store(Protocol):
     """The source of a tree's nodes and contents."""
 
@@ -45,6 +51,21 @@ class Store(Protocol):
 
     def listing(self, path: str) -> Mapping[str, Node]:
         """Return the nodes of a folder, "" for the root; none if it is not a folder."""
+
+    def top(self) -> Node:
+        """Return the node of the root."""
+
+    def differences(
+        self, other: "Store", path: str, mine: Node | None, others: Node | None
+    ) -> Iterator[Difference]:
+        """Yield how a folder differs in another store.
+
+        Args:
+            other: The other store.
+            path: The folder, "" for the root.
+            mine: The folder's node here; `None` if it is not a folder here.
+            others: The folder's node there.
+        """
 
     def entry(self, path: str, node: Node) -> Entry:
         """Return the entry of *node*, which is at *path*; its data may be read when it is used."""
@@ -165,6 +186,16 @@ class OverlayStore:
             return entry.data
         return self._source(path).read(path, node)
 
+    def top(self) -> Node:
+        """See `Store.top`."""
+        return Node(_DIRECTORY, "")  # any id: only stores of commits compare by it
+
+    def differences(
+        self, other: Store, path: str, mine: Node | None, others: Node | None
+    ) -> Iterator[Difference]:
+        """See `Store.differences`."""
+        return compare_listings(self, other, path, mine, others)
+
     def _source(self, path: str) -> Store:
         if self._below is None:  # pragma: no cover - every node is from one of the two
             raise RepositoryError(path, "no such entry")
@@ -187,6 +218,16 @@ class OverlayStore:
         if self._root is None:
             self._root = _tree_id(self._build()[""])
         return self._root
+
+
+def compare_listings(
+    store: Store, other: Store, path: str, mine: Node | None, others: Node | None
+) -> Iterator[Difference]:
+    """Yield how a folder differs between any two stores; see `Store.differences`."""
+    before = store.listing(path) if mine else {}
+    after = other.listing(path) if others else {}
+    for name in {name for name, _ in before.items() ^ after.items()}:
+        yield name, before.get(name), after.get(name)
 
 
 def folders_above(path: str) -> Iterator[str]:

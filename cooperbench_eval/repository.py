@@ -7,7 +7,7 @@ only when a repository is opened.
 import functools
 import re
 import stat
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
@@ -17,13 +17,14 @@ from cooperbench_eval.errors import RepositoryError
 from cooperbench_eval.memo import WeighedMemo
 from cooperbench_eval.models import Entry, FileMode
 from cooperbench_eval.models.trees import stored_entry
-from cooperbench_eval.objects import Node, decode_path
+from cooperbench_eval.objects import Difference, Node, Store, compare_listings, decode_path
 
 __all__ = ["CommitStore", "open_revision", "unified_hunks"]
 
 _CONTEXT = 3  # unchanged lines around a change in a diff, as git shows by default
-_ROW = re.compile(rb"([0-7]+) ([^\0]+)\0(.{20})", re.DOTALL)  # of a tree object
+_ROW = re.compile(rb"[0-7]+ [^\0]+\0.{20}", re.DOTALL)  # of a tree object
 _ROWS = re.compile(rb"(?:[0-7]+ [^\0]+\0.{20})*+", re.DOTALL)
+_PARTS = re.compile(rb"([0-7]+) ([^\0]+)\0(.{20})", re.DOTALL)
 
 # What a snapshot keeps in memory of what it read last, in bytes.
 _KEPT_FOLDERS = 12_000_000
@@ -70,12 +71,7 @@ class CommitStore:
         return data
 
     def _parsed(self, tree_id: str, path: str) -> Mapping[str, Node]:
-        what = f"the entries of the folder {path or '/'}"
-        raw = self._object(tree_id, pygit2.enums.ObjectType.TREE, what)
-        rows = _ROW.findall(raw)
-        if not _ROWS.fullmatch(raw):
-            problem = f"{what} cannot be read (object {tree_id})"
-            raise RepositoryError(self._location, problem)
+        rows = _PARTS.findall(self._raw(tree_id, path))
         modes = {mode: _mode(mode) for mode in {mode for mode, _, _ in rows}}
         listing = {decode_path(name): _new_node((modes[mode], at.hex())) for mode, name, at in rows}
         return self._trees.keep(path, listing, size=_FOLDER_BYTES + len(rows) * _ROW_BYTES)
@@ -108,6 +104,40 @@ class CommitStore:
             listing = self._parsed(node.id, folder)
         return listing
 
+    def top(self) -> Node:
+        """See `Store.top`."""
+        return Node(stat.S_IFDIR, self._tree_id)
+
+    def differences(
+        self, other: Store, path: str, mine: Node | None, others: Node | None
+    ) -> Iterator[Difference]:
+        """See `Store.differences`; only the rows that differ between two trees are read."""
+        if not isinstance(other, CommitStore):
+            yield from compare_listings(self, other, path, mine, others)
+            return
+        before = self.rows(mine.id, path) if mine else set()
+        after = other.rows(others.id, path) if others else set()
+        was, now = dict(map(_node_of, before - after)), dict(map(_node_of, after - before))
+        for name in was.keys() | now.keys():
+            if was.get(name) != now.get(name):
+                yield name, was.get(name), now.get(name)
+
+    def rows(self, tree_id: str, path: str) -> set[bytes]:
+        """Return the rows of a tree object, which is at *path*: mode, name and raw id."""
+        return set(_ROW.findall(self._raw(tree_id, path)))
+
+    def _raw(self, tree_id: str, path: str) -> bytes:
+        key = f"tree {tree_id}"  # a hostile folder may list a folder's id as that of a file
+        raw = self._contents.get(key)
+        if raw is None:
+            what = f"the entries of the folder {path or '/'}"
+            raw = self._object(tree_id, pygit2.enums.ObjectType.TREE, what)
+            if not _ROWS.fullmatch(raw):
+                problem = f"{what} cannot be read (object {tree_id})"
+                raise RepositoryError(self._location, problem)
+            self._contents.keep(key, raw, size=_CONTENT_BYTES + len(raw))
+        return raw
+
     def entry(self, path: str, node: Node) -> Entry:
         """See `Store.entry`."""
         mode = _MODES[node.mode]
@@ -137,6 +167,11 @@ class CommitStore:
     def root(self) -> str:
         """See `Store.root`."""
         return self._tree_id
+
+
+def _node_of(row: bytes) -> tuple[str, Node]:
+    mode, _, rest = row.partition(b" ")
+    return decode_path(rest[:-21]), _new_node((_mode(mode), rest[-20:].hex()))
 
 
 @functools.lru_cache(maxsize=64)  # there are only a few, unless a tree is hostile

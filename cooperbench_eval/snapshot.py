@@ -415,17 +415,18 @@ class Changes(Mapping[str, Entry | None]):
 
 
 def _differences(old: Snapshot, new: Snapshot) -> Iterator[tuple[str, Entry | None]]:
-    folders = [""]  # no recursion: folders may be nested too deeply for Python's stack
+    before, after = old._store, new._store  # noqa: SLF001 - both classes are in this module
+    # No recursion: folders may be nested too deeply for Python's stack.
+    folders: list[tuple[str, Node | None, Node | None]] = [("", before.top(), after.top())]
     while folders:
-        folder = folders.pop()
-        before = old._store.listing(folder)  # noqa: SLF001 - both classes are in this module
-        after = new._store.listing(folder)  # noqa: SLF001
-        for name in {name for name, _ in before.items() ^ after.items()}:
-            was, now = before.get(name), after.get(name)
+        folder, was_folder, now_folder = folders.pop()
+        for name, was, now in before.differences(after, folder, was_folder, now_folder):
             path = f"{folder}/{name}" if folder else name
-            if (was and was.is_directory) or (now and now.is_directory):
-                folders.append(path)
-            if was and not was.is_directory and not (now and not now.is_directory):
+            was_inside = was if was and was.is_directory else None
+            now_inside = now if now and now.is_directory else None
+            if was_inside or now_inside:
+                folders.append((path, was_inside, now_inside))
+            if was and not was_inside and (now is None or now_inside):
                 yield path, None
-            if now and not now.is_directory:
-                yield path, new._store.entry(path, now)  # noqa: SLF001
+            if now and not now_inside:
+                yield path, after.entry(path, now)

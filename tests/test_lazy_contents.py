@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cooperbench_eval import Changes, Entry, FileMode, Snapshot, merge
+from cooperbench_eval import Changes, Entry, FileMode, RepositoryError, Snapshot, merge
 from cooperbench_eval.models.trees import stored_entry
 from cooperbench_eval.objects import Node
 from cooperbench_eval.repository import CommitStore
@@ -196,3 +196,39 @@ def test_modes_of_old_trees_are_read_as_git_reads_them(repository, mode):
     node = CommitStore(str(Path(repository.path)), tree).node("a")
 
     assert node == Node(wanted.get(mode.decode(), int(mode, 8)), str(at))
+
+
+def test_a_tree_that_is_listed_as_a_file_is_refused(repository):
+    """A hostile tree cannot make a folder's rows the contents of a file."""
+    inner = repository.write(pygit2.enums.ObjectType.TREE, b"")
+    at = bytes.fromhex(str(inner))
+    raw = b"40000 d\0" + at + b"100644 f\0" + at
+    tree = str(repository.write(pygit2.enums.ObjectType.TREE, raw))
+    base = Snapshot.from_repo(repository.path, tree)
+    assert base.paths() == ("f",)
+
+    with pytest.raises(RepositoryError, match="contents of f are not a blob"):
+        base.read("f")
+
+
+def test_a_tree_that_is_not_a_list_of_entries_is_refused(repository):
+    """Nothing is guessed from damaged bytes."""
+    for raw in (b"100644 f\0short", b"rubbish", b"100644 \0" + b"x" * 20):
+        tree = str(repository.write(pygit2.enums.ObjectType.TREE, raw))
+
+        with pytest.raises(RepositoryError, match=r"cannot be read|has no commit"):
+            Snapshot.from_repo(repository.path, tree)
+
+
+def test_modes_that_git_reads_alike_are_no_change(repository):
+    """A tree with the mode 100664 has the same files as one with 100644."""
+    at = bytes.fromhex(str(repository.create_blob(b"x")))
+    old, new = (
+        Snapshot.from_repo(
+            repository.path,
+            str(repository.write(pygit2.enums.ObjectType.TREE, mode + b" f\0" + at)),
+        )
+        for mode in (b"100664", b"100644")
+    )
+
+    assert Changes.between(old, new) == Changes()
