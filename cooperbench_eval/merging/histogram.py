@@ -90,23 +90,22 @@ class _Index:
         self._places: defaultdict[bytes, list[int]] = defaultdict(list)
         self._scannable = _SCANS * len(lines)
 
-    def find(self, line: bytes, start: int, end: int) -> list[int]:
-        """List where *line* is in a range, in order."""
+    def find(self, line: bytes, occurrences: int, start: int, end: int) -> list[int]:
+        """List where *line* is in a range that is known to have *occurrences* of it."""
         if self._scannable <= 0:
-            return self._look_up(line, start, end)
-        self._scannable -= end - start
+            return self.look_up(line, start, end)
         places = []
-        try:
-            while True:
-                places.append(self._lines.index(line, start, end))
-                start = places[-1] + 1
-        except ValueError:  # there is no other
-            return places
+        place = start - 1
+        for _ in range(occurrences):
+            place = self._lines.index(line, place + 1, end)
+            places.append(place)
+        self._scannable -= place - start
+        return places
 
     def find_only(self, line: bytes, start: int, end: int, near: int) -> int:
         """Return where *line* is in a range in which it occurs once; search from *near* on."""
         if self._scannable <= 0:
-            return self._look_up(line, start, end)[0]
+            return self.look_up(line, start, end)[0]
         try:
             place = self._lines.index(line, near, end)
             self._scannable -= place - near
@@ -115,7 +114,8 @@ class _Index:
             self._scannable -= end - near + place - start
         return place
 
-    def _look_up(self, line: bytes, start: int, end: int) -> list[int]:
+    def look_up(self, line: bytes, start: int, end: int) -> list[int]:
+        """List where *line* is in a range, in order."""
         if not self._places:
             for i, each in enumerate(self._lines):
                 self._places[each].append(i)
@@ -211,18 +211,23 @@ class _Diff:
         best, best_size, rarity = None, 1, _MAX_RARITY + 1
         j = b_start
         while j < b_end:
-            next_j = j + 1
-            if not 0 < get(b[j], 0) <= rarity:
+            line, next_j = b[j], j + 1
+            occurrences = get(line, 0)
+            if not 0 < occurrences <= rarity:
                 j = next_j
                 continue
             passed = a_start
-            for i in find(b[j], a_start, a_end):
+            for i in find(line, occurrences, a_start, a_end):
                 if i < passed:
                     continue
-                run = run_start, b_run_start, size = grow(region, i, j)
-                passed = run_start + size
-                next_j = max(next_j, b_run_start + size)
-                rarest = min(map(counts.__getitem__, a[run_start:passed]))
+                run, size, rarest = (i, j, 1), 1, occurrences
+                if (i > a_start and j > b_start and a[i - 1] == b[j - 1]) or (
+                    i + 1 < a_end and j + 1 < b_end and a[i + 1] == b[j + 1]
+                ):
+                    run = run_start, b_run_start, size = grow(region, i, j)
+                    passed = run_start + size
+                    next_j = max(next_j, b_run_start + size)
+                    rarest = min(map(counts.__getitem__, a[run_start:passed]))
                 if size > best_size or rarest < rarity:
                     best, best_size, rarity = run, size, rarest
             if rarity == 1 and best_size == longest:
@@ -275,7 +280,9 @@ class _Diff:
         for line in removed:
             counts[line] -= 1
         for line in set(removed):
-            if counts[line] == 1 and (places := self._b_index.find(line, part.b_start, part.b_end)):
+            if counts[line] == 1 and (
+                places := self._b_index.look_up(line, part.b_start, part.b_end)
+            ):
                 i = self._a_index.find_only(line, part.a_start, part.a_end, part.a_start)
                 longest = max(longest, *(self._grow(part, i, j)[2] for j in places))
         return part._replace(counts=counts, longest=longest)
