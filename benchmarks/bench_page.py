@@ -12,6 +12,7 @@ three conflicts and sixty test cases per run. Needs `chromium`, and Playwright f
 """
 
 import argparse
+import gc
 import itertools
 import json
 import pickle
@@ -182,6 +183,7 @@ def main() -> None:
     if options.store:
         store = ReportStore(options.store)
         reports = [each for each in store if isinstance(each, MergeReport)]
+        gc.freeze()  # a script that reads a store does not keep these, and does not search them
     counts = options.pairs or [500, 5000]
     with tempfile.TemporaryDirectory() as folder:
         write_page(reports[:1], Path(folder) / "first.html")  # loads what is loaded once
