@@ -39,8 +39,13 @@ class Painter(Protocol):
     def paint(self, wall: str, /, *, coats: int = 1) -> None: ...
 
 
+class _Lazy:
+    __slots__ = ("_mixed",)
+    _mixed: int
+
+
 @frozen(kw_only=True)
-class Paint:
+class Paint(_Lazy):
     """A paint."""
 
     kind: ClassVar[str] = "oil"

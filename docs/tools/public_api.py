@@ -308,6 +308,8 @@ def _init_stub(found: Any, members: dict[str, Any]) -> Iterator[str]:
 def _is_field(member: Any) -> bool:
     if member.annotation is None or "property" in member.labels:
         return False
+    if _record_decorator(member.parent) is None:  # attrs ignores what such a base annotates
+        return False
     return "instance-attribute" in member.labels  # griffe has no `ClassVar`, but this
 
 
