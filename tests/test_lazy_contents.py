@@ -211,13 +211,17 @@ def test_a_tree_that_is_listed_as_a_file_is_refused(repository):
         base.read("f")
 
 
-def test_a_tree_that_is_not_a_list_of_entries_is_refused(repository):
+@pytest.mark.parametrize("raw", [b"100644 f\0short", b"rubbish", b"100644 \0" + b"x" * 20])
+def test_a_folder_that_is_not_a_list_of_entries_is_refused(repository, raw):
     """Nothing is guessed from damaged bytes."""
-    for raw in (b"100644 f\0short", b"rubbish", b"100644 \0" + b"x" * 20):
-        tree = str(repository.write(pygit2.enums.ObjectType.TREE, raw))
+    damaged = bytes.fromhex(str(repository.write(pygit2.enums.ObjectType.TREE, raw)))
+    tree = repository.write(pygit2.enums.ObjectType.TREE, b"40000 d\0" + damaged)
+    base = Snapshot.from_repo(repository.path, str(tree))
 
-        with pytest.raises(RepositoryError, match=r"cannot be read|has no commit"):
-            Snapshot.from_repo(repository.path, tree)
+    with pytest.raises(RepositoryError, match="entries of the folder d cannot be read"):
+        base.get("d/f")
+    with pytest.raises(RepositoryError, match="entries of the folder d cannot be read"):
+        Changes.between(Snapshot.from_repo(repository.path, commit(repository, {})), base)
 
 
 def test_modes_that_git_reads_alike_are_no_change(repository):

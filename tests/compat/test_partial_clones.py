@@ -144,12 +144,17 @@ def test_a_merge_that_needs_absent_contents_says_so(git, tmp_path, name):
     assert merged == clones.git_merge(clones.full.path)
 
 
-def test_a_conflict_about_a_whole_file_needs_contents_when_its_text_is_used(git, tmp_path):
+@pytest.mark.parametrize("strategy", ["naive", "union"])
+def test_a_conflict_about_a_whole_file_needs_contents_when_its_text_is_used(
+    git, tmp_path, strategy
+):
     """The conflict is found without the contents of the file."""
     clones = Clones(git, tmp_path, *WITHOUT_CONTENTS["a deleted file"])
     base, ours, theirs = clones.snapshots(clones.partial)
 
-    outcome = ce.merge(base, ce.Changes.between(base, ours), ce.Changes.between(base, theirs))
+    outcome = ce.merge(
+        base, ce.Changes.between(base, ours), ce.Changes.between(base, theirs), strategy=strategy
+    )
     (conflict,) = outcome.conflicts
 
     assert (conflict.path, conflict.kind) == ("f.py", ce.ConflictKind.MODIFY_DELETE)
@@ -157,6 +162,32 @@ def test_a_conflict_about_a_whole_file_needs_contents_when_its_text_is_used(git,
     assert conflict.theirs is None
     with pytest.raises(ce.RepositoryError, match=r"f\.py .*the clone is partial"):
         _ = conflict.ours
+
+
+class Reader:
+    """A strategy that reads the text of each conflict, or raises an error."""
+
+    name = "reader"
+
+    def __init__(self, error=None):
+        self._error = error
+
+    def merge(self, merge_input):
+        if self._error:
+            raise self._error
+        return ce.resolve_conflicts(merge_input, lambda conflict: conflict.ours)
+
+
+def test_a_strategy_is_not_blamed_for_absent_contents(git, tmp_path):
+    """What it needs of the base is an error of the repository; its own errors are its failure."""
+    clones = Clones(git, tmp_path, *WITHOUT_CONTENTS["a deleted file"])
+    base, ours, theirs = clones.snapshots(clones.partial)
+    sides = ce.Changes.between(base, ours), ce.Changes.between(base, theirs)
+
+    with pytest.raises(ce.RepositoryError, match=r"f\.py .*the clone is partial"):
+        ce.merge(base, *sides, strategy=Reader())
+    with pytest.raises(ce.StrategyFailedError, match="its own"):
+        ce.merge(base, *sides, strategy=Reader(ce.RepositoryError("elsewhere", "its own")))
 
 
 def test_only_a_partial_clone_is_called_partial(git, tmp_path):
