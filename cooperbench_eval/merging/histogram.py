@@ -20,7 +20,7 @@ share at their start and end: these lines can decide which run is best.
 
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from cooperbench_eval.merging import myers
@@ -39,21 +39,21 @@ _Run = tuple[int, int, int]
 
 
 def mark_changes(
-    a: Sequence[bytes], b: Sequence[bytes], counts: Mapping[bytes, int] | None = None
+    a: Sequence[bytes], b: Sequence[bytes], counts: dict[bytes, int] | None = None
 ) -> tuple[bytearray, bytearray]:
     """Mark the lines of *a* that *b* lacks, and those of *b* that *a* lacks.
 
     Args:
         a: The old lines.
         b: The new lines.
-        counts: How often each line occurs in *a*, if known.
+        counts: How often each line occurs in *a*, if known; not changed.
 
     Returns:
         One byte for each line of *a* and of *b*: 1 if it changed, else 0. The
         unchanged lines of both are equal and in the same order.
     """
     diff = _Diff(a, b)
-    diff.solve(None if counts is None else {**counts})
+    diff.solve(counts)
     return diff.a_changed, diff.b_changed
 
 
@@ -131,11 +131,13 @@ class _Diff:
         # bounds are those of the region in which it was found. It can only be met again in
         # parts of this region, where it is the same run, cut off at their bounds.
         self._runs: dict[int, tuple[int, int]] = {}
+        self._given: dict[bytes, int] | None = None
         self.a_changed, self.b_changed = bytearray(len(a)), bytearray(len(b))
 
-    def solve(self, counts: dict[bytes, int] | None) -> None:
+    def solve(self, given: dict[bytes, int] | None) -> None:
+        self._given = given
         # A list instead of Python's stack: regions may nest as deep as there are lines.
-        regions = [_Region(0, len(self._a), 0, len(self._b), counts)]
+        regions = [_Region(0, len(self._a), 0, len(self._b), given)]
         while regions:
             region = regions.pop()
             a_start, a_end, b_start, b_end, known, _ = region
@@ -277,6 +279,8 @@ class _Diff:
         Its bound for runs of rarity 1 stays *longest*, unless a longer run contains a
         line that the removal made unique.
         """
+        if counts is self._given:
+            counts = counts.copy()
         for line in removed:
             counts[line] -= 1
         for line in set(removed):

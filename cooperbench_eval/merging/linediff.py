@@ -6,7 +6,7 @@ canonical position. Git does the same, without its indent heuristic, in a merge.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from enum import StrEnum
 from functools import cached_property
 from itertools import accumulate
@@ -92,7 +92,7 @@ def _diff(
     a: Sequence[bytes],
     b: Sequence[bytes],
     algorithm: DiffAlgorithm,
-    counts: Mapping[bytes, int] | None = None,
+    counts: dict[bytes, int] | None = None,
 ) -> tuple[Change, ...]:
     if algorithm is DiffAlgorithm.HISTOGRAM:
         a_marks, b_marks = histogram.mark_changes(a, b, counts)
@@ -207,9 +207,9 @@ class Text:
         self.is_shared = False
 
     @cached_property
-    def counts(self) -> Mapping[bytes, int]:
+    def counts(self) -> dict[bytes, int]:
         """How often each line occurs."""
-        return dict(Counter(self.lines))
+        return Counter(self.lines)
 
     @cached_property
     def _starts(self) -> Sequence[int]:

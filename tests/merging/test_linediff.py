@@ -273,6 +273,16 @@ class TestText:
         assert new.lines[0] is old.lines[0]
         assert new.lines[-1] is old.lines[-1]
 
+    def test_a_diff_leaves_the_counts_of_lines_as_they_are(self):
+        """The next diff of the same text uses them again."""
+        lines = [b"%d\n" % number for number in range(200)]
+        old = Text(b"".join(lines))
+        new = Text(b"".join(line if i % 9 else b"new\n" for i, line in enumerate(lines)))
+
+        DiffCache().changes(old, new)
+
+        assert old.counts == dict.fromkeys(lines, 1)
+
     @settings(max_examples=40, deadline=None)
     @given(three_way_texts())
     def test_cuts_lines(self, texts):
