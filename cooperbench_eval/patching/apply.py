@@ -74,6 +74,8 @@ def apply_patch(
     r"""Apply *patch* to *base*.
 
     The results of the last patches are kept with the base, so applying one again costs little.
+    If the repository later gains a file version that a refused patch was made from, only a new
+    snapshot uses it.
 
     Args:
         base: The tree that the patch is applied to.
