@@ -103,7 +103,7 @@ class Alone:
     def evaluate(self) -> FeaturesAlone:
         """Place every patch, and run every suite on each side alone."""
         group = self.group
-        # What another worker runs now is wanted last, when it may be finished.
+        # Features whose runs another worker is making come last: by then they may be done.
         order = sorted(group.features, key=self._is_underway)
         by_number = {each.number: self._feature(each) for each in order}
         found = [by_number[each.number] for each in group.features]

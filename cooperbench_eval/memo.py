@@ -83,8 +83,8 @@ class WeighedMemo(Generic[_Key, _Value]):
     def keep(self, key: _Key, value: _Value, *, size: int) -> _Value:
         """Remember a value that needs about *size* bytes; return the one that is remembered.
 
-        That is another one if another thread was faster. The newest value is kept even if it
-        alone is too large.
+        If another thread was faster, that is the other thread's value. The newest value is kept
+        even if it alone exceeds the limit.
         """
         with self._lock:
             if key in self._values:

@@ -39,7 +39,7 @@ class Node(NamedTuple):
         return self.mode == _DIRECTORY
 
 
-# A name with the nodes that two stores have for it, which differ.
+# A name, and the two different nodes that two stores have for it.
 Difference = tuple[str, Node | None, Node | None]
 
 

@@ -4,7 +4,7 @@ Built-in and third-party plug-ins are registered in the same way: in one entry-p
 group for each kind. Listing only reads names; a plug-in is imported when it is requested.
 
 Reading the entry points of all installed distributions takes milliseconds. So they are read
-again only if something on `sys.path` changed, which takes microseconds to find out.
+again only if something on `sys.path` changed. Checking that takes microseconds.
 """
 
 import importlib
@@ -34,36 +34,36 @@ class _State:
     """What decides which distributions are installed.
 
     Attributes:
-        places: Each item of `sys.path` with the times of its last change, if it exists, and
-            with the names in it if it changed just now: a second change can get the same time.
+        items: Each existing item of `sys.path` with the times of its last change. If it changed
+            just now, also the names in it, since the next change may get the same time.
         finders: The import system's finders, which also find distributions.
     """
 
-    places: tuple[tuple[object, ...], ...]
+    items: tuple[tuple[object, ...], ...]
     finders: tuple[object, ...]
 
     @classmethod
     def now(cls) -> "_State":
         """Look at every item of `sys.path`."""
         now = time.time_ns()
-        places: list[tuple[object, ...]] = []
-        for place in sys.path:
+        items: list[tuple[object, ...]] = []
+        for item in sys.path:
             try:
-                found = os.stat(place or os.curdir)  # noqa: PTH116 - an item may be a string
+                found = os.stat(item or os.curdir)  # noqa: PTH116 - an item may be a string
             except (OSError, ValueError):
                 continue
-            # The time of the last change of the inode also shows an archive that was unpacked
-            # with the times that its directories had.
+            # An unpacked archive may restore the times of its directories, but not those of
+            # their inodes.
             changed, inode_changed = found.st_mtime_ns, found.st_ctime_ns
             is_new = min(abs(now - changed), abs(now - inode_changed)) < _COARSEST_CLOCK_NS
-            names = _names_in(place) if is_new else None
-            places.append((place, changed, inode_changed, found.st_ino, found.st_size, names))
-        return cls(tuple(places), tuple(sys.meta_path))
+            names = _names_in(item) if is_new else None
+            items.append((item, changed, inode_changed, found.st_ino, found.st_size, names))
+        return cls(tuple(items), tuple(sys.meta_path))
 
 
-def _names_in(place: str) -> frozenset[str]:
+def _names_in(folder: str) -> frozenset[str]:
     try:
-        return frozenset(os.listdir(place or os.curdir))  # noqa: PTH208 - as above
+        return frozenset(os.listdir(folder or os.curdir))  # noqa: PTH208 - as above
     except OSError:  # an archive, whose size is known
         return frozenset()
 
@@ -77,7 +77,7 @@ class _Installed:
     """The entry points of all distributions that are installed at one moment.
 
     Attributes:
-        state: What was looked at before they were read.
+        state: The state just before they were read.
         points: The entry points of all groups.
         found: The entry points that were looked up by group and name, with their distributions.
     """
@@ -92,7 +92,7 @@ class _Installed:
         # Imported late because it takes much of the time of importing the library.
         from importlib.metadata import MetadataPathFinder, entry_points  # noqa: PLC0415
 
-        # The import system has caches of directories, which can miss a change within one tick.
+        # The import system has caches of directories, which may miss a change within a clock tick.
         importlib.invalidate_caches()
         MetadataPathFinder().invalidate_caches()  # Python 3.11 does not include it
         return cls(state, entry_points())

@@ -26,15 +26,15 @@ _ROW = re.compile(rb"[0-7]+ [^\0]+\0.{20}", re.DOTALL)  # of a tree object
 _ROWS = re.compile(rb"(?:[0-7]+ [^\0]+\0.{20})*+", re.DOTALL)
 _PARTS = re.compile(rb"([0-7]+) ([^\0]+)\0(.{20})", re.DOTALL)
 
-# What a snapshot keeps in memory of what it read last, in bytes.
+# How many bytes of what it read last a snapshot keeps in memory.
 _KEPT_FOLDERS = 12_000_000
 _KEPT_CONTENTS = 8_000_000
-_FOLDER_BYTES = 500  # a folder needs this, and for each entry
-_ROW_BYTES = 300  # this
-_CONTENT_BYTES = 200  # contents need this more than their length
+_FOLDER_BYTES = 500  # for a folder, besides its entries
+_ROW_BYTES = 300  # for each entry of a folder
+_CONTENT_BYTES = 200  # for contents, besides their length
 
 _MODES = {int(mode): mode for mode in FileMode}
-_new_node = partial(tuple.__new__, Node)  # half the time of `Node(…)`, for many thousands
+_new_node = partial(tuple.__new__, Node)  # twice as fast as `Node(…)`
 
 
 class CommitStore:
@@ -87,7 +87,7 @@ class CommitStore:
         return self._listing(path) if listing is None else listing
 
     def _listing(self, path: str) -> Mapping[str, Node]:
-        """Read a folder, from the nearest folder above that is kept."""
+        """Read a folder, starting from the nearest folder above it that is kept."""
         folders: list[str] = []
         listing = None
         folder = path
@@ -176,7 +176,7 @@ def _node_of(row: bytes) -> tuple[str, Node]:
 
 @functools.lru_cache(maxsize=64)  # there are only a few, unless a tree is hostile
 def _mode(raw: bytes) -> int:
-    """Return the mode that git understands; old trees have modes such as 100664."""
+    """Return the mode as git understands it; old trees have modes such as 100664."""
     mode = int(raw, 8)
     kind = stat.S_IFMT(mode)
     if stat.S_ISREG(mode):

@@ -41,7 +41,7 @@ _DOT_GIT = re.compile(r"(?:\.git|git~1)[ .]*(?::.*)?", re.IGNORECASE | re.DOTALL
 _DOT_GITMODULES = re.compile(
     r"(?:\.gitmodules|gitmod~[1-4]|gi7eba~[1-9])[ .]*(?::.*)?", re.IGNORECASE | re.DOTALL
 )
-# Almost every path: nothing in it has a meaning on any system. Only for speed.
+# Matches almost every path: one without anything special on any system. It only saves time.
 _PLAIN = re.compile(r"(?:[A-Za-z0-9_+=,@()-][A-Za-z0-9_+=,@().-]*(?:/(?!$)|$))+")
 
 
@@ -293,13 +293,13 @@ def cache_of(base: Snapshot, kind: Callable[[], _Cache]) -> _Cache:
 
 
 def names_in(base: Snapshot, folder: str) -> dict[str, bool]:
-    """Return the names in a folder, none if it is not one, and whether each is a folder."""
+    """Return the names in a folder, with whether each is a folder; none if it is not a folder."""
     listing = base._store.listing(folder)  # noqa: SLF001 - of this module
     return {name: node.is_directory for name, node in listing.items()}
 
 
 def walk(base: Snapshot, folder: str) -> Iterator[str]:
-    """Yield the path of every entry below a folder, in no order; folders are read as needed."""
+    """Yield the path of every entry below a folder, in any order; folders are read as needed."""
     return (path for path, _ in base._walk(folder))  # noqa: SLF001 - of this module
 
 

@@ -205,13 +205,13 @@ def _is_tuple(kind: object) -> bool:
 class SharedList(list[Any]):
     """A list that several values hold, such as the cases of a run that served two strategies.
 
-    The tuple of records that was made of it is kept with it, so the values share that too.
+    The tuple of records that is made from it is kept with it, so the values share that too.
     """
 
     __slots__ = ("tuples",)
 
     def __init__(self, items: list[Any]) -> None:
-        """Hold *items*, which must not change any more."""
+        """Hold *items*, which must not change afterwards."""
         super().__init__(items)
         self.tuples: dict[object, tuple[Any, ...]] = {}
 

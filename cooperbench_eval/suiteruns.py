@@ -103,7 +103,7 @@ class SuiteRuns:
         return run
 
     def is_underway(self, suite: TestSuite | None, changes: Changes) -> bool:
-        """Whether another worker runs a suite on the base, with *changes* or without, right now.
+        """Whether another worker is running a suite on the base, with or without *changes*.
 
         See `TestRunner.is_underway`.
         """

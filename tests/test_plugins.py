@@ -162,7 +162,7 @@ def test_names_are_listed_if_the_times_are_from_a_moment_ago(place, monkeypatch)
     for later in (0, 1_900_000_000, 2_100_000_000):
         monkeypatch.setattr(plugins.time, "time_ns", lambda later=later: newest + later)
         state = plugins._State.now()
-        found.append(any(each[-1] is not None for each in state.places))
+        found.append(any(each[-1] is not None for each in state.items))
 
     assert found == [True, True, False]
 

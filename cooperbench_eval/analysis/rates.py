@@ -1,8 +1,8 @@
 """Counts and what follows from them: rates, paired comparisons, means, distributions.
 
 This is the adapter to SciPy, which is imported for the first p-value or interval of a mean.
-Importing it takes most of a second, so the interval of a rate, which every summary has, does
-without it.
+Importing it takes most of a second, so the interval of a rate, which every summary has, is
+computed without it.
 """
 
 import math

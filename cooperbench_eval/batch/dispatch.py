@@ -40,7 +40,7 @@ _PER_WORKER: Final = 4
 """Pairs in flight for each worker, if the number of workers is known."""
 _UNKNOWN_WORKERS: Final = 64
 _LOOK_AHEAD: Final = 64
-"""How many pairs may wait for a worker, so that the workers can be given different tasks."""
+"""How many pairs may wait for a worker, so that workers can be given pairs of different tasks."""
 
 Outcome = Finished | Packed | GroupReport | Failure
 
@@ -75,8 +75,8 @@ class Dispatcher:
     ) -> None:
         """Use *executor*, or else a new `WorkerPool`.
 
-        Workers of processes of this machine write their reports to *store*. Others cannot
-        reach it, and threads would not gain anything.
+        Worker processes on this machine write their reports to *store* themselves. Workers on
+        other machines may not reach it, and threads would gain nothing.
 
         Raises:
             BatchError: The evaluator cannot be sent to other processes.
@@ -164,7 +164,7 @@ class Dispatcher:
             # Only now: if something was raised above, `close` must still find the pair.
             del self._in_flight[future]
             self._groups[queued.group] -= 1
-            self._groups += Counter()  # forgets the groups with no pair
+            self._groups += Counter()  # drops the groups that have no pairs
             if outcome is not None:
                 return queued, outcome
 

@@ -56,7 +56,7 @@ class PairKeys:
         return _digest([self._evaluator, *identity, base, *features, *([suites] if suites else [])])
 
     def base(self, pair: FeatureGroup) -> str:
-        """Return the tree id of a base, which the pairs and teams of a task share."""
+        """Return the tree id of a pair's base, which is that of all pairs and teams of its task."""
         return self._once(pair.base, lambda base: base.tree_id)
 
     def _feature(self, feature: Feature) -> str:

@@ -83,9 +83,9 @@ def evaluate_many(
     r"""Evaluate every pair and team, and yield each report as it is finished.
 
     Pairs are taken from the iterable one by one as work proceeds, so it may be a generator.
-    A few are taken for each worker, and with several of the default processes up to 64 more:
-    pairs with the same base go to one process, as long as there are others for the other
-    processes, because what was computed for the base is kept there.
+    A few are taken for each worker. If the default pool has several processes, up to 64 more
+    are taken, so that pairs with the same base can go to the same process, which caches what
+    it computed for the base.
 
     Every pair gives one `MergeReport`. If a pair cannot be evaluated, its report has a
     `failure`, and the other pairs go on. That happens if its repository is missing, if its
@@ -249,10 +249,7 @@ class _Batch:
             self._pending.append(QueuedPair(key, pair, self._keys.base(pair)))
 
     def _begin_pending(self) -> None:
-        """Begin pairs while the executor has room, and none of a task that has enough in flight.
-
-        If there is no pair of another task, the workers share the task.
-        """
+        """Begin pairs while the executor has room; prefer tasks with few pairs in flight."""
         while self._pending and self._dispatcher.has_room:
             wanted = filter(self._dispatcher.wants, self._pending)
             queued = next(wanted, self._pending[0])

@@ -78,7 +78,7 @@ class Parts:
     """Reads the parts of reports.
 
     Reports share parts, and so do the rows of one report, because a run serves every strategy
-    with the same merged tree. Those used last are kept, up to a total length.
+    with the same merged tree. The most recently used parts are kept, up to a total length.
     """
 
     def __init__(self, read: Callable[[str], bytes]) -> None:
@@ -117,7 +117,7 @@ def unpack(head: bytes, part: Callable[[str], bytes]) -> GroupReport:
 
 
 def unpack_with(head: bytes, parts: Parts) -> GroupReport:
-    """Turn bytes back into a report, as `unpack` does; reports that share *parts* are faster.
+    """Turn bytes back into a report, as `unpack` does, and reuse what *parts* has parsed.
 
     Raises:
         ReportError: The bytes are not a report, or have a newer schema.

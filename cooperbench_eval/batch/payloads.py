@@ -2,8 +2,8 @@
 
 A payload is small: the base of a repository is a path and a commit, a patch is its text,
 and the evaluator is its strategies and options. Sandboxes and clients are created where
-they are used. A worker keeps the parts that the pairs of a task share. Our own workers get each of
-these parts once, and other workers with every payload.
+they are used. A worker keeps the parts that the pairs of a task share. The workers of our own
+pool get each of these parts once; other workers get them with every payload.
 """
 
 import hashlib
@@ -63,8 +63,8 @@ class UndeliverableError(BatchError):
 class Payload:
     """A pair or team and its evaluator, pickled in parts.
 
-    The pairs and teams of a task share *base* and *features*. Each shared part is pickled, or
-    the digest of a part that the worker has received.
+    The pairs and teams of a task share *base* and *features*. Each part but *rest*
+    is a pickle, or the digest of one that the worker has received.
     """
 
     evaluator: bytes | str
@@ -77,7 +77,7 @@ class Payload:
 class Finished:
     """A report from a worker of this machine, which has stored it if there is a store.
 
-    The report holds only values of this library's classes, as one that was read from a file.
+    Like a report that was read from a file, it holds only values of this library's classes.
 
     Attributes:
         report: The report.
@@ -179,7 +179,7 @@ def evaluate_payload(payload: Payload, call: str = "") -> Packed | Failure:
 def evaluate_and_store(payload: Payload, store: ReportStore | None, key: str) -> Finished | Failure:
     """Evaluate the pair or team of *payload* on the caller's machine, and store the report.
 
-    The caller is spared all work but unpickling the report.
+    The caller then only has to unpickle the report.
     """
     packed = evaluate_payload(payload)
     if isinstance(packed, Failure):

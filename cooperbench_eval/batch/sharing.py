@@ -1,6 +1,6 @@
 """Parts that many jobs share, such as the base of a task: a worker gets each of them once.
 
-The caller decides what a worker keeps and says so with each job, so the two always agree.
+The caller decides what a worker keeps and tells it with each job, so the two always agree.
 """
 
 import pickle
@@ -13,8 +13,8 @@ __all__ = ["Delivery", "ReceivedParts", "SentParts", "received"]
 
 _MOST: Final = 64
 _MOST_BYTES: Final = 1 << 26
-"""How many parts a worker keeps, and how long their pickles are together; but never fewer
-than the parts of one job."""
+"""The limits for the number of parts that a worker keeps and for the bytes of their pickles.
+The parts of the current job are kept in any case."""
 
 
 @frozen
@@ -65,7 +65,7 @@ class ReceivedParts:
         self._pickled |= delivery.new
 
     def value(self, digest: str) -> Any:
-        """Return a part; whatever its class raises when it is unpickled is raised each time."""
+        """Return a part. If it cannot be unpickled, each call raises the error."""
         if digest not in self._values:
             self._values[digest] = pickle.loads(self._pickled[digest])  # noqa: S301 - our caller's
             del self._pickled[digest]

@@ -241,7 +241,7 @@ class ReportStore:
 
     def _write(self, name: str, data: bytes) -> None:
         """Write a file under a temporary name, then rename it to *name*."""
-        path = f"{self.directory}/{name}"  # plain strings, because a report has several files
+        path = f"{self.directory}/{name}"  # strings, since a `Path` takes longer to make
         unfinished = f"{self.directory}/unfinished/{uuid4().hex}"
         try:
             try:
@@ -251,7 +251,7 @@ class ReportStore:
                     if self.directory in folder.parents:
                         _make_folder(folder)
                 _move_in(unfinished, data, path)
-        except BaseException as exc:  # a worker that is stopped leaves no file either
+        except BaseException as exc:  # also if the worker is stopped
             with suppress(OSError):
                 Path(unfinished).unlink()
             if isinstance(exc, OSError):
@@ -319,7 +319,7 @@ def _read_file(path: Path | str, most_bytes: int) -> bytes:
 
 
 def _holds(path: str, data: bytes) -> bool:
-    """Whether a file can be read and has these bytes; it must not be a link to one."""
+    """Whether *path* is a readable regular file, not a link, that holds exactly these bytes."""
     try:
         found = os.lstat(path)
         if not stat.S_ISREG(found.st_mode) or found.st_size != len(data):
@@ -331,7 +331,7 @@ def _holds(path: str, data: bytes) -> bool:
 
 
 def _is_absent_or_file(path: str) -> bool:
-    """Whether there is nothing, or a regular file and not a link to one."""
+    """Whether *path* does not exist, or is a regular file and not a link."""
     try:
         return stat.S_ISREG(os.lstat(path).st_mode)
     except FileNotFoundError:

@@ -42,7 +42,7 @@ _PAUSE_SECONDS: Final = 0.05
 _HELD: Final = 2
 """How many jobs a worker has: one in progress, and the next in its pipe."""
 _MOST_PASSES: Final = 64
-"""How many later jobs are begun before the oldest one, because they suit a worker better."""
+"""How often the oldest job may be passed over for a later one that suits a worker better."""
 _INTERRUPT: Final = frozenset({signal.SIGINT})
 # Not fork: neither libgit2 nor the threads of a host survive it.
 _SPAWN: Final = multiprocessing.get_context("spawn")
@@ -89,7 +89,7 @@ class WorkerPool(Executor):
         self._is_closed = False
         self._is_killed = False
         self._idle = 0
-        self._groups: dict[int, str] = {}  # of the last job, by the thread of the worker
+        self._groups: dict[int, str] = {}  # of each worker's last job, by thread id
         self._threads: list[threading.Thread] = []
         self._owner = os.getpid()
         self._processes: set[SpawnProcess] = set()
@@ -207,7 +207,7 @@ class WorkerPool(Executor):
         return bool(held)
 
     def _take(self) -> _Task:
-        """Take the job that suits the calling thread's worker best: the oldest of its group.
+        """Take the job that suits this thread's worker best: the oldest one of the worker's group.
 
         Next best are jobs of a group that no other worker has. The oldest job is passed over
         a limited number of times.

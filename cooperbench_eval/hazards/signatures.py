@@ -32,7 +32,7 @@ def signatures_changed(project: Project) -> Iterator[Hazard]:
 def _changed_words(project: Project) -> Iterator[str]:
     """Yield the names of functions whose parameters differ between versions, and of classes."""
     for unit in project.units:
-        # A file that a version shares with another one is the same source there.
+        # Versions in which a file is equal share one source.
         sources = {each for version in Version for _, each in project.sources(unit, version)}
         for name in project.names(unit, Version.MERGED):
             found = [each.signature for source in sources for each in source.by_name.get(name, ())]

@@ -103,7 +103,7 @@ class _Index:
         return places
 
     def find_only(self, line: bytes, start: int, end: int, near: int) -> int:
-        """Return where *line* is in a range in which it occurs once; search from *near* on."""
+        """Return where *line* is in a range that contains it once; search first from *near* on."""
         if self._scannable <= 0:
             return self.look_up(line, start, end)[0]
         try:
@@ -127,9 +127,9 @@ class _Diff:
     def __init__(self, a: Sequence[bytes], b: Sequence[bytes]) -> None:
         self._a, self._b = a, b
         self._a_index, self._b_index = _Index(a), _Index(b)
-        # The run that was found last, by the difference of its lines' numbers in a and b. Its
-        # bounds are those of the region in which it was found. It can only be met again in
-        # parts of this region, where it is the same run, cut off at their bounds.
+        # The bounds in a of the run that was found last, by its shift: the number of a line in a
+        # minus its number in b. A run ends at the bounds of the region in which it was found. It
+        # can only be found again in parts of that region, cut off at their bounds.
         self._runs: dict[int, tuple[int, int]] = {}
         self._given: dict[bytes, int] | None = None
         self.a_changed, self.b_changed = bytearray(len(a)), bytearray(len(b))
@@ -175,13 +175,13 @@ class _Diff:
     ) -> _Run | None:
         """Find the best run if it is certain to be of rarity 1, without a full search.
 
-        Two runs cannot share a place in *b* at which a line is that is unique in *a*. So runs of
-        rarity 1 do not make the full search skip each other. It finds them in their order in
-        *b*, and tries only unique lines once the best run is of rarity 1.
+        A line of *b* that is unique in *a* belongs to only one run. So runs of rarity 1 do not
+        make the full search skip each other. It finds them in their order in *b*, and tries only
+        unique lines once the best run is of rarity 1.
 
-        Only the first of them may be lost there: it may be found at a frequent line before its
-        first unique one, together with other runs, and one of these replaces it if it is
-        longer. But these runs end before that unique line.
+        The full search can lose only the first of them: it may find it at a frequent line before
+        the first unique one, together with other runs, and a longer one of these replaces it.
+        But those runs end before that unique line.
 
         Args:
             region: The region.

@@ -193,7 +193,7 @@ class Text:
     Attributes:
         data: The text.
         lines: The text, cut as by `split_lines`.
-        is_shared: Whether several merges use it, so that an index of it is worth making.
+        is_shared: Whether several merges use it, so that an index of its lines pays off.
 
     Example:
         >>> Text(b"a\nb\nc\n").cut(1, 3)
@@ -228,7 +228,7 @@ class Text:
 
 
 def _split_like(data: bytes, like: Text) -> list[bytes]:
-    """Cut *data* into lines; where both texts start or end alike, take the other one's lines.
+    """Cut *data* into lines; reuse the other text's lines where both start or end alike.
 
     Equal lines are then mostly the same objects, which are compared and hashed faster.
     """

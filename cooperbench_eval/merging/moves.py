@@ -27,7 +27,7 @@ __all__ = ["carry_renames"]
 # Merges the versions of a slot, with markers of a given size.
 _Merge = Callable[[Slot, int], ContentMerge]
 
-# Sorts the touched paths in the order in which git visits them on a side.
+# Returns the touched paths in the order in which git visits them on a side.
 _Noticed = Callable[[Side], list[str]]
 
 # The merge of a renamed file may end up inside another conflict, so it has longer markers.

@@ -103,7 +103,7 @@ class Slots:
         self._slots[path] = Slot([None] * 3, [path] * 3)
 
     def lacking(self, side: Side) -> list[str]:
-        """Return the paths of the base that *side* lacks. Without any, it renamed nothing."""
+        """Return the paths of the base that *side* lacks. If there are none, it renamed nothing."""
         return [
             path
             for path, slot in self._slots.items()

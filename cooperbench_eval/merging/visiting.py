@@ -57,7 +57,7 @@ def _sorted(base: Snapshot, slots: Slots, names: _Names, folder: str) -> Iterabl
 
 
 def _has_rival(folder: str, names: Sequence[str]) -> bool:
-    """Whether one of the sorted *names* is between the folder's name without and with a slash."""
+    """Whether one of the sorted *names* lies between *folder* and *folder* with a slash."""
     after = bisect_right(names, folder)
     return after < len(names) and names[after] < folder + "/"
 

@@ -134,7 +134,7 @@ _TEXTS = ("base", "ours", "theirs")
 def whole_conflict(path: str, kind: ConflictKind, versions: Sequence[Entry | None]) -> Conflict:
     """Return a conflict between the entries of base, ours and theirs.
 
-    Git reports one without reading contents, so they are read when a text is used.
+    Git reports such a conflict without reading contents, so a text is read only when it is used.
     """
     conflict = Conflict.__new__(Conflict)
     known = {"path": path, "kind": kind, "line": None, "newline": b"\n"}

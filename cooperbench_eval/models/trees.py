@@ -32,7 +32,7 @@ class FileMode(IntEnum):
 
 
 class _Lazy:
-    """The fields of an entry that only get a value when they are needed."""
+    """The fields of an entry that stay unset until they are needed."""
 
     __slots__ = ("_id", "_read")
     _id: str
@@ -108,7 +108,7 @@ def stored_entry(object_id: str, mode: FileMode, read: Callable[[], bytes]) -> E
 
 
 def with_mode(entry: Entry, mode: FileMode) -> Entry:
-    """Return an entry with the same contents, which are not read."""
+    """Return the entry with another mode, without reading its contents."""
     if entry.mode is mode:
         return entry
     if is_stored(entry):
@@ -117,7 +117,7 @@ def with_mode(entry: Entry, mode: FileMode) -> Entry:
 
 
 def have_same_contents(one: Entry, other: Entry) -> bool:
-    """Whether both have equal contents; those that a repository has are not read."""
+    """Whether two entries have equal contents; contents in a repository are not read."""
     if is_stored(one) or is_stored(other):
         return one.id == other.id
     return one.data == other.data

@@ -318,8 +318,8 @@ def _make_converter() -> Converter:
     plain_case = converter.gen_structure_attrs_fromdict(TestCase)
 
     def load_case(value: Any, kind: Any) -> TestCase:
-        # A report may have thousands of cases. This is five times as fast as cattrs' way, which
-        # gets the values that are unusual or wrong.
+        # A report may have thousands of cases. This is five times as fast as cattrs, which still
+        # handles the values that are unusual or wrong.
         try:
             seconds, message = value["duration_seconds"], value["message"]
             status = _CASE_STATUSES[value["status"]]

@@ -18,7 +18,7 @@ from attrs import field, frozen
 
 from cooperbench_eval.errors import TestRunError
 from cooperbench_eval.models import TestCase, TestResult
-from cooperbench_eval.running.sharing import SharedFolder, is_taken, turn
+from cooperbench_eval.running.sharing import SharedFolder, is_locked, lock_key
 
 __all__ = ["ResultCache", "key_of", "share_with_copies"]
 
@@ -103,8 +103,8 @@ class ResultCache:
     On disk it is an SQLite file in WAL mode. Threads and processes of one machine may
     share it, but not over a network file system. A crash while a row is written loses
     only that row. A row that cannot be read counts as absent. Nothing is ever removed
-    from the file; delete it to start again. Processes take turns at a run by locks in the
-    folder `<file>-locks`.
+    from the file; delete it to start again. Only one process at a time makes a result; the
+    lock files are in the folder `<file>-locks`.
 
     Attributes:
         path: The file; it and its folder are created when first used. With `None`, the
@@ -164,7 +164,7 @@ class ResultCache:
         with self._memory.lock_key(key):
             if (known := self.get(key)) is not None:
                 return known
-            with self._turn(key):
+            with self._locked(key):
                 result = self.get(key)
                 if result is None:
                     result = make()
@@ -183,8 +183,8 @@ class ResultCache:
         if key in self._memory.locks:
             return True
         if self._memory.shared:
-            return self._memory.shared.is_taken(key)
-        return self.path is not None and is_taken(self._locks, key)
+            return self._memory.shared.is_locked(key)
+        return self.path is not None and is_locked(self._locks, key)
 
     @property
     def _locks(self) -> Path:
@@ -192,15 +192,15 @@ class ResultCache:
         return self.path.with_name(f"{self.path.name}-locks")
 
     @contextmanager
-    def _turn(self, key: str) -> Iterator[None]:
+    def _locked(self, key: str) -> Iterator[None]:
         """Let one of the processes that share this cache work on *key*."""
         with ExitStack() as waiting:
             if self.path is not None:
                 with self._cache_errors():
                     self._locks.mkdir(parents=True, exist_ok=True)
-                    waiting.enter_context(turn(self._locks, key))
+                    waiting.enter_context(lock_key(self._locks, key))
             elif self._memory.shared:
-                waiting.enter_context(self._memory.shared.turn(key))
+                waiting.enter_context(self._memory.shared.lock_key(key))
             yield
 
     @contextmanager

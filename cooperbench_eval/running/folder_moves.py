@@ -16,7 +16,7 @@ _HEADER = struct.Struct("iIII")
 _PIECE = 1 << 16
 _MOST_KEPT = 8
 _KEPT: list[int] = []
-"""Queues without watches, for the next use. Closing one takes the kernel milliseconds."""
+"""Open queues without watches, to be used again: closing a queue takes milliseconds."""
 
 
 class MoveWatch:

@@ -105,7 +105,7 @@ class TestRunner:
     def is_underway(self, base: Snapshot, changes: Changes, suite: TestSuite) -> bool:
         """Whether another thread or process that shares the cache makes this run right now.
 
-        `run` would then wait for it. The answer may be outdated at once, so it can only
+        `run` would then wait for it. The answer may be outdated at once, so use it only to
         decide what to do first.
 
         Raises:

@@ -1,9 +1,9 @@
-"""Shares results of test runs between processes of one machine, which take turns at a run.
+"""Shares results of test runs between the processes of one machine, and locks runs.
 
-A turn is a lock on a file. The operating system releases the lock when its process ends in
-any way, so nobody waits for a dead process. A fixed number of lock files serves all keys,
-because it is not safe to delete a file that another process may be opening. If two keys
-have the same lock file, which is rare, one run waits for the other.
+Only the process that holds a run's lock on a file makes the run. The operating system releases
+the lock however the process ends, so nobody waits for a dead process. A fixed number of lock
+files serves all keys, because it is not safe to delete a file that another process may be
+opening. If two keys have the same lock file, which is rare, one run waits for the other.
 """
 
 import hmac
@@ -22,7 +22,7 @@ from pathlib import Path
 from cooperbench_eval.processes.folders import remove
 from cooperbench_eval.running.readers.protocol import UnreadableResultError, read_result_file
 
-__all__ = ["SharedFolder", "is_taken", "turn"]
+__all__ = ["SharedFolder", "is_locked", "lock_key"]
 
 _DIGITS = 3
 """How many hexadecimal digits of a digest name its lock file: there are 4,096 files."""
@@ -34,13 +34,13 @@ _BOOT = Path("/proc/sys/kernel/random/boot_id")
 _OPEN: set[int] = set()
 """The lock files that this process has open."""
 
-_Place = tuple[str, int, int]
-"""A machine since its last start, and a device and an inode there."""
+_Identity = tuple[str, int, int]
+"""A machine since its last boot, and a device and an inode there."""
 
 
 @contextmanager
-def turn(folder: Path, key: str) -> Iterator[None]:
-    """Let one thread of one process at a time work on *key*.
+def lock_key(folder: Path, key: str) -> Iterator[None]:
+    """Let only one thread of one process at a time work on *key*.
 
     Raises:
         OSError: The lock file cannot be created or locked.
@@ -59,8 +59,8 @@ def turn(folder: Path, key: str) -> Iterator[None]:
             os.close(lock)
 
 
-def is_taken(folder: Path, key: str) -> bool:
-    """Whether it is another's turn to work on *key*, as far as can be told."""
+def is_locked(folder: Path, key: str) -> bool:
+    """Whether another thread or process works on *key*, as far as can be told."""
     try:
         import fcntl  # noqa: PLC0415 - as above
 
@@ -87,7 +87,7 @@ class SharedFolder:
     Only its owner can read it. A copy uses the folder only on the same machine and as the
     same user. The latest results are kept, up to 256 MiB. Each file is authenticated with a
     secret that is in no file, so a file that anybody else wrote there counts as absent. If
-    the folder cannot be used, or no longer, each process is left to itself.
+    the folder cannot be used (any more), each process keeps its own results.
     """
 
     def __init__(self) -> None:
@@ -98,7 +98,7 @@ class SharedFolder:
         """
         self._folder = Path(tempfile.mkdtemp(prefix="cooperbench-results-")).resolve()
         weakref.finalize(self, _remove_own, self._folder, os.getpid())
-        self._place = _place_of(self._folder)
+        self._identity = _identity_of(self._folder)
         self._secret = secrets.token_bytes()
         self._unchecked = 0
 
@@ -112,7 +112,7 @@ class SharedFolder:
         return row if hmac.compare_digest(self._seal(key, row), data) else None
 
     def put(self, key: str, row: bytes) -> None:
-        """Put *row* there completely or, for example on a full disk, not at all."""
+        """Put *row* there completely, or not at all, for example if the disk is full."""
         with suppress(OSError):
             if self._is_usable:
                 self._write(self._file(key), self._seal(key, row))
@@ -122,23 +122,23 @@ class SharedFolder:
                 self._drop_oldest()
 
     @contextmanager
-    def turn(self, key: str) -> Iterator[None]:
-        """Let one process at a time work on *key*; none waits if the folder cannot be used."""
+    def lock_key(self, key: str) -> Iterator[None]:
+        """Let one process at a time work on *key*; nobody waits if the folder cannot be used."""
         with ExitStack() as waiting:
             with suppress(OSError, ImportError):
                 if self._is_usable:
-                    waiting.enter_context(turn(self._folder, key))
+                    waiting.enter_context(lock_key(self._folder, key))
             yield
 
-    def is_taken(self, key: str) -> bool:
+    def is_locked(self, key: str) -> bool:
         """Whether another process works on *key*, as far as can be told."""
-        return self._is_usable and is_taken(self._folder, key)
+        return self._is_usable and is_locked(self._folder, key)
 
     @property
     def _is_usable(self) -> bool:
         """Whether the folder is on this machine, still exists, and belongs to nobody else."""
         try:
-            return _place_of(self._folder) == self._place
+            return _identity_of(self._folder) == self._identity
         except OSError:
             return False
 
@@ -175,8 +175,8 @@ def _digest(key: str) -> bytes:
     return sha256(key.encode(errors="surrogatepass")).digest()
 
 
-def _place_of(folder: Path) -> _Place:
-    """Return which folder this is.
+def _identity_of(folder: Path) -> _Identity:
+    """Return what distinguishes a folder from any other one under its name.
 
     Raises:
         OSError: There is no folder, or somebody else may write there.

@@ -86,7 +86,7 @@ def _flaw(outcome: object, merge_input: MergeInput) -> str:
         return f"returned {type(outcome).__qualname__} instead of a MergeOutcome"
     if not isinstance(outcome.changes, Changes):
         return f"its changes are of type {type(outcome.changes).__qualname__} instead of Changes"
-    # The three-way merge itself has a valid tree.
+    # The changes of the three-way merge are known to be valid.
     is_new = outcome.changes is not merge_input.merge.changes
     for path, entry in outcome.changes.items() if is_new else ():
         if entry is not None and not (isinstance(entry, Entry) and _has_bytes(entry)):

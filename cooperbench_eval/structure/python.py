@@ -85,7 +85,7 @@ def _file(pieces: Iterable[Sequence[Element]]) -> Construct:
     return suite((*kept, end), kind="file")
 
 
-def _read_anew(piece: bytes) -> Elements:
+def _read_uncached(piece: bytes) -> Elements:
     """Read a run of statements with the newline before it.
 
     The versions of a large class share most of its methods, which are not read again.
@@ -93,22 +93,22 @@ def _read_anew(piece: bytes) -> Elements:
     indent, pieces = split_members(piece)
     first, *inner, last = pieces if len(pieces) > 1 else (piece, b"")
     if inner:
-        # If this fails, a cut is in a string, or in another suite than assumed.
+        # If this fails, a cut is inside a string or in the wrong suite: read the whole.
         with suppress(StructureError):
             known = LogicalLine(indent, [], tuple(chain.from_iterable(map(_read_inner, inner))))
             return tuple(_PythonReader([*to_lines(first)[:-1], known, *to_lines(last)]).file())
     return tuple(_PythonReader(to_lines(piece)).file())
 
 
-def _read_inner_anew(piece: bytes) -> Elements:
+def _read_inner_uncached(piece: bytes) -> Elements:
     """Read definitions of a suite at the top level, with the newlines before them."""
     lines = to_lines(piece)[:-1]
     return tuple(_PythonReader(lines, lines[0].indent).members())
 
 
 # The tree of a piece takes some fifty times its size.
-_read = TextMemo(_read_anew, max_bytes=1 << 20)
-_read_inner = TextMemo(_read_inner_anew, max_bytes=1 << 20)
+_read = TextMemo(_read_uncached, max_bytes=1 << 20)
+_read_inner = TextMemo(_read_inner_uncached, max_bytes=1 << 20)
 
 
 class _PythonReader:

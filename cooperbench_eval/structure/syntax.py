@@ -73,7 +73,7 @@ _Known = dict[tuple[Grammar, tuple[str, ...], bytes, bytes, int], Element]
 _MOST_KNOWN = 16
 """The most members with the same text that are remembered."""
 _KNOWN_SIZES = range(64, 100_000)
-"""How many bytes a text may have that is remembered; what is in a longer one is remembered."""
+"""The lengths in bytes of texts that are remembered; of a longer one, its inner members are."""
 
 
 def _none_known(_text: bytes) -> _Known:

@@ -131,7 +131,7 @@ class Construct:
         plain: Its words without layout. Two constructs that differ only in layout have
             equal words.
         source: Its words with their layout.
-        text: What `render` keeps of it; `None` before.
+        text: The text that `render` has computed for it, if any.
     """
 
     kind: str
