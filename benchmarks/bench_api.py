@@ -3,8 +3,8 @@
     python benchmarks/bench_api.py --dataset DIR --repos DIR [--task NAME/ID ...] [--rounds N]
     python benchmarks/bench_api.py --calls 1000000
 
-Each call goes over all pairs (or patches) of a task, the calls in turn; the medians are of this
-one run. *first* is a call on a base of which nothing is known yet: it reads the base's files
+Each call is timed on all pairs (or patches) of a task. The calls take turns, and the medians are
+of this run only. *first* is a call on a base whose caches are empty: it reads the base's files
 from the repository, as git and libgit2 do. *again* is one whose base, patches and sides were
 used before, also by other pairs. *git* is a `git merge-tree --write-tree` process, for patches
 `git read-tree` and `git apply --cached`; *libgit2* is pygit2's `merge_trees`.
@@ -43,7 +43,7 @@ def seconds(work: Work) -> float:
 
 
 def new(base: ce.Snapshot) -> ce.Snapshot:
-    """Return an equal base of which nothing is known."""
+    """Return an equal base with empty caches."""
     return ce.Snapshot.from_repo(str(base.location), base.commit_id or base.tree_id)
 
 
@@ -53,9 +53,9 @@ class Row:
 
     Attributes:
         name: What is called.
-        makers: Each prepares one call: what it does is not timed, what it returns is.
-        is_again: Whether to make every call once before, because other rows use so many
-            bases that this one may have lost what was kept with it.
+        makers: Each prepares a call and returns it; only the returned call is timed.
+        is_again: Whether to make every call once before it is timed. Other rows use so many
+            bases that this base may have lost its caches.
     """
 
     name: str
@@ -140,7 +140,7 @@ def merges_of_others(
 
 
 def run(command: Sequence[str], **options: Any) -> None:
-    """Run git; a merge with conflicts is no error."""
+    """Run git; a merge with conflicts is not an error."""
     subprocess.run(command, capture_output=True, check=False, **options)
 
 

@@ -76,7 +76,7 @@ class Cost:
 def by_workers(
     pairs: Sequence[FeaturePair], evaluator: Evaluator, workers: int, store: Path | None = None
 ) -> Cost:
-    """Evaluate every pair with that many workers, which have started but know no pair."""
+    """Evaluate every pair with that many workers, which have started but seen no pair."""
     with WorkerPool(workers) as pool:
         first = [synthetic_pair(number) for number in range(8 * workers)]
         list(evaluate_many(first, evaluator=_EVALUATOR, executor=pool))

@@ -98,7 +98,7 @@ def for_git(scratch: Scratch, case: Case) -> Case:
 
 
 def difference(git: Git, written: Case, theirs: GitMerge | None, mine: Mine) -> str:
-    """Return in what the merges differ; empty if they agree."""
+    """Return what differs between the merges; empty if they agree."""
     if theirs is None or mine.tree is None:
         return "" if theirs is None and mine.tree is None else "absent object"
     if theirs.conflicts != bool(mine.conflicts):
@@ -111,7 +111,7 @@ def difference(git: Git, written: Case, theirs: GitMerge | None, mine: Mine) -> 
 
 
 def measure(repo: Path, limit: int, rounds: int, seed: int) -> tuple[list[Case], list[Times]]:
-    """Merge up to *limit* merges of a repository by both; print each difference."""
+    """Repeat up to *limit* merges of a repository with both; print each difference."""
     cases: list[Case] = []
     times: list[Times] = []
     counts = Counter[str]()

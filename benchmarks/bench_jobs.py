@@ -1,4 +1,4 @@
-"""Times test jobs: a batch of a task's pairs with tests, against the least that it could take.
+"""Times a batch of a task's pairs with tests, next to the shortest possible time.
 
     python benchmarks/bench_jobs.py --dataset DIR --repos DIR [--task NAME/ID ...]
         [--sandbox NAME] [--workers N] [--rounds N]
@@ -63,7 +63,7 @@ class Command:
 
     Attributes:
         worker: The worker's process id.
-        digest: Of the tree and the command.
+        digest: The digest of the tree and the command.
         began: When it began; all processes share the clock.
         ended: When it ended.
         outside: Seconds of processor time that the worker had spent before it, without the
@@ -82,7 +82,7 @@ class Command:
         return self.ended - self.began
 
 
-class Noting:
+class LoggingSandbox:
     """A sandbox that appends a line to a file for each command."""
 
     spent = 0.0  # in this process
@@ -102,8 +102,8 @@ class Noting:
         env: Mapping[str, str],
         timeout_seconds: float,
     ) -> Execution:
-        """Pass the command on, and note it."""
-        outside = time.process_time() - Noting.spent
+        """Pass the command on, and log it."""
+        outside = time.process_time() - LoggingSandbox.spent
         entered = time.process_time()
         digest = digest_of(tree, [word.replace(str(scratch), "") for word in command])
         began = time.monotonic()
@@ -113,7 +113,7 @@ class Noting:
         line = [os.getpid(), digest, began, time.monotonic(), outside]
         with self._log.open("a") as file:
             file.write(json.dumps(line) + "\n")
-        Noting.spent += time.process_time() - entered
+        LoggingSandbox.spent += time.process_time() - entered
         return execution
 
 
@@ -132,7 +132,7 @@ def time_batch(
     """Evaluate the task's pairs; return the seconds, the commands and the reports."""
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "log"
-        runner = TestRunner(sandbox=Noting(sandbox, log))
+        runner = TestRunner(sandbox=LoggingSandbox(sandbox, log))
         evaluator = Evaluator(strategies=_STRATEGIES, runner=runner)
         began = time.monotonic()
         with WorkerPool(workers) as pool:

@@ -126,7 +126,7 @@ def test_equal_trees_are_tested_once():
 
 
 def test_hazards_of_equal_trees_are_found_once(monkeypatch):
-    """Each strategy with that tree has them in its row."""
+    """Every strategy that returns the tree has them in its row."""
     found = []
 
     def find(*trees, **numbers):

@@ -29,7 +29,7 @@ def base():
 
 @pytest.fixture
 def diffs(monkeypatch):
-    """Return the list of the texts whose lines are compared."""
+    """Return a list that records the texts whose lines are compared."""
     compared = []
     compare = linediff._diff
 
@@ -61,7 +61,7 @@ def callers_of(base):
 @pytest.mark.parametrize("earlier", ["merge", "evaluate"])
 @pytest.mark.parametrize("later", ["merge", "union", "evaluate", "evaluate_team", "land"])
 def test_line_diffs_are_shared_by_all_calls(base, diffs, earlier, later):
-    """A side that was compared with the base once is not compared again, whoever asks."""
+    """A side that was compared with the base once is not compared again by any call."""
     calls = callers_of(base)
     calls[earlier]()
     assert {(TEXT, FIRST), (TEXT, LAST)} <= set(diffs)
@@ -73,7 +73,7 @@ def test_line_diffs_are_shared_by_all_calls(base, diffs, earlier, later):
 
 
 def test_another_base_has_its_own_diffs(base, diffs):
-    """They end with the base."""
+    """Diffs are cached with one base only."""
     ce.merge(base, side(FIRST), side(LAST))
     diffs.clear()
 
@@ -83,7 +83,7 @@ def test_another_base_has_its_own_diffs(base, diffs):
 
 
 def test_what_is_kept_does_not_change_a_merge(base):
-    """The outcome is that of a new base, with conflicts and without."""
+    """The outcome is the same as with a new base, with conflicts and without."""
     texts = [FIRST, LAST, TEXT.replace(b"line 1\n", b"eins\n"), TEXT + b"end\n", b"", b"\0"]
     for _ in range(2):
         for ours in texts:
@@ -99,7 +99,7 @@ def test_what_is_kept_does_not_change_a_merge(base):
 
 @pytest.fixture
 def placed(monkeypatch):
-    """Return the list of the patches that are placed."""
+    """Return a list that records the patches that are placed."""
     patches = []
     place = apply._apply
 
@@ -112,7 +112,7 @@ def placed(monkeypatch):
 
 
 def test_a_patch_is_placed_once(base, placed):
-    """It may be parsed again in between, and the result is equal."""
+    """This holds even if it is parsed again, and the result is equal."""
     data = side(FIRST).diff(base)
 
     results = [ce.apply_patch(base, ce.Patch.parse(data)) for _ in range(3)]
@@ -123,7 +123,7 @@ def test_a_patch_is_placed_once(base, placed):
 
 
 def test_a_refusal_is_kept_too(base, placed):
-    """Every rung was tried, which takes longest."""
+    """A refusal takes longest, because every rung is tried."""
     patch = ce.Patch.parse("--- a/f\n+++ b/f\n@@ -1 +1 @@\n-not there\n+new\n")
 
     first = ce.apply_patch(base, patch)
@@ -135,7 +135,7 @@ def test_a_refusal_is_kept_too(base, placed):
 
 
 def test_the_policy_and_the_base_matter(base):
-    """The same patch may be refused under another policy or on another base."""
+    """A result is not reused under another policy or on another base."""
     patch = ce.Patch.parse(side(FIRST).diff(base) + side(b"x").diff(base).replace(b"f", b"g"))
     other = ce.Snapshot.from_files({"f": b"other\n"})
 
@@ -150,7 +150,7 @@ def test_the_policy_and_the_base_matter(base):
 
 
 def test_patches_that_need_much_memory_are_not_kept(base, monkeypatch):
-    """The others are kept up to a limit."""
+    """Other results are kept up to a limit."""
     monkeypatch.setattr(apply, "_KEPT_BYTES", 20_000)
     patches = [ce.Patch.parse(side(TEXT + b"%d\n" % n).diff(base)) for n in range(50)]
     large = ce.Patch.parse(side(TEXT + b"x" * 20_000).diff(base))
@@ -165,7 +165,7 @@ def test_patches_that_need_much_memory_are_not_kept(base, monkeypatch):
 
 
 def test_threads_may_share_a_base(base):
-    """They get the results that one thread gets."""
+    """Several threads get the same results as one."""
     calls = callers_of(base)
     texts = [TEXT.replace(b"line %d\n" % n, b"new %d\n" % n) for n in range(0, 60, 3)]
 
@@ -197,7 +197,7 @@ def use(calls, start=0):
 
 @pytest.mark.long
 def test_many_calls_hold_no_more_memory_than_a_few():
-    """Whatever is kept with bases is bounded, and so is the number of these bases."""
+    """The caches of a base are bounded, and so is the number of bases that have any."""
     tracemalloc.start()
     held = []
     for start, calls in ((0, 300), (300, 1500)):

@@ -60,7 +60,7 @@ OLD = {f"f{i}.txt": b"%d\n" % i * 20 for i in range(6)}
 
 
 def test_changes_between_commits_read_no_contents(repository, read):
-    """Neither do comparisons, hashes, tree ids and copies of the changes."""
+    """Comparisons, hashes, tree ids and copies of the changes read none either."""
     old, new = snapshots(repository, OLD, OLD | {"f1.txt": b"new\n", "d/f9.txt": b"9\n"})
 
     changes = Changes.between(old, new)
@@ -76,7 +76,7 @@ def test_changes_between_commits_read_no_contents(repository, read):
 
 
 def test_a_merge_reads_only_what_both_sides_changed(repository, read):
-    """The other files are taken by their ids, also in the merged tree."""
+    """For the other files their ids suffice, also in the merged tree."""
     ours = OLD | {"f1.txt": OLD["f1.txt"] + b"ours\n", "f2.txt": b"2 ours\n"}
     theirs = OLD | {"f1.txt": b"theirs\n" + OLD["f1.txt"], "f3.txt": b"3 theirs\n"}
     base, left, right = snapshots(repository, OLD, ours, theirs)
@@ -103,7 +103,7 @@ def test_a_diff_reads_only_what_changed(repository, read):
 @settings(max_examples=25)
 @given(three_way_trees())
 def test_changes_of_commits_are_those_of_the_same_files(tmp_path_factory, versions):
-    """Modes, links, submodules and odd names are the same from a commit as from memory."""
+    """Modes, links, submodules and odd names are the same in a commit and in memory."""
     repository = pygit2.init_repository(str(tmp_path_factory.mktemp("r")), bare=True)
     base, *sides = versions
     held = [base, *(base.overlay(side) for side in sides)]
@@ -185,7 +185,7 @@ def test_a_snapshot_keeps_folders_up_to_a_limit(repository, monkeypatch):
 
 @pytest.mark.parametrize("mode", [b"100664", b"100600", b"100775", b"40000", b"160000", b"120777"])
 def test_modes_of_old_trees_are_read_as_git_reads_them(repository, mode):
-    """Git knows two modes of files; other permissions count as one of them."""
+    """Git knows only two modes of regular files; other permissions count as one of them."""
     blob = repository.create_blob(b"x")
     empty = repository.write(pygit2.enums.ObjectType.TREE, b"")
     at = empty if mode == b"40000" else blob

@@ -65,7 +65,7 @@ def settled(monkeypatch):
 
 @pytest.fixture
 def scans(monkeypatch):
-    """Return a list that grows when the entry points of all distributions are read."""
+    """Return a list that gets an item for each scan of all distributions."""
     found = []
     read = plugins._Installed.read
     monkeypatch.setattr(plugins._Installed, "read", lambda state: (found.append(1), read(state))[1])
@@ -73,7 +73,7 @@ def scans(monkeypatch):
 
 
 def test_entry_points_are_read_once(place, settled, scans):
-    """As long as nothing changes, names, strategies, evaluators and cascades use one scan."""
+    """Names, strategies, evaluators and cascades use one scan as long as nothing changes."""
     settled()
 
     ce.available_strategies()
@@ -96,7 +96,7 @@ def test_what_is_installed_is_seen_at_once(place, settled):
 
 
 def test_what_is_removed_is_unknown_at_once(place, settled):
-    """The error is that of a name that was never registered."""
+    """The error is the same as for a name that was never registered."""
     put(place, files_of("old_plugin", "plugged_old"))
     settled()
     assert ce.get_strategy("mine").name == "mine"
@@ -142,7 +142,7 @@ def test_an_installation_within_one_tick_of_the_clock_is_seen(place, monkeypatch
 
 
 def test_an_installation_that_restores_the_time_of_the_folder_is_seen(place, settled):
-    """Programs that unpack archives or copy folders do so."""
+    """Programs that unpack archives or copy folders restore it."""
     settled()
     before = place.stat()
     ce.get_strategy("naive")
@@ -168,7 +168,7 @@ def test_names_are_listed_if_the_times_are_from_a_moment_ago(place, monkeypatch)
 
 
 def test_another_path_has_other_plug_ins(place, settled, tmp_path, monkeypatch):
-    """A folder that is added to `sys.path`, or that comes into being on it, is searched."""
+    """A folder that is added to `sys.path`, or created there, is searched."""
     monkeypatch.syspath_prepend(tmp_path / "later")
     put(tmp_path / "elsewhere", files_of("other_plugin", "plugged_other"))
     settled()
@@ -184,7 +184,7 @@ def test_another_path_has_other_plug_ins(place, settled, tmp_path, monkeypatch):
 
 
 def test_the_working_directory_may_be_on_the_path(settled, tmp_path, monkeypatch):
-    """An empty item of `sys.path` means the directory of the moment."""
+    """An empty item of `sys.path` means the current directory."""
     put(tmp_path / "there", files_of("there_plugin", "plugged_there"))
     (tmp_path / "here").mkdir()
     monkeypatch.setattr(sys, "path", ["", *sys.path])
@@ -199,7 +199,7 @@ def test_the_working_directory_may_be_on_the_path(settled, tmp_path, monkeypatch
 
 
 def test_an_archive_on_the_path_is_read_again_if_it_changes(settled, tmp_path, monkeypatch):
-    """A wheel is such an archive."""
+    """For example, a wheel may be on the path."""
     archive = tmp_path / "plugin.whl"
     monkeypatch.syspath_prepend(archive)
     settled()
@@ -214,7 +214,7 @@ def test_an_archive_on_the_path_is_read_again_if_it_changes(settled, tmp_path, m
 
 @pytest.mark.long
 def test_a_plug_in_is_installed_and_removed_by_pip(tmp_path):
-    """The program that runs meanwhile sees each step, and its names and errors agree."""
+    """A running program sees each step, and its names and errors agree."""
     pip = [sys.executable, "-m", "pip"]
     if subprocess.run([*pip, "--version"], capture_output=True, check=False).returncode:
         pip = [shutil.which("uv") or pytest.skip("neither pip nor uv is installed"), "pip"]

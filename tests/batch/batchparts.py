@@ -119,12 +119,12 @@ def noted(log):
 
 
 def fill_disk(_):
-    """Let this process write no long file any more, as if the disk were full."""
+    """Keep this process from writing long files from now on, as if the disk were full."""
     resource.setrlimit(resource.RLIMIT_FSIZE, (100, resource.RLIM_INFINITY))
 
 
 def die_in_a_file(number):
-    """Let this process die when it has written the first bytes of a file."""
+    """Make this process die after it has written the first bytes of a file."""
     signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     fill_disk(number)

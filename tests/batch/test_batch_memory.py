@@ -12,7 +12,7 @@ from cooperbench_eval.batch.workers import WorkerPool
 
 @pytest.mark.long
 def test_the_caller_keeps_only_a_digest_of_each_pair(tmp_path):
-    """It holds about two hundred bytes for each pair that is done, and no report."""
+    """The batch keeps about two hundred bytes for each pair that is done, and no report."""
     evaluator = ce.Evaluator(strategies=["naive"])
     held = {}
     with WorkerPool(2) as pool:

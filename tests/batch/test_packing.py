@@ -158,13 +158,13 @@ def test_few_parts_are_kept_while_many_reports_are_read(monkeypatch):
 
 
 def loud_report_at(packed):
-    """Return a packed report as it is read alone."""
+    """Read a packed report by itself."""
     return unpack(packed.head, packed.parts.__getitem__)
 
 
 @given(st.lists(reports(), min_size=1, max_size=3))
 def test_sharing_parts_changes_no_report(found):
-    """Whatever the reports have in common."""
+    """This holds whatever parts the reports have in common."""
     packed = [pack(each) for each in [*found, *found]]
     everything = {digest: data for each in packed for digest, data in each.parts.items()}
     parts = Parts(everything.__getitem__)

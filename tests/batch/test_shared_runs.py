@@ -17,7 +17,7 @@ from cooperbench_eval.running.cache import share_with_copies
 
 
 def pairs_with_tests(log, *, count=4, scripts=(), script="exit 0", timeout=60):
-    """Make every pair of some features; each of their runs notes its suite and its tree."""
+    """Make every pair of some features; each run logs its suite and its tree."""
     features = []
     for number in range(count):
         note = f'echo "{number} $(sha1sum < f.py)" >> {log}; sleep 0.03; '
@@ -38,7 +38,7 @@ def evaluator(**options):
 
 
 def runs_in(log):
-    """Count the runs by what was run."""
+    """Count the runs of each suite on each tree."""
     return Counter(log.read_text().splitlines())
 
 
@@ -62,7 +62,7 @@ def own_temporary_directory(tmp_path, monkeypatch):
     "kind", [pytest.param(k, marks=[pytest.mark.long] * (k != "own pool")) for k in EXECUTORS]
 )
 def test_no_run_is_repeated(kind, tmp_path):
-    """There is one run of each suite on each tree, and the reports are those of one process."""
+    """Each suite runs once on each tree, and the reports are the same as those of one process."""
     log, alone = tmp_path / "log", tmp_path / "alone"
     pairs, judge = pairs_with_tests(log), evaluator()
     expected = list(map(evaluator().evaluate, pairs_with_tests(alone)))
@@ -88,7 +88,7 @@ def _verdicts(reports):
 
 @pytest.mark.long
 def test_a_cache_of_the_caller_is_kept(tmp_path):
-    """A file holds the results afterwards; without a cache, each worker repeats its runs."""
+    """Its file holds the results afterwards; with the cache off, runs are repeated."""
     log, file = tmp_path / "log", tmp_path / "results.sqlite"
     pairs = pairs_with_tests(log, count=3)
 
@@ -105,7 +105,7 @@ def test_a_cache_of_the_caller_is_kept(tmp_path):
 
 @pytest.mark.long
 def test_a_run_that_removes_temporary_files_loses_nothing(tmp_path):
-    """The plain sandbox cannot prevent it; the workers then keep their results themselves."""
+    """`LocalSandbox` cannot prevent this; each worker then keeps its own results."""
     log = tmp_path / "log"
     script = f"rm -rf {tmp_path}/temporary/cooperbench-results-*"
     pairs = pairs_with_tests(log, count=3, script=script)
@@ -119,7 +119,7 @@ def test_a_run_that_removes_temporary_files_loses_nothing(tmp_path):
 
 @pytest.mark.parametrize("kind", ["one cache", "copies", "file"])
 def test_a_worker_does_not_wait_while_it_can_run_other_tests(kind, tmp_path):
-    """It does the feature last that another worker tests; here, it would wait for ever."""
+    """It leaves the feature that another worker tests to the end; here, waiting never ends."""
     log, go = tmp_path / "log", tmp_path / "go"
     wait = f"until [ -e {go} ]; do sleep 0.02; done"
     scripts = [wait, "exit 0", f"touch {go}"]
@@ -157,7 +157,7 @@ def damage(repository, lost):
 
 @pytest.mark.parametrize("lost", ["repository", "object"])
 def test_what_disappears_during_a_batch_fails_only_the_pairs_that_need_it(lost, tmp_path):
-    """The first pair's tests hide it. When it is back, the next batch finishes the others."""
+    """The first pair's tests move it away. Once it is back, the next batch finishes the rest."""
     repository, store = tmp_path / "repo", ce.ReportStore(tmp_path / "store")
     commit = lay_repository(repository, {f"f{n}.txt": b"%d\n" % n for n in range(3)})
     base = ce.Snapshot.from_repo(repository, commit)

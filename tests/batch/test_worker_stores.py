@@ -1,4 +1,4 @@
-"""Workers write their reports to the store themselves; whatever happens, none is half-written."""
+"""Workers write their reports to the store themselves, and never leave a partial report."""
 
 import os
 from collections import Counter
@@ -23,7 +23,7 @@ def worker():
 
 @pytest.fixture
 def victim():
-    """Return a pool of one process that a test may ruin."""
+    """Return a pool of one process that a test may break."""
     with WorkerPool(1) as executor:
         yield executor
 
@@ -62,7 +62,7 @@ def test_a_pair_is_claimed_by_nobody_once_its_report_is_yielded(worker, tmp_path
 
 
 def test_a_worker_that_dies_in_the_middle_of_a_file_leaves_no_half_report(victim, tmp_path):
-    """Its pair is tried again; the torn file is under no name that anybody reads."""
+    """Its pair is retried, and the partial file has a name that nobody reads."""
     here, store = tmp_path / "here", tmp_path / "store"
     here.mkdir()
     deadly = Ours(deadly={2}, how=die_in_a_file, once=str(here))
@@ -86,7 +86,7 @@ def test_a_worker_that_dies_in_the_middle_of_a_file_leaves_no_half_report(victim
 
 
 def test_a_worker_that_is_stopped_in_the_middle_of_a_file_removes_it(tmp_path, monkeypatch):
-    """A caller that leaves early stops its workers with a signal."""
+    """A caller that stops early ends its workers with a signal."""
 
     def stopped(*_):
         raise Stopped
@@ -104,7 +104,7 @@ def test_a_worker_that_is_stopped_in_the_middle_of_a_file_removes_it(tmp_path, m
 
 
 def test_a_disk_that_is_full_for_a_worker_is_one_clear_error(victim, tmp_path):
-    """The reports are yielded first; those that were stored before are intact."""
+    """The error comes after the reports, and those stored earlier are intact."""
     evaluator = ce.Evaluator(strategies=["naive", Ours(deadly={2}, how=fill_disk)])
     batch = ce.evaluate_many(pairs(20), evaluator=evaluator, executor=victim, store=tmp_path)
     seen = []
@@ -133,7 +133,7 @@ def edit(base, path, text):
 
 
 def one_file_each(folder, count):
-    """Make pairs that each need another file of one repository."""
+    """Make pairs that each need a different file of one repository."""
     files = {f"f{n}.py": b"%d\n" % n + BASE.read("f.py") for n in range(count)}
     commit = repository(folder, files | {"f.py": BASE.read("f.py")})
     base = ce.Snapshot.from_repo(folder, commit)

@@ -111,7 +111,7 @@ WITH_CONTENTS = {
 
 @pytest.mark.parametrize("name", WITHOUT_CONTENTS)
 def test_a_merge_that_git_can_do_in_a_partial_clone_works(git, tmp_path, name):
-    """Its verdict and its tree are those of git, and nothing is fetched."""
+    """The verdict and the tree are the same as git's, and nothing is fetched."""
     clones = Clones(git, tmp_path, *WITHOUT_CONTENTS[name])
     objects = sorted(clones.partial.glob("objects/**/*"))
 
@@ -179,7 +179,7 @@ class Reader:
 
 
 def test_a_strategy_is_not_blamed_for_absent_contents(git, tmp_path):
-    """What it needs of the base is an error of the repository; its own errors are its failure."""
+    """Absent contents of the base are a repository error, unlike the strategy's own errors."""
     clones = Clones(git, tmp_path, *WITHOUT_CONTENTS["a deleted file"])
     base, ours, theirs = clones.snapshots(clones.partial)
     sides = ce.Changes.between(base, ours), ce.Changes.between(base, theirs)
@@ -247,7 +247,7 @@ def stored(git, tmp_path):
 
 
 def test_a_repository_may_be_repacked_while_a_snapshot_is_in_use(stored):
-    """What is read after `git gc` is what was there before."""
+    """After `git gc`, the same contents are read as before."""
     base, ours, theirs = stored.snapshots(stored.full.path)
     changes = ce.Changes.between(base, ours)
     wanted = stored.git_merge(stored.full.path)
@@ -261,7 +261,7 @@ def test_a_repository_may_be_repacked_while_a_snapshot_is_in_use(stored):
 
 
 def test_a_snapshot_stays_the_same_when_a_repository_gains_objects(stored):
-    """A new commit is seen by a new snapshot only."""
+    """Only a new snapshot sees a new commit."""
     (base, *_) = stored.snapshots(stored.full.path)
     paths = base.paths()
     commit = stored.full.commit(stored.full.tree(entries(changed("later.py"))))
@@ -274,7 +274,7 @@ def test_a_snapshot_stays_the_same_when_a_repository_gains_objects(stored):
 
 @pytest.mark.parametrize("is_packed", [False, True])
 def test_a_repository_may_disappear_while_a_snapshot_is_in_use(stored, is_packed):
-    """What was not read yet is an error that names it, or is what it was."""
+    """Reading something new gives the right contents, or an error that names it."""
     if is_packed:
         stored.full.run("gc", "-q", "--prune=now")
     base, ours, theirs = stored.snapshots(stored.full.path)

@@ -259,7 +259,7 @@ class TestText:
     @settings(max_examples=100, deadline=None)
     @given(three_way_texts())
     def test_lines_may_be_shared_with_another_text(self, texts):
-        """However much both have in common, the lines are those of the text alone."""
+        """However much both texts share, the lines are the same as those of the text by itself."""
         for data in texts:
             for like in texts:
                 assert Text(data, Text(like)).lines == split_lines(data)
@@ -274,7 +274,7 @@ class TestText:
         assert new.lines[-1] is old.lines[-1]
 
     def test_a_diff_leaves_the_counts_of_lines_as_they_are(self):
-        """The next diff of the same text uses them again."""
+        """So the next diff of the same text can use them."""
         lines = [b"%d\n" % number for number in range(200)]
         old = Text(b"".join(lines))
         new = Text(b"".join(line if i % 9 else b"new\n" for i, line in enumerate(lines)))
@@ -286,7 +286,7 @@ class TestText:
     @settings(max_examples=40, deadline=None)
     @given(three_way_texts())
     def test_cuts_lines(self, texts):
-        """With and without an index, the bytes of a range of lines are the lines joined."""
+        """With and without an index, the bytes of a range are its lines joined."""
         text, lines = Text(texts[0]), split_lines(texts[0])
 
         for text.is_shared in (False, True):
@@ -319,7 +319,7 @@ class TestDiffCache:
         assert by_rarity != by_length
 
     def test_drops_the_oldest_when_full(self):
-        """Texts and diffs are dropped, those that were last used first are kept."""
+        """The oldest texts and diffs are dropped, and the latest are kept."""
         cache = DiffCache(max_bytes=100_000)
 
         first, last = cache.text(b"a\n" * 30), cache.text(b"")

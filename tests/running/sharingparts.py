@@ -11,7 +11,7 @@ RESULT = ce.TestResult(status="failed", cases=[ce.TestCase(id="t", status="faile
 
 
 def make_noted(log, seconds=0.1):
-    """Make a result, and note that."""
+    """Make a result, and log that."""
     with Path(log).open("a") as file:
         file.write(f"{os.getpid()}\n")
     time.sleep(seconds)
@@ -24,7 +24,7 @@ def made(log):
 
 
 def ask(job):
-    """Ask for three results when another process does so too."""
+    """Ask for three results at the same time as another process."""
     cache, log, is_kept = job
     Path(f"{log}-{os.getpid()}").touch()
     while len(list(Path(log).parent.glob(f"{Path(log).name}-*"))) < 2:
@@ -49,7 +49,7 @@ def die(job):
 
 
 def fill_a_disk(cache):
-    """Return how many results are made for two questions, if no file may have a byte."""
+    """Return how many results two requests make if no byte can be written to a file."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, hard))
     try:

@@ -1,4 +1,4 @@
-"""Processes of one machine share results, and take turns at a run."""
+"""Processes of one machine share results, and only one at a time makes a run."""
 
 import gc
 import multiprocessing
@@ -53,7 +53,7 @@ def pool():
 
 @pytest.mark.parametrize("kind", ["memory", "file"])
 def test_processes_that_need_one_result_wait_for_the_first(kind, tmp_path, shared, pool):
-    """Each result is made once; one that may not be kept is made by each process."""
+    """Each result is made once; a result that may not be kept is made by each process."""
     cache = shared if kind == "memory" else ce.ResultCache(tmp_path / "new" / "cache")
     kept, lost = str(tmp_path / "kept"), str(tmp_path / "lost")
 
@@ -69,7 +69,7 @@ def test_processes_that_need_one_result_wait_for_the_first(kind, tmp_path, share
 
 @pytest.mark.parametrize("kind", ["memory", "file"])
 def test_nobody_waits_for_a_process_that_died(kind, tmp_path, shared):
-    """The next one makes the result, even if a child of the dead one has its files open."""
+    """The next process makes the result, even if a child of the dead one has its files open."""
     cache = shared if kind == "memory" else ce.ResultCache(tmp_path / "cache")
     log = tmp_path / "log"
     process = SPAWN.Process(target=die, args=((cache, log),))
@@ -88,7 +88,7 @@ def test_nobody_waits_for_a_process_that_died(kind, tmp_path, shared):
 
 
 def test_an_error_lets_the_next_one_try(shared):
-    """Nothing is kept of it, and the turn ends."""
+    """Nothing is cached, and the lock is released."""
     with pytest.raises(ZeroDivisionError):
         shared.get_or_make("key", lambda: 1 // 0, keeps=bool)
 
@@ -97,35 +97,35 @@ def test_an_error_lets_the_next_one_try(shared):
 
 
 def remove(folder):
-    """Do what a program does that cleans up temporary files."""
+    """Remove the folder, as a program does that cleans up temporary files."""
     shutil.rmtree(folder)
 
 
 def replace(folder):
-    """Put another folder in its place."""
+    """Replace the folder with another one."""
     folder.rename(f"{folder}-away")
     folder.mkdir(0o700)
 
 
 def open_up(folder):
-    """Let everybody write there."""
+    """Let everybody write to the folder."""
     folder.chmod(0o777)
 
 
 def shut(folder):
-    """Let nobody write there."""
+    """Let nobody write to the folder."""
     folder.chmod(0o500)
 
 
 def link(folder):
-    """Replace it with a link to itself under another name."""
+    """Rename the folder, and put a link to it in its place."""
     folder.rename(folder.with_name(f"{folder.name}-away"))
     folder.symlink_to(folder.with_name(f"{folder.name}-away"))
 
 
 @pytest.mark.parametrize("deed", [remove, replace, open_up, shut, link])
 def test_without_its_folder_each_process_has_its_own_results(deed, shared):
-    """Nothing is lost, and nothing is written to or read from what is there instead."""
+    """No result is lost, and what replaced the folder is neither read nor written."""
     shared.put("before", RESULT)
     copies = copy_of(shared), copy_of(shared)
     assert copies[0].get("before") == RESULT
@@ -155,7 +155,7 @@ def test_a_full_disk_leaves_nothing_unfinished(shared, pool):
 
 
 def test_another_machine_does_not_use_the_folder(shared, monkeypatch):
-    """There, somebody else may have made a folder of that name."""
+    """On another machine, the folder with that name may be somebody else's."""
     shared.put("key", RESULT)
     monkeypatch.setattr(sharing, "_machine", lambda: "another")
 

@@ -157,7 +157,7 @@ def test_other_deeds_are_no_change(deed, root):
 
 
 def test_a_watch_sees_nothing_of_the_one_before_it(root):
-    """They share a queue of events, even if it overflowed before anything was read."""
+    """They reuse a queue of events, even if it overflowed before anything was read."""
     limit = int(Path("/proc/sys/fs/inotify/max_queued_events").read_text())
     folders = [root / name for name in ("m0", "m1")]
     with closing(MoveWatch()) as first:

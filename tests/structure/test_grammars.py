@@ -350,7 +350,7 @@ def test_what_was_read_before_makes_no_difference(monkeypatch):
 
 
 def test_what_was_read_before_is_refused_where_it_nests_too_deeply():
-    """The depth counts from the file."""
+    """Its depth counts from the top of the file."""
     member = b"f(" * 30 + b"a, b" + b")" * 30 + b"\n"
     read("a.js", member)
 
@@ -359,7 +359,7 @@ def test_what_was_read_before_is_refused_where_it_nests_too_deeply():
 
 
 def test_versions_share_what_they_have_in_common():
-    """Also those of other pairs, so a large class costs little more than its changes."""
+    """So a large class costs little more than its changes, also in other pairs."""
     methods = "".join(f"  m{i}() {{ return call({'a' * 64}, {i}); }}\n" for i in range(3))
 
     suites = []
@@ -373,7 +373,7 @@ def test_versions_share_what_they_have_in_common():
 
 
 def test_the_members_of_a_very_large_class_are_remembered_but_not_the_class():
-    """It would displace everything else, and its next version differs anyway."""
+    """The class would displace everything else, and its next version differs anyway."""
     method = f"f() {{ return call({'a' * 100}); }}"
     large = f"class A {{\n  x = '{'b' * max(syntax._KNOWN_SIZES)}';\n  {method}\n}}"
 
@@ -384,7 +384,7 @@ def test_the_members_of_a_very_large_class_are_remembered_but_not_the_class():
 
 
 def test_one_text_in_many_places_is_not_remembered_for_each():
-    """Memory is limited also if only the indentation differs."""
+    """Memory is limited even if only the indentation differs."""
     member = f"f({'a' * 80})"
     source = "".join(f"{{\n{' ' * i}{member}\n}}\n" for i in range(1, 40)).encode()
 

@@ -178,7 +178,7 @@ def f():
 
 
 def run_of(source):
-    """Return statements as the reader gets them, with the last newline in front."""
+    """Return statements as the reader gets them, with the newline before them."""
     return b"\n" + source.removesuffix(b"\n")
 
 
@@ -197,7 +197,7 @@ def read_at_once(piece):
 
 @pytest.mark.parametrize("source", SAMPLES.values(), ids=SAMPLES)
 def test_a_class_read_in_pieces_is_the_class_read_at_once(source):
-    """Wherever the cuts are."""
+    """Both trees are equal, wherever the class is cut."""
     piece = run_of(source.encode())
 
     assert len(split_members(piece)[1]) > 2
@@ -205,7 +205,7 @@ def test_a_class_read_in_pieces_is_the_class_read_at_once(source):
 
 
 def test_the_classes_of_the_standard_library_are_read_the_same_in_both_ways():
-    """A sample of them; all of them in the thorough profile."""
+    """A sample is read; the thorough profile reads all of them."""
     paths = sorted(Path(os.__file__).parent.glob("*.py"))[3::EVERY]
     pieces = [
         piece
@@ -232,7 +232,7 @@ def test_versions_of_a_class_share_the_methods_that_they_have_in_common():
 
 
 def test_an_empty_string_and_a_quote_open_a_long_string():
-    """But a string that ends with a quote, and one after it, are two strings."""
+    """But a string that ends with a quote, and a string after it, are two strings."""
     with pytest.raises(StructureError, match="a string is not closed"):
         python.to_lines(b'\nx = """y" + "z"')
 

@@ -103,7 +103,7 @@ def trees():
 
 @given(trees(), st.sampled_from([b"", b"    ", b"\t"]))
 def test_a_tree_is_written_as_its_tokens_are(tree, indent):
-    """At any indentation, also after it was written at another one, and in another tree."""
+    """It is the same at any indentation, even after it was written at another one."""
     expected = plain_text(tree, indent)
 
     assert render(tree, indent) == expected

@@ -29,7 +29,7 @@ def one():
 
 @pytest.fixture(scope="module")
 def two():
-    """Return a pool of two processes that are up."""
+    """Return a pool of two processes that have started."""
     with WorkerPool(2) as pool:
         for future in [pool.submit(time.sleep, 0.2) for _ in range(4)]:
             future.result()
@@ -38,7 +38,7 @@ def two():
 
 @given(jobs=st.lists(st.lists(st.integers(0, 99), unique=True, max_size=5), max_size=60))
 def test_a_worker_always_has_the_parts_of_its_job(jobs):
-    """It gets no part that it has, and keeps a bounded number of parts and bytes."""
+    """It is not sent a part that it has, and keeps a bounded number of parts and bytes."""
     sent, here = sharing.SentParts(), sharing.ReceivedParts()
     limits = sharing._MOST, sharing._MOST_BYTES
     sharing._MOST, sharing._MOST_BYTES = 8, 2000
@@ -59,7 +59,7 @@ def test_a_worker_always_has_the_parts_of_its_job(jobs):
 
 
 def test_a_part_is_sent_once_and_stays_the_same_object(one):
-    """Caches that are kept with a base serve all pairs of a task."""
+    """So the caches of a base serve all pairs of a task."""
     parts = {"list": pickle.dumps(["a", "b"])}
 
     futures = [one.submit_sharing(pid_and_part, "list", parts=parts, group="t") for _ in range(4)]
@@ -70,7 +70,7 @@ def test_a_part_is_sent_once_and_stays_the_same_object(one):
 
 
 def test_a_new_worker_gets_the_parts_of_a_dead_one():
-    """The jobs after the deadly one find their part."""
+    """The jobs after the one that killed the worker find their part."""
     parts = {"base": pickle.dumps("base")}
     with WorkerPool(1) as pool:
         before = pool.submit_sharing(pid_and_part, "base", parts=parts, group="t").result()
@@ -85,7 +85,7 @@ def test_a_new_worker_gets_the_parts_of_a_dead_one():
 
 
 def test_a_payload_for_our_workers_is_small():
-    """An in-memory base and the patches travel as digests after the first job."""
+    """After the first job, an in-memory base and the patches are sent as digests."""
     base = ce.Snapshot.from_files({"big": bytes(10**6), "f.py": BASE.read("f.py")})
     payload, parts = PayloadMaker(EVALUATOR, own_processes=True).in_parts(pair(1, base=base))
     sent = sharing.SentParts()
@@ -101,7 +101,7 @@ def test_the_jobs_of_a_group_go_to_one_worker_while_there_are_others(two):
     parts = {"p": pickle.dumps(0)}
 
     groups = [*"ab" * 40]
-    random.Random(0).shuffle(groups)  # noqa: S311 - neither in blocks nor by turns
+    random.Random(0).shuffle(groups)  # noqa: S311 - neither in blocks nor alternating
     jobs = [
         two.submit_sharing(pid_and_part, "p", 0.004, parts=parts, group=group) for group in groups
     ]
@@ -115,7 +115,7 @@ def test_the_jobs_of_a_group_go_to_one_worker_while_there_are_others(two):
 
 
 def test_no_job_waits_for_ever(one):
-    """A job of another group is begun although there is always one of the same group."""
+    """A job of another group is begun even if there is always one of the worker's group."""
     one.submit(time.sleep, 0.5)
     first = one.submit_sharing(time.monotonic_ns, parts={}, group="a")
     other = one.submit_sharing(time.monotonic_ns, parts={}, group="b")
@@ -135,7 +135,7 @@ def tasks(count, size):
 
 
 def test_the_pairs_of_a_task_go_to_one_worker(two, tmp_path):
-    """The pairs of another task are found further along the iterable."""
+    """For this, pairs of other tasks are taken from further along the iterable."""
     log = tmp_path / "log"
     evaluator = ce.Evaluator(strategies=[Ours(log=log)])
     list(ce.evaluate_many(tasks(2, 4), evaluator=evaluator, executor=two))  # imports everything
