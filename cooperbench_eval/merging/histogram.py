@@ -20,7 +20,7 @@ share at their start and end: these lines can decide which run is best.
 
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from cooperbench_eval.merging import myers
@@ -31,6 +31,10 @@ _MAX_RARITY = 64
 """Runs whose lines all occur more often never anchor a region."""
 _SCANS = 8
 """How many scans of a whole file cost about as much as building a table of its lines."""
+_FEW_LINES = 32
+"""The lines of a region with fewer in *a* are counted at once."""
+_PROBES = 4
+"""How many lines in the middle of a region are looked up before all lines are counted."""
 _SMALL_SHARE = 16
 """A part reuses its region's counts if fewer lines were cut off than 1/16 of its own."""
 
@@ -39,21 +43,24 @@ _Run = tuple[int, int, int]
 
 
 def mark_changes(
-    a: Sequence[bytes], b: Sequence[bytes], counts: dict[bytes, int] | None = None
+    a: Sequence[bytes],
+    b: Sequence[bytes],
+    count: Callable[[], dict[bytes, int]] | None = None,
 ) -> tuple[bytearray, bytearray]:
     """Mark the lines of *a* that *b* lacks, and those of *b* that *a* lacks.
 
     Args:
         a: The old lines.
         b: The new lines.
-        counts: How often each line occurs in *a*, if known; not changed.
+        count: Returns how often each line occurs in *a*; called if this is needed. The result
+            is not changed.
 
     Returns:
         One byte for each line of *a* and of *b*: 1 if it changed, else 0. The
         unchanged lines of both are equal and in the same order.
     """
-    diff = _Diff(a, b)
-    diff.solve(counts)
+    diff = _Diff(a, b, count)
+    diff.solve()
     return diff.a_changed, diff.b_changed
 
 
@@ -124,8 +131,14 @@ class _Index:
 
 
 class _Diff:
-    def __init__(self, a: Sequence[bytes], b: Sequence[bytes]) -> None:
+    def __init__(
+        self,
+        a: Sequence[bytes],
+        b: Sequence[bytes],
+        count: Callable[[], dict[bytes, int]] | None,
+    ) -> None:
         self._a, self._b = a, b
+        self._count = count
         self._a_index, self._b_index = _Index(a), _Index(b)
         # The bounds in a of the run that was found last, by its shift: the number of a line in a
         # minus its number in b. A run ends at the bounds of the region in which it was found. It
@@ -134,15 +147,18 @@ class _Diff:
         self._given: dict[bytes, int] | None = None
         self.a_changed, self.b_changed = bytearray(len(a)), bytearray(len(b))
 
-    def solve(self, given: dict[bytes, int] | None) -> None:
-        self._given = given
+    def solve(self) -> None:
         # A list instead of Python's stack: regions may nest as deep as there are lines.
-        regions = [_Region(0, len(self._a), 0, len(self._b), given)]
+        regions = [_Region(0, len(self._a), 0, len(self._b))]
         while regions:
             region = regions.pop()
-            a_start, a_end, b_start, b_end, known, _ = region
+            a_start, a_end, b_start, b_end, counts, _ = region
             if a_start < a_end and b_start < b_end:
-                counts = Counter(self._a[a_start:a_end]) if known is None else known
+                if counts is None:
+                    if run := self._middle_run(region):
+                        regions += _around(region, run)
+                        continue
+                    counts = self._counts(a_start, a_end)
                 run, rarity = self._best_run(region, counts)
                 if rarity > _MAX_RARITY:
                     self._fall_back(region)
@@ -152,6 +168,35 @@ class _Diff:
                     continue
             self.a_changed[a_start:a_end] = b"\1" * (a_end - a_start)
             self.b_changed[b_start:b_end] = b"\1" * (b_end - b_start)
+
+    def _middle_run(self, region: _Region) -> _Run | None:
+        """Find the best run without counting lines, if it is most of a large region.
+
+        A line is looked for that is unique in *a*, in the middle of *b*. The full search finds
+        its run, because no other run has this line. Before that it finds only runs that end
+        before this line, and later only runs of rarity 1, which start after it. So the run is
+        the best one if it is longer than both of these parts of *b*.
+        """
+        a_start, a_end, b_start, b_end, _, _ = region
+        if a_end - a_start < _FEW_LINES:
+            return None
+        lines = self._a[a_start:a_end]
+        middle = (b_start + b_end) // 2
+        for j in range(middle, min(middle + _PROBES, b_end)):
+            line = self._b[j]
+            if lines.count(line) == 1:
+                run = self._grow(region, a_start + lines.index(line), j)
+                return run if run[2] > max(j - b_start, b_end - j) else None
+        return None
+
+    def _counts(self, start: int, end: int) -> dict[bytes, int]:
+        """Count the lines in a range of *a*."""
+        if self._count and end - start == len(self._a):
+            self._given = self._count()
+            return self._given
+        lines = self._a[start:end]
+        counts = dict.fromkeys(lines, 1)
+        return counts if len(counts) == len(lines) else Counter(lines)
 
     def _best_run(self, region: _Region, counts: dict[bytes, int]) -> tuple[_Run | None, int]:
         """Find the run that anchors a region, and its rarity.
@@ -260,10 +305,9 @@ class _Diff:
         smaller. Without that, a file with a change on every other line would be
         counted again for each change.
         """
-        a_start, a_end, b_start, b_end, _, _ = region
-        i, j, size = run
-        before = _Region(a_start, i, b_start, j)
-        after = _Region(i + size, a_end, j + size, b_end)
+        a_start, a_end, _, _, _, _ = region
+        i, _, size = run
+        before, after = _around(region, run)
         longest = size if rarity == 1 else 0
         if (after.a_start - a_start) * _SMALL_SHARE < a_end - after.a_start:
             after = self._inherit(after, counts, self._a[a_start : after.a_start], longest)
@@ -295,6 +339,13 @@ class _Diff:
         a = slice(region.a_start, region.a_end)
         b = slice(region.b_start, region.b_end)
         self.a_changed[a], self.b_changed[b] = myers.mark_changes(self._a[a], self._b[b])
+
+
+def _around(region: _Region, run: _Run) -> tuple[_Region, _Region]:
+    """Return the regions before and after a run."""
+    a_start, a_end, b_start, b_end, _, _ = region
+    i, j, size = run
+    return _Region(a_start, i, b_start, j), _Region(i + size, a_end, j + size, b_end)
 
 
 def _equal_after(a: Sequence[bytes], i: int, b: Sequence[bytes], j: int, room: int) -> int:

@@ -6,7 +6,7 @@ canonical position. Git does the same, without its indent heuristic, in a merge.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 from functools import cached_property
 from itertools import accumulate
@@ -92,10 +92,10 @@ def _diff(
     a: Sequence[bytes],
     b: Sequence[bytes],
     algorithm: DiffAlgorithm,
-    counts: dict[bytes, int] | None = None,
+    count: Callable[[], dict[bytes, int]] | None = None,
 ) -> tuple[Change, ...]:
     if algorithm is DiffAlgorithm.HISTOGRAM:
-        a_marks, b_marks = histogram.mark_changes(a, b, counts)
+        a_marks, b_marks = histogram.mark_changes(a, b, count)
     else:
         a_marks, b_marks = myers.mark_changes(a, b)
     a_groups, b_groups = _groups(a_marks), _groups(b_marks)
@@ -314,7 +314,7 @@ class DiffCache:
         key = a.data, b.data, algorithm
         changes = self._changes.get(key)
         if changes is None:
-            changes = _diff(a.lines, b.lines, algorithm, a.counts)
+            changes = _diff(a.lines, b.lines, algorithm, lambda: a.counts)
             size = len(a.data) + len(b.data) + _CHANGE_BYTES * len(changes)
             if size <= self._max_bytes // 2:
                 changes = self._changes.keep(key, changes, size=size)

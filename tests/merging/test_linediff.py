@@ -170,8 +170,10 @@ class TestDiffLines:
         """It does if both are found at the same frequent line."""
         assert set(unchanged(a, b)) == set(plain_histogram(a, b))
 
-    def test_words_of_few_letters_are_anchored_by_the_rules(self):
+    @pytest.mark.parametrize("few_lines", [0, 32], ids=["middle", "counted"])
+    def test_words_of_few_letters_are_anchored_by_the_rules(self, monkeypatch, few_lines):
         """Such words have many equal runs, and few unique letters."""
+        monkeypatch.setattr(histogram, "_FEW_LINES", few_lines)
         generator = random.Random(11)  # noqa: S311
         for _ in range(2000):
             letters = "abcdef"[: generator.randrange(2, 7)]
