@@ -1,7 +1,7 @@
 """Times the calls that a script makes, next to a git process and libgit2.
 
     python benchmarks/bench_api.py --dataset DIR --repos DIR [--task NAME/ID ...] [--rounds N]
-    python benchmarks/bench_api.py --calls 1000000
+    python benchmarks/bench_api.py --calls N
 
 Each call is timed on all pairs (or patches) of a task. The calls take turns, and the medians are
 of this run only. *first* is a call on a base whose caches are empty: it reads the base's files
@@ -9,8 +9,8 @@ from the repository, as git and libgit2 do. *again* is one whose base, patches a
 used before, also by other pairs. *git* is a `git merge-tree --write-tree` process, for patches
 `git read-tree` and `git apply --cached`; *libgit2* is pygit2's `merge_trees`.
 
-Then: repositories of 100 and of 100,000 untouched files, and files made to be slow. With
-`--calls`, the memory after a thousand different calls, and after that many.
+Then it times repositories of 100 and of 100,000 untouched files, and files that are slow to
+merge. With `--calls`, it prints the memory after 1000 different calls, and after N, instead.
 """
 
 import argparse
@@ -241,7 +241,7 @@ def growth(files: int) -> tuple[float, int]:
 
 
 def worst_cases() -> dict[str, tuple[bytes, bytes, bytes]]:
-    """Return base, ours and theirs of files made to be slow."""
+    """Return base, ours and theirs of files that are slow to merge."""
     random_lines = random.Random(0)  # noqa: S311 - reproducible data, not a secret
     lines = [b"%d\n" % random_lines.randrange(10**9) for _ in range(50_000)]
 

@@ -253,10 +253,10 @@ def main() -> None:
         in_this_process(pairs)
         seconds = [in_this_process(pairs) for _ in range(options.rounds)]
         rate = len(pairs) / median(seconds)
-        print(f"{len(pairs)} gold pairs on one core: {rate:.0f} pairs/s (asked: 400)")
+        print(f"{len(pairs)} gold pairs on one core: {rate:.0f} pairs/s (target: 400)")
         for has_store, where in ((False, "no store"), (True, "with a store")):
             ratios, costs = speed_up(pairs, _EVALUATOR, options.rounds, has_store=has_store)
-            print(f"two workers, gold pairs, {where}: {_shown(ratios)} of one (asked: 1.7)")
+            print(f"two workers, gold pairs, {where}: {_shown(ratios)} of one (target: 1.7)")
             rate, here, there = (
                 median(each)
                 for each in zip(
@@ -269,7 +269,7 @@ def main() -> None:
             )
     runner = TestRunner(sandbox=LocalSandbox(), cache=None)
     ratios, _ = speed_up(tested_pairs(24), Evaluator(runner=runner), options.rounds)
-    print(f"two workers, pairs with tests: {_shown(ratios)} of one (asked: 1.7)")
+    print(f"two workers, pairs with tests: {_shown(ratios)} of one (target: 1.7)")
     measure_store(options.store, options.reports)
 
 
@@ -286,9 +286,10 @@ def measure_store(given: Path | None, count: int) -> None:
             began = time.perf_counter()
             fill(store, count)
             print(f"a store of {count:,} reports: made in {time.perf_counter() - began:.0f} s")
-        for name, task, asked in (("resumes", resume, 5), ("summarizes", sum_up, 30)):
+        for name, task, goal in (("resumes", resume, 5), ("summarizes", sum_up, 30)):
             seconds, megabytes = measured(task, str(directory), count)
-            print(f"it {name} in {seconds:.1f} s (asked: {asked}), {megabytes:.0f} MB (asked: 500)")
+            print(f"it {name} in {seconds:.1f} s (target: {goal}),", end=" ")
+            print(f"{megabytes:.0f} MB (target: 500)")
     finally:
         if given is None:
             shutil.rmtree(directory)

@@ -7,7 +7,7 @@ The tests run with the Python that runs this script, so their imports must be in
 the same environment. For each task, `evaluate_many` evaluates all pairs of its gold patches
 under naive and union, with new workers and an empty cache. Prints:
 
-- the commands, and how many of them differ in the tree or the command: the numbers should be
+- the number of runs, and the number of different ones, by tree and command: they should be
   equal;
 - the processor time of each worker outside the sandbox, as a share of the time from its first
   command to the end of its last one; in brackets the wall time outside, which includes waiting

@@ -122,11 +122,11 @@ def writing(reports: Sequence[MergeReport], store: ReportStore | None, folder: P
     page = milliseconds(lambda: write_page(reports, folder / "list.html"))
     values = [report.to_dict() for report in reports]
     dumped = milliseconds(lambda: [json.dumps(each) for each in values])
-    print(f"to write: {page:.2f} ms per pair (asked: 3), {page / dumped:.1f} times json.dumps")
+    print(f"to write: {page:.2f} ms per pair (target: 3), {page / dumped:.1f} times json.dumps")
     if store is not None:
         read = milliseconds(lambda: _exhaust(store))
         whole = milliseconds(lambda: write_page(store, folder / "store.html"))
-        print(f"from the store: {whole:.2f} ms per pair (asked: 3), {read:.2f} of it to read")
+        print(f"from the store: {whole:.2f} ms per pair (target: 3), {read:.2f} of it to read")
     data = folder / "reports"
     data.write_bytes(pickle.dumps(list(itertools.islice(itertools.cycle(reports), 36))))
     began = time.perf_counter()
@@ -183,7 +183,7 @@ def main() -> None:
     if options.store:
         store = ReportStore(options.store)
         reports = [each for each in store if isinstance(each, MergeReport)]
-        gc.freeze()  # a script that reads a store does not keep these, and does not search them
+        gc.freeze()  # a script that reads a store does not hold these reports
     counts = options.pairs or [500, 5000]
     with tempfile.TemporaryDirectory() as folder:
         write_page(reports[:1], Path(folder) / "first.html")  # loads what is loaded once

@@ -17,7 +17,7 @@ import attrs
 from attrs import frozen
 
 from cooperbench_eval.batch.packing import Packed, pack, unpack
-from cooperbench_eval.batch.sharing import received
+from cooperbench_eval.batch.sharing import received_parts
 from cooperbench_eval.batch.store import ReportStore
 from cooperbench_eval.batch.workers import has_importable_main
 from cooperbench_eval.errors import (
@@ -219,7 +219,7 @@ def _rebuilt(payload: Payload) -> FeatureGroup:
 
 
 def _load(part: bytes | str) -> Any:
-    return received.value(part) if isinstance(part, str) else _unpickled(part)
+    return received_parts.value(part) if isinstance(part, str) else _unpickled(part)
 
 
 @lru_cache(maxsize=_KEPT)

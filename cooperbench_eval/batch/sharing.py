@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from attrs import frozen
 
-__all__ = ["Delivery", "ReceivedParts", "SentParts", "received"]
+__all__ = ["Delivery", "ReceivedParts", "SentParts", "received_parts"]
 
 _MOST: Final = 64
 _MOST_BYTES: Final = 1 << 26
@@ -72,5 +72,5 @@ class ReceivedParts:
         return self._values[digest]
 
 
-received: Final = ReceivedParts()
+received_parts: Final = ReceivedParts()
 """The parts of this process, if it is a worker. It does one job at a time."""

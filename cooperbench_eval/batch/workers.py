@@ -26,7 +26,7 @@ from typing import Any, Final
 
 from attrs import define, field
 
-from cooperbench_eval.batch.sharing import Delivery, SentParts, received
+from cooperbench_eval.batch.sharing import Delivery, SentParts, received_parts
 from cooperbench_eval.errors import BatchError
 from cooperbench_eval.processes.stopping import (
     Stopped,
@@ -108,7 +108,7 @@ class WorkerPool(Executor):
     def submit_sharing(
         self, fn: Callable[..., Any], /, *args: Any, parts: Mapping[str, bytes], group: str
     ) -> Future[Any]:
-        """Have a worker call *fn*, which finds the values of *parts* in `sharing.received`.
+        """Have a worker call *fn*, which finds the values of *parts* in `received_parts`.
 
         Args:
             fn: A function of a module.
@@ -338,7 +338,7 @@ def _serve(pipe: Connection) -> None:
     with suppress(OSError, Stopped):
         pipe.send(None)
         while job := jobs.get():
-            received.accept(job)
+            received_parts.accept(job)
             answer = _answer(job.call)
             if os.getpid() != own_id:  # the job forked, and its child returned as well
                 os._exit(0)

@@ -73,9 +73,9 @@ def apply_patch(
 ) -> ApplyResult:
     r"""Apply *patch* to *base*.
 
-    The results of the last patches are kept with the base, so applying one again costs little.
-    If the repository later gains a file version that a refused patch was made from, only a new
-    snapshot uses it.
+    The results of the latest patches are cached with the base, so applying one again costs
+    little. A refused patch may apply once the repository has the file version that it was made
+    from; only a new snapshot notices that.
 
     Args:
         base: The tree that the patch is applied to.

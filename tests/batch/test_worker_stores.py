@@ -29,7 +29,7 @@ def victim():
 
 
 def kinds(reports):
-    """Count what became of pairs."""
+    """Count the reports by their kind of failure, or as evaluated."""
     return Counter(each.failure.kind.value if each.failure else "evaluated" for each in reports)
 
 

@@ -7,7 +7,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from cooperbench_eval.batch.sharing import received
+from cooperbench_eval.batch.sharing import received_parts
 
 
 def touch(path, seconds=0.0):
@@ -60,5 +60,5 @@ def signals_of_a_child():
 def pid_and_part(digest, seconds=0.0):
     """Return this process, a part and the part's address, after a while."""
     time.sleep(seconds)
-    part = received.value(digest)
+    part = received_parts.value(digest)
     return os.getpid(), part, id(part)

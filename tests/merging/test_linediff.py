@@ -167,7 +167,7 @@ class TestDiffLines:
         [("abaaa", "aaaab"), ("abccca", "ccabbc"), ("xabc", "abcx"), ("abxcd", "cdxab")],
     )
     def test_a_run_with_a_unique_line_may_lose_to_a_longer_one(self, a, b):
-        """It does if both are found at the same frequent line."""
+        """The longer one wins if both are found at the same frequent line."""
         assert set(unchanged(a, b)) == set(plain_histogram(a, b))
 
     @pytest.mark.parametrize("few_lines", [0, 32], ids=["middle", "counted"])

@@ -719,7 +719,7 @@ ODD_VALUES = [
 @pytest.mark.parametrize("name", ["id", "status", "duration_seconds", "message"])
 @pytest.mark.parametrize("value", [..., *ODD_VALUES], ids=repr)
 def test_the_short_cut_for_cases_accepts_and_refuses_what_the_general_way_does(name, value):
-    """The same value is read as the same case, or is refused with the same words."""
+    """Both read a value as the same case, or refuse it with the same message."""
     data = {"id": "t", "status": "failed", "duration_seconds": 0.25, "message": "m", "other": 1}
     data[name] = value
     if value is ...:

@@ -236,7 +236,7 @@ SUITES = {
 
 @pytest.mark.parametrize("suite", SUITES.values(), ids=SUITES)
 def test_a_statement_is_never_reached_in_any_suite(suite):
-    """Wherever a suite may be."""
+    """It is found in a suite of any kind of statement."""
     versions = [
         suite.format(body=f"pass{work}").encode() + b"\n" for work in ("", "; raise A", "; b()")
     ]
