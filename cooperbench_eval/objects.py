@@ -16,19 +16,29 @@ __all__ = [
     "Difference",
     "Node",
     "OverlayStore",
+    "Row",
+    "Rows",
     "Store",
-    "compare_listings",
+    "compare_rows",
     "decode_path",
     "encode_path",
+    "find_node",
     "folders_above",
     "folders_of",
+    "node_of",
 ]
 
 _DIRECTORY = 0o040000
+_FOLDER = b"40000"  # the same, as a tree object has it
+
+# A line of a tree object: the mode in octal digits as git writes it today, the name, and the
+# raw id. Rows stay as they are in the object, since most of a folder's are only copied.
+Row = tuple[bytes, bytes, bytes]
+Rows = Mapping[bytes, Row]  # of a folder, by name
 
 
 class Node(NamedTuple):
-    """A line of a git tree object: mode and object id."""
+    """What a line of a git tree object says of a name: mode and object id."""
 
     mode: int
     id: str
@@ -49,8 +59,8 @@ class Store(Protocol):
     def node(self, path: str) -> Node | None:
         """Return the node of a file or folder, or `None` if there is none."""
 
-    def listing(self, path: str) -> Mapping[str, Node]:
-        """Return the nodes of a folder, "" for the root; none if it is not a folder."""
+    def rows(self, path: str) -> Rows:
+        """Return the rows of a folder, "" for the root; none if it is not a folder."""
 
     def top(self) -> Node:
         """Return the node of the root."""
@@ -90,14 +100,25 @@ def encode_path(path: str) -> bytes:
     return path.encode("utf-8", "surrogateescape")
 
 
-def _tree_id(listing: Mapping[str, Node]) -> str:
+def node_of(row: Row) -> Node:
+    """Return the node of a row."""
+    mode, _, object_id = row
+    return Node(int(mode, 8), object_id.hex())
+
+
+def find_node(rows: Rows, name: str) -> Node | None:
+    """Return the node of *name* in a folder, or `None` if there is none."""
+    try:
+        row = rows.get(encode_path(name))
+    except UnicodeEncodeError:
+        return None  # no tree can contain such a name
+    return None if row is None else node_of(row)
+
+
+def _tree_id(rows: Rows) -> str:
     """Hash a directory as git does: directories sort as if they ended in '/'."""
-    rows: dict[bytes, bytes] = {}
-    for name, (mode, object_id) in listing.items():
-        raw = encode_path(name)
-        row = b"%o %b\0%b" % (mode, raw, bytes.fromhex(object_id))
-        rows[raw + b"/" if mode == _DIRECTORY else raw] = row
-    body = b"".join(rows[name] for name in sorted(rows))
+    places = {name + b"/" if row[0] == _FOLDER else name: row for name, row in rows.items()}
+    body = b"".join([b"%b %b\0%b" % places[place] for place in sorted(places)])
     header = b"tree %d\0" % len(body)
     return hashlib.sha1(header + body, usedforsecurity=False).hexdigest()
 
@@ -112,7 +133,7 @@ class OverlayStore:
     def __init__(self, below: Store | None, entries: Mapping[str, Entry | None]) -> None:
         self._below = below
         self._entries = entries
-        self._listings: dict[str, Mapping[str, Node]] = {}
+        self._rows: dict[str, Rows] = {}
         self._root: str | None = None
         self._blobs: dict[str, Entry] | None = None
         self._blob_ids: list[str] = []
@@ -130,30 +151,32 @@ class OverlayStore:
             folders.setdefault(folder, {})[name] = entry
         return folders
 
-    def _build(self) -> Mapping[str, Mapping[str, Node]]:
-        if not self._listings:
+    def _build(self) -> Mapping[str, Rows]:
+        if not self._rows:
             folders = self._touched()
             children: dict[str, list[str]] = {}
             for folder in filter(None, folders):
                 above, _, name = folder.rpartition("/")
                 children.setdefault(above, []).append(name)
-            listings: dict[str, Mapping[str, Node]] = {}
+            built: dict[str, Rows] = {}
             for folder in sorted(folders, key=lambda f: f.count("/") + bool(f), reverse=True):
-                listing = dict(self._below.listing(folder)) if self._below else {}
+                rows = dict(self._below.rows(folder)) if self._below else {}
                 for name, entry in folders[folder].items():
+                    raw = encode_path(name)
                     if entry is not None:
-                        listing[name] = Node(int(entry.mode), entry.id)
-                    elif name in listing and not listing[name].is_directory:
-                        del listing[name]
+                        rows[raw] = (b"%o" % entry.mode, raw, bytes.fromhex(entry.id))
+                    elif raw in rows and rows[raw][0] != _FOLDER:
+                        del rows[raw]
                 for name in children.get(folder, ()):
-                    inner = listings[f"{folder}/{name}" if folder else name]
+                    raw = encode_path(name)
+                    inner = built[f"{folder}/{name}" if folder else name]
                     if inner:
-                        listing[name] = Node(_DIRECTORY, _tree_id(inner))
-                    elif name in listing and listing[name].is_directory:
-                        del listing[name]
-                listings[folder] = listing
-            self._listings = listings
-        return self._listings
+                        rows[raw] = (_FOLDER, raw, bytes.fromhex(_tree_id(inner)))
+                    elif raw in rows and rows[raw][0] == _FOLDER:
+                        del rows[raw]
+                built[folder] = rows
+            self._rows = built
+        return self._rows
 
     def node(self, path: str) -> Node | None:
         """See `Store.node`."""
@@ -161,16 +184,16 @@ class OverlayStore:
         if entry is not None:
             return Node(int(entry.mode), entry.id)
         folder, _, name = path.rpartition("/")
-        return self.listing(folder).get(name)
+        return find_node(self.rows(folder), name)
 
-    def listing(self, path: str) -> Mapping[str, Node]:
-        """See `Store.listing`."""
-        listings = self._build()
-        if path in listings:
-            return listings[path]
+    def rows(self, path: str) -> Rows:
+        """See `Store.rows`."""
+        built = self._build()
+        if path in built:
+            return built[path]
         folder, _, name = path.rpartition("/")
-        node = self.listing(folder).get(name)
-        return self._below.listing(path) if self._below and node and node.is_directory else {}
+        node = find_node(self.rows(folder), name)
+        return self._below.rows(path) if self._below and node and node.is_directory else {}
 
     def entry(self, path: str, node: Node) -> Entry:
         """See `Store.entry`."""
@@ -194,7 +217,7 @@ class OverlayStore:
         self, other: Store, path: str, mine: Node | None, others: Node | None
     ) -> Iterator[Difference]:
         """See `Store.differences`."""
-        return compare_listings(self, other, path, mine, others)
+        return compare_rows(self, other, path, mine, others)
 
     def _source(self, path: str) -> Store:
         if self._below is None:  # pragma: no cover - every node is from one of the two
@@ -220,14 +243,15 @@ class OverlayStore:
         return self._root
 
 
-def compare_listings(
+def compare_rows(
     store: Store, other: Store, path: str, mine: Node | None, others: Node | None
 ) -> Iterator[Difference]:
     """Yield how a folder differs between any two stores; see `Store.differences`."""
-    before = store.listing(path) if mine else {}
-    after = other.listing(path) if others else {}
-    for name in {name for name, _ in before.items() ^ after.items()}:
-        yield name, before.get(name), after.get(name)
+    before = store.rows(path) if mine else {}
+    after = other.rows(path) if others else {}
+    for raw in {raw for raw, _ in before.items() ^ after.items()}:
+        was, now = before.get(raw), after.get(raw)
+        yield decode_path(raw), was and node_of(was), now and node_of(now)
 
 
 def folders_above(path: str) -> Iterator[str]:

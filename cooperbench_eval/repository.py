@@ -7,7 +7,7 @@ only when a repository is opened.
 import functools
 import re
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
@@ -17,7 +17,16 @@ from cooperbench_eval.errors import RepositoryError
 from cooperbench_eval.memo import WeighedMemo
 from cooperbench_eval.models import Entry, FileMode
 from cooperbench_eval.models.trees import stored_entry
-from cooperbench_eval.objects import Difference, Node, Store, compare_listings, decode_path
+from cooperbench_eval.objects import (
+    Difference,
+    Node,
+    Row,
+    Rows,
+    Store,
+    compare_rows,
+    decode_path,
+    find_node,
+)
 
 __all__ = ["CommitStore", "open_revision", "unified_hunks"]
 
@@ -34,6 +43,7 @@ _ROW_BYTES = 300  # for each entry of a folder
 _CONTENT_BYTES = 200  # for contents, besides their length
 
 _MODES = {int(mode): mode for mode in FileMode}
+_USUAL_MODES = frozenset(b"%o" % mode for mode in (*FileMode, stat.S_IFDIR))
 _new_node = partial(tuple.__new__, Node)  # twice as fast as `Node(…)`
 
 
@@ -46,9 +56,9 @@ class CommitStore:
         self._location = location
         self._tree_id = tree_id
         self._repository = repository or _opened(location)
-        self._trees = WeighedMemo[str, Mapping[str, Node]](_KEPT_FOLDERS)
+        self._folders = WeighedMemo[str, Rows](_KEPT_FOLDERS)
         self._contents = WeighedMemo[str, bytes](_KEPT_CONTENTS)
-        self.listing("")
+        self.rows("")
 
     def __reduce__(self) -> tuple[object, ...]:
         return (CommitStore, (self._location, self._tree_id))
@@ -70,39 +80,40 @@ class CommitStore:
             raise RepositoryError(self._location, problem)
         return data
 
-    def _parsed(self, tree_id: str, path: str) -> Mapping[str, Node]:
-        rows = _PARTS.findall(self._raw(tree_id, path))
-        modes = {mode: _mode(mode) for mode in {mode for mode, _, _ in rows}}
-        listing = {decode_path(name): _new_node((modes[mode], at.hex())) for mode, name, at in rows}
-        return self._trees.keep(path, listing, size=_FOLDER_BYTES + len(rows) * _ROW_BYTES)
+    def _parsed(self, tree_id: str, path: str) -> Rows:
+        found: list[Row] = _PARTS.findall(self._raw(tree_id, path))
+        if not _USUAL_MODES.issuperset([mode for mode, _, _ in found]):
+            found = [(b"%o" % _mode(mode), name, at) for mode, name, at in found]
+        rows = {row[1]: row for row in found}
+        return self._folders.keep(path, rows, size=_FOLDER_BYTES + len(rows) * _ROW_BYTES)
 
     def node(self, path: str) -> Node | None:
         """See `Store.node`."""
         folder, _, name = path.rpartition("/")
-        return self.listing(folder).get(name)
+        return find_node(self.rows(folder), name)
 
-    def listing(self, path: str) -> Mapping[str, Node]:
-        """See `Store.listing`."""
-        listing = self._trees.get(path)
-        return self._listing(path) if listing is None else listing
+    def rows(self, path: str) -> Rows:
+        """See `Store.rows`."""
+        rows = self._folders.get(path)
+        return self._read_rows(path) if rows is None else rows
 
-    def _listing(self, path: str) -> Mapping[str, Node]:
+    def _read_rows(self, path: str) -> Rows:
         """Read a folder, starting from the nearest folder above it that is kept."""
         folders: list[str] = []
-        listing = None
+        rows = None
         folder = path
-        while folder and listing is None:  # no recursion: it may be deep
+        while folder and rows is None:  # no recursion: it may be deep
             folders.append(folder)
             folder = folder.rpartition("/")[0]
-            listing = self._trees.get(folder)
-        if listing is None:
-            listing = self._parsed(self._tree_id, "")
+            rows = self._folders.get(folder)
+        if rows is None:
+            rows = self._parsed(self._tree_id, "")
         for folder in reversed(folders):
-            node = listing.get(folder.rpartition("/")[2])
+            node = find_node(rows, folder.rpartition("/")[2])
             if node is None or not node.is_directory:
-                return self._trees.keep(path, {}, size=_FOLDER_BYTES)
-            listing = self._parsed(node.id, folder)
-        return listing
+                return self._folders.keep(path, {}, size=_FOLDER_BYTES)
+            rows = self._parsed(node.id, folder)
+        return rows
 
     def top(self) -> Node:
         """See `Store.top`."""
@@ -113,17 +124,17 @@ class CommitStore:
     ) -> Iterator[Difference]:
         """See `Store.differences`; only the rows that differ between two trees are read."""
         if not isinstance(other, CommitStore):
-            yield from compare_listings(self, other, path, mine, others)
+            yield from compare_rows(self, other, path, mine, others)
             return
-        before = self.rows(mine.id, path) if mine else set()
-        after = other.rows(others.id, path) if others else set()
+        before = self.raw_rows(mine.id, path) if mine else set()
+        after = other.raw_rows(others.id, path) if others else set()
         was, now = dict(map(_node_of, before - after)), dict(map(_node_of, after - before))
         for name in was.keys() | now.keys():
             if was.get(name) != now.get(name):
                 yield name, was.get(name), now.get(name)
 
-    def rows(self, tree_id: str, path: str) -> set[bytes]:
-        """Return the rows of a tree object, which is at *path*: mode, name and raw id."""
+    def raw_rows(self, tree_id: str, path: str) -> set[bytes]:
+        """Return the rows of a tree object, which is at *path*, as the object has them."""
         return set(_ROW.findall(self._raw(tree_id, path)))
 
     def _raw(self, tree_id: str, path: str) -> bytes:

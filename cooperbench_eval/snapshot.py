@@ -18,7 +18,7 @@ from cooperbench_eval.errors import RepositoryError
 from cooperbench_eval.gitdiff import render_change
 from cooperbench_eval.memo import KeptValues, Memo
 from cooperbench_eval.models import Entry, FileMode
-from cooperbench_eval.objects import Node, OverlayStore, Store, folders_of
+from cooperbench_eval.objects import Node, OverlayStore, Store, decode_path, folders_of, node_of
 
 __all__ = [
     "Changes",
@@ -222,8 +222,9 @@ class Snapshot:
         folders = [folder]  # no recursion: folders may be nested too deeply for Python's stack
         while folders:
             folder = folders.pop()
-            for name, node in self._store.listing(folder).items():
-                path = f"{folder}/{name}" if folder else name
+            prefix = f"{folder}/" if folder else ""
+            for raw, row in self._store.rows(folder).items():
+                path, node = prefix + decode_path(raw), node_of(row)
                 if node.is_directory:
                     folders.append(path)
                 else:
@@ -294,8 +295,8 @@ def cache_of(base: Snapshot, kind: Callable[[], _Cache]) -> _Cache:
 
 def names_in(base: Snapshot, folder: str) -> dict[str, bool]:
     """Return the names in a folder, with whether each is a folder; none if it is not a folder."""
-    listing = base._store.listing(folder)  # noqa: SLF001 - of this module
-    return {name: node.is_directory for name, node in listing.items()}
+    rows = base._store.rows(folder)  # noqa: SLF001 - of this module
+    return {decode_path(raw): node_of(row).is_directory for raw, row in rows.items()}
 
 
 def walk(base: Snapshot, folder: str) -> Iterator[str]:

@@ -180,7 +180,7 @@ def test_a_snapshot_keeps_folders_up_to_a_limit(repository, monkeypatch):
     (base,) = snapshots(repository, files)
 
     assert sorted(base.paths()) == sorted(files)
-    assert 0 < len(base._store._trees) <= 6
+    assert 0 < len(base._store._folders) <= 6
 
 
 @pytest.mark.parametrize("mode", [b"100664", b"100600", b"100775", b"40000", b"160000", b"120777"])
@@ -196,6 +196,19 @@ def test_modes_of_old_trees_are_read_as_git_reads_them(repository, mode):
     node = CommitStore(str(Path(repository.path)), tree).node("a")
 
     assert node == Node(wanted.get(mode.decode(), int(mode, 8)), str(at))
+
+
+@pytest.mark.parametrize("mode", [b"100664", b"100644", b"0100644"])
+def test_a_folder_that_is_written_anew_has_the_modes_of_today(repository, mode):
+    """Rows that an edit leaves alone are copied, except for modes that git no longer writes."""
+    raw = mode + b" a\0" + bytes.fromhex(str(repository.create_blob(b"x")))
+    base = Snapshot.from_repo(
+        repository.path, str(repository.write(pygit2.enums.ObjectType.TREE, raw))
+    )
+
+    changed = base.overlay(Changes({"b": Entry(b"y")}))
+
+    assert changed.tree_id == Snapshot.from_files({"a": b"x", "b": b"y"}).tree_id
 
 
 def test_a_tree_that_is_listed_as_a_file_is_refused(repository):

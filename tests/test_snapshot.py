@@ -401,15 +401,24 @@ def test_equal_folders_are_not_opened(repository, monkeypatch):
     base = Snapshot.from_repo(repository.workdir, "HEAD")
     other = base.overlay(Changes({"bin/new": TEXT}))
     opened = []
-    listing = type(base._store).listing
+    rows = type(base._store).rows
     monkeypatch.setattr(
-        type(base._store), "listing", lambda self, path: opened.append(path) or listing(self, path)
+        type(base._store), "rows", lambda self, path: opened.append(path) or rows(self, path)
     )
 
     Changes.between(base, other)
 
     assert "deep" not in opened
     assert "bin" in opened
+
+
+@pytest.mark.parametrize("path", ["\ud800", "\ud800/a", "bin/\ud800"])
+def test_no_tree_has_a_name_that_cannot_be_encoded(repository, path):
+    """Such a path is looked up like any other one."""
+    base = Snapshot.from_repo(repository.workdir, "HEAD")
+
+    assert base.get(path) is None
+    assert base.overlay(Changes({"bin/new": TEXT})).get(path) is None
 
 
 def test_equal_overlays_are_one():
