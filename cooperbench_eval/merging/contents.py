@@ -1,15 +1,19 @@
 """Three-way merge of the contents and the mode of one entry."""
 
-from attrs import frozen
+from attrs import field, frozen
 
+from cooperbench_eval.memo import WeighedMemo
 from cooperbench_eval.merging.linediff import DiffCache
 from cooperbench_eval.merging.text import TextMerge, merge_text
 from cooperbench_eval.models import Entry, FileMode
 from cooperbench_eval.models.trees import have_same_contents, with_mode
 
-__all__ = ["ContentMerge", "is_binary", "merge_entries", "render_text", "same_kind"]
+__all__ = ["ContentMerge", "MergeCache", "is_binary", "merge_entries", "render_text", "same_kind"]
 
 _BINARY_PROBE = 8000
+_KEPT_MERGES = 8_000_000  # bytes
+_MERGE_BYTES = 1_000  # a merge needs about this more than its texts
+_CONFLICT_BYTES = 500  # and this for each conflict
 
 
 @frozen(kw_only=True)
@@ -40,6 +44,22 @@ class ContentMerge:
         return not (self.text or self.modes_differ or self.unmergeable)
 
 
+_Key = tuple[tuple[bytes, bytes, bytes], FileMode, bool, tuple[str, str], int]
+
+
+@frozen
+class MergeCache:
+    """What merges over one base share; it is bounded, and threads may use one together.
+
+    Attributes:
+        diffs: The lines of files, and the diffs between them.
+        merges: The merges of files that both sides changed, by all that they depend on.
+    """
+
+    diffs: DiffCache = field(factory=DiffCache)
+    merges: WeighedMemo[_Key, ContentMerge] = field(factory=lambda: WeighedMemo(_KEPT_MERGES))
+
+
 def merge_entries(
     base: Entry | None,
     ours: Entry,
@@ -47,7 +67,7 @@ def merge_entries(
     *,
     labels: tuple[str, str],
     marker_size: int = 7,
-    cache: DiffCache | None = None,
+    cache: MergeCache,
 ) -> ContentMerge:
     """Merge two entries of the same kind; a base of another kind is ignored."""
     old = base if base and same_kind(base, ours) else None
@@ -62,15 +82,23 @@ def merge_entries(
             entry=with_mode(ours, mode), modes_differ=modes_differ, unmergeable=True
         )
     sources = old.data if old else b"", ours.data, theirs.data
-    text = merge_text(*sources, cache=cache)
-    return ContentMerge(
-        entry=Entry(render_text(text, labels, marker_size), mode),
-        text=text if text.conflicts else None,
+    key = sources, mode, modes_differ, labels, marker_size
+    if kept := cache.merges.get(key):
+        return kept
+    text = merge_text(*sources, cache=cache.diffs)
+    merged = render_text(text, labels, marker_size)
+    conflicts = len(text.conflicts)
+    result = ContentMerge(
+        entry=Entry(merged, mode),
+        text=text if conflicts else None,
         labels=labels,
         marker_size=marker_size,
         modes_differ=modes_differ,
         sources=sources,
     )
+    # A conflict's lines are in the merge twice: alone, and between markers.
+    size = _MERGE_BYTES + conflicts * _CONFLICT_BYTES + sum(map(len, sources)) + 2 * len(merged)
+    return cache.merges.keep(key, result, size=size) if size <= _KEPT_MERGES else result
 
 
 def render_text(text: TextMerge, labels: tuple[str, str], marker_size: int) -> bytes:

@@ -7,8 +7,7 @@ merged becomes a `Conflict` with its kind. At the path of an open conflict, the 
 overlay has the same entry that `git merge` leaves there.
 """
 
-from cooperbench_eval.merging.contents import ContentMerge, merge_entries
-from cooperbench_eval.merging.linediff import DiffCache
+from cooperbench_eval.merging.contents import ContentMerge, MergeCache, merge_entries
 from cooperbench_eval.merging.moves import carry_renames
 from cooperbench_eval.merging.result import Labels, OpenFile, Stage, ThreeWayMerge, by_place
 from cooperbench_eval.merging.slots import Side, Slot, Slots
@@ -28,7 +27,7 @@ def merge_changes(
 ) -> ThreeWayMerge:
     """Merge two overlays over *base* as `git merge` does.
 
-    Line diffs are kept with the base, for other merges that share contents.
+    Line diffs and merged files are kept with the base, for other merges that share contents.
 
     Args:
         base: The common ancestor.
@@ -41,12 +40,12 @@ def merge_changes(
     """
     labels = labels or Labels()
     ours, theirs = _explicit(base, ours), _explicit(base, theirs)
-    work = _Merger(base, Slots(base, ours, theirs), labels, cache_of(base, DiffCache))
+    work = _Merger(base, Slots(base, ours, theirs), labels, cache_of(base, MergeCache))
     return work.run()
 
 
 class _Merger:
-    def __init__(self, base: Snapshot, slots: Slots, labels: Labels, cache: DiffCache) -> None:
+    def __init__(self, base: Snapshot, slots: Slots, labels: Labels, cache: MergeCache) -> None:
         self._base = base
         self._slots = slots
         self._labels = labels
@@ -71,7 +70,7 @@ class _Merger:
             stages=tuple(sorted(self._stages, key=lambda s: (s.path, s.number))),
             labels=self._labels,
             files=self._files,
-            cache=self._cache,
+            cache=self._cache.diffs,
         )
 
     def _settle(self, path: str, slot: Slot) -> None:
