@@ -140,15 +140,18 @@ class OverlayStore:
 
     def _touched(self) -> dict[str, dict[str, Entry | None]]:
         """Group the edits by folder; every folder above an edit is a key too."""
-        folders: dict[str, dict[str, Entry | None]] = {"": {}}
+        inside: dict[str, dict[str, Entry | None]] = {}
         for path, entry in self._entries.items():
-            above = list(folders_above(path))
-            if any(self._entries.get(folder) is not None for folder in above):
-                continue  # a deletion inside a folder that an entry replaces
-            for folder in above:
-                folders.setdefault(folder, {})
             folder, _, name = path.rpartition("/")
-            folders.setdefault(folder, {})[name] = entry
+            inside.setdefault(folder, {})[name] = entry
+        made = {path for path, entry in self._entries.items() if entry is not None}
+        folders: dict[str, dict[str, Entry | None]] = {"": {}}
+        for folder, edits in inside.items():
+            above = [*folders_above(f"{folder}/")]
+            if made.isdisjoint(above):  # else deletions inside a folder that an entry replaces
+                for each in above:
+                    folders.setdefault(each, {})
+                folders[folder] = edits
         return folders
 
     def _build(self) -> Mapping[str, Rows]:

@@ -130,8 +130,9 @@ class CommitStore:
         after = other.raw_rows(others.id, path) if others else set()
         was, now = dict(map(_node_of, before - after)), dict(map(_node_of, after - before))
         for name in was.keys() | now.keys():
-            if was.get(name) != now.get(name):
-                yield name, was.get(name), now.get(name)
+            old, new = was.get(name), now.get(name)
+            if old != new:
+                yield name, old, new
 
     def raw_rows(self, tree_id: str, path: str) -> set[bytes]:
         """Return the rows of a tree object, which is at *path*, as the object has them."""

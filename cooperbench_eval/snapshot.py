@@ -8,9 +8,9 @@ every question about a tree. The cost depends on what the changes touch.
 import functools
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, ItemsView, Iterator, Mapping
 from pathlib import Path
-from typing import Self, TypeVar
+from typing import TYPE_CHECKING, Self, TypeVar
 
 from attrs import frozen
 
@@ -393,6 +393,16 @@ class Changes(Mapping[str, Entry | None]):
 
     def __len__(self) -> int:
         return len(self._entries)
+
+    if not TYPE_CHECKING:  # for speed; the types are those of the methods of `Mapping`
+
+        def get(self, path: str, default: object = None) -> object:
+            """Return the entry at *path*, or *default* if the path is not touched."""
+            return self._entries.get(path, default)
+
+        def items(self) -> ItemsView[str, Entry | None]:
+            """Return the touched paths with their entries."""
+            return self._entries.items()
 
     def __hash__(self) -> int:
         return hash(tuple(self._entries.items()))

@@ -78,12 +78,8 @@ class Slots:
             self._slots[path] = Slot(versions, [path] * 3)
         self._touched = frozenset(self._slots)
         self._untouched: dict[str, bool] = {}  # whether a folder has untouched entries
-        self._folders = {
-            side: folders_of(
-                p for p, slot in self._slots.items() if slot.versions[side] is not None
-            )
-            for side in Side
-        }
+        self._sides = {Side.OURS: ours, Side.THEIRS: theirs}
+        self._folders: dict[Side, set[str]] = {}  # above the touched paths that a side has
 
     def __getitem__(self, path: str) -> Slot:
         return self._slots[path]
@@ -126,6 +122,11 @@ class Slots:
 
     def has_folder(self, base: Snapshot, path: str, side: Side) -> bool:
         """Whether *side* had a folder at *path* before any rename."""
+        if side not in self._folders:
+            own = self._sides.get(side, Changes())
+            self._folders[side] = folders_of(
+                p for p in self._touched if own.get(p, base.get(p)) is not None
+            )
         if path in self._folders[side]:
             return True
         if path not in self._untouched:
