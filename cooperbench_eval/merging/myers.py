@@ -85,11 +85,20 @@ def _leave_out(
     )
     changed = bytearray(len(lines))
     kept = []
+    before, after = -_BEYOND, -1  # the lonely lines around each line
     for i, kind in enumerate(kinds):
-        if kind == _MATCHED or (kind == _FREQUENT and not _is_amid_lonely(kinds, i)):
-            kept.append(head + i)
-        else:
+        if kind == _LONELY:
+            before = i
             changed[head + i] = 1
+            continue
+        if kind == _FREQUENT and i - before <= _SURVEY_LINES:
+            if after < i:
+                after = kinds.find(_LONELY, i + 1)
+                after = _BEYOND if after < 0 else after
+            if after - i <= _SURVEY_LINES and _is_amid_lonely(kinds, i):
+                changed[head + i] = 1
+                continue
+        kept.append(head + i)
     return kept, changed
 
 

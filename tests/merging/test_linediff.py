@@ -8,6 +8,7 @@ from itertools import pairwise
 import pytest
 from generators import three_way_texts
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from cooperbench_eval.merging import histogram, myers
 from cooperbench_eval.merging.linediff import (
@@ -357,3 +358,31 @@ class TestDiffCache:
             got = list(executor.map(lambda pair: cache.changes(*map(cache.text, pair)), pairs))
 
         assert got == expected
+
+
+class TestLinesLeftOut:
+    def test_few_frequent_lines_are_surveyed(self, monkeypatch):
+        surveyed = []
+
+        def survey(kinds, i):
+            surveyed.append(i)
+            return False
+
+        monkeypatch.setattr(myers, "_is_amid_lonely", survey)
+        old, new = [b"b"] + [b"a"] * 5000 + [b"c"], [b"d"] + [b"a"] * 4000 + [b"e"]
+        myers.mark_changes(old, new)
+        assert not surveyed
+        myers.mark_changes([*old[:50], b"f", *old[50:]], new)
+        assert 0 < len(surveyed) <= 200
+
+    @given(st.lists(st.integers(0, 2), max_size=40), st.integers(1, 5))
+    def test_the_lines_are_those_that_a_survey_of_all_finds(self, kinds, reach):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(myers, "_SURVEY_LINES", reach)
+            kept, _ = myers._leave_out(kinds, [1] + [2] * 2000, 0, 0)
+            assert kept == [
+                i
+                for i, kind in enumerate(kinds)
+                if kind == myers._MATCHED
+                or (kind == myers._FREQUENT and not myers._is_amid_lonely(bytearray(kinds), i))
+            ]
