@@ -143,10 +143,39 @@ def _error(text: str) -> tuple[str, int | None] | None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             # Unlike the parser, the compiler also finds, for example, a repeated argument.
-            compile(text, "<merged>", "exec", dont_inherit=True)
+            _compile(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as exc:
         return str(exc) or type(exc).__name__, getattr(exc, "lineno", None)
     return None
+
+
+def _compile(text: str) -> None:
+    if max(Counter(_CODE.findall(text)).values(), default=0) > _MANY_ALIKE:
+        try:
+            compile(_in_one_place(text), "<merged>", "exec", dont_inherit=True)
+        except SyntaxError:
+            pass  # it is raised again below, with the right line
+        else:
+            return
+    compile(text, "<merged>", "exec", dont_inherit=True)
+
+
+_CODE = re.compile(r"\b(?:def\s+\w+|lambda|for)\b")
+_MANY_ALIKE = 1000
+
+
+def _in_one_place(text: str) -> ast.Module:
+    """Parse a text, and move everything in it to the same line and column.
+
+    Otherwise CPython 3.11 takes quadratic time for functions that differ only in their
+    places: their code is not equal, but has equal hashes.
+    """
+    tree = parse_source(text)
+    for node in ast.walk(tree):
+        for place in ("lineno", "end_lineno", "col_offset", "end_col_offset"):
+            if hasattr(node, place):
+                setattr(node, place, 1)
+    return tree
 
 
 def _future(text: str) -> str:
@@ -241,8 +270,9 @@ _STAR = re.compile(r"(?m)^from \S+ import \*")
 
 def _collect(table: symtable.SymbolTable, scope: str, facts: Facts) -> None:
     is_module, is_class = not scope, table.get_type() == "class"
-    for symbol in table.get_symbols():
-        name = symbol.get_name()
+    # `get_symbols` would search all inner scopes for each name, which takes quadratic time.
+    for name, flags in table._table.symbols.items():  # type: ignore[attr-defined] # noqa: SLF001
+        symbol = symtable.Symbol(name, flags)
         if symbol.is_referenced() and (is_module or symbol.is_global()):
             facts.used.add(name)
         if symbol.is_assigned() or symbol.is_imported():
