@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from enum import StrEnum
 from functools import lru_cache
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import NamedTuple
 
 from cooperbench_eval.structure.tree import Token
@@ -93,9 +93,10 @@ def _compared(
 ) -> _Comparison:
     """Return the tokens of the base, and each side's edits and white space."""
     ending = _ending((base, ours, theirs))
-    old, mine, other = (_tokens(text, ending) for text in (base, ours, theirs))
-    if max(map(len, (old, mine, other))) > max_tokens:
+    versions = [_tokens(text, ending, max_tokens + 1) for text in (base, ours, theirs)]
+    if max(map(len, versions)) > max_tokens:
         raise TokenMergeError(f"there are more than {max_tokens} tokens")
+    old, mine, other = versions
     names = _names((old, mine, other))
     edits = [_edits(old, side, names, coalesce=coalesce) for side in (mine, other)]
     spaces = [_spaces(old, side, each) for side, each in zip((mine, other), edits, strict=True)]
@@ -125,10 +126,14 @@ def _ending(texts: Sequence[bytes]) -> bytes:
     return b"\r\n" if all(text.endswith(b"\r\n") for text in texts if text) else b"\n"
 
 
-def _tokens(text: bytes, ending: bytes) -> list[Token]:
-    """Split lines into tokens; the newline before a line belongs to its first token."""
+def _tokens(text: bytes, ending: bytes, most: int) -> list[Token]:
+    """Split lines into tokens; the newline before a line belongs to its first token.
+
+    Reading stops soon after *most* tokens.
+    """
     moved = ending + text.removesuffix(ending) if text else b""
-    tokens = [Token(found[1], found[2]) for found in _TOKEN.finditer(moved)]
+    found = islice(_TOKEN.finditer(moved), most + 1)  # the end may be found twice
+    tokens = [Token(each[1], each[2]) for each in found]
     # If white space precedes the end, the pattern matches the end twice.
     return tokens[:-1] if tokens[-2:-1] and not tokens[-2].word else tokens
 

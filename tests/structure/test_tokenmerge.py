@@ -4,12 +4,14 @@ import pytest
 from generators import three_way_texts, three_way_tokens
 from hypothesis import assume, given
 
+from cooperbench_eval.structure import tokenmerge
 from cooperbench_eval.structure.tokenmerge import (
     Order,
     TokenMergeError,
     count_tokens,
     merge_tokens,
 )
+from cooperbench_eval.structure.tree import Token
 
 OVERLAP = "both sides changed the same tokens"
 UNSEPARATED = "without a separator"
@@ -279,3 +281,17 @@ def test_no_token_is_made_up(texts):
 
     known = count_tokens(ours).keys() | count_tokens(theirs).keys()
     assert count_tokens(merged or b"").keys() <= known | {b","}
+
+
+def test_reading_stops_after_too_many_tokens(monkeypatch):
+    made = []
+
+    def make(space, word):
+        made.append(word)
+        return Token(space, word)
+
+    monkeypatch.setattr(tokenmerge, "Token", make)
+    versions = [word * 10_000 for word in (b"a ", b"b ", b"c ")]
+    with pytest.raises(TokenMergeError, match="more than 20 tokens"):
+        merge(*(version + b"\n" for version in versions), max_tokens=20)
+    assert len(made) < 100
