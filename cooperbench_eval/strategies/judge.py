@@ -13,11 +13,11 @@ suspicion.
 import codecs
 import re
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import TypeVar
 
-from cooperbench_eval.structure.languages import count_definitions, find_syntax_fault
+from cooperbench_eval.structure.languages import count_definitions, find_syntax_fault, is_code
 from cooperbench_eval.structure.pythonfacts import (
     BUILTIN_ATTRIBUTES,
     Attributes,
@@ -43,6 +43,8 @@ def find_fault(
         is_whole: Whether all of it is merged. If some conflicts still have ours in their
             place, the checks for missing text are skipped.
     """
+    if is_code(path) and max(map(len, versions)) > _MOST_BYTES:
+        return f"a version has more than {_MOST_BYTES:,} bytes, too many to check"
     if is_whole and (fault := _lost_token(versions, merged)):
         return fault
     if merged.count(codecs.BOM_UTF8, 1) > max(each.count(codecs.BOM_UTF8, 1) for each in versions):
@@ -55,6 +57,8 @@ def find_fault(
 
 
 _PYTHON = (".py", ".pyi")
+_MOST_BYTES = 500_000
+"""The largest version of source that is parsed; CPython needs several hundred times its size."""
 
 
 def find_parse_fault(path: str, versions: tuple[bytes, bytes, bytes], merged: bytes) -> str:
@@ -84,14 +88,17 @@ _Piece = TypeVar("_Piece", bound=Hashable)
 
 def _differing(files: Sequence[Counter[_Piece]]) -> list[list[_Piece]]:
     """Return the pieces of each file that do not occur equally often in all files."""
+    return [
+        [piece for piece, count in counts.items() for _ in range(count)]
+        for counts in _differing_counts(files)
+    ]
+
+
+def _differing_counts(files: Sequence[Counter[_Piece]]) -> list[dict[_Piece, int]]:
+    """Return how often the pieces occur that do not occur equally often in all files."""
     alike = set(files[0].items()).intersection(*(file.items() for file in files[1:]))
     return [
-        [
-            piece
-            for piece, count in file.items()
-            if (piece, count) not in alike
-            for _ in range(count)
-        ]
+        {piece: count for piece, count in file.items() if (piece, count) not in alike}
         for file in files
     ]
 
@@ -105,8 +112,8 @@ def _lost_token(versions: tuple[bytes, bytes, bytes], merged: bytes) -> str:
     other lines are counted.
     """
     paragraphs = _differing([*map(_paragraphs, versions), Counter(merged.split(b"\n\n"))])
-    lines = _differing([Counter(b"\n".join(each).split(b"\n")) for each in paragraphs])
-    base, ours, theirs, there = (count_tokens(b"\n".join(each)) for each in lines)
+    lines = _differing_counts([Counter(b"\n".join(each).split(b"\n")) for each in paragraphs])
+    base, ours, theirs, there = map(_count_tokens, lines)
     for token in dict.fromkeys((*base, *ours, *theirs)):
         least = min(max(ours[token], theirs[token]), ours[token] + theirs[token] - base[token])
         if there[token] < least and token not in _SEPARATORS:
@@ -115,6 +122,16 @@ def _lost_token(versions: tuple[bytes, bytes, bytes], merged: bytes) -> str:
 
 
 _SEPARATORS = frozenset({b",", b";"})
+
+
+def _count_tokens(lines: Mapping[bytes, int]) -> Counter[bytes]:
+    """Count the tokens of lines of which each occurs a number of times."""
+    counts = count_tokens(b"\n".join(line for line, times in lines.items() if times == 1))
+    for line, times in lines.items():
+        if times > 1:
+            for token, count in count_tokens(line).items():
+                counts[token] += times * count
+    return counts
 
 
 @lru_cache(maxsize=64)

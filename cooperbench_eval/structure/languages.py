@@ -12,7 +12,14 @@ from cooperbench_eval.structure.pythonfacts import UnreadableError, cut
 from cooperbench_eval.structure.syntax import read_syntax
 from cooperbench_eval.structure.tree import Construct, StructureError
 
-__all__ = ["GRAMMARS", "SyntaxFault", "count_definitions", "find_syntax_fault", "read_versions"]
+__all__ = [
+    "GRAMMARS",
+    "SyntaxFault",
+    "count_definitions",
+    "find_syntax_fault",
+    "is_code",
+    "read_versions",
+]
 
 _PYTHON = frozenset({".py", ".pyi"})
 GRAMMARS: Mapping[str, Grammar] = {
@@ -28,6 +35,11 @@ GRAMMARS: Mapping[str, Grammar] = {
     ".rs": Grammar.RUST,
 }
 """The grammars by the suffixes of file names."""
+
+
+def is_code(path: str) -> bool:
+    """Whether a file is in one of the supported languages."""
+    return PurePosixPath(path).suffix in _PYTHON | GRAMMARS.keys()
 
 
 def read_versions(path: str, versions: Sequence[bytes]) -> list[Construct]:

@@ -12,6 +12,7 @@ from generators import indices
 from hypothesis import given
 
 import cooperbench_eval as ce
+from cooperbench_eval.strategies import judge
 from cooperbench_eval.strategies.judge import find_fault
 from cooperbench_eval.structure.pythonfacts import UnreadableError, cut
 
@@ -554,3 +555,33 @@ def test_a_faulty_block_does_not_keep_a_sound_one_open():
     assert [row.rule for row in outcome.ledger] == ["tokens", ""]
     assert outcome.changes["a.py"].data.startswith(b"x = g(1, 3)\n" + middle)
     assert len(outcome.conflicts) == 1
+
+
+def test_equal_lines_are_read_once(monkeypatch):
+    read = []
+
+    def count(text):
+        read.append(text)
+        return Counter(text.split())
+
+    monkeypatch.setattr(judge, "count_tokens", count)
+    many, fewer, least = (b"a b b\n" * n for n in (9000, 8000, 7000))
+    assert find_fault("a", (many, fewer, many), fewer) == ""
+    assert "'a' is lost" in find_fault("a", (fewer, fewer, many), least)
+    assert sum(map(len, read)) < 1000
+
+
+@pytest.mark.parametrize("suffix", [".py", ".js"])
+@pytest.mark.parametrize("size", [500_000, 500_001])
+def test_source_is_parsed_up_to_a_size(monkeypatch, suffix, size):
+    parsed = []
+    monkeypatch.setattr(judge, "find_parse_fault", lambda *_: parsed.append(1) or "stop")
+    base = b"#" * (size - 1) + b"\n"
+    fault = find_fault("a" + suffix, (base, b"a\n", b"b\n"), b"a\n", is_whole=False)
+    assert bool(parsed) == (fault == "stop") == (size == 500_000)
+    assert parsed or fault == "a version has more than 500,000 bytes, too many to check"
+
+
+def test_other_files_are_checked_at_any_size():
+    base = b"a\n" * 300_000
+    assert find_fault("a.txt", (base, base, base), base[2:]) == "'a' is lost"
