@@ -1,6 +1,5 @@
 """Bounded caches of computed values."""
 
-from collections import deque
 from collections.abc import Callable, Hashable
 from threading import Lock
 from typing import Generic, TypeVar, cast, overload
@@ -138,8 +137,8 @@ class IdentityMemo(Memo[int, tuple[object, _Value]]):
 class KeptValues:
     """Caches that belong to one object, and end with it.
 
-    Each cache is bounded, but a program may hold many objects. So only the last few objects
-    that were given caches have them; when another one gets some, the oldest lose theirs.
+    Each cache is bounded, but a program may hold many objects. So only the eight objects
+    whose caches were used last have them.
 
     Example:
         >>> caches = KeptValues()
@@ -155,18 +154,19 @@ class KeptValues:
 
     def one(self, make: Callable[[], _Value]) -> _Value:
         """Return the value that *make* returned the first time; it must be the same callable."""
-        try:
-            return cast("_Value", self._values[make])
-        except KeyError:
+        value = self._values.get(make)
+        if value is None:
             value = make()
         with _KEEPERS_LOCK:
-            if not self._values:
-                _KEEPERS.append(ref(self))
-                if len(_KEEPERS) > _MOST_KEEPERS and (oldest := _KEEPERS.popleft()()):
+            _KEEPERS.pop(id(self), None)
+            _KEEPERS[id(self)] = ref(self)  # the last used ones come last
+            if len(_KEEPERS) > _MOST_KEEPERS:
+                oldest = _KEEPERS.pop(next(iter(_KEEPERS)))()
+                if oldest:
                     oldest._values = {}  # noqa: SLF001 - of this class
             return cast("_Value", self._values.setdefault(make, value))
 
 
 _MOST_KEEPERS = 8
-_KEEPERS: deque[ReferenceType[KeptValues]] = deque()
+_KEEPERS: dict[int, ReferenceType[KeptValues]] = {}
 _KEEPERS_LOCK = Lock()

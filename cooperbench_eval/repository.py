@@ -172,8 +172,13 @@ class CommitStore:
         """See `Store.blob`; this searches the whole repository."""
         try:
             found = self._repository[prefix]
-        except (KeyError, ValueError, pygit2.GitError):
-            return None  # no object starts with the prefix, or several do
+        except KeyError as exc:
+            if _is_partial(self._repository):  # nobody can tell whether there is such a file
+                problem = f"a file with the object id {prefix} is absent{_PARTIAL}"
+                raise RepositoryError(self._location, problem) from exc
+            return None
+        except (ValueError, pygit2.GitError):
+            return None  # several objects start with the prefix
         return found.data if isinstance(found, pygit2.Blob) else None
 
     def root(self) -> str:
@@ -196,14 +201,14 @@ def _mode(raw: bytes) -> int:
     return kind if kind in {stat.S_IFDIR, FileMode.SYMLINK} else FileMode.SUBMODULE
 
 
+_PARTIAL = "; the clone is partial, and this library never fetches: use a full clone"
+
+
 def _advice(repository: pygit2.Repository, object_id: str) -> str:
     """Return what to do about an absent object; empty unless the clone is partial."""
     if not _is_partial(repository):
         return ""
-    return (
-        "; the clone is partial, and this library never fetches: use a full clone, or run"
-        f" `git cat-file -e {object_id}` there, which fetches it"
-    )
+    return f"{_PARTIAL}, or run `git cat-file -e {object_id}` there, which fetches it"
 
 
 def _is_partial(repository: pygit2.Repository) -> bool:
@@ -227,7 +232,8 @@ def open_revision(location: str, revision: str) -> tuple[CommitStore, str | None
         found = repository.revparse_single(revision)
         tree = found.peel(pygit2.Tree)
     except (KeyError, ValueError, pygit2.GitError) as exc:
-        raise RepositoryError(location, f"has no commit {revision!r}") from exc
+        advice = _PARTIAL if _is_partial(repository) else ""
+        raise RepositoryError(location, f"has no commit {revision!r}{advice}") from exc
     try:
         commit_id = str(found.peel(pygit2.Commit).id)
     except (ValueError, pygit2.GitError):

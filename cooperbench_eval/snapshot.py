@@ -206,6 +206,10 @@ class Snapshot:
 
         The tree's own entries are searched and, for a tree of a repository, the rest of
         the repository too.
+
+        Raises:
+            RepositoryError: The repository is a partial clone that has no such blob, which
+                says nothing about the whole repository.
         """
         return self._store.blob(prefix)
 

@@ -224,7 +224,7 @@ class Text:
     @property
     def size(self) -> int:
         """About how many bytes of memory it needs, with everything that it remembers."""
-        return 2 * len(self.data) + _LINE_BYTES * len(self.lines)
+        return _ITEM_BYTES + 2 * len(self.data) + _LINE_BYTES * len(self.lines)
 
 
 def _split_like(data: bytes, like: Text) -> list[bytes]:
@@ -315,12 +315,14 @@ class DiffCache:
         changes = self._changes.get(key)
         if changes is None:
             changes = _diff(a.lines, b.lines, algorithm, lambda: a.counts)
-            size = len(a.data) + len(b.data) + _CHANGE_BYTES * len(changes)
+            size = _ITEM_BYTES + len(a.data) + len(b.data) + _CHANGE_BYTES * len(changes)
             if size <= self._max_bytes // 2:
                 changes = self._changes.keep(key, changes, size=size)
         return changes
 
 
+_ITEM_BYTES = 800
+"""The memory for the objects of a text or of a diff, however short it is."""
 _LINE_BYTES = 41 + 36 + 100
 """The memory for a line besides its text: an object in a list, its start, and its count."""
 _CHANGE_BYTES = 208

@@ -86,7 +86,7 @@ class Entry(_Lazy):
         return hash((self.mode, self.id))
 
     def __reduce__(self) -> tuple[object, ...]:
-        return Entry, (self.data, self.mode)
+        return type(self), (self.data, self.mode)
 
 
 # Returns the data that an entry holds; raises AttributeError if it would have to be read.
@@ -134,6 +134,6 @@ def is_stored(entry: Entry) -> bool:
 
 def _object_id(entry: Entry) -> str:
     if entry.mode is FileMode.SUBMODULE:
-        return entry.data.decode("ascii")
+        return entry.data.decode("ascii", "backslashreplace")
     header = b"blob %d\0" % len(entry.data)
     return hashlib.sha1(header + entry.data, usedforsecurity=False).hexdigest()

@@ -39,6 +39,8 @@ _LATER = (Rung.WHITESPACE, Rung.THREE_WAY, Rung.RECOUNT, Rung.FUZZY)
 _KEPT_BYTES = 16 << 20
 _LINE_BYTES = 41
 """The memory for a line of a patch besides its text: an object in a tuple."""
+_PATCH_BYTES, _FILE_BYTES, _HUNK_BYTES = 800, 350, 200
+"""The memory for the other objects of a patch and its result."""
 
 
 @frozen(kw_only=True)
@@ -114,11 +116,15 @@ def _placed_patches() -> WeighedMemo[tuple[Patch, ApplyPolicy], ApplyResult]:
 
 def _size(patch: Patch, result: ApplyResult) -> int:
     """Return about how many bytes a patch and its result need."""
-    lines = sum(len(hunk.lines) for file in patch.files for hunk in file.hunks)
+    hunks = [hunk for file in patch.files for hunk in file.hunks]
+    lines = sum(len(hunk.lines) for hunk in hunks)
     binary = sum(len(file.binary.data) for file in patch.files if file.binary)
     entries = [entry for entry in result.changes.values() if entry and not is_stored(entry)]
     return (
-        2 * len(patch.data)
+        _PATCH_BYTES
+        + _FILE_BYTES * len(patch.files)
+        + _HUNK_BYTES * len(hunks)
+        + 2 * len(patch.data)
         + _LINE_BYTES * lines
         + binary
         + sum(len(entry.data) for entry in entries)

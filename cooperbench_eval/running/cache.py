@@ -196,7 +196,8 @@ class ResultCache:
         """Let one of the processes that share this cache work on *key*."""
         with ExitStack() as waiting:
             if self.path is not None:
-                with self._cache_errors():
+                # Without a lock, for example in the folder of another user, nobody waits.
+                with suppress(OSError, ImportError):
                     self._locks.mkdir(parents=True, exist_ok=True)
                     waiting.enter_context(lock_key(self._locks, key))
             elif self._memory.shared:

@@ -47,7 +47,7 @@ def lock_key(folder: Path, key: str) -> Iterator[None]:
     """
     import fcntl  # noqa: PLC0415 - not everywhere
 
-    lock = os.open(_lock_file(folder, key), _FLAGS | os.O_CREAT, 0o600)
+    lock = os.open(_lock_file(folder, key), _FLAGS | os.O_CREAT, 0o666)  # less the umask
     _OPEN.add(lock)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX)

@@ -293,3 +293,32 @@ def test_a_repository_may_disappear_while_a_snapshot_is_in_use(stored, is_packed
         assert caught.value.location == stored.full.path
     with pytest.raises(ce.RepositoryError, match="cannot be opened"):
         ce.Snapshot.from_repo(stored.full.path, stored.commits["base"])
+
+
+def test_a_patch_that_needs_an_absent_version_is_not_refused(git, tmp_path):
+    """A full clone may have the version, so nobody can say that the patch does not apply."""
+    both = Clones(git, tmp_path, changed("g.py"), changed("run.sh"))
+    old = both.full.commit(both.full.tree(entries({"f.py": LINES})))
+    new = both.full.commit(both.full.tree(entries({"f.py": LINES.replace(b"line 10\n", b"ten\n")})))
+    patch = ce.Patch.parse(both.full.run("diff", "--full-index", old, new))
+    moved = LINES.replace(b"line 8\n", b"eight\n")
+    base = both.full.commit(both.full.tree(entries({"f.py": moved})), "main")
+    both.full.run("update-ref", "refs/heads/main", base)
+    url, partial = f"file://{both.full.path}", tmp_path / "later"
+    both.full.run("clone", "-q", "--filter=blob:none", "-b", "main", url, str(partial))
+
+    whole = ce.apply_patch(ce.Snapshot.from_repo(both.full.path, base), patch)
+    with pytest.raises(ce.RepositoryError, match="is absent; the clone is partial"):
+        ce.apply_patch(ce.Snapshot.from_repo(partial, base), patch)
+
+    assert whole.hunks[0].rung is ce.Rung.THREE_WAY
+
+
+def test_a_clone_without_folders_says_so(git, tmp_path):
+    """Otherwise it looks as if the branch were missing."""
+    both = Clones(git, tmp_path, changed("f.py"), changed("g.py"))
+    url, partial = f"file://{both.full.path}", tmp_path / "no-trees"
+    both.full.run("clone", "-q", "--bare", "--filter=tree:0", url, str(partial))
+
+    with pytest.raises(ce.RepositoryError, match="the clone is partial"):
+        ce.Snapshot.from_repo(partial, "ours")

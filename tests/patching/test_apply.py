@@ -1,5 +1,7 @@
 """Reasons for refusal, and the files after a patch was applied."""
 
+import tracemalloc
+
 import pytest
 from generators import forks
 from hypothesis import given
@@ -280,3 +282,22 @@ def test_a_line_that_is_no_longer_the_last_gets_its_newline():
     patch = Patch.parse(b"--- a/x\n+++ b/x\n@@ -1,3 +1,4 @@\n a\n b\n c\n+d\n")
 
     assert apply_patch(base, patch).changes["x"].data == b"a\nb\nc\nd\n"
+
+
+def test_many_small_patches_are_kept_within_the_bound(monkeypatch):
+    """Their objects need more memory than their texts."""
+    bound = 500_000
+    monkeypatch.setattr("cooperbench_eval.patching.apply._KEPT_BYTES", bound)
+    base = Snapshot.from_files({"f": b"old\n"})
+    texts = [f"--- a/f\n+++ b/f\n@@ -1 +1 @@\n-old\n+{n}\n" for n in range(1000)]
+    apply_patch(base, Patch.parse(texts[0]))
+
+    tracemalloc.start()
+    try:
+        for text in texts:
+            apply_patch(base, Patch.parse(text))
+        held, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert bound / 4 < held < 1.3 * bound

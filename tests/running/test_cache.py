@@ -219,3 +219,13 @@ def test_a_file_that_is_not_a_cache_is_an_error(tmp_path, kind):
         with pytest.raises(ce.TestRunError, match=r"cache .* cannot be used"):
             use(ce.ResultCache(file))
     assert kind == "folder" or file.read_text().startswith("precious")
+
+
+def test_processes_that_cannot_lock_do_not_wait(tmp_path):
+    """The lock files may belong to another user; then a run may take place twice."""
+    (tmp_path / "results.sqlite-locks").write_bytes(b"")
+    cache = ce.ResultCache(tmp_path / "results.sqlite")
+
+    made = cache.get_or_make("key", lambda: RESULT, lambda _: True)
+
+    assert (made, cache.get("key")) == (RESULT, RESULT)
