@@ -38,7 +38,8 @@ class StructuredStrategy:
     line merge settled. Otherwise it merges one block at a time.
 
     Attributes:
-        max_bytes: The largest version of a file that it merges.
+        max_bytes: The largest version of a file that it merges; merged files of more than
+            500,000 bytes are refused in any case.
         by_content: Order two insertions at one place only by the text of the sides, so
             that swapping the sides gives the same bytes.
         resettles: Whether a merge of the whole file may also change settled lines, within
