@@ -7,7 +7,7 @@ only when a repository is opened.
 import functools
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
 
@@ -25,6 +25,7 @@ from cooperbench_eval.objects import (
     Store,
     compare_rows,
     decode_path,
+    encode_path,
     find_node,
 )
 
@@ -85,6 +86,8 @@ class CommitStore:
         if not _USUAL_MODES.issuperset([mode for mode, _, _ in found]):
             found = [(b"%o" % _mode(mode), name, at) for mode, name, at in found]
         rows = {row[1]: row for row in found}
+        if len(rows) < len(found):
+            raise self._repeats(path)
         return self._folders.keep(path, rows, size=_FOLDER_BYTES + len(rows) * _ROW_BYTES)
 
     def node(self, path: str) -> Node | None:
@@ -128,11 +131,22 @@ class CommitStore:
             return
         before = self.raw_rows(mine.id, path) if mine else set()
         after = other.raw_rows(others.id, path) if others else set()
-        was, now = dict(map(_node_of, before - after)), dict(map(_node_of, after - before))
+        gone, added = before - after, after - before
+        was, now = dict(map(_node_of, gone)), dict(map(_node_of, added))
+        one_sided = was.keys() ^ now.keys()
+        if (
+            len(was) < len(gone)
+            or len(now) < len(added)
+            or (one_sided and _lists_any(before & after, one_sided))
+        ):
+            raise self._repeats(path)
         for name in was.keys() | now.keys():
             old, new = was.get(name), now.get(name)
             if old != new:
                 yield name, old, new
+
+    def _repeats(self, path: str) -> RepositoryError:
+        return RepositoryError(self._location, f"the folder {path or '/'} lists a name twice")
 
     def raw_rows(self, tree_id: str, path: str) -> set[bytes]:
         """Return the rows of a tree object, which is at *path*, as the object has them."""
@@ -184,6 +198,13 @@ class CommitStore:
     def root(self) -> str:
         """See `Store.root`."""
         return self._tree_id
+
+
+def _lists_any(rows: set[bytes], names: Iterable[str]) -> bool:
+    """Whether a row has one of the *names*; a search in all of the bytes comes first."""
+    joined = b"".join(rows)
+    suspects = {name for name in names if b" %s\0" % encode_path(name) in joined}
+    return bool(suspects) and any(_node_of(row)[0] in suspects for row in rows)
 
 
 def _node_of(row: bytes) -> tuple[str, Node]:

@@ -249,3 +249,28 @@ def test_modes_that_git_reads_alike_are_no_change(repository):
     )
 
     assert Changes.between(old, new) == Changes()
+
+
+@pytest.mark.parametrize("second", [b"100644 x\0" + b"b" * 20, b"40000 x\0" + b"b" * 20])
+def test_a_folder_that_lists_a_name_twice_is_refused(repository, second):
+    """Git's own check refuses it too; whichever entry counted, the other would be lost."""
+    first, other = b"100644 x\0" + b"a" * 20, b"100644 a x\0" + b"a" * 20
+    trees = [
+        repository.write(pygit2.enums.ObjectType.TREE, raw)
+        for raw in (first, second, first + second, other + first, other)
+    ]
+    roots = [
+        str(repository.write(pygit2.enums.ObjectType.TREE, b"40000 d\0" + bytes.fromhex(str(tree))))
+        for tree in trees
+    ]
+    one, two, both, more, third = (Snapshot.from_repo(repository.path, root) for root in roots)
+
+    refused = [(one, both), (both, one), (two, both), (both, two), (both, more)]
+    refused += [(both, third), (third, both)]
+    for old, new in refused:
+        with pytest.raises(RepositoryError, match="the folder d lists a name twice"):
+            Changes.between(old, new)
+    with pytest.raises(RepositoryError, match="the folder d lists a name twice"):
+        both.get("d/x")
+    assert list(Changes.between(one, more)) == ["d/a x"]
+    assert list(Changes.between(third, more)) == ["d/x"]

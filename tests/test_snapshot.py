@@ -13,7 +13,8 @@ from hypothesis import given
 
 from cooperbench_eval.errors import RepositoryError
 from cooperbench_eval.models import Entry, FileMode
-from cooperbench_eval.snapshot import Changes, Snapshot, path_problem
+from cooperbench_eval.snapshot import Changes, Snapshot
+from cooperbench_eval.treepaths import path_problem
 
 LINK = Entry(b"there", FileMode.SYMLINK)
 MODULE = Entry(b"1" * 40, FileMode.SUBMODULE)

@@ -162,6 +162,8 @@ class ThreeWayMerge:
     labels: Labels = field(factory=Labels)
     _files: Mapping[str, OpenFile] = field(factory=dict, repr=False)
     _cache: DiffCache = field(factory=DiffCache, eq=False, repr=False)
+    # By path. Answers change no version of a file, so merges with answers share them.
+    _blocks: dict[str, tuple[TextBlock, ...]] = field(factory=dict, eq=False, repr=False)
 
     def versions_of(self, path: str) -> tuple[bytes, bytes, bytes]:
         """Return base, ours and theirs of a file with open conflicts between lines."""
@@ -320,7 +322,11 @@ class ThreeWayMerge:
         """Yield the blocks of a file, with the position of each among its open conflicts."""
         conflicts = file.conflicts
         at = {number: i for i, number in enumerate(file.numbers)}
-        for block in find_text_blocks(*file.merge.sources, cache=self._cache):
+        blocks = self._blocks.get(file.path)
+        if blocks is None:
+            blocks = find_text_blocks(*file.merge.sources, cache=self._cache)
+            self._blocks[file.path] = blocks
+        for block in blocks:
             if not all(number in at for number in block.conflicts):
                 continue
             place = range(at[block.conflicts.start], at[block.conflicts.stop - 1] + 1)

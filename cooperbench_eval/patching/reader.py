@@ -22,7 +22,7 @@ from cooperbench_eval.patching.names import (
     unquote,
 )
 from cooperbench_eval.patching.records import FileChange, FilePatch, Hunk
-from cooperbench_eval.snapshot import entry_problem
+from cooperbench_eval.treepaths import entry_problem
 
 __all__ = ["PatchReader"]
 

@@ -276,3 +276,19 @@ def test_lines_that_only_one_side_added_are_in_the_blocks_or_settled(texts):
     there = set(text_of(both).splitlines())
     assert (ours - base).keys() - base.keys() <= there
     assert (theirs - base).keys() - base.keys() <= there
+
+
+def test_the_blocks_of_a_file_are_found_once_per_merge(monkeypatch):
+    """Each strategy of a cascade reads them, and a merge with answers has the same ones."""
+    found = []
+
+    def find(*sources, cache):
+        found.append(sources)
+        return find_text_blocks(*sources, cache=cache)
+
+    monkeypatch.setattr("cooperbench_eval.merging.result.find_text_blocks", find)
+    merge = merge_file(*SPLIT)
+
+    (block,) = merge.blocks
+    assert merge.resolve_blocks(lambda _: None).blocks == (block,)
+    assert len(found) == 1
