@@ -165,7 +165,8 @@ KNOWS = {
     "runlogs": {"errors", "models", "patching", "runlogs"},
     "peer": {"errors", "peer", "runlogs", "structuring"},
     "taskscripts": set(),
-    "dataset": {"errors", "patching", "runlogs", "running", "taskscripts"},
+    "tasks": {"errors", "patching", "running", "taskscripts"},
+    "dataset": {"errors", "runlogs", "tasks"},
     "benchmark": {
         "dataset",
         "errors",
