@@ -20,6 +20,7 @@ CooperBenchEvalError
 ├── TestRunError                            tests could not be started or counted
 │   └── SandboxError                        the sandbox failed, not the command in it
 ├── ReportError (ValueError)                report unreadable, too new, or not writable
+├── UnknownAttemptError (KeyError)          a report has no row for a strategy
 ├── BatchError                              a batch of evaluations cannot start or continue
 ├── WorkerError                             a worker process could not start, or was lost
 └── AnalysisError (ValueError)              reports cannot be summarized or compared
@@ -49,6 +50,7 @@ __all__ = [
     "StrategyFailedError",
     "StrategyLoadError",
     "TestRunError",
+    "UnknownAttemptError",
     "UnknownPluginError",
     "UnknownSandboxError",
     "UnknownStrategyError",
@@ -246,7 +248,7 @@ class TestRunError(CooperBenchEvalError):
         command = " ".join(self.command)
         if len(command) > _SHOWN_COMMAND:
             command = f"{command[:_SHOWN_COMMAND]}..."
-        return f"{command}: {self.problem}"
+        return f"{self.problem}; the command: {command}"  # who cuts the end keeps the cause
 
 
 class SandboxError(TestRunError):
@@ -286,6 +288,24 @@ class ReportError(CooperBenchEvalError, ValueError):
 
     def __str__(self) -> str:
         return f"{self.location}: {self.problem}" if self.location else self.problem
+
+
+class UnknownAttemptError(CooperBenchEvalError, KeyError):
+    """A report has no row for the requested strategy.
+
+    Attributes:
+        strategy: The requested strategy.
+        available: The strategies that have a row, in the report's order.
+    """
+
+    def __init__(self, strategy: str, available: tuple[str, ...] = ()) -> None:
+        super().__init__(strategy, available)
+        self.strategy = strategy
+        self.available = available
+
+    def __str__(self) -> str:
+        known = ", ".join(self.available) or "none"
+        return f"the report has no attempt of {self.strategy!r}; available: {known}"
 
 
 class BatchError(CooperBenchEvalError):

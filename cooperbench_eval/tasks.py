@@ -13,8 +13,9 @@ from attrs import field, frozen
 from cooperbench_eval.errors import DatasetError
 from cooperbench_eval.patching.patch import Patch
 from cooperbench_eval.running import Delivery, TestSuite
+from cooperbench_eval.running.readers.recognizing import framework_of
 from cooperbench_eval.running.suite import DEFAULT_TIMEOUT_SECONDS
-from cooperbench_eval.taskscripts import checked_out_commit, framework_of, plain_pytest_command
+from cooperbench_eval.taskscripts import checked_out_commit, plain_pytest_command
 
 __all__ = ["Task", "read_text"]
 

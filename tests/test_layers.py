@@ -93,6 +93,7 @@ KNOWS = {
         "snapshot",
         "strategies",
         "structure",
+        "tracebacks",
     },
     "pairs": {"errors", "patching", "running", "snapshot"},
     "suiteruns": {"models", "pairs", "patching", "running", "snapshot"},
@@ -164,6 +165,7 @@ KNOWS = {
     },
     "runlogs": {"errors", "models", "patching", "runlogs"},
     "peer": {"errors", "peer", "runlogs", "structuring"},
+    "tracebacks": set(),
     "taskscripts": set(),
     "tasks": {"errors", "patching", "running", "taskscripts"},
     "dataset": {"errors", "runlogs", "tasks"},
@@ -184,6 +186,7 @@ KNOWS = {
     "batch": {
         "analysis",
         "batch",
+        "display",
         "errors",
         "evaluator",
         "memo",
@@ -194,6 +197,7 @@ KNOWS = {
         "reporting",
         "running",
         "structuring",
+        "tracebacks",
     },
     "testing": {
         "errors",

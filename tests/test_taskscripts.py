@@ -4,7 +4,8 @@ import sys
 
 import pytest
 
-from cooperbench_eval.taskscripts import checked_out_commit, framework_of, plain_pytest_command
+from cooperbench_eval.running.readers.recognizing import framework_of
+from cooperbench_eval.taskscripts import checked_out_commit, plain_pytest_command
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,15 @@ from cooperbench_eval.reporting.rows import (
 if TYPE_CHECKING:
     from cooperbench_eval.structuring import Compact
 
-__all__ = ["AttemptFacts", "FeatureFacts", "PairFacts", "RunFacts", "feature_facts", "pair_facts"]
+__all__ = [
+    "AttemptFacts",
+    "FeatureFacts",
+    "PairFacts",
+    "RunFacts",
+    "feature_facts",
+    "one_line",
+    "pair_facts",
+]
 
 _SHOWN_FAILURE = 200
 
@@ -194,6 +202,8 @@ class PairFacts(PairOrigin):
         conflict_score: The weighted sum of regions and lines.
         severity: The score in one word.
         failure: Why the pair could not be evaluated; `None` if it was.
+        problem: Why it was not, or why a feature's tests cannot run, cut to one line; else
+            empty.
         attempts: One row for each strategy, in the requested order; names are unique.
         language: The programming language of most of the files that the two patches
             change, as Pygments names it; empty if it is not known.
@@ -224,6 +234,7 @@ class PairFacts(PairOrigin):
     conflict_score: int | None = None
     severity: Severity | None = None
     failure: FailureKind | None = None
+    problem: str = ""
     attempts: tuple[AttemptFacts, ...] = field(
         default=(), converter=tuple[AttemptFacts, ...], validator=have_own_names
     )
@@ -283,6 +294,7 @@ def pair_facts(report: MergeReport) -> PairFacts:
         conflict_score=None if details is None else details.conflict_score,
         severity=None if details is None else details.severity,
         failure=None if report.failure is None else report.failure.kind,
+        problem=one_line(report.problem),
         attempts=tuple(_attempt(report, attempt) for attempt in report.attempts),
         base_tree_id=report.base_tree_id,
         base_commit=report.base_commit,
@@ -323,14 +335,15 @@ def _attempt(report: MergeReport, attempt: Attempt) -> AttemptFacts:
         feature2_tests=_run(attempt.feature2_tests, attempt.feature2_judgement),
         duration_seconds=attempt.duration_seconds,
         **asdict(total_usage(attempt.usage), recurse=False),
-        failure=_one_line(attempt.failure),
+        failure=one_line(attempt.failure),
         service_failed=attempt.service_failed,
         joint_tests=_run(attempt.joint_tests, attempt.joint_judgement),
         regression_tests=_run(attempt.regression_tests, attempt.regression_judgement),
     )
 
 
-def _one_line(failure: str) -> str:
+def one_line(failure: str) -> str:
+    """Return the first line of a reason, cut if it is long."""
     line = failure.partition("\n")[0]
     return line if len(line) <= _SHOWN_FAILURE else f"{line[: _SHOWN_FAILURE - 1]}…"
 

@@ -210,6 +210,7 @@ TABLES: Final = {
                 conflict_score=int,
                 severity=Severity,
                 failure=FailureKind,
+                problem=str,
             ),
             attributes(
                 *("feature1.patch_status", "feature2.patch_status"),
@@ -275,6 +276,7 @@ TABLES: Final = {
                 merge_status=PairStatus,
                 conflict_score=int,
                 failure=FailureKind,
+                problem=str,
             ),
         ),
     ),

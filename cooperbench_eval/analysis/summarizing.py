@@ -97,6 +97,7 @@ def _no_key(_: GroupFacts) -> Hashable:
     return None
 
 
+_PROBLEMS = 10
 _FIRST_STRATEGIES = POLICIES["paper"].strategies
 
 
@@ -128,6 +129,7 @@ class _Builder:
             statuses={kind: tally.statuses[kind] for kind in PairStatus if tally.statuses[kind]},
             repeated=tally.repeated,
             failures={kind: tally.failures[kind] for kind in FailureKind if tally.failures[kind]},
+            problems=dict(tally.problems.most_common(_PROBLEMS)),
             conflict_score=Distribution.of(tally.scores),
             features_alone=self._rate(tally.alone.passed, tally.alone.run),
             cases_alone=self._rate(tally.alone.passed_cases, tally.alone.cases),
@@ -177,6 +179,7 @@ class _Builder:
             teams=tally.teams,
             statuses={kind: tally.statuses[kind] for kind in PairStatus if tally.statuses[kind]},
             failures={kind: tally.failures[kind] for kind in FailureKind if tally.failures[kind]},
+            problems=dict(tally.problems.most_common(_PROBLEMS)),
             repeated=tally.repeated,
             strategies={
                 name: self._team_strategy(name, tally.attempts[name], tally.teams)

@@ -28,7 +28,9 @@ class TeamSummary(Shown):
         size: The number of features of each team.
         teams: The number of reports.
         statuses: The number of reports with each status under successive `git merge`s.
-        failures: The number of teams that could not be evaluated, by reason.
+        failures: The number of teams that could not be evaluated, by kind.
+        problems: The ten most frequent reasons why teams could not be evaluated or their
+            features' tests cannot run, with the number of teams, the most frequent first.
         repeated: How many evaluated reports are beyond the first for the same team, in the
             same order, and the same try.
         strategies: Each strategy by name, in the order of `Summary.strategies`.
@@ -40,6 +42,7 @@ class TeamSummary(Shown):
     teams: int
     statuses: Mapping[PairStatus, int] = field(hash=False)
     failures: Mapping[FailureKind, int] = field(hash=False)
+    problems: Mapping[str, int] = field(factory=dict, hash=False)
     repeated: int = 0
     strategies: Mapping[str, TeamStrategySummary] = field(hash=False)
 
@@ -55,6 +58,7 @@ class TeamSummary(Shown):
             "teams": self.teams,
             "statuses": {status.value: count for status, count in self.statuses.items()},
             "failures": {kind.value: count for kind, count in self.failures.items()},
+            "problems": dict(self.problems),
             "repeated": self.repeated,
             "strategies": [each.to_dict() for each in self.strategies.values()],
         }
@@ -69,7 +73,9 @@ class Summary(Shown):
     Attributes:
         pairs: The number of reports.
         statuses: The number of reports with each status under `git merge`.
-        failures: The number of pairs that could not be evaluated, by reason.
+        failures: The number of pairs that could not be evaluated, by kind.
+        problems: The ten most frequent reasons why pairs could not be evaluated or their
+            features' tests cannot run, with the number of pairs, the most frequent first.
         repeated: How many evaluated reports are beyond the first for the same pair and
             try: the same features, model, setting and `k`. If a store holds the reports
             of several evaluators, each pair counts more than once.
@@ -96,6 +102,7 @@ class Summary(Shown):
     pairs: int
     statuses: Mapping[PairStatus, int] = field(hash=False)
     failures: Mapping[FailureKind, int] = field(hash=False)
+    problems: Mapping[str, int] = field(factory=dict, hash=False)
     repeated: int = 0
     conflict_score: Distribution
     features_alone: Rate
@@ -143,6 +150,7 @@ class Summary(Shown):
             "pairs": self.pairs,
             "not_evaluated": self.not_evaluated,
             "failures": {kind.value: count for kind, count in self.failures.items()},
+            "problems": dict(self.problems),
             "repeated": self.repeated,
         }
         for name in (*measures, "cases_alone", "test_seconds_alone"):

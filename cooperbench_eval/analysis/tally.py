@@ -268,6 +268,7 @@ class TeamTally(_Counts):
     teams: int = 0
     statuses: Counter[PairStatus] = field(factory=Counter)
     failures: Counter[FailureKind] = field(factory=Counter)
+    problems: Counter[str] = field(factory=Counter)
     attempts: defaultdict[str, TeamAttemptTally] = field(factory=lambda: _Tallies(TeamAttemptTally))
     tries: Counter[int] = field(factory=Counter)
 
@@ -280,6 +281,8 @@ class TeamTally(_Counts):
         """Count a team."""
         self.teams += 1
         self.statuses[facts.merge_status] += 1
+        if facts.problem:
+            self.problems[facts.problem] += 1
         for attempt in facts.attempts:
             rows = self.attempts[attempt.strategy]
             if facts.failure is None:
@@ -300,6 +303,8 @@ class Tally(_Counts):
             count and comparison follows from them.
         statuses: Pairs by merge status.
         failures: Pairs that could not be evaluated, by reason.
+        problems: Pairs that were not evaluated, or with tests that cannot run, by the reason
+            in words.
         alone: The runs of each feature's own tests on its own patch.
         attempts: The rows of each strategy.
         scores: The naive merge's conflict score of each pair that has one.
@@ -310,6 +315,7 @@ class Tally(_Counts):
     answers: Counter[tuple[PairAnswers, PairAnswers | None]] = field(factory=Counter)
     statuses: Counter[PairStatus] = field(factory=Counter)
     failures: Counter[FailureKind] = field(factory=Counter)
+    problems: Counter[str] = field(factory=Counter)
     alone: RunTally = field(factory=RunTally)
     attempts: defaultdict[str, AttemptTally] = field(factory=lambda: _Tallies(AttemptTally))
     scores: "array[float]" = field(factory=_numbers)
@@ -325,6 +331,8 @@ class Tally(_Counts):
         """Count a pair."""
         self.answers[answers, gold] += 1
         self.statuses[facts.merge_status] += 1
+        if facts.problem:
+            self.problems[facts.problem] += 1
         if facts.failure is not None:
             self.failures[facts.failure] += 1
         if facts.conflict_score is not None:

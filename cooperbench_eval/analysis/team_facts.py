@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import asdict, field, frozen
 
-from cooperbench_eval.analysis.facts import FeatureFacts, PairFacts, feature_facts
+from cooperbench_eval.analysis.facts import FeatureFacts, PairFacts, feature_facts, one_line
 from cooperbench_eval.analysis.languages import find_language
 from cooperbench_eval.models import (
     MergeStatus,
@@ -90,6 +90,8 @@ class TeamFacts(PairOrigin):
         merge_status: The result of successive `git merge`s of the features in their order.
         conflict_score: The sum of the scores of these merges; `None` if a patch is missing.
         failure: Why the team could not be evaluated; `None` if it was.
+        problem: Why it was not, or why a feature's tests cannot run, cut to one line; else
+            empty.
         attempts: One row for each strategy, in the requested order; names are unique.
         language: The programming language of most of the files that the patches change, as
             Pygments names it; empty if it is not known.
@@ -102,6 +104,7 @@ class TeamFacts(PairOrigin):
     merge_status: PairStatus = field(converter=PairStatus)
     conflict_score: int | None = None
     failure: FailureKind | None = None
+    problem: str = ""
     attempts: tuple[TeamAttemptFacts, ...] = field(
         default=(), converter=tuple[TeamAttemptFacts, ...], validator=have_own_names
     )
@@ -159,6 +162,7 @@ def team_facts(report: TeamReport) -> TeamFacts:
         merge_status=report.merge_status,
         conflict_score=report.conflict_score,
         failure=None if report.failure is None else report.failure.kind,
+        problem=one_line(report.problem),
         attempts=[_attempt(report, each) for each in report.attempts],
         base_tree_id=report.base_tree_id,
         base_commit=report.base_commit,

@@ -38,6 +38,7 @@ from cooperbench_eval.reporting import Failure, FailureKind
 from cooperbench_eval.reporting.teams import GroupReport
 from cooperbench_eval.running import TestRunner
 from cooperbench_eval.running.cache import share_with_copies
+from cooperbench_eval.tracebacks import describe_error
 
 __all__ = [
     "Finished",
@@ -257,7 +258,7 @@ def failure_of(exc: BaseException) -> Failure:
         TestRunError: FailureKind.TEST_RUN,
     }
     kind = next((k for c, k in kinds.items() if isinstance(exc, c)), FailureKind.ERROR)
-    problem = repr(exc) if kind is FailureKind.ERROR else str(exc)
+    problem = describe_error(exc) if kind is FailureKind.ERROR else str(exc)
     return Failure(kind=kind, problem=problem, error=_class_of(exc))
 
 

@@ -1,5 +1,6 @@
 """The events of a batch, for a function of the caller or a progress bar."""
 
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -8,6 +9,7 @@ from typing import Any
 
 from attrs import field, frozen
 
+from cooperbench_eval.display.visible import visible
 from cooperbench_eval.reporting.teams import GroupReport
 
 __all__ = ["BatchEvent", "EventKind", "Progress", "ignore", "listener"]
@@ -47,6 +49,9 @@ class BatchEvent:
     problem: str = ""
 
 
+_LONGEST = 500
+_BESIDE_THE_BAR = 60
+
 Progress = Callable[[BatchEvent], None]
 """Called with every event of a batch, in the thread that iterates over the batch."""
 
@@ -70,6 +75,7 @@ def _bar(total: int | None) -> Iterator[Progress]:
     from tqdm.auto import tqdm  # noqa: PLC0415 - inspects the terminal or notebook when imported
 
     counts: Counter[EventKind] = Counter()
+    problems: Counter[str] = Counter()
     with tqdm(total=total, unit="report", dynamic_ncols=True) as bar:
 
         def show(event: BatchEvent) -> None:
@@ -81,7 +87,13 @@ def _bar(total: int | None) -> Iterator[Progress]:
                 for kind in (EventKind.STORED, EventKind.FAILED)
                 if counts[kind]
             }
+            if event.report.problem:
+                problems[visible(event.report.problem, _LONGEST)] += 1
+            for problem, count in problems.most_common(1):
+                shown["without a result"] = f"{count:,}: {visible(problem, _BESIDE_THE_BAR)}"
             bar.set_postfix(shown, refresh=False)
             bar.update()
 
         yield show
+        for problem, count in problems.most_common(1):
+            bar.write(f"{count:,} without a result: {problem}", file=sys.stderr)

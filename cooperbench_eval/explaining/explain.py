@@ -53,7 +53,7 @@ def explain(
             is not the default.
 
     Raises:
-        KeyError: The report has no row for the strategy.
+        UnknownAttemptError: The report has no row for the strategy.
         StrategyError: The strategy cannot be loaded.
         ValueError: *budget* is less than 1.
         RepositoryError: The base cannot be read.

@@ -304,7 +304,13 @@ class UsageTotals:
 
     def __add__(self, other: "UsageTotals") -> "UsageTotals":
         """Add the totals of more requests."""
-        amounts = (other.requests, other.prompt_tokens, other.completion_tokens, other.cost_usd)
+        amounts = (
+            other.requests,
+            other.unpriced_requests,
+            other.prompt_tokens,
+            other.completion_tokens,
+            other.cost_usd,
+        )
         if not any(amounts):
             return self
         requests = self.requests + other.requests

@@ -4,9 +4,10 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Protocol
 
 from cooperbench_eval.models import Judgement, JudgeRule, TestResult, outcome_of
+from cooperbench_eval.reporting.blame import cannot_run
 from cooperbench_eval.reporting.rows import FeatureReport, Judged, Verdict
 
-__all__ = ["find_preexisting", "find_warnings"]
+__all__ = ["find_preexisting", "find_problem", "find_warnings"]
 
 _FEW = 3
 
@@ -31,6 +32,14 @@ class _Attempt(Protocol):
 def find_preexisting(report: Any) -> tuple[str, ...]:
     """Return the cases of any suite of a report that already fail on the base, sorted."""
     return tuple(sorted({id_ for each in _judgements(report) for id_ in each.preexisting}))
+
+
+def find_problem(report: Any) -> str:
+    """Return why a report says nothing about some feature; empty if it does about all."""
+    if report.failure is not None:
+        return str(report.failure.problem)
+    features: tuple[FeatureReport, ...] = report.features
+    return next((each.tests.reason for each in features if each.tests and cannot_run(each)), "")
 
 
 def find_warnings(report: Any) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from typing import Any
 from attrs import field, frozen
 
 from cooperbench_eval.display.shown import Shown
+from cooperbench_eval.errors import UnknownAttemptError
 from cooperbench_eval.models import (
     Conflict,
     ConflictDetails,
@@ -24,7 +25,7 @@ from cooperbench_eval.models import (
 )
 from cooperbench_eval.reporting.blame import Blame, BlameKind, cannot_run, find_blame
 from cooperbench_eval.reporting.failure import Failure, FailureKind
-from cooperbench_eval.reporting.remarks import find_preexisting, find_warnings
+from cooperbench_eval.reporting.remarks import find_preexisting, find_problem, find_warnings
 from cooperbench_eval.reporting.resolutions import ConflictResolution, read_resolutions
 from cooperbench_eval.reporting.rows import (
     RUNS,
@@ -156,6 +157,11 @@ class MergeReport(Unpickled, PairOrigin, Shown):
         return (self, self.feature1, self.feature2, *self.attempts)
 
     @property
+    def problem(self) -> str:
+        """Why the pair was not evaluated, or why a feature's tests cannot run; else empty."""
+        return find_problem(self)
+
+    @property
     def preexisting_failures(self) -> tuple[str, ...]:
         """The failing cases that already fail on the base, sorted; neither feature is blamed."""
         return find_preexisting(self)
@@ -182,18 +188,18 @@ class MergeReport(Unpickled, PairOrigin, Shown):
         """Return the row of *strategy*.
 
         Raises:
-            KeyError: The report has no such row.
+            UnknownAttemptError: The report has no such row; the error is a `KeyError` too.
         """
         for attempt in self.attempts:
             if attempt.strategy == strategy:
                 return attempt
-        raise KeyError(strategy)
+        raise UnknownAttemptError(strategy, tuple(each.strategy for each in self.attempts))
 
     def blame(self, strategy: str) -> Blame:
         """Return why the pair fails under *strategy*, and which tests the merge lost.
 
         Raises:
-            KeyError: The report has no row for the strategy.
+            UnknownAttemptError: The report has no row for the strategy.
         """
         if self.failure is not None:
             return Blame(kind=BlameKind.UNKNOWN)
@@ -208,7 +214,7 @@ class MergeReport(Unpickled, PairOrigin, Shown):
         earlier version of this library wrote the report.
 
         Raises:
-            KeyError: The report has no row for the strategy.
+            UnknownAttemptError: The report has no row for the strategy.
         """
         return read_resolutions(self.conflicts, self.attempt(strategy))
 

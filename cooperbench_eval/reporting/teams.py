@@ -7,6 +7,7 @@ from typing import Any
 from attrs import field, frozen
 
 from cooperbench_eval.display.shown import Shown
+from cooperbench_eval.errors import UnknownAttemptError
 from cooperbench_eval.models import (
     Conflict,
     JudgeRule,
@@ -27,7 +28,7 @@ from cooperbench_eval.reporting.blame import (
 )
 from cooperbench_eval.reporting.failure import Failure, FailureKind
 from cooperbench_eval.reporting.landings import BrokenTests, LeftOut, SuiteRun, TeamSuite
-from cooperbench_eval.reporting.remarks import find_preexisting, find_warnings
+from cooperbench_eval.reporting.remarks import find_preexisting, find_problem, find_warnings
 from cooperbench_eval.reporting.report import MergeReport, PairStatus
 from cooperbench_eval.reporting.rows import (
     FeatureReport,
@@ -305,6 +306,11 @@ class TeamReport(PairOrigin, Shown):
         return tuple(run for run in runs if run is not None)
 
     @property
+    def problem(self) -> str:
+        """Why the team was not evaluated, or why a feature's tests cannot run; else empty."""
+        return find_problem(self)
+
+    @property
     def preexisting_failures(self) -> tuple[str, ...]:
         """The failing cases that already fail on the base, sorted; no feature is blamed."""
         return find_preexisting(self)
@@ -318,18 +324,18 @@ class TeamReport(PairOrigin, Shown):
         """Return the row of *strategy*.
 
         Raises:
-            KeyError: The report has no such row.
+            UnknownAttemptError: The report has no such row; the error is a `KeyError` too.
         """
         for attempt in self.attempts:
             if attempt.strategy == strategy:
                 return attempt
-        raise KeyError(strategy)
+        raise UnknownAttemptError(strategy, tuple(each.strategy for each in self.attempts))
 
     def blame(self, strategy: str) -> TeamBlame:
         """Return why the team fails under *strategy*, and which tests the merge lost.
 
         Raises:
-            KeyError: The report has no row for the strategy.
+            UnknownAttemptError: The report has no row for the strategy.
         """
         attempt = self.attempt(strategy)
         if self.failure is not None:

@@ -19,10 +19,12 @@ from cooperbench_eval.running.readers.protocol import (
     FinishedRun,
     Launch,
     NewTests,
+    Reader,
     UnreadableResultError,
     read_ends,
     read_result_file,
 )
+from cooperbench_eval.running.readers.recognizing import recognize
 from cooperbench_eval.running.sandboxes.protocol import Execution, Sandbox
 from cooperbench_eval.running.suite import Delivery, TestSuite
 from cooperbench_eval.running.verdict import judge, require_tests
@@ -290,9 +292,19 @@ def _result_of(execution: Execution, trial: Trial, scratch: Path) -> TestResult:
     )
     reader = FRAMEWORKS[suite.framework]
     result = judge(run, reader)
+    if not result.cases and (advice := _other_framework(suite, reader)):
+        result = attrs.evolve(result, reason=f"{advice}; {result.reason}")
     if result.status in {TestStatus.PASSED, TestStatus.FAILED} and trial.require_new_tests:
         result = require_tests(result, reader, trial.new_tests, suite.required)
     return result
+
+
+def _other_framework(suite: TestSuite, reader: Reader) -> str:
+    """Return advice if the command names another framework than the suite; else empty."""
+    found = recognize(suite.command)
+    if found is None or found.framework == suite.framework or not found.is_certain:
+        return ""
+    return f"`{found.words}` wrote no {reader.result}; pass framework={found.framework!r}"
 
 
 def _unless_changed(result: TestResult, trial: Trial, changed: frozenset[str]) -> TestResult:

@@ -10,6 +10,7 @@ from cooperbench_eval.models.trees import is_stored
 from cooperbench_eval.snapshot import Changes, Snapshot
 from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome, MergeStrategy
 from cooperbench_eval.strategies.registry import as_strategy
+from cooperbench_eval.tracebacks import describe_error
 
 __all__ = ["implementation_of", "merge", "run_strategy"]
 
@@ -66,18 +67,10 @@ def run_strategy(strategy: MergeStrategy, merge_input: MergeInput) -> MergeOutco
     except Exception as exc:
         if isinstance(exc, RepositoryError) and exc.location == merge_input.base.location:
             raise
-        raise StrategyFailedError(strategy.name, _described(exc)) from exc
+        raise StrategyFailedError(strategy.name, describe_error(exc)) from exc
     if flaw:
         raise StrategyFailedError(strategy.name, flaw)
     return evolve(outcome, strategy=strategy.name, conflicts_met=len(merge_input.conflicts))
-
-
-def _described(exc: Exception) -> str:
-    try:
-        return repr(exc) or type(exc).__qualname__
-    # Even this is the plug-in's code.
-    except Exception:  # noqa: BLE001
-        return type(exc).__qualname__
 
 
 def _flaw(outcome: object, merge_input: MergeInput) -> str:

@@ -14,6 +14,7 @@ from cooperbench_eval.analysis.verdicts import (
     TeamStrategySummary,
 )
 from cooperbench_eval.display.records import Section, Table, View, rows_table
+from cooperbench_eval.display.visible import visible
 from cooperbench_eval.reporting.landings import LeftOutReason
 from cooperbench_eval.views import wording
 
@@ -34,6 +35,7 @@ _CORRECT, *_OTHERS = wording.ANSWERS.values()
 _HEADER = ("", _CORRECT, "rate", "interval", *_OTHERS, "of all")
 _TEAMS_HEADER = (*_HEADER[:-1], "landed", "interval")
 _SHOWN_DISAGREEMENTS = 20
+_PROBLEM = 200
 _Row = tuple[str, ...]
 
 
@@ -55,12 +57,13 @@ def summary_view(summary: Summary) -> View:
     ]
     pairs = [] if is_empty else [_verdicts_table(sections)]
     if not summary.teams:
-        return View(title=_pairs_text(summary), tables=pairs)
+        return View(title=_pairs_text(summary), lines=_problem_texts(summary, "pair"), tables=pairs)
     teams = _teams_text(list(summary.teams.values()))
     if not summary.pairs:
         return View(title=teams, tables=_teams_tables(summary))
     tables = [*pairs, *_teams_tables(summary)]
-    return View(title=_pairs_text(summary), lines=[teams], tables=tables)
+    lines = [*_problem_texts(summary, "pair"), teams]
+    return View(title=_pairs_text(summary), lines=lines, tables=tables)
 
 
 def judged_view(one: StrategySummary | PolicySummary) -> View:
@@ -118,6 +121,13 @@ def _pairs_text(summary: Summary) -> str:
     return f"{pairs}: {', '.join(counts)}"
 
 
+def _problem_texts(summary: Summary | TeamSummary, noun: str) -> list[str]:
+    """Return the most frequent problem in a list, which is empty if there is none."""
+    for problem, count in summary.problems.items():
+        return [f"{wording.counted(count, noun)} without a result: {visible(problem, _PROBLEM)}"]
+    return []
+
+
 # --- teams -------------------------------------------------------------------
 
 
@@ -126,7 +136,11 @@ def teams_view(teams: TeamSummary) -> View:
     rows = [_team_row(one) for one in teams.strategies.values()]
     left_out = _left_out_table([(name, one) for name, one in teams.strategies.items()])
     tables = [rows_table(_TEAMS_HEADER, rows, numbers=_TEAM_NUMBERS)] if rows else []
-    return View(title=_teams_text([teams]), tables=[*tables, *left_out])
+    return View(
+        title=_teams_text([teams]),
+        lines=_problem_texts(teams, "team"),
+        tables=[*tables, *left_out],
+    )
 
 
 def team_strategy_view(one: TeamStrategySummary) -> View:

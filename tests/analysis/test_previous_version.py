@@ -21,5 +21,8 @@ def test_a_summary_of_them_is_the_same():
     """Counts, rates, tokens and costs agree to the last digit."""
     facts = ce.PairFacts.from_dict(WRITTEN["facts"])
 
-    assert json.dumps(ce.summarize([facts]).to_dict()) == json.dumps(WRITTEN["summary"])
+    found = ce.summarize([facts]).to_dict()
+
+    assert found.pop("problems") == {}
+    assert json.dumps(found) == json.dumps(WRITTEN["summary"])
     assert ce.to_records([facts], "attempts") == WRITTEN["attempts"]

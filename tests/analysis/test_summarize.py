@@ -441,6 +441,19 @@ def test_a_summary_prints_as_a_narrow_table():
     assert f"{summarize(pairs, policies=['strict'])}\n" == TABLE
 
 
+def test_a_summary_quotes_the_most_frequent_problem():
+    """Else a reader sees only how many pairs failed, and must open a report to learn why."""
+    failed = {"merge_status": "not_evaluated", "failure": FailureKind.TEST_RUN}
+    problems = ["no pytest", *["no\x1b[31m python"] * 3, *map(str, range(20))]
+    pairs = [pair(facts=failed | {"problem": each}) for each in problems]
+
+    summary = summarize(pairs, policies=[])
+
+    assert list(summary.problems.items())[:2] == [("no\x1b[31m python", 3), ("no pytest", 1)]
+    assert len(summary.problems) == 10
+    assert str(summary).splitlines()[1] == "3 pairs without a result: no\\x1b[31m python"
+
+
 def test_a_row_that_answers_every_pair_has_no_bounds_beside_it():
     """A row without such values is blank; if no row has them, the column is left out."""
     pairs = [pair(naive="clean ++"), pair(naive="conflicts", union="resolved +-")]

@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import pickle
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -146,7 +147,7 @@ def test_a_strategy_that_raises_or_exits_does_not_stop_the_batch(how, tmp_path, 
         assert "ValueError(2)" in report.attempt("ours").failure
     else:
         assert kinds(reports) == {"evaluated": 3, "error": 1}
-        assert report.failure.problem == "SystemExit(3)"
+        assert report.failure.problem.startswith("SystemExit(3) (batchparts.py, line ")
 
 
 def test_a_worker_that_dies_costs_only_its_own_pair(tmp_path):
@@ -630,6 +631,19 @@ def test_it_is_silent_unless_asked(threads, capfd):
     assert out == ""
     assert "3/3" in err
     assert "100%" in err
+    assert "without a result" not in err
+
+
+def test_the_bar_quotes_the_most_frequent_problem(worker, capfd):
+    """Whoever watches a batch fail learns why before it ends, and reads it whole at the end."""
+    evaluator = ce.Evaluator(strategies=[Ours(deadly={1, 2, 3}, how="exit")])
+
+    list(ce.evaluate_many(pairs(5), evaluator=evaluator, executor=worker, progress=True))
+
+    assert re.search(
+        r"\b3 without a result: SystemExit\(3\) \(batchparts.py, line \d+, in merge\)\n",
+        capfd.readouterr().err,
+    )
 
 
 def test_leaving_early_ends_the_workers(tmp_path):

@@ -230,6 +230,31 @@ def test_tests_that_do_not_run_here_at_all_are_not_final(status):
     assert report(nothing, FAILED).is_final
 
 
+def test_the_problem_of_a_report_is_its_failure_or_that_of_its_tests():
+    """Tests that run without the patch are the feature's own problem, not the report's."""
+    nothing = ce.TestResult(status="setup_failed", reason="no python")
+
+    def report(base, **facts):
+        feature = attrs.evolve(report_of().feature2, tests=nothing, base_tests=base)
+        return report_of(feature2=feature, **facts)
+
+    failure = ce.Failure(kind="test_run", problem="no sandbox")
+    assert report(nothing).problem == "no python"
+    assert report(FAILED).problem == ""
+    assert report(None).problem == ""
+    assert report(FAILED, failure=failure).problem == "no sandbox"
+
+
+def test_an_unknown_row_is_an_error_that_lists_the_rows():
+    """A reader sees what to ask for; whoever expects a `KeyError` still catches it."""
+    report = report_of(attempts=[attempt(strategy="naive"), attempt(strategy="union")])
+
+    for ask in (report.attempt, report.blame, report.resolutions):
+        with pytest.raises(KeyError) as caught:
+            ask("foo")
+        assert str(caught.value) == ("the report has no attempt of 'foo'; available: naive, union")
+
+
 @pytest.mark.parametrize("where", ["tests", "base_tests", "other_tests", "attempt"])
 def test_a_report_with_a_failed_sandbox_is_not_final(where):
     """It does not matter in which run it failed. A rejected tests patch is final."""

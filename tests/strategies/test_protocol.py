@@ -1,5 +1,8 @@
 """A plug-in's input, its possible answers, and its failures."""
 
+import inspect
+import json
+
 import attrs
 import pytest
 from generators import three_way_texts
@@ -214,6 +217,33 @@ def test_an_exception_of_a_strategy_is_the_cause():
         merge_with(lambda _: 1 / 0)
 
     assert isinstance(caught.value.__cause__, ZeroDivisionError)
+
+
+def _parse(given):
+    del given
+    return json.loads("{")
+
+
+def test_an_exception_of_a_strategy_says_where_it_was_raised():
+    """Its place is in the plug-in, even if the standard library raised it."""
+    with pytest.raises(ce.StrategyFailedError) as caught:
+        merge_with(_parse)
+
+    line = inspect.getsourcelines(_parse)[1] + 2
+    place = f"(test_protocol.py, line {line}, in _parse)"
+    assert caught.value.problem.startswith("JSONDecodeError(")
+    assert caught.value.problem.endswith(place)
+
+
+def test_an_exception_without_a_plug_in_says_where_it_was_raised():
+    """Then the place is in the standard library or in this one."""
+
+    class Parser:
+        name = "parser"
+        merge = staticmethod(json.loads)
+
+    with pytest.raises(ce.StrategyFailedError, match=r"\(__init__\.py, line \d+, in loads\)$"):
+        ce.merge(BASE, OURS, THEIRS, strategy=Parser())
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit])

@@ -148,6 +148,7 @@ class Reader:
         file_of: Returns the path of a case's file, as it is in the id; empty if the id
             does not show it.
         no_test_codes: The exit statuses that agree with a run in which no case counts.
+        result: What the framework writes, for messages.
     """
 
     _read: Callable[[FinishedRun], Iterable[TestCase]]
@@ -157,6 +158,7 @@ class Reader:
     covers: Callable[[TestCase, str], bool] = _has_id
     file_of: Callable[[TestCase], str] = _no_file
     no_test_codes: frozenset[int] = frozenset({0})
+    result: str = "result"
 
     def read(self, run: FinishedRun) -> tuple[TestCase, ...]:
         """Return every case of the run once, in the order of first occurrence.

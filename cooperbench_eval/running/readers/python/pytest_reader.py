@@ -187,4 +187,5 @@ PYTEST_READER = Reader(
     file_of=_file_of,
     covers=_covers,
     no_test_codes=frozenset({0, _NOTHING_COLLECTED}),
+    result="JUnit file",
 )

@@ -116,4 +116,5 @@ NEXTEST_READER = Reader(
     added=partial(changed_rust_tests, program=_program),
     covers=_covers,
     no_test_codes=frozenset({0, _NO_TESTS}),
+    result="JUnit file",
 )
