@@ -13,6 +13,8 @@ __all__ = ["Frame"]
 
 _PAIRS = "<!-- pairs -->"
 _TEAMS = "<!-- teams -->"
+_STYLES = ("shared.css", "overview.css", "pair.css")
+_SCRIPTS = ("shared.js", "pairs.js", "overview.js", "pair.js", "start.js")
 
 
 class Frame:
@@ -25,7 +27,7 @@ class Frame:
     def __init__(
         self, title: str, heading: str, *, teams: str = "", has_pairs: bool = True
     ) -> None:
-        style, script = _part("page.css"), _part("page.js")
+        style, script = "".join(map(_part, _STYLES)), _script()
         if teams:
             style += _part("teams.css")
         page = Template(_part("page.html")).substitute(
@@ -45,6 +47,12 @@ class Frame:
 @cache
 def _part(name: str) -> str:
     return files(__package__).joinpath(name).read_text(encoding="utf-8")
+
+
+@cache
+def _script() -> str:
+    """Return the parts of the script as one function, so that none of their names is global."""
+    return '"use strict";\n(() => {\n' + "\n".join(map(_part, _SCRIPTS)) + "})();\n"
 
 
 def _policy(style: str, script: str) -> str:

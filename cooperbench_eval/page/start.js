@@ -1,0 +1,66 @@
+/* Shows what the address asks for: the table of pairs, or one pair. */
+
+const pageTitle = document.title;
+let opened = "";
+let isAskedAbove = false;
+
+function show() {
+  const asked = readHash();
+  const pair = pairs.find((each) => String(each.number) === asked.pair);
+  byId("summary").hidden = byId("list").hidden = Boolean(pair);
+  byId("pair").hidden = !pair;
+  if (pair) {
+    const data = parsed(`pair-${pair.number}`);
+    found = find(asked);
+    byId("pair").replaceChildren(walk(asked, pair.number), ...pairContent(data));
+    document.title = `${data.title} – ${pageTitle}`;
+    scrollTo(0, 0);
+    byId("pair-heading").focus({ preventScroll: true });
+  } else {
+    byId("pair").replaceChildren();
+    document.title = pageTitle;
+    showList(asked);
+    if (isAskedAbove) byId("list-heading").focus();
+    else if (opened) body.querySelector(`[data-pair="${CSS.escape(opened)}"]`)?.focus();
+  }
+  opened = pair ? asked.pair : "";
+  isAskedAbove = false;
+}
+
+function ask(change) {
+  const asked = { ...readHash(), ...change, pair: "" };
+  const task = tasks.get(asked.task);
+  if (task && asked.repo && task.repo !== asked.repo) asked.task = "";
+  return hashOf(asked);
+}
+
+byId("summary").addEventListener("click", ({ target }) => {
+  isAskedAbove = Boolean(target.closest("a"));
+});
+form.addEventListener("submit", (event) => event.preventDefault());
+form.addEventListener("reset", (event) => {
+  event.preventDefault();
+  location.hash = hashOf({ strategy: readHash().strategy });
+});
+form.addEventListener("change", ({ target }) => {
+  if (target.name !== "words") location.hash = ask({ [target.name]: target.value });
+});
+let waiting = 0;
+form.elements.words.addEventListener("input", ({ target }) => {
+  clearTimeout(waiting);
+  waiting = setTimeout(() => {
+    history.replaceState(null, "", ask({ words: target.value }));
+    show();
+  }, 150);
+});
+head.addEventListener("click", ({ target }) => {
+  const id = target.closest("[data-sort]")?.dataset.sort;
+  if (!id) return;
+  location.hash = ask({ sort: readHash().sort === id ? `-${id}` : id });
+});
+byId("more").addEventListener("click", ({ target }) => {
+  const rows = target.dataset.rows;
+  if (rows) addRows(readHash(), rows === "all" ? found.length : ROWS_AT_A_TIME);
+});
+addEventListener("hashchange", show);
+show();
