@@ -1,136 +1,82 @@
-"""The benchmark's planned command as a function, and how pairs of the dataset are built."""
+"""The benchmark's planned command as a function, and how pairs of the dataset are tested."""
 
 import os
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any, ParamSpec, Protocol, Self, TypeVar, overload
+from typing import Any, ParamSpec, Protocol, Self, overload
 
 from attrs import evolve, frozen
 
-from cooperbench_eval.dataset import Dataset, Task
+from cooperbench_eval.clones import Folder
+from cooperbench_eval.dataset import Dataset, as_dataset
 from cooperbench_eval.errors import DatasetError
 from cooperbench_eval.evaluator import Evaluator
 from cooperbench_eval.models import JudgeRule
-from cooperbench_eval.pairs import Feature, FeaturePair, FeatureTeam
-from cooperbench_eval.patching.patch import Patch
+from cooperbench_eval.pairs import FeaturePair
 from cooperbench_eval.reporting import MergeReport
 from cooperbench_eval.runlogs import PatchLocation, Setting, find_patches
-from cooperbench_eval.running import Sandbox, TestRunner, TestSuite
+from cooperbench_eval.running import Sandbox, TestRunner
 from cooperbench_eval.running.sandboxes.containers import ContainerSandbox, repository_from_image
-from cooperbench_eval.snapshot import Snapshot
 from cooperbench_eval.strategies.protocol import MergeStrategy
+from cooperbench_eval.tasks import SuiteOf, SuiteOptions, Task, suites_with
 
-__all__ = ["PairBuilder", "aevaluate", "evaluate", "landing_order"]
+__all__ = ["Testing", "aevaluate", "evaluate"]
 
-_Item = TypeVar("_Item")
 _Parameters = ParamSpec("_Parameters")
 _ReportCoroutine = Coroutine[Any, Any, MergeReport]
 
 
 @frozen(kw_only=True)
-class PairBuilder:
-    """Builds pairs and teams of the dataset's tasks, with base trees, for one evaluator.
+class Testing:
+    """How the pairs of a task are tested, and where their base comes from.
 
     Attributes:
-        evaluator: Evaluates the pairs. Features have tests only if it has a runner.
-        suite_of: Returns the tests of a task's feature.
-        sandbox: Where the tests run. If it is a container, its image can provide the
-            repository.
+        evaluator: Evaluates the pairs.
+        suite_of: Returns the tests of a task's feature; `None` if the evaluator runs none.
+        image: The sandbox in which they run, if it is the task's image: the image has the
+            repository as well.
     """
 
     evaluator: Evaluator
-    suite_of: Callable[[Task, int], TestSuite]
-    sandbox: Sandbox | None = None
+    suite_of: SuiteOf | None
+    image: ContainerSandbox | None = None
 
-    def in_image_of(self, task: Task) -> Self:
-        """Return a builder that runs tests, if any, in the image of *task*."""
+    @classmethod
+    def of(cls, evaluator: Evaluator, suite_of: SuiteOf | None, options: SuiteOptions) -> Self:
+        """Return tests as *suite_of* makes them, if the evaluator has a runner."""
+        made = suites_with(suite_of, options)
+        return cls(evaluator=evaluator, suite_of=made if evaluator.runner else None)
+
+    def in_image_of(
+        self, task: Task, *, given: Sandbox | None = None, timeout_seconds: float | None = None
+    ) -> Self:
+        """Return this with the tests, if any, in the image of *task*."""
+        image = _image_sandbox(task, given)
         runner = self.evaluator.runner
         if runner is None:
-            return self
-        sandbox = _image_sandbox(task, None)
-        evaluator = evolve(self.evaluator, runner=evolve(runner, sandbox=sandbox))
-        return evolve(self, evaluator=evaluator, suite_of=Task.image_suite, sandbox=sandbox)
-
-    def feature(self, task: Task, number: int, patch: Patch) -> Feature:
-        """Return a feature of *task*, as *patch* implements it."""
-        task.require(number)
-        return Feature(
-            number=number,
-            patch=patch,
-            tests=self.suite_of(task, number) if self.evaluator.runner else None,
-            description=task.description(number),
+            return evolve(self, image=image)
+        return evolve(
+            self,
+            evaluator=evolve(self.evaluator, runner=evolve(runner, sandbox=image)),
+            suite_of=partial(Task.image_suite, timeout_seconds=timeout_seconds),
+            image=image,
         )
 
-    def pair(
-        self,
-        task: Task,
-        base: Snapshot,
-        features: Iterable[Feature],
-        *,
-        model: str | None = None,
-        setting: str | None = None,
-        k: int = 1,
-    ) -> FeaturePair:
-        """Return two features of *task* as a pair; the first is merged into the second."""
-        feature1, feature2 = features
-        return FeaturePair(
-            repo_name=task.repo_name,
-            task_id=task.task_id,
-            base=base,
-            feature1=feature1,
-            feature2=feature2,
-            model=model,
-            setting=setting,
-            k=k,
-        )
-
-    def team(
-        self,
-        task: Task,
-        base: Snapshot,
-        features: Iterable[Feature],
-        *,
-        model: str | None = None,
-        setting: str | None = None,
-    ) -> FeatureTeam:
-        """Return features of *task* as a team, given in the benchmark's order."""
-        return FeatureTeam(
-            repo_name=task.repo_name,
-            task_id=task.task_id,
-            base=base,
-            features=landing_order(features),
-            model=model,
-            setting=setting,
-        )
-
-    def base(self, task: Task, repo_dir: str | os.PathLike[str] | None) -> Snapshot:
-        """Return the base tree of *task*, from a clone or else from the sandbox's image."""
-        if repo_dir is None:
-            repo_dir = self._repository_of_image()
-        return Snapshot.from_repo(repo_dir, task.base_commit())
-
-    def _repository_of_image(self) -> Path:
-        sandbox = self.sandbox
-        if not isinstance(sandbox, ContainerSandbox):
-            raise DatasetError("is needed unless the tests run in the task's image", "repo_dir")
-        cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-        return repository_from_image(
-            sandbox.image,
-            cache / "cooperbench_eval" / "bases",
-            pull=sandbox.pull,
-            base_url=sandbox.base_url,
-        )
+    def repository(self, task: Task, repo_dir: Folder | None) -> Folder | None:
+        """Return the clone that is given or that *task* knows, or else that of the image."""
+        place = task.repo_dir if repo_dir is None else repo_dir
+        return _repository_of(self.image) if place is None and self.image else place
 
 
-def landing_order(features: Iterable[_Item]) -> tuple[_Item, ...]:
-    """Return features in the order in which they land as a team, given the benchmark's order.
-
-    The benchmark merges the first of two into the second, and a team merges each next
-    feature into the result so far. So the order is reversed: the last feature starts, and of
-    any two features the earlier one is merged into the later one, as in their pair.
-    """
-    return tuple(features)[::-1]
+def _repository_of(image: ContainerSandbox) -> Path:
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return repository_from_image(
+        image.image,
+        cache / "cooperbench_eval" / "bases",
+        pull=image.pull,
+        base_url=image.base_url,
+    )
 
 
 def evaluate(  # noqa: PLR0917 - the signature of the benchmark's planned command
@@ -142,9 +88,9 @@ def evaluate(  # noqa: PLR0917 - the signature of the benchmark's planned comman
     model: str,
     patch_location: str = "logs",
     *,
-    dataset_dir: str | os.PathLike[str],
-    repo_dir: str | os.PathLike[str] | None = None,
-    logs_dir: str | os.PathLike[str] | None = None,
+    dataset_dir: Folder | Dataset,
+    repo_dir: Folder | None = None,
+    logs_dir: Folder | None = None,
     run_name: str | None = None,
     k: int = 1,
     strategies: Iterable[str | MergeStrategy] = ("naive", "union"),
@@ -170,10 +116,11 @@ def evaluate(  # noqa: PLR0917 - the signature of the benchmark's planned comman
         patch_location: Where the patches are: `logs`, `cache`, `hf` (the
             benchmark's public results, with the extra `hf`), or `gold` for the
             dataset's own.
-        dataset_dir: The dataset.
-        repo_dir: A clone of the task's repository that has its base commit. Not needed
-            with *in_image*: the repository is then copied out of the image once, into
-            the user's cache folder.
+        dataset_dir: The dataset's folder, or a `Dataset`.
+        repo_dir: A clone of the task's repository that has its base commit, or a folder
+            that holds clones. Not needed if the `Dataset` was told, and not needed with
+            *in_image*: the repository is then copied out of the image once, into the
+            user's cache folder.
         logs_dir: The folder of `logs` or `cache`; by default `./logs` or
             `~/.cooperbench_cache`.
         run_name: The run, needed if several runs in today's log layout have the pair.
@@ -202,16 +149,24 @@ def evaluate(  # noqa: PLR0917 - the signature of the benchmark's planned comman
     """
     evaluator = Evaluator(strategies=strategies, judge=JudgeRule(judge))
     known_setting, location = Setting.of(setting), PatchLocation.of(patch_location)
-    task = Dataset(dataset_dir).task(repo_name, task_id)
+    task = as_dataset(dataset_dir).task(repo_name, task_id)
     numbers = (feature1_id, feature2_id)
     task.require(*numbers)
-    sandbox = runner.sandbox if runner else None
+    given = runner.sandbox if runner else None
+    sandbox = _image_sandbox(task, given) if in_image else None
+    if not run_tests:
+        runner = None
+    elif runner is None:
+        runner = TestRunner(sandbox=sandbox) if sandbox else TestRunner()
+    suite = SuiteOptions(
+        command=command, framework=framework, timeout_seconds=timeout_seconds, env=env
+    )
+    testing = Testing.of(evolve(evaluator, runner=runner), Task.suite, suite)
     if in_image:
-        sandbox = _image_sandbox(task, sandbox)
-    if location is PatchLocation.GOLD:
-        patches = (task.gold_patch(feature1_id), task.gold_patch(feature2_id))
-    else:
-        patches = find_patches(
+        testing = testing.in_image_of(task, given=sandbox, timeout_seconds=timeout_seconds)
+    handed_in = None
+    if location is not PatchLocation.GOLD:
+        found = find_patches(
             known_setting,
             repo_name,
             task_id,
@@ -222,36 +177,17 @@ def evaluate(  # noqa: PLR0917 - the signature of the benchmark's planned comman
             run_name=run_name,
             k=k,
         )
-    if not run_tests:
-        runner = None
-    elif runner is None:
-        runner = TestRunner(sandbox=sandbox) if sandbox else TestRunner()
-    builder = PairBuilder(
-        evaluator=evolve(evaluator, runner=runner),
-        suite_of=_suite_maker(command, framework, timeout_seconds, env, in_image=in_image),
-        sandbox=sandbox,
+        handed_in = dict(zip(numbers, found, strict=True))
+    pair = task.pair(
+        *numbers,
+        repo_dir=testing.repository(task, repo_dir),
+        patches=handed_in,
+        suite_of=testing.suite_of,
+        model=model,
+        setting=known_setting.value,
+        k=k,
     )
-    features = list(map(partial(builder.feature, task), numbers, patches))
-    base = builder.base(task, repo_dir)
-    pair = builder.pair(task, base, features, model=model, setting=known_setting.value, k=k)
-    return builder.evaluator.evaluate(pair)
-
-
-def _suite_maker(
-    command: Iterable[str] | None,
-    framework: str,
-    timeout_seconds: float | None,
-    env: Mapping[str, str] | None,
-    *,
-    in_image: bool,
-) -> Callable[[Task, int], TestSuite]:
-    """Return a function that makes a feature's suite; each kind has its own default deadline."""
-    make: Callable[..., TestSuite] = Task.image_suite
-    if not in_image:
-        if not isinstance(command, str | None):
-            command = tuple(command)  # both features need it, so it must not be an iterator
-        make = partial(Task.suite, command=command, framework=framework, env=env)
-    return make if timeout_seconds is None else partial(make, timeout_seconds=timeout_seconds)
+    return testing.evaluator.evaluate(pair)
 
 
 class _Awaited(Protocol[_Parameters]):

@@ -2,15 +2,34 @@
 
 import json
 import re
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Unpack
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
+from cooperbench_eval.clones import Folder
+from cooperbench_eval.counted import Counted
 from cooperbench_eval.errors import DatasetError
+from cooperbench_eval.pairs import FeaturePair
 from cooperbench_eval.runlogs import PatchLocation, Setting
-from cooperbench_eval.tasks import Task, read_text
+from cooperbench_eval.suggestions import it_has
+from cooperbench_eval.tasks import PairOptions, Task
+from cooperbench_eval.taskscripts import read_text
 
-__all__ = ["Dataset", "PatchLocation", "Setting", "Task"]
+__all__ = ["Dataset", "PatchLocation", "RepoDirs", "Setting", "Task", "as_dataset"]
+
+
+RepoDirs = Folder | Mapping[str, Folder]
+"""A folder that holds clones, one clone, or a clone for each folder of the dataset."""
+
+_TASK = re.compile(r"task\d+")
+
+
+def _paths(given: RepoDirs | None) -> Path | dict[str, Path] | None:
+    if isinstance(given, Mapping):
+        return {name: Path(clone) for name, clone in given.items()}
+    return None if given is None else Path(given)
 
 
 @frozen
@@ -19,9 +38,28 @@ class Dataset:
 
     Attributes:
         directory: The folder that holds the repositories' folders.
+        repo_dirs: Where the tasks' repositories are, so that tasks need no `repo_dir`: a folder
+            that holds clones with any names, or a single clone, or a mapping from the name of
+            each repository's folder in the dataset to its clone.
+
+    Raises:
+        DatasetError: *repo_dirs* has a key that is not a folder of the dataset.
     """
 
     directory: Path = field(converter=Path)
+    repo_dirs: Path | Mapping[str, Path] | None = field(
+        default=None, kw_only=True, converter=_paths, hash=False
+    )
+
+    @repo_dirs.validator
+    def _check_names(self, _: object, given: Path | Mapping[str, Path] | None) -> None:
+        if not isinstance(given, Mapping):
+            return
+        known = {folder.parent.name for folder in self._folders()}
+        for name in given:
+            if name not in known:
+                problem = f"{name!r} is not a folder of {self.directory}; {it_has(name, known)}"
+                raise DatasetError(problem, "repo_dirs")
 
     def tasks(self) -> tuple[Task, ...]:
         """Return every task that has features, sorted by repository and number.
@@ -29,16 +67,10 @@ class Dataset:
         Raises:
             DatasetError: The folder is missing, or has no task.
         """
-        self._require_directory()
-        found = [
-            task
-            for folder in sorted(self.directory.glob("*/task*"))
-            if (number := re.fullmatch(r"task(\d+)", folder.name)) and folder.is_dir()
-            for task in [Task.of(folder, int(number.group(1)))]
-            if task.features
-        ]
+        every = (self._task(folder) for folder in self._folders())
+        found = [task for task in every if task.features]
         if not found:
-            raise DatasetError("has no task<id> folder with features", str(self.directory))
+            raise DatasetError("has no task<id> folder with features", self._location)
         return tuple(sorted(found, key=lambda task: (task.repo_name, task.task_id)))
 
     def task(self, repo_name: str, task_id: int) -> Task:
@@ -47,15 +79,17 @@ class Dataset:
         Raises:
             DatasetError: There is no such task.
         """
-        self._require_directory()
-        if "/" in repo_name or repo_name in {"", ".", ".."}:
-            raise DatasetError("is not the name of a repository's folder", repr(repo_name))
-        folder = self.directory / repo_name / f"task{task_id}"
-        if not folder.is_dir():
-            known = sorted(each.name for each in folder.parent.glob("task[0-9]*"))
-            problem = f"is not a task of the dataset; {repo_name} has {', '.join(known) or 'none'}"
-            raise DatasetError(problem, str(folder))
-        return Task.of(folder, task_id)
+        known: dict[str, dict[int, Path]] = {}
+        for folder in self._folders():
+            known.setdefault(folder.parent.name, {})[_number(folder)] = folder
+        if repo_name not in known:
+            problem = f"has no folder {repo_name!r}; {it_has(repo_name, known)}"
+            raise DatasetError(problem, self._location)
+        numbers = known[repo_name]
+        if task_id not in numbers:
+            problem = f"has no task {task_id!r} of {repo_name}; {it_has(task_id, numbers)}"
+            raise DatasetError(problem, self._location)
+        return self._task(numbers[task_id])
 
     def subset(self, name: str) -> tuple[tuple[Task, tuple[int, int]], ...]:
         """Return the pairs of `subsets/<name>.json`, each with its task.
@@ -74,6 +108,77 @@ class Dataset:
         except (KeyError, TypeError, ValueError) as exc:
             raise DatasetError(f"is not a subset of the dataset ({exc!r})", str(file)) from exc
 
-    def _require_directory(self) -> None:
+    def all_pairs(
+        self,
+        *,
+        repo_name: str | None = None,
+        subset: str | None = None,
+        **options: Unpack[PairOptions],
+    ) -> Counted[FeaturePair]:
+        """Return an iterator over every pair of every task, for `evaluate_many`.
+
+        Each pair is made when it is asked for, so only one task's base is in memory. What
+        a task lacks is found out at once.
+
+        Args:
+            repo_name: Take only the pairs of this repository.
+            subset: Take only the pairs of this subset, as they are listed there.
+            options: See `Task.pair`. *patches* is a function, since numbers are not unique.
+
+        Raises:
+            DatasetError: No pair matches the arguments, a task lacks something, or *patches*
+                is not a function.
+            RepositoryError: No clone has the base commit of a task.
+        """
+        if not (options.get("patches") is None or callable(options["patches"])):
+            problem = "must be a function of the task and a feature's number: there are many tasks"
+            raise DatasetError(problem, "patches")
+        if subset is None:
+            every = [(task, pair) for task in self.tasks() for pair in task.pairs]
+        else:
+            every = list(self.subset(subset))
+        found = [each for each in every if repo_name in {None, each[0].repo_name}]
+        if repo_name is not None and not found:
+            known = {task.repo_name for task, _ in every}
+            problem = f"has no pair of {repo_name!r}; {it_has(repo_name, known)}"
+            raise DatasetError(problem, self._location)
+        by_task: dict[Task, list[tuple[int, int]]] = {}
+        for task, numbers in found:
+            by_task.setdefault(task, []).append(numbers)
+        for task, (numbers, *_) in by_task.items():
+            task.pair(*numbers, **options | {"patches": None})  # raises now, not hours later
+        made = (pair for task, each in by_task.items() for pair in task.all_pairs(each, **options))
+        return Counted(made, len(found))
+
+    def _folders(self) -> list[Path]:
+        """Return the folder of every task, including those without features."""
         if not self.directory.is_dir():
-            raise DatasetError("is not a directory", str(self.directory))
+            raise DatasetError("is not a directory", self._location)
+        found = self.directory.glob("*/task*")
+        return [each for each in found if _TASK.fullmatch(each.name) and each.is_dir()]
+
+    @property
+    def _location(self) -> str:
+        return str(self.directory)
+
+    def _task(self, folder: Path) -> Task:
+        names = [child.name for child in folder.iterdir() if child.is_dir()]
+        found = (re.fullmatch(r"feature(\d+)", name) for name in names)
+        name, clones = folder.parent.name, self.repo_dirs
+        return Task(
+            repo_name=name,
+            task_id=_number(folder),
+            directory=folder,
+            features=sorted(int(match[1]) for match in found if match),
+            repo_dir=clones.get(name) if isinstance(clones, Mapping) else clones,
+        )
+
+
+def _number(folder: Path) -> int:
+    return int(folder.name.removeprefix("task"))
+
+
+def as_dataset(given: Folder | Dataset, repo_dirs: RepoDirs | None = None) -> Dataset:
+    """Return *given* as a dataset, with *repo_dirs* if they are given."""
+    dataset = given if isinstance(given, Dataset) else Dataset(given)
+    return dataset if repo_dirs is None else evolve(dataset, repo_dirs=repo_dirs)

@@ -1,26 +1,68 @@
 """One task of CooperBench's dataset: its features, pairs, patches and tests."""
 
 import os
-import re
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import combinations
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from itertools import chain, combinations
+from math import comb
 from operator import index
 from pathlib import Path
-from typing import Self
+from typing import TypedDict, Unpack
 
 from attrs import field, frozen
 
+from cooperbench_eval.clones import Folder, base_tree
+from cooperbench_eval.counted import Counted
 from cooperbench_eval.errors import DatasetError
+from cooperbench_eval.pairs import Feature, FeaturePair, FeatureTeam
 from cooperbench_eval.patching.patch import Patch
 from cooperbench_eval.running import Delivery, TestSuite
 from cooperbench_eval.running.readers.recognizing import framework_of
 from cooperbench_eval.running.suite import DEFAULT_TIMEOUT_SECONDS
-from cooperbench_eval.taskscripts import checked_out_commit, plain_pytest_command
+from cooperbench_eval.snapshot import Snapshot
+from cooperbench_eval.suggestions import listed
+from cooperbench_eval.taskscripts import (
+    checked_out_commit,
+    plain_pytest_command,
+    read_text,
+)
 
-__all__ = ["Task", "read_text"]
+__all__ = ["PairOptions", "Patches", "SuiteOf", "SuiteOptions", "Task", "suites_with"]
 
 _SCRIPTS = ("runner.sh", "run_tests.sh")
 _IMAGE_COMMAND = ("bash", "/usr/local/bin/runner.sh", "tests.patch", "feature.patch")
+_IMAGE_TIMEOUT_SECONDS = 1800.0
+
+
+class SuiteOptions(TypedDict, total=False):
+    """Options of `Task.suite`, which other functions pass on to it."""
+
+    command: Iterable[str] | None
+    framework: str
+    timeout_seconds: float | None
+    env: Mapping[str, str] | None
+
+
+class PairOptions(SuiteOptions, total=False):
+    """Options of `Task.pair`, which `Task.all_pairs` and others pass on to it."""
+
+    repo_dir: Folder | None
+    patches: "Patches | None"
+    suite_of: "SuiteOf | None"
+    model: str | None
+    setting: str | None
+    k: int
+
+
+class _Shared(TypedDict):
+    """What all pairs and teams of one call share."""
+
+    repo_name: str
+    task_id: int
+    base: Snapshot
+    model: str | None
+    setting: str | None
+    k: int
 
 
 @frozen(kw_only=True)
@@ -32,27 +74,15 @@ class Task:
         task_id: The task's number; 0 is a valid number.
         directory: The task's folder.
         features: The numbers of its features, sorted.
+        repo_dir: A clone of its repository, or a folder that holds clones; `None` if the
+            dataset was not told.
     """
 
     repo_name: str
     task_id: int
     directory: Path
     features: tuple[int, ...] = field(converter=tuple[int, ...])
-
-    @classmethod
-    def of(cls, folder: Path, task_id: int) -> Self:
-        """Find the features in a task's folder."""
-        numbers = [
-            int(found.group(1))
-            for child in folder.iterdir()
-            if (found := re.fullmatch(r"feature(\d+)", child.name)) and child.is_dir()
-        ]
-        return cls(
-            repo_name=folder.parent.name,
-            task_id=task_id,
-            directory=folder,
-            features=tuple(sorted(numbers)),
-        )
+    repo_dir: Path | None = None
 
     @property
     def pairs(self) -> tuple[tuple[int, int], ...]:
@@ -134,7 +164,7 @@ class Task:
         *,
         command: Iterable[str] | None = None,
         framework: str = "pytest",
-        timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS,
+        timeout_seconds: float | None = None,
         env: Mapping[str, str] | None = None,
     ) -> TestSuite:
         """Return a feature's tests as a suite.
@@ -143,7 +173,7 @@ class Task:
             feature: The feature's number.
             command: The command that runs the tests; by default `test_command`.
             framework: The framework that writes the result.
-            timeout_seconds: The deadline of one run.
+            timeout_seconds: The deadline of one run; by default ten minutes.
             env: Variables for the command. By default, `PYTHONPATH` is `src` and the
                 tree's root, since the package under test is not installed.
         """
@@ -151,11 +181,11 @@ class Task:
             command=self.test_command() if command is None else command,
             patch=self.tests_patch(feature),
             framework=framework,
-            timeout_seconds=timeout_seconds,
+            timeout_seconds=_seconds(timeout_seconds, DEFAULT_TIMEOUT_SECONDS),
             env={"PYTHONPATH": os.pathsep.join(("src", "."))} if env is None else env,
         )
 
-    def image_suite(self, feature: int, *, timeout_seconds: float = 1800) -> TestSuite:
+    def image_suite(self, feature: int, *, timeout_seconds: float | None = None) -> TestSuite:
         """Return a feature's tests as the task's own image runs them.
 
         Run them in a `ContainerSandbox.for_task`. The image's script resets its
@@ -164,16 +194,136 @@ class Task:
 
         Args:
             feature: The feature's number.
-            timeout_seconds: The deadline of one run; images may install packages.
+            timeout_seconds: The deadline of one run. By default half an hour, because
+                images may install packages.
         """
         frameworks = map(framework_of, self._scripts())
         return TestSuite(
             command=_IMAGE_COMMAND,
             patch=self.tests_patch(feature),
             framework=next((name for name in frameworks if name != "exit"), "exit"),
-            timeout_seconds=timeout_seconds,
+            timeout_seconds=_seconds(timeout_seconds, _IMAGE_TIMEOUT_SECONDS),
             delivery=Delivery.PATCHES,
         )
+
+    def base(self, repo_dir: Folder | None = None) -> Snapshot:
+        """Return the tree of the base commit, from a clone of the task's repository.
+
+        Args:
+            repo_dir: The clone, or a folder that holds clones, of which the one that has the
+                commit is used. By default, what the dataset was told.
+
+        Raises:
+            DatasetError: No clone is known, or the task has no base commit.
+            RepositoryError: No such clone has the commit.
+        """
+        place = self.repo_dir if repo_dir is None else repo_dir
+        if place is None:
+            problem = f"is needed: pass a clone of {self.repo_name}, or Dataset(..., repo_dirs=...)"
+            raise DatasetError(problem, "repo_dir")
+        return base_tree(place, self.base_commit())
+
+    def pair(self, first: int, second: int, **options: Unpack[PairOptions]) -> FeaturePair:
+        """Return two features with their patches and tests; *first* is merged into *second*.
+
+        Args:
+            first: The number of feature 1.
+            second: The number of feature 2.
+            options: *repo_dir*, as in `base`. *patches*: the patch of each feature, as a
+                mapping from its number, or as a function of the task and the number; `None`
+                for a feature whose agent handed in nothing. By default the dataset's own
+                solutions. *suite_of*: a function of the task and a number that returns the
+                feature's tests, by default `Task.suite`; `None` for no tests. *model*,
+                *setting* and *k*, as in `FeaturePair`. All others are options of `suite`.
+
+        Raises:
+            DatasetError: The task or *patches* lacks a feature, or something of the task is
+                missing.
+            PatchError: A file with a patch cannot be read.
+            RepositoryError: No clone has the base commit.
+        """
+        self.require(first, second)
+        shared, features = self._parts((first, second), **options)
+        return FeaturePair(feature1=features[first], feature2=features[second], **shared)
+
+    def team(self, *numbers: int, **options: Unpack[PairOptions]) -> FeatureTeam:
+        """Return features as a team, in the order in which they are to land; see `pair`.
+
+        Each feature is merged into the result so far. So the team of 2 and 1 is merged as
+        the pair of 1 and 2.
+        """
+        self.require(*numbers)
+        shared, features = self._parts(numbers, **options)
+        return FeatureTeam(features=features.values(), **shared)
+
+    def all_pairs(
+        self, pairs: Iterable[tuple[int, int]] | None = None, **options: Unpack[PairOptions]
+    ) -> Counted[FeaturePair]:
+        """Return an iterator over pairs of the task, which share one base; see `pair`.
+
+        Args:
+            pairs: The numbers of each pair; by default `Task.pairs`.
+            options: As in `pair`.
+
+        Raises:
+            CooperBenchEvalError: As in `pair`, and at once.
+        """
+        chosen = self.pairs if pairs is None else tuple(pairs)
+        for pair in chosen:
+            self.require(*pair)
+        shared, features = self._parts(dict.fromkeys(chain.from_iterable(chosen)), **options)
+        made = (
+            FeaturePair(feature1=features[first], feature2=features[second], **shared)
+            for first, second in chosen
+        )
+        return Counted(made, len(chosen))
+
+    def all_teams(self, size: int, **options: Unpack[PairOptions]) -> Counted[FeatureTeam]:
+        """Return an iterator over every team of *size* features; see `pair`.
+
+        In each team, the feature with the largest number starts, and the others are merged
+        into it in descending order. So a team of two is merged as its pair is.
+
+        Raises:
+            DatasetError: As in `pair`, or the task has no teams of this size.
+        """
+        teams = self.teams(size)
+        shared, features = self._parts(self.features, **options)
+        made = (FeatureTeam(features=[features[n] for n in reversed(t)], **shared) for t in teams)
+        return Counted(made, comb(len(self.features), size))
+
+    def _parts(
+        self,
+        numbers: Iterable[int],
+        *,
+        repo_dir: Folder | None = None,
+        patches: "Patches | None" = None,
+        suite_of: "SuiteOf | None" = suite,
+        model: str | None = None,
+        setting: str | None = None,
+        k: int = 1,
+        **suite_options: Unpack[SuiteOptions],
+    ) -> tuple[_Shared, dict[int, Feature]]:
+        """Return what pairs and teams share, and their features by number."""
+        shared = _Shared(
+            repo_name=self.repo_name,
+            task_id=self.task_id,
+            base=self.base(repo_dir),
+            model=model,
+            setting=setting,
+            k=k,
+        )
+        tests_of = suites_with(suite_of, suite_options)
+        features = {
+            number: Feature(
+                number=number,
+                patch=self.gold_patch(number) if patches is None else _patch(self, patches, number),
+                tests=tests_of(self, number) if tests_of else None,
+                description=self.description(number),
+            )
+            for number in numbers
+        }
+        return shared, features
 
     def _scripts(self) -> Iterator[str]:
         for name in _SCRIPTS:
@@ -189,9 +339,46 @@ class Task:
         return folder / name
 
 
-def read_text(file: Path) -> str:
-    """Read one of the dataset's files, as UTF-8 as far as it is."""
-    try:
-        return file.read_bytes().decode("utf-8", "replace")
-    except OSError as exc:
-        raise DatasetError(f"cannot be read ({exc.strerror})", str(file)) from exc
+SuiteOf = Callable[[Task, int], TestSuite | None]
+"""Returns the tests of a task's feature."""
+PatchFile = Patch | bytes | str | Path
+"""A patch, its text, or the path of its file."""
+Patches = Mapping[int, PatchFile | None] | Callable[[Task, int], PatchFile | None]
+"""The patches of features, by number, or as a function of the task and the number."""
+
+
+def suites_with(suite_of: SuiteOf | None, options: SuiteOptions) -> SuiteOf | None:
+    """Return *suite_of* with options of `Task.suite`, which only that function takes.
+
+    Raises:
+        DatasetError: Another function is given as well as options.
+    """
+    if not options:
+        return suite_of
+    if suite_of is not Task.suite:
+        names = ", ".join(options)
+        raise DatasetError(f"cannot be combined with {names}; use them in suite_of", "suite_of")
+    command = options.get("command")
+    if command is not None and not isinstance(command, str):
+        options["command"] = tuple(command)  # each feature needs it
+    return partial(Task.suite, **options)
+
+
+def _patch(task: Task, patches: Patches, number: int) -> Patch | bytes | str:
+    if callable(patches):
+        found = patches(task, number)
+    elif not isinstance(patches, Mapping):
+        problem = "must map feature numbers to patches, or be a function of the task and a number"
+        raise DatasetError(f"{problem}; it is {patches!r:.80}", "patches")
+    elif number in patches:
+        found = patches[number]
+    else:
+        known = listed(patches)
+        raise DatasetError(f"has no patch of feature {number}; it has {known}", "patches")
+    if found is None:
+        return b""
+    return Patch.read(found) if isinstance(found, Path) else found
+
+
+def _seconds(given: float | None, default: float) -> float:
+    return default if given is None else given

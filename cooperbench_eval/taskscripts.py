@@ -3,8 +3,11 @@
 import re
 import shlex
 import sys
+from pathlib import Path
 
-__all__ = ["checked_out_commit", "plain_pytest_command"]
+from cooperbench_eval.errors import DatasetError
+
+__all__ = ["checked_out_commit", "plain_pytest_command", "read_text"]
 
 _CHECKOUT = re.compile(r"git\s+(?:checkout|reset\s+--hard)\s+(?:--detach\s+)?([0-9a-f]{7,40})\b")
 _PYTHON = re.compile(r"(?:.*/)?python(?:3(?:\.\d+)?)?")
@@ -44,3 +47,11 @@ def _pytest_command(line: str) -> tuple[str, ...] | None:
     if words[0] == "pytest":
         return (sys.executable, "-m", *words)
     return None
+
+
+def read_text(file: Path) -> str:
+    """Read one of the dataset's files, as UTF-8 as far as it is."""
+    try:
+        return file.read_bytes().decode("utf-8", "replace")
+    except OSError as exc:
+        raise DatasetError(f"cannot be read ({exc.strerror})", str(file)) from exc

@@ -125,11 +125,21 @@ def test_a_folder_without_tasks_is_an_error(tmp_path, content, words):
 
 
 def test_an_unknown_task_is_an_error(make_task, dataset):
-    """The error names the folder that is missing."""
-    make_task()
+    """The error lists the nearest names and numbers first."""
+    for task_id in (2068, 2800, 2956):
+        make_task("pallets_click_task", task_id)
+    for other in ("dspy_task", "go_chi_task", "pallets_jinja_task"):
+        make_task(other, 1)
 
-    with pytest.raises(ce.DatasetError, match="r_task/task2: is not a task of the dataset"):
-        dataset.task("r_task", 2)
+    with pytest.raises(ce.DatasetError) as caught:
+        dataset.task("pallets_click_task", 2801)
+    assert caught.value.location == str(dataset.directory)
+    assert caught.value.problem == (
+        "has no task 2801 of pallets_click_task; it has 2800, 2956, 2068 (the nearest first)"
+    )
+    for name in ("click", "palets_click_task", "pallets/click"):
+        with pytest.raises(ce.DatasetError, match=f"has no folder '{name}'; it has pallets_click_"):
+            dataset.task(name, 2068)
     with pytest.raises(ce.DatasetError, match="is not a directory"):
         ce.Dataset(dataset.directory / "nowhere").task("r_task", 1)
 
@@ -139,7 +149,7 @@ def test_a_repositorys_name_is_one_folder(make_task, dataset, name):
     """It cannot lead to another folder."""
     make_task()
 
-    with pytest.raises(ce.DatasetError, match="is not the name of a repository's folder"):
+    with pytest.raises(ce.DatasetError, match=r"has no folder .*; it has r_task"):
         dataset.task(name, 1)
 
 
@@ -507,8 +517,8 @@ def test_both_features_are_tested_with_the_given_command(evaluate):
     [
         ({"setting": "duet"}, ce.DatasetError, "setting: 'duet' is unknown"),
         ({"patch_location": "disk"}, ce.DatasetError, "patch_location: 'disk' is unknown"),
-        ({"repo_name": "x_task"}, ce.DatasetError, "is not a task"),
-        ({"task_id": 3}, ce.DatasetError, "is not a task"),
+        ({"repo_name": "x_task"}, ce.DatasetError, "has no folder 'x_task'"),
+        ({"task_id": 3}, ce.DatasetError, "has no task 3 of r_task; it has 0"),
         ({"feature2_id": 9}, ce.DatasetError, "has no feature 9"),
         ({"feature2_id": 1}, ce.DatasetError, "two different features"),
         (

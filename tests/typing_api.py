@@ -243,6 +243,13 @@ def datasets() -> None:
     assert_type(ce.Dataset("dataset").tasks(), tuple[ce.Task, ...])
     assert_type(task.pairs, tuple[tuple[int, int], ...])
     assert_type(task.suite(1, command=(sys.executable, "-m", "pytest")), ce.TestSuite)
+    assert_type(task.pair(1, 2, repo_dir="click", patches={1: b"", 2: None}), ce.FeaturePair)
+    assert_type(task.team(3, 2, 1, patches=lambda task, _: task.directory), ce.FeatureTeam)
+    told = ce.Dataset("dataset", repo_dirs={"pallets_click_task": "click"})
+    every = told.all_pairs(subset="lite", suite_of=lambda task, n: task.suite(n, framework="exit"))
+    assert_type(next(every), ce.FeaturePair)
+    assert_type(ce.evaluate_many(every, evaluator=ce.Evaluator()), Iterator[ce.MergeReport])
+    assert_type(next(task.all_teams(3)), ce.FeatureTeam)
     assert_type(ce.Dataset("d").subset("lite"), tuple[tuple[ce.Task, tuple[int, int]], ...])
 
 

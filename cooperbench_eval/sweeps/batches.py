@@ -1,22 +1,16 @@
-"""What the sweeps have in common: their options, and an iterator that knows its length."""
+"""What the sweeps have in common: their options."""
 
-import os
-from collections.abc import Iterator
 from concurrent.futures import Executor
-from typing import Generic, Literal, TypedDict, TypeVar
-
-from attrs import frozen
+from typing import Literal, TypedDict, cast
 
 from cooperbench_eval.batch.progress import Progress
 from cooperbench_eval.batch.store import ReportStore
+from cooperbench_eval.clones import Folder
 from cooperbench_eval.evaluator import Evaluator
 from cooperbench_eval.running import TestRunner
+from cooperbench_eval.tasks import SuiteOptions
 
-__all__ = ["BatchOptions", "Counted", "Folder", "with_tests"]
-
-Folder = str | os.PathLike[str]
-
-_Item = TypeVar("_Item")
+__all__ = ["BatchOptions", "SweepOptions", "split", "with_tests"]
 
 
 class BatchOptions(TypedDict, total=False):
@@ -33,15 +27,12 @@ def with_tests() -> Evaluator:
     return Evaluator(runner=TestRunner())
 
 
-@frozen
-class Counted(Generic[_Item]):
-    """An iterator that knows its length, for a progress bar."""
+class SweepOptions(BatchOptions, SuiteOptions, total=False):
+    """Options that are passed on to `evaluate_many` or to `Task.suite`."""
 
-    items: Iterator[_Item]
-    count: int
 
-    def __iter__(self) -> Iterator[_Item]:
-        return self.items
-
-    def __len__(self) -> int:
-        return self.count
+def split(options: SweepOptions) -> tuple[SuiteOptions, BatchOptions]:
+    """Return the options of `Task.suite` and those of `evaluate_many`."""
+    given = dict(options)
+    suite = {name: given.pop(name) for name in SuiteOptions.__annotations__ if name in given}
+    return cast("SuiteOptions", suite), cast("BatchOptions", given)

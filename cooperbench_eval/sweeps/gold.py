@@ -1,21 +1,16 @@
 """All pairs of a task's own solutions, and all teams of one size."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from math import comb
-from typing import Self, Unpack
-
-from attrs import frozen
+from collections.abc import Iterator
+from typing import Unpack
 
 from cooperbench_eval.batch.many import evaluate_many
-from cooperbench_eval.benchmark import PairBuilder
-from cooperbench_eval.dataset import Task
+from cooperbench_eval.benchmark import Testing
+from cooperbench_eval.clones import Folder
 from cooperbench_eval.evaluator import Evaluator
-from cooperbench_eval.pairs import Feature
 from cooperbench_eval.reporting import MergeReport
 from cooperbench_eval.reporting.teams import TeamReport
-from cooperbench_eval.running import TestSuite
-from cooperbench_eval.snapshot import Snapshot
-from cooperbench_eval.sweeps.batches import BatchOptions, Counted, Folder, with_tests
+from cooperbench_eval.sweeps.batches import SweepOptions, split, with_tests
+from cooperbench_eval.tasks import SuiteOf, SuiteOptions, Task
 
 __all__ = ["gold_matrix", "gold_teams"]
 
@@ -25,9 +20,9 @@ def gold_matrix(
     *,
     repo_dir: Folder | None = None,
     evaluator: Evaluator | None = None,
-    suite_of: Callable[[Task, int], TestSuite] = Task.suite,
+    suite_of: SuiteOf = Task.suite,
     in_image: bool = False,
-    **options: Unpack[BatchOptions],
+    **options: Unpack[SweepOptions],
 ) -> Iterator[MergeReport]:
     """Evaluate every pair of a task's features with the dataset's own solutions.
 
@@ -36,13 +31,15 @@ def gold_matrix(
 
     Args:
         task: The task.
-        repo_dir: A clone of its repository. Not needed with *in_image*.
+        repo_dir: A clone of its repository, or a folder that holds clones. Not needed if the
+            `Dataset` was told, or with *in_image*.
         evaluator: Evaluates the pairs; by default with tests, run by a `TestRunner` with
             default options.
         suite_of: Returns a feature's tests; called only if the evaluator has a runner.
         in_image: Whether the tests run in the task's own image, as in `evaluate`;
             *suite_of* and the runner's sandbox are then ignored.
-        options: Passed on to `evaluate_many`: *executor*, *store*, *progress*, *on_error*.
+        options: Options of `evaluate_many`: *executor*, *store*, *progress*, *on_error*; and
+            of `Task.suite`: *command*, *framework*, *timeout_seconds*, *env*.
 
     Raises:
         DatasetError: The task lacks something.
@@ -50,9 +47,11 @@ def gold_matrix(
         RepositoryError: *repo_dir* is not a repository that has the base commit.
         BatchError: See `evaluate_many`, which raises other errors as well.
     """
-    gold = _Gold.of(task, repo_dir, evaluator, suite_of, in_image=in_image)
-    pairs = [gold.builder.pair(task, gold.base, gold.solutions(each)) for each in task.pairs]
-    return evaluate_many(pairs, evaluator=gold.builder.evaluator, **options)
+    suite, batch = split(options)
+    testing = _testing(task, evaluator, suite_of, suite, in_image=in_image)
+    clone = testing.repository(task, repo_dir)
+    pairs = task.all_pairs(repo_dir=clone, suite_of=testing.suite_of)
+    return evaluate_many(pairs, evaluator=testing.evaluator, **batch)
 
 
 def gold_teams(
@@ -61,9 +60,9 @@ def gold_teams(
     size: int,
     repo_dir: Folder | None = None,
     evaluator: Evaluator | None = None,
-    suite_of: Callable[[Task, int], TestSuite] = Task.suite,
+    suite_of: SuiteOf = Task.suite,
     in_image: bool = False,
-    **options: Unpack[BatchOptions],
+    **options: Unpack[SweepOptions],
 ) -> Iterator[TeamReport]:
     """Evaluate every team of *size* features of a task with the dataset's own solutions.
 
@@ -78,7 +77,7 @@ def gold_teams(
         evaluator: As in `gold_matrix`.
         suite_of: As in `gold_matrix`.
         in_image: As in `gold_matrix`.
-        options: Passed on to `evaluate_many`: *executor*, *store*, *progress*, *on_error*.
+        options: As in `gold_matrix`.
 
     Raises:
         DatasetError: The task has no teams of this size, or lacks something.
@@ -86,39 +85,23 @@ def gold_teams(
         RepositoryError: *repo_dir* is not a repository that has the base commit.
         BatchError: See `evaluate_many`, which raises other errors as well.
     """
-    numbers = task.teams(size)
-    gold = _Gold.of(task, repo_dir, evaluator, suite_of, in_image=in_image)
-    teams = (gold.builder.team(task, gold.base, gold.solutions(each)) for each in numbers)
-    counted = Counted(teams, comb(len(task.features), size))
-    return evaluate_many(counted, evaluator=gold.builder.evaluator, **options)
+    task.teams(size)  # raises before the repository is read
+    suite, batch = split(options)
+    testing = _testing(task, evaluator, suite_of, suite, in_image=in_image)
+    clone = testing.repository(task, repo_dir)
+    teams = task.all_teams(size, repo_dir=clone, suite_of=testing.suite_of)
+    return evaluate_many(teams, evaluator=testing.evaluator, **batch)
 
 
-@frozen
-class _Gold:
-    """A task's own solutions, and how they are tested."""
-
-    builder: PairBuilder
-    base: Snapshot
-    features: Mapping[int, Feature]
-
-    @classmethod
-    def of(
-        cls,
-        task: Task,
-        repo_dir: Folder | None,
-        evaluator: Evaluator | None,
-        suite_of: Callable[[Task, int], TestSuite],
-        *,
-        in_image: bool,
-    ) -> Self:
-        """Read the solutions of *task*."""
-        builder = PairBuilder(evaluator=evaluator or with_tests(), suite_of=suite_of)
-        if in_image:
-            builder = builder.in_image_of(task)
-        base = builder.base(task, repo_dir)
-        features = {n: builder.feature(task, n, task.gold_patch(n)) for n in task.features}
-        return cls(builder, base, features)
-
-    def solutions(self, numbers: Iterable[int]) -> Iterator[Feature]:
-        """Return the features with these numbers."""
-        return map(self.features.__getitem__, numbers)
+def _testing(
+    task: Task,
+    evaluator: Evaluator | None,
+    suite_of: SuiteOf,
+    options: SuiteOptions,
+    *,
+    in_image: bool,
+) -> Testing:
+    testing = Testing.of(evaluator or with_tests(), suite_of, options)
+    if not in_image:
+        return testing
+    return testing.in_image_of(task, timeout_seconds=options.get("timeout_seconds"))

@@ -1,8 +1,7 @@
 """All pairs of an agents' run, or all its teams."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from functools import lru_cache, partial
 from itertools import chain, groupby
 from typing import Literal, Unpack, overload
 
@@ -10,8 +9,10 @@ from attrs import frozen
 
 from cooperbench_eval.batch.many import evaluate_many
 from cooperbench_eval.batch.payloads import failure_of
-from cooperbench_eval.benchmark import PairBuilder, landing_order
-from cooperbench_eval.dataset import Dataset, Task
+from cooperbench_eval.benchmark import Testing
+from cooperbench_eval.clones import Folder
+from cooperbench_eval.counted import Counted
+from cooperbench_eval.dataset import Dataset, RepoDirs, as_dataset
 from cooperbench_eval.errors import CooperBenchEvalError, DatasetError
 from cooperbench_eval.evaluator import Evaluator, report_failure
 from cooperbench_eval.models import PairId, PairKey
@@ -19,23 +20,22 @@ from cooperbench_eval.pairs import FeaturePair, FeatureTeam
 from cooperbench_eval.reporting import Failure, MergeReport
 from cooperbench_eval.reporting.teams import TeamReport
 from cooperbench_eval.runlogs import RunTeam, Setting, discover_run
-from cooperbench_eval.running import TestSuite
-from cooperbench_eval.snapshot import Snapshot
-from cooperbench_eval.sweeps.batches import BatchOptions, Counted, Folder, with_tests
+from cooperbench_eval.sweeps.batches import BatchOptions, SweepOptions, split, with_tests
+from cooperbench_eval.tasks import PairOptions, SuiteOf, Task
 
 __all__ = ["evaluate_run"]
 
 
-class _RunOptions(BatchOptions, total=False):
+class _RunOptions(SweepOptions, total=False):
     """The optional arguments of `evaluate_run` except `teams`, for its overloads."""
 
-    repo_dirs: Folder | Mapping[str, Folder] | None
+    repo_dirs: RepoDirs | None
     setting: str | None
     repo_name: str | None
     task_id: int | None
     subset: str | None
     evaluator: Evaluator | None
-    suite_of: Callable[[Task, int], TestSuite]
+    suite_of: SuiteOf
     in_image: bool
 
 
@@ -44,7 +44,7 @@ def evaluate_run(
     logs_dir: Folder,
     run_name: str,
     *,
-    dataset_dir: Folder,
+    dataset_dir: Folder | Dataset,
     teams: Literal[False] = False,
     **options: Unpack[_RunOptions],
 ) -> Iterator[MergeReport]: ...
@@ -53,7 +53,7 @@ def evaluate_run(
     logs_dir: Folder,
     run_name: str,
     *,
-    dataset_dir: Folder,
+    dataset_dir: Folder | Dataset,
     teams: Literal[True],
     **options: Unpack[_RunOptions],
 ) -> Iterator[TeamReport]: ...
@@ -62,7 +62,7 @@ def evaluate_run(
     logs_dir: Folder,
     run_name: str,
     *,
-    dataset_dir: Folder,
+    dataset_dir: Folder | Dataset,
     teams: bool,
     **options: Unpack[_RunOptions],
 ) -> Iterator[MergeReport | TeamReport]: ...
@@ -70,17 +70,17 @@ def evaluate_run(
     logs_dir: Folder,
     run_name: str,
     *,
-    dataset_dir: Folder,
-    repo_dirs: Folder | Mapping[str, Folder] | None = None,
+    dataset_dir: Folder | Dataset,
+    repo_dirs: RepoDirs | None = None,
     setting: str | None = None,
     repo_name: str | None = None,
     task_id: int | None = None,
     subset: str | None = None,
     evaluator: Evaluator | None = None,
-    suite_of: Callable[[Task, int], TestSuite] = Task.suite,
+    suite_of: SuiteOf = Task.suite,
     in_image: bool = False,
     teams: bool = False,
-    **options: Unpack[BatchOptions],
+    **options: Unpack[SweepOptions],
 ) -> Iterator[MergeReport | TeamReport]:
     """Evaluate every pair of an agents' run, or every team.
 
@@ -96,9 +96,9 @@ def evaluate_run(
     Args:
         logs_dir: The folder of run logs.
         run_name: The run.
-        dataset_dir: The dataset.
-        repo_dirs: A clone of the repository, or a mapping from the name of each
-            repository's folder in the dataset to its clone. Not needed with *in_image*.
+        dataset_dir: The dataset's folder, or a `Dataset`.
+        repo_dirs: Where the repositories are, as in `Dataset`. Not needed if the `Dataset`
+            was told, or with *in_image*.
         setting: Take only the pairs of this setting.
         repo_name: Take only the pairs of this repository.
         task_id: Take only the pairs of this task; 0 is a valid number.
@@ -109,14 +109,14 @@ def evaluate_run(
         in_image: As in `gold_matrix`; each task is then a batch of its own.
         teams: Whether all agents of a folder are one team, which gives a `TeamReport`.
             A subset lists only pairs, so it selects only teams of two.
-        options: Passed on to `evaluate_many`: *executor*, *store*, *progress*, *on_error*.
+        options: As in `gold_matrix`.
 
     Raises:
-        DatasetError: The run, setting or subset does not exist, or no pair or team matches
-            the arguments.
+        DatasetError: The run, setting or subset does not exist, no pair or team matches the
+            arguments, or *repo_dirs* has a key that is not a folder of the dataset.
         BatchError: See `evaluate_many`, which raises other errors as well.
     """
-    dataset = Dataset(dataset_dir)
+    dataset = as_dataset(dataset_dir, repo_dirs)
     wanted = {
         "setting": setting if setting is None else Setting.of(setting),
         "repo_name": repo_name,
@@ -132,12 +132,14 @@ def evaluate_run(
     if not found:
         sought = "team" if teams else "pair"
         raise DatasetError(f"has no {sought} that matches the arguments", run_name)
-    builder = PairBuilder(evaluator=evaluator or with_tests(), suite_of=suite_of)
-    run = _Run(dataset, repo_dirs, are_teams=teams)
+    suite, batch = split(options)
+    testing = Testing.of(evaluator or with_tests(), suite_of, suite)
+    run = _Run(dataset, are_teams=teams)
     if not in_image:
-        return run.evaluate(found, builder, options)
+        return run.evaluate(found, testing, batch)
+    seconds = suite.get("timeout_seconds")
     by_task = groupby(found, lambda team: (team.repo_name, team.task_id))
-    batches = (run.in_image(list(of_task), builder, options) for _, of_task in by_task)
+    batches = (run.in_image(list(of_task), testing, seconds, batch) for _, of_task in by_task)
     return chain.from_iterable(batches)
 
 
@@ -151,44 +153,53 @@ class _Run:
     """Builds the pairs or teams of a run; one that cannot be built becomes a failure's report."""
 
     dataset: Dataset
-    repo_dirs: Folder | Mapping[str, Folder] | None
     are_teams: bool
 
     def in_image(
-        self, found: Sequence[RunTeam], builder: PairBuilder, options: BatchOptions
+        self,
+        found: Sequence[RunTeam],
+        testing: Testing,
+        timeout_seconds: float | None,
+        options: BatchOptions,
     ) -> Iterator[MergeReport | TeamReport]:
         """Evaluate pairs or teams of one task in its image."""
         with suppress(DatasetError):  # each report says that the task is missing
-            builder = builder.in_image_of(self.dataset.task(found[0].repo_name, found[0].task_id))
-        return self.evaluate(found, builder, options)
+            task = self.dataset.task(found[0].repo_name, found[0].task_id)
+            testing = testing.in_image_of(task, timeout_seconds=timeout_seconds)
+        return self.evaluate(found, testing, options)
 
     def evaluate(
-        self, found: Sequence[RunTeam], builder: PairBuilder, options: BatchOptions
+        self, found: Sequence[RunTeam], testing: Testing, options: BatchOptions
     ) -> Iterator[MergeReport | TeamReport]:
         """Evaluate pairs or teams, each of which is built when it is needed."""
-        # Those of a task follow each other, and share its base.
-        base_of = lru_cache(maxsize=1)(partial(self._base, builder))
-        built = (self._built(each, builder, base_of) for each in found)
-        counted = Counted(built, len(found))
-        return evaluate_many(counted, evaluator=builder.evaluator, **options)
+        counted = Counted((self._built(each, testing) for each in found), len(found))
+        return evaluate_many(counted, evaluator=testing.evaluator, **options)
 
     def _built(
-        self, found: RunTeam, builder: PairBuilder, base_of: Callable[[Task], Snapshot]
+        self, found: RunTeam, testing: Testing
     ) -> FeaturePair | FeatureTeam | MergeReport | TeamReport:
-        make = builder.team if self.are_teams else builder.pair
         try:
             task = self.dataset.task(found.repo_name, found.task_id)
-            features = list(map(partial(builder.feature, task), found.numbers, found.patches()))
-            base = base_of(task)
-            return make(task, base, features, model=found.model, setting=found.setting.value)
+            task.require(*found.numbers)
+            given = PairOptions(
+                repo_dir=testing.repository(task, None),
+                patches=dict(zip(found.numbers, found.patches(), strict=True)),
+                suite_of=testing.suite_of,
+                model=found.model,
+                setting=found.setting.value,
+            )
+            if self.are_teams:
+                return task.team(*_landing_order(found.numbers), **given)
+            first, second = found.numbers
+            return task.pair(first, second, **given)
         except (CooperBenchEvalError, OSError, ValueError) as exc:
-            return self._failed(found, builder.evaluator, failure_of(exc))
+            return self._failed(found, testing.evaluator, failure_of(exc))
 
     def _failed(
         self, found: RunTeam, evaluator: Evaluator, failure: Failure
     ) -> MergeReport | TeamReport:
         # As in the report of the pair or team that would have been built.
-        numbers = landing_order(found.numbers) if self.are_teams else found.numbers
+        numbers = _landing_order(found.numbers) if self.are_teams else found.numbers
         identity = PairId(
             repo_name=found.repo_name,
             task_id=found.task_id,
@@ -199,8 +210,12 @@ class _Run:
         kind = TeamReport if self.are_teams else MergeReport
         return report_failure(evaluator.strategies, failure, identity, kind)
 
-    def _base(self, builder: PairBuilder, task: Task) -> Snapshot:
-        given = self.repo_dirs
-        if isinstance(given, Mapping):
-            given = given.get(task.repo_name)
-        return builder.base(task, given)
+
+def _landing_order(numbers: Sequence[int]) -> tuple[int, ...]:
+    """Return features in the order in which they land as a team, given the benchmark's order.
+
+    The benchmark merges the first of two into the second, and a team merges each next
+    feature into the result so far. So the order is reversed: the last feature starts, and of
+    any two features the earlier one is merged into the later one, as in their pair.
+    """
+    return tuple(numbers)[::-1]

@@ -539,8 +539,16 @@ class CooperBenchEvalError(Exception):
     ...
 
 class Dataset:
-    def __init__(self, directory: Path) -> None: ...
+    def __init__(self, directory: Path, repo_dirs: Path | Mapping[str, Path] | None = None) -> None: ...
+    def all_pairs(
+        self,
+        *,
+        repo_name: str | None = None,
+        subset: str | None = None,
+        **options: Unpack[PairOptions],
+    ) -> Counted[FeaturePair]: ...
     directory: Path
+    repo_dirs: Path | Mapping[str, Path] | None
     def subset(self, name: str) -> tuple[tuple[Task, tuple[int, int]], ...]: ...
     def task(self, repo_name: str, task_id: int) -> Task: ...
     def tasks(self) -> tuple[Task, ...]: ...
@@ -2050,15 +2058,25 @@ class Task:
         task_id: int,
         directory: Path,
         features: tuple[int, ...],
+        repo_dir: Path | None = None,
     ) -> None: ...
+    def all_pairs(
+        self,
+        pairs: Iterable[tuple[int, int]] | None = None,
+        **options: Unpack[PairOptions],
+    ) -> Counted[FeaturePair]: ...
+    def all_teams(self, size: int, **options: Unpack[PairOptions]) -> Counted[FeatureTeam]: ...
+    def base(self, repo_dir: Folder | None = None) -> Snapshot: ...
     def base_commit(self) -> str: ...
     def description(self, feature: int) -> str: ...
     directory: Path
     features: tuple[int, ...]
     def gold_patch(self, feature: int) -> Patch: ...
-    def image_suite(self, feature: int, *, timeout_seconds: float = 1800) -> TestSuite: ...
+    def image_suite(self, feature: int, *, timeout_seconds: float | None = None) -> TestSuite: ...
+    def pair(self, first: int, second: int, **options: Unpack[PairOptions]) -> FeaturePair: ...
     @property
     def pairs(self) -> tuple[tuple[int, int], ...]: ...
+    repo_dir: Path | None
     repo_name: str
     def require(self, *features: int) -> None: ...
     def suite(
@@ -2067,10 +2085,11 @@ class Task:
         *,
         command: Iterable[str] | None = None,
         framework: str = 'pytest',
-        timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS,
+        timeout_seconds: float | None = None,
         env: Mapping[str, str] | None = None,
     ) -> TestSuite: ...
     task_id: int
+    def team(self, *numbers: int, **options: Unpack[PairOptions]) -> FeatureTeam: ...
     def teams(self, size: int) -> Iterator[tuple[int, ...]]: ...
     def test_command(self) -> tuple[str, ...]: ...
     def tests_patch(self, feature: int) -> Patch: ...
@@ -2558,6 +2577,7 @@ class ThreeWayMerge:
         labels: Labels = Labels(),
         files: Mapping[str, OpenFile] = dict(),
         cache: DiffCache = DiffCache(),
+        blocks: dict[str, tuple[TextBlock, ...]] = dict(),
     ) -> None: ...
     @property
     def blocks(self) -> tuple[ConflictBlock, ...]: ...
@@ -2692,9 +2712,9 @@ def evaluate(
     model: str,
     patch_location: str = 'logs',
     *,
-    dataset_dir: str | os.PathLike[str],
-    repo_dir: str | os.PathLike[str] | None = None,
-    logs_dir: str | os.PathLike[str] | None = None,
+    dataset_dir: Folder | Dataset,
+    repo_dir: Folder | None = None,
+    logs_dir: Folder | None = None,
     run_name: str | None = None,
     k: int = 1,
     strategies: Iterable[str | MergeStrategy] = ('naive', 'union'),
@@ -2722,17 +2742,17 @@ def evaluate_run(
     logs_dir: Folder,
     run_name: str,
     *,
-    dataset_dir: Folder,
-    repo_dirs: Folder | Mapping[str, Folder] | None = None,
+    dataset_dir: Folder | Dataset,
+    repo_dirs: RepoDirs | None = None,
     setting: str | None = None,
     repo_name: str | None = None,
     task_id: int | None = None,
     subset: str | None = None,
     evaluator: Evaluator | None = None,
-    suite_of: Callable[[Task, int], TestSuite] = Task.suite,
+    suite_of: SuiteOf = Task.suite,
     in_image: bool = False,
     teams: bool = False,
-    **options: Unpack[BatchOptions],
+    **options: Unpack[SweepOptions],
 ) -> Iterator[MergeReport | TeamReport]: ...
 
 def explain(
@@ -2756,9 +2776,9 @@ def gold_matrix(
     *,
     repo_dir: Folder | None = None,
     evaluator: Evaluator | None = None,
-    suite_of: Callable[[Task, int], TestSuite] = Task.suite,
+    suite_of: SuiteOf = Task.suite,
     in_image: bool = False,
-    **options: Unpack[BatchOptions],
+    **options: Unpack[SweepOptions],
 ) -> Iterator[MergeReport]: ...
 
 def gold_teams(
@@ -2767,9 +2787,9 @@ def gold_teams(
     size: int,
     repo_dir: Folder | None = None,
     evaluator: Evaluator | None = None,
-    suite_of: Callable[[Task, int], TestSuite] = Task.suite,
+    suite_of: SuiteOf = Task.suite,
     in_image: bool = False,
-    **options: Unpack[BatchOptions],
+    **options: Unpack[SweepOptions],
 ) -> Iterator[TeamReport]: ...
 
 def land(

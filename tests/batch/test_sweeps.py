@@ -97,7 +97,7 @@ def test_a_gold_matrix_needs_the_repository(task, tmp_path):
     with pytest.raises(ce.DatasetError, match="repo_dir"):
         ce.gold_matrix(task, evaluator=ce.Evaluator())
     with pytest.raises(ce.RepositoryError):
-        ce.gold_matrix(task, repo_dir=tmp_path, evaluator=ce.Evaluator())
+        ce.gold_matrix(task, repo_dir=tmp_path / "dataset", evaluator=ce.Evaluator())
 
 
 def test_a_summary_compares_a_team_with_gold(task, run, tmp_path, repo, threads):
@@ -202,7 +202,7 @@ def test_repositories_may_be_given_by_name(run, tmp_path, repo):
 
     some = run(repo_dirs={"numbers_task": repo})
     both = run(repo_dirs={"numbers_task": repo, "more_task": repo})
-    wrong = run(repo_dirs={"numbers_task": tmp_path, "more_task": repo})
+    wrong = run(repo_dirs={"numbers_task": tmp_path / "dataset", "more_task": repo})
 
     assert {r.repo_name: bool(r.failure) for r in some} == {
         "numbers_task": False,
@@ -213,6 +213,37 @@ def test_repositories_may_be_given_by_name(run, tmp_path, repo):
         "more_task": None,
         "numbers_task": "repository",
     }
+    [failure] = [r.failure for r in some if r.failure]
+    assert "repo_dir: is needed: pass a clone of more_task" in failure.problem
+
+
+def test_a_wrong_name_of_a_repository_is_an_error(run, tmp_path, repo):
+    """Otherwise every one of its pairs would be a failure, or none would be evaluated."""
+    shutil.copytree(tmp_path / "dataset/numbers_task", tmp_path / "dataset/more_task")
+    make_run(tmp_path / "logs", {1: code(a=1), 2: code(b=2)})
+
+    words = "repo_dirs: 'numbers' is not a folder of .*; it has numbers_task, more_task "
+    with pytest.raises(ce.DatasetError, match=words):
+        run(repo_dirs={"numbers": repo})
+
+
+@pytest.mark.parametrize("teams", [False, True])
+def test_a_dataset_that_knows_its_repositories_is_enough(task, tmp_path, repo, threads, teams):
+    """Also if it is told a folder that holds the clone."""
+    make_run(tmp_path / "logs", {1: code(a=1), 2: code(b=2)})
+    options = {"evaluator": ce.Evaluator(), "executor": threads}
+
+    for clones in (repo, tmp_path, {"numbers_task": repo}):
+        dataset = ce.Dataset(tmp_path / "dataset", repo_dirs=clones)
+        found = ce.evaluate_run(
+            tmp_path / "logs", "run", dataset_dir=dataset, teams=teams, **options
+        )
+        assert [report.merge_status.value for report in found] == ["clean"]
+        told = dataset.task("numbers_task", 0)
+        assert len(list(ce.gold_matrix(told, **options))) == 3
+        assert len(list(ce.gold_teams(told, size=2, **options))) == 3
+        asked = ("coop", "numbers_task", 0, 1, 2, "gpt-5", "gold")
+        assert ce.evaluate(*asked, dataset_dir=dataset, run_tests=False).merge_status == "clean"
 
 
 def test_the_first_failure_may_be_raised(run, tmp_path):

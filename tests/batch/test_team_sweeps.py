@@ -109,7 +109,7 @@ def test_gold_teams_need_the_repository(task, tmp_path):
     with pytest.raises(ce.DatasetError, match="repo_dir"):
         ce.gold_teams(task, size=2, evaluator=ce.Evaluator())
     with pytest.raises(ce.RepositoryError):
-        ce.gold_teams(task, size=2, repo_dir=tmp_path, evaluator=ce.Evaluator())
+        ce.gold_teams(task, size=2, repo_dir=tmp_path / "dataset", evaluator=ce.Evaluator())
 
 
 def test_gold_teams_continue_from_a_store(task, repo, options, tmp_path, capfd):

@@ -1,0 +1,71 @@
+"""Where a task's repository is: at a clone, or in a folder that holds clones."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from cooperbench_eval.errors import RepositoryError
+from cooperbench_eval.memo import Memo
+from cooperbench_eval.snapshot import Snapshot
+from cooperbench_eval.suggestions import listed
+
+__all__ = ["Folder", "base_tree"]
+
+Folder = str | os.PathLike[str]
+
+# One base only: it keeps what was read of its repository. Pairs of one task follow each other.
+_LAST: Memo[tuple[str | None, str | None], Snapshot] = Memo(1)
+
+
+def base_tree(place: Folder, commit: str) -> Snapshot:
+    """Return the tree of a commit in a clone; if *place* holds clones, in the one that has it.
+
+    Calls for the same commit, one after another, return one snapshot, which keeps what it has
+    read.
+
+    Raises:
+        RepositoryError: *place* is neither, or no clone has the commit.
+    """
+    folder = Path(place)
+    found = (
+        _found_in(folder, commit) if _holds_clones(folder) else Snapshot.from_repo(place, commit)
+    )
+    return _LAST.recall((found.location, found.commit_id), lambda: found)
+
+
+def _found_in(folder: Path, commit: str) -> Snapshot:
+    refused: list[RepositoryError] = []
+    for clone in _clones_in(folder):
+        try:
+            return Snapshot.from_repo(clone, commit)
+        except RepositoryError as exc:
+            refused.append(exc)
+    names = [str(Path(each.location).relative_to(folder.absolute())) for each in refused]
+    problem = f"none of its {len(names)} clones has the commit {commit}: {listed(names)}"
+    raise RepositoryError(str(folder), problem)
+
+
+def _holds_clones(folder: Path) -> bool:
+    return not _is_clone(folder) and next(_clones_in(folder), None) is not None
+
+
+def _clones_in(folder: Path) -> Iterator[Path]:
+    """Yield the clones in a folder, such as `click` or, one level deeper, `pallets/click`."""
+    for child in _folders_in(folder):
+        if _is_clone(child):
+            yield child
+        else:
+            yield from filter(_is_clone, _folders_in(child))
+
+
+def _folders_in(folder: Path) -> list[Path]:
+    try:
+        return sorted(child for child in folder.absolute().iterdir() if child.is_dir())
+    except OSError:
+        return []  # unreadable, or gone by now
+
+
+def _is_clone(folder: Path) -> bool:
+    """Whether a folder is a working tree with its `.git`, or a bare repository."""
+    bare = (folder / "HEAD").is_file() and (folder / "objects").is_dir()
+    return bare or (folder / ".git").exists()

@@ -1,0 +1,55 @@
+"""Which known names are most like a wrong one, for error messages."""
+
+from collections.abc import Iterable
+from difflib import SequenceMatcher
+
+__all__ = ["it_has", "listed", "nearest"]
+
+_COMPARED = 100
+"""How many characters of a name are compared; the time grows with their square."""
+_LISTED = 12
+
+
+def nearest(wanted: str | int, known: Iterable[str | int]) -> list[str | int]:
+    """Return all *known* names or numbers, those most like *wanted* first.
+
+    A name that contains *wanted* is nearer than one that does not. Numbers are compared by
+    their difference.
+
+    Example:
+        >>> nearest("click", ["go_chi_task", "pallets_jinja_task", "pallets_click_task"])
+        ['pallets_click_task', 'go_chi_task', 'pallets_jinja_task']
+        >>> nearest(2790, [2068, 2956, 2800])
+        [2800, 2956, 2068]
+    """
+
+    def distance(name: str | int) -> float:
+        if isinstance(name, int) and isinstance(wanted, int):
+            return abs(name - wanted)
+        one, other = str(wanted)[:_COMPARED].casefold(), str(name)[:_COMPARED].casefold()
+        return (one not in other) - SequenceMatcher(None, one, other).ratio()
+
+    return sorted(sorted(known), key=distance)
+
+
+def listed(names: Iterable[str | int]) -> str:
+    """Return names as a sentence lists them; only a few of many.
+
+    Example:
+        >>> listed([1, 2, 3]), listed(["a"]), listed([])
+        ('1, 2, 3', 'a', 'none')
+    """
+    every = [str(name) for name in names]
+    more = f" and {len(every) - _LISTED} more" if len(every) > _LISTED else ""
+    return (", ".join(every[:_LISTED]) or "none") + more
+
+
+def it_has(wanted: str | int, known: Iterable[str | int]) -> str:
+    """Return a clause that says what there is instead of *wanted*.
+
+    Example:
+        >>> it_has(3, [7, 5]), it_has("y", ["x"])
+        ('it has 5, 7 (the nearest first)', 'it has x')
+    """
+    names = nearest(wanted, known)
+    return f"it has {listed(names)}" + (" (the nearest first)" if len(names) > 1 else "")
