@@ -1367,6 +1367,8 @@ class MergeReport(ABC):
     def numbers(self) -> tuple[int, int]: ...
     @property
     def preexisting_failures(self) -> tuple[str, ...]: ...
+    @property
+    def problem(self) -> str: ...
     repo_name: str
     def resolutions(self, strategy: str) -> tuple[ConflictResolution, ...]: ...
     setting: str | None
@@ -1448,6 +1450,7 @@ class PairFacts:
         conflict_score: int | None = None,
         severity: Severity | None = None,
         failure: FailureKind | None = None,
+        problem: str = '',
         attempts: tuple[AttemptFacts, ...] = (),
         language: str = '',
     ) -> None: ...
@@ -1470,6 +1473,7 @@ class PairFacts:
     model: str | None
     @property
     def numbers(self) -> tuple[int, int]: ...
+    problem: str
     repo_name: str
     setting: str | None
     severity: Severity | None
@@ -2008,6 +2012,7 @@ class Summary(ABC):
         pairs: int,
         statuses: Mapping[PairStatus, int],
         failures: Mapping[FailureKind, int],
+        problems: Mapping[str, int] = dict(),
         repeated: int = 0,
         conflict_score: Distribution,
         features_alone: Rate,
@@ -2042,6 +2047,7 @@ class Summary(ABC):
     def not_evaluated(self) -> int: ...
     pairs: int
     policies: Mapping[str, PolicySummary]
+    problems: Mapping[str, int]
     repeated: int
     statuses: Mapping[PairStatus, int]
     strategies: Mapping[str, StrategySummary]
@@ -2208,6 +2214,7 @@ class TeamFacts:
         merge_status: PairStatus,
         conflict_score: int | None = None,
         failure: FailureKind | None = None,
+        problem: str = '',
         attempts: tuple[TeamAttemptFacts, ...] = (),
         language: str = '',
     ) -> None: ...
@@ -2225,6 +2232,7 @@ class TeamFacts:
     model: str | None
     @property
     def numbers(self) -> tuple[int, ...]: ...
+    problem: str
     repo_name: str
     setting: str | None
     @property
@@ -2286,6 +2294,8 @@ class TeamReport(ABC):
     def numbers(self) -> tuple[int, ...]: ...
     @property
     def preexisting_failures(self) -> tuple[str, ...]: ...
+    @property
+    def problem(self) -> str: ...
     repo_name: str
     setting: str | None
     @property
@@ -2388,6 +2398,7 @@ class TeamSummary(ABC):
         teams: int,
         statuses: Mapping[PairStatus, int],
         failures: Mapping[FailureKind, int],
+        problems: Mapping[str, int] = dict(),
         repeated: int = 0,
         strategies: Mapping[str, TeamStrategySummary],
     ) -> None: ...
@@ -2397,6 +2408,7 @@ class TeamSummary(ABC):
     failures: Mapping[FailureKind, int]
     @property
     def not_evaluated(self) -> int: ...
+    problems: Mapping[str, int]
     repeated: int
     size: int
     statuses: Mapping[PairStatus, int]
