@@ -174,4 +174,5 @@ def _report(base: Snapshot, patch: Patch, result: ApplyResult) -> PatchReport:
         ),
         names_test_framework=files_that_name_a_framework(base, result.changes),
         hunks=result.hunks,
+        diff=result.changes.diff(base) if result.status.is_usable else None,
     )

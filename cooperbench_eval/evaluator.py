@@ -11,11 +11,19 @@ from cooperbench_eval.alone import Alone, FeaturesAlone, Placing
 from cooperbench_eval.hazards import find_hazards
 from cooperbench_eval.landing.evaluation import TeamEvaluation
 from cooperbench_eval.landing.fold import merge_sides
-from cooperbench_eval.models import Hazard, JudgeRule, MergeStatus, PairId, PatchStatus
+from cooperbench_eval.models import (
+    FailureTrace,
+    Hazard,
+    JudgeRule,
+    MergeStatus,
+    PairId,
+    PatchStatus,
+)
 from cooperbench_eval.pairs import FeaturePair, FeatureTeam
 from cooperbench_eval.patching.paths import TestFileFilter
 from cooperbench_eval.patching.policy import ApplyPolicy
 from cooperbench_eval.reporting import Attempt, Failure, FeatureReport, MergeReport, PatchReport
+from cooperbench_eval.reporting.losses import lost_tests_of
 from cooperbench_eval.reporting.teams import GroupReport, TeamAttempt, TeamReport
 from cooperbench_eval.running import TestRunner
 from cooperbench_eval.scoring import ConflictScorer
@@ -25,6 +33,7 @@ from cooperbench_eval.strategies.protocol import MergeInput, MergeStrategy
 from cooperbench_eval.strategies.registry import as_strategy
 from cooperbench_eval.strategies.run import implementation_of
 from cooperbench_eval.suiteruns import SuiteRuns
+from cooperbench_eval.tracing import trace_failures
 from cooperbench_eval.versions import versions
 
 __all__ = ["Evaluator", "report_failure"]
@@ -217,6 +226,7 @@ class _Evaluation:
         # Several strategies often return the same tree.
         self._diff_of = functools.cache(functools.partial(Changes.diff, base=pair.base))
         self._hazards: dict[Changes, tuple[Hazard, ...]] = {}
+        self._merged: dict[str, Changes] = {}
 
     def report(self) -> MergeReport:
         pair, began = self._pair, dt.datetime.now(dt.UTC)
@@ -228,7 +238,7 @@ class _Evaluation:
             given = pair_merge_input(pair, side1, side2)
         attempts = tuple(self._attempt(each, given, alone) for each in self._evaluator.strategies)
         merge = given.merge if given else None
-        return MergeReport(
+        report = MergeReport(
             repo_name=pair.repo_name,
             task_id=pair.task_id,
             timestamp=began,
@@ -248,6 +258,26 @@ class _Evaluation:
             base_joint_tests=alone.base_joint,
             base_regression_tests=alone.base_regression,
         )
+        return self._traced(report, given) if given else report
+
+    def _traced(self, report: MergeReport, given: MergeInput) -> MergeReport:
+        """Add where the failures of lost tests lead, once for equal trees and failures."""
+        known: dict[tuple[Changes, tuple[tuple[str, str], ...]], FailureTrace] = {}
+        rows: list[Attempt] = []
+        for attempt in report.attempts:
+            lost = lost_tests_of(attempt, report.blame(attempt.strategy))
+            failures = {each.name: each.message for each in lost}
+            if failures:
+                changes = self._merged[attempt.strategy]
+                key = changes, tuple(failures.items())
+                if key not in known:
+                    known[key] = trace_failures(
+                        self._pair.base, given.theirs, given.ours, changes, failures
+                    )
+                rows.append(evolve(attempt, trace=known[key]))
+            else:
+                rows.append(attempt)
+        return evolve(report, attempts=rows)
 
     def _attempt(
         self, strategy: MergeStrategy, given: MergeInput | None, alone: FeaturesAlone
@@ -263,7 +293,7 @@ class _Evaluation:
         )
         if not merged.is_complete:
             return attempt
-        changes = merged.outcome.changes
+        changes = self._merged[strategy.name] = merged.outcome.changes
         hazards = self._hazards_of(given, changes)
         return self._tested(evolve(attempt, hazards=hazards), changes, alone)
 

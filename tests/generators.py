@@ -14,6 +14,7 @@ from cooperbench_eval.models import (
     ConflictDetails,
     ConflictKind,
     Entry,
+    FailureTrace,
     FileConflicts,
     FileMode,
     HunkPlacement,
@@ -31,6 +32,8 @@ from cooperbench_eval.models import (
     TestCaseStatus,
     TestResult,
     TestStatus,
+    TracedFunction,
+    TraceKind,
 )
 from cooperbench_eval.reporting import (
     Attempt,
@@ -260,6 +263,7 @@ _PATCH_REPORTS = st.builds(
     touched_runner_control=st.lists(_PATH_NAMES, max_size=2),
     names_test_framework=st.lists(_PATH_NAMES, max_size=2),
     hunks=st.lists(_PLACEMENTS, max_size=2),
+    diff=st.none() | _CONTENTS,
 )
 _CASES = st.builds(
     TestCase,
@@ -349,6 +353,25 @@ _REPLACEMENTS = st.builds(
     is_exact=st.booleans(),
     reason=_WORDS,
 )
+_TRACES = st.builds(
+    FailureTrace,
+    functions=st.lists(
+        st.builds(
+            TracedFunction,
+            path=_PATH_NAMES,
+            name=_WORDS,
+            line=st.none() | _FROM_ONE,
+            kind=st.sampled_from(TraceKind),
+            tests=st.lists(_WORDS, max_size=2),
+            base=st.none() | _CONTENTS,
+            feature1=st.none() | _CONTENTS,
+            feature2=st.none() | _CONTENTS,
+            merged=st.none() | _CONTENTS,
+        ),
+        max_size=2,
+    ),
+    left_out=_COUNTS,
+)
 _ATTEMPTS = st.builds(
     Attempt,
     strategy=_WORDS,
@@ -366,6 +389,7 @@ _ATTEMPTS = st.builds(
     usage=st.lists(_USAGES, max_size=1),
     service_failed=st.booleans(),
     replacements=st.lists(_REPLACEMENTS, max_size=2),
+    trace=st.none() | _TRACES,
 )
 
 

@@ -44,6 +44,7 @@ KNOWS = {
     },
     "structure": {"memo", "merging", "pythonsource", "structure", "symbols"},
     "hazards": {"hazards", "merging", "models", "snapshot", "structure"},
+    "tracing": {"hazards", "models", "pythonsource", "snapshot", "structure", "tracing"},
     "llm": {"llm", "models", "staging"},
     "scoring": {"models"},
     "processes": {"errors", "processes"},
@@ -145,6 +146,7 @@ KNOWS = {
         "snapshot",
         "strategies",
         "suiteruns",
+        "tracing",
         "versions",
     },
     "explaining": {

@@ -10,4 +10,5 @@ from cooperbench_eval.models.merges import *  # noqa: F403
 from cooperbench_eval.models.pairs import *  # noqa: F403
 from cooperbench_eval.models.patches import *  # noqa: F403
 from cooperbench_eval.models.runs import *  # noqa: F403
+from cooperbench_eval.models.traces import *  # noqa: F403
 from cooperbench_eval.models.trees import *  # noqa: F403

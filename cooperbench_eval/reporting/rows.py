@@ -11,6 +11,7 @@ from attrs import NOTHING, Factory, field, fields, frozen
 from cooperbench_eval.display.shown import Shown
 from cooperbench_eval.models import (
     ConflictDetails,
+    FailureTrace,
     Hazard,
     HunkPlacement,
     Judgement,
@@ -77,8 +78,8 @@ class Unpickled:
                 object.__setattr__(self, each.name, value)
 
 
-@frozen(kw_only=True)
-class PatchReport:
+@frozen(kw_only=True, getstate_setstate=False)
+class PatchReport(Unpickled):
     """How a feature's patch was applied.
 
     Attributes:
@@ -92,6 +93,8 @@ class PatchReport:
         names_test_framework: Files other than tests in which the patch adds a line that
             names a test framework: a hint that the code interferes with its tests.
         hunks: How each change was placed.
+        diff: What the patch changes, as a git diff against the base; `None` if it changes
+            nothing, or if an earlier version of this library made the record.
     """
 
     status: PatchStatus = field(converter=PatchStatus)
@@ -102,6 +105,7 @@ class PatchReport:
     hunks: tuple[HunkPlacement, ...] = field(
         default=(), converter=tuple[HunkPlacement, ...], repr=False
     )
+    diff: bytes | None = field(default=None, repr=False)
 
     @property
     def is_usable(self) -> bool:
@@ -241,6 +245,8 @@ class Attempt(Unpickled, MergeRow, Shown):
         regression_judgement: The same for *regression_tests*.
         hazards: What looks wrong in the merged tree; empty if conflicts are left. They do
             not affect the verdict.
+        trace: The code that the failures of lost tests lead to; `None` if the merge lost no
+            tests, or if an earlier version of this library made the record.
     """
 
     _view = "cooperbench_eval.views.pairs:attempt_view"
@@ -256,6 +262,7 @@ class Attempt(Unpickled, MergeRow, Shown):
     regression_tests: TestResult | None = None
     regression_judgement: Judgement | None = None
     hazards: tuple[Hazard, ...] = field(default=(), converter=tuple[Hazard, ...], repr=False)
+    trace: FailureTrace | None = field(default=None, repr=False)
 
     @property
     def verdict(self) -> Verdict:

@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from referencing import Registry
 
 import cooperbench_eval as ce
+from cooperbench_eval.models import FailureTrace, TracedFunction
 
 SCHEMAS = {ce.MergeReport: ce.report_schema(), ce.TeamReport: ce.report_schema("team")}
 VALIDATORS = {
@@ -84,6 +85,7 @@ def full_report():
         touched_runner_control=["conftest.py"],
         names_test_framework=["f"],
         hunks=[hunk],
+        diff=b"--- a/f\n",
     )
     clash = ce.Conflict(path="f", base=b"1\n", ours=b"2\n", theirs=b"\xe9\n", line=1)
     details = ce.ConflictScorer().score([clash])
@@ -103,6 +105,17 @@ def full_report():
         for n in (1, 2)
     ]
     hazard = ce.Hazard(kind="declared_twice", path="f", line=1, name="n", message="n", features=[1])
+    traced = TracedFunction(
+        path="f",
+        name="n",
+        line=1,
+        kind="frame",
+        tests=["t::a"],
+        base=b"0\n",
+        feature1=b"1\n",
+        feature2=b"2\n",
+        merged=b"3\n",
+    )
     row = ce.Attempt(
         strategy="naive",
         implementation="m:C",
@@ -123,6 +136,7 @@ def full_report():
         regression_tests=run,
         regression_judgement=judged,
         hazards=[hazard],
+        trace=FailureTrace(functions=[traced], left_out=1),
     )
     return ce.MergeReport(
         repo_name="calc",

@@ -149,6 +149,7 @@ def test_every_key_of_ours_is_known():
         "regression_tests",
         "regression_judgement",
         "hazards",
+        "trace",
         "verdict",
         "blame",
     ]

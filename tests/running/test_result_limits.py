@@ -132,6 +132,20 @@ def test_long_ids_and_messages_are_cut():
     assert (cut.id + cut.message)[ID_LIMIT - 1 :][:2] == "im"
 
 
+@pytest.mark.parametrize("size", [1_999, 2_000, 2_001, 19_999, 300_000])
+def test_a_long_message_keeps_its_beginning_and_its_end(read, size):
+    """The end of a traceback is the place where the test failed."""
+    text = "first line\n" + "x" * (size - 20) + "a.py:7: E"
+    element = f'<testcase name="t"><failure message="">{text}</failure></testcase>'
+
+    (case,) = read("pytest", "junit.xml", junit(element))
+
+    assert case.message.startswith("first line\n")
+    assert case.message.endswith("a.py:7: E")
+    assert ("[... cut ...]" in case.message) == (size > MESSAGE_LIMIT)
+    assert len(case.message) == min(size, MESSAGE_LIMIT)
+
+
 @LONG
 def test_a_result_of_the_greatest_size_is_read(read):
     """The limit is far above the number of cases of real suites."""

@@ -13,8 +13,9 @@ from cooperbench_eval.models import TestCase, TestCaseStatus
 from cooperbench_eval.running.readers.protocol import (
     CASE_LIMIT,
     ID_LIMIT,
-    MESSAGE_LIMIT,
     UnreadableResultError,
+    lengthened,
+    shortened,
 )
 
 __all__ = ["JUnitCase", "JUnitOutcome", "parse_junit"]
@@ -113,8 +114,8 @@ class _CaseCollector:
         self._open.append(tag)
 
     def data(self, text: str) -> None:
-        if self._outcome is not None and len(self._text) < MESSAGE_LIMIT:
-            self._text += text[:MESSAGE_LIMIT]
+        if self._outcome is not None:
+            self._text = lengthened(self._text, text)
 
     def end(self, tag: str) -> None:
         self._open.pop()
@@ -132,7 +133,7 @@ class _CaseCollector:
         message = "\n".join(filter(None, (attributes.get("message"), self._text)))
         if attributes.get("type") in _EXPECTED_FAILURES:
             status = TestCaseStatus.XFAILED
-        self._outcomes.append(JUnitOutcome(status=status, message=message[:MESSAGE_LIMIT]))
+        self._outcomes.append(JUnitOutcome(status=status, message=shortened(message)))
         self._outcome = None
 
     def _end_case(self) -> None:

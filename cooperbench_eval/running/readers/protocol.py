@@ -23,8 +23,10 @@ __all__ = [
     "Reader",
     "UnreadableResultError",
     "bounded",
+    "lengthened",
     "read_ends",
     "read_result_file",
+    "shortened",
 ]
 
 CASE_LIMIT = 100_000
@@ -32,7 +34,10 @@ CASE_LIMIT = 100_000
 ID_LIMIT = 4_000
 """The most characters of a case's id, or of a name in it; the rest is cut off."""
 MESSAGE_LIMIT = 2_000
-"""The most characters of a case's message; the rest is cut off."""
+"""The most characters of a case's message; the middle of a longer one is left out."""
+_CUT = "\n[... cut ...]\n"
+_HEAD = MESSAGE_LIMIT // 3
+_TAIL = MESSAGE_LIMIT - _HEAD - len(_CUT)
 _SIZE_LIMIT = 64 << 20
 _WORST_FIRST = (
     TestCaseStatus.FAILED,
@@ -191,9 +196,28 @@ def bounded(cases: Iterable[TestCase]) -> Iterator[TestCase]:
         if size > _SIZE_LIMIT:
             raise UnreadableResultError("the ids and messages of the result's cases are too long")
         if len(case.id) > ID_LIMIT or len(case.message) > MESSAGE_LIMIT:
-            yield evolve(case, id=case.id[:ID_LIMIT], message=case.message[:MESSAGE_LIMIT])
+            yield evolve(case, id=case.id[:ID_LIMIT], message=shortened(case.message))
         else:
             yield case
+
+
+def shortened(message: str) -> str:
+    """Return a message of at most `MESSAGE_LIMIT` characters.
+
+    A longer one loses its middle: the beginning names the error, and the end of a traceback
+    is the place where it happened.
+    """
+    if len(message) <= MESSAGE_LIMIT:
+        return message
+    return f"{message[:_HEAD]}{_CUT}{message[-_TAIL:]}"
+
+
+def lengthened(message: str, more: str) -> str:
+    """Append to a message that will be shortened, without collecting what that leaves out."""
+    message += more
+    if len(message) > 10 * MESSAGE_LIMIT:
+        message = message[:MESSAGE_LIMIT] + message[-MESSAGE_LIMIT:]
+    return message
 
 
 def _worst_of(one: TestCase, other: TestCase) -> TestCase:

@@ -13,9 +13,10 @@ from cooperbench_eval.models import TestCase, TestCaseStatus
 from cooperbench_eval.running.readers.protocol import (
     CASE_LIMIT,
     ID_LIMIT,
-    MESSAGE_LIMIT,
     UnreadableResultError,
+    lengthened,
     read_result_file,
+    shortened,
 )
 from cooperbench_eval.snapshot import Snapshot
 
@@ -47,7 +48,7 @@ _Record = TypeVar("_Record")
 
 def clean(text: str) -> str:
     """Return a message without colours, cut to a sensible length."""
-    return _COLOUR.sub("", text[: 2 * MESSAGE_LIMIT])[:MESSAGE_LIMIT]
+    return shortened(_COLOUR.sub("", lengthened("", text)))
 
 
 def whole_output(output: bytes) -> str:

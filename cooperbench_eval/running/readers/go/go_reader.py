@@ -25,11 +25,11 @@ from cooperbench_eval.running.readers.go.go_tests import added_go_tests, changed
 from cooperbench_eval.running.readers.protocol import (
     CASE_LIMIT,
     ID_LIMIT,
-    MESSAGE_LIMIT,
     FinishedRun,
     Launch,
     Reader,
     UnreadableResultError,
+    lengthened,
     read_result_file,
 )
 from cooperbench_eval.running.readers.results import as_record, clean, parse_json
@@ -154,7 +154,7 @@ class _Test:
     def take(self, event: _Event) -> None:
         if event.action == "output":
             if not _FRAME.match(event.output):
-                self.output += event.output[: MESSAGE_LIMIT - len(self.output)]
+                self.output = lengthened(self.output, event.output)
         elif event.action in {"run", "start"}:
             self.has_ended = False
         elif end := _ENDS.get(event.action):

@@ -1,0 +1,40 @@
+"""Finds places and names in the message of a failed test, whatever framework wrote it."""
+
+import re
+from collections.abc import Collection, Iterator
+from pathlib import PurePosixPath
+
+__all__ = ["places", "words"]
+
+# `src/a.py:12: TypeError` (pytest), `File "/x/a.py", line 12` (Python), `at f (/x/a.js:12:3)`
+# (Node), `a_test.go:12: got 3` (Go), `panicked at src/lib.rs:12:5` (Rust).
+_PLACE = re.compile(r"""([^\s"'()<>:]{1,400}\.[A-Za-z]{1,4})(?::|", line )([0-9]{1,7})\b""")
+_WORD = re.compile(r"[^\W\d]\w{2,}")
+
+
+def places(message: str, paths: Collection[str]) -> Iterator[tuple[str, int]]:
+    """Yield the files and lines of a traceback that are in *paths*, in its order.
+
+    A traceback may name a file with the folder in which the tree was tested, or without any
+    folder, as Go does. A name that fits several files is left out.
+    """
+    for written, line in _PLACE.findall(message):
+        if path := _known(written.removeprefix("file://"), paths):
+            yield path, int(line)
+
+
+def _known(written: str, paths: Collection[str]) -> str | None:
+    if written in paths:
+        return written
+    parts = PurePosixPath(written).parts
+    for start in range(1, len(parts)):
+        if (shorter := "/".join(parts[start:])) in paths:
+            return shorter
+    ending = f"/{written}"
+    found = [path for path in paths if path.endswith(ending)]
+    return found[0] if len(found) == 1 else None
+
+
+def words(text: str) -> frozenset[str]:
+    """Return the names in a text; those of one or two letters say too little."""
+    return frozenset(_WORD.findall(text))

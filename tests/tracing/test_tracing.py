@@ -1,0 +1,234 @@
+"""The code that the failures of lost tests lead to."""
+
+import sys
+
+import pytest
+from quick import QUICK
+
+import cooperbench_eval as ce
+from cooperbench_eval.models import TraceKind
+from cooperbench_eval.tracing import trace_failures
+
+CODE = b'''\
+"""Books."""
+
+STYLES = {"text": 1}
+
+
+class Book:
+    """A book."""
+
+    limit = 3
+
+    def total(self):
+        return sum(self.rows)
+
+    @property
+    def size(self):
+        def inner():
+            return 1
+        return inner()
+
+
+def render(book):
+    return STYLES and write(book)
+
+
+def write(book):
+    return book.total()
+
+
+def untouched():
+    return 0
+'''
+BASE = ce.Snapshot.from_files({"src/book.py": CODE, "src/other.py": b"def other():\n    pass\n"})
+
+
+def side(*edits, path="src/book.py", text=CODE):
+    """Changes that replace texts in a file."""
+    for old, new in edits:
+        assert text.count(old) == 1
+        text = text.replace(old, new)
+    return ce.Changes({path: ce.Entry(text)})
+
+
+ONE = side((b'{"text": 1}', b'{"text": 1, "json": 2}'))
+TWO = side((b"sum(self.rows)", b"sum(self.rows) + 1"))
+BOTH = side((b'{"text": 1}', b'{"text": 1, "json": 2}'), (b"(self.rows)", b"(self.rows) + 1"))
+
+
+def traced(message, *, one=ONE, two=TWO, both=BOTH, base=BASE):
+    """What one failure leads to, as kinds and names."""
+    found = trace_failures(base, one, two, both, {"t::a": message})
+    return [(each.kind.value, each.name) for each in found.functions]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "src/book.py:12: AssertionError",
+        'File "/tmp/x/src/book.py", line 12, in total',
+        "    at total (file:///tmp/tree/src/book.py:12:5)",
+        "book.py:12: got 3",
+        "thread 't' panicked at src/book.py:12:9:",
+    ],
+)
+def test_a_traceback_leads_to_the_function_of_its_line(message):
+    """As pytest, Python, Node, Go and Rust write it."""
+    assert traced(message)[:1] == [("frame", "Book.total")]
+
+
+def test_each_version_of_a_function_is_given():
+    """The features are in the order of the report, whichever side is ours."""
+    (function,) = trace_failures(BASE, ONE, TWO, BOTH, {"t::a": "src/book.py:12: no"}).functions
+
+    assert function.line == 11
+    assert (
+        function.base
+        == function.feature1
+        == b"    def total(self):\n        return sum(self.rows)\n"
+    )
+    assert function.feature2 == function.merged != function.base
+    assert function.tests == ("t::a",)
+
+
+def test_the_message_leads_on_through_functions_that_nobody_changed():
+    """`render` and `write` are in between; only what a feature changed is given."""
+    assert traced(">       assert render(book) == 3") == [
+        ("used", "STYLES"),
+        ("used", "Book.total"),
+    ]
+
+
+def test_a_function_that_a_side_removes_is_found_by_its_name():
+    """The merged file has neither its text nor a line of it."""
+    gone = side((b"def untouched():\n    return 0\n", b""))
+
+    trace = trace_failures(BASE, gone, TWO, gone, {"t::a": "NameError: name 'untouched'"})
+
+    (function,) = trace.functions
+    assert (function.name, function.line, function.merged) == ("untouched", None, None)
+    assert function.base == function.feature2 == b"def untouched():\n    return 0\n"
+    assert function.feature1 is None
+
+
+def test_the_head_of_a_class_ends_before_its_first_method():
+    """Its fields are code of their own."""
+    fields = side((b"limit = 3", b"limit = 4"))
+
+    trace = trace_failures(BASE, fields, TWO, fields, {"t::a": "Book is full"})
+
+    assert trace.functions[0].name == "Book"
+    assert trace.functions[0].feature1.endswith(b"    limit = 4\n\n")
+    assert b"def total" not in trace.functions[0].feature1
+
+
+def test_a_function_within_a_function_is_part_of_it():
+    """A line of the inner one leads to the outer one."""
+    inner = side((b"            return 1\n", b"            return 2\n"))
+
+    assert traced("src/book.py:17: no", one=inner, both=inner) == [("frame", "Book.size")]
+
+
+@pytest.mark.parametrize(
+    "message",
+    ["", "no.py:3: E", "src/other.py:1: E", "src/book.py:99999: E", "a" * 100_000, "\0:1\ud800"],
+)
+def test_a_message_without_a_lead_leads_nowhere(message):
+    """Whatever it contains."""
+    assert traced(message) == []
+
+
+def test_files_that_do_not_parse_have_no_functions():
+    """A failure in them is still a failure."""
+    bad = side((b"def write(book):", b"def write(book:"))
+
+    assert traced("src/book.py:23: SyntaxError", one=bad, both=bad) == []
+
+
+def test_what_is_too_much_is_counted():
+    """At most twenty functions are given, and none that is longer than twenty thousand bytes."""
+    many = b"".join(b"def name_%d():\n    return 0\n" % n for n in range(30))
+    long = b"def name_long():\n" + b"    x = 1\n" * 3_000
+    both = ce.Changes({"many.py": ce.Entry(many + long)})
+    names = " ".join([*(f"name_{n}" for n in range(30)), "name_long"])
+
+    trace = trace_failures(BASE, both, ce.Changes({}), both, {"t::a": names})
+
+    assert (len(trace.functions), trace.left_out) == (20, 11)
+
+
+@pytest.mark.parametrize(
+    ("path", "before", "after", "message", "name"),
+    [
+        (
+            "a.go",
+            b"package a\n\nfunc (b *Book) Total() int {\n\treturn 1\n}\n",
+            b"package a\n\nfunc (b *Book) Total() int {\n\treturn 2\n}\n",
+            "    a.go:4: got 2",
+            "Book.Total",
+        ),
+        (
+            "src/a.ts",
+            b"export class Book {\n  total() {\n    return 1;\n  }\n}\n",
+            b"export class Book {\n  total() {\n    return 2;\n  }\n}\n",
+            "at Book.total (/tmp/x/src/a.ts:3:5)",
+            "Book.total",
+        ),
+        (
+            "src/lib.rs",
+            b"impl Book {\n    fn total(&self) -> u8 {\n        1\n    }\n}\n",
+            b"impl Book {\n    fn total(&self) -> u8 {\n        2\n    }\n}\n",
+            "panicked at src/lib.rs:3:9:",
+            "Book.total",
+        ),
+    ],
+    ids=["go", "typescript", "rust"],
+)
+def test_other_languages_have_functions_too(path, before, after, message, name):
+    """Those whose grammars the extra `languages` installs."""
+    pytest.importorskip("tree_sitter")
+    changed = ce.Changes({path: ce.Entry(after)})
+
+    (function,) = trace_failures(
+        ce.Snapshot.from_files({path: before}), changed, ce.Changes({}), changed, {"t": message}
+    ).functions
+
+    assert (function.kind, function.name) == (TraceKind.FRAME, name)
+    assert (b"2" in function.feature1, b"1" in function.feature2) == (True, True)
+
+
+def test_a_report_tells_where_the_tests_that_a_clean_merge_lost_lead():
+    """With real runs; strategies with the same tree and failures have the same trace."""
+    text = b"def rate():\n    return 1\n\n\ndef cost(x):\n    return x\n"
+    base = ce.Snapshot.from_files({"src/book.py": text})
+    edits = (b"def cost(x):\n    return x\n", b"def cost(x):\n    return x * rate()\n")
+    one = side(edits, text=text)
+    two = side((b"return 1", b"return 2"), text=text)
+    test = b"from book import cost\n\n\ndef test_cost():\n    assert cost(3) == 3\n"
+    suite = ce.TestSuite(
+        command=(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_1.py"),
+        patch=ce.Changes({"test_1.py": ce.Entry(test)}).diff(ce.Snapshot.from_files({})),
+        env={"PYTHONPATH": "src", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+    )
+    pair = ce.FeaturePair(
+        repo_name="books",
+        task_id=1,
+        base=base,
+        feature1=ce.Feature(number=4, patch=one.diff(base), tests=suite),
+        feature2=ce.Feature(number=2, patch=two.diff(base)),
+    )
+
+    report = ce.Evaluator(runner=ce.TestRunner(sandbox=QUICK)).evaluate(pair)
+
+    naive, union = report.attempts
+    assert naive.status == "clean"
+    assert naive.trace == union.trace
+    assert [(each.kind.value, each.name) for each in naive.trace.functions] == [
+        ("named", "cost"),
+        ("used", "rate"),
+    ]
+    assert naive.trace.functions[0].tests == ("test_1.py::test_cost",)
+    assert ce.MergeReport.from_json(report.to_json()) == report
+    assert report.feature1.patch.diff == one.diff(base)
+    assert report.feature2.patch.diff == two.diff(base)
