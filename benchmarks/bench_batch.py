@@ -28,28 +28,27 @@ from attrs import evolve, frozen
 from repositories import add_dataset_options, tasks_with_bases, untested_gold_pairs
 
 from cooperbench_eval import (
-    BatchEvent,
     Changes,
     Entry,
     Evaluator,
-    EventKind,
     Feature,
     FeaturePair,
-    FeatureReport,
     LocalSandbox,
     MergeReport,
     ReportStore,
     Snapshot,
-    TestCase,
     TestResult,
     TestRunner,
     TestSuite,
     evaluate_many,
     summarize,
 )
+from cooperbench_eval.batch import BatchEvent, EventKind
 from cooperbench_eval.batch.keys import PairKeys
 from cooperbench_eval.batch.packing import pack
 from cooperbench_eval.batch.workers import WorkerPool
+from cooperbench_eval.models import TestCase
+from cooperbench_eval.reporting import FeatureReport
 
 _EVALUATOR = Evaluator(strategies=("naive", "union"))
 _CASES = 20

@@ -31,16 +31,16 @@ from resolve import apply_pair
 from cooperbench_eval import (
     Changes,
     Entry,
-    Hazard,
     MergeReport,
     MergeStatus,
     ReportStore,
     Snapshot,
-    StrategyError,
     Verdict,
     merge,
 )
+from cooperbench_eval.errors import StrategyError
 from cooperbench_eval.hazards import find_hazards
+from cooperbench_eval.models import Hazard
 
 # --- tables
 

@@ -52,7 +52,7 @@ class Times:
     mine: float
 
 
-def merge(repo: Path, case: Case, labels: ce.Labels) -> Mine:
+def merge(repo: Path, case: Case, labels: ce.strategies.Labels) -> Mine:
     """Merge by the library, as a script does."""
     began = time.perf_counter()
     try:
@@ -63,7 +63,7 @@ def merge(repo: Path, case: Case, labels: ce.Labels) -> Mine:
             base, ce.Changes.between(base, ours), ce.Changes.between(base, theirs), labels=labels
         )
         tree = outcome.tree_id(base)
-    except ce.RepositoryError:
+    except ce.errors.RepositoryError:
         return Mine(seconds=time.perf_counter() - began, tree=None)
     return Mine(seconds=time.perf_counter() - began, tree=tree, conflicts=outcome.conflicts)
 
@@ -122,7 +122,7 @@ def measure(repo: Path, limit: int, rounds: int, seed: int) -> tuple[list[Case],
             if len(cases) == limit:
                 break
             written = for_git(scratch, case)
-            labels = ce.Labels(ours=written.ours, theirs=written.theirs)
+            labels = ce.strategies.Labels(ours=written.ours, theirs=written.theirs)
             by_git: list[float] = []
             by_whole_git: list[float] = []
             by_us: list[float] = []
@@ -187,7 +187,7 @@ def show_scripts(repo: Path, cases: Iterable[Case]) -> None:
 
 def merge_once(repo: str, base: str, ours: str, theirs: str) -> None:
     """Make one merge, and print the peak memory of this process in megabytes."""
-    merge(Path(repo), Case(base=base, ours=ours, theirs=theirs), ce.Labels())
+    merge(Path(repo), Case(base=base, ours=ours, theirs=theirs), ce.strategies.Labels())
     # `ru_maxrss` would include the memory of the process that started this one.
     status = Path("/proc/self/status").read_text()
     peak = next(line for line in status.splitlines() if line.startswith("VmHWM:"))

@@ -38,17 +38,16 @@ from repositories import add_dataset_options, tasks_with_bases
 
 from cooperbench_eval import (
     Evaluator,
-    Execution,
     MergeReport,
     Sandbox,
     Snapshot,
     Task,
     TestRunner,
     Verdict,
-    get_sandbox,
     gold_matrix,
 )
 from cooperbench_eval.batch.workers import WorkerPool, usable_cores
+from cooperbench_eval.running import Execution, get_sandbox
 
 TASKS = ("samuelcolvin_dirty_equals_task/43", "pallets_click_task/2956")
 _STRATEGIES = ("naive", "union")

@@ -27,7 +27,6 @@ from cooperbench_eval import (
     Feature,
     FeatureTeam,
     LandingPlan,
-    PairOutcome,
     Snapshot,
     Task,
     TestResult,
@@ -38,6 +37,7 @@ from cooperbench_eval import (
     land,
 )
 from cooperbench_eval.landing.cliques import largest_clique
+from cooperbench_eval.reporting import PairOutcome
 from cooperbench_eval.strategies.protocol import MergeStrategy
 
 _MERGED = {PairOutcome.CLEAN, PairOutcome.RESOLVED, PairOutcome.BREAKS_TESTS}

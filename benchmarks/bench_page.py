@@ -36,10 +36,10 @@ from cooperbench_eval import (
     MergeReport,
     ReportStore,
     Snapshot,
-    TestCase,
     TestResult,
     write_page,
 )
+from cooperbench_eval.models import TestCase
 
 _FLAGS = (
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),

@@ -26,17 +26,17 @@ from cooperbench_eval import (
     ContainerSandbox,
     Entry,
     Evaluator,
-    Execution,
     Feature,
     FeaturePair,
     LocalSandbox,
     ResultCache,
     Sandbox,
-    SandboxError,
     Snapshot,
     TestRunner,
     TestSuite,
 )
+from cooperbench_eval.errors import SandboxError
+from cooperbench_eval.running import Execution
 
 NOTHING = TestSuite(command=("true",), framework="exit")
 

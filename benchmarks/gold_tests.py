@@ -22,7 +22,6 @@ from cooperbench_eval import (
     Evaluator,
     Feature,
     FeaturePair,
-    JudgeRule,
     MergeReport,
     Snapshot,
     Task,
@@ -30,6 +29,7 @@ from cooperbench_eval import (
     Verdict,
     write_report,
 )
+from cooperbench_eval.models import JudgeRule
 
 
 def evaluate_task(

@@ -26,16 +26,16 @@ from pathlib import Path
 
 from cooperbench_eval import (
     Dataset,
-    FeatureContext,
     LLMStrategy,
     MergeInput,
     MergeOutcome,
     Snapshot,
     Task,
-    TestFileFilter,
     apply_patch,
 )
 from cooperbench_eval.merging.tree import merge_changes
+from cooperbench_eval.patching import TestFileFilter
+from cooperbench_eval.strategies import FeatureContext
 from cooperbench_eval.strategies.run import run_strategy
 
 SAMPLE = Path(__file__).resolve().parents[1] / "docs" / "examples" / "sample"

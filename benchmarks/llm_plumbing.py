@@ -24,16 +24,16 @@ from cooperbench_eval import (
     LLMStrategy,
     MergeInput,
     MergeStatus,
-    ModelUsage,
     Snapshot,
     Task,
-    TestFileFilter,
     apply_patch,
     cascade,
     get_strategy,
 )
 from cooperbench_eval.merging.locating import find_between
 from cooperbench_eval.merging.tree import merge_changes
+from cooperbench_eval.models import ModelUsage
+from cooperbench_eval.patching import TestFileFilter
 from cooperbench_eval.strategies.run import run_strategy
 
 DEFAULT = ("samuelcolvin_dirty_equals_task/43",)

@@ -23,14 +23,8 @@ from pathlib import Path
 from attrs import frozen
 from repositories import Scratch, add_dataset_options, tasks_with_bases
 
-from cooperbench_eval import (
-    Changes,
-    ConflictScorer,
-    RepositoryError,
-    Snapshot,
-    Task,
-    apply_patch,
-)
+from cooperbench_eval import Changes, ConflictScorer, Snapshot, Task, apply_patch
+from cooperbench_eval.errors import RepositoryError
 from cooperbench_eval.merging.result import Labels, ThreeWayMerge
 from cooperbench_eval.merging.tree import merge_changes
 

@@ -22,9 +22,10 @@ from pathlib import Path
 
 from attrs import evolve, field, frozen
 
-from cooperbench_eval import Changes, Entry, FileMode, Snapshot
+from cooperbench_eval import Changes, Entry, Snapshot
 from cooperbench_eval.merging.result import Labels
 from cooperbench_eval.merging.tree import merge_changes
+from cooperbench_eval.models import FileMode
 from cooperbench_eval.objects import folders_above
 
 Tree = dict[str, Entry]

@@ -7,16 +7,8 @@ from pathlib import Path
 
 import pygit2
 
-from cooperbench_eval import (
-    Changes,
-    Dataset,
-    DatasetError,
-    Feature,
-    FeaturePair,
-    RepositoryError,
-    Snapshot,
-    Task,
-)
+from cooperbench_eval import Changes, Dataset, Feature, FeaturePair, Snapshot, Task
+from cooperbench_eval.errors import DatasetError, RepositoryError
 
 __all__ = ["Scratch", "add_dataset_options", "tasks_with_bases", "untested_gold_pairs"]
 

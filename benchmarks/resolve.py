@@ -51,10 +51,7 @@ from cooperbench_eval import (
     MergeStrategy,
     PatchStatus,
     Snapshot,
-    StrategyError,
-    StrategyFailedError,
     Task,
-    TestFileFilter,
     TestResult,
     TestRunner,
     TestStatus,
@@ -65,6 +62,8 @@ from cooperbench_eval import (
     get_strategy,
     merge,
 )
+from cooperbench_eval.errors import StrategyError, StrategyFailedError
+from cooperbench_eval.patching import TestFileFilter
 from cooperbench_eval.structure.languages import find_syntax_fault
 
 DEVELOPMENT = ("pallets_click_task/2068", "pallets_click_task/2800", "pallets_jinja_task/1465")

@@ -1,105 +1,40 @@
 # The public names and the modules that define them: for type checkers and editors, and for
 # `__init__.py`, which imports each name from its module on first use.
-from .analysis.agreement import PeerAgreement as PeerAgreement
-from .analysis.agreement import PeerDisagreement as PeerDisagreement
-from .analysis.agreement import compare_with_peer as compare_with_peer
+from . import analysis as analysis
+from . import batch as batch
+from . import errors as errors
+from . import llm as llm
+from . import models as models
+from . import patching as patching
+from . import plots as plots
+from . import reporting as reporting
+from . import runlogs as runlogs
+from . import running as running
+from . import strategies as strategies
+from . import testing as testing
 from .analysis.comparing import compare as compare
-from .analysis.facts import AttemptFacts as AttemptFacts
-from .analysis.facts import FeatureFacts as FeatureFacts
-from .analysis.facts import PairFacts as PairFacts
-from .analysis.facts import RunFacts as RunFacts
-from .analysis.policies import POLICIES as POLICIES
-from .analysis.policies import Policy as Policy
-from .analysis.policies import PolicyRule as PolicyRule
-from .analysis.policies import PolicyVerdict as PolicyVerdict
-from .analysis.rates import Comparison as Comparison
-from .analysis.rates import Distribution as Distribution
-from .analysis.rates import Mean as Mean
-from .analysis.rates import Rate as Rate
-from .analysis.sources import facts_of as facts_of
 from .analysis.summarizing import summarize as summarize
-from .analysis.summary import Summary as Summary
-from .analysis.summary import TeamSummary as TeamSummary
 from .analysis.tables import to_pandas as to_pandas
-from .analysis.tables import to_polars as to_polars
 from .analysis.tables import to_records as to_records
-from .analysis.team_facts import TeamAttemptFacts as TeamAttemptFacts
-from .analysis.team_facts import TeamFacts as TeamFacts
-from .analysis.tries import Tries as Tries
-from .analysis.tries import solved_within as solved_within
-from .analysis.verdicts import GoldSummary as GoldSummary
-from .analysis.verdicts import PolicySummary as PolicySummary
-from .analysis.verdicts import StrategySummary as StrategySummary
-from .analysis.verdicts import TeamStrategySummary as TeamStrategySummary
-from .analysis.verdicts import Verdicts as Verdicts
 from .batch.many import evaluate_many as evaluate_many
-from .batch.progress import BatchEvent as BatchEvent
-from .batch.progress import EventKind as EventKind
 from .batch.store import ReportStore as ReportStore
 from .benchmark import aevaluate as aevaluate
 from .benchmark import evaluate as evaluate
 from .dataset import Dataset as Dataset
-from .dataset import PatchLocation as PatchLocation
-from .dataset import Setting as Setting
 from .dataset import Task as Task
-from .errors import AnalysisError as AnalysisError
-from .errors import BatchError as BatchError
 from .errors import CooperBenchEvalError as CooperBenchEvalError
-from .errors import DatasetError as DatasetError
-from .errors import DuplicatePluginError as DuplicatePluginError
-from .errors import DuplicateSandboxError as DuplicateSandboxError
-from .errors import DuplicateStrategyError as DuplicateStrategyError
 from .errors import PatchError as PatchError
-from .errors import PluginError as PluginError
-from .errors import PluginLoadError as PluginLoadError
-from .errors import ReportError as ReportError
-from .errors import RepositoryError as RepositoryError
-from .errors import SandboxError as SandboxError
-from .errors import SandboxLoadError as SandboxLoadError
-from .errors import StrategyError as StrategyError
-from .errors import StrategyFailedError as StrategyFailedError
-from .errors import StrategyLoadError as StrategyLoadError
-from .errors import TestRunError as TestRunError
-from .errors import UnknownPluginError as UnknownPluginError
-from .errors import UnknownSandboxError as UnknownSandboxError
-from .errors import UnknownStrategyError as UnknownStrategyError
-from .errors import WorkerError as WorkerError
 from .evaluator import Evaluator as Evaluator
 from .explaining.explain import explain as explain
 from .landing.land import land as land
-from .llm.cassette import Replay as Replay
-from .llm.chat import ChatClient as ChatClient
-from .llm.chat import ChatError as ChatError
-from .llm.chat import ChatFault as ChatFault
-from .llm.chat import ChatReply as ChatReply
-from .llm.chat import ChatRequest as ChatRequest
-from .llm.prompts import Prompts as Prompts
-from .merging.result import Gone as Gone
-from .merging.result import Labels as Labels
-from .merging.result import ThreeWayMerge as ThreeWayMerge
 from .models import Conflict as Conflict
-from .models import ConflictBlock as ConflictBlock
 from .models import ConflictDetails as ConflictDetails
 from .models import ConflictKind as ConflictKind
 from .models import Entry as Entry
-from .models import FileConflicts as FileConflicts
-from .models import FileMode as FileMode
-from .models import Hazard as Hazard
-from .models import HazardKind as HazardKind
-from .models import HunkPlacement as HunkPlacement
-from .models import Judgement as Judgement
-from .models import JudgeRule as JudgeRule
-from .models import LedgerRow as LedgerRow
 from .models import MergeStatus as MergeStatus
-from .models import ModelUsage as ModelUsage
 from .models import PatchStatus as PatchStatus
 from .models import RepeatPolicy as RepeatPolicy
-from .models import Replacement as Replacement
-from .models import ResolutionKind as ResolutionKind
-from .models import Rung as Rung
 from .models import Severity as Severity
-from .models import TestCase as TestCase
-from .models import TestCaseStatus as TestCaseStatus
 from .models import TestResult as TestResult
 from .models import TestStatus as TestStatus
 from .page import write_page as write_page
@@ -109,69 +44,23 @@ from .pairs import FeatureTeam as FeatureTeam
 from .patching.apply import ApplyResult as ApplyResult
 from .patching.apply import apply_patch as apply_patch
 from .patching.patch import Patch as Patch
-from .patching.paths import TestFileFilter as TestFileFilter
 from .patching.policy import ApplyPolicy as ApplyPolicy
-from .patching.records import FileChange as FileChange
-from .patching.records import FilePatch as FilePatch
-from .patching.records import Hunk as Hunk
-from .peer import PeerEval as PeerEval
-from .peer import PeerRun as PeerRun
-from .peer import read_eval as read_eval
-from .peer import read_evals as read_evals
-from .plots import plot_effort as plot_effort
-from .plots import plot_matrix as plot_matrix
-from .plots import plot_teams as plot_teams
-from .plots import plot_tries as plot_tries
-from .plots import plot_verdicts as plot_verdicts
 from .reporting import Attempt as Attempt
 from .reporting import Blame as Blame
-from .reporting import BlameKind as BlameKind
-from .reporting import Failure as Failure
-from .reporting import FailureKind as FailureKind
-from .reporting import FeatureReport as FeatureReport
 from .reporting import MergeReport as MergeReport
-from .reporting import PairStatus as PairStatus
-from .reporting import PatchReport as PatchReport
 from .reporting import Verdict as Verdict
 from .reporting import write_report as write_report
-from .reporting.explanation import ExplainedHunk as ExplainedHunk
 from .reporting.explanation import Explanation as Explanation
-from .reporting.explanation import ExplanationStatus as ExplanationStatus
-from .reporting.explanation import Finding as Finding
-from .reporting.explanation import HunkRole as HunkRole
-from .reporting.explanation import SuiteKind as SuiteKind
-from .reporting.landings import BrokenTests as BrokenTests
-from .reporting.landings import LeftOut as LeftOut
-from .reporting.landings import LeftOutReason as LeftOutReason
-from .reporting.landings import SuiteRun as SuiteRun
-from .reporting.landings import TeamSuite as TeamSuite
 from .reporting.plans import LandingPlan as LandingPlan
-from .reporting.plans import OrderDependence as OrderDependence
-from .reporting.plans import PairMerge as PairMerge
-from .reporting.plans import PairOutcome as PairOutcome
-from .reporting.resolutions import ConflictResolution as ConflictResolution
-from .reporting.schema import report_schema as report_schema
-from .reporting.teams import TeamAttempt as TeamAttempt
-from .reporting.teams import TeamBlame as TeamBlame
 from .reporting.teams import TeamReport as TeamReport
-from .reporting.teams import TeamStep as TeamStep
-from .running import ControlFiles as ControlFiles
-from .running import Delivery as Delivery
-from .running import Execution as Execution
 from .running import LocalSandbox as LocalSandbox
 from .running import ResultCache as ResultCache
 from .running import Sandbox as Sandbox
 from .running import TestRunner as TestRunner
 from .running import TestSuite as TestSuite
 from .running.sandboxes.bubblewrap import BubblewrapSandbox as BubblewrapSandbox
-from .running.sandboxes.bubblewrap import bubblewrap_problem as bubblewrap_problem
 from .running.sandboxes.containers import ContainerSandbox as ContainerSandbox
-from .running.sandboxes.containers import reap_containers as reap_containers
-from .running.sandboxes.containers import repository_from_image as repository_from_image
-from .running.sandboxes.containers import task_image as task_image
 from .running.sandboxes.default import default_sandbox as default_sandbox
-from .running.sandboxes.registry import available_sandboxes as available_sandboxes
-from .running.sandboxes.registry import get_sandbox as get_sandbox
 from .scoring import ConflictScorer as ConflictScorer
 from .snapshot import Changes as Changes
 from .snapshot import Snapshot as Snapshot
@@ -179,7 +68,6 @@ from .strategies.blocks import Resolution as Resolution
 from .strategies.blocks import resolve_blocks as resolve_blocks
 from .strategies.cascade import cascade as cascade
 from .strategies.llm import LLMStrategy as LLMStrategy
-from .strategies.protocol import FeatureContext as FeatureContext
 from .strategies.protocol import MergeInput as MergeInput
 from .strategies.protocol import MergeOutcome as MergeOutcome
 from .strategies.protocol import MergeStrategy as MergeStrategy
@@ -190,3 +78,130 @@ from .strategies.run import merge as merge
 from .sweeps import evaluate_run as evaluate_run
 from .sweeps import gold_matrix as gold_matrix
 from .sweeps import gold_teams as gold_teams
+
+# Names that used to be here, and where they are now. Each still works for one version, with a
+# `DeprecationWarning`: `__init__.py` reads this table.
+AnalysisError = errors.AnalysisError
+AttemptFacts = analysis.AttemptFacts
+BatchError = errors.BatchError
+BatchEvent = batch.BatchEvent
+BlameKind = reporting.BlameKind
+BrokenTests = reporting.BrokenTests
+ChatClient = llm.ChatClient
+ChatError = llm.ChatError
+ChatFault = llm.ChatFault
+ChatReply = llm.ChatReply
+ChatRequest = llm.ChatRequest
+Comparison = analysis.Comparison
+ConflictBlock = models.ConflictBlock
+ConflictResolution = reporting.ConflictResolution
+ControlFiles = running.ControlFiles
+DatasetError = errors.DatasetError
+Delivery = running.Delivery
+Distribution = analysis.Distribution
+DuplicatePluginError = errors.DuplicatePluginError
+DuplicateSandboxError = errors.DuplicateSandboxError
+DuplicateStrategyError = errors.DuplicateStrategyError
+EventKind = batch.EventKind
+Execution = running.Execution
+ExplainedHunk = reporting.ExplainedHunk
+ExplanationStatus = reporting.ExplanationStatus
+Failure = reporting.Failure
+FailureKind = reporting.FailureKind
+FeatureContext = strategies.FeatureContext
+FeatureFacts = analysis.FeatureFacts
+FeatureReport = reporting.FeatureReport
+FileChange = patching.FileChange
+FileConflicts = models.FileConflicts
+FileMode = models.FileMode
+FilePatch = patching.FilePatch
+Finding = reporting.Finding
+GoldSummary = analysis.GoldSummary
+Gone = strategies.Gone
+Hazard = models.Hazard
+HazardKind = models.HazardKind
+Hunk = patching.Hunk
+HunkPlacement = models.HunkPlacement
+HunkRole = reporting.HunkRole
+JudgeRule = models.JudgeRule
+Judgement = models.Judgement
+Labels = strategies.Labels
+LedgerRow = models.LedgerRow
+LeftOut = reporting.LeftOut
+LeftOutReason = reporting.LeftOutReason
+Mean = analysis.Mean
+ModelUsage = models.ModelUsage
+OrderDependence = reporting.OrderDependence
+POLICIES = analysis.POLICIES
+PairFacts = analysis.PairFacts
+PairMerge = reporting.PairMerge
+PairOutcome = reporting.PairOutcome
+PairStatus = reporting.PairStatus
+PatchLocation = runlogs.PatchLocation
+PatchReport = reporting.PatchReport
+PeerAgreement = analysis.CooperBenchAgreement
+PeerDisagreement = analysis.CooperBenchDisagreement
+PeerEval = runlogs.CooperBenchResult
+PeerRun = runlogs.CooperBenchRun
+PluginError = errors.PluginError
+PluginLoadError = errors.PluginLoadError
+Policy = analysis.Policy
+PolicyRule = analysis.PolicyRule
+PolicySummary = analysis.PolicySummary
+PolicyVerdict = analysis.PolicyVerdict
+Prompts = llm.Prompts
+Rate = analysis.Rate
+Replacement = models.Replacement
+Replay = llm.Replay
+ReportError = errors.ReportError
+RepositoryError = errors.RepositoryError
+ResolutionKind = models.ResolutionKind
+RunFacts = analysis.RunFacts
+Rung = models.Rung
+SandboxError = errors.SandboxError
+SandboxLoadError = errors.SandboxLoadError
+Setting = runlogs.Setting
+StrategyError = errors.StrategyError
+StrategyFailedError = errors.StrategyFailedError
+StrategyLoadError = errors.StrategyLoadError
+StrategySummary = analysis.StrategySummary
+SuiteKind = reporting.SuiteKind
+SuiteRun = reporting.SuiteRun
+Summary = analysis.Summary
+TeamAttempt = reporting.TeamAttempt
+TeamAttemptFacts = analysis.TeamAttemptFacts
+TeamBlame = reporting.TeamBlame
+TeamFacts = analysis.TeamFacts
+TeamStep = reporting.TeamStep
+TeamStrategySummary = analysis.TeamStrategySummary
+TeamSuite = reporting.TeamSuite
+TeamSummary = analysis.TeamSummary
+TestCase = models.TestCase
+TestCaseStatus = models.TestCaseStatus
+TestFileFilter = patching.TestFileFilter
+TestRunError = errors.TestRunError
+ThreeWayMerge = strategies.ThreeWayMerge
+Tries = analysis.Tries
+UnknownPluginError = errors.UnknownPluginError
+UnknownSandboxError = errors.UnknownSandboxError
+UnknownStrategyError = errors.UnknownStrategyError
+Verdicts = analysis.Verdicts
+WorkerError = errors.WorkerError
+available_sandboxes = running.available_sandboxes
+bubblewrap_problem = running.bubblewrap_problem
+compare_with_peer = analysis.compare_with_cooperbench
+facts_of = analysis.facts_of
+get_sandbox = running.get_sandbox
+plot_effort = plots.plot_effort
+plot_matrix = plots.plot_matrix
+plot_teams = plots.plot_teams
+plot_tries = plots.plot_tries
+plot_verdicts = plots.plot_verdicts
+read_eval = runlogs.read_eval
+read_evals = runlogs.read_evals
+reap_containers = running.reap_containers
+report_schema = reporting.report_schema
+repository_from_image = running.repository_from_image
+solved_within = analysis.solved_within
+task_image = running.task_image
+to_polars = analysis.to_polars

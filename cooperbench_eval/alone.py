@@ -10,7 +10,7 @@ from cooperbench_eval.patching.patch import Patch
 from cooperbench_eval.patching.paths import PathKind, TestFileFilter, classify_path
 from cooperbench_eval.patching.policy import ApplyPolicy
 from cooperbench_eval.reporting import FeatureReport, PatchReport
-from cooperbench_eval.running import files_that_name_a_framework
+from cooperbench_eval.running.control import files_that_name_a_framework
 from cooperbench_eval.sides import patch_without_tests
 from cooperbench_eval.snapshot import Changes, Snapshot, cache_of
 from cooperbench_eval.suiteruns import SuiteRuns

@@ -15,7 +15,8 @@ from cooperbench_eval.evaluator import Evaluator
 from cooperbench_eval.models import JudgeRule
 from cooperbench_eval.pairs import FeaturePair
 from cooperbench_eval.reporting import MergeReport
-from cooperbench_eval.runlogs import PatchLocation, Setting, find_patches
+from cooperbench_eval.runlogs import PatchLocation, Setting
+from cooperbench_eval.runlogs.finding import find_patches
 from cooperbench_eval.running import Sandbox, TestRunner
 from cooperbench_eval.running.sandboxes.containers import ContainerSandbox, repository_from_image
 from cooperbench_eval.strategies.protocol import MergeStrategy

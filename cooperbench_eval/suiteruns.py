@@ -18,7 +18,8 @@ from cooperbench_eval.models import (
 )
 from cooperbench_eval.pairs import Feature
 from cooperbench_eval.patching.patch import Patch
-from cooperbench_eval.running import DeltaJudge, TestRunner, TestSuite
+from cooperbench_eval.running import TestRunner, TestSuite
+from cooperbench_eval.running.delta import DeltaJudge
 from cooperbench_eval.snapshot import Changes, Snapshot
 
 __all__ = ["JudgedRun", "Runner", "SuiteRuns", "Suites"]

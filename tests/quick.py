@@ -16,7 +16,8 @@ import threading
 import time
 from pathlib import Path
 
-from cooperbench_eval import Execution, TestRunError
+from cooperbench_eval.errors import TestRunError
+from cooperbench_eval.running import Execution
 
 __all__ = ["QUICK", "QuickSandbox"]
 

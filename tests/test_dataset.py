@@ -92,7 +92,7 @@ def test_a_team_has_two_or_more_of_the_tasks_features(make_task, size):
     """The error is raised at once, and says how many features there are."""
     task = make_task(features=(1, 2, 3))
 
-    with pytest.raises(ce.DatasetError, match=f"size: is {size}, .* the task has 3$"):
+    with pytest.raises(ce.errors.DatasetError, match=f"size: is {size}, .* the task has 3$"):
         task.teams(size)
     with pytest.raises(TypeError):
         task.teams("2")
@@ -117,7 +117,7 @@ def test_a_folder_without_tasks_is_an_error(tmp_path, content, words):
     if content == "folder":
         (place / "r_task").mkdir(parents=True)
 
-    with pytest.raises(ce.DatasetError) as caught:
+    with pytest.raises(ce.errors.DatasetError) as caught:
         ce.Dataset(place).tasks()
 
     assert caught.value.location == str(place)
@@ -131,16 +131,18 @@ def test_an_unknown_task_is_an_error(make_task, dataset):
     for other in ("dspy_task", "go_chi_task", "pallets_jinja_task"):
         make_task(other, 1)
 
-    with pytest.raises(ce.DatasetError) as caught:
+    with pytest.raises(ce.errors.DatasetError) as caught:
         dataset.task("pallets_click_task", 2801)
     assert caught.value.location == str(dataset.directory)
     assert caught.value.problem == (
         "has no task 2801 of pallets_click_task; it has 2800, 2956, 2068 (the nearest first)"
     )
     for name in ("click", "palets_click_task", "pallets/click"):
-        with pytest.raises(ce.DatasetError, match=f"has no folder '{name}'; it has pallets_click_"):
+        with pytest.raises(
+            ce.errors.DatasetError, match=f"has no folder '{name}'; it has pallets_click_"
+        ):
             dataset.task(name, 2068)
-    with pytest.raises(ce.DatasetError, match="is not a directory"):
+    with pytest.raises(ce.errors.DatasetError, match="is not a directory"):
         ce.Dataset(dataset.directory / "nowhere").task("r_task", 1)
 
 
@@ -149,7 +151,7 @@ def test_a_repositorys_name_is_one_folder(make_task, dataset, name):
     """It cannot lead to another folder."""
     make_task()
 
-    with pytest.raises(ce.DatasetError, match=r"has no folder .*; it has r_task"):
+    with pytest.raises(ce.errors.DatasetError, match=r"has no folder .*; it has r_task"):
         dataset.task(name, 1)
 
 
@@ -178,7 +180,7 @@ def test_a_dockerfile_without_a_base_commit_is_an_error(make_task, text):
     """The error names the file."""
     task = make_task(**({} if text is None else {"Dockerfile": text}))
 
-    with pytest.raises(ce.DatasetError) as caught:
+    with pytest.raises(ce.errors.DatasetError) as caught:
         task.base_commit()
 
     assert caught.value.location == str(task.directory / "Dockerfile")
@@ -208,9 +210,9 @@ def test_an_unknown_feature_is_an_error(make_task):
     task = make_task()
     (task.directory / "feature2" / "tests.patch").unlink()
 
-    with pytest.raises(ce.DatasetError, match="has no feature 3; it has 1, 2"):
+    with pytest.raises(ce.errors.DatasetError, match="has no feature 3; it has 1, 2"):
         task.gold_patch(3)
-    with pytest.raises(ce.DatasetError, match=r"feature2/tests\.patch: is missing"):
+    with pytest.raises(ce.errors.DatasetError, match=r"feature2/tests\.patch: is missing"):
         task.tests_patch(2)
 
 
@@ -254,7 +256,7 @@ def test_a_subset_that_cannot_be_read_is_an_error(make_task, dataset, text):
     if text is not None:
         (dataset.directory / "subsets" / "mini.json").write_text(text)
 
-    with pytest.raises(ce.DatasetError):
+    with pytest.raises(ce.errors.DatasetError):
         dataset.subset("mini")
 
 
@@ -339,7 +341,7 @@ def test_a_task_without_a_plain_line_asks_for_a_command(make_task, files):
     """The error names the argument; with a command, no script is read."""
     task = make_task(**files)
 
-    with pytest.raises(ce.DatasetError, match=r"pass command=\(\.\.\.\)"):
+    with pytest.raises(ce.errors.DatasetError, match=r"pass command=\(\.\.\.\)"):
         task.suite(1)
 
     assert task.suite(1, command=["go", "test"]).command == ("go", "test")
@@ -484,7 +486,7 @@ def test_strategies_reach_the_evaluation_and_see_descriptions(evaluate, make_tas
     report = evaluate("coop", "r_task", 0, 1, 2, "m", "gold", strategies=(s for s in [Watcher()]))
 
     assert [each.strategy for each in report.attempts] == ["watcher"]
-    assert seen == [ce.FeatureContext(number=2, description="Do it.")]
+    assert seen == [ce.strategies.FeatureContext(number=2, description="Do it.")]
 
 
 def test_both_features_are_tested_with_the_given_command(evaluate):
@@ -515,23 +517,27 @@ def test_both_features_are_tested_with_the_given_command(evaluate):
 @pytest.mark.parametrize(
     ("change", "error", "words"),
     [
-        ({"setting": "duet"}, ce.DatasetError, "setting: 'duet' is unknown"),
-        ({"patch_location": "disk"}, ce.DatasetError, "patch_location: 'disk' is unknown"),
-        ({"repo_name": "x_task"}, ce.DatasetError, "has no folder 'x_task'"),
-        ({"task_id": 3}, ce.DatasetError, "has no task 3 of r_task; it has 0"),
-        ({"feature2_id": 9}, ce.DatasetError, "has no feature 9"),
-        ({"feature2_id": 1}, ce.DatasetError, "two different features"),
+        ({"setting": "duet"}, ce.errors.DatasetError, "setting: 'duet' is unknown"),
+        ({"patch_location": "disk"}, ce.errors.DatasetError, "patch_location: 'disk' is unknown"),
+        ({"repo_name": "x_task"}, ce.errors.DatasetError, "has no folder 'x_task'"),
+        ({"task_id": 3}, ce.errors.DatasetError, "has no task 3 of r_task; it has 0"),
+        ({"feature2_id": 9}, ce.errors.DatasetError, "has no feature 9"),
+        ({"feature2_id": 1}, ce.errors.DatasetError, "two different features"),
         (
             {"feature2_id": 9, "patch_location": "logs", "logs_dir": "."},
-            ce.DatasetError,
+            ce.errors.DatasetError,
             "has no feature 9; it has 1, 2",
         ),
-        ({"dataset_dir": "/nowhere"}, ce.DatasetError, "/nowhere"),
-        ({"repo_dir": "/nowhere"}, ce.RepositoryError, "/nowhere"),
-        ({"repo_dir": None}, ce.DatasetError, "repo_dir: is needed"),
-        ({"strategies": ["nine"]}, ce.UnknownStrategyError, "'nine'"),
-        ({"run_tests": True}, ce.DatasetError, "pass command"),
-        ({"patch_location": "logs", "logs_dir": "/nowhere"}, ce.DatasetError, "pass logs_dir"),
+        ({"dataset_dir": "/nowhere"}, ce.errors.DatasetError, "/nowhere"),
+        ({"repo_dir": "/nowhere"}, ce.errors.RepositoryError, "/nowhere"),
+        ({"repo_dir": None}, ce.errors.DatasetError, "repo_dir: is needed"),
+        ({"strategies": ["nine"]}, ce.errors.UnknownStrategyError, "'nine'"),
+        ({"run_tests": True}, ce.errors.DatasetError, "pass command"),
+        (
+            {"patch_location": "logs", "logs_dir": "/nowhere"},
+            ce.errors.DatasetError,
+            "pass logs_dir",
+        ),
     ],
 )
 def test_errors_name_what_is_missing_or_unknown(evaluate, change, error, words):
@@ -557,7 +563,7 @@ def test_errors_name_what_is_missing_or_unknown(evaluate, change, error, words):
 )
 def test_an_images_script_needs_the_images_sandbox(evaluate, sandbox):
     """In another sandbox it finds no patches, and tests another tree."""
-    with pytest.raises(ce.DatasetError, match=r"runner: needs a sandbox like .*for_task"):
+    with pytest.raises(ce.errors.DatasetError, match=r"runner: needs a sandbox like .*for_task"):
         evaluate(
             *("coop", "r_task", 0, 1, 2, "m", "gold"),
             runner=ce.TestRunner(sandbox=sandbox),

@@ -292,7 +292,7 @@ def test_a_command_that_cannot_be_started_is_an_error():
     """It says nothing about the code."""
     nothing = ce.TestSuite(command=("no-such-command",), framework="exit")
 
-    with pytest.raises(ce.TestRunError):
+    with pytest.raises(ce.errors.TestRunError):
         evaluate(pair_of(*DISJOINT, scripts=("true", nothing)))
 
 
@@ -377,19 +377,19 @@ def test_an_agents_own_tests_are_dropped_and_named():
 def test_dropping_tests_can_be_turned_off():
     """Then the patch is merged as it is."""
     agent = ce.Changes({"tests/test_n.py": ce.Entry(b"1\n")}).diff(BASE)
-    keep = ce.TestFileFilter(conventions=False, touched=False)
+    keep = ce.patching.TestFileFilter(conventions=False, touched=False)
 
     report = evaluate(pair_of(agent, DISJOINT[1]), test_filter=keep)
 
     assert report.feature1.patch.dropped_files == ()
-    assert report.merge_status is ce.PairStatus.CLEAN
+    assert report.merge_status is ce.reporting.PairStatus.CLEAN
 
 
 def test_bytes_that_are_not_a_patch_are_missing_input():
     """Bad agent output is a result, and the pair's report says what is wrong with it."""
     report = evaluate(pair_of(b"Sorry, I cannot do that.", DISJOINT[1]))
 
-    assert report.merge_status is ce.PairStatus.MISSING_INPUT
+    assert report.merge_status is ce.reporting.PairStatus.MISSING_INPUT
     assert report.feature1.patch.status is ce.PatchStatus.FAILED
     assert report.feature1.patch.reason == "patch: holds no diff"
 
@@ -404,8 +404,8 @@ def test_the_policy_decides_how_patches_are_placed():
         for policy in (ce.ApplyPolicy(), partial)
     )
 
-    assert strict.merge_status is ce.PairStatus.MISSING_INPUT
-    assert lenient.merge_status is ce.PairStatus.CLEAN
+    assert strict.merge_status is ce.reporting.PairStatus.MISSING_INPUT
+    assert lenient.merge_status is ce.reporting.PairStatus.CLEAN
     assert lenient.feature1.patch.status is ce.PatchStatus.PARTIAL
     assert lenient.feature1.patch.reason == "none: there is no such file"
 
@@ -452,8 +452,8 @@ def test_strategies_see_the_features_but_not_their_tests():
 
     assert first.seen == second.seen
     (seen,) = first.seen
-    assert seen.ours_feature == ce.FeatureContext(number=2, description="Do 2.")
-    assert seen.theirs_feature == ce.FeatureContext(number=1, description="Do 1.")
+    assert seen.ours_feature == ce.strategies.FeatureContext(number=2, description="Do 2.")
+    assert seen.theirs_feature == ce.strategies.FeatureContext(number=1, description="Do 1.")
     assert not hasattr(seen, "tests")
     assert b"SECRET" not in pickle.dumps(seen)
 

@@ -140,8 +140,8 @@ def test_the_old_names_stay_absolute():
     assert report.feature1.is_right is True
     assert report.feature1.tests.pass_rate == pytest.approx(2 / 3)
     for name in ("paper", "upstream-0.0.29"):
-        assert ce.POLICIES[name].judge(report).verdict is ce.Verdict.INCORRECT
-    assert ce.POLICIES["strict"].judge(report).verdict is ce.Verdict.CORRECT
+        assert ce.analysis.POLICIES[name].judge(report).verdict is ce.Verdict.INCORRECT
+    assert ce.analysis.POLICIES["strict"].judge(report).verdict is ce.Verdict.CORRECT
 
 
 def test_a_disagreement_of_the_rules_is_said_in_one_sentence():
@@ -269,7 +269,7 @@ def test_a_suite_in_which_only_excused_cases_run_decides_nothing():
     report = evaluate(pair_of(tests=(suite(command=command), suite(command=command))))
 
     assert kind(report) == ("not_run", "unknown")
-    assert ce.facts_of(report).attempts[0].verdict is ce.Verdict.NOT_RUN
+    assert ce.analysis.facts_of(report).attempts[0].verdict is ce.Verdict.NOT_RUN
 
 
 def test_without_a_run_on_the_base_every_case_must_pass():
@@ -631,8 +631,10 @@ def test_a_report_with_judgements_survives_json_and_pickling():
     assert copy.deepcopy(report) == report
     assert data["preexisting_failures"] == [OLD]
     assert data["warnings"] == list(report.warnings)
-    assert ce.PairFacts.from_dict(ce.facts_of(report).to_dict()) == ce.facts_of(report)
-    assert ce.facts_of(report).attempts[0].verdict is report.attempt("naive").verdict
+    assert ce.analysis.PairFacts.from_dict(
+        ce.analysis.facts_of(report).to_dict()
+    ) == ce.analysis.facts_of(report)
+    assert ce.analysis.facts_of(report).attempts[0].verdict is report.attempt("naive").verdict
 
 
 def test_a_record_that_an_earlier_version_pickled_is_read():

@@ -13,7 +13,7 @@ from cooperbench_eval.snapshot import cache_of
 
 TEXT = b"".join(b"line %d\n" % number for number in range(60))
 FIRST, LAST = TEXT.replace(b"line 1\n", b"one\n"), TEXT.replace(b"line 58\n", b"fifty-eight\n")
-PARTIAL = ce.ApplyPolicy(rungs=[ce.Rung.EXACT], partial=True)
+PARTIAL = ce.ApplyPolicy(rungs=[ce.models.Rung.EXACT], partial=True)
 
 
 def side(text):

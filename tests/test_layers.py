@@ -19,6 +19,7 @@ KNOWS = {
     "display": {"display"},
     "models": {"display", "models"},
     "memo": set(),
+    "moved": set(),
     "pythonsource": set(),
     "minimizing": set(),
     "plugins": {"errors"},
@@ -78,8 +79,8 @@ KNOWS = {
         "errors",
         "models",
         "patching",
-        "peer",
         "reporting",
+        "runlogs",
         "structuring",
     },
     "views": {"analysis", "display", "models", "reporting", "views"},
@@ -165,8 +166,7 @@ KNOWS = {
         "snapshot",
         "strategies",
     },
-    "runlogs": {"errors", "models", "patching", "runlogs"},
-    "peer": {"errors", "peer", "runlogs", "structuring"},
+    "runlogs": {"errors", "models", "patching", "runlogs", "structuring"},
     "tracebacks": set(),
     "suggestions": set(),
     "counted": set(),
@@ -302,7 +302,17 @@ def imports(file):
             assert node.level == 0, f"{file} imports relatively"
             names = (f"{node.module}.{alias.name}" for alias in node.names)
             found |= {each if own_name(each) in MODULES else node.module for each in names}
-    return found
+    return found | lazy_imports(file)
+
+
+def lazy_imports(file):
+    """Return what a package imports on the first use of a name: what its stub lists."""
+    stub = file.with_suffix(".pyi")
+    if not stub.exists():
+        return set()
+    package = ".".join(("cooperbench_eval", *stub.relative_to(PACKAGE).parent.parts))
+    nodes = ast.parse(stub.read_text(encoding="utf-8")).body
+    return {f"{package}.{node.module}" for node in nodes if isinstance(node, ast.ImportFrom)}
 
 
 def own_name(module):

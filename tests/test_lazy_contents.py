@@ -10,7 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cooperbench_eval import Changes, Entry, FileMode, RepositoryError, Snapshot, merge
+from cooperbench_eval import Changes, Entry, Snapshot, merge
+from cooperbench_eval.errors import RepositoryError
+from cooperbench_eval.models import FileMode
 from cooperbench_eval.models.trees import stored_entry
 from cooperbench_eval.objects import Node
 from cooperbench_eval.repository import CommitStore

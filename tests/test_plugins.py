@@ -79,7 +79,7 @@ def test_entry_points_are_read_once(place, settled, scans):
     ce.available_strategies()
     ce.Evaluator(strategies=["naive", "union"])
     ce.cascade("structured", "tokens", "union")
-    ce.available_sandboxes()
+    ce.running.available_sandboxes()
 
     assert len(scans) <= 1
 
@@ -104,7 +104,7 @@ def test_what_is_removed_is_unknown_at_once(place, settled):
     shutil.rmtree(place / "old_plugin-1.0.dist-info")
 
     assert "mine" not in ce.available_strategies()
-    with pytest.raises(ce.UnknownStrategyError, match="mine"):
+    with pytest.raises(ce.errors.UnknownStrategyError, match="mine"):
         ce.get_strategy("mine")
 
 
@@ -118,7 +118,7 @@ def test_what_is_broken_is_an_error_at_once(place, settled):
     broken = {"plugged_gone.py": "import nothing_here"}
     put(place, files_of("tired_plugin", "plugged_gone") | broken)
 
-    with pytest.raises(ce.StrategyLoadError, match="nothing_here"):
+    with pytest.raises(ce.errors.StrategyLoadError, match="nothing_here"):
         ce.get_strategy("mine")
 
 
@@ -232,7 +232,7 @@ sys.path.append({str(site)!r})
 for _ in sys.stdin:
     try:
         print(ce.get_strategy("mine").name, "mine" in ce.available_strategies(), flush=True)
-    except ce.UnknownStrategyError as exc:
+    except ce.errors.UnknownStrategyError as exc:
         print(type(exc).__name__, "mine" in exc.available, flush=True)
 """
     steps = [

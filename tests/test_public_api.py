@@ -5,6 +5,7 @@ import importlib
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -63,34 +64,64 @@ assert not sockets, sockets
 """
 
 
-def static_exports():
-    """Return what a type checker sees: each name with its module."""
-    stub = Path(cooperbench_eval.__file__).with_suffix(".pyi").read_text(encoding="utf-8")
+def stub_of(package):
+    """Return the file from which type checkers read a package's names."""
+    return Path(package.__file__).with_suffix(".pyi")
+
+
+ROOMS = {
+    name: each
+    for name in cooperbench_eval.__all__
+    if isinstance(each := getattr(cooperbench_eval, name), ModuleType)
+}
+LAZY = [cooperbench_eval, *(each for each in ROOMS.values() if stub_of(each).exists())]
+
+
+def static_exports(package):
+    """Return what a type checker sees: each name with the module that has it."""
     return {
-        alias.asname: f"cooperbench_eval.{node.module}"
-        for node in ast.walk(ast.parse(stub))
+        alias.asname: ".".join(filter(None, (package.__name__, node.module)))
+        for node in ast.parse(stub_of(package).read_text(encoding="utf-8")).body
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
     }
 
 
-def test_type_checkers_and_programs_see_the_same_names():
+@pytest.mark.parametrize("package", LAZY, ids=lambda each: each.__name__)
+def test_type_checkers_and_programs_see_the_same_names(package):
     """`__all__` and `dir` list what the stub exports, sorted."""
-    assert sorted(static_exports()) == cooperbench_eval.__all__ == dir(cooperbench_eval)
+    assert sorted(static_exports(package)) == package.__all__ == dir(package)
 
 
-@pytest.mark.parametrize("name", cooperbench_eval.__all__)
-def test_a_name_is_the_one_of_its_module(name):
+@pytest.mark.parametrize("package", LAZY, ids=lambda each: each.__name__)
+def test_a_name_is_the_one_of_its_module(package):
     """The package and the module give the same object."""
-    module = importlib.import_module(static_exports()[name])
+    for name, module in static_exports(package).items():
+        assert getattr(package, name) is getattr(importlib.import_module(module), name)
 
-    assert getattr(cooperbench_eval, name) is getattr(module, name)
+
+@pytest.mark.parametrize("name", ROOMS)
+def test_a_module_of_names_is_available_without_its_own_import(name):
+    """This is tested in a new process, where nothing has imported it."""
+    code = f"import cooperbench_eval as ce; print(*dir(ce.{name}))"
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
+
+    assert set(done.stdout.split()) >= set(ROOMS[name].__all__)
+
+
+def test_the_top_level_has_few_names():
+    """About sixty, and a dozen modules with the rest."""
+    assert len(set(cooperbench_eval.__all__) - ROOMS.keys()) <= 70
+    assert len(ROOMS) <= 12
 
 
 def test_another_name_is_an_attribute_error():
     """`hasattr` and tab completion work as with any module."""
     with pytest.raises(AttributeError, match="nonesuch"):
         cooperbench_eval.nonesuch  # noqa: B018
+    with pytest.raises(AttributeError, match="nonesuch"):
+        cooperbench_eval.errors.nonesuch  # noqa: B018
 
 
 def test_the_contract_is_there():
@@ -107,7 +138,12 @@ def test_importing_is_light_and_silent():
 
 def test_classes_named_test_are_not_collected():
     """Users' suites import `TestRunner` and the like without a pytest warning."""
-    named = [n for n in cooperbench_eval.__all__ if n.startswith("Test") and "Error" not in n]
+    named = {
+        name: getattr(package, name)
+        for package in (cooperbench_eval, *ROOMS.values())
+        for name in package.__all__
+        if name.startswith("Test") and "Error" not in name
+    }
 
-    assert named
-    assert all(getattr(cooperbench_eval, name).__test__ is False for name in named)
+    assert set(named) >= {"TestRunner", "TestCase", "TestFileFilter"}
+    assert all(each.__test__ is False for each in named.values())

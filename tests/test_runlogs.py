@@ -6,7 +6,9 @@ import sys
 import pytest
 
 import cooperbench_eval as ce
-from cooperbench_eval.runlogs import PatchLocation, Setting, discover_run, find_patches
+from cooperbench_eval.runlogs import PatchLocation, Setting
+from cooperbench_eval.runlogs.discovery import discover_run
+from cooperbench_eval.runlogs.finding import find_patches
 
 REPO = "pallets_click_task"
 TOGETHER = [Setting.COOP, Setting.COOP_ABLATION, Setting.TEAM]
@@ -81,7 +83,7 @@ def test_the_try_is_chosen_by_k(tmp_path):
 
     assert find(tmp_path, k=11) == ("k11", "k11")
     assert find(tmp_path) == ("k1", "k1")
-    with pytest.raises(ce.DatasetError, match="no patch"):
+    with pytest.raises(ce.errors.DatasetError, match="no patch"):
         find(tmp_path, k=2)
 
 
@@ -120,7 +122,9 @@ def test_the_error_for_an_unknown_model_lists_the_known_ones(tmp_path):
     )
 
     for model in ("qwen3-32b", "gpt-5-mini", "gpt-4"):
-        with pytest.raises(ce.DatasetError, match=f"{model}.*there: claude, gpt5, qwen_coder"):
+        with pytest.raises(
+            ce.errors.DatasetError, match=f"{model}.*there: claude, gpt5, qwen_coder"
+        ):
             find(tmp_path, model=model)
 
 
@@ -134,7 +138,7 @@ def test_both_patches_are_of_one_model(tmp_path):
     )
 
     assert find(tmp_path, model="qwen3-32b") == ("one", "two")
-    with pytest.raises(ce.DatasetError, match="no patch of 'qwen_coder' for feature 2"):
+    with pytest.raises(ce.errors.DatasetError, match="no patch of 'qwen_coder' for feature 2"):
         find(tmp_path, model="qwen3-coder")
 
 
@@ -143,7 +147,7 @@ def test_one_patch_of_two_is_not_enough(tmp_path, folder):
     """A lost patch is an error, not an empty patch."""
     write(tmp_path / "coop" / REPO / "task0" / folder, patch_gpt5_k1_feature1="one")
 
-    with pytest.raises(ce.DatasetError, match="no patch"):
+    with pytest.raises(ce.errors.DatasetError, match="no patch"):
         find(tmp_path)
 
 
@@ -174,7 +178,7 @@ def test_a_missing_agents_file_is_named(tmp_path, setting, missing):
     """A lost patch is an error in this layout too."""
     folder = write(tmp_path / "run" / setting / REPO / "0" / "f1_f2", agent1="one")
 
-    with pytest.raises(ce.DatasetError) as caught:
+    with pytest.raises(ce.errors.DatasetError) as caught:
         find(tmp_path, setting)
 
     assert caught.value.location == str(folder / missing)
@@ -195,7 +199,7 @@ def test_several_runs_require_a_name(tmp_path):
     for run in ("a", "b"):
         write(tmp_path / run / "coop" / REPO / "0" / "f1_f2", agent1=f"{run}1", agent2=f"{run}2")
 
-    with pytest.raises(ce.DatasetError, match="a, b; pass run_name="):
+    with pytest.raises(ce.errors.DatasetError, match="a, b; pass run_name="):
         find(tmp_path)
 
     assert find(tmp_path, run_name="b") == ("b1", "b2")
@@ -212,7 +216,7 @@ def test_a_runs_model_selects_it(tmp_path, record):
 
     assert find(tmp_path, model="gpt-5") == ("a1", "a2")
     assert find(tmp_path, model="claude") == ("b1", "b2")
-    with pytest.raises(ce.DatasetError, match="a, b, c; pass run_name="):
+    with pytest.raises(ce.errors.DatasetError, match="a, b, c; pass run_name="):
         find(tmp_path, model="qwen")
 
 
@@ -235,7 +239,7 @@ def test_two_runs_of_one_model_still_require_a_name(tmp_path):
         pair = write(tmp_path / run / "coop" / REPO / "0" / "f1_f2", agent1="1", agent2="2")
         (pair / "result.json").write_text(json.dumps({"model": model}))
 
-    with pytest.raises(ce.DatasetError, match="pair: a, b; pass"):
+    with pytest.raises(ce.errors.DatasetError, match="pair: a, b; pass"):
         find(tmp_path)
 
 
@@ -246,7 +250,7 @@ def test_a_run_of_another_model_is_rejected(tmp_path, run_name):
     (pair / "result.json").write_text(json.dumps({"model": "GPT 5"}))
 
     assert find(tmp_path, model="gpt-5", run_name=run_name) == ("one", "two")
-    with pytest.raises(ce.DatasetError, match="is a run of model 'GPT 5', not 'claude'"):
+    with pytest.raises(ce.errors.DatasetError, match="is a run of model 'GPT 5', not 'claude'"):
         find(tmp_path, model="claude", run_name=run_name)
 
 
@@ -254,7 +258,7 @@ def test_a_run_has_no_second_try(tmp_path):
     """A second try is an error; the first one is not returned instead."""
     write(tmp_path / "run" / "coop" / REPO / "0" / "f1_f2", agent1="one", agent2="two")
 
-    with pytest.raises(ce.DatasetError, match="so k=2 is unknown"):
+    with pytest.raises(ce.errors.DatasetError, match="so k=2 is unknown"):
         find(tmp_path, k=2)
 
 
@@ -266,7 +270,7 @@ def test_a_run_without_the_pair_is_skipped(tmp_path):
     write(tmp_path / "d" / "coop" / REPO / "0" / "f1_f3", agent1="no", agent3="no")
     (tmp_path / "summary.json").write_text("{}")
 
-    with pytest.raises(ce.DatasetError, match=f"'gpt-5'.* of coop/{REPO}, task 0"):
+    with pytest.raises(ce.errors.DatasetError, match=f"'gpt-5'.* of coop/{REPO}, task 0"):
         find(tmp_path)
 
     write(tmp_path / "e" / "coop" / REPO / "0" / "f1_f2", agent1="one", agent2="two")
@@ -299,7 +303,7 @@ def test_logs_and_cache_have_separate_folders(tmp_path, monkeypatch):
 
 def test_the_error_for_a_missing_folder_names_the_argument(tmp_path):
     """That is `logs_dir`."""
-    with pytest.raises(ce.DatasetError, match=r"pass logs_dir=\.\.\.") as caught:
+    with pytest.raises(ce.errors.DatasetError, match=r"pass logs_dir=\.\.\.") as caught:
         find(tmp_path / "nowhere")
 
     assert caught.value.location == str(tmp_path / "nowhere")
@@ -323,7 +327,7 @@ def test_a_patch_that_cannot_be_read_is_an_error(tmp_path):
     (folder / "agent2.patch").unlink()
     (folder / "agent2.patch").symlink_to("/proc/self/mem")
 
-    with pytest.raises(ce.DatasetError, match=r"agent2\.patch: cannot be read"):
+    with pytest.raises(ce.errors.DatasetError, match=r"agent2\.patch: cannot be read"):
         find(tmp_path)
 
 
@@ -331,7 +335,7 @@ def test_the_hub_needs_its_package(monkeypatch):
     """The error names the extra that installs it."""
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)
 
-    with pytest.raises(ce.DatasetError, match=r"install cooperbench-eval\[hf\]") as caught:
+    with pytest.raises(ce.errors.DatasetError, match=r"install cooperbench-eval\[hf\]") as caught:
         find(None, location=PatchLocation.HF)
 
     assert isinstance(caught.value.__cause__, ImportError)
@@ -381,7 +385,7 @@ def test_a_failing_download_is_one_of_our_errors(install_hub, download, words):
     """No error of the client escapes."""
     install_hub(download)
 
-    with pytest.raises(ce.DatasetError, match=words):
+    with pytest.raises(ce.errors.DatasetError, match=words):
         find(None, location=PatchLocation.HF)
 
 
@@ -399,7 +403,7 @@ def test_a_value_must_be_a_known_one(kind, argument, known):
     """The error names the argument and its values."""
     assert [kind.of(member.value) for member in kind] == list(kind)
 
-    with pytest.raises(ce.DatasetError) as caught:
+    with pytest.raises(ce.errors.DatasetError) as caught:
         kind.of("Coop")
 
     assert caught.value.location == argument
@@ -536,7 +540,7 @@ def test_a_discovered_file_that_is_not_a_patch_fails(tmp_path):
     assert ce.apply_patch(ce.Snapshot.from_files({}), patch).status is ce.PatchStatus.FAILED
     (folder / "agent2.patch").unlink()
     (folder / "agent2.patch").mkdir()
-    with pytest.raises(ce.DatasetError, match=r"agent2\.patch: cannot be read"):
+    with pytest.raises(ce.errors.DatasetError, match=r"agent2\.patch: cannot be read"):
         pair.patches()
 
 
@@ -595,7 +599,9 @@ def test_other_folders_are_skipped(tmp_path, path):
     """A run with only such folders has no pair."""
     write(tmp_path / "run" / path, agent1="one", agent2="two", solo="both")
 
-    with pytest.raises(ce.DatasetError, match="has no file that a pair or team of agents wrote"):
+    with pytest.raises(
+        ce.errors.DatasetError, match="has no file that a pair or team of agents wrote"
+    ):
         discover(tmp_path)
 
     write(tmp_path / "run" / "coop" / REPO / "1" / "f1_f2", agent1="one")
@@ -618,7 +624,7 @@ def test_a_missing_run_is_named(tmp_path, run_name):
     """The error is raised at once, not with the first pair."""
     (tmp_path / "a_file").write_text("")
 
-    with pytest.raises(ce.DatasetError, match="cannot be read") as caught:
+    with pytest.raises(ce.errors.DatasetError, match="cannot be read") as caught:
         discover_run(tmp_path, run_name)
 
     assert caught.value.location == str(tmp_path / run_name)

@@ -125,7 +125,7 @@ def test_test_results_match_the_table(evaluate, pair):
 
 def test_the_reports_match_their_schema(evaluate):
     """Some pairs are only merged, and one is also tested."""
-    validator = jsonschema.Draft202012Validator(ce.report_schema())
+    validator = jsonschema.Draft202012Validator(ce.reporting.report_schema())
 
     reports = [evaluate(*pair, run_tests=False) for pair in list(TABLE)[::3]]
 

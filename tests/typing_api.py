@@ -24,7 +24,9 @@ def trees() -> None:
     assert_type(base, ce.Snapshot)
     assert_type(ce.Snapshot.from_dir(Path("folder")), ce.Snapshot)
     assert_type(ce.Snapshot.from_files({"a": b"1\n"}), ce.Snapshot)
-    assert_type(ce.Snapshot.from_files({"a": ce.Entry(b"x", ce.FileMode.SYMLINK)}), ce.Snapshot)
+    assert_type(
+        ce.Snapshot.from_files({"a": ce.Entry(b"x", ce.models.FileMode.SYMLINK)}), ce.Snapshot
+    )
     assert_type(base.get("a"), ce.Entry | None)
     assert_type(base.read("a"), bytes)
     assert_type(base.paths(), tuple[str, ...])
@@ -49,8 +51,8 @@ def patches(base: ce.Snapshot, data: bytes | str) -> None:
     assert_type(result, ce.ApplyResult)
     assert_type(result.status, ce.PatchStatus)
     assert_type(result.changes, ce.Changes)
-    assert_type(result.hunks, tuple[ce.HunkPlacement, ...])
-    assert_type(result.hunks[0].rung, ce.Rung | None)
+    assert_type(result.hunks, tuple[ce.models.HunkPlacement, ...])
+    assert_type(result.hunks[0].rung, ce.models.Rung | None)
 
     ce.apply_patch(base, data)  # type: ignore[arg-type]
 
@@ -96,7 +98,7 @@ class KeepOurs:
         assert_type(merge_input.ours, ce.Changes)
         assert_type(merge_input.theirs, ce.Changes)
         assert_type(merge_input.conflicts, tuple[ce.Conflict, ...])
-        assert_type(merge_input.ours_feature, ce.FeatureContext | None)
+        assert_type(merge_input.ours_feature, ce.strategies.FeatureContext | None)
         return ce.resolve_conflicts(merge_input, lambda conflict: conflict.ours)
 
 
@@ -122,25 +124,25 @@ def strategies() -> None:
 class Canned:
     """A user's client, used instead of litellm."""
 
-    def complete(self, request: ce.ChatRequest) -> ce.ChatReply:
+    def complete(self, request: ce.llm.ChatRequest) -> ce.llm.ChatReply:
         """Give the same answer every time except once."""
         if request.options.get("seed") == 1:
-            raise ce.ChatError(ce.ChatFault.UNAVAILABLE, "closed")
-        return ce.ChatReply(text=request.messages[-1].text, cost_usd=0.1)
+            raise ce.llm.ChatError(ce.llm.ChatFault.UNAVAILABLE, "closed")
+        return ce.llm.ChatReply(text=request.messages[-1].text, cost_usd=0.1)
 
 
 def models(outcome: ce.MergeOutcome) -> None:
     """The strategy that asks a model, and what it records about that."""
-    client: ce.ChatClient = Canned()
+    client: ce.llm.ChatClient = Canned()
     strategy: ce.MergeStrategy = ce.LLMStrategy(
         "gpt-5", client=client, replay="auto", prompts="folder", budget_usd=0.5
     )
-    ce.LLMStrategy("gpt-5", replay=ce.Replay.LIVE, prompts=ce.Prompts.built_in())
+    ce.LLMStrategy("gpt-5", replay=ce.llm.Replay.LIVE, prompts=ce.llm.Prompts.built_in())
     ce.Evaluator(strategies=[strategy])
-    assert_type(outcome.usage, tuple[ce.ModelUsage, ...])
+    assert_type(outcome.usage, tuple[ce.models.ModelUsage, ...])
     assert_type(outcome.usage[0].cost_usd, float | None)
     assert_type(outcome.ledger[0].attempts, int | None)
-    ce.resolve_conflicts(merge_input(), lambda _: ce.Gone.GONE)
+    ce.resolve_conflicts(merge_input(), lambda _: ce.strategies.Gone.GONE)
 
     ce.LLMStrategy("gpt-5", client=Nameless())  # type: ignore[arg-type]
 
@@ -169,8 +171,8 @@ def runs(base: ce.Snapshot, changes: ce.Changes, tests_patch: bytes) -> None:
     assert_type(tests.failed_tests, int)
     assert_type(tests.total_tests, int)
     assert_type(tests.pass_rate, float)
-    assert_type(tests.cases, tuple[ce.TestCase, ...])
-    assert_type(tests.cases[0].status, ce.TestCaseStatus)
+    assert_type(tests.cases, tuple[ce.models.TestCase, ...])
+    assert_type(tests.cases[0].status, ce.models.TestCaseStatus)
     assert_type(tests.output, str)
 
 
@@ -193,7 +195,7 @@ def pairs(base: ce.Snapshot, patch: bytes, suite: ce.TestSuite) -> ce.MergeRepor
 
 def reports(report: ce.MergeReport) -> None:
     """What a report contains, and how it is saved."""
-    assert_type(report.merge_status, ce.PairStatus)
+    assert_type(report.merge_status, ce.reporting.PairStatus)
     assert_type(report.conflict_score, int | None)
     assert_type(report.conflict_details, ce.ConflictDetails | None)
     assert_type(report.timestamp, dt.datetime)
@@ -268,14 +270,16 @@ def sweeps(task: ce.Task, teams: bool) -> None:
     ce.evaluate_run("logs", "run", dataset_dir="dataset", team=True)  # type: ignore[call-overload]
 
 
-def peers(evaluation: ce.PeerEval) -> None:
+def peers(evaluation: ce.runlogs.CooperBenchResult) -> None:
     """The benchmark's own evaluations."""
-    assert_type(ce.read_eval(Path("eval.json")), ce.PeerEval)
-    assert_type(ce.read_evals("logs", "run"), ce.PeerRun)
-    assert_type(ce.read_evals("logs", "run").evals, tuple[ce.PeerEval, ...])
-    assert_type(ce.read_evals("logs", "run").unreadable, tuple[ce.ReportError, ...])
+    assert_type(ce.runlogs.read_eval(Path("eval.json")), ce.runlogs.CooperBenchResult)
+    assert_type(ce.runlogs.read_evals("logs", "run"), ce.runlogs.CooperBenchRun)
+    assert_type(
+        ce.runlogs.read_evals("logs", "run").evals, tuple[ce.runlogs.CooperBenchResult, ...]
+    )
+    assert_type(ce.runlogs.read_evals("logs", "run").unreadable, tuple[ce.errors.ReportError, ...])
     assert_type(evaluation.features, tuple[int, ...])
-    assert_type(evaluation.setting, ce.Setting | None)
+    assert_type(evaluation.setting, ce.runlogs.Setting | None)
     assert_type(evaluation.merge_status, str | None)
     assert_type(evaluation.apply_status, Mapping[str, str])
     assert_type(evaluation.passed, Mapping[int, bool | None])
@@ -296,37 +300,39 @@ def batches(pairs: list[ce.FeaturePair], teams: list[ce.FeatureTeam]) -> None:
         Iterator[ce.MergeReport | ce.TeamReport],
     )
     for report in ce.evaluate_many(teams, evaluator=evaluator):
-        assert_type(ce.facts_of(report), ce.TeamFacts)
+        assert_type(ce.analysis.facts_of(report), ce.analysis.TeamFacts)
     assert_type(next(iter(ce.ReportStore("store"))), ce.MergeReport | ce.TeamReport)
     ce.evaluate_many(["pair"], evaluator=evaluator)  # type: ignore[list-item]
 
 
-def analyses(reports: list[ce.MergeReport], facts: list[ce.PairFacts]) -> None:
+def analyses(reports: list[ce.MergeReport], facts: list[ce.analysis.PairFacts]) -> None:
     """Many reports, or their facts."""
     summary = ce.summarize(reports, by=("repo_name", "k"), policies=["paper"], gold=facts)
-    assert_type(summary, ce.Summary)
-    assert_type(ce.summarize(iter(facts), by=lambda pair: pair.k > 1), ce.Summary)
-    assert_type(summary.strategies["naive"].correct, ce.Rate)
+    assert_type(summary, ce.analysis.Summary)
+    assert_type(ce.summarize(iter(facts), by=lambda pair: pair.k > 1), ce.analysis.Summary)
+    assert_type(summary.strategies["naive"].correct, ce.analysis.Rate)
     assert_type(summary.strategies["naive"].effort_reduction(2), float | None)
-    assert_type(summary.comparisons["naive", "union"], ce.Comparison)
-    assert_type(summary.conflict_score, ce.Distribution)
-    assert_type(ce.compare(reports, facts, "naive"), ce.Comparison)
-    assert_type(ce.POLICIES["paper"].judge(reports[0]), ce.PolicyVerdict)
-    assert_type(ce.facts_of(reports[0]), ce.PairFacts)
+    assert_type(summary.comparisons["naive", "union"], ce.analysis.Comparison)
+    assert_type(summary.conflict_score, ce.analysis.Distribution)
+    assert_type(ce.compare(reports, facts, "naive"), ce.analysis.Comparison)
+    assert_type(ce.analysis.POLICIES["paper"].judge(reports[0]), ce.analysis.PolicyVerdict)
+    assert_type(ce.analysis.facts_of(reports[0]), ce.analysis.PairFacts)
     assert_type(ce.to_records(reports, "tests"), list[dict[str, Any]])
 
-    ce.POLICIES["paper"] = ce.Policy(name="paper", strategies=["naive"])  # type: ignore[index]
+    ce.analysis.POLICIES["paper"] = ce.analysis.Policy(name="paper", strategies=["naive"])  # type: ignore[index]
 
 
-def looks(reports: list[ce.MergeReport], summary: ce.Summary, axes: Axes) -> None:
+def looks(reports: list[ce.MergeReport], summary: ce.analysis.Summary, axes: Axes) -> None:
     """Pages and printed reports."""
-    assert_type(ce.plot_matrix(reports, task="click/1", strategy="union"), Figure)
-    assert_type(ce.plot_verdicts(summary, ax=axes), Figure)
-    assert_type(ce.plot_effort(summary, up_to=20), Figure)
-    assert_type(ce.plot_teams(reports, confidence=0.9), Figure)
-    assert_type(ce.plot_tries(reports, ["strict", ce.POLICIES["paper"]], tries=3), Figure)
-    assert_type(ce.solved_within(reports, "naive").within, tuple[ce.Rate, ...])
-    for shown in (reports[0], summary, ce.Rate(1, 2)):
+    assert_type(ce.plots.plot_matrix(reports, task="click/1", strategy="union"), Figure)
+    assert_type(ce.plots.plot_verdicts(summary, ax=axes), Figure)
+    assert_type(ce.plots.plot_effort(summary, up_to=20), Figure)
+    assert_type(ce.plots.plot_teams(reports, confidence=0.9), Figure)
+    assert_type(
+        ce.plots.plot_tries(reports, ["strict", ce.analysis.POLICIES["paper"]], tries=3), Figure
+    )
+    assert_type(ce.analysis.solved_within(reports, "naive").within, tuple[ce.analysis.Rate, ...])
+    for shown in (reports[0], summary, ce.analysis.Rate(1, 2)):
         assert_type(shown._repr_html_(), str)
     Columns([reports[0], summary])
 
@@ -335,11 +341,11 @@ def errors() -> None:
     """One `except` catches all; facts are attributes."""
     try:
         planned_command()
-    except (ce.PatchError, ce.ReportError) as error:
-        assert_type(error, ce.PatchError | ce.ReportError)
+    except (ce.PatchError, ce.errors.ReportError) as error:
+        assert_type(error, ce.PatchError | ce.errors.ReportError)
         value_error: ValueError = error
         raise value_error from error
-    except ce.UnknownStrategyError as error:
+    except ce.errors.UnknownStrategyError as error:
         assert_type(error.available, tuple[str, ...])
         lookup_error: LookupError = error
         raise lookup_error from error
@@ -356,10 +362,10 @@ def plans(base: ce.Snapshot, suite: ce.TestSuite, feature: ce.Feature) -> None:
     ce.land(base, [3])  # type: ignore[list-item]
     assert_type(plan.landed, tuple[int, ...])
     assert_type(plan.order, tuple[int, ...])
-    assert_type(plan.left_out, tuple[ce.LeftOut, ...])
-    assert_type(plan.pairs[1, 2], ce.PairOutcome)
+    assert_type(plan.left_out, tuple[ce.reporting.LeftOut, ...])
+    assert_type(plan.pairs[1, 2], ce.reporting.PairOutcome)
     assert_type(plan.minimal_conflicts, tuple[tuple[int, ...], ...])
-    assert_type(plan.order_dependent, tuple[ce.OrderDependence, ...])
+    assert_type(plan.order_dependent, tuple[ce.reporting.OrderDependence, ...])
     assert_type(plan.changes, ce.Changes)
     assert_type(plan.diff(base), bytes)
     assert_type(ce.LandingPlan.from_json(plan.to_json()), ce.LandingPlan)

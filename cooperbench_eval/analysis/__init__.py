@@ -1,1 +1,5 @@
 """Many reports: their facts, what is counted over them, and tables of them."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,4 +1,4 @@
-"""`compare_with_peer`: the benchmark's own evaluations beside ours, pair by pair."""
+"""`compare_with_cooperbench`: the benchmark's own evaluations beside ours, pair by pair."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
@@ -15,17 +15,17 @@ from cooperbench_eval.analysis.tally import CORRECT, Answer, Ends, answer_of_pol
 from cooperbench_eval.display.shown import Shown
 from cooperbench_eval.errors import AnalysisError
 from cooperbench_eval.models import PairId, PairKey
-from cooperbench_eval.peer import PeerEval
 from cooperbench_eval.reporting.rows import Verdict
+from cooperbench_eval.runlogs import CooperBenchResult
 
-__all__ = ["PeerAgreement", "PeerDisagreement", "compare_with_peer"]
+__all__ = ["CooperBenchAgreement", "CooperBenchDisagreement", "compare_with_cooperbench"]
 
 _Side = TypeVar("_Side")
 _Index = defaultdict[PairKey, dict[str | None, _Side]]
 
 
 @frozen(kw_only=True)
-class PeerDisagreement:
+class CooperBenchDisagreement:
     """A pair that passes in one evaluation and not in the other.
 
     Attributes:
@@ -34,13 +34,13 @@ class PeerDisagreement:
         judged: Our policy's verdict on the pair.
     """
 
-    peer: PeerEval
+    peer: CooperBenchResult
     ours: PairFacts = field(repr=False)
     judged: PolicyVerdict
 
 
 @frozen(kw_only=True)
-class PeerAgreement(Shown):
+class CooperBenchAgreement(Shown):
     """The benchmark's evaluations beside ours.
 
     Attributes:
@@ -51,8 +51,8 @@ class PeerAgreement(Shown):
     _view = "cooperbench_eval.views.summaries:agreement_view"
 
     comparison: Comparison
-    disagreements: tuple[PeerDisagreement, ...] = field(
-        default=(), converter=tuple[PeerDisagreement, ...]
+    disagreements: tuple[CooperBenchDisagreement, ...] = field(
+        default=(), converter=tuple[CooperBenchDisagreement, ...]
     )
 
     @property
@@ -61,12 +61,12 @@ class PeerAgreement(Shown):
         return self.comparison.both + self.comparison.neither
 
 
-def compare_with_peer(
-    evals: Iterable[PeerEval],
+def compare_with_cooperbench(
+    evals: Iterable[CooperBenchResult],
     reports: FactsSource,
     *,
     policy: str | Policy = "upstream-0.0.29",
-) -> PeerAgreement:
+) -> CooperBenchAgreement:
     """Compare old results with ours, pair by pair.
 
     Pairs are matched by repository, task, features in any order, and the setting if both
@@ -92,14 +92,14 @@ def compare_with_peer(
         answers = (_answer_of_peer(peer), answer_of_policy(judged))
         ends[answers] += 1
         if all(map(has_answer, answers)) and (answers[0] == CORRECT) != (answers[1] == CORRECT):
-            disagreements.append(PeerDisagreement(peer=peer, ours=report, judged=judged))
+            disagreements.append(CooperBenchDisagreement(peer=peer, ours=report, judged=judged))
     comparison = comparison_of(ends, "peer", judge.name, unmatched=unmatched)
-    return PeerAgreement(comparison=comparison, disagreements=disagreements)
+    return CooperBenchAgreement(comparison=comparison, disagreements=disagreements)
 
 
 def _matched(
-    evals: Iterable[PeerEval], reports: Iterable[PairFacts]
-) -> tuple[list[tuple[PeerEval, PairFacts]], tuple[int, int]]:
+    evals: Iterable[CooperBenchResult], reports: Iterable[PairFacts]
+) -> tuple[list[tuple[CooperBenchResult, PairFacts]], tuple[int, int]]:
     """Return the matched pairs, and the number of unmatched evaluations and reports."""
     ours: _Index[PairFacts] = defaultdict(dict)
     for facts in reports:
@@ -107,7 +107,7 @@ def _matched(
         if pair.setting in ours[pair.key]:
             raise AnalysisError(f"our reports have {_named(pair)} twice")
         ours[pair.key][pair.setting] = facts
-    theirs: _Index[PeerEval] = defaultdict(dict)
+    theirs: _Index[CooperBenchResult] = defaultdict(dict)
     teams = 0
     for peer in evals:
         if peer.features[2:]:
@@ -130,7 +130,7 @@ def _matched(
     return both, (only_theirs, sum(map(len, ours.values())) - len(met))
 
 
-def _pair_of(peer: PeerEval) -> PairId:
+def _pair_of(peer: CooperBenchResult) -> PairId:
     first, second = peer.features
     return PairId(
         repo_name=peer.repo_name,
@@ -153,7 +153,7 @@ def _found(by_setting: dict[str | None, PairFacts], setting: str | None) -> Pair
     return by_setting.get(None)
 
 
-def _answer_of_peer(peer: PeerEval) -> Answer:
+def _answer_of_peer(peer: CooperBenchResult) -> Answer:
     if not peer.is_answer:
         return None
     return CORRECT if peer.both_passed else Verdict.INCORRECT.value

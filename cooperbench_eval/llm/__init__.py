@@ -1,1 +1,5 @@
 """Questions to a language model: prompts, requests, answers and their checks."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

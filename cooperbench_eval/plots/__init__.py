@@ -5,10 +5,6 @@ first collects what to draw in records, and then draws it. Nothing here uses pyp
 figure is only returned; showing and keeping it is up to the caller.
 """
 
-from cooperbench_eval.plots.effort import plot_effort
-from cooperbench_eval.plots.matrix import plot_matrix
-from cooperbench_eval.plots.teams import plot_teams
-from cooperbench_eval.plots.tries import plot_tries
-from cooperbench_eval.plots.verdicts import plot_verdicts
+import lazy_loader
 
-__all__ = ["plot_effort", "plot_matrix", "plot_teams", "plot_tries", "plot_verdicts"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

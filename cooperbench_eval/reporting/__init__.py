@@ -1,21 +1,5 @@
 """The report of one pair: its record, its JSON and its files."""
 
-from cooperbench_eval.reporting.blame import Blame, BlameKind
-from cooperbench_eval.reporting.failure import Failure, FailureKind
-from cooperbench_eval.reporting.files import write_report
-from cooperbench_eval.reporting.report import MergeReport, PairStatus
-from cooperbench_eval.reporting.rows import Attempt, FeatureReport, PatchReport, Verdict
+import lazy_loader
 
-__all__ = [
-    "Attempt",
-    "Blame",
-    "BlameKind",
-    "Failure",
-    "FailureKind",
-    "FeatureReport",
-    "MergeReport",
-    "PairStatus",
-    "PatchReport",
-    "Verdict",
-    "write_report",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

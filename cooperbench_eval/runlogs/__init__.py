@@ -12,8 +12,6 @@ There are three layouts:
 run.
 """
 
-from cooperbench_eval.runlogs.choices import PatchLocation, Setting
-from cooperbench_eval.runlogs.discovery import RunTeam, discover_run
-from cooperbench_eval.runlogs.finding import find_patches
+import lazy_loader
 
-__all__ = ["PatchLocation", "RunTeam", "Setting", "discover_run", "find_patches"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

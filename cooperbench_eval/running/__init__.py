@@ -5,23 +5,6 @@ and reads the framework's own result file. If the framework writes no file, the 
 output is read, although any code can write to it.
 """
 
-from cooperbench_eval.running.cache import ResultCache
-from cooperbench_eval.running.control import ControlFiles, files_that_name_a_framework
-from cooperbench_eval.running.delta import DeltaJudge
-from cooperbench_eval.running.runner import TestRunner
-from cooperbench_eval.running.sandboxes.local import LocalSandbox
-from cooperbench_eval.running.sandboxes.protocol import Execution, Sandbox
-from cooperbench_eval.running.suite import Delivery, TestSuite
+import lazy_loader
 
-__all__ = [
-    "ControlFiles",
-    "Delivery",
-    "DeltaJudge",
-    "Execution",
-    "LocalSandbox",
-    "ResultCache",
-    "Sandbox",
-    "TestRunner",
-    "TestSuite",
-    "files_that_name_a_framework",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

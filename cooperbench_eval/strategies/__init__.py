@@ -1,1 +1,5 @@
 """Merge strategies: the protocol, the registry, and the built-in ones."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

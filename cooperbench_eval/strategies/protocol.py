@@ -9,15 +9,18 @@ from typing import Protocol, runtime_checkable
 
 from attrs import Factory, field, frozen
 
-from cooperbench_eval.merging.result import Gone, ThreeWayMerge
+from cooperbench_eval.merging.result import Gone, Labels, ThreeWayMerge
 from cooperbench_eval.models import Conflict, LedgerRow, MergeStatus, ModelUsage
 from cooperbench_eval.snapshot import Changes, Snapshot
 
 __all__ = [
     "FeatureContext",
+    "Gone",
+    "Labels",
     "MergeInput",
     "MergeOutcome",
     "MergeStrategy",
+    "ThreeWayMerge",
     "resolve_conflicts",
 ]
 

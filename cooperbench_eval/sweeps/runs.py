@@ -19,7 +19,8 @@ from cooperbench_eval.models import PairId, PairKey
 from cooperbench_eval.pairs import FeaturePair, FeatureTeam
 from cooperbench_eval.reporting import Failure, MergeReport
 from cooperbench_eval.reporting.teams import TeamReport
-from cooperbench_eval.runlogs import RunTeam, Setting, discover_run
+from cooperbench_eval.runlogs import Setting
+from cooperbench_eval.runlogs.discovery import RunTeam, discover_run
 from cooperbench_eval.sweeps.batches import BatchOptions, SweepOptions, split, with_tests
 from cooperbench_eval.tasks import PairOptions, SuiteOf, Task
 

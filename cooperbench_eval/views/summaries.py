@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 
-from cooperbench_eval.analysis.agreement import PeerAgreement
+from cooperbench_eval.analysis.agreement import CooperBenchAgreement
 from cooperbench_eval.analysis.rates import Comparison, Mean, Rate
 from cooperbench_eval.analysis.summary import Summary, TeamSummary
 from cooperbench_eval.analysis.tries import Tries
@@ -305,7 +305,7 @@ def tries_view(tries: Tries) -> View:
     )
 
 
-def agreement_view(agreement: PeerAgreement) -> View:
+def agreement_view(agreement: CooperBenchAgreement) -> View:
     """Describe how many of the benchmark's evaluations agree with ours, and which do not."""
     comparison = agreement.comparison
     rows = [

@@ -65,7 +65,7 @@ def pair_of(metadata: dict[str, Any]) -> ce.FeaturePair:
 
 def value_of(attempt: ce.Attempt, blame: ce.Blame) -> str | float:
     """Return a strategy's verdict as a value of inspect; NaN does not count."""
-    if blame.kind is ce.BlameKind.MISSING_SIDE:
+    if blame.kind is ce.reporting.BlameKind.MISSING_SIDE:
         return INCORRECT  # an agent's patch is empty or does not apply
     return {
         ce.Verdict.CORRECT: CORRECT,

@@ -4,9 +4,9 @@
     python docs/tools/public_api.py --check   # only prints, and fails on a change
 
 The record is one stub for each public module, under `tests/api/`. It contains what griffe
-finds for the names in the module's `__init__.pyi`, and for their public members. Griffe reads
-the stubs again and reports which changes can break a program. Needs
-`griffelib`, which the extra `test` brings.
+finds for the names in the module's `__all__` or `__init__.pyi`, and for their public members.
+A module's record only names what the top level exports as well. Griffe reads the stubs again
+and reports which changes can break a program. Needs `griffelib`, which the extra `test` brings.
 """
 
 import argparse
@@ -26,7 +26,21 @@ __all__ = ["MODULES", "Change", "find_change", "make_stub", "record_file"]
 
 _ROOT: Final = Path(__file__).resolve().parents[2]
 _INSTALLED: Final = Path(cooperbench_eval.__file__).parents[1]
-MODULES: Final = ("cooperbench_eval", "cooperbench_eval.testing")
+_ROOMS: Final = (
+    "analysis",
+    "batch",
+    "errors",
+    "llm",
+    "models",
+    "patching",
+    "plots",
+    "reporting",
+    "running",
+    "runlogs",
+    "strategies",
+    "testing",
+)
+MODULES: Final = ("cooperbench_eval", *(f"cooperbench_eval.{room}" for room in _ROOMS))
 _WIDTH: Final = 100
 _NO_ARGUMENT: Final = "init=False"
 _DECORATORS: Final = ("staticmethod", "classmethod", "property")
@@ -74,7 +88,7 @@ def _changed_values(old: Any, new: Any) -> Iterator[str]:
     """Yield changes that griffe ignores: enum members with another value."""
     for name, member in old.members.items():
         other = new.members.get(name)
-        if other is None or other.kind is not member.kind:
+        if other is None or member.is_alias or other.kind is not member.kind:
             continue
         if member.is_class:
             yield from _changed_values(member, other)
@@ -105,13 +119,23 @@ def make_stub(module: str, *search_paths: Path) -> str:
     """Return the public names of *module* as a stub, sorted."""
     package, _, inside = module.partition(".")
     loaded: Any = griffe.load(package, search_paths=search_paths or (_INSTALLED,))
-    found = loaded[inside] if inside else loaded
-    names = sorted(name for name, each in found.members.items() if _is_import(each, package))
-    public = {_target(found[name]).path for name in names}
+    top = _public_objects(loaded, package)
+    found = _public_objects(loaded[inside], package) if inside else top
+    at_top = {each.path for each in top.values()} if inside else set()
+    public = at_top | {each.path for each in found.values()}
     head = f"The public names of `{module}`; `python docs/tools/public_api.py` writes this."
     parts = [f'"""{head}"""']
-    parts += ["\n".join(_stub(name, _target(found[name]), public)) for name in names]
+    for name, each in found.items():
+        is_also_at_top = each.path in at_top and top.get(name) is each
+        line = f"from {package} import {name} as {name}"
+        parts.append(line if is_also_at_top else "\n".join(_stub(name, each, public)))
     return "\n\n".join(parts) + "\n"
+
+
+def _public_objects(module: Any, package: str) -> dict[str, Any]:
+    """Return what a module exports, by name: what `__all__` or its stub lists."""
+    imported = [name for name, each in module.members.items() if _is_import(each, package)]
+    return {name: _target(module[name]) for name in sorted(module.exports or imported)}
 
 
 def _is_import(member: Any, package: str) -> bool:

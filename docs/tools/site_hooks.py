@@ -15,11 +15,11 @@ import logging
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-import cooperbench_eval
-from cooperbench_eval import testing
+import cooperbench_eval as ce
 
 __all__ = ["find_bad_addresses", "find_loads", "link_names", "rewrite_links", "strip_comments"]
 
@@ -29,9 +29,11 @@ _CHANGELOG: Final = re.compile(r"\]\(((?:\.\./)*)\.\./CHANGELOG\.md")
 _COMMENT: Final = re.compile(
     r"^<!-- (?:invisible-code-block|skip): .*?-->\n", re.DOTALL | re.MULTILINE
 )
-_NAME: Final = re.compile(
-    r"(ce\.)?(?:cooperbench_eval\.(?:testing\.)?)?(\w+)((?:\.\w+)*)(?:\(.*\))?", re.DOTALL
-)
+_NAME: Final = re.compile(r"(ce\.|cooperbench_eval\.)?(\w+(?:\.\w+)*)(?:\(.*\))?", re.DOTALL)
+_ROOMS: Final = {
+    name: each for name in dir(ce) if isinstance(each := getattr(ce, name), ModuleType)
+}
+"""The public modules: each holds what is too special for the top level."""
 _TOKEN: Final = re.compile(r"(<[^>]*>)")
 _TAG: Final = re.compile(r"<(/?)(\w+)")
 _NO_LINKS_IN: Final = frozenset({"a", "autoref", "h1", "h2", "h3", "h4", "h5", "h6", "pre"})
@@ -95,7 +97,7 @@ def link_names(html: str) -> tuple[str, list[str]]:
             if identifier and not within:
                 pieces[-1] = f'<autoref identifier="{identifier}"><code>'
                 tokens[number + 1] += "</autoref>"
-            elif not identifier and re.match(r"ce\.\w", token):
+            elif not identifier and re.match(r"ce\.\w", token) and token[3:] not in _ROOMS:
                 unknown.append(token)
         pieces.append(token)
     return "".join(pieces), unknown
@@ -106,13 +108,23 @@ def _identifier(code: str) -> str | None:
     match = _NAME.fullmatch(code)
     if not match:
         return None
-    prefix, name, members = match.groups()
-    modules = (cooperbench_eval,) if prefix else (cooperbench_eval, testing)
-    module = next((each for each in modules if name in each.__all__), None)
-    if module is None:
+    prefix, (first, *others) = match[1], match[2].split(".")
+    if first in _ROOMS and others and prefix:
+        return _entry(_ROOMS[first], others)
+    modules = [ce] if prefix == "ce." else [ce, *_ROOMS.values()]
+    module = next((each for each in modules if first in each.__all__), None)
+    return _entry(module, [first, *others]) if module and first not in _ROOMS else None
+
+
+def _entry(module: ModuleType, names: list[str]) -> str | None:
+    """Return the entry for a module's name, which may be followed by members."""
+    name, *members = names
+    if name not in module.__all__:
         return None
-    path, found = f"{module.__name__}.{name}", getattr(module, name)
-    for member in members.split(".")[1:]:
+    found: Any = getattr(module, name)
+    place = ce if name in dir(ce) and getattr(ce, name) is found else module
+    path = f"{place.__name__}.{name}"
+    for member in members:
         if member in {each.name for each in getattr(found, "__attrs_attrs__", ())}:
             return path
         found = getattr(found, member, None)

@@ -25,7 +25,7 @@ def peer(both_passed=True, *, features=(1, 2), setting=Setting.COOP, **facts):
         "path": Path("eval.json"),
     }
     given = {"both_passed": both_passed, "features": features, "setting": setting}
-    return ce.PeerEval(**plain | given | facts)
+    return ce.runlogs.CooperBenchResult(**plain | given | facts)
 
 
 def ours(word="clean ++", *, features=(1, 2), setting="coop", **facts):
@@ -46,7 +46,7 @@ def test_two_evaluations_of_a_pair_are_counted_together():
     reports = [ours(features=(1, n)) for n in (2, 4)]
     reports += [ours("clean +-", features=(1, n)) for n in (3, 5)]
 
-    found = ce.compare_with_peer(evals, reports)
+    found = ce.analysis.compare_with_cooperbench(evals, reports)
 
     assert counts(found) == (1, 1, 1, 1)
     assert found.agreeing == 2
@@ -57,7 +57,7 @@ def test_two_evaluations_of_a_pair_are_counted_together():
 
 def test_a_pair_is_the_same_in_any_order():
     """The first feature is merged into the second, but the question is the same."""
-    found = ce.compare_with_peer([peer(features=(2, 1))], [ours(features=(1, 2))])
+    found = ce.analysis.compare_with_cooperbench([peer(features=(2, 1))], [ours(features=(1, 2))])
 
     assert counts(found) == (1, 0, 0, 0)
 
@@ -66,7 +66,9 @@ def test_a_team_of_more_than_two_is_not_a_pair():
     """The benchmark left agents out, and their folder may be beside that of the pair."""
     teams = [peer(features=(1, 2, 3)), peer(features=(1, 2, 4)), peer(features=(1, 2, 4))]
 
-    found = ce.compare_with_peer([*teams, peer(False)], [ours(), ours(features=(1, 3))])
+    found = ce.analysis.compare_with_cooperbench(
+        [*teams, peer(False)], [ours(), ours(features=(1, 3))]
+    )
 
     assert counts(found) == (0, 0, 1, 0)
     assert (found.comparison.unmatched_first, found.comparison.unmatched_second) == (3, 1)
@@ -75,12 +77,15 @@ def test_a_team_of_more_than_two_is_not_a_pair():
 @pytest.mark.parametrize("numbers", [(2, 1), (3, 2, 1)])
 def test_our_report_of_a_team_is_not_compared(numbers):
     """Its verdict is not the one that a policy gives, even if the team is a pair."""
-    features = [ce.FeatureReport(number=n, patch=ce.PatchReport(status="empty")) for n in numbers]
+    features = [
+        ce.reporting.FeatureReport(number=n, patch=ce.reporting.PatchReport(status="empty"))
+        for n in numbers
+    ]
     team = ce.TeamReport(
         repo_name="click", task_id=1, timestamp=NOON, features=features, setting="coop"
     )
 
-    found = ce.compare_with_peer([peer(), peer(features=(1, 2, 3))], [team])
+    found = ce.analysis.compare_with_cooperbench([peer(), peer(features=(1, 2, 3))], [team])
 
     assert sum(counts(found)) == 0
     assert (found.comparison.unmatched_first, found.comparison.unmatched_second) == (2, 0)
@@ -90,8 +95,13 @@ def test_the_policy_says_what_counts():
     """By default the benchmark's own, with its lead; `strict` knows none."""
     reports = [pair(naive="conflicts", lead="applied +.+", facts={"setting": "coop"})]
 
-    assert counts(ce.compare_with_peer([peer()], reports)) == (1, 0, 0, 0)
-    assert counts(ce.compare_with_peer([peer()], reports, policy="strict")) == (0, 1, 0, 0)
+    assert counts(ce.analysis.compare_with_cooperbench([peer()], reports)) == (1, 0, 0, 0)
+    assert counts(ce.analysis.compare_with_cooperbench([peer()], reports, policy="strict")) == (
+        0,
+        1,
+        0,
+        0,
+    )
 
 
 def test_errors_are_not_answers():
@@ -99,7 +109,7 @@ def test_errors_are_not_answers():
     broken = peer(False, features=(1, 3), error="daemon down")
     unknown = ours("clean +!", features=(1, 2))
 
-    found = ce.compare_with_peer([peer(), broken], [unknown, ours(features=(1, 3))])
+    found = ce.analysis.compare_with_cooperbench([peer(), broken], [unknown, ours(features=(1, 3))])
 
     assert counts(found) == (0, 0, 0, 0)
     assert found.comparison.unanswered == 2
@@ -108,7 +118,7 @@ def test_errors_are_not_answers():
 
 def test_what_only_one_has_is_counted():
     """It is compared with nothing."""
-    found = ce.compare_with_peer(
+    found = ce.analysis.compare_with_cooperbench(
         [peer(), peer(features=(1, 3)), peer(repo_name="jinja")], [ours(), ours(features=(4, 5))]
     )
 
@@ -128,7 +138,7 @@ def test_what_only_one_has_is_counted():
 )
 def test_settings_have_to_agree_where_both_are_known(theirs, setting, matches):
     """A team's result is not held against another setting's."""
-    found = ce.compare_with_peer([peer(setting=theirs)], [ours(setting=setting)])
+    found = ce.analysis.compare_with_cooperbench([peer(setting=theirs)], [ours(setting=setting)])
 
     assert sum(counts(found)) == matches
 
@@ -137,7 +147,7 @@ def test_a_setting_that_could_be_either_matches_none():
     """Nobody guesses."""
     reports = [ours(setting="coop"), ours(setting="team")]
 
-    found = ce.compare_with_peer([peer(setting=None)], reports)
+    found = ce.analysis.compare_with_cooperbench([peer(setting=None)], reports)
 
     assert sum(counts(found)) == 0
     assert (found.comparison.unmatched_first, found.comparison.unmatched_second) == (1, 2)
@@ -148,19 +158,21 @@ def test_a_pair_that_occurs_twice_is_an_error():
     again = peer(False, path=Path("again/eval.json"))
     twice = r"have features 1 and 2 of click/1 \(coop\) twice"
 
-    with pytest.raises(ce.AnalysisError, match=rf"evaluations {twice}: eval.json, again/eval.json"):
-        ce.compare_with_peer([peer(), again], [ours()])
-    with pytest.raises(ce.AnalysisError, match=f"our reports {twice}$"):
-        ce.compare_with_peer([peer()], [ours(), ours("conflicts")])
+    with pytest.raises(
+        ce.errors.AnalysisError, match=rf"evaluations {twice}: eval.json, again/eval.json"
+    ):
+        ce.analysis.compare_with_cooperbench([peer(), again], [ours()])
+    with pytest.raises(ce.errors.AnalysisError, match=f"our reports {twice}$"):
+        ce.analysis.compare_with_cooperbench([peer()], [ours(), ours("conflicts")])
 
 
 def test_a_setting_that_is_not_known_is_not_named():
     """The error does not make one up."""
-    with pytest.raises(ce.AnalysisError, match="of click/1 twice"):
-        ce.compare_with_peer([], [ours(setting=None), ours(setting=None)])
+    with pytest.raises(ce.errors.AnalysisError, match="of click/1 twice"):
+        ce.analysis.compare_with_cooperbench([], [ours(setting=None), ours(setting=None)])
 
 
 def test_an_unknown_policy_is_an_error():
     """It names those that are known."""
-    with pytest.raises(ce.AnalysisError, match="strict"):
-        ce.compare_with_peer([], [], policy="stricter")
+    with pytest.raises(ce.errors.AnalysisError, match="strict"):
+        ce.analysis.compare_with_cooperbench([], [], policy="stricter")

@@ -11,15 +11,15 @@ WRITTEN = json.loads(FILE.read_text())
 
 def test_stored_facts_are_read():
     """They are written again with the same keys in the same order."""
-    facts = ce.PairFacts.from_dict(WRITTEN["facts"])
+    facts = ce.analysis.PairFacts.from_dict(WRITTEN["facts"])
 
     assert json.dumps(facts.to_dict()) == json.dumps(WRITTEN["facts"])
-    assert facts == ce.facts_of(ce.MergeReport.from_dict(WRITTEN["report"]))
+    assert facts == ce.analysis.facts_of(ce.MergeReport.from_dict(WRITTEN["report"]))
 
 
 def test_a_summary_of_them_is_the_same():
     """Counts, rates, tokens and costs agree to the last digit."""
-    facts = ce.PairFacts.from_dict(WRITTEN["facts"])
+    facts = ce.analysis.PairFacts.from_dict(WRITTEN["facts"])
 
     found = ce.summarize([facts]).to_dict()
 

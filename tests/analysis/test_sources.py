@@ -13,10 +13,10 @@ TAKERS = {
     "to_records": ce.to_records,
     "tests": lambda wrong: ce.to_records(wrong, "tests"),
     "to_pandas": ce.to_pandas,
-    "to_polars": ce.to_polars,
+    "to_polars": ce.analysis.to_polars,
     "compare": lambda wrong: ce.compare(wrong, [], "strict"),
     "with": lambda wrong: ce.compare([], wrong, "strict"),
-    "with_peer": lambda wrong: ce.compare_with_peer([], wrong),
+    "with_peer": lambda wrong: ce.analysis.compare_with_cooperbench([], wrong),
 }
 
 

@@ -55,9 +55,16 @@ def test_teams_are_counted_by_size():
     naive, union = three.strategies.values()
     assert (naive.name, union.name) == ("naive", "union")
     assert (naive.correct.count, naive.correct.total) == (1, 3)
-    assert (naive.correct.low, naive.correct.high) == (ce.Rate(1, 3).low, ce.Rate(1, 3).high)
-    assert naive.verdicts == ce.Verdicts(correct=1, unhandled=1, not_run=2, missing_input=1)
-    assert union.verdicts == ce.Verdicts(correct=1, incorrect=1, not_run=2, missing_input=1)
+    assert (naive.correct.low, naive.correct.high) == (
+        ce.analysis.Rate(1, 3).low,
+        ce.analysis.Rate(1, 3).high,
+    )
+    assert naive.verdicts == ce.analysis.Verdicts(
+        correct=1, unhandled=1, not_run=2, missing_input=1
+    )
+    assert union.verdicts == ce.analysis.Verdicts(
+        correct=1, incorrect=1, not_run=2, missing_input=1
+    )
     assert naive.landed.count == union.landed.count == 4
     assert naive.landed.mean == pytest.approx((1 + 2 / 3 + 1 / 3 + 1) / 4)
     assert union.landed.mean == pytest.approx((1 + 2 / 3 + 1 + 1) / 4)
@@ -65,7 +72,7 @@ def test_teams_are_counted_by_size():
     assert {k.value: n for k, n in union.left_out.items()} == {"breaks": 1}
     assert naive.seconds.count == 3
     (only,) = four.strategies.values()
-    assert only.verdicts == ce.Verdicts(unhandled=1, not_run=1)
+    assert only.verdicts == ce.analysis.Verdicts(unhandled=1, not_run=1)
     assert only.landed == Mean(count=1, mean=1 / 4)
     assert {k.value: n for k, n in only.left_out.items()} == {"fails_own_tests": 1, "conflict": 2}
 
@@ -78,8 +85,8 @@ def test_teams_do_not_change_the_numbers_of_pairs():
     assert both.teams == ce.summarize(TEAMS).teams
     assert ce.summarize(TEAMS).pairs == 0
     assert ce.compare([*PAIRS, *TEAMS], PAIRS, "naive") == ce.compare(PAIRS, PAIRS, "naive")
-    tries = ce.solved_within([*TEAMS, PAIRS[0]], "naive")
-    assert tries == ce.solved_within([PAIRS[0]], "naive")
+    tries = ce.analysis.solved_within([*TEAMS, PAIRS[0]], "naive")
+    assert tries == ce.analysis.solved_within([PAIRS[0]], "naive")
     assert ce.to_records([*PAIRS, *TEAMS]) == ce.to_records(PAIRS)
     gold = ce.summarize([*PAIRS, *TEAMS], gold=[*TEAMS, *PAIRS]).strategies["naive"].gold
     assert gold == ce.summarize(PAIRS, gold=PAIRS).strategies["naive"].gold
@@ -117,7 +124,7 @@ def test_a_failed_service_says_nothing_about_a_strategy():
 
     llm = ce.summarize([failed, answered]).teams[3].strategies["llm"]
 
-    assert llm.verdicts == ce.Verdicts(unhandled=1, not_run=1)
+    assert llm.verdicts == ce.analysis.Verdicts(unhandled=1, not_run=1)
     assert llm.landed == Mean(count=1, mean=2 / 3)
     assert sum(llm.left_out.values()) == 1
     assert (llm.requests, llm.cost_usd) == (5, 0.75)
@@ -138,8 +145,8 @@ def test_a_strategy_without_a_row_is_not_run():
 
     strategies = ce.summarize(teams).teams[3].strategies
 
-    assert strategies["naive"].verdicts == ce.Verdicts(correct=1, not_run=1)
-    assert strategies["union"].verdicts == ce.Verdicts(correct=1, not_run=1)
+    assert strategies["naive"].verdicts == ce.analysis.Verdicts(correct=1, not_run=1)
+    assert strategies["union"].verdicts == ce.analysis.Verdicts(correct=1, not_run=1)
 
 
 @given(st.lists(st.sampled_from([0, 0.25, 1 / 3, 0.5, 2 / 3, 1]), min_size=2, max_size=12))

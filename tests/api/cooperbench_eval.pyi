@@ -1,11 +1,5 @@
 """The public names of `cooperbench_eval`; `python docs/tools/public_api.py` writes this."""
 
-class AnalysisError(CooperBenchEvalError, ValueError):
-    def __init__(self, problem: str, available: tuple[str, ...] = ()) -> None: ...
-    def __str__(self) -> str: ...
-    available: tuple[str, ...]
-    problem: str
-
 class ApplyPolicy:
     def __init__(
         self,
@@ -59,6 +53,7 @@ class Attempt(ABC):
         regression_tests: TestResult | None = None,
         regression_judgement: Judgement | None = None,
         hazards: tuple[Hazard, ...] = (),
+        trace: FailureTrace | None = None,
     ) -> None: ...
     def __getstate__(self) -> dict[str, Any]: ...
     def __rich__(self) -> Renderable: ...
@@ -93,81 +88,11 @@ class Attempt(ABC):
     service_failed: bool
     status: MergeStatus
     strategy: str
+    trace: FailureTrace | None
     tree_id: str | None
     usage: tuple[ModelUsage, ...]
     @property
     def verdict(self) -> Verdict: ...
-
-class AttemptFacts:
-    def __init__(
-        self,
-        *,
-        requests: int = 0,
-        unpriced_requests: int = 0,
-        prompt_tokens: int = 0,
-        completion_tokens: int = 0,
-        cost_usd: float | None = 0.0,
-        strategy: str,
-        status: MergeStatus,
-        blame: BlameKind,
-        conflicts_met: int = 0,
-        conflict_sections: int | None = None,
-        conflict_score: int | None = None,
-        feature1_tests: RunFacts | None = None,
-        feature2_tests: RunFacts | None = None,
-        duration_seconds: float = 0.0,
-        failure: str = '',
-        service_failed: bool = False,
-        joint_tests: RunFacts | None = None,
-        regression_tests: RunFacts | None = None,
-    ) -> None: ...
-    def __add__(self, other: UsageTotals) -> UsageTotals: ...
-    @property
-    def absolute_verdict(self) -> Verdict: ...
-    blame: BlameKind
-    completion_tokens: int
-    conflict_score: int | None
-    conflict_sections: int | None
-    conflicts_met: int
-    cost_usd: float | None
-    @property
-    def counted_absolute_verdict(self) -> Verdict: ...
-    @property
-    def counted_verdict(self) -> Verdict: ...
-    duration_seconds: float
-    failure: str
-    feature1_tests: RunFacts | None
-    feature2_tests: RunFacts | None
-    joint_tests: RunFacts | None
-    prompt_tokens: int
-    regression_tests: RunFacts | None
-    requests: int
-    service_failed: bool
-    status: MergeStatus
-    strategy: str
-    unpriced_requests: int
-    @property
-    def verdict(self) -> Verdict: ...
-
-class BatchError(CooperBenchEvalError):
-    def __init__(self, problem: str, concerns: str | None = None) -> None: ...
-    def __str__(self) -> str: ...
-    concerns: str | None
-    problem: str
-
-class BatchEvent:
-    def __init__(
-        self,
-        *,
-        kind: EventKind,
-        pair: str = '',
-        report: GroupReport | None = None,
-        problem: str = '',
-    ) -> None: ...
-    kind: EventKind
-    pair: str
-    problem: str
-    report: GroupReport | None
 
 class Blame(ABC):
     def __init__(
@@ -189,32 +114,6 @@ class Blame(ABC):
     lost_regression_tests: tuple[str, ...]
     lost_tests1: tuple[str, ...]
     lost_tests2: tuple[str, ...]
-
-class BlameKind(StrEnum):
-    BROKEN_ALONE = 'broken_alone'
-    CONFLICT = 'conflict'
-    MERGE_BROKE_BOTH = 'merge_broke_both'
-    MERGE_BROKE_FEATURE1 = 'merge_broke_feature1'
-    MERGE_BROKE_FEATURE2 = 'merge_broke_feature2'
-    MERGE_BROKE_FEATURES = 'merge_broke_features'
-    MERGE_BROKE_JOINT = 'merge_broke_joint'
-    MERGE_BROKE_REGRESSION = 'merge_broke_regression'
-    MISSING_SIDE = 'missing_side'
-    NOBODY = 'nobody'
-    REGRESSED_ALONE = 'regressed_alone'
-    UNKNOWN = 'unknown'
-
-class BrokenTests:
-    def __init__(
-        self,
-        *,
-        suite: TeamSuite,
-        feature: int | None = None,
-        tests: tuple[str, ...] = (),
-    ) -> None: ...
-    feature: int | None
-    suite: TeamSuite
-    tests: tuple[str, ...]
 
 class BubblewrapSandbox:
     def __init__(
@@ -264,110 +163,6 @@ class Changes(Mapping[str, Entry | None]):
     def items(self) -> ItemsView[str, Entry | None]: ...
     def tree_id(self, base: Snapshot) -> str: ...
 
-class ChatClient(Protocol):
-    def complete(self, request: ChatRequest) -> ChatReply: ...
-
-class ChatError(Exception):
-    def __init__(
-        self,
-        fault: ChatFault,
-        problem: str,
-        retry_after_seconds: float | None = None,
-    ) -> None: ...
-    def __str__(self) -> str: ...
-    fault: ChatFault
-    problem: str
-    retry_after_seconds: float | None
-
-class ChatFault(StrEnum):
-    MALFORMED = 'malformed'
-    NOT_RECORDED = 'not recorded'
-    RATE_LIMITED = 'rate limited'
-    REJECTED = 'rejected'
-    TIMED_OUT = 'timed out'
-    UNAVAILABLE = 'unavailable'
-    @property
-    def is_transient(self) -> bool: ...
-    @property
-    def passes(self) -> bool: ...
-
-class ChatReply:
-    def __init__(
-        self,
-        *,
-        text: str,
-        finish_reason: str = 'stop',
-        model: str = '',
-        prompt_tokens: int = 0,
-        completion_tokens: int = 0,
-        cached_tokens: int = 0,
-        cost_usd: float | None = None,
-        latency_seconds: float = 0.0,
-    ) -> None: ...
-    cached_tokens: int
-    completion_tokens: int
-    cost_usd: float | None
-    finish_reason: str
-    latency_seconds: float
-    model: str
-    prompt_tokens: int
-    text: str
-
-class ChatRequest:
-    def __init__(
-        self,
-        *,
-        model: str,
-        messages: tuple[Message, ...],
-        options: Mapping[str, Any] = dict(),
-    ) -> None: ...
-    def canonical(self) -> str: ...
-    @property
-    def key(self) -> str: ...
-    messages: tuple[Message, ...]
-    model: str
-    options: Mapping[str, Any]
-
-class Comparison(ABC):
-    def __init__(
-        self,
-        *,
-        first: str = 'first',
-        second: str = 'second',
-        both: int,
-        only_first: int,
-        only_second: int,
-        neither: int,
-        unanswered: int = 0,
-        unmatched_first: int = 0,
-        unmatched_second: int = 0,
-        confidence: float = 0.95,
-    ) -> None: ...
-    def __rich__(self) -> Renderable: ...
-    def __str__(self) -> str: ...
-    def _repr_html_(self) -> str: ...
-    both: int
-    confidence: float
-    @property
-    def difference(self) -> float | None: ...
-    first: str
-    @property
-    def first_rate(self) -> Rate: ...
-    neither: int
-    only_first: int
-    only_second: int
-    @property
-    def p_value(self) -> float | None: ...
-    @property
-    def pairs(self) -> int: ...
-    second: str
-    @property
-    def second_rate(self) -> Rate: ...
-    def to_dict(self) -> dict[str, Any]: ...
-    unanswered: int
-    unmatched_first: int
-    unmatched_second: int
-
 class Conflict:
     def __init__(
         self,
@@ -390,26 +185,6 @@ class Conflict:
     ours: bytes | None
     path: str
     theirs: bytes | None
-
-class ConflictBlock:
-    def __init__(
-        self,
-        *,
-        path: str,
-        base: bytes,
-        ours: bytes,
-        theirs: bytes,
-        newline: bytes = b'\n',
-        conflicts: tuple[Conflict, ...],
-        files: tuple[bytes, bytes, bytes],
-    ) -> None: ...
-    base: bytes
-    conflicts: tuple[Conflict, ...]
-    files: tuple[bytes, bytes, bytes]
-    newline: bytes
-    ours: bytes
-    path: str
-    theirs: bytes
 
 class ConflictDetails(ABC):
     def __init__(
@@ -446,30 +221,6 @@ class ConflictKind(StrEnum):
     SUBMODULE = 'submodule'
     SYMLINK = 'symlink'
     TYPE = 'type'
-
-class ConflictResolution:
-    def __init__(
-        self,
-        *,
-        conflict: Conflict,
-        kind: ResolutionKind,
-        text: bytes | None = None,
-        together: tuple[int, ...],
-        lines_before: int = 0,
-        lines_after: int = 0,
-        is_exact: bool = True,
-        reason: str = '',
-        ledger: LedgerRow | None = None,
-    ) -> None: ...
-    conflict: Conflict
-    is_exact: bool
-    kind: ResolutionKind
-    ledger: LedgerRow | None
-    lines_after: int
-    lines_before: int
-    reason: str
-    text: bytes | None
-    together: tuple[int, ...]
 
 class ConflictScorer:
     def __init__(self, *, per_section: int = 20, per_line: int = 2) -> None: ...
@@ -531,10 +282,6 @@ class ContainerSandbox:
     user: str | None
     workdir: str | None
 
-class ControlFiles(StrEnum):
-    KEEP = 'keep'
-    RESTORE = 'restore'
-
 class CooperBenchEvalError(Exception):
     ...
 
@@ -552,53 +299,6 @@ class Dataset:
     def subset(self, name: str) -> tuple[tuple[Task, tuple[int, int]], ...]: ...
     def task(self, repo_name: str, task_id: int) -> Task: ...
     def tasks(self) -> tuple[Task, ...]: ...
-
-class DatasetError(CooperBenchEvalError, LookupError):
-    def __init__(self, problem: str, location: str) -> None: ...
-    def __str__(self) -> str: ...
-    location: str
-    problem: str
-
-class Delivery(StrEnum):
-    PATCHES = 'patches'
-    TREE = 'tree'
-
-class Distribution:
-    def __init__(
-        self,
-        *,
-        count: int = 0,
-        total: float = 0.0,
-        minimum: float | None = None,
-        lower_quartile: float | None = None,
-        median: float | None = None,
-        upper_quartile: float | None = None,
-        maximum: float | None = None,
-    ) -> None: ...
-    count: int
-    lower_quartile: float | None
-    maximum: float | None
-    @property
-    def mean(self) -> float | None: ...
-    median: float | None
-    minimum: float | None
-    @classmethod
-    def of(cls, values: Iterable[float]) -> Self: ...
-    def to_dict(self) -> dict[str, Any]: ...
-    total: float
-    upper_quartile: float | None
-
-class DuplicatePluginError(PluginError):
-    def __init__(self, name: str, origins: tuple[str, ...]) -> None: ...
-    def __str__(self) -> str: ...
-    name: str
-    origins: tuple[str, ...]
-
-class DuplicateSandboxError(DuplicatePluginError):
-    kind: str = 'sandbox'
-
-class DuplicateStrategyError(StrategyError, DuplicatePluginError):
-    ...
 
 class Entry:
     def __init__(self, data: bytes, mode: FileMode = FileMode.FILE) -> None: ...
@@ -636,42 +336,6 @@ class Evaluator:
     test_filter: TestFileFilter
     test_other: bool
 
-class EventKind(StrEnum):
-    FAILED = 'failed'
-    FINISHED = 'finished'
-    RETRIED = 'retried'
-    STORED = 'stored'
-    SUBMITTED = 'submitted'
-    WAITING = 'waiting'
-
-class Execution:
-    def __init__(
-        self,
-        *,
-        exit_code: int | None,
-        timed_out: bool = False,
-        out_of_memory: bool = False,
-        duration_seconds: float = 0.0,
-        output: bytes = b'',
-        reason: str = '',
-        changed_files: frozenset[str] = frozenset(),
-    ) -> None: ...
-    changed_files: frozenset[str]
-    duration_seconds: float
-    exit_code: int | None
-    out_of_memory: bool
-    output: bytes
-    reason: str
-    timed_out: bool
-
-class ExplainedHunk:
-    def __init__(self, *, feature: int, path: str, line: int, text: str, role: HunkRole) -> None: ...
-    feature: int
-    line: int
-    path: str
-    role: HunkRole
-    text: str
-
 class Explanation(ABC):
     def __init__(
         self,
@@ -708,32 +372,6 @@ class Explanation(ABC):
     def tests(self) -> tuple[str, ...]: ...
     def to_dict(self) -> dict[str, Any]: ...
 
-class ExplanationStatus(StrEnum):
-    EXPLAINED = 'explained'
-    NOTHING_LOST = 'nothing_lost'
-    NOT_MERGED = 'not_merged'
-    NOT_REPRODUCED = 'not_reproduced'
-    NOT_RUN = 'not_run'
-    OTHER_TREE = 'other_tree'
-    UNEXPLAINED = 'unexplained'
-
-class Failure:
-    def __init__(self, *, kind: FailureKind, problem: str, error: str = '', tries: int = 1) -> None: ...
-    error: str
-    kind: FailureKind
-    problem: str
-    tries: int
-
-class FailureKind(StrEnum):
-    DATASET = 'dataset'
-    DUPLICATE = 'duplicate'
-    ERROR = 'error'
-    NOT_DELIVERED = 'not_delivered'
-    NOT_STORED = 'not_stored'
-    REPOSITORY = 'repository'
-    TEST_RUN = 'test_run'
-    WORKER_LOST = 'worker_lost'
-
 class Feature:
     def __init__(
         self,
@@ -747,27 +385,6 @@ class Feature:
     number: int
     patch: Patch
     tests: TestSuite | None
-
-class FeatureContext:
-    def __init__(self, *, number: int, description: str = '') -> None: ...
-    description: str
-    number: int
-
-class FeatureFacts:
-    def __init__(
-        self,
-        *,
-        number: int,
-        patch_status: PatchStatus,
-        tests: RunFacts | None = None,
-        base_tests: RunFacts | None = None,
-        other_tests: RunFacts | None = None,
-    ) -> None: ...
-    base_tests: RunFacts | None
-    number: int
-    other_tests: RunFacts | None
-    patch_status: PatchStatus
-    tests: RunFacts | None
 
 class FeaturePair:
     def __init__(
@@ -799,40 +416,6 @@ class FeaturePair:
     setting: str | None
     task_id: int
 
-class FeatureReport:
-    def __init__(
-        self,
-        *,
-        number: int,
-        patch: PatchReport,
-        tests: TestResult | None = None,
-        base_tests: TestResult | None = None,
-        other_tests: TestResult | None = None,
-        judgement: Judgement | None = None,
-        joint_tests: TestResult | None = None,
-        regression_tests: TestResult | None = None,
-        regression_judgement: Judgement | None = None,
-    ) -> None: ...
-    def __getstate__(self) -> dict[str, Any]: ...
-    def __setstate__(self, state: Mapping[str, Any]) -> None: ...
-    base_tests: TestResult | None
-    @property
-    def is_right(self) -> bool | None: ...
-    joint_tests: TestResult | None
-    judgement: Judgement | None
-    number: int
-    other_tests: TestResult | None
-    @property
-    def passes_on_base(self) -> bool | None: ...
-    patch: PatchReport
-    regression_judgement: Judgement | None
-    regression_tests: TestResult | None
-    @property
-    def test_output(self) -> str: ...
-    tests: TestResult | None
-    @property
-    def tests_passed(self) -> bool | None: ...
-
 class FeatureTeam:
     def __init__(
         self,
@@ -858,182 +441,6 @@ class FeatureTeam:
     repo_name: str
     setting: str | None
     task_id: int
-
-class FileChange(StrEnum):
-    ADD = 'add'
-    COPY = 'copy'
-    DELETE = 'delete'
-    MODIFY = 'modify'
-    RENAME = 'rename'
-
-class FileConflicts:
-    def __init__(self, *, path: str, sections: int, lines: int, score: int) -> None: ...
-    lines: int
-    path: str
-    score: int
-    sections: int
-
-class FileMode(IntEnum):
-    EXECUTABLE = 33261
-    FILE = 33188
-    SUBMODULE = 57344
-    SYMLINK = 40960
-    @property
-    def is_regular(self) -> bool: ...
-
-class FilePatch:
-    def __init__(
-        self,
-        *,
-        change: FileChange,
-        old_path: str | None,
-        new_path: str | None,
-        old_mode: FileMode | None = None,
-        new_mode: FileMode | None = None,
-        old_id: str | None = None,
-        new_id: str | None = None,
-        hunks: tuple[Hunk, ...] = (),
-        binary: BinaryChange | None = None,
-        lacks_contents: bool = False,
-    ) -> None: ...
-    binary: BinaryChange | None
-    change: FileChange
-    hunks: tuple[Hunk, ...]
-    lacks_contents: bool
-    new_id: str | None
-    new_mode: FileMode | None
-    new_path: str | None
-    old_id: str | None
-    old_mode: FileMode | None
-    old_path: str | None
-    @property
-    def path(self) -> str: ...
-    @property
-    def paths(self) -> tuple[str, ...]: ...
-
-class Finding:
-    def __init__(
-        self,
-        *,
-        suite: SuiteKind,
-        tests: tuple[str, ...],
-        status: ExplanationStatus,
-        hunks: tuple[ExplainedHunk, ...] = (),
-        is_minimal: bool = False,
-        reason: str = '',
-    ) -> None: ...
-    hunks: tuple[ExplainedHunk, ...]
-    is_minimal: bool
-    reason: str
-    status: ExplanationStatus
-    suite: SuiteKind
-    tests: tuple[str, ...]
-
-class GoldSummary:
-    def __init__(self, *, ceiling: Rate, reached: Rate, beyond: Rate, unmatched: int = 0) -> None: ...
-    beyond: Rate
-    ceiling: Rate
-    reached: Rate
-    def to_dict(self) -> dict[str, Any]: ...
-    unmatched: int
-
-class Gone(Enum):
-    GONE = 'gone'
-
-class Hazard:
-    def __init__(
-        self,
-        *,
-        kind: HazardKind,
-        path: str,
-        line: int | None = None,
-        name: str = '',
-        message: str,
-        features: tuple[int, ...],
-    ) -> None: ...
-    features: tuple[int, ...]
-    kind: HazardKind
-    line: int | None
-    message: str
-    name: str
-    path: str
-
-class HazardKind(StrEnum):
-    DECLARED_TWICE = 'declared_twice'
-    NAME_REMOVED = 'name_removed'
-    PARSE_ERROR = 'parse_error'
-    SIGNATURE_CHANGED = 'signature_changed'
-
-class Hunk:
-    def __init__(
-        self,
-        *,
-        old_start: int,
-        new_start: int,
-        lines: tuple[bytes, ...],
-        section: bytes = b'\n',
-        stated: tuple[int, int] | None = None,
-        uncounted: tuple[bytes, ...] = (),
-    ) -> None: ...
-    lines: tuple[bytes, ...]
-    @property
-    def new(self) -> list[bytes]: ...
-    new_start: int
-    @property
-    def old(self) -> list[bytes]: ...
-    old_start: int
-    @property
-    def reversed(self) -> Hunk: ...
-    section: bytes
-    stated: tuple[int, int] | None
-    uncounted: tuple[bytes, ...]
-    @property
-    def whole(self) -> Hunk: ...
-    @property
-    def without_blank_end(self) -> Hunk: ...
-
-class HunkPlacement:
-    def __init__(
-        self,
-        *,
-        path: str,
-        hunk: int | None = None,
-        rung: Rung | None = None,
-        offset: int = 0,
-        reason: str = '',
-        uncounted_lines: int = 0,
-    ) -> None: ...
-    hunk: int | None
-    offset: int
-    path: str
-    reason: str
-    rung: Rung | None
-    uncounted_lines: int
-
-class HunkRole(StrEnum):
-    BREAKS = 'breaks'
-    NEEDED = 'needed'
-
-class JudgeRule(StrEnum):
-    ABSOLUTE = 'absolute'
-    DELTA = 'delta'
-
-class Judgement:
-    def __init__(
-        self,
-        *,
-        broken: tuple[str, ...],
-        preexisting: tuple[str, ...] = (),
-        foreign: tuple[str, ...] = (),
-        flaky: tuple[str, ...] = (),
-    ) -> None: ...
-    broken: tuple[str, ...]
-    def decide(self, run: TestResult) -> bool | None: ...
-    @property
-    def excused(self) -> frozenset[str]: ...
-    flaky: tuple[str, ...]
-    foreign: tuple[str, ...]
-    preexisting: tuple[str, ...]
 
 class LLMStrategy:
     def __init__(
@@ -1082,12 +489,6 @@ class LLMStrategy:
     temperature: float | None
     timeout_seconds: float
     whole_lines: int
-
-class Labels:
-    def __init__(self, *, ours: str = 'ours', theirs: str = 'theirs') -> None: ...
-    def of(self, side: Side) -> str: ...
-    ours: str
-    theirs: str
 
 class LandingPlan(ABC):
     def __init__(
@@ -1145,70 +546,6 @@ class LandingPlan(ABC):
     def to_json(self) -> str: ...
     tree_id: str
 
-class LedgerRow:
-    def __init__(
-        self,
-        *,
-        path: str,
-        line: int | None = None,
-        conflicts: int = 1,
-        shape: str = '',
-        strategy: str = '',
-        rule: str = '',
-        reason: str = '',
-        ours_kept: float | None = None,
-        theirs_kept: float | None = None,
-        attempts: int | None = None,
-        invented_lines: int | None = None,
-        features: tuple[int, ...] = (),
-    ) -> None: ...
-    attempts: int | None
-    conflicts: int
-    features: tuple[int, ...]
-    invented_lines: int | None
-    @property
-    def is_open(self) -> bool: ...
-    @classmethod
-    def left_open(cls, conflict: Conflict, reason: str) -> Self: ...
-    line: int | None
-    ours_kept: float | None
-    path: str
-    reason: str
-    rule: str
-    shape: str
-    strategy: str
-    theirs_kept: float | None
-
-class LeftOut(ABC):
-    def __init__(
-        self,
-        *,
-        number: int,
-        reason: LeftOutReason,
-        features: tuple[int, ...] = (),
-        files: tuple[str, ...] = (),
-        tests: tuple[BrokenTests, ...] = (),
-        problem: str = '',
-    ) -> None: ...
-    def __rich__(self) -> Renderable: ...
-    def __str__(self) -> str: ...
-    def _repr_html_(self) -> str: ...
-    features: tuple[int, ...]
-    files: tuple[str, ...]
-    number: int
-    problem: str
-    reason: LeftOutReason
-    tests: tuple[BrokenTests, ...]
-
-class LeftOutReason(StrEnum):
-    BREAKS = 'breaks'
-    CONFLICT = 'conflict'
-    DUPLICATE = 'duplicate'
-    FAILS_OWN_TESTS = 'fails_own_tests'
-    MISSING_INPUT = 'missing_input'
-    NOT_EXAMINED = 'not_examined'
-    STRATEGY_FAILED = 'strategy_failed'
-
 class LocalSandbox:
     def __init__(
         self,
@@ -1236,23 +573,6 @@ class LocalSandbox:
         env: Mapping[str, str],
         timeout_seconds: float,
     ) -> Execution: ...
-
-class Mean:
-    def __init__(
-        self,
-        *,
-        count: int = 0,
-        mean: float | None = None,
-        low: float | None = None,
-        high: float | None = None,
-    ) -> None: ...
-    count: int
-    high: float | None
-    low: float | None
-    mean: float | None
-    @classmethod
-    def of(cls, shares: Iterable[float], *, confidence: float = 0.95) -> Self: ...
-    def to_dict(self) -> dict[str, Any]: ...
 
 class MergeInput:
     def __init__(
@@ -1392,116 +712,6 @@ class MergeStrategy(Protocol):
     @property
     def name(self) -> str: ...
 
-class ModelUsage:
-    def __init__(
-        self,
-        *,
-        model: str = '',
-        prompt_version: str = '',
-        requests: int = 0,
-        prompt_tokens: int = 0,
-        completion_tokens: int = 0,
-        cached_tokens: int = 0,
-        cost_usd: float | None = None,
-        latency_seconds: float = 0.0,
-    ) -> None: ...
-    cached_tokens: int
-    completion_tokens: int
-    cost_usd: float | None
-    latency_seconds: float
-    model: str
-    prompt_tokens: int
-    prompt_version: str
-    requests: int
-
-class OrderDependence:
-    def __init__(
-        self,
-        *,
-        patches: _Numbers,
-        lands: _Numbers,
-        fails: _Numbers = (),
-        trees: int,
-    ) -> None: ...
-    fails: _Numbers
-    lands: _Numbers
-    patches: _Numbers
-    trees: int
-
-POLICIES: Mapping[str, Policy]
-
-class PairFacts:
-    def __init__(
-        self,
-        *,
-        base_tree_id: str = '',
-        base_commit: str | None = None,
-        model: str | None = None,
-        setting: str | None = None,
-        k: int = 1,
-        repo_name: str,
-        task_id: int,
-        timestamp: dt.datetime,
-        feature1: FeatureFacts,
-        feature2: FeatureFacts,
-        merge_status: PairStatus,
-        conflict_sections: int | None = None,
-        conflict_lines: int | None = None,
-        conflict_score: int | None = None,
-        severity: Severity | None = None,
-        failure: FailureKind | None = None,
-        problem: str = '',
-        attempts: tuple[AttemptFacts, ...] = (),
-        language: str = '',
-    ) -> None: ...
-    attempts: tuple[AttemptFacts, ...]
-    base_commit: str | None
-    base_tree_id: str
-    conflict_lines: int | None
-    conflict_score: int | None
-    conflict_sections: int | None
-    failure: FailureKind | None
-    feature1: FeatureFacts
-    feature2: FeatureFacts
-    @property
-    def features(self) -> tuple[int, int]: ...
-    @classmethod
-    def from_dict(cls, data: object) -> PairFacts: ...
-    k: int
-    language: str
-    merge_status: PairStatus
-    model: str | None
-    @property
-    def numbers(self) -> tuple[int, int]: ...
-    problem: str
-    repo_name: str
-    setting: str | None
-    severity: Severity | None
-    @property
-    def task(self) -> str: ...
-    task_id: int
-    timestamp: dt.datetime
-    def to_dict(self) -> dict[str, Any]: ...
-
-class PairMerge:
-    def __init__(self, *, into: int, number: int, outcome: PairOutcome) -> None: ...
-    into: int
-    number: int
-    outcome: PairOutcome
-
-class PairOutcome(StrEnum):
-    BREAKS_TESTS = 'breaks_tests'
-    CLEAN = 'clean'
-    CONFLICT = 'conflict'
-    NOT_EXAMINED = 'not_examined'
-    RESOLVED = 'resolved'
-
-class PairStatus(StrEnum):
-    CLEAN = 'clean'
-    CONFLICTS = 'conflicts'
-    MISSING_INPUT = 'missing_input'
-    NOT_EVALUATED = 'not_evaluated'
-
 class Patch:
     def __init__(
         self,
@@ -1531,34 +741,6 @@ class PatchError(CooperBenchEvalError, ValueError):
     origin: str | None
     reason: str
 
-class PatchLocation(StrEnum):
-    CACHE = 'cache'
-    GOLD = 'gold'
-    HF = 'hf'
-    LOGS = 'logs'
-    @classmethod
-    def of(cls, word: str) -> Self: ...
-
-class PatchReport:
-    def __init__(
-        self,
-        *,
-        status: PatchStatus,
-        reason: str = '',
-        dropped_files: tuple[str, ...] = (),
-        touched_runner_control: tuple[str, ...] = (),
-        names_test_framework: tuple[str, ...] = (),
-        hunks: tuple[HunkPlacement, ...] = (),
-    ) -> None: ...
-    dropped_files: tuple[str, ...]
-    hunks: tuple[HunkPlacement, ...]
-    @property
-    def is_usable(self) -> bool: ...
-    names_test_framework: tuple[str, ...]
-    reason: str
-    status: PatchStatus
-    touched_runner_control: tuple[str, ...]
-
 class PatchStatus(StrEnum):
     APPLIED = 'applied'
     EMPTY = 'empty'
@@ -1568,206 +750,11 @@ class PatchStatus(StrEnum):
     @property
     def is_usable(self) -> bool: ...
 
-class PeerAgreement(ABC):
-    def __init__(
-        self,
-        *,
-        comparison: Comparison,
-        disagreements: tuple[PeerDisagreement, ...] = (),
-    ) -> None: ...
-    def __rich__(self) -> Renderable: ...
-    def __str__(self) -> str: ...
-    def _repr_html_(self) -> str: ...
-    @property
-    def agreeing(self) -> int: ...
-    comparison: Comparison
-    disagreements: tuple[PeerDisagreement, ...]
-
-class PeerDisagreement:
-    def __init__(self, *, peer: PeerEval, ours: PairFacts, judged: PolicyVerdict) -> None: ...
-    judged: PolicyVerdict
-    ours: PairFacts
-    peer: PeerEval
-
-class PeerEval:
-    def __init__(
-        self,
-        *,
-        repo_name: str,
-        task_id: int,
-        features: tuple[int, ...],
-        setting: Setting | None,
-        merge_status: str | None,
-        merge_strategy: str | None,
-        apply_status: Mapping[str, str],
-        passed: Mapping[int, bool | None],
-        passed_tests: Mapping[int, int | None],
-        failed_tests: Mapping[int, int | None],
-        both_passed: bool | None,
-        error: str,
-        evaluated_at: str,
-        path: Path,
-    ) -> None: ...
-    apply_status: Mapping[str, str]
-    both_passed: bool | None
-    error: str
-    evaluated_at: str
-    failed_tests: Mapping[int, int | None]
-    features: tuple[int, ...]
-    @property
-    def is_answer(self) -> bool: ...
-    merge_status: str | None
-    merge_strategy: str | None
-    passed: Mapping[int, bool | None]
-    passed_tests: Mapping[int, int | None]
-    path: Path
-    repo_name: str
-    setting: Setting | None
-    task_id: int
-
-class PeerRun:
-    def __init__(self, *, evals: tuple[PeerEval, ...], unreadable: tuple[ReportError, ...]) -> None: ...
-    evals: tuple[PeerEval, ...]
-    unreadable: tuple[ReportError, ...]
-
-class PluginError(CooperBenchEvalError):
-    kind: str = 'plug-in'
-
-class PluginLoadError(PluginError):
-    def __init__(self, name: str, origin: str, problem: str) -> None: ...
-    def __str__(self) -> str: ...
-    name: str
-    origin: str
-    problem: str
-
-class Policy:
-    def __init__(
-        self,
-        *,
-        name: str,
-        strategies: tuple[str, ...],
-        rule: PolicyRule = PolicyRule.ANY_PASSES,
-        lead_alone: bool = False,
-        skips_empty: bool = False,
-        is_absolute: bool = False,
-    ) -> None: ...
-    def __attrs_post_init__(self) -> None: ...
-    is_absolute: bool
-    def judge(self, pair: PairFacts | MergeReport) -> PolicyVerdict: ...
-    lead_alone: bool
-    name: str
-    rule: PolicyRule
-    skips_empty: bool
-    strategies: tuple[str, ...]
-
-class PolicyRule(StrEnum):
-    ANY_PASSES = 'any_passes'
-    FIRST_MERGES = 'first_merges'
-
-class PolicySummary(ABC):
-    def __init__(
-        self,
-        *,
-        name: str,
-        verdicts: Verdicts,
-        confidence: float = 0.95,
-        gold: GoldSummary | None = None,
-    ) -> None: ...
-    def __rich__(self) -> Renderable: ...
-    def __str__(self) -> str: ...
-    def _repr_html_(self) -> str: ...
-    confidence: float
-    @property
-    def correct(self) -> Rate: ...
-    def effort_reduction(self, k: float) -> float | None: ...
-    gold: GoldSummary | None
-    name: str
-    def to_dict(self) -> dict[str, Any]: ...
-    verdicts: Verdicts
-
-class PolicyVerdict:
-    def __init__(self, *, verdict: Verdict, by: str = '', is_missing_input: bool = False) -> None: ...
-    by: str
-    is_missing_input: bool
-    verdict: Verdict
-
-class Prompts:
-    def __init__(
-        self,
-        *,
-        version: str,
-        system: str,
-        question: str,
-        excerpt: str,
-        choice: str,
-        retry: str,
-    ) -> None: ...
-    def __attrs_post_init__(self) -> None: ...
-    @classmethod
-    def built_in(cls) -> Prompts: ...
-    choice: str
-    excerpt: str
-    def fill(self, name: str, **values: object) -> str: ...
-    question: str
-    @classmethod
-    def read(cls, directory: str | Path) -> Prompts: ...
-    retry: str
-    system: str
-    version: str
-
-class Rate(ABC):
-    def __init__(self, count: int, total: int, confidence: float = 0.95) -> None: ...
-    def __rich__(self) -> Renderable: ...
-    def __str__(self) -> str: ...
-    def _repr_html_(self) -> str: ...
-    confidence: float
-    count: int
-    @property
-    def high(self) -> float | None: ...
-    @property
-    def low(self) -> float | None: ...
-    @property
-    def rate(self) -> float | None: ...
-    def to_dict(self) -> dict[str, Any]: ...
-    total: int
-
 class RepeatPolicy(StrEnum):
     ALL = 'all'
     ANY = 'any'
     MAJORITY = 'majority'
     def is_met(self, passed: int, runs: int) -> bool: ...
-
-class Replacement:
-    def __init__(
-        self,
-        *,
-        kind: ResolutionKind,
-        together: tuple[int, ...],
-        text: bytes | None = None,
-        lines_before: int = 0,
-        lines_after: int = 0,
-        is_exact: bool = True,
-        reason: str = '',
-    ) -> None: ...
-    is_exact: bool
-    kind: ResolutionKind
-    lines_after: int
-    lines_before: int
-    reason: str
-    text: bytes | None
-    together: tuple[int, ...]
-
-class Replay(StrEnum):
-    AUTO = 'auto'
-    LIVE = 'live'
-    RECORD = 'record'
-    REPLAY = 'replay'
-
-class ReportError(CooperBenchEvalError, ValueError):
-    def __init__(self, problem: str, location: str | None = None) -> None: ...
-    def __str__(self) -> str: ...
-    location: str | None
-    problem: str
 
 class ReportStore:
     def __init__(self, directory: Path) -> None: ...
@@ -1787,23 +774,11 @@ class ReportStore:
     def put_packed(self, key: str, packed: Packed) -> None: ...
     def set_aside(self, key: str) -> None: ...
 
-class RepositoryError(CooperBenchEvalError):
-    def __init__(self, location: str, problem: str) -> None: ...
-    def __str__(self) -> str: ...
-    location: str
-    problem: str
-
 class Resolution:
     def __init__(self, *, text: bytes | None = None, rule: str = '', reason: str = '') -> None: ...
     reason: str
     rule: str
     text: bytes | None
-
-class ResolutionKind(StrEnum):
-    DELETED = 'deleted'
-    OPEN = 'open'
-    TEXT = 'text'
-    UNKNOWN = 'unknown'
 
 class ResultCache:
     def __init__(self, path: Path | None = None) -> None: ...
@@ -1820,48 +795,6 @@ class ResultCache:
     path: Path | None
     def put(self, key: str, result: TestResult) -> None: ...
 
-class RunFacts:
-    def __init__(
-        self,
-        *,
-        status: TestStatus,
-        passed_tests: int = 0,
-        failed_tests: int = 0,
-        error_tests: int = 0,
-        skipped_tests: int = 0,
-        xfailed_tests: int = 0,
-        duration_seconds: float = 0.0,
-        accepted: bool | None = None,
-        is_undecided: bool = False,
-    ) -> None: ...
-    accepted: bool | None
-    duration_seconds: float
-    error_tests: int
-    failed_tests: int
-    is_undecided: bool
-    @property
-    def outcome(self) -> bool | None: ...
-    @property
-    def pass_rate(self) -> float: ...
-    @property
-    def passed(self) -> bool: ...
-    passed_tests: int
-    skipped_tests: int
-    status: TestStatus
-    @property
-    def total_tests(self) -> int: ...
-    @property
-    def was_run(self) -> bool: ...
-    xfailed_tests: int
-
-class Rung(StrEnum):
-    EXACT = 'exact'
-    FUZZY = 'fuzzy'
-    OFFSET = 'offset'
-    RECOUNT = 'recount'
-    THREE_WAY = 'three_way'
-    WHITESPACE = 'whitespace'
-
 class Sandbox(Protocol):
     @property
     def identity(self) -> str: ...
@@ -1876,21 +809,6 @@ class Sandbox(Protocol):
         env: Mapping[str, str],
         timeout_seconds: float,
     ) -> Execution: ...
-
-class SandboxError(TestRunError):
-    ...
-
-class SandboxLoadError(PluginLoadError):
-    kind: str = 'sandbox'
-
-class Setting(StrEnum):
-    COOP = 'coop'
-    COOP_ABLATION = 'coop_ablation'
-    SINGLE = 'single'
-    SOLO = 'solo'
-    TEAM = 'team'
-    @classmethod
-    def of(cls, word: str) -> Self: ...
 
 class Severity(StrEnum):
     CRITICAL = 'CRITICAL'
@@ -1926,135 +844,6 @@ class Snapshot:
     @property
     def tree_id(self) -> str: ...
     def write_to(self, directory: str | os.PathLike[str]) -> None: ...
-
-class StrategyError(CooperBenchEvalError):
-    kind: str = 'merge strategy'
-
-class StrategyFailedError(StrategyError):
-    def __init__(self, name: str, problem: str) -> None: ...
-    def __str__(self) -> str: ...
-    name: str
-    problem: str
-
-class StrategyLoadError(StrategyError, PluginLoadError):
-    ...
-
-class StrategySummary(ABC):
-    def __init__(
-        self,
-        *,
-        name: str,
-        verdicts: Verdicts,
-        confidence: float = 0.95,
-        gold: GoldSummary | None = None,
-        requests: int = 0,
-        unpriced_requests: int = 0,
-        prompt_tokens: int = 0,
-        completion_tokens: int = 0,
-        cost_usd: float = 0.0,
-        blame: Mapping[BlameKind, int],
-        features: Rate,
-        cases: Rate,
-        seconds: Distribution,
-        test_seconds: Distribution,
-    ) -> None: ...
-    def __add__(self, other: UsageTotals) -> UsageTotals: ...
-    def __rich__(self) -> Renderable: ...
-    def __str__(self) -> str: ...
-    def _repr_html_(self) -> str: ...
-    blame: Mapping[BlameKind, int]
-    cases: Rate
-    completion_tokens: int
-    confidence: float
-    @property
-    def correct(self) -> Rate: ...
-    cost_usd: float
-    def effort_reduction(self, k: float) -> float | None: ...
-    features: Rate
-    gold: GoldSummary | None
-    name: str
-    prompt_tokens: int
-    requests: int
-    seconds: Distribution
-    test_seconds: Distribution
-    def to_dict(self) -> dict[str, Any]: ...
-    unpriced_requests: int
-    verdicts: Verdicts
-
-class SuiteKind(StrEnum):
-    FEATURE1 = 'feature1'
-    FEATURE2 = 'feature2'
-    JOINT = 'joint'
-    REGRESSION = 'regression'
-
-class SuiteRun:
-    def __init__(
-        self,
-        *,
-        suite: TeamSuite,
-        feature: int | None = None,
-        tests: TestResult | None = None,
-        judgement: Judgement | None = None,
-    ) -> None: ...
-    @property
-    def broken(self) -> BrokenTests | None: ...
-    feature: int | None
-    judgement: Judgement | None
-    @property
-    def outcome(self) -> bool | None: ...
-    suite: TeamSuite
-    tests: TestResult | None
-
-class Summary(ABC):
-    def __init__(
-        self,
-        *,
-        pairs: int,
-        statuses: Mapping[PairStatus, int],
-        failures: Mapping[FailureKind, int],
-        problems: Mapping[str, int] = dict(),
-        repeated: int = 0,
-        conflict_score: Distribution,
-        features_alone: Rate,
-        cases_alone: Rate,
-        test_seconds_alone: Distribution,
-        strategies: Mapping[str, StrategySummary],
-        policies: Mapping[str, PolicySummary],
-        comparisons: Mapping[tuple[str, str], Comparison],
-        by: tuple[str, ...] = (),
-        groups: Mapping[Hashable, Summary] = dict(),
-        teams: Mapping[int, TeamSummary] = dict(),
-        confidence: float = 0.95,
-    ) -> None: ...
-    def __rich__(self) -> Renderable: ...
-    def __str__(self) -> str: ...
-    def _repr_html_(self) -> str: ...
-    by: tuple[str, ...]
-    cases_alone: Rate
-    @property
-    def clean(self) -> Rate: ...
-    comparisons: Mapping[tuple[str, str], Comparison]
-    confidence: float
-    conflict_score: Distribution
-    @property
-    def conflicts(self) -> Rate: ...
-    failures: Mapping[FailureKind, int]
-    features_alone: Rate
-    groups: Mapping[Hashable, Summary]
-    @property
-    def missing_input(self) -> Rate: ...
-    @property
-    def not_evaluated(self) -> int: ...
-    pairs: int
-    policies: Mapping[str, PolicySummary]
-    problems: Mapping[str, int]
-    repeated: int
-    statuses: Mapping[PairStatus, int]
-    strategies: Mapping[str, StrategySummary]
-    teams: Mapping[int, TeamSummary]
-    test_seconds_alone: Distribution
-    def to_dict(self) -> dict[str, Any]: ...
-    def to_records(self) -> list[dict[str, Any]]: ...
 
 class Task:
     def __init__(
@@ -2099,149 +888,6 @@ class Task:
     def teams(self, size: int) -> Iterator[tuple[int, ...]]: ...
     def test_command(self) -> tuple[str, ...]: ...
     def tests_patch(self, feature: int) -> Patch: ...
-
-class TeamAttempt(ABC):
-    def __init__(
-        self,
-        *,
-        strategy: str,
-        implementation: str,
-        status: MergeStatus,
-        landed: tuple[int, ...] = (),
-        left_out: tuple[LeftOut, ...] = (),
-        steps: tuple[TeamStep, ...] = (),
-        tree_id: str | None = None,
-        diff: bytes | None = None,
-        tests: tuple[SuiteRun, ...] = (),
-        landed_tests: tuple[SuiteRun, ...] = (),
-    ) -> None: ...
-    def __rich__(self) -> Renderable: ...
-    def __str__(self) -> str: ...
-    def _repr_html_(self) -> str: ...
-    @property
-    def absolute_verdict(self) -> Verdict: ...
-    diff: bytes | None
-    implementation: str
-    @property
-    def joint_run(self) -> Judged: ...
-    landed: tuple[int, ...]
-    landed_tests: tuple[SuiteRun, ...]
-    left_out: tuple[LeftOut, ...]
-    @property
-    def own_runs(self) -> tuple[Judged, ...]: ...
-    @property
-    def regression_run(self) -> Judged: ...
-    def run_of(self, suite: TeamSuite, feature: int | None = None) -> Judged: ...
-    @property
-    def score(self) -> float: ...
-    @property
-    def service_failed(self) -> bool: ...
-    status: MergeStatus
-    steps: tuple[TeamStep, ...]
-    strategy: str
-    tests: tuple[SuiteRun, ...]
-    tree_id: str | None
-    @property
-    def verdict(self) -> Verdict: ...
-
-class TeamAttemptFacts:
-    def __init__(
-        self,
-        *,
-        requests: int = 0,
-        unpriced_requests: int = 0,
-        prompt_tokens: int = 0,
-        completion_tokens: int = 0,
-        cost_usd: float | None = 0.0,
-        strategy: str,
-        status: MergeStatus,
-        verdict: Verdict,
-        blame: BlameKind,
-        landed: tuple[int, ...] = (),
-        left_out: tuple[LeftOut, ...] = (),
-        conflicts_met: int = 0,
-        duration_seconds: float = 0.0,
-        service_failed: bool = False,
-    ) -> None: ...
-    def __add__(self, other: UsageTotals) -> UsageTotals: ...
-    blame: BlameKind
-    completion_tokens: int
-    conflicts_met: int
-    cost_usd: float | None
-    @property
-    def counted_verdict(self) -> Verdict: ...
-    duration_seconds: float
-    landed: tuple[int, ...]
-    left_out: tuple[LeftOut, ...]
-    prompt_tokens: int
-    requests: int
-    @property
-    def score(self) -> float: ...
-    service_failed: bool
-    status: MergeStatus
-    strategy: str
-    unpriced_requests: int
-    verdict: Verdict
-
-class TeamBlame(ABC):
-    def __init__(
-        self,
-        *,
-        kind: BlameKind,
-        features: tuple[int, ...] = (),
-        lost: tuple[BrokenTests, ...] = (),
-    ) -> None: ...
-    def __rich__(self) -> Renderable: ...
-    def __str__(self) -> str: ...
-    def _repr_html_(self) -> str: ...
-    features: tuple[int, ...]
-    kind: BlameKind
-    lost: tuple[BrokenTests, ...]
-
-class TeamFacts:
-    def __init__(
-        self,
-        *,
-        base_tree_id: str = '',
-        base_commit: str | None = None,
-        model: str | None = None,
-        setting: str | None = None,
-        k: int = 1,
-        repo_name: str,
-        task_id: int,
-        timestamp: dt.datetime,
-        features: tuple[FeatureFacts, ...],
-        merge_status: PairStatus,
-        conflict_score: int | None = None,
-        failure: FailureKind | None = None,
-        problem: str = '',
-        attempts: tuple[TeamAttemptFacts, ...] = (),
-        language: str = '',
-    ) -> None: ...
-    attempts: tuple[TeamAttemptFacts, ...]
-    base_commit: str | None
-    base_tree_id: str
-    conflict_score: int | None
-    failure: FailureKind | None
-    features: tuple[FeatureFacts, ...]
-    @classmethod
-    def from_dict(cls, data: object) -> TeamFacts: ...
-    k: int
-    language: str
-    merge_status: PairStatus
-    model: str | None
-    @property
-    def numbers(self) -> tuple[int, ...]: ...
-    problem: str
-    repo_name: str
-    setting: str | None
-    @property
-    def size(self) -> int: ...
-    @property
-    def task(self) -> str: ...
-    task_id: int
-    timestamp: dt.datetime
-    def to_dict(self) -> dict[str, Any]: ...
 
 class TeamReport(ABC):
     def __init__(
@@ -2308,148 +954,6 @@ class TeamReport(ABC):
     @property
     def warnings(self) -> tuple[str, ...]: ...
 
-class TeamStep(ABC):
-    def __init__(
-        self,
-        *,
-        status: MergeStatus,
-        conflicts_met: int = 0,
-        conflict_details: ConflictDetails | None = None,
-        tree_id: str | None = None,
-        diff: bytes | None = None,
-        failure: str = '',
-        duration_seconds: float = 0.0,
-        ledger: tuple[LedgerRow, ...] = (),
-        usage: tuple[ModelUsage, ...] = (),
-        service_failed: bool = False,
-        replacements: tuple[Replacement, ...] = (),
-        feature: int,
-        into: tuple[int, ...],
-        conflicts: tuple[Conflict, ...] = (),
-    ) -> None: ...
-    def __rich__(self) -> Renderable: ...
-    def __str__(self) -> str: ...
-    def _repr_html_(self) -> str: ...
-    conflict_details: ConflictDetails | None
-    conflicts: tuple[Conflict, ...]
-    conflicts_met: int
-    diff: bytes | None
-    duration_seconds: float
-    failure: str
-    feature: int
-    into: tuple[int, ...]
-    @property
-    def is_complete(self) -> bool: ...
-    ledger: tuple[LedgerRow, ...]
-    replacements: tuple[Replacement, ...]
-    service_failed: bool
-    status: MergeStatus
-    tree_id: str | None
-    usage: tuple[ModelUsage, ...]
-
-class TeamStrategySummary(ABC):
-    def __init__(
-        self,
-        *,
-        name: str,
-        verdicts: Verdicts,
-        confidence: float = 0.95,
-        requests: int = 0,
-        unpriced_requests: int = 0,
-        prompt_tokens: int = 0,
-        completion_tokens: int = 0,
-        cost_usd: float = 0.0,
-        landed: Mean,
-        left_out: Mapping[LeftOutReason, int],
-        blame: Mapping[BlameKind, int],
-        seconds: Distribution,
-    ) -> None: ...
-    def __add__(self, other: UsageTotals) -> UsageTotals: ...
-    def __rich__(self) -> Renderable: ...
-    def __str__(self) -> str: ...
-    def _repr_html_(self) -> str: ...
-    blame: Mapping[BlameKind, int]
-    completion_tokens: int
-    confidence: float
-    @property
-    def correct(self) -> Rate: ...
-    cost_usd: float
-    def effort_reduction(self, k: float) -> float | None: ...
-    landed: Mean
-    left_out: Mapping[LeftOutReason, int]
-    name: str
-    prompt_tokens: int
-    requests: int
-    seconds: Distribution
-    def to_dict(self) -> dict[str, Any]: ...
-    unpriced_requests: int
-    verdicts: Verdicts
-
-class TeamSuite(StrEnum):
-    FEATURE = 'feature'
-    JOINT = 'joint'
-    REGRESSION = 'regression'
-
-class TeamSummary(ABC):
-    def __init__(
-        self,
-        *,
-        size: int,
-        teams: int,
-        statuses: Mapping[PairStatus, int],
-        failures: Mapping[FailureKind, int],
-        problems: Mapping[str, int] = dict(),
-        repeated: int = 0,
-        strategies: Mapping[str, TeamStrategySummary],
-    ) -> None: ...
-    def __rich__(self) -> Renderable: ...
-    def __str__(self) -> str: ...
-    def _repr_html_(self) -> str: ...
-    failures: Mapping[FailureKind, int]
-    @property
-    def not_evaluated(self) -> int: ...
-    problems: Mapping[str, int]
-    repeated: int
-    size: int
-    statuses: Mapping[PairStatus, int]
-    strategies: Mapping[str, TeamStrategySummary]
-    teams: int
-    def to_dict(self) -> dict[str, Any]: ...
-
-class TestCase:
-    def __init__(
-        self,
-        *,
-        id: str,
-        status: TestCaseStatus,
-        duration_seconds: float = 0.0,
-        message: str = '',
-    ) -> None: ...
-    duration_seconds: float
-    id: str
-    message: str
-    status: TestCaseStatus
-
-class TestCaseStatus(StrEnum):
-    ERROR = 'error'
-    FAILED = 'failed'
-    PASSED = 'passed'
-    SKIPPED = 'skipped'
-    XFAILED = 'xfailed'
-
-class TestFileFilter:
-    def __init__(
-        self,
-        *,
-        conventions: bool = True,
-        touched: bool = True,
-        keep: frozenset[str] = frozenset(),
-    ) -> None: ...
-    conventions: bool
-    keep: frozenset[str]
-    def split(self, patch: Patch, tests: Iterable[Patch] = ()) -> tuple[Patch, tuple[str, ...]]: ...
-    touched: bool
-
 class TestResult(ABC):
     def __init__(
         self,
@@ -2502,12 +1006,6 @@ class TestResult(ABC):
     def was_run(self) -> bool: ...
     @property
     def xfailed_tests(self) -> int: ...
-
-class TestRunError(CooperBenchEvalError):
-    def __init__(self, problem: str, command: tuple[str, ...] = ()) -> None: ...
-    def __str__(self) -> str: ...
-    command: tuple[str, ...]
-    problem: str
 
 class TestRunner:
     def __init__(
@@ -2579,106 +1077,11 @@ class TestSuite:
     setup: tuple[tuple[str, ...], ...]
     timeout_seconds: float
 
-class ThreeWayMerge:
-    def __init__(
-        self,
-        *,
-        changes: Changes,
-        conflicts: tuple[Conflict, ...],
-        stages: tuple[Stage, ...] = (),
-        labels: Labels = Labels(),
-        files: Mapping[str, OpenFile] = dict(),
-        cache: DiffCache = DiffCache(),
-        blocks: dict[str, tuple[TextBlock, ...]] = dict(),
-    ) -> None: ...
-    @property
-    def blocks(self) -> tuple[ConflictBlock, ...]: ...
-    changes: Changes
-    conflicts: tuple[Conflict, ...]
-    labels: Labels
-    def lines_before(self, earlier: ThreeWayMerge) -> Mapping[tuple[str, int], int]: ...
-    def replacements(
-        self,
-        merged: Snapshot,
-        still_open: Iterable[Conflict],
-    ) -> tuple[Replacement, ...]: ...
-    def resolve(self, answer: Callable[[Conflict], bytes | Gone | None]) -> ThreeWayMerge: ...
-    def resolve_blocks(self, answer: Callable[[ConflictBlock], bytes | None]) -> ThreeWayMerge: ...
-    def resolve_files(self, texts: Mapping[str, bytes]) -> ThreeWayMerge: ...
-    def settled_around_blocks(self, path: str) -> tuple[bytes, ...]: ...
-    def settled_in(self, path: str) -> tuple[bytes, ...]: ...
-    stages: tuple[Stage, ...]
-    def takes_text(self, conflict: Conflict) -> bool: ...
-    def versions_of(self, path: str) -> tuple[bytes, bytes, bytes]: ...
-
-class Tries(ABC):
-    def __init__(self, *, decider: str, within: tuple[Rate, ...], left_out: int = 0) -> None: ...
-    def __rich__(self) -> Renderable: ...
-    def __str__(self) -> str: ...
-    def _repr_html_(self) -> str: ...
-    decider: str
-    left_out: int
-    within: tuple[Rate, ...]
-
-class UnknownPluginError(PluginError, LookupError):
-    def __init__(
-        self,
-        name: str,
-        available: tuple[str, ...] = (),
-        origins: tuple[str, ...] = (),
-    ) -> None: ...
-    def __str__(self) -> str: ...
-    available: tuple[str, ...]
-    name: str
-    origins: tuple[str, ...]
-
-class UnknownSandboxError(UnknownPluginError):
-    kind: str = 'sandbox'
-
-class UnknownStrategyError(StrategyError, UnknownPluginError):
-    ...
-
 class Verdict(StrEnum):
     CORRECT = 'correct'
     INCORRECT = 'incorrect'
     NOT_RUN = 'not_run'
     UNHANDLED = 'unhandled'
-
-class Verdicts:
-    def __init__(
-        self,
-        *,
-        correct: int = 0,
-        incorrect: int = 0,
-        unhandled: int = 0,
-        not_run: int = 0,
-        missing_input: int = 0,
-    ) -> None: ...
-    @property
-    def answered(self) -> int: ...
-    @property
-    def at_least(self) -> float | None: ...
-    @property
-    def at_most(self) -> float | None: ...
-    correct: int
-    def effort_reduction(self, k: float) -> float | None: ...
-    incorrect: int
-    @property
-    def is_untested(self) -> bool: ...
-    missing_input: int
-    not_run: int
-    @property
-    def pairs(self) -> int: ...
-    def to_dict(self) -> dict[str, Any]: ...
-    @property
-    def unanswered(self) -> int: ...
-    unhandled: int
-
-class WorkerError(CooperBenchEvalError):
-    def __init__(self, problem: str, exit_code: int | None = None) -> None: ...
-    def __str__(self) -> str: ...
-    exit_code: int | None
-    problem: str
 
 async def aevaluate(*args: Any, **options: Any) -> MergeReport: ...
 
@@ -2688,11 +1091,7 @@ def apply_patch(
     policy: ApplyPolicy = ApplyPolicy(),
 ) -> ApplyResult: ...
 
-def available_sandboxes() -> tuple[str, ...]: ...
-
 def available_strategies() -> tuple[str, ...]: ...
-
-def bubblewrap_problem() -> str | None: ...
 
 def cascade(*members: str | MergeStrategy, name: str | None = None) -> CascadeStrategy: ...
 
@@ -2705,13 +1104,6 @@ def compare(
     second: str = 'second',
     confidence: float = 0.95,
 ) -> Comparison: ...
-
-def compare_with_peer(
-    evals: Iterable[PeerEval],
-    reports: FactsSource,
-    *,
-    policy: str | Policy = 'upstream-0.0.29',
-) -> PeerAgreement: ...
 
 def default_sandbox() -> BubblewrapSandbox | LocalSandbox: ...
 
@@ -2777,10 +1169,6 @@ def explain(
     evaluator: Evaluator | None = None,
 ) -> Explanation: ...
 
-def facts_of(report: GroupReport) -> GroupFacts: ...
-
-def get_sandbox(name: str, /, **options: object) -> Sandbox: ...
-
 def get_strategy(name: str, /, **options: object) -> MergeStrategy: ...
 
 def gold_matrix(
@@ -2829,51 +1217,6 @@ def merge(
     labels: Labels | None = None,
 ) -> MergeOutcome: ...
 
-def plot_effort(summary: Summary, *, up_to: float = 10.0, ax: Axes | None = None) -> Figure: ...
-
-def plot_matrix(
-    reports: FactsSource,
-    *,
-    task: str | None = None,
-    strategy: str | None = None,
-    ax: Axes | None = None,
-) -> Figure: ...
-
-def plot_teams(
-    reports: FactsSource,
-    *,
-    confidence: float = 0.95,
-    ax: Axes | None = None,
-) -> Figure: ...
-
-def plot_tries(
-    reports: FactsSource,
-    deciders: str | Policy | Iterable[str | Policy] = 'strict',
-    *,
-    tries: int | None = None,
-    confidence: float = 0.95,
-    ax: Axes | None = None,
-) -> Figure: ...
-
-def plot_verdicts(summary: Summary, *, ax: Axes | None = None) -> Figure: ...
-
-def read_eval(path: str | os.PathLike[str]) -> PeerEval: ...
-
-def read_evals(logs_dir: str | os.PathLike[str], run_name: str) -> PeerRun: ...
-
-def reap_containers(*, base_url: str | None = None) -> int: ...
-
-def report_schema(kind: Literal['pair', 'team'] = 'pair') -> dict[str, Any]: ...
-
-def repository_from_image(
-    image: str,
-    destination: Path | str,
-    *,
-    path: str = '/workspace/repo',
-    pull: bool = True,
-    base_url: str | None = None,
-) -> Path: ...
-
 def resolve_blocks(
     merge_input: MergeInput,
     propose: Callable[[ConflictBlock], Sequence[Resolution]],
@@ -2884,14 +1227,6 @@ def resolve_conflicts(
     answer: Callable[[Conflict], bytes | Gone | None],
 ) -> MergeOutcome: ...
 
-def solved_within(
-    reports: FactsSource,
-    decider: str | Policy,
-    *,
-    tries: int | None = None,
-    confidence: float = 0.95,
-) -> Tries: ...
-
 def summarize(
     reports: FactsSource,
     *,
@@ -2901,17 +1236,7 @@ def summarize(
     confidence: float = 0.95,
 ) -> Summary: ...
 
-def task_image(
-    repo_name: str,
-    task_id: int | str,
-    *,
-    registry: str = REGISTRY,
-    prefix: str = PREFIX,
-) -> str: ...
-
 def to_pandas(reports: FactsSource, level: str = Level.PAIRS) -> PandasFrame: ...
-
-def to_polars(reports: FactsSource, level: str = Level.PAIRS) -> PolarsFrame: ...
 
 def to_records(reports: FactsSource, level: str = Level.PAIRS) -> list[dict[str, Any]]: ...
 

@@ -158,7 +158,7 @@ def test_31_a_conflict_that_union_leaves_is_unhandled_but_not_an_error():
     summary = ce.summarize([report])
     assert report.attempt("union").verdict == "unhandled"
     assert summary.not_evaluated == 0
-    assert summary.strategies["union"].correct == ce.Rate(0, 1)
+    assert summary.strategies["union"].correct == ce.analysis.Rate(0, 1)
 
 
 def test_31_a_long_output_keeps_its_end():
@@ -216,7 +216,7 @@ def test_34_there_is_one_rate_and_errors_are_counted_separately(tmp_path):
     summary = ce.summarize(ce.ReportStore(tmp_path))
     assert (summary.pairs, summary.not_evaluated) == (4, 3)
     naive = summary.strategies["naive"]
-    assert naive.correct == ce.Rate(1, 1)
+    assert naive.correct == ce.analysis.Rate(1, 1)
     assert naive.verdicts.unanswered == 3
     assert naive.correct.low < 0.21, "one pair is little evidence, and the interval says so"
 
@@ -241,7 +241,7 @@ def test_36_a_pair_and_a_repository_may_have_any_name(tmp_path):
 
 def test_37_the_name_of_a_tasks_image_has_every_word_of_its_repository():
     """Only the suffix is removed."""
-    assert "celery-task-queue:" in ce.task_image("celery_task_queue_task", 1)
+    assert "celery-task-queue:" in ce.running.task_image("celery_task_queue_task", 1)
 
 
 def test_38_a_report_has_its_time_setting_versions_and_sandbox(run_of):
@@ -276,7 +276,7 @@ with ThreadPoolExecutor(1) as executor:
                                     store=sys.argv[1]))))
 print(len(list(ce.ReportStore(sys.argv[1]).facts())))
 print(ce.write_page(ce.ReportStore(sys.argv[1]), sys.argv[1] + "/page.html").is_file())
-print(f"{{ce.Rate(1, 2).low:.3f}}")
+print(f"{{ce.analysis.Rate(1, 2).low:.3f}}")
 """
 
 

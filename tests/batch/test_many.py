@@ -299,7 +299,7 @@ def test_a_pair_that_cannot_be_sent_is_not_claimed_any_more(calls, threads, tmp_
     """Another batch of this process may evaluate it, whenever the executor failed."""
     options = {"evaluator": EVALUATOR, "store": tmp_path}
     batch = ce.evaluate_many(pairs(1), executor=Refusing(calls), **options)
-    with pytest.raises(ce.BatchError, match="accepts no work") as kept:
+    with pytest.raises(ce.errors.BatchError, match="accepts no work") as kept:
         list(batch)
 
     options |= {"executor": threads, "progress": refuse_to_wait}
@@ -328,7 +328,7 @@ def test_an_executor_that_accepts_no_work_is_an_error():
     executor = ThreadPoolExecutor(1)
     executor.shutdown()
 
-    with pytest.raises(ce.BatchError, match="executor: accepts no work"):
+    with pytest.raises(ce.errors.BatchError, match="executor: accepts no work"):
         list(ce.evaluate_many(pairs(2), evaluator=EVALUATOR, executor=executor))
 
 
@@ -338,10 +338,12 @@ def test_a_strategy_that_cannot_be_pickled_is_named_at_once():
     strategy.lock = threading.Lock()
     evaluator = ce.Evaluator(strategies=["naive", strategy])
 
-    with pytest.raises(ce.BatchError, match=r"^strategy 'ours': .*lock"):
+    with pytest.raises(ce.errors.BatchError, match=r"^strategy 'ours': .*lock"):
         ce.evaluate_many(iter(()), evaluator=evaluator)
     strategy.lock = multiprocessing.get_context("spawn").Lock()
-    with pytest.raises(ce.BatchError, match=r"^strategy 'ours': .*it raised RuntimeError\('Lock"):
+    with pytest.raises(
+        ce.errors.BatchError, match=r"^strategy 'ours': .*it raised RuntimeError\('Lock"
+    ):
         ce.evaluate_many(iter(()), evaluator=evaluator)
 
     with ThreadPoolExecutor(1) as executor:
@@ -372,7 +374,7 @@ def test_on_error_may_be_raise(threads, tmp_path):
     )
 
     with pytest.raises(
-        ce.BatchError, match="lines, task 3, features 0 and 1: SystemExit"
+        ce.errors.BatchError, match="lines, task 3, features 0 and 1: SystemExit"
     ) as caught:
         list(reports)
 
@@ -407,7 +409,7 @@ def test_an_error_of_the_iterable_is_raised_after_its_pairs_are_yielded(threads)
 
 def test_an_object_that_is_not_a_pair_is_an_error(threads):
     """It is raised after the pairs before it."""
-    with pytest.raises(ce.BatchError, match="is not a FeaturePair"):
+    with pytest.raises(ce.errors.BatchError, match="is not a FeaturePair"):
         list(ce.evaluate_many([pair(1), "pair"], evaluator=EVALUATOR, executor=threads))
 
 
@@ -596,7 +598,7 @@ def test_a_store_with_a_newer_schema_is_rejected_at_once(threads, tmp_path):
     """The error comes before any pair is taken."""
     (tmp_path / "store.json").write_text('{"schema_version": 2}')
 
-    with pytest.raises(ce.ReportError, match="schema version 2"):
+    with pytest.raises(ce.errors.ReportError, match="schema version 2"):
         ce.evaluate_many(iter(()), evaluator=EVALUATOR, executor=threads, store=tmp_path)
 
 

@@ -14,7 +14,7 @@ from cooperbench_eval.batch import packing
 from cooperbench_eval.batch.packing import Parts, facts_in, pack, unpack, unpack_with
 
 OUTPUT = "what it printed\n" * 5000
-CASES = [ce.TestCase(id=f"test_{n}", status="passed") for n in range(500)]
+CASES = [ce.models.TestCase(id=f"test_{n}", status="passed") for n in range(500)]
 RUN = ce.TestResult(status="passed", cases=CASES, output=OUTPUT)
 
 
@@ -58,10 +58,10 @@ def test_teams_share_the_texts_of_their_features():
     """An output and a diff are one part in all teams and pairs that have them."""
     pair = loud_report()
     features = [attrs.evolve(pair.feature1, number=n) for n in (1, 2, 3)]
-    run = ce.SuiteRun(suite="feature", feature=1, tests=RUN)
-    step = ce.TeamStep(feature=2, into=[1], status="clean", diff=pair.diff)
-    left_out = ce.LeftOut(number=3, reason="breaks", tests=[lost_cases()])
-    attempt = ce.TeamAttempt(
+    run = ce.reporting.SuiteRun(suite="feature", feature=1, tests=RUN)
+    step = ce.reporting.TeamStep(feature=2, into=[1], status="clean", diff=pair.diff)
+    left_out = ce.reporting.LeftOut(number=3, reason="breaks", tests=[lost_cases()])
+    attempt = ce.reporting.TeamAttempt(
         strategy="naive",
         implementation="m:C",
         status="clean",
@@ -87,7 +87,7 @@ def test_teams_share_the_texts_of_their_features():
 
 def lost_cases():
     """Return many cases that fail."""
-    return ce.BrokenTests(suite="feature", feature=1, tests=[case.id for case in CASES])
+    return ce.reporting.BrokenTests(suite="feature", feature=1, tests=[case.id for case in CASES])
 
 
 def test_a_report_of_short_texts_is_its_own_json():
@@ -111,9 +111,9 @@ def test_a_report_of_short_texts_is_its_own_json():
 )
 def test_data_that_is_not_a_report_is_rejected(head):
     """The error is the one that readers expect."""
-    with pytest.raises(ce.ReportError):
+    with pytest.raises(ce.errors.ReportError):
         unpack(head, {}.__getitem__)
-    with pytest.raises(ce.ReportError):
+    with pytest.raises(ce.errors.ReportError):
         facts_in(head)
 
 

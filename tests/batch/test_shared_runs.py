@@ -171,7 +171,7 @@ def test_what_disappears_during_a_batch_fails_only_the_pairs_that_need_it(lost, 
 
         failures = {report.task_id: report.failure for report in reports if report.failure}
         assert set(failures) == ({1, 2} if lost == "repository" else {1})
-        assert {each.kind for each in failures.values()} == {ce.FailureKind.REPOSITORY}
+        assert {each.kind for each in failures.values()} == {ce.reporting.FailureKind.REPOSITORY}
         assert len(store.keys()) == 3 - len(failures)
         (tmp_path / "away").rename(away)
     again = list(ce.evaluate_many(pairs, executor=ThreadPoolExecutor(1), **options))

@@ -20,7 +20,7 @@ from cooperbench_eval.batch.packing import pack
 
 KEY, OTHER = "ab" * 32, "cd" * 32
 REPORT = ce.Evaluator().evaluate(pair(1))
-BROKEN = attrs.evolve(REPORT, failure=ce.Failure(kind="worker_lost", problem="gone"))
+BROKEN = attrs.evolve(REPORT, failure=ce.reporting.Failure(kind="worker_lost", problem="gone"))
 
 
 @pytest.fixture
@@ -122,7 +122,7 @@ def test_a_store_with_a_newer_schema_is_rejected(store):
     before = files(store)
 
     for use in (store.prepare, store.keys, lambda: list(store), lambda: list(store.facts())):
-        with pytest.raises(ce.ReportError, match="schema version 99"):
+        with pytest.raises(ce.errors.ReportError, match="schema version 99"):
             use()
 
     assert files(store) == before
@@ -135,14 +135,14 @@ def test_a_store_without_a_version_is_rejected(store, text):
     """Its format is unknown."""
     (store.directory / "store.json").write_text(text)
 
-    with pytest.raises(ce.ReportError, match="version"):
+    with pytest.raises(ce.errors.ReportError, match="version"):
         list(store)
 
 
 def test_a_folder_that_is_not_a_store_is_an_error(tmp_path):
     """A mistyped path must not give an empty summary."""
     for use in (list, len, lambda store: store.keys(), lambda store: list(store.facts())):
-        with pytest.raises(ce.ReportError, match="not a store"):
+        with pytest.raises(ce.errors.ReportError, match="not a store"):
             use(ce.ReportStore(tmp_path / "typo"))
 
     assert not (tmp_path / "typo").exists()
@@ -155,7 +155,7 @@ def test_the_error_for_a_damaged_report_names_its_file(store):
     file.write_bytes(file.read_bytes()[:100])
 
     for read in (lambda: store.get(KEY), lambda: list(store), lambda: list(store.facts())):
-        with pytest.raises(ce.ReportError, match=KEY):
+        with pytest.raises(ce.errors.ReportError, match=KEY):
             read()
 
     store.set_aside(KEY)
@@ -171,7 +171,7 @@ def test_a_missing_part_is_an_error(store):
         if part.is_file():
             part.unlink()
 
-    with pytest.raises(ce.ReportError, match=KEY):
+    with pytest.raises(ce.errors.ReportError, match=KEY):
         store.get(KEY)
 
 
@@ -184,7 +184,7 @@ def test_a_head_with_an_invalid_place_is_rejected(store, beside):
     data = REPORT.to_dict() | {"beside": beside}
     next(store.directory.rglob(f"{KEY}.json")).write_text(json.dumps(data))
 
-    with pytest.raises(ce.ReportError):
+    with pytest.raises(ce.errors.ReportError):
         store.get(KEY)
 
 
@@ -196,7 +196,7 @@ def test_a_head_cannot_refer_to_a_file_outside_the_store(store, tmp_path, digest
     store.put(KEY, REPORT)
     next(store.directory.rglob(f"{KEY}.json")).write_text(json.dumps(data))
 
-    with pytest.raises(ce.ReportError):
+    with pytest.raises(ce.errors.ReportError):
         store.get(KEY)
 
 
@@ -204,7 +204,7 @@ def test_a_head_cannot_refer_to_a_file_outside_the_store(store, tmp_path, digest
 @pytest.mark.parametrize("damage", [b"", b"x" * 20_000_000])
 def test_a_changed_part_is_an_error_and_is_written_again(store, kind, damage):
     """A power cut may damage it; its name is the digest of the right contents."""
-    cases = [ce.TestCase(id=f"test_{n}", status="passed") for n in range(100)]
+    cases = [ce.models.TestCase(id=f"test_{n}", status="passed") for n in range(100)]
     loud = ce.TestResult(status="passed", output="o" * 50_000, cases=cases)
     report = attrs.evolve(REPORT, feature1=attrs.evolve(REPORT.feature1, tests=loud))
     store.put(KEY, report)
@@ -220,7 +220,7 @@ def test_a_changed_part_is_an_error_and_is_written_again(store, kind, damage):
     assert store.get(OTHER) == report, "another report has mended it"
 
     part.write_bytes(damage)
-    with pytest.raises(ce.ReportError, match="has changed since"):
+    with pytest.raises(ce.errors.ReportError, match="has changed since"):
         store.get(KEY)
 
     store.put(KEY, report)
@@ -230,9 +230,9 @@ def test_a_changed_part_is_an_error_and_is_written_again(store, kind, damage):
 def test_a_key_cannot_be_a_path(store, tmp_path):
     """Callers may pass any string as a key."""
     for key in ("../../../escaped", "", "x", "AB" * 32):
-        with pytest.raises(ce.ReportError, match="is not a key"):
+        with pytest.raises(ce.errors.ReportError, match="is not a key"):
             store.put(key, REPORT)
-        with pytest.raises(ce.ReportError, match="is not a key"):
+        with pytest.raises(ce.errors.ReportError, match="is not a key"):
             store.get(key)
 
     assert not list(tmp_path.rglob("escaped*"))
@@ -263,7 +263,7 @@ def test_a_huge_number_is_rejected_or_accepted(store, place):
     file.write_text(json.dumps(data))
 
     for read in (lambda: list(store.facts()), lambda: list(store)):
-        with contextlib.suppress(ce.ReportError):
+        with contextlib.suppress(ce.errors.ReportError):
             read()
 
 
@@ -309,7 +309,7 @@ def test_a_store_that_cannot_be_written_is_an_error(tmp_path):
     """There is a file in its place."""
     (tmp_path / "store").write_text("mine")
 
-    with pytest.raises(ce.ReportError, match="cannot be written"):
+    with pytest.raises(ce.errors.ReportError, match="cannot be written"):
         ce.ReportStore(tmp_path / "store").prepare()
 
     assert (tmp_path / "store").read_text() == "mine"
@@ -329,7 +329,7 @@ def test_waiting_for_another_batch_of_this_thread_is_an_error(store):
     mine, yours = store.claims(), store.claims()
     mine.take(KEY)
 
-    with pytest.raises(ce.BatchError, match="of this thread"):
+    with pytest.raises(ce.errors.BatchError, match="of this thread"):
         yours.take(KEY)
     assert not elsewhere(yours.take, KEY)
 

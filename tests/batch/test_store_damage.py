@@ -62,13 +62,13 @@ def test_every_byte_of_a_stored_report_is_guarded(store):
         with file.open("r+b", buffering=0) as opened:
             for at, byte in enumerate(data):
                 os.pwrite(opened.fileno(), bytes([byte ^ 1]), at)
-                with pytest.raises(ce.ReportError):
+                with pytest.raises(ce.errors.ReportError):
                     store.check(KEY)
                 if at % 9 == 0:
-                    with pytest.raises(ce.ReportError):
+                    with pytest.raises(ce.errors.ReportError):
                         store.get(KEY)
                 if at % 9 == 0 and file == head:
-                    with pytest.raises(ce.ReportError):
+                    with pytest.raises(ce.errors.ReportError):
                         list(store.facts())
                 os.pwrite(opened.fileno(), bytes([byte]), at)
 
@@ -83,7 +83,7 @@ def test_a_head_that_was_cut_off_is_noticed(store, cut):
     [head] = heads(store.directory)
     head.write_bytes(head.read_bytes()[:cut])
 
-    with pytest.raises(ce.ReportError, match=KEY):
+    with pytest.raises(ce.errors.ReportError, match=KEY):
         store.check(KEY)
 
 
@@ -97,7 +97,7 @@ def test_a_head_without_its_seal_is_noticed(store):
             del data[name]
         head.write_text(json.dumps(data | {"note": 1}))
 
-        with pytest.raises(ce.ReportError, match="has changed"):
+        with pytest.raises(ce.errors.ReportError, match="has changed"):
             store.check(KEY)
 
 
@@ -125,7 +125,10 @@ def test_a_store_of_an_earlier_version_is_read(store, tmp_path):
 def test_a_report_under_another_name_is_refused(store):
     """Its key would promise another pair, or that a retried report is final."""
     store.put(KEY, REPORT)
-    store.put(OTHER, attrs.evolve(REPORT, failure=ce.Failure(kind="worker_lost", problem="gone")))
+    store.put(
+        OTHER,
+        attrs.evolve(REPORT, failure=ce.reporting.Failure(kind="worker_lost", problem="gone")),
+    )
     final = heads(store.directory)[0]
     retry = next(store.directory.rglob("*.retry.json"))
     names = [final, retry, final.with_name(f"{KEY}.retry.json"), retry.with_name(f"{OTHER}.json")]
@@ -139,7 +142,7 @@ def test_a_report_under_another_name_is_refused(store):
             if name == file:
                 assert len(list(store)) == 1
                 continue
-            with pytest.raises(ce.ReportError, match="was stored as"):
+            with pytest.raises(ce.errors.ReportError, match="was stored as"):
                 list(store)
 
 
@@ -359,10 +362,10 @@ def test_a_time_that_utc_cannot_express_is_rejected(time):
     head = json.loads(pack(REPORT).head)
     head["facts"]["timestamp"] = time
 
-    with pytest.raises(ce.ReportError, match="cannot be expressed in UTC"):
+    with pytest.raises(ce.errors.ReportError, match="cannot be expressed in UTC"):
         ce.MergeReport.from_dict(data)
-    with pytest.raises(ce.ReportError, match="cannot be expressed in UTC"):
-        ce.PairFacts.from_dict(head["facts"])
+    with pytest.raises(ce.errors.ReportError, match="cannot be expressed in UTC"):
+        ce.analysis.PairFacts.from_dict(head["facts"])
     with pytest.raises(ValueError, match="cannot be expressed in UTC"):
         attrs.evolve(REPORT, timestamp=dt.datetime.fromisoformat(time))
 

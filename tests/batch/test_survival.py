@@ -197,7 +197,7 @@ try:
     for report in ce.evaluate_many(pairs(200), evaluator=evaluator, store={store!r},
                                    executor=ThreadPoolExecutor(2)):
         seen += 1
-except ce.ReportError as exc:
+except ce.errors.ReportError as exc:
     print("error", exc)
 print("seen", seen, "done", len(noted({log!r})), "kept", len(list(ce.ReportStore({store!r}))))
 """

@@ -76,7 +76,7 @@ def test_a_gold_matrix_without_a_runner_needs_no_test_command(task, repo, thread
     reports = list(ce.gold_matrix(task, repo_dir=repo, evaluator=ce.Evaluator(), executor=threads))
 
     assert numbers(reports) == [(1, 2), (1, 3), (2, 3)]
-    with pytest.raises(ce.DatasetError, match="pytest command"):
+    with pytest.raises(ce.errors.DatasetError, match="pytest command"):
         ce.gold_matrix(task, repo_dir=repo, executor=threads)
 
 
@@ -94,9 +94,9 @@ def test_a_gold_matrix_continues_from_a_store(task, repo, threads, tmp_path):
 
 def test_a_gold_matrix_needs_the_repository(task, tmp_path):
     """One clear error comes before anything is evaluated."""
-    with pytest.raises(ce.DatasetError, match="repo_dir"):
+    with pytest.raises(ce.errors.DatasetError, match="repo_dir"):
         ce.gold_matrix(task, evaluator=ce.Evaluator())
-    with pytest.raises(ce.RepositoryError):
+    with pytest.raises(ce.errors.RepositoryError):
         ce.gold_matrix(task, repo_dir=tmp_path / "dataset", evaluator=ce.Evaluator())
 
 
@@ -223,7 +223,7 @@ def test_a_wrong_name_of_a_repository_is_an_error(run, tmp_path, repo):
     make_run(tmp_path / "logs", {1: code(a=1), 2: code(b=2)})
 
     words = "repo_dirs: 'numbers' is not a folder of .*; it has numbers_task, more_task "
-    with pytest.raises(ce.DatasetError, match=words):
+    with pytest.raises(ce.errors.DatasetError, match=words):
         run(repo_dirs={"numbers": repo})
 
 
@@ -250,7 +250,7 @@ def test_the_first_failure_may_be_raised(run, tmp_path):
     """As in other batches."""
     make_run(tmp_path / "logs", {1: code(a=1), 2: code(b=2)}, repo_name="a_task")
 
-    with pytest.raises(ce.BatchError, match="a_task"):
+    with pytest.raises(ce.errors.BatchError, match="a_task"):
         run(on_error="raise")
 
 
@@ -310,7 +310,7 @@ def test_an_empty_selection_is_an_error(run, tmp_path, options, words):
     """It is raised by the call, not with the first report."""
     make_run(tmp_path / "logs", {1: code(a=1), 2: code(b=2)})
 
-    with pytest.raises(ce.DatasetError, match=words):
+    with pytest.raises(ce.errors.DatasetError, match=words):
         run(**options)
 
 

@@ -88,7 +88,7 @@ def test_an_interrupted_batch_of_pairs_and_teams_is_resumed_in_processes(tmp_pat
 
     assert stopped.returncode == 9
     assert len(kept) >= 2
-    assert sum(each.kind is ce.EventKind.STORED for each in events) == len(kept)
+    assert sum(each.kind is ce.batch.EventKind.STORED for each in events) == len(kept)
     assert len(ce.ReportStore(store)) == 4
     without = [evaluator.evaluate(given[0]), evaluator.evaluate_team(given[1])]
     without += [evaluator.evaluate_team(given[2]), evaluator.evaluate(given[3])]
@@ -103,7 +103,7 @@ def test_stored_teams_are_yielded_with_their_class_and_not_evaluated_again(threa
 
     again = list(ce.evaluate_many(mixed(), progress=events.append, **options))
 
-    assert {event.kind for event in events} == {ce.EventKind.STORED}
+    assert {event.kind for event in events} == {ce.batch.EventKind.STORED}
     assert sorted_plain(first) == sorted_plain(again) == sorted_plain(map(evaluate, mixed()))
     assert sorted(type(each).__name__ for each in again) == 2 * ["MergeReport"] + 3 * ["TeamReport"]
     assert {each.task_id: each for each in first} == {each.task_id: each for each in again}
@@ -133,14 +133,14 @@ def test_a_packed_team_has_the_same_facts_and_gives_the_same_report():
     facts = facts_in(packed.head)
 
     assert unpack(packed.head, packed.parts.__getitem__) == report
-    assert facts == ce.facts_of(report) == ce.TeamFacts.from_dict(facts.to_dict())
+    assert facts == ce.analysis.facts_of(report) == ce.analysis.TeamFacts.from_dict(facts.to_dict())
     assert (facts.numbers, facts.size, facts.task) == ((0, 1, 2), 3, "lines/4")
     naive, union = facts.attempts
     assert (naive.landed, naive.score, naive.verdict.value) == ((0, 2), 2 / 3, "unhandled")
     [left_out] = naive.left_out
     assert (left_out.number, left_out.reason.value, left_out.features) == (1, "conflict", (0,))
     assert (union.landed, union.score, union.counted_verdict.value) == ((0, 1, 2), 1, "not_run")
-    assert facts.merge_status is report.merge_status is ce.PairStatus.CONFLICTS
+    assert facts.merge_status is report.merge_status is ce.reporting.PairStatus.CONFLICTS
     assert facts.conflict_score == report.conflict_score > 0
 
 
@@ -195,18 +195,22 @@ def test_a_team_that_cannot_be_evaluated_is_a_team_report_with_a_failure(tmp_pat
     }
     broken = next(each for each in reports if each.task_id == 1)
     assert (broken.numbers, broken.model, broken.k) == ((0, 1, 2), "m", 3)
-    assert broken.merge_status is ce.PairStatus.NOT_EVALUATED
+    assert broken.merge_status is ce.reporting.PairStatus.NOT_EVALUATED
     assert [each.strategy for each in broken.attempts] == ["naive", "union"]
     assert {each.status.value for each in broken.attempts} == {"not_tried"}
     assert ce.TeamReport.from_json(broken.to_json()) == broken
-    problems = {each.pair: each.problem for each in events if each.kind is ce.EventKind.FAILED}
+    problems = {
+        each.pair: each.problem for each in events if each.kind is ce.batch.EventKind.FAILED
+    }
     assert problems["lines, task 2, features 0, 1 and 2"] == "the same team was given before"
     assert problems["lines, task 2, features 0 and 1"] == "the same pair was given before"
 
 
 def test_a_failure_stops_the_batch_if_asked(threads):
     """The error names the team."""
-    with pytest.raises(ce.BatchError, match="features 0, 1 and 2: the same team was given before"):
+    with pytest.raises(
+        ce.errors.BatchError, match="features 0, 1 and 2: the same team was given before"
+    ):
         list(
             ce.evaluate_many(
                 [team(2), team(2)], evaluator=EVALUATOR, executor=threads, on_error="raise"
@@ -229,15 +233,17 @@ def test_a_worker_that_dies_costs_only_its_own_team(worker):
     )
 
     lost = {each.task_id: each.failure.kind for each in reports if each.failure}
-    assert lost == {2: ce.FailureKind.WORKER_LOST}
+    assert lost == {2: ce.reporting.FailureKind.WORKER_LOST}
     assert all(isinstance(each, ce.TeamReport) for each in reports if each.task_id < 3)
-    assert sum(each.kind is ce.EventKind.RETRIED for each in events) == 1
+    assert sum(each.kind is ce.batch.EventKind.RETRIED for each in events) == 1
 
 
 def test_reports_of_teams_that_could_not_be_built_are_passed_on(threads):
     """They are announced and yielded."""
     failed = attrs.evolve(
-        evaluate(team(1)), attempts=(), failure=ce.Failure(kind="dataset", problem="no patch")
+        evaluate(team(1)),
+        attempts=(),
+        failure=ce.reporting.Failure(kind="dataset", problem="no patch"),
     )
 
     assert list(ce.evaluate_many([failed], evaluator=EVALUATOR, executor=threads)) == [failed]

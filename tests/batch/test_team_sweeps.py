@@ -100,15 +100,15 @@ def test_the_feature_with_the_largest_number_lands_first(task, repo, options):
 def test_a_size_that_the_task_does_not_have_is_an_error(task):
     """It is raised by the call, before the repository is read."""
     for size in (1, 4):
-        with pytest.raises(ce.DatasetError, match=f"size: is {size}, but"):
+        with pytest.raises(ce.errors.DatasetError, match=f"size: is {size}, but"):
             ce.gold_teams(task, size=size, repo_dir="nonesuch")
 
 
 def test_gold_teams_need_the_repository(task, tmp_path):
     """One clear error comes before anything is evaluated."""
-    with pytest.raises(ce.DatasetError, match="repo_dir"):
+    with pytest.raises(ce.errors.DatasetError, match="repo_dir"):
         ce.gold_teams(task, size=2, evaluator=ce.Evaluator())
-    with pytest.raises(ce.RepositoryError):
+    with pytest.raises(ce.errors.RepositoryError):
         ce.gold_teams(task, size=2, repo_dir=tmp_path / "dataset", evaluator=ce.Evaluator())
 
 
@@ -197,7 +197,7 @@ def test_a_team_whose_task_is_unknown_is_a_failure(run, tmp_path):
         ("numbers_task", (9, 2, 1)): "dataset",
         ("gone_task", (2, 1)): "dataset",
     }
-    with pytest.raises(ce.BatchError, match="feature 9"):
+    with pytest.raises(ce.errors.BatchError, match="feature 9"):
         run(on_error="raise", repo_name="numbers_task")
 
 
@@ -215,5 +215,5 @@ def test_teams_of_a_run_can_be_selected(run, tmp_path):
     assert [r.numbers for r in run(subset="few")] == [(2, 1)]
     assert [r.numbers for r in run(task_id=5)] == [(3, 1)]
     assert [r.numbers for r in run(setting="coop")] == [(2, 1), (3, 2, 1)]
-    with pytest.raises(ce.DatasetError, match="no team that matches"):
+    with pytest.raises(ce.errors.DatasetError, match="no team that matches"):
         run(task_id=5, subset="few")

@@ -109,7 +109,7 @@ def test_a_disk_that_is_full_for_a_worker_is_one_clear_error(victim, tmp_path):
     batch = ce.evaluate_many(pairs(20), evaluator=evaluator, executor=victim, store=tmp_path)
     seen = []
 
-    with pytest.raises(ce.ReportError, match=r"cannot be written \(File too large\)"):
+    with pytest.raises(ce.errors.ReportError, match=r"cannot be written \(File too large\)"):
         seen.extend(batch)  # keeps what came before the error
 
     assert kinds(seen)["evaluated"] == len(seen) < 20

@@ -69,7 +69,7 @@ class Clones:
             base,
             ce.Changes.between(base, ours),
             ce.Changes.between(base, theirs),
-            labels=ce.Labels(ours="ours", theirs="theirs"),
+            labels=ce.strategies.Labels(ours="ours", theirs="theirs"),
         )
         return outcome.status is ce.MergeStatus.CLEAN, outcome.tree_id(base)
 
@@ -79,8 +79,8 @@ def changed(path, data=b"changed\n"):
     return TREE | {path: data}
 
 
-RUN = ce.Entry(TREE["run.sh"], ce.FileMode.EXECUTABLE)
-LINKS = [ce.Entry(target, ce.FileMode.SYMLINK) for target in (b"one", b"two")]
+RUN = ce.Entry(TREE["run.sh"], ce.models.FileMode.EXECUTABLE)
+LINKS = [ce.Entry(target, ce.models.FileMode.SYMLINK) for target in (b"one", b"two")]
 
 # What each side has; git needs no contents for these merges,
 WITHOUT_CONTENTS = {
@@ -129,7 +129,7 @@ def test_a_merge_that_needs_absent_contents_says_so(git, tmp_path, name):
     assert clones.git_merge(clones.partial) is None
     objects = sorted(clones.partial.glob("objects/**/*"))
 
-    with pytest.raises(ce.RepositoryError, match="the clone is partial") as caught:
+    with pytest.raises(ce.errors.RepositoryError, match="the clone is partial") as caught:
         clones.merge(clones.partial)
 
     assert sorted(clones.partial.glob("objects/**/*")) == objects
@@ -138,7 +138,7 @@ def test_a_merge_that_needs_absent_contents_says_so(git, tmp_path, name):
     for _ in range(4):
         try:
             merged = clones.merge(clones.partial)
-        except ce.RepositoryError as error:
+        except ce.errors.RepositoryError as error:
             _, command, _ = error.problem.split("`")
             clones.full.run(*command.split()[1:], GIT_DIR=str(clones.partial))
     assert merged == clones.git_merge(clones.full.path)
@@ -160,7 +160,7 @@ def test_a_conflict_about_a_whole_file_needs_contents_when_its_text_is_used(
     assert (conflict.path, conflict.kind) == ("f.py", ce.ConflictKind.MODIFY_DELETE)
     assert ce.ConflictScorer().score(outcome.conflicts).conflict_sections == 1
     assert conflict.theirs is None
-    with pytest.raises(ce.RepositoryError, match=r"f\.py .*the clone is partial"):
+    with pytest.raises(ce.errors.RepositoryError, match=r"f\.py .*the clone is partial"):
         _ = conflict.ours
 
 
@@ -184,10 +184,10 @@ def test_a_strategy_is_not_blamed_for_absent_contents(git, tmp_path):
     base, ours, theirs = clones.snapshots(clones.partial)
     sides = ce.Changes.between(base, ours), ce.Changes.between(base, theirs)
 
-    with pytest.raises(ce.RepositoryError, match=r"f\.py .*the clone is partial"):
+    with pytest.raises(ce.errors.RepositoryError, match=r"f\.py .*the clone is partial"):
         ce.merge(base, *sides, strategy=Reader())
-    with pytest.raises(ce.StrategyFailedError, match="its own"):
-        ce.merge(base, *sides, strategy=Reader(ce.RepositoryError("elsewhere", "its own")))
+    with pytest.raises(ce.errors.StrategyFailedError, match="its own"):
+        ce.merge(base, *sides, strategy=Reader(ce.errors.RepositoryError("elsewhere", "its own")))
 
 
 def test_only_a_partial_clone_is_called_partial(git, tmp_path):
@@ -197,7 +197,7 @@ def test_only_a_partial_clone_is_called_partial(git, tmp_path):
         if lost.parent.name + lost.name == ce.Entry(LINES).id:
             lost.unlink()
 
-    with pytest.raises(ce.RepositoryError, match=r"contents of f\.py are absent") as caught:
+    with pytest.raises(ce.errors.RepositoryError, match=r"contents of f\.py are absent") as caught:
         clones.merge(clones.full.path)
 
     assert "the clone is partial" not in caught.value.problem
@@ -232,7 +232,7 @@ def test_an_object_that_a_worker_misses_fails_only_its_pair(git, tmp_path):
     clones.full.run("cat-file", "-e", ce.Entry(LINES).id, GIT_DIR=str(clones.partial))
     again = {report.task_id: report for report in ce.evaluate_many(pairs, **options)}
 
-    assert first[0].failure.kind is ce.FailureKind.REPOSITORY
+    assert first[0].failure.kind is ce.reporting.FailureKind.REPOSITORY
     assert "f.py" in first[0].failure.problem
     assert "the clone is partial" in first[0].failure.problem
     assert first[1].failure is None
@@ -288,10 +288,10 @@ def test_a_repository_may_disappear_while_a_snapshot_is_in_use(stored, is_packed
         outcome = ce.merge(base, changes, ce.Changes.between(base, theirs))
         assert outcome.changes["f.py"].data == b"x\n" + LINES + b"x\n"
     else:
-        with pytest.raises(ce.RepositoryError, match=r"f\.py are absent") as caught:
+        with pytest.raises(ce.errors.RepositoryError, match=r"f\.py are absent") as caught:
             ce.merge(base, changes, ce.Changes.between(base, theirs))
         assert caught.value.location == stored.full.path
-    with pytest.raises(ce.RepositoryError, match="cannot be opened"):
+    with pytest.raises(ce.errors.RepositoryError, match="cannot be opened"):
         ce.Snapshot.from_repo(stored.full.path, stored.commits["base"])
 
 
@@ -308,10 +308,10 @@ def test_a_patch_that_needs_an_absent_version_is_not_refused(git, tmp_path):
     both.full.run("clone", "-q", "--filter=blob:none", "-b", "main", url, str(partial))
 
     whole = ce.apply_patch(ce.Snapshot.from_repo(both.full.path, base), patch)
-    with pytest.raises(ce.RepositoryError, match="is absent; the clone is partial"):
+    with pytest.raises(ce.errors.RepositoryError, match="is absent; the clone is partial"):
         ce.apply_patch(ce.Snapshot.from_repo(partial, base), patch)
 
-    assert whole.hunks[0].rung is ce.Rung.THREE_WAY
+    assert whole.hunks[0].rung is ce.models.Rung.THREE_WAY
 
 
 def test_a_clone_without_folders_says_so(git, tmp_path):
@@ -320,5 +320,5 @@ def test_a_clone_without_folders_says_so(git, tmp_path):
     url, partial = f"file://{both.full.path}", tmp_path / "no-trees"
     both.full.run("clone", "-q", "--bare", "--filter=tree:0", url, str(partial))
 
-    with pytest.raises(ce.RepositoryError, match="the clone is partial"):
+    with pytest.raises(ce.errors.RepositoryError, match="the clone is partial"):
         ce.Snapshot.from_repo(partial, "ours")

@@ -188,7 +188,7 @@ WITHOUT_RICH = """
 import sys
 sys.modules["rich"] = None
 import cooperbench_eval as ce
-rate = ce.Rate(1, 2)
+rate = ce.analysis.Rate(1, 2)
 assert "1/2" in str(rate) and "1/2" in rate._repr_html_()
 assert not {"IPython", "matplotlib", "cooperbench_eval.display.terminal"} & set(sys.modules)
 rate.__rich__()

@@ -87,7 +87,7 @@ def read_json(example):
     found = json.loads(example.parsed)
     if isinstance(found, dict) and "merge_status" in found:
         kind = "team" if found.get("kind") == "team" else "pair"
-        jsonschema.validate(found, ce.report_schema(kind))
+        jsonschema.validate(found, ce.reporting.report_schema(kind))
 
 
 def compare_output(example):

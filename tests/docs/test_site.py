@@ -3,6 +3,7 @@
 import re
 import textwrap
 from pathlib import Path
+from types import ModuleType
 
 import griffe
 import pytest
@@ -11,7 +12,6 @@ from blocks import ROOT
 from site_reference import SiteReference
 
 import cooperbench_eval as ce
-from cooperbench_eval import testing
 
 ENTRY = re.compile(r"^::: (\S+)$", re.MULTILINE)
 ROW = re.compile(
@@ -19,7 +19,14 @@ ROW = re.compile(
 )
 REFERENCE = "".join(page.read_text() for page in sorted((ROOT / "docs/reference").glob("*.md")))
 GLOSSARY = list(ROW.finditer((ROOT / "docs/glossary.md").read_text()))[2:]  # below the head
-PUBLIC = [f"{m.__name__}.{name}" for m in (ce, testing) for name in m.__all__]
+ROOMS = {name: each for name in ce.__all__ if isinstance(each := getattr(ce, name), ModuleType)}
+OBJECTS = {name: getattr(ce, name) for name in ce.__all__ if name not in ROOMS}
+PUBLIC = {f"cooperbench_eval.{name}": each for name, each in OBJECTS.items()} | {
+    f"{room.__name__}.{name}": getattr(room, name)
+    for room in ROOMS.values()
+    for name in room.__all__
+    if OBJECTS.get(name) is not getattr(room, name)
+}
 
 
 def test_each_public_name_has_one_entry_in_the_reference():
@@ -48,11 +55,9 @@ def test_the_glossary_has_a_word_for_every_record():
     """Every public class except errors belongs to an entry."""
     told = {name for row in GLOSSARY for name in re.findall(r"`(\w+)`", row["names"])}
     shown = {
-        name
-        for module in (ce, testing)
-        for name in module.__all__
-        if isinstance(getattr(module, name), type)
-        and not issubclass(getattr(module, name), Exception)
+        path.rpartition(".")[2]
+        for path, each in PUBLIC.items()
+        if isinstance(each, type) and not issubclass(each, Exception)
     }
 
     assert told == shown
@@ -68,6 +73,10 @@ def test_the_glossary_has_a_word_for_every_record():
         ("Attempt.strategy", "cooperbench_eval.Attempt"),
         ("MergeReport.is_final", "cooperbench_eval.MergeReport.is_final"),
         ("cooperbench_eval.testing.check_strategy", "cooperbench_eval.testing.check_strategy"),
+        ("ce.testing.check_strategy", "cooperbench_eval.testing.check_strategy"),
+        ("Rate", "cooperbench_eval.analysis.Rate"),
+        ("ce.analysis.Rate.low", "cooperbench_eval.analysis.Rate.low"),
+        ("ce.running.TestRunner", "cooperbench_eval.TestRunner"),
     ],
 )
 def test_a_name_in_code_is_a_link(code, identifier):
@@ -88,6 +97,8 @@ def test_a_name_in_code_is_a_link(code, identifier):
         "<h2><code>merge</code></h2>",
         '<autoref identifier="x"><code>merge</code></autoref>',
         "merge",
+        "<code>errors</code>",
+        "<code>ce.errors</code>",
     ],
 )
 def test_no_other_text_is_a_link(html):
@@ -96,7 +107,15 @@ def test_no_other_text_is_a_link(html):
 
 
 @pytest.mark.parametrize(
-    "code", ["ce.nonesuch", "ce.Patch.nonesuch", "ce.check_strategy", "ce.a b"]
+    "code",
+    [
+        "ce.nonesuch",
+        "ce.Patch.nonesuch",
+        "ce.check_strategy",
+        "ce.errors.Patch",
+        "ce.Rate",
+        "ce.a b",
+    ],
 )
 def test_an_unknown_name_is_reported(code):
     """A name that begins with `ce.` has to be public and in the right module."""

@@ -374,7 +374,7 @@ def test_a_sandbox_that_fails_makes_the_result_unsure():
         def run(self, command, **options):
             if self.count == 8:
                 self.count += 1
-                raise ce.SandboxError("no space")
+                raise ce.errors.SandboxError("no space")
             return super().run(command, **options)
 
     pair = broken()

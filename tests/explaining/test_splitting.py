@@ -93,15 +93,15 @@ def test_all_hunks_give_the_side(old, new):
 
 def test_a_new_a_deleted_and_a_binary_file_are_one_hunk_each():
     """So are a link and a submodule."""
-    link = ce.Entry(b"f", ce.FileMode.SYMLINK)
-    module = ce.Entry(b"1" * 40, ce.FileMode.SUBMODULE)
+    link = ce.Entry(b"f", ce.models.FileMode.SYMLINK)
+    module = ce.Entry(b"1" * 40, ce.models.FileMode.SUBMODULE)
     _, side = split(
         {"b": b"\0" + OLD, "gone": b"1\n2\n", "link": b"text\n", "sub": module},
         {
             "b": b"\0" + EDITED,
             "link": link,
             "new": b"1\n\n3\n",
-            "sub": ce.Entry(b"2" * 40, ce.FileMode.SUBMODULE),
+            "sub": ce.Entry(b"2" * 40, ce.models.FileMode.SUBMODULE),
         },
     )
 
@@ -113,14 +113,14 @@ def test_a_new_a_deleted_and_a_binary_file_are_one_hunk_each():
 
 def test_a_new_mode_and_new_lines_are_separate_hunks():
     """Either can be left out."""
-    _, side = split({"f": OLD}, {"f": ce.Entry(EDITED, ce.FileMode.EXECUTABLE)})
+    _, side = split({"f": OLD}, {"f": ce.Entry(EDITED, ce.models.FileMode.EXECUTABLE)})
 
     mode, *edits = side.hunks
 
     assert mode.text.startswith(b"diff --git a/f b/f\nold mode 100644\nnew mode 100755\n")
-    assert side.with_only([mode])["f"] == ce.Entry(OLD, ce.FileMode.EXECUTABLE)
+    assert side.with_only([mode])["f"] == ce.Entry(OLD, ce.models.FileMode.EXECUTABLE)
     assert side.with_only(edits)["f"] == ce.Entry(EDITED)
-    assert side.with_only(side.hunks)["f"] == ce.Entry(EDITED, ce.FileMode.EXECUTABLE)
+    assert side.with_only(side.hunks)["f"] == ce.Entry(EDITED, ce.models.FileMode.EXECUTABLE)
 
 
 def test_a_renamed_file_is_one_hunk():

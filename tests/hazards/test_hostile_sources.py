@@ -106,7 +106,9 @@ def check(path, versions):
 
     assert found == hazards(path, versions)
     assert list(found) == sorted(set(found), key=order)
-    assert all(ce.Hazard(**json.loads(json.dumps(attrs.asdict(each)))) == each for each in found)
+    assert all(
+        ce.models.Hazard(**json.loads(json.dumps(attrs.asdict(each)))) == each for each in found
+    )
 
 
 @pytest.mark.parametrize("path", SOURCES)
@@ -180,7 +182,7 @@ def test_a_flood_of_hazards_is_cut():
 def test_links_and_submodules_are_not_read():
     """Their contents are not source code."""
     tree = ce.Snapshot.from_files({"a.py": b"x = 1\n"})
-    link = ce.Changes({"a.py": ce.Entry(b"(", ce.FileMode.SYMLINK)})
+    link = ce.Changes({"a.py": ce.Entry(b"(", ce.models.FileMode.SYMLINK)})
 
     assert find_hazards(tree, link, link, link, ours_feature=2, theirs_feature=1) == ()
 

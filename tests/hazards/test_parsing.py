@@ -2,7 +2,7 @@
 
 import pytest
 
-from cooperbench_eval import HazardKind
+from cooperbench_eval.models import HazardKind
 
 BROKEN = {
     "a.py": ("a = f(1)\n", "a = f(1, 2)\n", "a = f(1)\nb = 1\n", "a = f(1, 2\nb = 1\n", 1),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cooperbench_eval import HazardKind
+from cooperbench_eval.models import HazardKind
 
 TWICE, REMOVED, CHANGED = (
     HazardKind.DECLARED_TWICE,

@@ -5,7 +5,7 @@ import pickle
 
 import attrs
 
-from cooperbench_eval import Hazard, HazardKind
+from cooperbench_eval.models import Hazard, HazardKind
 
 HAZARD = Hazard(
     kind=HazardKind.NAME_REMOVED,

@@ -4,8 +4,8 @@ import sys
 
 import pytest
 
-from cooperbench_eval import HazardKind
 from cooperbench_eval.hazards import syntax
+from cooperbench_eval.models import HazardKind
 from cooperbench_eval.structure import grammars
 
 TWICE, REMOVED, CHANGED = (

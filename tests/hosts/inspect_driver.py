@@ -24,7 +24,7 @@ class FailingSandbox:
 
     def run(self, command, **_):
         """Fail."""
-        raise ce.SandboxError("there is no engine", tuple(command))
+        raise ce.errors.SandboxError("there is no engine", tuple(command))
 
 
 def altered(task):

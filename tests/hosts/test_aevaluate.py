@@ -17,7 +17,7 @@ def sandbox(request):
     """Return each sandbox of this machine; in CI, bubblewrap must work."""
     if request.param == "local":
         return ce.LocalSandbox()
-    if problem := ce.bubblewrap_problem():
+    if problem := ce.running.bubblewrap_problem():
         (pytest.fail if "CI" in os.environ else pytest.skip)(problem)
     return ce.BubblewrapSandbox()
 
@@ -54,7 +54,7 @@ def test_a_pair_of_the_dataset_is_awaited_with_the_arguments_of_evaluate(sample_
 
 def test_an_exception_of_evaluate_is_raised():
     """It is the same exception."""
-    with pytest.raises(ce.DatasetError, match="/nowhere"):
+    with pytest.raises(ce.errors.DatasetError, match="/nowhere"):
         asyncio.run(ce.aevaluate("coop", "r", 1, 1, 2, "m", "gold", dataset_dir="/nowhere"))
 
 
@@ -85,7 +85,7 @@ def test_a_strategy_that_crashes_costs_only_its_pair():
 
     lost, report = asyncio.run(main())
 
-    assert isinstance(lost, ce.WorkerError)
+    assert isinstance(lost, ce.errors.WorkerError)
     assert lost.exit_code == -6
     assert report.merge_status == "conflicts"
 
@@ -106,7 +106,7 @@ def test_a_pair_that_is_stopped_ends_its_tests(sandbox, word, temporary, is_canc
         finally:
             left.extend((live(word), list(temporary.iterdir())))
 
-    with pytest.raises(asyncio.CancelledError if is_cancelled else ce.WorkerError):
+    with pytest.raises(asyncio.CancelledError if is_cancelled else ce.errors.WorkerError):
         asyncio.run(main())
 
     assert left == [[], []]

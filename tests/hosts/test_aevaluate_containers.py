@@ -31,7 +31,7 @@ def test_a_pair_that_is_stopped_removes_its_containers(
         finally:
             left.extend((find_containers(), list(temporary.iterdir())))
 
-    with pytest.raises(asyncio.CancelledError if is_cancelled else ce.WorkerError):
+    with pytest.raises(asyncio.CancelledError if is_cancelled else ce.errors.WorkerError):
         asyncio.run(main())
 
     assert left == [[], []]

@@ -10,7 +10,7 @@ from functools import partial
 import pytest
 from processparts import leave_litter, live, sleep_with_litter, swallow_everything
 
-from cooperbench_eval import WorkerError
+from cooperbench_eval.errors import WorkerError
 from cooperbench_eval.processes import calls, supervision
 from cooperbench_eval.processes.calls import call_in_process
 from cooperbench_eval.processes.stopping import describe_exit

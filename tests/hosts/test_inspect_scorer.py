@@ -61,7 +61,7 @@ def test_the_score_contains_the_report(samples):
     report = ce.MergeReport.from_dict(data)
 
     assert report.conflict_score == 80
-    assert report.blame("union").kind is ce.BlameKind.NOBODY
+    assert report.blame("union").kind is ce.reporting.BlameKind.NOBODY
 
 
 def test_an_exception_is_the_samples_error(samples):

@@ -37,7 +37,7 @@ from processparts import (
     until,
 )
 
-from cooperbench_eval import DatasetError, WorkerError
+from cooperbench_eval.errors import DatasetError, WorkerError
 from cooperbench_eval.processes import awaiting, calls, supervision
 from cooperbench_eval.processes.awaiting import await_in_process
 

@@ -182,7 +182,7 @@ def test_no_patch_at_all_may_be_usable():
         ({"order": [1, 2, 1]}, ValueError, "the order has 1 more than once"),
         ({"budget": -1}, ValueError, "the budget is -1"),
         ({"budget": 1.5}, TypeError, "float"),
-        ({"strategy": "absent"}, ce.UnknownStrategyError, "absent"),
+        ({"strategy": "absent"}, ce.errors.UnknownStrategyError, "absent"),
         ({"suites": {3: suite("x")}}, ValueError, "suites for 3"),
         (
             {"suites": {1: "pytest"}},
@@ -279,7 +279,7 @@ def test_nothing_is_lost_if_the_base_disappears(tmp_path, monkeypatch):
     def merge_input(*arguments):
         calls.append(arguments)
         if len(calls) > allowed:
-            raise ce.RepositoryError("repo", "has disappeared")
+            raise ce.errors.RepositoryError("repo", "has disappeared")
         return original(*arguments)
 
     original = merger.merge_input
@@ -295,7 +295,7 @@ def test_nothing_is_lost_if_the_base_disappears(tmp_path, monkeypatch):
     assert {each.reason.value for each in plan.left_out} == {"not_examined"}
 
     allowed, calls = 0, []
-    with pytest.raises(ce.RepositoryError, match="has disappeared"):
+    with pytest.raises(ce.errors.RepositoryError, match="has disappeared"):
         ce.land(BASE, patches, strategy=Disappears())
 
 
@@ -318,7 +318,7 @@ def test_test_files_land_unless_they_are_filtered_out():
     patches = [ce.Changes({**B2, **tests}).diff(BASE), ce.Changes(tests).diff(BASE)]
 
     kept = ce.land(BASE, patches[:1])
-    filtered = ce.land(BASE, patches, test_filter=ce.TestFileFilter())
+    filtered = ce.land(BASE, patches, test_filter=ce.patching.TestFileFilter())
 
     assert set(kept.changes) == {"b", "test_it.py"}
     assert set(filtered.changes) == {"b"}
@@ -431,7 +431,7 @@ def test_a_patch_may_have_the_number_zero():
     plan = ce.land(BASE, features, strategy="naive")
 
     assert plan.landed == (0,)
-    assert plan.left_out[0].reason is ce.LeftOutReason.DUPLICATE
+    assert plan.left_out[0].reason is ce.reporting.LeftOutReason.DUPLICATE
     assert plan.left_out[0].features == (0,)
 
 

@@ -18,7 +18,7 @@ def overlay(**files):
 @pytest.fixture(scope="module")
 def plan():
     """A plan with a file that is not text, a deletion, a conflict and a duplicate."""
-    binary = ce.Changes({"b": None, "e": ce.Entry(b"\xff\0", ce.FileMode.EXECUTABLE)})
+    binary = ce.Changes({"b": None, "e": ce.Entry(b"\xff\0", ce.models.FileMode.EXECUTABLE)})
     patches = [overlay(a=b"2\n"), overlay(a=b"3\n"), binary, overlay(a=b"2\n"), b"not a patch"]
     return ce.land(BASE, patches, strategy="naive")
 
@@ -50,7 +50,7 @@ def test_a_plan_survives_json_and_pickling(plan):
 )
 def test_json_that_is_not_a_plan_is_refused(plan, change, problem):
     """The error says what was expected."""
-    with pytest.raises(ce.ReportError, match=problem):
+    with pytest.raises(ce.errors.ReportError, match=problem):
         ce.LandingPlan.from_dict(plan.to_dict() | change)
 
 

@@ -271,9 +271,9 @@ def test_a_command_that_cannot_be_started_is_an_error_if_nothing_passed():
 
     class Broken:
         def run(self, *_, **__):
-            raise ce.TestRunError("no such command")
+            raise ce.errors.TestRunError("no such command")
 
-    with pytest.raises(ce.TestRunError, match="no such command"):
+    with pytest.raises(ce.errors.TestRunError, match="no such command"):
         planted(Broken())
 
 
@@ -283,7 +283,7 @@ def test_a_base_that_disappears_while_tests_run_loses_no_merges():
     class Gone(Planted):
         def run(self, base, changes, suite, *, number=1):
             if len(self.asked) == 3:
-                raise ce.RepositoryError("repo", "has disappeared")
+                raise ce.errors.RepositoryError("repo", "has disappeared")
             return super().run(base, changes, suite, number=number)
 
     plan = planted(Gone())
@@ -359,7 +359,7 @@ class Cases:
     def run(self, base, changes, suite, **_):
         passed = self.cases(base.overlay(changes), suite)
         cases = [
-            ce.TestCase(id=id_, status="passed" if holds else "failed")
+            ce.models.TestCase(id=id_, status="passed" if holds else "failed")
             for id_, holds in passed.items()
         ]
         failed = not all(passed.values())
@@ -493,10 +493,10 @@ def test_a_patch_that_makes_a_tests_patch_useless_does_not_land_with_it():
 
     assert plan.minimal_conflicts == ((1, 2),)
     assert len(plan.landed) == 1
-    assert plan.left_out[0].reason is ce.LeftOutReason.BREAKS
+    assert plan.left_out[0].reason is ce.reporting.LeftOutReason.BREAKS
     assert plan.left_out[0].tests[0].feature == 1
     # A team's patches lose their test files, so nothing is rejected there.
-    assert report.attempt("naive").left_out[0].reason is ce.LeftOutReason.MISSING_INPUT
+    assert report.attempt("naive").left_out[0].reason is ce.reporting.LeftOutReason.MISSING_INPUT
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ class Checks:
     def run(self, command, *, tree, **_):
         """Call the function that the command names."""
         self.commands.append(command)
-        return ce.Execution(exit_code=self.checks[command[-1]](tree))
+        return ce.running.Execution(exit_code=self.checks[command[-1]](tree))
 
 
 def by_contents(seed):
@@ -123,8 +123,8 @@ def test_a_team_of_two_is_evaluated_as_a_pair(trees, check1, check2, both, judge
         expected = pair.blame(name)
         assert (blame.kind, blame.features) == (expected.kind, expected.features)
         lost = {(each.suite, each.feature): each.tests for each in blame.lost}
-        assert lost.get((ce.TeamSuite.FEATURE, 1), ()) == expected.lost_tests1
-        assert lost.get((ce.TeamSuite.FEATURE, 2), ()) == expected.lost_tests2
+        assert lost.get((ce.reporting.TeamSuite.FEATURE, 1), ()) == expected.lost_tests1
+        assert lost.get((ce.reporting.TeamSuite.FEATURE, 2), ()) == expected.lost_tests2
         for step in row.steps:
             assert (step.into, step.feature) == ((2,), 1)
             assert step.conflict_details == attempt.conflict_details
@@ -151,7 +151,7 @@ def test_features_land_in_their_order():
     assert attempt.score == pytest.approx(2 / 3)
     assert attempt.verdict is ce.Verdict.UNHANDLED
     (left_out,) = attempt.left_out
-    assert (left_out.number, left_out.reason) == (2, ce.LeftOutReason.CONFLICT)
+    assert (left_out.number, left_out.reason) == (2, ce.reporting.LeftOutReason.CONFLICT)
     assert (left_out.features, left_out.files) == ((1,), ("f",))
     both = ce.apply_patch(BASE, ce.Patch.parse(attempt.diff)).changes
     assert both.tree_id(BASE) == attempt.tree_id
@@ -198,7 +198,7 @@ def test_all_features_are_tested_together_first():
     assert attempt.verdict is ce.Verdict.CORRECT
     assert attempt.landed == (1, 2, 3)
     assert len(sandbox.commands) == 2 * 3
-    assert report.blame("naive").kind is ce.BlameKind.NOBODY
+    assert report.blame("naive").kind is ce.reporting.BlameKind.NOBODY
 
 
 def test_a_feature_that_breaks_another_ones_tests_is_left_out():
@@ -212,12 +212,12 @@ def test_a_feature_that_breaks_another_ones_tests_is_left_out():
     assert attempt.landed == (1, 3)
     assert attempt.verdict is ce.Verdict.INCORRECT
     (left_out,) = attempt.left_out
-    assert (left_out.number, left_out.reason) == (2, ce.LeftOutReason.BREAKS)
+    assert (left_out.number, left_out.reason) == (2, ce.reporting.LeftOutReason.BREAKS)
     assert left_out.features == (1,)
     assert [each.feature for each in left_out.tests] == [1]
     assert [run.outcome for run in attempt.landed_tests] == [True, True]
     blame = report.blame("naive")
-    assert blame.kind is ce.BlameKind.MERGE_BROKE_FEATURES
+    assert blame.kind is ce.reporting.BlameKind.MERGE_BROKE_FEATURES
     assert blame.features == (1,)
     steps = [(each.into, each.feature) for each in attempt.steps]
     assert steps == [((1,), 2), ((1, 2), 3), ((1,), 3)]
@@ -231,8 +231,8 @@ def test_a_feature_that_fails_alone_keeps_nobody_out():
 
     attempt = report.attempt("naive")
     assert attempt.landed == (2, 3)
-    assert attempt.left_out[0].reason is ce.LeftOutReason.FAILS_OWN_TESTS
-    assert report.blame("naive").kind is ce.BlameKind.BROKEN_ALONE
+    assert attempt.left_out[0].reason is ce.reporting.LeftOutReason.FAILS_OWN_TESTS
+    assert report.blame("naive").kind is ce.reporting.BlameKind.BROKEN_ALONE
     assert report.blame("naive").features == (1,)
 
 
@@ -277,10 +277,10 @@ def test_the_joint_tests_need_all_features():
     attempt = report.attempt("naive")
     assert attempt.verdict is ce.Verdict.INCORRECT
     assert attempt.landed == (1, 2)
-    assert attempt.left_out[0].tests[0].suite is ce.TeamSuite.JOINT
+    assert attempt.left_out[0].tests[0].suite is ce.reporting.TeamSuite.JOINT
     assert ["red", "green"] not in seen
     assert "prove nothing about the merge" in report.warnings[0]
-    assert report.blame("naive").kind is ce.BlameKind.MERGE_BROKE_JOINT
+    assert report.blame("naive").kind is ce.reporting.BlameKind.MERGE_BROKE_JOINT
 
 
 def test_a_feature_may_not_break_the_repositorys_own_tests():
@@ -292,8 +292,8 @@ def test_a_feature_may_not_break_the_repositorys_own_tests():
 
     attempt = report.attempt("naive")
     assert attempt.landed == (1, 2)
-    assert attempt.left_out[0].tests[0].suite is ce.TeamSuite.REGRESSION
-    assert report.blame("naive").kind is ce.BlameKind.MERGE_BROKE_REGRESSION
+    assert attempt.left_out[0].tests[0].suite is ce.reporting.TeamSuite.REGRESSION
+    assert report.blame("naive").kind is ce.reporting.BlameKind.MERGE_BROKE_REGRESSION
 
 
 # --- input that is not as it should be ---------------------------------------
@@ -308,13 +308,13 @@ def test_a_missing_patch_is_left_out(patch):
 
     attempt = report.attempt("naive")
     assert attempt.landed == (1, 3)
-    assert attempt.left_out[0].reason is ce.LeftOutReason.MISSING_INPUT
+    assert attempt.left_out[0].reason is ce.reporting.LeftOutReason.MISSING_INPUT
     assert attempt.left_out[0].problem
     assert attempt.status is ce.MergeStatus.NOT_TRIED
     assert attempt.verdict is ce.Verdict.NOT_RUN
-    assert report.merge_status is ce.PairStatus.MISSING_INPUT
+    assert report.merge_status is ce.reporting.PairStatus.MISSING_INPUT
     assert report.conflict_score is None
-    assert report.blame("naive").kind is ce.BlameKind.MISSING_SIDE
+    assert report.blame("naive").kind is ce.reporting.BlameKind.MISSING_SIDE
     assert report.blame("naive").features == (2,)
 
 
@@ -341,7 +341,7 @@ def test_a_strategy_that_raises_costs_only_the_feature_that_it_was_merging():
 
     attempt = report.attempt("shy")
     assert attempt.landed == (1, 3)
-    assert attempt.left_out[0].reason is ce.LeftOutReason.STRATEGY_FAILED
+    assert attempt.left_out[0].reason is ce.reporting.LeftOutReason.STRATEGY_FAILED
     assert "no" in attempt.left_out[0].problem
     assert attempt.status is ce.MergeStatus.FAILED
     assert attempt.verdict is ce.Verdict.UNHANDLED
@@ -412,5 +412,5 @@ def test_a_feature_that_makes_a_tests_patch_useless_is_left_out():
     attempt = report.attempt("naive")
     assert attempt.verdict is ce.Verdict.NOT_RUN
     assert attempt.landed == (1,)
-    assert attempt.left_out[0].reason is ce.LeftOutReason.BREAKS
+    assert attempt.left_out[0].reason is ce.reporting.LeftOutReason.BREAKS
     assert attempt.left_out[0].features == (1,)

@@ -50,7 +50,7 @@ class Passes:
 
     def run(self, *_, **__):
         """Run nothing, and say that it passed."""
-        case = ce.TestCase(id="t", status="passed")
+        case = ce.models.TestCase(id="t", status="passed")
         return ce.TestResult(status="passed", duration_seconds=0, cases=[case])
 
 
@@ -137,4 +137,4 @@ def test_the_same_patch_lands_twice_in_a_team_only():
 
     assert report.attempt("naive").landed == (1, 2)
     assert plan.landed == (1,)
-    assert [each.reason for each in plan.left_out] == [ce.LeftOutReason.DUPLICATE]
+    assert [each.reason for each in plan.left_out] == [ce.reporting.LeftOutReason.DUPLICATE]

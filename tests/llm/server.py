@@ -6,7 +6,7 @@ import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from cooperbench_eval import ChatReply
+from cooperbench_eval.llm import ChatReply
 
 SIDES = re.compile(
     r"^Side A:\n(?P<fa>`{3,})\n(?P<a>.*?)^(?P=fa)\nSide B:\n(?P<fb>`{3,})\n(?P<b>.*?)^(?P=fb)$",

@@ -19,8 +19,8 @@ def edited(line, new, text=BASE):
 
 def run(passed=(), failed=(), *, status=None, **facts):
     """A test run with these passed and failed cases."""
-    cases = [ce.TestCase(id=name, status="passed") for name in passed]
-    cases += [ce.TestCase(id=name, status="failed", message="broke") for name in failed]
+    cases = [ce.models.TestCase(id=name, status="passed") for name in passed]
+    cases += [ce.models.TestCase(id=name, status="failed", message="broke") for name in failed]
     return ce.TestResult(status=status or ("failed" if failed else "passed"), cases=cases, **facts)
 
 
@@ -105,10 +105,10 @@ TEAM = made_team(
 
 def broken_team(of=TEAM, names=("t::one", "t::two")):
     """A team of which feature 4 breaks tests of feature 3 under the last strategy."""
-    lost = ce.BrokenTests(suite="feature", feature=3, tests=names)
-    left_out = ce.LeftOut(number=4, reason="breaks", features=[3], tests=[lost])
+    lost = ce.reporting.BrokenTests(suite="feature", feature=3, tests=names)
+    left_out = ce.reporting.LeftOut(number=4, reason="breaks", features=[3], tests=[lost])
     runs = [
-        ce.SuiteRun(suite="feature", feature=number, tests=result)
+        ce.reporting.SuiteRun(suite="feature", feature=number, tests=result)
         for number, result in ((3, run((), names)), (1, run(("t::x",))), (4, run(("t::y",))))
     ]
     row = evolve(of.attempts[-1], landed=(3, 1), left_out=(left_out,), tests=runs)

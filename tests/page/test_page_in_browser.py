@@ -157,7 +157,9 @@ def test_a_run_without_pairs_says_so(open_page):
 
 def test_pairs_without_an_answer_say_why(open_page):
     """Not evaluated, a missing side, tests not run, and a report without strategies."""
-    failure = ce.Failure(kind="worker_lost", problem="it died", error="builtins:OSError", tries=2)
+    failure = ce.reporting.Failure(
+        kind="worker_lost", problem="it died", error="builtins:OSError", tries=2
+    )
     lost = evolve(MISSING, task_id=1, conflict_details=None, failure=failure)
     page = open_page(
         [
@@ -221,11 +223,13 @@ def test_a_pair_shows_its_features_and_strategies(open_page):
 def test_a_pair_shows_its_own_suites_warnings_and_hazards(open_page):
     """Joint tests and the repository's tests have columns; excused cases are named."""
     report = pair(of=CLEAN)
-    hazard = ce.Hazard(kind="parse_error", path="f.py", line=3, message="torn", features=[1, 2])
+    hazard = ce.models.Hazard(
+        kind="parse_error", path="f.py", line=3, message="torn", features=[1, 2]
+    )
     attempt = evolve(
         report.attempts[0],
         feature1_tests=run(["t::two"], ["t::one"]),
-        feature1_judgement=ce.Judgement(broken=(), preexisting=["t::one"]),
+        feature1_judgement=ce.models.Judgement(broken=(), preexisting=["t::one"]),
         joint_tests=run((), ["t::both"]),
         regression_tests=run(["t::old"]),
         hazards=[hazard],
@@ -473,7 +477,7 @@ def test_an_unknown_result_in_the_address_is_ignored(open_page, verdict):
 def test_a_resolution_without_its_text_does_not_break_the_page(open_page):
     """A report can record that a text replaced a conflict, without the text."""
     report = pair(1)
-    recorded = [ce.Replacement(kind="text", together=[0])]
+    recorded = [ce.models.Replacement(kind="text", together=[0])]
     attempts = [evolve(each, replacements=recorded) for each in report.attempts]
 
     page = open_page([evolve(report, attempts=attempts)], "#pair=1")
@@ -605,10 +609,10 @@ def test_five_thousand_pairs_open_and_filter(open_page):
 def an_explanation(report, *texts, **facts):
     """Explain the loss of a test by hunks with these texts, of which feature 2 has the last."""
     hunks = [
-        ce.ExplainedHunk(feature=feature, path="f.py", line=5, text=text, role="breaks")
+        ce.reporting.ExplainedHunk(feature=feature, path="f.py", line=5, text=text, role="breaks")
         for feature, text in zip((1, 2), texts, strict=True)
     ]
-    finding = ce.Finding(
+    finding = ce.reporting.Finding(
         suite="feature1", tests=["t::one"], status="explained", hunks=hunks, is_minimal=True
     )
     pair_id = PairId.of(report)

@@ -138,8 +138,8 @@ def test_hostile_texts_of_a_team_appear_as_text(open_page):
     step = TEAM.attempts[0].steps[0]
     clash = evolve(step.conflicts[0], path=text, ours=text.encode() + b"\xff\n")
     bad = evolve(step, failure=text, conflicts=(clash,), diff=text.encode())
-    lost = ce.BrokenTests(suite="joint", tests=[text])
-    gone = ce.LeftOut(
+    lost = ce.reporting.BrokenTests(suite="joint", tests=[text])
+    gone = ce.reporting.LeftOut(
         number=1, reason="breaks", features=[3], files=[text], tests=[lost], problem=text
     )
     row = evolve(TEAM.attempts[0], strategy=text, left_out=(gone,), steps=(bad,))
@@ -169,7 +169,7 @@ def test_hostile_texts_of_a_team_appear_as_text(open_page):
 
 def run_of(text):
     """A run with this text where a run can hold one."""
-    case = ce.TestCase(id=text, status="failed", message=text)
+    case = ce.models.TestCase(id=text, status="failed", message=text)
     return ce.TestResult(status="failed", cases=[case], reason=text)
 
 

@@ -134,14 +134,14 @@ def test_a_page_has_the_mode_of_new_files(tmp_path, mask):
 def interrupted():
     """Give a report, and fail at the second one."""
     yield CONFLICT
-    raise ce.ReportError("is lost")
+    raise ce.errors.ReportError("is lost")
 
 
 @pytest.mark.parametrize(
     ("reports", "error"),
     [
-        (interrupted(), ce.ReportError),
-        ([CONFLICT, ce.facts_of(CONFLICT)], ce.AnalysisError),
+        (interrupted(), ce.errors.ReportError),
+        ([CONFLICT, ce.analysis.facts_of(CONFLICT)], ce.errors.AnalysisError),
         ([CONFLICT, 3], TypeError),
         ("results/", TypeError),
         (CONFLICT, TypeError),
@@ -179,7 +179,7 @@ def test_a_full_disk_leaves_no_unfinished_file(tmp_path):
 
     resource.setrlimit(resource.RLIMIT_FSIZE, (size - 10_000, limits[1]))
     try:
-        with pytest.raises(ce.ReportError, match="cannot be written"):
+        with pytest.raises(ce.errors.ReportError, match="cannot be written"):
             ce.write_page([CONFLICT] * 40, path)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
@@ -192,7 +192,7 @@ def test_a_path_that_cannot_be_written_is_an_error(tmp_path):
     """Such as a folder, or a path below a file."""
     (tmp_path / "file").write_text("")
     for place in (tmp_path, tmp_path / "file" / "page.html"):
-        with pytest.raises(ce.ReportError, match="cannot be written") as caught:
+        with pytest.raises(ce.errors.ReportError, match="cannot be written") as caught:
             ce.write_page([CONFLICT], place)
 
         assert caught.value.location == str(place)
@@ -206,7 +206,7 @@ def test_only_regular_files_are_replaced(tmp_path, monkeypatch):
     with socket.socket(socket.AF_UNIX) as server:
         server.bind("socket")
         for place in (tmp_path / "pipe", tmp_path / "socket", Path("/dev/null")):
-            with pytest.raises(ce.ReportError, match="pipe, socket or device") as caught:
+            with pytest.raises(ce.errors.ReportError, match="pipe, socket or device") as caught:
                 ce.write_page([CONFLICT], place)
 
             assert caught.value.location == str(place)
@@ -216,7 +216,7 @@ def test_only_regular_files_are_replaced(tmp_path, monkeypatch):
 @pytest.mark.parametrize("name", ["a\0b", "half \ud800", "\0/page.html"])
 def test_an_impossible_file_name_is_an_error(tmp_path, name):
     """The error shows the odd characters of the name."""
-    with pytest.raises(ce.ReportError, match="no file can have this name") as caught:
+    with pytest.raises(ce.errors.ReportError, match="no file can have this name") as caught:
         ce.write_page([CONFLICT], f"{tmp_path}/{name}")
 
     assert caught.value.location.isprintable()

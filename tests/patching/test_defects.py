@@ -247,7 +247,7 @@ def test_white_space_is_treated_the_same_everywhere(setting):
     )
 
     assert statuses(report) == GOOD
-    assert [each.rung for each in report.feature1.patch.hunks] == [ce.Rung.WHITESPACE]
+    assert [each.rung for each in report.feature1.patch.hunks] == [ce.models.Rung.WHITESPACE]
     assert report.attempt("naive").verdict is ce.Verdict.CORRECT
     assert b" x =  1\n" in report.diff
 
@@ -290,7 +290,7 @@ def test_a_patch_of_a_file_with_crlf_applies(tmp_path):
     report = evaluate(ce.Patch.read(tmp_path / "x.patch"), SECOND, UNTESTED)
 
     assert statuses(report) == GOOD
-    assert [each.rung for each in report.feature1.patch.hunks] == [ce.Rung.EXACT]
+    assert [each.rung for each in report.feature1.patch.hunks] == [ce.models.Rung.EXACT]
     assert b"-two\r\n+zwei\r\n" in report.diff
 
 

@@ -208,7 +208,7 @@ def test_names_that_collide_when_written_are_an_error(tmp_path, files):
     """No file is silently lost or replaced, and none is written through a link."""
     tree = Snapshot.from_files(files)
 
-    with pytest.raises(ce.RepositoryError, match="cannot be written"):
+    with pytest.raises(ce.errors.RepositoryError, match="cannot be written"):
         tree.write_to(tmp_path / "tree")
 
     assert sorted(p.name for p in tmp_path.iterdir()) == ["tree"]

@@ -4,7 +4,9 @@ import pytest
 from drawn import legend_of
 from made_pairs import pair
 
-from cooperbench_eval import AnalysisError, plot_effort, summarize
+from cooperbench_eval import summarize
+from cooperbench_eval.errors import AnalysisError
+from cooperbench_eval.plots import plot_effort
 
 PAIRS = [
     pair(naive="clean ++", union="clean ++", tokens="clean ++"),

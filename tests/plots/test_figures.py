@@ -15,15 +15,9 @@ from matplotlib import rc_context
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from cooperbench_eval import (
-    plot_effort,
-    plot_matrix,
-    plot_teams,
-    plot_tries,
-    plot_verdicts,
-    summarize,
-)
+from cooperbench_eval import summarize
 from cooperbench_eval.analysis.policies import Policy
+from cooperbench_eval.plots import plot_effort, plot_matrix, plot_teams, plot_tries, plot_verdicts
 
 HOSTILE = '_$\\frac{_a}^b$ <&">\n\x1b'
 SHOWN = r'_$\frac{_a}^b$ <&">\n\x1b'
@@ -122,7 +116,8 @@ def test_a_notebook_shows_a_figure():
 GUEST = """
 import sys
 from made_pairs import pair
-from cooperbench_eval import plot_matrix, plot_verdicts, summarize
+from cooperbench_eval import summarize
+from cooperbench_eval.plots import plot_matrix, plot_verdicts
 assert "matplotlib" not in sys.modules
 pairs = [pair(naive="clean ++")]
 import matplotlib
@@ -156,7 +151,8 @@ def test_drawing_changes_nothing_of_the_host():
 WITHOUT = """
 import sys
 sys.modules["matplotlib"] = None
-from cooperbench_eval import *
+from cooperbench_eval import summarize
+from cooperbench_eval.plots import plot_verdicts
 from made_pairs import pair
 plot_verdicts(summarize([pair(naive="clean ++")]))
 """

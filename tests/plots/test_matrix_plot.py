@@ -7,7 +7,8 @@ from drawn import legend_of, saved, texts_of, ticks_of
 from made_pairs import pair
 from matplotlib.patches import Rectangle
 
-from cooperbench_eval import AnalysisError, plot_matrix
+from cooperbench_eval.errors import AnalysisError
+from cooperbench_eval.plots import plot_matrix
 
 FAILED = {"merge_status": "not_evaluated", "conflict_score": None, "failure": "repository"}
 

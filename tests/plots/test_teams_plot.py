@@ -6,7 +6,9 @@ from drawn import intervals_of, legend_of, saved, ticks_of
 from made_pairs import pair
 from made_teams import team
 
-from cooperbench_eval import AnalysisError, plot_teams, summarize
+from cooperbench_eval import summarize
+from cooperbench_eval.errors import AnalysisError
+from cooperbench_eval.plots import plot_teams
 
 FACTS = [
     team(2, naive="clean correct", union="clean correct"),

@@ -4,7 +4,9 @@ import pytest
 from drawn import intervals_of, legend_of, ticks_of
 from made_pairs import pair
 
-from cooperbench_eval import AnalysisError, plot_tries, solved_within
+from cooperbench_eval.analysis import solved_within
+from cooperbench_eval.errors import AnalysisError
+from cooperbench_eval.plots import plot_tries
 
 WORDS = {"+": "clean ++", "-": "clean +-", "c": "conflicts", "?": "clean .."}
 FACTS = [

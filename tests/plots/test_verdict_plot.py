@@ -4,7 +4,9 @@ import pytest
 from drawn import bars_of, intervals_of, legend_of, saved, texts_of, ticks_of
 from made_pairs import pair
 
-from cooperbench_eval import AnalysisError, plot_verdicts, summarize
+from cooperbench_eval import summarize
+from cooperbench_eval.errors import AnalysisError
+from cooperbench_eval.plots import plot_verdicts
 
 PAIRS = [
     pair(naive="clean ++", union="clean ++"),

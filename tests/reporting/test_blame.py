@@ -7,15 +7,15 @@ from cooperbench_eval.reporting.blame import find_blame
 
 GOOD = ce.TestResult(
     status="passed",
-    cases=[ce.TestCase(id=name, status="passed") for name in ("a", "b", "c")]
-    + [ce.TestCase(id="s", status="skipped")],
+    cases=[ce.models.TestCase(id=name, status="passed") for name in ("a", "b", "c")]
+    + [ce.models.TestCase(id="s", status="skipped")],
 )
 BAD = ce.TestResult(
     status="failed",
     cases=[
-        ce.TestCase(id="a", status="passed"),
-        ce.TestCase(id="b", status="failed"),
-        ce.TestCase(id="new", status="failed"),
+        ce.models.TestCase(id="a", status="passed"),
+        ce.models.TestCase(id="b", status="failed"),
+        ce.models.TestCase(id="new", status="failed"),
     ],
 )
 OPEN = {"merged": (None, None), "status": "conflicts"}
@@ -29,7 +29,9 @@ BROKEN_SANDBOX = ce.TestResult(status="infrastructure_error")
 def blame(alone=(GOOD, GOOD), merged=(GOOD, GOOD), status="clean", patches=("applied", "applied")):
     """Return the blame that a report gives for its one row."""
     feature1, feature2 = (
-        ce.FeatureReport(number=number, patch=ce.PatchReport(status=patch), tests=tests)
+        ce.reporting.FeatureReport(
+            number=number, patch=ce.reporting.PatchReport(status=patch), tests=tests
+        )
         for number, patch, tests in zip((3, 7), patches, alone, strict=True)
     )
     row = ce.Attempt(
@@ -108,13 +110,16 @@ def test_no_side_is_to_blame_for_suites_that_cannot_run(status):
         feature2_tests=GOOD,
     )
     features = [
-        ce.FeatureReport(
-            number=number, patch=ce.PatchReport(status="applied"), tests=nothing, base_tests=base
+        ce.reporting.FeatureReport(
+            number=number,
+            patch=ce.reporting.PatchReport(status="applied"),
+            tests=nothing,
+            base_tests=base,
         )
         for number, base in ((1, nothing), (2, GOOD))
     ]
 
-    assert find_blame(features[0], features[0], row).kind is ce.BlameKind.UNKNOWN
+    assert find_blame(features[0], features[0], row).kind is ce.reporting.BlameKind.UNKNOWN
     assert find_blame(features[0], features[1], row).features == (2,)
 
 
@@ -131,7 +136,7 @@ def test_a_case_whose_parameters_differ_from_run_to_run_is_not_lost():
     alone, merged = (
         ce.TestResult(
             status="failed" if "t[3]" in names else "passed",
-            cases=[ce.TestCase(id=name, status=status) for name, status in names.items()],
+            cases=[ce.models.TestCase(id=name, status=status) for name, status in names.items()],
         )
         for names in (
             {"t[1]": "passed", "t[2]": "passed", "u[1]": "passed", "v": "passed", "w[1]": "passed"},

@@ -15,7 +15,7 @@ DIFF = b"--- a/f\n+++ b/f\n@@ -1 +1 @@\n-1\n+\xe9\n"
 CASES = ("passed", "passed", "failed", "error", "skipped", "xfailed")
 RUN = ce.TestResult(
     status="failed",
-    cases=[ce.TestCase(id=f"t{n}", status=status) for n, status in enumerate(CASES)],
+    cases=[ce.models.TestCase(id=f"t{n}", status=status) for n, status in enumerate(CASES)],
     exit_code=1,
     duration_seconds=1.5,
     output="F..\nno \udcff\n",
@@ -25,14 +25,14 @@ RUN = ce.TestResult(
 
 def make_report(**facts):
     """Return the report of a pair with a naive and a union row."""
-    patch = ce.PatchReport(status="applied")
+    patch = ce.reporting.PatchReport(status="applied")
     row = {"implementation": "m:C", "status": "clean"}
     report = ce.MergeReport(
         repo_name="pallets_click_task",
         task_id=0,
         timestamp=dt.datetime(2026, 1, 2, tzinfo=dt.UTC),
-        feature1=ce.FeatureReport(number=3, patch=patch, tests=RUN),
-        feature2=ce.FeatureReport(number=12, patch=patch),
+        feature1=ce.reporting.FeatureReport(number=3, patch=patch, tests=RUN),
+        feature2=ce.reporting.FeatureReport(number=12, patch=patch),
         conflict_details=ce.ConflictScorer().score([]),
         diff=DIFF,
         attempts=[
@@ -181,9 +181,11 @@ def test_the_log_of_a_run_has_its_facts_and_its_output(tmp_path):
 )
 def test_the_log_without_a_run_says_so(tmp_path, status, reason, lines):
     """And why, where the patch is the reason."""
-    patch = ce.PatchReport(status=status, reason=reason)
+    patch = ce.reporting.PatchReport(status=status, reason=reason)
 
-    ce.write_report(make_report(feature2=ce.FeatureReport(number=12, patch=patch)), tmp_path)
+    ce.write_report(
+        make_report(feature2=ce.reporting.FeatureReport(number=12, patch=patch)), tmp_path
+    )
 
     log = tmp_path / "test_result_gpt-5_pallets_click_task_task0_f12_k1.txt"
     assert log.read_text().splitlines() == lines
@@ -233,7 +235,7 @@ def test_a_file_in_the_directorys_place_is_an_error(tmp_path, below):
     file = tmp_path / "file"
     file.write_text("mine")
 
-    with pytest.raises(ce.ReportError) as caught:
+    with pytest.raises(ce.errors.ReportError) as caught:
         ce.write_report(make_report(), file / below)
 
     assert caught.value.location == str(file / below)
@@ -251,7 +253,7 @@ def test_one_file_that_cannot_be_written_keeps_the_others_away(tmp_path, place):
     blocked.mkdir()
     before = {path: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()}
 
-    with pytest.raises(ce.ReportError):
+    with pytest.raises(ce.errors.ReportError):
         ce.write_report(make_report(diff=b"new\n"), tmp_path)
 
     assert {path: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()} == before
@@ -267,7 +269,7 @@ report = ce.MergeReport.from_json(sys.stdin.read())
 resource.setrlimit(resource.RLIMIT_FSIZE, (5000, 5000))
 try:
     ce.write_report(report, sys.argv[1])
-except ce.ReportError as error:
+except ce.errors.ReportError as error:
     print(error.problem)
 """
     report = make_report(diff=b"x" * 10_000)
@@ -286,7 +288,7 @@ except ce.ReportError as error:
 
 def test_a_name_too_long_for_a_file_is_an_error(tmp_path):
     """No file is left."""
-    with pytest.raises(ce.ReportError, match="too long"):
+    with pytest.raises(ce.errors.ReportError, match="too long"):
         ce.write_report(make_report(model="m" * 300), tmp_path)
 
     assert names(tmp_path) == []
@@ -297,19 +299,19 @@ def test_a_name_too_long_for_a_file_is_an_error(tmp_path):
 
 def make_team(numbers=(3, 12, 1), **facts):
     """Return the report of a team of which only the first two features land."""
-    patch = ce.PatchReport(status="applied")
+    patch = ce.reporting.PatchReport(status="applied")
     landed = {"implementation": "m:C", "status": "conflicts", "landed": numbers[:2]}
-    left_out = [ce.LeftOut(number=number, reason="conflict") for number in numbers[2:]]
+    left_out = [ce.reporting.LeftOut(number=number, reason="conflict") for number in numbers[2:]]
     report = ce.TeamReport(
         repo_name="pallets_click_task",
         task_id=0,
         timestamp=dt.datetime(2026, 1, 2, tzinfo=dt.UTC),
-        features=[ce.FeatureReport(number=n, patch=patch, tests=RUN) for n in numbers],
+        features=[ce.reporting.FeatureReport(number=n, patch=patch, tests=RUN) for n in numbers],
         attempts=[
-            ce.TeamAttempt(strategy="naive", diff=DIFF, left_out=left_out, **landed),
-            ce.TeamAttempt(strategy="a/b", diff=b"one\n", left_out=left_out, **landed),
-            ce.TeamAttempt(strategy="a b", diff=b"two\n", left_out=left_out, **landed),
-            ce.TeamAttempt(strategy="none", left_out=left_out, **landed),
+            ce.reporting.TeamAttempt(strategy="naive", diff=DIFF, left_out=left_out, **landed),
+            ce.reporting.TeamAttempt(strategy="a/b", diff=b"one\n", left_out=left_out, **landed),
+            ce.reporting.TeamAttempt(strategy="a b", diff=b"two\n", left_out=left_out, **landed),
+            ce.reporting.TeamAttempt(strategy="none", left_out=left_out, **landed),
         ],
         model="gpt-5",
     )
@@ -353,7 +355,7 @@ def test_teams_in_several_orders_and_pairs_share_a_folder(tmp_path):
 
 def test_a_team_of_too_many_features_for_a_file_name_is_an_error(tmp_path):
     """Nothing is written."""
-    with pytest.raises(ce.ReportError, match="cannot be written to"):
+    with pytest.raises(ce.errors.ReportError, match="cannot be written to"):
         ce.write_report(make_team(tuple(range(1000, 1100))), tmp_path / "new")
 
     assert not names(tmp_path / "new")

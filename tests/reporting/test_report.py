@@ -27,7 +27,8 @@ def report_of(conflicts=(), *, merged=True, **facts):
     """Return a report of a merge with *conflicts*, or of none."""
     details = ce.ConflictScorer().score(conflicts) if merged else None
     features = [
-        ce.FeatureReport(number=number, patch=ce.PatchReport(status="applied")) for number in (1, 2)
+        ce.reporting.FeatureReport(number=number, patch=ce.reporting.PatchReport(status="applied"))
+        for number in (1, 2)
     ]
     facts = {"feature1": features[0], "feature2": features[1], "timestamp": NOW} | facts
     return ce.MergeReport(repo_name="r", task_id=0, conflict_details=details, **facts)
@@ -67,7 +68,7 @@ def test_a_conflict_without_lines_is_a_conflict():
     details = ce.ConflictScorer(per_section=0, per_line=0).score([gone])
     report = attrs.evolve(report_of(), conflict_details=details)
 
-    assert (report.merge_status, report.conflict_score) == (ce.PairStatus.CONFLICTS, 0)
+    assert (report.merge_status, report.conflict_score) == (ce.reporting.PairStatus.CONFLICTS, 0)
 
 
 def test_a_feature_that_was_not_tested_neither_passed_nor_failed():
@@ -186,8 +187,8 @@ def test_the_derived_facts_fit_the_stored_ones(report):
     status = report.merge_status
     is_missing = report.conflict_score is None
 
-    assert (status is ce.PairStatus.NOT_EVALUATED) == (report.failure is not None)
-    assert report.failure or (status is ce.PairStatus.MISSING_INPUT) == is_missing
+    assert (status is ce.reporting.PairStatus.NOT_EVALUATED) == (report.failure is not None)
+    assert report.failure or (status is ce.reporting.PairStatus.MISSING_INPUT) == is_missing
     for row in report.attempts:
         runs = (row.feature1_tests, row.feature2_tests)
         is_good = row.status in {"clean", "resolved"} and all(r and r.passed for r in runs)
@@ -199,21 +200,21 @@ def test_the_derived_facts_fit_the_stored_ones(report):
 
 def test_a_pair_that_was_not_evaluated_has_its_own_status_and_no_blame():
     """It is neither clean nor without a side, because nothing is known about it."""
-    failure = ce.Failure(kind="repository", problem="gone")
+    failure = ce.reporting.Failure(kind="repository", problem="gone")
     report = report_of(merged=False, failure=failure, attempts=[attempt("not_tried")])
 
-    assert report.merge_status is ce.PairStatus.NOT_EVALUATED
+    assert report.merge_status is ce.reporting.PairStatus.NOT_EVALUATED
     assert report.attempt("naive").verdict is ce.Verdict.NOT_RUN
-    assert report.blame("naive").kind is ce.BlameKind.UNKNOWN
+    assert report.blame("naive").kind is ce.reporting.BlameKind.UNKNOWN
     assert ce.MergeReport.from_json(report.to_json()) == report
 
 
-@pytest.mark.parametrize("kind", ce.FailureKind)
+@pytest.mark.parametrize("kind", ce.reporting.FailureKind)
 def test_only_a_duplicate_stays_one(kind):
     """Every other failure may be gone when the pair is tried again."""
-    report = report_of(failure=ce.Failure(kind=kind, problem="x"))
+    report = report_of(failure=ce.reporting.Failure(kind=kind, problem="x"))
 
-    assert report.is_final is (kind is ce.FailureKind.DUPLICATE)
+    assert report.is_final is (kind is ce.reporting.FailureKind.DUPLICATE)
 
 
 @pytest.mark.parametrize("status", ["inconclusive", "setup_failed"])
@@ -238,7 +239,7 @@ def test_the_problem_of_a_report_is_its_failure_or_that_of_its_tests():
         feature = attrs.evolve(report_of().feature2, tests=nothing, base_tests=base)
         return report_of(feature2=feature, **facts)
 
-    failure = ce.Failure(kind="test_run", problem="no sandbox")
+    failure = ce.reporting.Failure(kind="test_run", problem="no sandbox")
     assert report(nothing).problem == "no python"
     assert report(FAILED).problem == ""
     assert report(None).problem == ""
@@ -262,7 +263,9 @@ def test_a_report_with_a_failed_sandbox_is_not_final(where):
     def report(run):
         if where == "attempt":
             return report_of(attempts=[attempt("clean", PASSED, run)])
-        feature = ce.FeatureReport(number=2, patch=ce.PatchReport(status="applied"), **{where: run})
+        feature = ce.reporting.FeatureReport(
+            number=2, patch=ce.reporting.PatchReport(status="applied"), **{where: run}
+        )
         return report_of(feature2=feature)
 
     failed = attrs.evolve(attempt("conflicts", strategy="llm"), service_failed=True)
@@ -281,5 +284,5 @@ def test_two_rows_of_one_strategy_are_refused():
 
     with pytest.raises(ValueError, match="two rows of strategy 'union'"):
         report_of(attempts=rows)
-    with pytest.raises(ce.ReportError, match="two rows of strategy 'union'"):
+    with pytest.raises(ce.errors.ReportError, match="two rows of strategy 'union'"):
         ce.MergeReport.from_json(json.dumps(data))

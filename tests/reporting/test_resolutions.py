@@ -88,7 +88,7 @@ def test_the_text_of_a_resolution_is_the_answer(texts, given_answers):
 def test_conflicts_of_whole_files_have_resolutions(trees, given_answers):
     """The resolution of a binary, a deleted or a moved file is the file or its deletion."""
     merged = Merged(*trees)
-    choices = itertools.cycle([*given_answers, ce.Gone.GONE])
+    choices = itertools.cycle([*given_answers, ce.strategies.Gone.GONE])
     wanted = {}
 
     def answer(conflict):
@@ -103,7 +103,7 @@ def test_conflicts_of_whole_files_have_resolutions(trees, given_answers):
         is_open = (conflict.path, conflict.kind, conflict.ours, conflict.theirs) in left
         if is_open or wanted[id(conflict)] is None:
             assert one.kind == "open"
-        elif wanted[id(conflict)] is ce.Gone.GONE:
+        elif wanted[id(conflict)] is ce.strategies.Gone.GONE:
             assert one.kind == "deleted"
         else:
             assert (one.kind, one.text) == ("text", wanted[id(conflict)])
@@ -397,10 +397,10 @@ def test_the_ledgers_rows_are_matched_to_conflicts():
     merged = Merged.of_texts(NUMBERS, ours, theirs)
     one, two, three = merged.merge.conflicts
     rows = [
-        ce.LedgerRow(path="f", line=one.line, conflicts=2, rule="both"),
-        ce.LedgerRow(path="f", line=three.line, rule="single"),
+        ce.models.LedgerRow(path="f", line=one.line, conflicts=2, rule="both"),
+        ce.models.LedgerRow(path="f", line=three.line, rule="single"),
     ]
-    shifted = [rows[0], ce.LedgerRow(path="f", line=two.line, rule="single")]
+    shifted = [rows[0], ce.models.LedgerRow(path="f", line=two.line, rule="single")]
     outcome = merged.resolve(in_turn([b"x\n"]))
 
     found = merged.resolutions(outcome, ledger=rows)
@@ -423,7 +423,8 @@ def test_every_report_has_a_resolution_for_each_conflict(report):
 def make_report(**of):
     """A report of a pair that was not merged."""
     one, two = (
-        ce.FeatureReport(number=number, patch=ce.PatchReport(status="empty")) for number in (1, 2)
+        ce.reporting.FeatureReport(number=number, patch=ce.reporting.PatchReport(status="empty"))
+        for number in (1, 2)
     )
     return ce.MergeReport(
         repo_name="any",
@@ -447,7 +448,7 @@ ATTEMPT = ce.Attempt(
     strategy="any",
     implementation="any:Any",
     status="resolved",
-    replacements=[ce.Replacement(kind="text", together=[0], text=b"x\n")],
+    replacements=[ce.models.Replacement(kind="text", together=[0], text=b"x\n")],
 )
 
 
@@ -490,7 +491,7 @@ def test_a_pickled_attempt_keeps_its_replacements():
     assert pickle.loads(pickle.dumps(ATTEMPT)) == ATTEMPT  # noqa: S301 - made here
 
 
-LINK = ce.FileMode.SYMLINK
+LINK = ce.models.FileMode.SYMLINK
 
 
 @pytest.mark.parametrize(
@@ -498,7 +499,7 @@ LINK = ce.FileMode.SYMLINK
     [
         (ce.Entry(b"x", LINK), None, ce.Entry(b"file\n"), b"x"),
         (ce.Entry(b"one\n"), ce.Entry(b"two\n"), ce.Entry(b"k", LINK), b"one\n"),
-        (ce.Entry(b"2" * 40, ce.FileMode.SUBMODULE), None, ce.Entry(b"file\n"), b"2" * 40),
+        (ce.Entry(b"2" * 40, ce.models.FileMode.SUBMODULE), None, ce.Entry(b"file\n"), b"2" * 40),
     ],
 )
 def test_an_entry_of_another_type_that_is_kept_is_not_deleted(base, ours, theirs, kept):
@@ -526,7 +527,9 @@ def test_a_link_in_the_place_of_a_file_says_nothing_of_its_lines():
 
 def test_the_text_of_a_submodule_is_its_commit():
     """The versions of its conflict are commits as well."""
-    one, two, three = (ce.Entry(digit * 40, ce.FileMode.SUBMODULE) for digit in (b"1", b"2", b"3"))
+    one, two, three = (
+        ce.Entry(digit * 40, ce.models.FileMode.SUBMODULE) for digit in (b"1", b"2", b"3")
+    )
     both = ce.Snapshot.from_files({"a": one})
     changed_by_both = Merged(both, ce.Changes({"a": two}), ce.Changes({"a": three}))
     added = Merged(ce.Snapshot.from_files({}), ce.Changes({"a": two}), ce.Changes({"a": three}))

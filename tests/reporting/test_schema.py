@@ -17,7 +17,10 @@ from referencing import Registry
 import cooperbench_eval as ce
 from cooperbench_eval.models import FailureTrace, TracedFunction
 
-SCHEMAS = {ce.MergeReport: ce.report_schema(), ce.TeamReport: ce.report_schema("team")}
+SCHEMAS = {
+    ce.MergeReport: ce.reporting.report_schema(),
+    ce.TeamReport: ce.reporting.report_schema("team"),
+}
 VALIDATORS = {
     kind: jsonschema.Draft202012Validator(schema, registry=Registry())
     for kind, schema in SCHEMAS.items()
@@ -66,10 +69,10 @@ COMPLETE_TOGETHER = {("TeamAttempt", "landed"), ("TeamAttempt", "left_out")}
 @functools.cache
 def full_report():
     """Make a report in which every record of the format stands, with something in each list."""
-    case = ce.TestCase(id="t::a", status="failed", message="no")
+    case = ce.models.TestCase(id="t::a", status="failed", message="no")
     run = ce.TestResult(
         status="failed",
-        cases=[case, ce.TestCase(id="t::b", status="passed")],
+        cases=[case, ce.models.TestCase(id="t::b", status="passed")],
         exit_code=1,
         output="1 failed\n",
         command=["pytest"],
@@ -78,8 +81,8 @@ def full_report():
         repeats=["failed", "passed"],
         repeat_policy="all",
     )
-    hunk = ce.HunkPlacement(path="f", hunk=1, rung="exact")
-    patch = ce.PatchReport(
+    hunk = ce.models.HunkPlacement(path="f", hunk=1, rung="exact")
+    patch = ce.reporting.PatchReport(
         status="applied",
         dropped_files=["t"],
         touched_runner_control=["conftest.py"],
@@ -89,9 +92,11 @@ def full_report():
     )
     clash = ce.Conflict(path="f", base=b"1\n", ours=b"2\n", theirs=b"\xe9\n", line=1)
     details = ce.ConflictScorer().score([clash])
-    judged = ce.Judgement(broken=["t::a"], preexisting=["t::b"], foreign=["t::d"], flaky=["t::e"])
+    judged = ce.models.Judgement(
+        broken=["t::a"], preexisting=["t::b"], foreign=["t::d"], flaky=["t::e"]
+    )
     features = [
-        ce.FeatureReport(
+        ce.reporting.FeatureReport(
             number=n,
             patch=patch,
             tests=run,
@@ -104,7 +109,9 @@ def full_report():
         )
         for n in (1, 2)
     ]
-    hazard = ce.Hazard(kind="declared_twice", path="f", line=1, name="n", message="n", features=[1])
+    hazard = ce.models.Hazard(
+        kind="declared_twice", path="f", line=1, name="n", message="n", features=[1]
+    )
     traced = TracedFunction(
         path="f",
         name="n",
@@ -126,9 +133,9 @@ def full_report():
         diff=b"--- a/f\n",
         feature1_tests=run,
         feature2_tests=run,
-        ledger=[ce.LedgerRow(path="f", line=1, ours_kept=1.0, theirs_kept=0.5, attempts=1)],
-        usage=[ce.ModelUsage(model="m", requests=1, cost_usd=0.25)],
-        replacements=[ce.Replacement(kind="text", together=[0], text=b"3\n")],
+        ledger=[ce.models.LedgerRow(path="f", line=1, ours_kept=1.0, theirs_kept=0.5, attempts=1)],
+        usage=[ce.models.ModelUsage(model="m", requests=1, cost_usd=0.25)],
+        replacements=[ce.models.Replacement(kind="text", together=[0], text=b"3\n")],
         feature1_judgement=judged,
         feature2_judgement=judged,
         joint_tests=run,
@@ -152,7 +159,7 @@ def full_report():
         model="m",
         setting="coop",
         versions={"git": "2"},
-        failure=ce.Failure(kind="error", problem="it broke"),
+        failure=ce.reporting.Failure(kind="error", problem="it broke"),
         judge="delta",
         base_joint_tests=run,
         base_regression_tests=run,
@@ -170,7 +177,7 @@ def full_team():
     """Make the report of a team in which every record of the format stands."""
     report = full_report()
     row, run, judged = report.attempts[0], report.base_joint_tests, report.feature1.judgement
-    step = ce.TeamStep(
+    step = ce.reporting.TeamStep(
         feature=1,
         into=[2],
         status="conflicts",
@@ -183,16 +190,18 @@ def full_team():
         conflicts=report.conflicts,
     )
     runs = [
-        ce.SuiteRun(suite="feature", feature=2, tests=run, judgement=judged),
-        ce.SuiteRun(suite="joint", tests=run),
+        ce.reporting.SuiteRun(suite="feature", feature=2, tests=run, judgement=judged),
+        ce.reporting.SuiteRun(suite="joint", tests=run),
     ]
-    lost = ce.BrokenTests(suite="feature", feature=2, tests=["t::a"])
-    attempt = ce.TeamAttempt(
+    lost = ce.reporting.BrokenTests(suite="feature", feature=2, tests=["t::a"])
+    attempt = ce.reporting.TeamAttempt(
         strategy="naive",
         implementation="m:C",
         status="clean",
         landed=[2],
-        left_out=[ce.LeftOut(number=1, reason="breaks", features=[2], files=["f"], tests=[lost])],
+        left_out=[
+            ce.reporting.LeftOut(number=1, reason="breaks", features=[2], files=["f"], tests=[lost])
+        ],
         steps=[step],
         tree_id="0" * 40,
         diff=b"--- a/f\n",
@@ -200,8 +209,10 @@ def full_team():
         landed_tests=runs,
     )
     # A feature that passes alone, so that a lost test is blamed on the merge.
-    passed = attrs.evolve(run, status="passed", cases=[ce.TestCase(id="t::a", status="passed")])
-    own = attrs.evolve(report.feature2, tests=passed, judgement=ce.Judgement(broken=[]))
+    passed = attrs.evolve(
+        run, status="passed", cases=[ce.models.TestCase(id="t::a", status="passed")]
+    )
+    own = attrs.evolve(report.feature2, tests=passed, judgement=ce.models.Judgement(broken=[]))
     return ce.TeamReport(
         repo_name="calc",
         task_id=1,
@@ -345,7 +356,7 @@ def is_read(data, name):
     """
     try:
         type(places()[name][0]).from_json(json.dumps(data))
-    except ce.ReportError:
+    except ce.errors.ReportError:
         return False
     return True
 
@@ -380,17 +391,17 @@ def test_they_are_what_the_records_make():
 
 def test_each_caller_has_a_dict_of_its_own():
     """Changes to it do not affect other callers."""
-    mine = ce.report_schema()
+    mine = ce.reporting.report_schema()
     mine["$defs"].clear()
 
-    assert ce.report_schema()["$defs"]
-    assert ce.report_schema() == SCHEMAS[ce.MergeReport]
+    assert ce.reporting.report_schema()["$defs"]
+    assert ce.reporting.report_schema() == SCHEMAS[ce.MergeReport]
 
 
 def test_a_kind_without_a_schema_is_refused():
     """The message has the kinds that there are."""
     with pytest.raises(ValueError, match="'plan' has no schema; it must be one of pair, team"):
-        ce.report_schema("plan")
+        ce.reporting.report_schema("plan")
 
 
 def test_every_record_is_described_key_by_key_in_the_order_of_the_file():
@@ -642,7 +653,7 @@ def read_or_refused(data, kind):
     VALIDATORS[kind].validate(data)
     try:
         report = kind.from_json(json.dumps(underived(data)))
-    except ce.ReportError as error:
+    except ce.errors.ReportError as error:
         if not any(words in str(error) for words in NO_SCHEMA_SAYS):
             with pytest.raises(ValueError, match="day is out of range"):
                 dt.datetime.fromisoformat(data["timestamp"])

@@ -166,7 +166,7 @@ def test_every_key_of_ours_is_known():
 
 def test_a_run_is_written_with_its_counts_and_its_output_once():
     """The output of a feature alone stands where the base document has it."""
-    cases = [ce.TestCase(id=word, status=word) for word in ("passed", "xfailed", "failed")]
+    cases = [ce.models.TestCase(id=word, status=word) for word in ("passed", "xfailed", "failed")]
     run = ce.TestResult(status="failed", cases=cases, output="what it printed\n")
     report = evaluate()
     report = attrs.evolve(
@@ -280,7 +280,7 @@ def test_unknown_keys_are_ignored(report, index, value):
 )
 def test_text_that_is_not_a_report_is_refused(text, words):
     """The message says why."""
-    with pytest.raises(ce.ReportError) as caught:
+    with pytest.raises(ce.errors.ReportError) as caught:
         ce.MergeReport.from_json(text)
 
     assert isinstance(caught.value, ValueError)
@@ -309,14 +309,14 @@ def test_text_that_is_not_a_report_is_refused(text, words):
 )
 def test_text_that_is_not_the_report_of_a_team_is_refused(text, words):
     """The message says why."""
-    with pytest.raises(ce.ReportError, match=words):
+    with pytest.raises(ce.errors.ReportError, match=words):
         ce.TeamReport.from_json(text)
 
 
 def test_a_team_that_was_not_evaluated_says_nothing_of_its_features():
     """Its rows have none of them, or all, but not some."""
     report = evaluate_team()
-    failure = ce.Failure(kind="error", problem="it broke")
+    failure = ce.reporting.Failure(kind="error", problem="it broke")
     rows = [attrs.evolve(each, landed=(), left_out=()) for each in report.attempts]
 
     failed = attrs.evolve(report, failure=failure, attempts=rows)
@@ -331,11 +331,11 @@ def test_a_team_that_was_not_evaluated_says_nothing_of_its_features():
 def test_a_report_of_the_other_kind_is_refused_by_name():
     """The message says which class reads it."""
     with pytest.raises(
-        ce.ReportError, match="is not a merge report, but the report of a team, which"
+        ce.errors.ReportError, match="is not a merge report, but the report of a team, which"
     ):
         ce.MergeReport.from_json(evaluate_team().to_json())
     with pytest.raises(
-        ce.ReportError, match="is not the report of a team, but a merge report, which"
+        ce.errors.ReportError, match="is not the report of a team, but a merge report, which"
     ):
         ce.TeamReport.from_json(evaluate().to_json())
 
@@ -379,7 +379,7 @@ def test_a_wrong_value_in_the_report_of_a_team_is_named(place, value, words):
     if place == "features[0].tests":
         del data["features"][0]["test_output"]
 
-    with pytest.raises(ce.ReportError) as caught:
+    with pytest.raises(ce.errors.ReportError) as caught:
         ce.TeamReport.from_json(json.dumps(data))
 
     assert words in str(caught.value)
@@ -432,7 +432,7 @@ def test_a_wrong_value_is_named(place, value, words):
         container = container[key]
     container[place[-1]] = value
 
-    with pytest.raises(ce.ReportError) as caught:
+    with pytest.raises(ce.errors.ReportError) as caught:
         ce.MergeReport.from_json(json.dumps(data))
 
     assert words in str(caught.value)
@@ -443,7 +443,7 @@ def test_a_wrong_value_is_named(place, value, words):
 )
 def test_a_version_without_end_is_refused(version):
     """Python does not print such an integer."""
-    with pytest.raises(ce.ReportError, match="invalid schema version"):
+    with pytest.raises(ce.errors.ReportError, match="invalid schema version"):
         ce.MergeReport.from_dict({"schema_version": version})
 
 
@@ -476,7 +476,7 @@ def test_a_whole_number_may_be_written_with_a_point():
 def report_with_tests():
     """Return a report whose naive row was tested, and a feature alone, both with counts."""
     words = ["passed", "passed", "failed", "error", "skipped", "xfailed"]
-    cases = [ce.TestCase(id=str(n), status=word) for n, word in enumerate(words)]
+    cases = [ce.models.TestCase(id=str(n), status=word) for n, word in enumerate(words)]
     failed = ce.TestResult(status="failed", cases=cases, output="no\n")
     passed = ce.TestResult(status="passed", cases=cases[:2])
     report = evaluate()
@@ -519,7 +519,7 @@ def test_a_derived_fact_that_contradicts_the_rest_is_refused(place, value, deriv
     """Other readers of the file would get other facts about the pair."""
     data = overwritten(report_with_tests().to_dict(), place, value)
 
-    with pytest.raises(ce.ReportError) as caught:
+    with pytest.raises(ce.errors.ReportError) as caught:
         ce.MergeReport.from_json(json.dumps(data))
 
     assert caught.value.location == place
@@ -534,8 +534,8 @@ def team_with_tests():
     report = evaluate_team()
     naive, union = report.attempts
     runs = [
-        ce.SuiteRun(suite="feature", feature=2, tests=passed),
-        ce.SuiteRun(suite="joint", tests=failed),
+        ce.reporting.SuiteRun(suite="feature", feature=2, tests=passed),
+        ce.reporting.SuiteRun(suite="joint", tests=failed),
     ]
     return attrs.evolve(
         report,
@@ -571,7 +571,7 @@ def test_a_derived_fact_of_a_team_that_contradicts_the_rest_is_refused(place, va
     assert ce.TeamReport.from_json(report.to_json()) == report
     data = overwritten(report.to_dict(), place, value)
 
-    with pytest.raises(ce.ReportError) as caught:
+    with pytest.raises(ce.errors.ReportError) as caught:
         ce.TeamReport.from_json(json.dumps(data))
 
     assert caught.value.location == place
@@ -579,7 +579,7 @@ def test_a_derived_fact_of_a_team_that_contradicts_the_rest_is_refused(place, va
     assert str(caught.value).startswith(f"{place}: is {value!r}, but {derived}{follows}")
 
 
-@pytest.mark.parametrize("kind", [*ce.BlameKind, "added_later"])
+@pytest.mark.parametrize("kind", [*ce.reporting.BlameKind, "added_later"])
 def test_the_kind_of_blame_must_be_possible_with_the_verdict(kind):
     """Lost tests and kinds of later versions are not checked."""
     data = report_with_tests().to_dict()
@@ -588,7 +588,7 @@ def test_the_kind_of_blame_must_be_possible_with_the_verdict(kind):
     if kind in {"conflict", "broken_alone", "added_later"}:
         ce.MergeReport.from_dict(data)
     else:
-        with pytest.raises(ce.ReportError, match=r"attempts\[0\].blame.kind"):
+        with pytest.raises(ce.errors.ReportError, match=r"attempts\[0\].blame.kind"):
             ce.MergeReport.from_dict(data)
 
 
@@ -650,7 +650,7 @@ def test_a_team_is_written_with_its_score_and_what_is_to_blame():
 
 def test_a_fraction_may_have_fewer_digits():
     """Other writers print nine of them, and a whole number without a point."""
-    cases = [ce.TestCase(id=str(n), status="failed" if n else "passed") for n in range(6)]
+    cases = [ce.models.TestCase(id=str(n), status="failed" if n else "passed") for n in range(6)]
     report = report_with_tests()
     sixth = attrs.evolve(report.attempts[1].feature1_tests, cases=cases)
     row = attrs.evolve(report.attempts[1], feature1_tests=sixth)
@@ -666,10 +666,10 @@ def test_a_fraction_may_have_fewer_digits():
 def test_no_record_has_an_amount_that_json_cannot_express(amount):
     """A third-party strategy may measure these costs and shares, and a report must hold them."""
     for make in (
-        lambda: ce.ModelUsage(cost_usd=amount),
-        lambda: ce.ModelUsage(latency_seconds=amount),
-        lambda: ce.LedgerRow(path="f", ours_kept=amount),
-        lambda: ce.LedgerRow(path="f", theirs_kept=amount),
+        lambda: ce.models.ModelUsage(cost_usd=amount),
+        lambda: ce.models.ModelUsage(latency_seconds=amount),
+        lambda: ce.models.LedgerRow(path="f", ours_kept=amount),
+        lambda: ce.models.LedgerRow(path="f", theirs_kept=amount),
     ):
         with pytest.raises(ValueError, match="must be a finite number of at least 0, not"):
             make()
@@ -685,7 +685,7 @@ def test_damage_is_refused_or_makes_another_report(report, index, value):
 
     try:
         loaded = type(report).from_json(json.dumps(data))
-    except ce.ReportError:
+    except ce.errors.ReportError:
         return
     assert isinstance(loaded, type(report))
 
@@ -696,7 +696,7 @@ def test_a_report_cut_short_is_refused(report, index):
     """As a crash would leave it."""
     text = report.to_json()
 
-    with pytest.raises(ce.ReportError):
+    with pytest.raises(ce.errors.ReportError):
         type(report).from_json(text[: index % (len(text) - 2)])
 
 
@@ -729,8 +729,8 @@ def test_the_short_cut_for_cases_accepts_and_refuses_what_the_general_way_does(n
     results = []
     for converter in (serialization._CONVERTER, make_converter()):
         try:
-            results.append(structure(converter, data, ce.TestCase, "does not fit"))
-        except ce.ReportError as exc:
+            results.append(structure(converter, data, ce.models.TestCase, "does not fit"))
+        except ce.errors.ReportError as exc:
             results.append(str(exc))
 
     assert results[0] == results[1]

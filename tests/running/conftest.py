@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from quick import QUICK
 
-from cooperbench_eval import BubblewrapSandbox, bubblewrap_problem
-from cooperbench_eval.running import LocalSandbox, TestRunner, TestSuite
+from cooperbench_eval import BubblewrapSandbox
+from cooperbench_eval.running import LocalSandbox, TestRunner, TestSuite, bubblewrap_problem
 from cooperbench_eval.snapshot import Changes, Snapshot
 
 pytest.register_assert_rewrite("sandbox_conformance")

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import cooperbench_eval as ce
 
-RESULT = ce.TestResult(status="failed", cases=[ce.TestCase(id="t", status="failed")], exit_code=1)
+RESULT = ce.TestResult(
+    status="failed", cases=[ce.models.TestCase(id="t", status="failed")], exit_code=1
+)
 
 
 def make_noted(log, seconds=0.1):

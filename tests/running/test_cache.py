@@ -19,7 +19,9 @@ from hypothesis import given
 import cooperbench_eval as ce
 from cooperbench_eval.running.cache import key_of
 
-RESULT = ce.TestResult(status="failed", cases=[ce.TestCase(id="t", status="failed")], exit_code=1)
+RESULT = ce.TestResult(
+    status="failed", cases=[ce.models.TestCase(id="t", status="failed")], exit_code=1
+)
 
 
 @pytest.fixture(params=["memory", "file"])
@@ -182,9 +184,9 @@ def test_a_result_that_is_not_kept_is_computed_again(cache):
     """An error during the computation releases the key."""
 
     def fail():
-        raise ce.SandboxError("gone")
+        raise ce.errors.SandboxError("gone")
 
-    with pytest.raises(ce.SandboxError):
+    with pytest.raises(ce.errors.SandboxError):
         cache.get_or_make("key", fail, keeps=lambda _: True)
     for _ in range(2):
         assert cache.get_or_make("key", lambda: RESULT, keeps=lambda _: False) == RESULT
@@ -216,7 +218,7 @@ def test_a_file_that_is_not_a_cache_is_an_error(tmp_path, kind):
         file.write_text("precious text, " * 100)
 
     for use in (lambda c: c.get("key"), lambda c: c.put("key", RESULT)):
-        with pytest.raises(ce.TestRunError, match=r"cache .* cannot be used"):
+        with pytest.raises(ce.errors.TestRunError, match=r"cache .* cannot be used"):
             use(ce.ResultCache(file))
     assert kind == "folder" or file.read_text().startswith("precious")
 

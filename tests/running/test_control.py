@@ -5,8 +5,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from cooperbench_eval.models import Entry
-from cooperbench_eval.running import files_that_name_a_framework
-from cooperbench_eval.running.control import _FRAMEWORK_WORDS, put_back
+from cooperbench_eval.running.control import _FRAMEWORK_WORDS, files_that_name_a_framework, put_back
 from cooperbench_eval.snapshot import Changes, Snapshot
 
 PYPROJECT = """\

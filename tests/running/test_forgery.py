@@ -31,8 +31,8 @@ from cooperbench_eval.running import (
     ResultCache,
     TestRunner,
     TestSuite,
-    files_that_name_a_framework,
 )
+from cooperbench_eval.running.control import files_that_name_a_framework
 from cooperbench_eval.snapshot import Changes, Snapshot
 
 

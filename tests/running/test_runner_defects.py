@@ -79,7 +79,7 @@ def test_29_a_lost_patch_is_never_replaced_by_another():
 
     report = ce.Evaluator(strategies=["naive"], runner=ce.TestRunner()).evaluate(pair)
 
-    assert report.merge_status is ce.PairStatus.MISSING_INPUT
+    assert report.merge_status is ce.reporting.PairStatus.MISSING_INPUT
     assert report.feature1.tests is None
     assert report.attempt("naive").verdict is ce.Verdict.NOT_RUN
     assert report.blame("naive").features == (1,)

@@ -32,14 +32,14 @@ def install(install_plugins):
 @pytest.fixture
 def fresh_probe():
     """Forget whether bubblewrap works, before and after the test."""
-    ce.bubblewrap_problem.cache_clear()
+    ce.running.bubblewrap_problem.cache_clear()
     yield
-    ce.bubblewrap_problem.cache_clear()
+    ce.running.bubblewrap_problem.cache_clear()
 
 
 def test_built_in_sandboxes_are_available():
     """They are in the same sorted table as plug-ins."""
-    names = ce.available_sandboxes()
+    names = ce.running.available_sandboxes()
 
     assert {"bubblewrap", "container", "local"} <= set(names)
     assert list(names) == sorted(names)
@@ -49,7 +49,7 @@ def test_a_listed_plug_in_is_not_imported(install):
     """This holds even for one that cannot be imported."""
     install("broken-plugin", "1.0", "registry_broken_cage", "raise OSError", broken="X")
 
-    assert "broken" in ce.available_sandboxes()
+    assert "broken" in ce.running.available_sandboxes()
     assert "registry_broken_cage" not in sys.modules
 
 
@@ -58,21 +58,23 @@ def test_a_name_gives_its_sandbox_with_the_options(kind):
     """A built-in sandbox has the name under which it is registered."""
     name = kind().name
 
-    assert ce.get_sandbox(name, file_bytes=5) == kind(file_bytes=5)
+    assert ce.running.get_sandbox(name, file_bytes=5) == kind(file_bytes=5)
 
 
 def test_a_plug_in_is_found_by_its_name(install):
     """Its identity is not read, because that may need a service that is not running yet."""
     install("cage-plugin", "1.0", "registry_cage", CAGE, cage="Cage")
 
-    assert "cage" in ce.available_sandboxes()
-    assert ce.get_sandbox("cage", name="other").name == "other"
+    assert "cage" in ce.running.available_sandboxes()
+    assert ce.running.get_sandbox("cage", name="other").name == "other"
 
 
 def test_the_error_for_an_unknown_name_lists_the_known_names():
     """The error is about sandboxes, not strategies."""
-    with pytest.raises(ce.UnknownSandboxError, match="no sandbox is called 'nine'") as caught:
-        ce.get_sandbox("nine")
+    with pytest.raises(
+        ce.errors.UnknownSandboxError, match="no sandbox is called 'nine'"
+    ) as caught:
+        ce.running.get_sandbox("nine")
 
     assert {"bubblewrap", "local"} <= set(caught.value.available)
 
@@ -81,8 +83,8 @@ def test_a_built_in_sandbox_cannot_be_shadowed(install):
     """A name that two distributions register is an error."""
     install("shadow-plugin", "1.0", "registry_shadow_cage", CAGE, local="Cage")
 
-    with pytest.raises(ce.DuplicateSandboxError, match="shadow-plugin 1"):
-        ce.get_sandbox("local")
+    with pytest.raises(ce.errors.DuplicateSandboxError, match="shadow-plugin 1"):
+        ce.running.get_sandbox("local")
 
 
 NEEDS = "is not a sandbox: it needs a name, an identity and a run method"
@@ -109,8 +111,8 @@ def test_the_error_of_a_broken_plug_in_names_its_origin(install, source, problem
     """The error names sandbox, distribution, object and cause."""
     install("bad-plugin", "0.9", "registry_bad_cage", source, bad="Cage")
 
-    with pytest.raises(ce.SandboxLoadError) as caught:
-        ce.get_sandbox("bad")
+    with pytest.raises(ce.errors.SandboxLoadError) as caught:
+        ce.running.get_sandbox("bad")
 
     assert caught.value.origin == "bad-plugin 0.9 (registry_bad_cage:Cage)"
     assert problem in caught.value.problem
@@ -121,7 +123,7 @@ LIMITS = {"processes": 4096}
 
 def test_the_default_isolates_if_possible(bubblewrap):
     """Bubblewrap works, so it is the default."""
-    assert ce.bubblewrap_problem() is None
+    assert ce.running.bubblewrap_problem() is None
     limits = LIMITS | {"memory_bytes": ce.default_sandbox().memory_bytes}
     assert ce.default_sandbox() == bubblewrap(**limits)
     assert limits["memory_bytes"] % (1 << 30) == 0
@@ -133,7 +135,7 @@ def test_the_default_is_local_otherwise(monkeypatch, fresh_probe):
 
     limits = LIMITS | {"memory_bytes": ce.default_sandbox().memory_bytes}
     assert ce.default_sandbox() == ce.LocalSandbox(**limits)
-    assert "not installed" in ce.bubblewrap_problem()
+    assert "not installed" in ce.running.bubblewrap_problem()
 
 
 def test_bubblewrap_is_tried_once(monkeypatch, fresh_probe):
@@ -142,10 +144,10 @@ def test_bubblewrap_is_tried_once(monkeypatch, fresh_probe):
     monkeypatch.setattr(
         module.BubblewrapSandbox,
         "run",
-        lambda *_, **__: runs.append(1) or ce.Execution(exit_code=3),
+        lambda *_, **__: runs.append(1) or ce.running.Execution(exit_code=3),
     )
 
-    problems = {ce.bubblewrap_problem(), ce.bubblewrap_problem()}
+    problems = {ce.running.bubblewrap_problem(), ce.running.bubblewrap_problem()}
 
     assert len(runs) == 1
     assert "exit_code=3" in problems.pop()

@@ -230,7 +230,7 @@ def test_a_cascade_needs_a_member():
 
 def test_an_unknown_member_is_reported_when_the_cascade_is_made():
     """The error does not wait for the first merge."""
-    with pytest.raises(ce.UnknownStrategyError) as caught:
+    with pytest.raises(ce.errors.UnknownStrategyError) as caught:
         ce.cascade("tokens", "nonsense")
 
     assert caught.value.name == "nonsense"
@@ -238,7 +238,7 @@ def test_an_unknown_member_is_reported_when_the_cascade_is_made():
 
 def test_a_member_that_is_not_a_strategy_is_refused():
     """A class instead of an instance, for example."""
-    with pytest.raises(ce.StrategyLoadError):
+    with pytest.raises(ce.errors.StrategyLoadError):
         ce.cascade("tokens", Member)
 
 

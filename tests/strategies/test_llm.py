@@ -112,9 +112,9 @@ def test_an_answer_replaces_the_conflict(model_server, merge):
     (row,) = outcome.ledger
     assert (row.rule, row.reason, row.attempts, row.invented_lines) == ("model", "", 1, 0)
     (usage,) = outcome.usage
-    assert attrs.evolve(usage, latency_seconds=0.0) == ce.ModelUsage(
+    assert attrs.evolve(usage, latency_seconds=0.0) == ce.models.ModelUsage(
         model="served-model",
-        prompt_version=ce.Prompts.built_in().version,
+        prompt_version=ce.llm.Prompts.built_in().version,
         requests=1,
         prompt_tokens=100,
         completion_tokens=10,
@@ -800,7 +800,7 @@ def test_it_is_registered():
 
 def test_without_a_model_the_error_says_what_to_pass():
     """This also holds if it is made by name."""
-    with pytest.raises(ce.StrategyLoadError, match=r'get_strategy\("llm", model='):
+    with pytest.raises(ce.errors.StrategyLoadError, match=r'get_strategy\("llm", model='):
         ce.get_strategy("llm")
 
 

@@ -55,7 +55,8 @@ def test_a_strategy_sees_base_sides_and_the_finished_merge():
 def test_a_strategy_never_sees_tests():
     """Neither its input nor the feature's context has a field for them."""
     seen, known = (
-        {each.name for each in attrs.fields(kind)} for kind in (ce.MergeInput, ce.FeatureContext)
+        {each.name for each in attrs.fields(kind)}
+        for kind in (ce.MergeInput, ce.strategies.FeatureContext)
     )
 
     features = {"ours_feature", "theirs_feature", "ours_features"}
@@ -181,7 +182,9 @@ BROKEN = {
         "'f'",
     ),
     "data makes no tree": (
-        lambda _: ce.MergeOutcome(changes=ce.Changes({"f": ce.Entry(b"x", ce.FileMode.SUBMODULE)})),
+        lambda _: ce.MergeOutcome(
+            changes=ce.Changes({"f": ce.Entry(b"x", ce.models.FileMode.SUBMODULE)})
+        ),
         "Error",
     ),
     "failure is no text": (
@@ -203,7 +206,7 @@ BROKEN = {
 @pytest.mark.parametrize(("function", "words"), BROKEN.values(), ids=BROKEN)
 def test_a_strategy_that_violates_the_protocol_fails(function, words):
     """`merge` raises one error, which names the strategy and says what happened."""
-    with pytest.raises(ce.StrategyFailedError) as caught:
+    with pytest.raises(ce.errors.StrategyFailedError) as caught:
         merge_with(function)
 
     assert caught.value.name == "plugin"
@@ -213,7 +216,7 @@ def test_a_strategy_that_violates_the_protocol_fails(function, words):
 
 def test_an_exception_of_a_strategy_is_the_cause():
     """Its own traceback is not lost."""
-    with pytest.raises(ce.StrategyFailedError) as caught:
+    with pytest.raises(ce.errors.StrategyFailedError) as caught:
         merge_with(lambda _: 1 / 0)
 
     assert isinstance(caught.value.__cause__, ZeroDivisionError)
@@ -226,7 +229,7 @@ def _parse(given):
 
 def test_an_exception_of_a_strategy_says_where_it_was_raised():
     """Its place is in the plug-in, even if the standard library raised it."""
-    with pytest.raises(ce.StrategyFailedError) as caught:
+    with pytest.raises(ce.errors.StrategyFailedError) as caught:
         merge_with(_parse)
 
     line = inspect.getsourcelines(_parse)[1] + 2
@@ -242,7 +245,9 @@ def test_an_exception_without_a_plug_in_says_where_it_was_raised():
         name = "parser"
         merge = staticmethod(json.loads)
 
-    with pytest.raises(ce.StrategyFailedError, match=r"\(__init__\.py, line \d+, in loads\)$"):
+    with pytest.raises(
+        ce.errors.StrategyFailedError, match=r"\(__init__\.py, line \d+, in loads\)$"
+    ):
         ce.merge(BASE, OURS, THEIRS, strategy=Parser())
 
 
@@ -332,5 +337,7 @@ def test_an_answer_that_is_not_bytes_is_rejected():
         def merge(self, merge_input, /):
             return ce.resolve_conflicts(merge_input, lambda _: "b\n")
 
-    with pytest.raises(ce.StrategyFailedError, match=r"must be bytes, Gone\.GONE or None, not 'b"):
+    with pytest.raises(
+        ce.errors.StrategyFailedError, match=r"must be bytes, Gone\.GONE or None, not 'b"
+    ):
         ce.merge(base, *sides, strategy=Texts())

@@ -109,7 +109,7 @@ def test_the_error_for_an_unknown_name_lists_the_known_names(install):
     """It also lists the distributions that register them."""
     install("known-plugin", "2.3", "registry_known", OURS, known="Ours")
 
-    with pytest.raises(ce.UnknownStrategyError) as caught:
+    with pytest.raises(ce.errors.UnknownStrategyError) as caught:
         ce.get_strategy("nine")
 
     error = caught.value
@@ -141,7 +141,7 @@ def test_the_error_of_a_broken_plug_in_names_its_origin(install, source, attribu
     """The error names strategy, distribution, object and cause."""
     install("bad-plugin", "0.9", "registry_bad", source, bad=attribute)
 
-    with pytest.raises(ce.StrategyLoadError) as caught:
+    with pytest.raises(ce.errors.StrategyLoadError) as caught:
         ce.get_strategy("bad")
 
     error = caught.value
@@ -156,7 +156,7 @@ def test_one_name_from_two_distributions_is_refused(install):
     install("first-plugin", "1.0", "registry_first", OURS, twice="Ours", first="Ours")
     install("second-plugin", "2.0", "registry_second", OURS, twice="Ours")
 
-    with pytest.raises(ce.DuplicateStrategyError) as caught:
+    with pytest.raises(ce.errors.DuplicateStrategyError) as caught:
         ce.get_strategy("twice")
 
     assert caught.value.origins == ("first-plugin 1.0", "second-plugin 2.0")
@@ -168,7 +168,9 @@ def test_a_built_in_strategy_cannot_be_shadowed(install):
     """A second plug-in called `naive` is refused."""
     install("shadow-plugin", "1.0", "registry_shadow", OURS, naive="Ours")
 
-    with pytest.raises(ce.DuplicateStrategyError, match=r"cooperbench-eval .* and shadow-plugin 1"):
+    with pytest.raises(
+        ce.errors.DuplicateStrategyError, match=r"cooperbench-eval .* and shadow-plugin 1"
+    ):
         ce.get_strategy("naive")
 
 
@@ -207,13 +209,13 @@ def test_a_class_or_another_object_is_refused(candidate):
     """The error asks for an instance."""
     base = ce.Snapshot.from_files({})
 
-    with pytest.raises(ce.StrategyLoadError, match="pass an instance"):
+    with pytest.raises(ce.errors.StrategyLoadError, match="pass an instance"):
         ce.merge(base, ce.Changes(), ce.Changes(), strategy=candidate)
-    with pytest.raises(ce.StrategyLoadError, match="pass an instance"):
+    with pytest.raises(ce.errors.StrategyLoadError, match="pass an instance"):
         ce.Evaluator(strategies=[candidate])
 
 
 def test_an_evaluator_looks_names_up_at_once():
     """A wrong name is reported before the first pair."""
-    with pytest.raises(ce.UnknownStrategyError):
+    with pytest.raises(ce.errors.UnknownStrategyError):
         ce.Evaluator(strategies=["naive", "nine"])

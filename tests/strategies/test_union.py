@@ -8,7 +8,7 @@ import cooperbench_eval as ce
 
 fewer = settings(max_examples=settings().max_examples // 2)  # slow cases
 
-LINK = ce.FileMode.SYMLINK
+LINK = ce.models.FileMode.SYMLINK
 
 
 def union(base, ours, theirs):
@@ -62,7 +62,7 @@ def test_union_of_a_clean_merge_is_clean():
         (b"a\0", b"b\0", b"c\0", "binary"),
         (None, ce.Entry(b"b", LINK), ce.Entry(b"c", LINK), "symlink"),
         (None, b"b\n", ce.Entry(b"c", LINK), "type"),
-        (None, b"b\n", ce.Entry(b"b\n", ce.FileMode.EXECUTABLE), "mode"),
+        (None, b"b\n", ce.Entry(b"b\n", ce.models.FileMode.EXECUTABLE), "mode"),
     ],
 )
 def test_a_conflict_without_lines_stays_open(base, ours, theirs, kind):

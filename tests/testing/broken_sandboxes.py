@@ -133,7 +133,7 @@ class BlamesItself(Wrapped):
         try:
             return super().run(command, **options)
         except TestRunError as exc:
-            raise ce.SandboxError(str(exc)) from exc
+            raise ce.errors.SandboxError(str(exc)) from exc
 
 
 class CutsTheMiddle(Wrapped):
@@ -321,7 +321,7 @@ class IsDown(Wrapped):
     """Fails because its engine is not running."""
 
     def run(self, _command, **_options):
-        raise ce.SandboxError("no engine answers")
+        raise ce.errors.SandboxError("no engine answers")
 
 
 class NeverReturns(Wrapped):

@@ -92,7 +92,7 @@ class MakesAllExecutable(Strategy):
         done = super().merge(given)
         entries = dict(done.changes)
         for path in {conflict.path for conflict in given.conflicts if conflict.has_lines}:
-            entries[path] = ce.Entry(entries[path].data, ce.FileMode.EXECUTABLE)
+            entries[path] = ce.Entry(entries[path].data, ce.models.FileMode.EXECUTABLE)
         return ce.MergeOutcome(changes=ce.Changes(entries), conflicts=done.conflicts)
 
 

@@ -265,7 +265,7 @@ def test_an_opt_out_names_a_law_and_a_reason(opt_out, words):
 @pytest.mark.parametrize("candidate", [None, broken.Wrapped, object()])
 def test_an_object_that_is_not_a_sandbox_is_refused(candidate):
     """No law is checked then."""
-    with pytest.raises(ce.SandboxLoadError, match="pass an instance"):
+    with pytest.raises(ce.errors.SandboxLoadError, match="pass an instance"):
         check_sandbox(candidate)
 
 

@@ -391,13 +391,13 @@ class Asynchronous:
 )
 def test_an_object_that_is_not_a_strategy_is_refused(candidate, words):
     """No law is checked then."""
-    with pytest.raises(ce.StrategyLoadError, match=words):
+    with pytest.raises(ce.errors.StrategyLoadError, match=words):
         check_strategy(candidate)
 
 
 def test_an_unknown_name_is_refused():
     """The error is that of `get_strategy`."""
-    with pytest.raises(ce.UnknownStrategyError):
+    with pytest.raises(ce.errors.UnknownStrategyError):
         check_strategy("nonsense")
 
 

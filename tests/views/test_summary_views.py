@@ -9,14 +9,14 @@ from hypothesis import given, settings
 from IPython.core.formatters import DisplayFormatter
 from made_pairs import NOON, attempt, pair
 
-from cooperbench_eval.analysis.agreement import PeerAgreement, PeerDisagreement
+from cooperbench_eval.analysis.agreement import CooperBenchAgreement, CooperBenchDisagreement
 from cooperbench_eval.analysis.comparing import compare
 from cooperbench_eval.analysis.policies import POLICIES, Policy
 from cooperbench_eval.analysis.rates import Comparison, Rate
 from cooperbench_eval.analysis.summarizing import summarize
 from cooperbench_eval.analysis.tries import solved_within
 from cooperbench_eval.display.visible import visible
-from cooperbench_eval.peer import PeerEval
+from cooperbench_eval.runlogs import CooperBenchResult
 
 PAIRS = [
     pair(naive="clean ++", union="clean ++"),
@@ -152,7 +152,7 @@ def test_each_number_of_tries_has_a_row():
 
 def test_disagreements_with_the_peer_have_rows():
     """It lists twenty pairs that the benchmark judges differently, and counts the others."""
-    peer = PeerEval(
+    peer = CooperBenchResult(
         repo_name="click",
         task_id=1,
         features=[1, 2],
@@ -169,11 +169,11 @@ def test_disagreements_with_the_peer_have_rows():
         path="",
     )
     ours = pair(naive="conflicts")
-    each = PeerDisagreement(peer=peer, ours=ours, judged=POLICIES["strict"].judge(ours))
+    each = CooperBenchDisagreement(peer=peer, ours=ours, judged=POLICIES["strict"].judge(ours))
     comparison = Comparison(
         first="peer", second="strict", both=3, only_first=21, only_second=0, neither=1
     )
-    agreement = PeerAgreement(comparison=comparison, disagreements=[each] * 21)
+    agreement = CooperBenchAgreement(comparison=comparison, disagreements=[each] * 21)
 
     found = read_fragment(agreement._repr_html_())
 

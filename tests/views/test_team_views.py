@@ -31,11 +31,11 @@ def a_team():
     )
     report = ce.Evaluator(strategies=["naive", "union"]).evaluate_team(team)
     naive, union = report.attempts
-    lost = ce.BrokenTests(suite="feature", feature=3, tests=LONG)
-    gone = ce.LeftOut(number=4, reason="breaks", features=[3], tests=[lost])
-    failed = [ce.TestCase(id=id_, status="failed") for id_ in LONG]
-    passed = [ce.TestCase(id=id_, status="passed") for id_ in LONG]
-    run = ce.SuiteRun(
+    lost = ce.reporting.BrokenTests(suite="feature", feature=3, tests=LONG)
+    gone = ce.reporting.LeftOut(number=4, reason="breaks", features=[3], tests=[lost])
+    failed = [ce.models.TestCase(id=id_, status="failed") for id_ in LONG]
+    passed = [ce.models.TestCase(id=id_, status="passed") for id_ in LONG]
+    run = ce.reporting.SuiteRun(
         suite="feature", feature=3, tests=ce.TestResult(status="failed", cases=failed)
     )
     own = attrs.evolve(report.features[0], tests=ce.TestResult(status="passed", cases=passed))
@@ -99,23 +99,26 @@ def test_parts_of_a_report_are_short():
         ({"reason": "strategy_failed"}, "could not be merged because the strategy failed"),
         ({"reason": "not_examined"}, "was not examined"),
         (
-            {"reason": "breaks", "tests": [ce.BrokenTests(suite="regression", tests=["t"])] * 4},
+            {
+                "reason": "breaks",
+                "tests": [ce.reporting.BrokenTests(suite="regression", tests=["t"])] * 4,
+            },
             "breaks 1 test of the repository: t; 1 test of the repository: t; and 2 more suites",
         ),
         (
-            {"reason": "breaks", "tests": [ce.BrokenTests(suite="regression")]},
+            {"reason": "breaks", "tests": [ce.reporting.BrokenTests(suite="regression")]},
             "breaks the tests of the repository",
         ),
     ],
 )
 def test_each_reason_is_a_clause(facts, text):
     """With the features, files and tests that it concerns."""
-    assert str(ce.LeftOut(number=5, **facts)) == f"feature 5 {text}"
+    assert str(ce.reporting.LeftOut(number=5, **facts)) == f"feature 5 {text}"
 
 
 def test_a_failed_merge_says_why():
     """The strategy's own words come after how it ended."""
-    step = ce.TeamStep(feature=2, into=[1, 3], status="failed", failure="no answer")
+    step = ce.reporting.TeamStep(feature=2, into=[1, 3], status="failed", failure="no answer")
 
     assert str(step).splitlines() == [
         "feature 2 into features 1 and 3: failed (0 met, 0 left)",
@@ -146,7 +149,9 @@ def test_any_report_of_a_team_is_shown(report):
 
 def test_a_feature_that_conflicts_with_very_many_has_a_short_line():
     """However long the list in a file is."""
-    left_out = ce.LeftOut(number=1, reason="conflict", features=range(100_000), files=["f"])
+    left_out = ce.reporting.LeftOut(
+        number=1, reason="conflict", features=range(100_000), files=["f"]
+    )
 
     assert len(left_out_text(left_out)) < 600
 
@@ -154,8 +159,8 @@ def test_a_feature_that_conflicts_with_very_many_has_a_short_line():
 @given(odd_texts())
 def test_odd_texts_stay_on_their_line(text):
     """They are made visible and cut."""
-    lost = ce.BrokenTests(suite="joint", tests=[text * 20])
-    shown = str(ce.LeftOut(number=1, reason="breaks", tests=[lost], problem=text * 20))
+    lost = ce.reporting.BrokenTests(suite="joint", tests=[text * 20])
+    shown = str(ce.reporting.LeftOut(number=1, reason="breaks", tests=[lost], problem=text * 20))
 
     assert len(shown.splitlines()) == 1
     assert len(shown) < 400

@@ -16,7 +16,7 @@ def test_every_pair_is_counted_under_one_answer(facts):
         assert sum(wording.answer_counts(strategy.verdicts).values()) == len(facts)
 
 
-@pytest.mark.parametrize("kind", ce.BlameKind)
+@pytest.mark.parametrize("kind", ce.reporting.BlameKind)
 def test_each_kind_of_blame_has_a_text(kind):
     """No kind is shown as its bare value."""
     assert "_" not in wording.blame_text(ce.Blame(kind=kind, features=[1]))
@@ -40,7 +40,7 @@ def test_no_text_is_shown_if_nothing_is_left_out():
 def test_a_run_in_full_counts_every_case():
     """The short text has only the cases that count."""
     ends = ("passed", "failed", "error", "skipped", "xfailed", "xfailed")
-    cases = [ce.TestCase(id=str(n), status=end) for n, end in enumerate(ends)]
+    cases = [ce.models.TestCase(id=str(n), status=end) for n, end in enumerate(ends)]
     run = ce.TestResult(status="failed", cases=cases)
 
     assert wording.run_text(run) == "failed 1/3"

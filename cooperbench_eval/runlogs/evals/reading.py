@@ -4,17 +4,17 @@ import os
 from pathlib import Path
 
 from cooperbench_eval.errors import ReportError
-from cooperbench_eval.peer.document import Document
-from cooperbench_eval.peer.paper import paper_merge, paper_solo
-from cooperbench_eval.peer.records import PeerEval, PeerRun
-from cooperbench_eval.peer.runner import of_runner
-from cooperbench_eval.runlogs import Setting
+from cooperbench_eval.runlogs.choices import Setting
 from cooperbench_eval.runlogs.discovery import run_folders, setting_of
+from cooperbench_eval.runlogs.evals.document import Document
+from cooperbench_eval.runlogs.evals.paper import paper_merge, paper_solo
+from cooperbench_eval.runlogs.evals.records import CooperBenchResult, CooperBenchRun
+from cooperbench_eval.runlogs.evals.runner import of_runner
 
 __all__ = ["read_eval", "read_evals"]
 
 
-def read_evals(logs_dir: str | os.PathLike[str], run_name: str) -> PeerRun:
+def read_evals(logs_dir: str | os.PathLike[str], run_name: str) -> CooperBenchRun:
     """Read every `eval.json` of a run, also of teams of more than two agents.
 
     The run's `eval_summary.json` is not read, because it covers only the last session.
@@ -26,7 +26,7 @@ def read_evals(logs_dir: str | os.PathLike[str], run_name: str) -> PeerRun:
     Raises:
         DatasetError: There is no such run, or a folder of it cannot be read.
     """
-    evals: list[PeerEval] = []
+    evals: list[CooperBenchResult] = []
     unreadable: list[ReportError] = []
     for folder in run_folders(logs_dir, run_name):
         if "eval.json" not in folder.names:
@@ -35,10 +35,10 @@ def read_evals(logs_dir: str | os.PathLike[str], run_name: str) -> PeerRun:
             evals.append(_read(folder.directory / "eval.json", folder.setting))
         except ReportError as exc:
             unreadable.append(exc)
-    return PeerRun(evals=evals, unreadable=unreadable)
+    return CooperBenchRun(evals=evals, unreadable=unreadable)
 
 
-def read_eval(path: str | os.PathLike[str]) -> PeerEval:
+def read_eval(path: str | os.PathLike[str]) -> CooperBenchResult:
     """Read one evaluation: an `eval.json`, or a report of the paper's pipeline.
 
     Two kinds of the paper's reports can be read, those about two features: a merge report,
@@ -54,7 +54,7 @@ def read_eval(path: str | os.PathLike[str]) -> PeerEval:
     return _read(file, setting_of(file.parent))
 
 
-def _read(file: Path, setting: Setting | None) -> PeerEval:
+def _read(file: Path, setting: Setting | None) -> CooperBenchResult:
     document = Document.in_file(file)
     if "merge_analysis" in document.values:
         return paper_merge(document, setting)

@@ -8,7 +8,7 @@ from typing import Any, Final, Self, TypeVar
 from attrs import field, frozen, validators
 
 from cooperbench_eval.errors import ReportError
-from cooperbench_eval.peer.records import PeerEval
+from cooperbench_eval.runlogs.evals.records import CooperBenchResult
 from cooperbench_eval.structuring import Converter, make_converter, parse_json, structure
 
 __all__ = ["Document", "Merge", "is_count", "reason"]
@@ -96,7 +96,7 @@ class Document:
                 "than two features"
             )
 
-    def evaluation(self, features: tuple[int, ...], **facts: Any) -> PeerEval:
+    def evaluation(self, features: tuple[int, ...], **facts: Any) -> CooperBenchResult:
         """Return an evaluation; what is not among the *facts* is unknown."""
         unknown: dict[str, Any] = {
             "merge_status": None,
@@ -107,7 +107,7 @@ class Document:
             "error": "",
             "evaluated_at": "",
         }
-        return PeerEval(features=features, path=self.file, **unknown | facts)
+        return CooperBenchResult(features=features, path=self.file, **unknown | facts)
 
 
 def reason(error: str | None) -> str:

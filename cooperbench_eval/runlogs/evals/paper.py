@@ -4,9 +4,9 @@ from typing import Final
 
 from attrs import field, frozen, validators
 
-from cooperbench_eval.peer.document import Document, Merge, is_count, reason
-from cooperbench_eval.peer.records import PeerEval
-from cooperbench_eval.runlogs import Setting
+from cooperbench_eval.runlogs.choices import Setting
+from cooperbench_eval.runlogs.evals.document import Document, Merge, is_count, reason
+from cooperbench_eval.runlogs.evals.records import CooperBenchResult
 
 __all__ = ["paper_merge", "paper_solo"]
 
@@ -58,7 +58,7 @@ class _SoloFile:
     both_tests_passed: bool | None = None
 
 
-def paper_merge(document: Document, setting: Setting | None) -> PeerEval:
+def paper_merge(document: Document, setting: Setting | None) -> CooperBenchResult:
     """Read a merge report of the paper's pipeline.
 
     The pipeline tests naive first, then union, then the model's merge, until one passes.
@@ -94,7 +94,7 @@ def paper_merge(document: Document, setting: Setting | None) -> PeerEval:
     )
 
 
-def paper_solo(document: Document) -> PeerEval:
+def paper_solo(document: Document) -> CooperBenchResult:
     """Read the result of a solo agent's tests, as the paper's pipeline writes it."""
     found = document.read(_SoloFile)
     features = document.features(found.feature1_id, found.feature2_id)

@@ -4,9 +4,9 @@ from typing import Final
 
 from attrs import field, fields, frozen, validators
 
-from cooperbench_eval.peer.document import Document, Merge, is_count, reason
-from cooperbench_eval.peer.records import PeerEval
-from cooperbench_eval.runlogs import Setting
+from cooperbench_eval.runlogs.choices import Setting
+from cooperbench_eval.runlogs.evals.document import Document, Merge, is_count, reason
+from cooperbench_eval.runlogs.evals.records import CooperBenchResult
 
 __all__ = ["of_runner"]
 
@@ -51,7 +51,7 @@ keys, whose meaning nobody has fixed yet.
 """
 
 
-def of_runner(document: Document, setting: Setting | None) -> PeerEval:
+def of_runner(document: Document, setting: Setting | None) -> CooperBenchResult:
     """Read an `eval.json`.
 
     For more than two features, the runners merge and test the first two, and list the

@@ -4,8 +4,3 @@ The formats of all versions are supported: the `eval.json` of its runners, with 
 counts, for merged, identical and solo patches and for errors, and the two JSON reports of
 the paper's pipeline. A fact that is not in the file is `None`.
 """
-
-from cooperbench_eval.peer.reading import read_eval, read_evals
-from cooperbench_eval.peer.records import PeerEval, PeerRun
-
-__all__ = ["PeerEval", "PeerRun", "read_eval", "read_evals"]

@@ -7,9 +7,9 @@ from typing import Any, TypeVar
 from attrs import field, frozen
 
 from cooperbench_eval.errors import ReportError
-from cooperbench_eval.runlogs import Setting
+from cooperbench_eval.runlogs.choices import Setting
 
-__all__ = ["PeerEval", "PeerRun"]
+__all__ = ["CooperBenchResult", "CooperBenchRun"]
 
 _Value = TypeVar("_Value")
 
@@ -19,7 +19,7 @@ def _own(values: Mapping[_Value, Any]) -> dict[_Value, Any]:
 
 
 @frozen(kw_only=True)
-class PeerEval:
+class CooperBenchResult:
     """The benchmark's own evaluation of one folder of agents' patches.
 
     Attributes:
@@ -74,7 +74,7 @@ class PeerEval:
 
 
 @frozen(kw_only=True)
-class PeerRun:
+class CooperBenchRun:
     """The benchmark's own evaluations of one run.
 
     Attributes:
@@ -83,5 +83,5 @@ class PeerRun:
             takes an unreadable file for an evaluation and does not try again.
     """
 
-    evals: tuple[PeerEval, ...] = field(converter=tuple[PeerEval, ...])
+    evals: tuple[CooperBenchResult, ...] = field(converter=tuple[CooperBenchResult, ...])
     unreadable: tuple[ReportError, ...] = field(converter=tuple[ReportError, ...])

@@ -67,7 +67,7 @@ def read(tmp_path):
     def read(document):
         file = tmp_path / "eval.json"
         file.write_bytes(document if isinstance(document, bytes) else json.dumps(document).encode())
-        return ce.read_eval(str(file))
+        return ce.runlogs.read_eval(str(file))
 
     return read
 
@@ -77,7 +77,7 @@ def read(tmp_path):
 
 def test_a_merged_pair_is_read_by_its_features_numbers(read, tmp_path):
     """It has the counts, the merge's status and strategy, and the time as written."""
-    assert read(evaluation()) == ce.PeerEval(
+    assert read(evaluation()) == ce.runlogs.CooperBenchResult(
         repo_name="r_task",
         task_id=0,
         features=(3, 7),
@@ -279,7 +279,7 @@ def test_every_shape_of_a_pair_may_list_more_features(read, shape):
 )
 def test_an_unknown_format_for_several_agents_is_rejected(read, values, problem):
     """It may test the other agents, so their results are not dropped silently."""
-    with pytest.raises(ce.ReportError, match=problem):
+    with pytest.raises(ce.errors.ReportError, match=problem):
         read(evaluation(features=[3, 7, 9], **values))
 
     if values.keys() - {"feature1", "feature2"}:
@@ -325,7 +325,7 @@ def test_a_papers_report_gets_its_setting_from_the_folder(tmp_path):
     file = folder / "gpt5_r_task_task0_merge_report_f3_into_f7_k1.json"
     file.write_text(json.dumps(paper(naive=(True, True))))
 
-    assert ce.read_eval(file).setting is Setting.COOP_ABLATION
+    assert ce.runlogs.read_eval(file).setting is Setting.COOP_ABLATION
 
 
 @pytest.mark.parametrize(
@@ -381,10 +381,10 @@ def test_a_team_is_recognized_by_its_folder(tmp_path, monkeypatch):
     """The evaluation calls it `coop`; a relative path works too."""
     file = put(tmp_path / "run" / "team" / "r_task" / "0" / "f3_f7", evaluation())
 
-    assert ce.read_eval(file).setting is Setting.TEAM
-    assert ce.read_evals(tmp_path, "run").evals[0].setting is Setting.TEAM
+    assert ce.runlogs.read_eval(file).setting is Setting.TEAM
+    assert ce.runlogs.read_evals(tmp_path, "run").evals[0].setting is Setting.TEAM
     monkeypatch.chdir(file.parent)
-    assert ce.read_eval("eval.json").setting is Setting.TEAM
+    assert ce.runlogs.read_eval("eval.json").setting is Setting.TEAM
 
 
 @pytest.mark.parametrize("run", ["run", "team"])
@@ -397,8 +397,8 @@ def test_without_a_setting_folder_the_agents_record_decides(tmp_path, run, resul
     file = put(tmp_path / run / "r_task" / "0" / "f3_f7", evaluation(), result)
     (tmp_path / run / "config.json").write_text("{}")
 
-    assert ce.read_eval(file).setting == setting
-    assert ce.read_evals(tmp_path, run).evals[0].setting == setting
+    assert ce.runlogs.read_eval(file).setting == setting
+    assert ce.runlogs.read_evals(tmp_path, run).evals[0].setting == setting
 
 
 def test_an_unknown_setting_is_none(read):
@@ -416,7 +416,7 @@ def test_a_broken_file_does_not_hide_others(tmp_path):
     put(run / "1" / "feature3", evaluation())
     (run / "1" / "f1_f2").mkdir()
 
-    found = ce.read_evals(str(tmp_path), "run")
+    found = ce.runlogs.read_evals(str(tmp_path), "run")
 
     assert [(each.task_id, each.features) for each in found.evals] == [(0, (1, 2)), (1, (3, 7))]
     assert [error.location for error in found.unreadable] == [str(cut), str(empty)]
@@ -432,16 +432,18 @@ def test_the_runs_summary_is_not_read(tmp_path):
     summary = {"run_name": "run", "total_runs": 1, "passed": 0, "failed": 1, "results": results}
     (tmp_path / "run" / "eval_summary.json").write_text(json.dumps(summary))
 
-    assert len(ce.read_evals(tmp_path, "run").evals) == 2
+    assert len(ce.runlogs.read_evals(tmp_path, "run").evals) == 2
 
 
 def test_a_run_that_was_not_evaluated_has_no_evaluations(tmp_path):
     """A missing run is an error."""
     (tmp_path / "run").mkdir()
 
-    assert ce.read_evals(tmp_path, "run") == ce.PeerRun(evals=(), unreadable=())
-    with pytest.raises(ce.DatasetError, match="cannot be read"):
-        ce.read_evals(tmp_path, "nonesuch")
+    assert ce.runlogs.read_evals(tmp_path, "run") == ce.runlogs.CooperBenchRun(
+        evals=(), unreadable=()
+    )
+    with pytest.raises(ce.errors.DatasetError, match="cannot be read"):
+        ce.runlogs.read_evals(tmp_path, "nonesuch")
 
 
 # --- errors -----------------------------------------------------------------------------
@@ -511,7 +513,7 @@ def test_a_run_that_was_not_evaluated_has_no_evaluations(tmp_path):
 )
 def test_a_file_that_is_not_an_evaluation_is_an_error(read, tmp_path, document, problem):
     """The error names the file and the key, and nothing is guessed."""
-    with pytest.raises(ce.ReportError, match=problem) as caught:
+    with pytest.raises(ce.errors.ReportError, match=problem) as caught:
         read(document)
 
     assert caught.value.location == str(tmp_path / "eval.json")
@@ -525,15 +527,15 @@ def test_a_negative_exit_status_is_accepted(read):
 def test_a_missing_file_is_named(tmp_path):
     """The error is one of ours."""
     for path in (tmp_path / "nonesuch.json", tmp_path):
-        with pytest.raises(ce.ReportError, match="cannot be read"):
-            ce.read_eval(path)
+        with pytest.raises(ce.errors.ReportError, match="cannot be read"):
+            ce.runlogs.read_eval(path)
 
 
 def attempt(read, document):
     """Return what is read, or `None` if our error rejects it."""
     try:
         return read(document)
-    except ce.ReportError:
+    except ce.errors.ReportError:
         return None
 
 
@@ -544,7 +546,7 @@ def read_any(tmp_path_factory):
 
     def read_any(document):
         file.write_bytes(document if isinstance(document, bytes) else json.dumps(document).encode())
-        return ce.read_eval(file)
+        return ce.runlogs.read_eval(file)
 
     return read_any
 

@@ -1,0 +1,83 @@
+"""Names that used to be at the top level still work there, with a warning."""
+
+import importlib
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import pytest
+from public_api import record_file
+
+import cooperbench_eval
+from cooperbench_eval.moved import moved_names
+
+# Every name that the top level had before most moved to other modules.
+BEFORE = (record_file("x").parent / "names_before_0.2.txt").read_text(encoding="utf-8").split()
+RENAMED = {
+    "PeerAgreement": "CooperBenchAgreement",
+    "PeerDisagreement": "CooperBenchDisagreement",
+    "PeerEval": "CooperBenchResult",
+    "PeerRun": "CooperBenchRun",
+    "compare_with_peer": "compare_with_cooperbench",
+}
+OLD = """
+import cooperbench_eval as ce
+ce.ReportError
+from cooperbench_eval import PeerRun
+print(PeerRun.__name__)
+from cooperbench_eval import *
+assert "ReportError" not in globals()
+"""
+
+
+def test_every_name_of_before_is_public_or_has_moved():
+    """None was lost, and none is both."""
+    assert len(BEFORE) == 190
+    assert set(BEFORE) - set(cooperbench_eval.__all__) == set(moved_names())
+
+
+@pytest.mark.parametrize("name", moved_names())
+def test_an_old_name_gives_the_same_object_with_a_warning(name):
+    """The warning is about the line that uses the name, and says where it is now."""
+    module, _, new = moved_names()[name].partition(".")
+    place = importlib.import_module(f"cooperbench_eval.{module}")
+    old, now = f"cooperbench_eval.{name}", f"cooperbench_eval.{module}.{new}"
+
+    with pytest.warns(DeprecationWarning, match=rf"^{old} is now {now}; .* version 0\.2$") as told:
+        found = getattr(cooperbench_eval, name)
+
+    assert found is getattr(place, new)
+    assert new in place.__all__
+    assert new == RENAMED.get(name, name)
+    assert [Path(each.filename) for each in told] == [Path(__file__)]
+
+
+def test_an_old_program_is_warned_at_its_own_lines(tmp_path):
+    """This holds for attributes and for `from` imports; `*` only imports what is public now."""
+    script = tmp_path / "old.py"
+    script.write_text(OLD)
+
+    done = subprocess.run([sys.executable, script], capture_output=True, check=True, text=True)
+
+    assert done.stdout == "CooperBenchRun\n"
+    places = [line for line in done.stderr.splitlines() if "DeprecationWarning" in line]
+    assert [each.partition(" Deprecation")[0] for each in places] == [
+        f"{script}:3:",
+        f"{script}:4:",
+    ]
+
+
+def test_a_present_name_gives_no_warning():
+    """Neither the names nor the modules that hold the rest do."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for name in cooperbench_eval.__all__:
+            assert getattr(cooperbench_eval, name) is not None
+
+
+def test_a_name_that_never_existed_is_an_attribute_error():
+    """It is not looked for among old names when it is private."""
+    for name in ("nonesuch", "_nonesuch"):
+        with pytest.raises(AttributeError, match=name):
+            getattr(cooperbench_eval, name)
