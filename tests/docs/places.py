@@ -1,13 +1,15 @@
 """Small stand-ins for things that pages use: a clone, the dataset, a run's logs.
 
 Everything is in the current directory, which belongs to the page. The task has names of the
-benchmark, a repository of one module, and three features of one function each; the first two
-add theirs at the same place.
+benchmark, a repository of one module, and four features that change one function each; the
+first two add theirs at the same place, and the last one breaks the first in a clean merge.
 """
 
 import json
 import os
+import sysconfig
 import tempfile
+import venv
 from contextlib import contextmanager
 from pathlib import Path
 from shutil import copytree
@@ -30,6 +32,7 @@ FEATURES = {
     1: ("VERSION", "def shout(text):\n    echo(text.upper())\n\n\nVERSION", "shout('a')", "A\n"),
     2: ("VERSION", "def twice(text):\n    echo(2 * text)\n\n\nVERSION", "twice('a')", "aa\n"),
     3: ("print(text)", "print(text, flush=True)", "echo('b')", "b\n"),
+    4: ("print(text)", "print(text.lower())", "echo('B')", "b\n"),  # breaks feature 1
 }
 SCRIPT = "python -m pytest -q tests\n"
 
@@ -63,9 +66,16 @@ def patches(number):
     )
 
 
-def lay_task(repo_name="pallets_click_task", task_id=2068, *, numbers=(1, 2), clone="click"):
+def lay_task(
+    repo_name="pallets_click_task",
+    task_id=2068,
+    *,
+    numbers=(1, 2),
+    clone="click",
+    dataset="dataset",
+):
     """Write the dataset with one task, and the clone of its repository; return the task."""
-    folder = Path("dataset", repo_name, f"task{task_id}")
+    folder = Path(dataset, repo_name, f"task{task_id}")
     for number in numbers:
         feature, tests = patches(number)
         place = folder / f"feature{number}"
@@ -75,7 +85,15 @@ def lay_task(repo_name="pallets_click_task", task_id=2068, *, numbers=(1, 2), cl
         (place / "feature.md").write_text("Say it in another way.\n")
     (folder / "Dockerfile").write_text(f"FROM scratch\nRUN git checkout {lay_click(clone)}\n")
     (folder / "run_tests.sh").write_text(SCRIPT)
-    return ce.Dataset("dataset").task(repo_name, task_id)
+    return ce.Dataset(dataset).task(repo_name, task_id)
+
+
+def lay_environment(folder):
+    """Make a virtual environment that has the packages of this one."""
+    venv.create(folder, symlinks=True)
+    packages = sysconfig.get_path("purelib")
+    inside = sysconfig.get_path("purelib", vars={"base": folder})
+    Path(inside, "packages.pth").write_text(f"{packages}\n")
 
 
 def lay_run(

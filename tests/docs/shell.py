@@ -1,7 +1,8 @@
 """How the tests handle a block of commands.
 
-Commands that install, check or measure this project would take minutes, so only their
-arguments are checked, with the parser of each command. All others are run.
+Commands that install, check or measure this project, and those that need a network, would take
+minutes. So only their arguments are checked, with the parser of each command if it has one. All
+others are run.
 """
 
 import argparse
@@ -88,6 +89,8 @@ def find_check(words, root):
     elif program in {"bash", "source"} and (root / first).is_file():
         return lambda: None
     checks = {"pip": partial(check_pip, root), "dask": check_dask, "venv": lambda _: None}
+    if program == "git" and first == "clone":
+        return partial(check_clone, arguments[1:])
     checks["llama_cpp.server"] = partial(check_model_server, root)
     checks |= dict.fromkeys(TOOLS, partial(check_tool, program, root))
     return partial(checks[program], arguments) if program in checks else None
@@ -133,9 +136,20 @@ def check_pip(root, arguments):
     assert wanted, arguments
     extras = read_extras(root)
     for each in wanted:
+        if each.startswith("./"):
+            assert Path(each).is_dir(), each
+            continue
         requirement = Requirement(re.sub(r"^\.(?=$|\[)", PROJECT, each))
         if requirement.name.replace("_", "-") == PROJECT:
             assert requirement.extras <= extras.keys(), each
+
+
+def check_clone(arguments):
+    """Check that a repository of a public host is cloned, into a folder that the page has."""
+    url, *folder = arguments
+    found = re.fullmatch(r"https://github\.com/[\w.-]+/([\w.-]+)", url)
+    assert found, url
+    assert Path(*(folder or [found[1]])).is_dir(), arguments
 
 
 def check_dask(arguments):
