@@ -17,7 +17,7 @@ from cooperbench_eval.gitdiff import render_change
 from cooperbench_eval.memo import KeptValues, Memo
 from cooperbench_eval.models import Entry, FileMode
 from cooperbench_eval.objects import Node, OverlayStore, Store, decode_path, folders_of, node_of
-from cooperbench_eval.treepaths import entry_problem, path_problem
+from cooperbench_eval.treepaths import entry_problem, written_path_problem
 
 __all__ = [
     "Changes",
@@ -198,7 +198,7 @@ class Snapshot:
             if os.listdir(root):  # noqa: PTH208
                 raise RepositoryError(root, "is not empty")
             for path, node in self._walk():
-                if problem := path_problem(path):
+                if problem := written_path_problem(path):
                     raise RepositoryError(self.location or "snapshot", problem)
                 target = f"{root}/{path}"
                 folder = target.rpartition("/")[0]
@@ -213,6 +213,9 @@ class Snapshot:
                     write_entry(target, mode, data)
             for target, data in links:
                 write_entry(target, FileMode.SYMLINK, data)
+        except FileExistsError as exc:
+            problem = f"cannot be written (the tree has two names for one file here: {exc})"
+            raise RepositoryError(root, problem) from exc
         except (OSError, ValueError) as exc:  # a link's target may contain a NUL
             raise RepositoryError(root, f"cannot be written ({exc})") from exc
 
@@ -286,7 +289,8 @@ def _entry_of(file: Path) -> Entry:
     if file.is_symlink():
         target = os.readlink(os.fsencode(file))  # noqa: PTH115 - as bytes
         return Entry(target, FileMode.SYMLINK)
-    executable = file.stat().st_mode & 0o100
+    # Windows derives the permission from the name's end; git ignores it there too.
+    executable = os.name != "nt" and file.stat().st_mode & 0o100
     return Entry(file.read_bytes(), FileMode.EXECUTABLE if executable else FileMode.FILE)
 
 

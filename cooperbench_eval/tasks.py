@@ -1,6 +1,5 @@
 """One task of CooperBench's dataset: its features, pairs, patches and tests."""
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import chain, combinations
@@ -182,7 +181,7 @@ class Task:
             patch=self.tests_patch(feature),
             framework=framework,
             timeout_seconds=_seconds(timeout_seconds, DEFAULT_TIMEOUT_SECONDS),
-            env={"PYTHONPATH": os.pathsep.join(("src", "."))} if env is None else env,
+            env={"PYTHONPATH": "src:."} if env is None else env,
         )
 
     def image_suite(self, feature: int, *, timeout_seconds: float | None = None) -> TestSuite:

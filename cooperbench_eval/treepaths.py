@@ -1,11 +1,12 @@
 """Which paths a tree must not contain, because some file system would misread them."""
 
 import functools
+import os
 import re
 
 from cooperbench_eval.models import FileMode
 
-__all__ = ["entry_problem", "path_problem"]
+__all__ = ["entry_problem", "local_name_problem", "path_problem", "written_path_problem"]
 
 # NTFS and HFS+ accept other spellings of the same name. Git refuses these too.
 _HFS_IGNORED = re.compile("[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]")
@@ -17,6 +18,14 @@ _DOT_GITMODULES = re.compile(
 )
 # Matches almost every path: one without anything special on any system. It only saves time.
 _PLAIN = re.compile(r"(?:[A-Za-z0-9_+=,@()-][A-Za-z0-9_+=,@().-]*(?:/(?!$)|$))+")
+
+
+# Windows opens a device under these names, or a hidden stream, or drops the end of the name.
+_NOT_ON_WINDOWS = re.compile(
+    r"(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])[ ]*(?:[.:].*)?"
+    r"|.*[<>:\"|?*\\\x00-\x1f].*|.*[ .]",
+    re.IGNORECASE | re.DOTALL,
+)
 
 
 @functools.lru_cache(maxsize=4096)
@@ -63,3 +72,18 @@ def entry_problem(path: str, mode: FileMode) -> str | None:
     ):
         return f"the list of submodules {path!r} is a link"
     return path_problem(path)
+
+
+def written_path_problem(path: str) -> str | None:
+    """Return why no file can be written at *path* on this system, or `None` if it can.
+
+    A tree may contain the path, and can be merged and compared everywhere.
+    """
+    return path_problem(path) or local_name_problem(path)
+
+
+def local_name_problem(path: str) -> str | None:
+    """Return why this system would misread a part of *path*, or `None`; only Windows would."""
+    if os.name == "nt" and any(map(_NOT_ON_WINDOWS.fullmatch, path.split("/"))):
+        return f"the path {path!r} is not a file's name on Windows"
+    return None

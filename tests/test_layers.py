@@ -61,6 +61,7 @@ KNOWS = {
         "running",
         "snapshot",
         "structuring",
+        "treepaths",
     },
     "structuring": {"errors"},
     "reporting": {
@@ -290,6 +291,37 @@ def modules():
 
 MODULES = dict(modules())
 
+# Modules of the standard library that only some systems have, or that are of use only there,
+# with the modules that may import them. Everything else works on every system.
+ONLY_SOME_SYSTEMS = {
+    "fcntl": {"processes.locks", "processes.supervision"},
+    "msvcrt": {"processes.locks"},
+    "resource": {"processes.supervisor", "running.sandboxes.hosting"},
+    "ctypes": {"processes.supervisor", "running.folder_moves"},
+}
+ONLY_SOME_SYSTEMS |= {
+    name: set()
+    for name in ("grp", "posix", "pty", "pwd", "readline", "syslog", "termios", "tty", "winreg")
+}
+# What `os` has only on some systems, with the modules that may name it.
+ONLY_SOME_OS = {
+    "fork": {"processes.supervisor", "running.sandboxes.containers.watchdog"},
+    "getuid": {"running.sharing"},
+    "killpg": {"processes.plain", "testing.checking"},
+    "memfd_create": {"running.sandboxes.bubblewrap"},
+    "pidfd_open": {"batch.workers", "processes.supervisor"},
+    "register_at_fork": {"processes.systems"},
+    "sched_getaffinity": {"batch.workers"},
+    "O_CLOEXEC": {"running.folder_moves"},
+    "O_NONBLOCK": {"running.folder_moves"},
+    "setsid": {"processes.supervisor", "testing.checking"},
+    "uname": {"processes.supervisor"},
+    "sysconf": {"processes.supervisor", "running.sandboxes.default"},
+}
+ONLY_SOME_OS |= {
+    name: set() for name in ("geteuid", "getgid", "getgroups", "chown", "fchmod", "pipe2")
+}
+
 
 @functools.cache
 def imports(file):
@@ -313,6 +345,16 @@ def lazy_imports(file):
     package = ".".join(("cooperbench_eval", *stub.relative_to(PACKAGE).parent.parts))
     nodes = ast.parse(stub.read_text(encoding="utf-8")).body
     return {f"{package}.{node.module}" for node in nodes if isinstance(node, ast.ImportFrom)}
+
+
+@functools.cache
+def used_of_os(file):
+    """Return the names that *file* uses of `os`."""
+    nodes = ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+    found = (node for node in nodes if isinstance(node, ast.Attribute))
+    return {
+        each.attr for each in found if isinstance(each.value, ast.Name) and each.value.id == "os"
+    }
 
 
 def own_name(module):
@@ -353,6 +395,22 @@ def test_a_library_has_one_adapter(library):
     }
 
     assert users == ADAPTERS[library]
+
+
+@pytest.mark.parametrize("library", ONLY_SOME_SYSTEMS)
+def test_few_modules_import_what_only_some_systems_have(library):
+    """The library can be imported and used elsewhere; `tests/systems` tries that."""
+    users = {name for name, file in MODULES.items() if library in imports(file)}
+
+    assert users == ONLY_SOME_SYSTEMS[library]
+
+
+@pytest.mark.parametrize("name", ONLY_SOME_OS)
+def test_few_modules_name_what_only_some_systems_have_in_os(name):
+    """A module that names it runs only on Linux, or asks first whether `os` has it."""
+    users = {module for module, file in MODULES.items() if name in used_of_os(file)}
+
+    assert users == ONLY_SOME_OS[name]
 
 
 STRATEGY_HELPERS = {"blocks", "judge", "protocol", "run"}

@@ -40,6 +40,7 @@ from cooperbench_eval.batch.packing import (
     unpack_with,
 )
 from cooperbench_eval.errors import ReportError
+from cooperbench_eval.processes.systems import OPEN_AT_ONCE
 from cooperbench_eval.reporting.teams import GroupReport
 
 __all__ = ["STORE_SCHEMA_VERSION", "ReportStore"]
@@ -310,7 +311,7 @@ def _read_file(path: Path | str, most_bytes: int) -> bytes:
     if not stat.S_ISREG(found.st_mode):
         raise ReportError("is not a regular file", str(path))
     # The file may have been replaced since then, by one that blocks.
-    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+    with os.fdopen(os.open(path, os.O_RDONLY | OPEN_AT_ONCE), "rb") as file:
         # No more than needed, because memory for all of it is allocated before it is read.
         data = file.read(min(found.st_size, most_bytes) + 1)
     if len(data) > most_bytes:

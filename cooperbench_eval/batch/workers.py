@@ -55,7 +55,9 @@ class WorkerDiedError(BrokenExecutor):
 
 def usable_cores() -> int:
     """Return how many cores this process may use."""
-    return len(os.sched_getaffinity(0))
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def has_importable_main() -> bool:
@@ -256,13 +258,10 @@ class _Worker:
         self._process = _SPAWN.Process(target=_serve, args=(there,))
         with _STARTING, _importable_main():
             # The worker inherits the block, so that nothing interrupts it while it starts.
-            # Starting the tracker would lift the block, so that comes first.
-            resource_tracker.ensure_running()
-            signal.pthread_sigmask(signal.SIG_BLOCK, _INTERRUPT)
+            _block_interrupts()
             self._process.start()
         processes.add(self._process)
-        # A child of the worker may hold the worker's end of the pipe and outlive it.
-        self._ended = os.pidfd_open(self._process.pid or 0)
+        self._ended = _end_of(self._process)
         there.close()
         self.is_ready = False
         self._sent = 0
@@ -300,9 +299,28 @@ class _Worker:
         if not wait([self._ended], _PATIENCE_SECONDS):
             self._process.kill()
         self._process.join()
-        os.close(self._ended)
+        if self._ended != self._process.sentinel:
+            os.close(self._ended)
         self._processes.discard(self._process)
         return self._process.exitcode or 0
+
+
+def _block_interrupts() -> None:
+    if hasattr(signal, "pthread_sigmask"):  # on Windows, no signal can be blocked
+        # Starting the tracker would lift the block, so that comes first.
+        resource_tracker.ensure_running()
+        signal.pthread_sigmask(signal.SIG_BLOCK, _INTERRUPT)
+
+
+def _end_of(process: SpawnProcess) -> int:
+    """Return a descriptor or handle that is ready when *process* has ended.
+
+    On Linux, it is not the sentinel, because that is a pipe, which a child of the process may
+    hold open and outlive it.
+    """
+    if hasattr(os, "pidfd_open"):
+        return os.pidfd_open(process.pid or 0)
+    return process.sentinel
 
 
 @contextmanager
@@ -324,14 +342,16 @@ def _importable_main() -> Iterator[None]:
 
 
 def _serve(pipe: Connection) -> None:
-    from cooperbench_eval.processes.supervisor import die_with_parent  # noqa: PLC0415 - no Windows
+    if sys.platform == "linux":
+        from cooperbench_eval.processes.supervisor import die_with_parent  # noqa: PLC0415 - as said
 
-    die_with_parent()
+        die_with_parent()
     # An interrupt from the terminal is for the caller, which then stops this process and its
     # tests. Tests would inherit SIG_IGN and a block, so there is a handler instead.
     signal.signal(signal.SIGINT, ignore_signal)
     stop_on_sigterm()
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, _INTERRUPT)
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _INTERRUPT)
     jobs: SimpleQueue[Delivery | None] = SimpleQueue()
     threading.Thread(target=_listen, args=(pipe, jobs), daemon=True).start()
     own_id = os.getpid()

@@ -104,7 +104,7 @@ class Cassette:
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
             with staged(file) as part:
-                part.write_text(text, encoding="utf-8", errors="backslashreplace")
+                part.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
         except OSError as exc:
             problem = f"{file.name} cannot be written ({exc.strerror})"
             raise ChatError(ChatFault.NOT_RECORDED, problem) from exc

@@ -88,8 +88,8 @@ def write_page(
         if target.exists() and not target.is_file():
             raise OSError(errno.EEXIST, "a pipe, socket or device is not replaced")
         folder = target.absolute().parent
-        spool = tempfile.TemporaryFile("w+", encoding="ascii", dir=folder)  # noqa: SIM115 - below
-        teams = tempfile.TemporaryFile("w+", encoding="utf-8", dir=folder)  # noqa: SIM115 - below
+        spool = tempfile.TemporaryFile("w+", encoding="ascii", newline="\n", dir=folder)  # noqa: SIM115 - below
+        teams = tempfile.TemporaryFile("w+", encoding="utf-8", newline="\n", dir=folder)  # noqa: SIM115 - below
     with spool, teams:
         written = _Reports(spool, teams, target, text_limit, _by_pair(explanations))
         summary = summarize(written.facts_of(source), policies=())

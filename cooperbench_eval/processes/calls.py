@@ -2,7 +2,6 @@
 
 import math
 import os
-import signal
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -22,6 +21,7 @@ __all__ = ["call_in_process"]
 
 _GRACE_SECONDS: Final = 5.0
 """How long a process may take to clean up after a stop, or to end after its reply."""
+_SIGKILL: Final = 9
 _NOTHING: Final[Mapping[str, str]] = {}
 
 
@@ -83,7 +83,7 @@ def call_in_process(
 
 
 def _lost(end: CommandEnd, supervision: Supervision, timeout_seconds: float) -> WorkerError:
-    code = end.exit_code if end.reason is EndReason.EXITED else -signal.SIGKILL
+    code = end.exit_code if end.reason is EndReason.EXITED else -_SIGKILL
     if supervision.is_stopped:
         return WorkerError("it was stopped", code)
     if end.seconds >= timeout_seconds:

@@ -8,7 +8,6 @@ import marshal
 import math
 import os
 import selectors
-import signal
 import socket
 import subprocess
 import sys
@@ -24,6 +23,9 @@ from attrs import evolve, field, frozen
 
 from cooperbench_eval.errors import SandboxError
 from cooperbench_eval.processes.capture import Capture
+from cooperbench_eval.processes.plain import run_plainly
+from cooperbench_eval.processes.strays import kill_strays
+from cooperbench_eval.processes.systems import IS_LINUX
 
 __all__ = [
     "CommandEnd",
@@ -31,7 +33,6 @@ __all__ = [
     "SupervisedCommand",
     "Supervision",
     "above_standard",
-    "kill_strays",
 ]
 
 _SUPERVISOR = Path(__file__).with_name("supervisor.py")
@@ -39,7 +40,6 @@ _PATIENCE_SECONDS = 7.0
 """How much longer than the deadline a healthy supervisor may take."""
 _STOP_SECONDS = 1.0
 _WAKE_SECONDS = 1.0
-_STRAY_SECONDS = 2.0
 _PIECE = 1 << 16
 _REPORT_LIMIT = 1 << 14
 # A supervisor that has ended must not raise SIGPIPE here.
@@ -181,8 +181,10 @@ class Supervision:
         Raises:
             SandboxError: The supervisor cannot be started, or failed.
         """
-        if os.name != "posix" or not sys.executable:
+        if not sys.executable:
             raise _without_supervisor("there is no Python for it", command)
+        if not IS_LINUX:
+            return self._run_plainly(command)
         capture = Capture(command.output_limit or 0)
         started = time.monotonic()
         end = None
@@ -198,6 +200,36 @@ class Supervision:
                 reason=EndReason.TIMEOUT if is_late else EndReason.LOST, seconds=seconds
             )
         return evolve(end, output=capture.value())
+
+    def _run_plainly(self, command: SupervisedCommand) -> CommandEnd:
+        """Run a command of this library itself; on other systems, no tests run here."""
+        is_late = False
+
+        def is_over(seconds: float) -> bool:
+            nonlocal is_late
+            is_late = seconds >= command.timeout_seconds
+            is_done = command.result is not None and command.result.exists()
+            return is_late or is_done or self.is_stopped or self._is_abandoned()
+
+        try:
+            end = run_plainly(
+                command.command,
+                folder=command.folder,
+                env=command.env,
+                is_over=is_over,
+                grace_seconds=command.grace_seconds,
+                output_limit=command.output_limit,
+            )
+        except OSError as exc:
+            return CommandEnd(
+                reason=EndReason.REFUSED, error_number=exc.errno or 0, problem=str(exc)
+            )
+        return CommandEnd(
+            reason=EndReason.TIMEOUT if is_late or self.is_stopped else EndReason.EXITED,
+            seconds=end.seconds,
+            exit_code=end.exit_code,
+            output=end.output,
+        )
 
     def _report(self, command: SupervisedCommand, capture: Capture) -> bytes:
         try:
@@ -358,34 +390,3 @@ def _seconds(taken: bytes) -> float:
     if not math.isfinite(seconds) or seconds < 0:
         raise ValueError(taken)
     return seconds
-
-
-def kill_strays(*directories: Path) -> None:
-    """Kill every process whose working directory or environment is below *directories*.
-
-    Needed only if the supervisor, which knows its descendants, has died. Only a process's
-    initial environment can be read, so this misses a process that was started without the
-    directories in its environment and has left them. Does nothing on systems without
-    `/proc`.
-    """
-    marks = tuple(os.fsencode(each) for each in directories)
-    enough = time.monotonic() + _STRAY_SECONDS
-    while (strays := _strays(marks)) and time.monotonic() < enough:
-        for pid in strays:
-            with suppress(OSError):
-                os.kill(pid, signal.SIGKILL)
-        time.sleep(0.002)
-
-
-def _strays(marks: tuple[bytes, ...]) -> list[int]:
-    proc = Path("/proc")
-    names = os.listdir(proc) if proc.is_dir() else []  # noqa: PTH208 - names are wanted
-    found = []
-    for pid in (int(name) for name in names if name.isdigit()):
-        with suppress(OSError):
-            environment = (proc / str(pid) / "environ").read_bytes()
-            works_in = os.readlink(os.fsencode(proc / str(pid) / "cwd"))  # noqa: PTH115 - as bytes
-            is_marked = any(m in environment or works_in.startswith(m) for m in marks)
-            if pid != os.getpid() and is_marked:
-                found.append(pid)
-    return found

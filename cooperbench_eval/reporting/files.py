@@ -101,7 +101,8 @@ def _free(stem: str, strategy: str, contents: Mapping[str, bytes]) -> str:
     """Return the name of a strategy's diff, with a number if another strategy has that name."""
     wanted = suffix = _safe(strategy)
     number = 2
-    while f"{stem}_{suffix}.diff" in contents:
+    taken = {name.casefold() for name in contents}  # some file systems ignore case
+    while f"{stem}_{suffix}.diff".casefold() in taken:
         suffix, number = f"{wanted}_{number}", number + 1
     return f"{stem}_{suffix}.diff"
 

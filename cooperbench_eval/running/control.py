@@ -7,6 +7,7 @@ and is applied afterwards; an agent may not.
 import configparser
 import json
 import os
+import posixpath
 import re
 import shlex
 import sys
@@ -66,7 +67,7 @@ def put_back(
     Returns:
         The remaining changes, and the removed paths, sorted.
     """
-    places = {PurePosixPath(os.path.normpath(root)) for root in (".", *roots)}
+    places = {PurePosixPath(posixpath.normpath(root)) for root in (".", *roots)}
     scripts = _scripts(base, words)
     brought = frozenset(tests)
     taken = tuple(

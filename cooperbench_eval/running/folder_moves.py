@@ -1,10 +1,12 @@
 """Notices folders that are moved while a command runs, even if they are moved back."""
 
-import ctypes
 import os
 import struct
+import sys
 from collections.abc import Iterable
 from contextlib import suppress
+
+from cooperbench_eval.processes.systems import after_fork
 
 __all__ = ["MoveWatch"]
 
@@ -32,9 +34,12 @@ class MoveWatch:
         """Start without any folder."""
         self._names: dict[int, str] = {}
         self._queue = -1
-        with suppress(OSError, AttributeError):
-            self._kernel = ctypes.CDLL(None, use_errno=True)
-            self._queue = self._open()
+        if sys.platform == "linux":
+            import ctypes  # noqa: PLC0415 - only Linux has what is called here
+
+            with suppress(OSError, AttributeError):
+                self._kernel = ctypes.CDLL(None, use_errno=True)
+                self._queue = self._open()
 
     def _open(self) -> int:
         with suppress(IndexError):
@@ -86,6 +91,5 @@ class MoveWatch:
         self._queue = -1
 
 
-if hasattr(os, "register_at_fork"):
-    # A forked child would take its parent's events out of a queue that they share.
-    os.register_at_fork(after_in_child=_KEPT.clear)
+# A forked child would take its parent's events out of a queue that they share.
+after_fork(_KEPT.clear)

@@ -19,7 +19,9 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
+from cooperbench_eval.processes import locks
 from cooperbench_eval.processes.folders import remove
+from cooperbench_eval.processes.systems import OPEN_NO_LINK, after_fork
 from cooperbench_eval.running.readers.protocol import UnreadableResultError, read_result_file
 
 __all__ = ["SharedFolder", "is_locked", "lock_key"]
@@ -28,7 +30,7 @@ _DIGITS = 3
 """How many hexadecimal digits of a digest name its lock file: there are 4,096 files."""
 _LIMIT_BYTES = 256 << 20
 _LOCK = ".lock"
-_FLAGS = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+_FLAGS = os.O_RDWR | OPEN_NO_LINK
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 _OPEN: set[int] = set()
@@ -45,36 +47,28 @@ def lock_key(folder: Path, key: str) -> Iterator[None]:
     Raises:
         OSError: The lock file cannot be created or locked.
     """
-    import fcntl  # noqa: PLC0415 - not everywhere
-
-    lock = os.open(_lock_file(folder, key), _FLAGS | os.O_CREAT, 0o666)  # less the umask
-    _OPEN.add(lock)
+    file = os.open(_lock_file(folder, key), _FLAGS | os.O_CREAT, 0o666)  # less the umask
+    _OPEN.add(file)
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        locks.lock(file)
         yield
     finally:
-        if lock in _OPEN:  # not in a forked child
-            fcntl.flock(lock, fcntl.LOCK_UN)
-            _OPEN.discard(lock)
-            os.close(lock)
+        if file in _OPEN:  # not in a forked child
+            locks.unlock(file)
+            _OPEN.discard(file)
+            os.close(file)
 
 
 def is_locked(folder: Path, key: str) -> bool:
     """Whether another thread or process works on *key*, as far as can be told."""
     try:
-        import fcntl  # noqa: PLC0415 - as above
-
-        lock = os.open(_lock_file(folder, key), _FLAGS)
+        file = os.open(_lock_file(folder, key), _FLAGS)
         try:
-            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)  # several may ask at once
-            fcntl.flock(lock, fcntl.LOCK_UN)
+            return locks.is_locked(file)
         finally:
-            os.close(lock)
-    except BlockingIOError:
-        return True
-    except (OSError, ImportError):
+            os.close(file)
+    except OSError:
         return False
-    return False
 
 
 def _lock_file(folder: Path, key: str) -> Path:
@@ -125,7 +119,7 @@ class SharedFolder:
     def lock_key(self, key: str) -> Iterator[None]:
         """Let one process at a time work on *key*; nobody waits if the folder cannot be used."""
         with ExitStack() as waiting:
-            with suppress(OSError, ImportError):
+            with suppress(OSError):
                 if self._is_usable:
                     waiting.enter_context(lock_key(self._folder, key))
             yield
@@ -182,16 +176,22 @@ def _identity_of(folder: Path) -> _Identity:
         OSError: There is no folder, or somebody else may write there.
     """
     found = folder.lstat()
-    is_private = stat.S_IMODE(found.st_mode) == stat.S_IRWXU and found.st_uid == os.getuid()
-    if not (is_private and stat.S_ISDIR(found.st_mode)):
+    if not (_is_private(found) and stat.S_ISDIR(found.st_mode)):
         raise PermissionError(folder)
     return _machine(), found.st_dev, found.st_ino
+
+
+def _is_private(found: os.stat_result) -> bool:
+    """Whether only this user can use a folder; on Windows, temporary folders always are private."""
+    if not hasattr(os, "getuid"):
+        return True
+    return stat.S_IMODE(found.st_mode) == stat.S_IRWXU and found.st_uid == os.getuid()
 
 
 @cache
 def _machine() -> str:
     try:
-        return _BOOT.read_text().strip()
+        return _BOOT.read_text(encoding="ascii").strip()
     except OSError:
         return platform.node()
 
@@ -207,5 +207,4 @@ def _close_in_child() -> None:
         os.close(_OPEN.pop())
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_close_in_child)
+after_fork(_close_in_child)

@@ -4,7 +4,7 @@ import math
 import os
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
-from pathlib import Path
+from pathlib import PurePosixPath
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -16,6 +16,8 @@ from cooperbench_eval.running.readers.frameworks import FRAMEWORKS
 __all__ = ["DEFAULT_TIMEOUT_SECONDS", "Delivery", "TestSuite"]
 
 DEFAULT_TIMEOUT_SECONDS = 600.0
+_SEPARATOR = ":"
+"""Between the folders of a search path: tests run on Linux, wherever this process does."""
 
 
 class Delivery(StrEnum):
@@ -140,8 +142,8 @@ class TestSuite:
     def import_roots(self) -> tuple[str, ...]:
         """The folders of the tree that the variables put on a search path."""
         values = [value for name, value in self._env if name.endswith("PATH")]
-        parts = (part for value in values for part in value.split(os.pathsep))
-        return tuple(part for part in parts if part and not Path(part).is_absolute())
+        parts = (part for value in values for part in value.split(_SEPARATOR))
+        return tuple(part for part in parts if part and not PurePosixPath(part).is_absolute())
 
     @property
     def script_words(self) -> tuple[str, ...]:
@@ -161,5 +163,6 @@ class TestSuite:
 
 
 def _at(tree: str | os.PathLike[str], value: str) -> str:
+    folder = PurePosixPath(os.fspath(tree))
     # Joining leaves an absolute part unchanged.
-    return os.pathsep.join(str(Path(tree) / part) for part in value.split(os.pathsep) if part)
+    return _SEPARATOR.join(str(folder / part) for part in value.split(_SEPARATOR) if part)

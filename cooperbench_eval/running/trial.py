@@ -260,7 +260,7 @@ def _setup_failure(suite: TestSuite, scratch: Path) -> str:
 def _has_new_program(trial: Trial) -> bool:
     """Whether the command's program is a file of the tree that differs from the base."""
     program = trial.suite.command[0]
-    if "/" not in program or Path(program).is_absolute():
+    if "/" not in program or PurePosixPath(program).is_absolute():
         return False
     path = str(PurePosixPath(program))
     return trial.tree.get(path) != trial.base.get(path)

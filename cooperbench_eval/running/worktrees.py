@@ -18,8 +18,10 @@ from pathlib import Path
 from cooperbench_eval.errors import RepositoryError, SandboxError
 from cooperbench_eval.models import Entry, FileMode
 from cooperbench_eval.processes.folders import remove
+from cooperbench_eval.processes.systems import after_fork
 from cooperbench_eval.running.watched import Stamp, stamp
 from cooperbench_eval.snapshot import Changes, Snapshot, write_entry
+from cooperbench_eval.treepaths import written_path_problem
 
 __all__ = ["WorkTrees"]
 
@@ -35,9 +37,8 @@ class WorkTrees:
 
     def __init__(self) -> None:
         self.start()
-        if hasattr(os, "register_at_fork"):
-            # In a forked child, the lock may be held by a thread that does not exist there.
-            os.register_at_fork(after_in_child=partial(_start_anew, weakref.ref(self)))
+        # In a forked child, the lock may be held by a thread that does not exist there.
+        after_fork(partial(_start_anew, weakref.ref(self)))
 
     def start(self) -> None:
         """Forget every directory; a forked child may not use those of its parent."""
@@ -149,7 +150,17 @@ class _KeptTree:
                 self._delete(path)
         for path, entry in changes.items():
             if entry is not None:
+                self._check_is_free(path)
                 _write(self.root / path, entry)
+
+    def _check_is_free(self, path: str) -> None:
+        """Refuse a new path that this system cannot have, or at which it has another file."""
+        problem = written_path_problem(path)
+        is_new = problem is None and self._base.get(path) is None
+        if is_new and os.path.lexists(self.root / path):
+            problem = f"another path of the tree is the same file as {path!r} on this system"
+        if problem:
+            raise SandboxError(f"the working tree cannot be written ({problem})")
 
     def _delete(self, path: str) -> None:
         file = self.root / path
@@ -183,9 +194,11 @@ class _KeptTree:
         for path in sorted(self._folders.keys() - seen):
             os.mkdir(f"{root}/{path}", stat.S_IMODE(self._folders[path]))  # noqa: PTH102
         for path in self._stamps.keys() - seen:
-            if written := self._base.get(path):
-                _write(self.root / path, written)
-                self._stamps[path] = stamp(os.lstat(f"{root}/{path}"))
+            written = self._base.get(path)
+            if written is None:  # the directory has another spelling of its name
+                raise RepositoryError("the base", f"has another name for the file {path!r} here")
+            _write(self.root / path, written)
+            self._stamps[path] = stamp(os.lstat(f"{root}/{path}"))
 
     def _is_untouched(self, path: str, found: os.stat_result) -> bool:
         if not stat.S_ISDIR(found.st_mode):

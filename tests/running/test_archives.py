@@ -146,7 +146,7 @@ def test_a_full_disk_is_an_error(inside, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("os.fchmod", full)
+    monkeypatch.setattr("pathlib.Path.chmod", full)
 
     with pytest.raises(OSError, match="No space"):
         unpack([entry("top/a", mode=0o755), END_OF_ARCHIVE], inside, PLENTY)

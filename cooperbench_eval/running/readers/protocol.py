@@ -11,6 +11,7 @@ from attrs import evolve, field, frozen
 
 from cooperbench_eval.models import TestCase, TestCaseStatus
 from cooperbench_eval.processes.capture import Capture
+from cooperbench_eval.processes.systems import OPEN_NO_LINK
 from cooperbench_eval.snapshot import Snapshot
 
 __all__ = [
@@ -262,7 +263,7 @@ def read_ends(path: Path, limit: int) -> bytes:
 def _opened(path: Path) -> Iterator[BinaryIO]:
     try:
         # The code under test may have put a link or a pipe there.
-        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        fd = os.open(path, os.O_RDONLY | OPEN_NO_LINK)
         with os.fdopen(fd, "rb") as file:
             if not stat.S_ISREG(os.fstat(fd).st_mode):
                 raise UnreadableResultError("the result file is not a plain file")

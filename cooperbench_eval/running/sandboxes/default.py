@@ -2,6 +2,8 @@
 
 import os
 
+from cooperbench_eval.errors import SandboxError
+from cooperbench_eval.processes.systems import linux_problem
 from cooperbench_eval.running.sandboxes.bubblewrap import BubblewrapSandbox, bubblewrap_problem
 from cooperbench_eval.running.sandboxes.local import LocalSandbox
 
@@ -19,10 +21,15 @@ def default_sandbox() -> BubblewrapSandbox | LocalSandbox:
     quarters of the machine's memory and have 4,096 processes. These limits stop a
     memory or fork bomb, but not an ordinary suite.
 
+    Raises:
+        SandboxError: This system is not Linux. Run the tests in a `ContainerSandbox` instead.
+
     Example:
         >>> default_sandbox().name in ("bubblewrap", "local")
         True
     """
+    if problem := linux_problem("running tests directly on this machine"):
+        raise SandboxError(problem)
     kind = BubblewrapSandbox if bubblewrap_problem() is None else LocalSandbox
     return kind(memory_bytes=_most_memory(), processes=_PROCESSES)
 

@@ -11,6 +11,7 @@ from attrs import field, frozen, validators
 
 from cooperbench_eval.errors import SandboxError, TestRunError
 from cooperbench_eval.processes.supervision import CommandEnd, EndReason, SupervisedCommand
+from cooperbench_eval.processes.systems import linux_problem
 from cooperbench_eval.running.sandboxes.protocol import Execution
 
 __all__ = [
@@ -55,6 +56,15 @@ class HostSandbox:
     memory_bytes: int | None = field(default=None, validator=POSITIVE)
     file_bytes: int | None = field(default=None, validator=POSITIVE)
     processes: int | None = field(default=None, validator=POSITIVE)
+
+    def __attrs_post_init__(self) -> None:
+        """Refuse to be made on another system than Linux.
+
+        Raises:
+            SandboxError: This system is not Linux.
+        """
+        if problem := linux_problem(type(self).__name__):
+            raise SandboxError(problem)
 
     def run(
         self,

@@ -17,12 +17,14 @@ class LocalSandbox(hosting.HostSandbox):
     The command can read and write everything that the caller can, and reach the
     network. Use it for code that you would run yourself.
 
-    On Linux, no process of the command is left running. When the command ends or
+    No process of the command is left running. When the command ends or
     its deadline passes, every descendant is killed, even if it left the session,
     ignores signals or holds the output open. All of them die with the caller. If a
     command kills its own supervisor, the processes that can still be recognized are
-    killed, and the execution has no exit status. On other systems (macOS), only the
-    command's process group is killed.
+    killed, and the execution has no exit status.
+
+    Needs Linux. On other systems, making one raises `SandboxError`; use a
+    `ContainerSandbox` there.
 
     The command gets a small environment of its own: a `PATH` that begins with the
     folder of the running Python, so that `python` is the same interpreter, and goes on with
@@ -38,12 +40,12 @@ class LocalSandbox(hosting.HostSandbox):
             50 milliseconds, less often on a busy machine, and kills the command if it
             holds more. Between two checks, a fast command may exceed the limit by some
             hundred megabytes. Memory that is reserved but not touched does not count,
-            nor do files in memory that no process has mapped. The limit works only on
-            Linux, where it also applies to root.
+            nor do files in memory that no process has mapped. The limit also applies
+            to root.
         file_bytes: The largest file that the command may write; the kernel enforces it.
         processes: How many processes of the command may live at once. The supervisor
             enforces this like the memory limit, so a fork bomb is killed and not only
-            slowed down. The limit works only on Linux, where it also applies to root.
+            slowed down. The limit also applies to root.
 
     Example:
         >>> from pathlib import Path

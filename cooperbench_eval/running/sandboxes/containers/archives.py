@@ -10,6 +10,8 @@ from typing import IO
 
 from attrs import frozen
 
+from cooperbench_eval.treepaths import local_name_problem
+
 __all__ = [
     "END_OF_ARCHIVE",
     "Bounds",
@@ -106,6 +108,8 @@ def _pack_entry(entry: os.DirEntry[str], path: str, owner: Owner) -> Iterator[by
     info = tarfile.TarInfo(path.lstrip("/"))
     status = entry.stat(follow_symlinks=False)
     info.mode, info.mtime = status.st_mode & 0o7777, int(status.st_mtime)
+    if os.name == "nt":  # where no file is marked as a program, so all of them are
+        info.mode = 0o755
     if entry.is_symlink():
         info.type, info.linkname = tarfile.SYMTYPE, os.readlink(entry)  # noqa: PTH115 - as it is
         yield _header(info, owner)
@@ -209,6 +213,8 @@ def _inside(member: tarfile.TarInfo) -> PurePosixPath | None:
 
 
 def _write(destination: Path, path: PurePosixPath, source: IO[bytes], *, executable: bool) -> None:
+    if local_name_problem(str(path)):
+        return
     target = destination / path
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -222,8 +228,8 @@ def _write(destination: Path, path: PurePosixPath, source: IO[bytes], *, executa
     with file:
         while data := source.read(_PIECE):
             file.write(data)
-        if executable:
-            os.fchmod(file.fileno(), 0o755)
+    if executable:
+        target.chmod(0o755)
 
 
 class _Pieces(io.RawIOBase):

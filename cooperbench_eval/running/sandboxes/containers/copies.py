@@ -11,7 +11,7 @@ from cooperbench_eval.running.folder_moves import MoveWatch
 
 __all__ = ["CopyWatch"]
 
-_FOLDER = os.O_DIRECTORY | getattr(os, "O_PATH", os.O_RDONLY)
+_FOLDER = getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_PATH", os.O_RDONLY)
 
 
 class CopyWatch:

@@ -4,6 +4,7 @@ The engine is any server of Docker's API: Docker itself, or podman's service. Th
 optional and slow to load, so it is imported when an engine is first needed.
 """
 
+import os
 import re
 import socket
 import time
@@ -249,13 +250,14 @@ def connect(base_url: str | None) -> Iterator[Engine]:
         SandboxError: No engine answers at the address, or the SDK is not installed.
     """
     try:
-        from docker.constants import DEFAULT_UNIX_SOCKET  # noqa: PLC0415 - see above
+        from docker.constants import DEFAULT_NPIPE, DEFAULT_UNIX_SOCKET  # noqa: PLC0415 - as above
         from docker.utils import kwargs_from_env  # noqa: PLC0415
     except ImportError as exc:
         problem = f"needs the Docker SDK, as in `cooperbench-eval[containers]` ({exc})"
         raise SandboxError(problem) from exc
     with _errors_as("no container engine answers"):
-        settings: dict[str, Any] = {"base_url": DEFAULT_UNIX_SOCKET, **kwargs_from_env()}
+        usual = DEFAULT_NPIPE if os.name == "nt" else DEFAULT_UNIX_SOCKET
+        settings: dict[str, Any] = {"base_url": usual, **kwargs_from_env()}
         if base_url is not None:
             settings["base_url"] = base_url
         client = _client(settings)

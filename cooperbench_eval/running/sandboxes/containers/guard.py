@@ -15,6 +15,7 @@ from typing import Final
 
 from cooperbench_eval.errors import SandboxError
 from cooperbench_eval.processes.stopping import CLEANER
+from cooperbench_eval.processes.systems import after_fork
 
 __all__ = ["GUARD", "Guard"]
 
@@ -29,7 +30,7 @@ class Guard:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._names: dict[str, set[str]] = {}
-        self._links: dict[str, socket.socket] = {}
+        self._links: dict[str, _SocketLink | _PipeLink] = {}
 
     def hold(self, engine: str, name: str) -> None:
         """Let the watchdog remove a container if this process ends before calling `release`.
@@ -65,41 +66,98 @@ class Guard:
     def _send_names(self, engine: str) -> None:
         data = json.dumps([engine, sys.path, sorted(self._names[engine])]).encode() + b"\n"
         if link := self._links.get(engine):
-            # A watchdog that is stuck must not block this process.
             try:
-                if link.send(data, _NO_SIGNAL | socket.MSG_DONTWAIT) == len(data):
-                    return
+                link.send(data)
             except OSError:
-                pass
-            self._links.pop(engine).close()
-        self._links[engine] = link = _start_watchdog()
+                self._links.pop(engine).close()
+            else:
+                return
         try:
-            link.sendall(data, _NO_SIGNAL)
-        except OSError as exc:
-            raise SandboxError(f"the watchdog cannot be reached ({exc})") from exc
-
-
-def _start_watchdog() -> socket.socket:
-    ours, theirs = socket.socketpair()
-    try:
-        with theirs:
-            # The process that is waited for here ends at once: the watchdog is its child.
-            subprocess.run(  # noqa: S603 - our own script
-                [sys.executable, "-I", "-S", "-X", "utf8", str(_SCRIPT), CLEANER],
-                stdin=theirs.fileno(),
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                start_new_session=True,
-                cwd="/",
-                check=True,
-            )
-    except BaseException as exc:
-        ours.close()
-        if isinstance(exc, (OSError, subprocess.CalledProcessError)):
+            self._links[engine] = link = _SocketLink() if hasattr(os, "fork") else _PipeLink()
+            link.send(data)
+        except (OSError, subprocess.CalledProcessError) as exc:
             raise SandboxError(f"the containers' watchdog cannot be started ({exc})") from exc
-        raise
-    return ours
+
+
+class _SocketLink:
+    """A socket to a watchdog that is not a child of this process."""
+
+    def __init__(self) -> None:
+        """Start the watchdog.
+
+        Raises:
+            OSError, subprocess.CalledProcessError: It cannot be started.
+        """
+        self._socket, theirs = socket.socketpair()
+        self._waits = 0
+        try:
+            with theirs:
+                # The process that is waited for here ends at once: the watchdog is its child.
+                subprocess.run(  # noqa: S603 - our own script
+                    _command(),
+                    stdin=theirs.fileno(),
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                    start_new_session=True,
+                    cwd="/",
+                    check=True,
+                )
+        except BaseException:
+            self._socket.close()
+            raise
+
+    def send(self, data: bytes) -> None:
+        """Send all of *data*.
+
+        Raises:
+            OSError: The watchdog has died, or is stuck; it must not block this process.
+        """
+        sent = self._socket.send(data, _NO_SIGNAL | self._waits)
+        self._waits = socket.MSG_DONTWAIT
+        if sent < len(data):
+            raise BlockingIOError
+
+    def close(self) -> None:
+        """Let the watchdog end."""
+        self._socket.close()
+
+
+class _PipeLink:
+    """A pipe to a watchdog, on Windows; it is a child, and has no part in this console."""
+
+    def __init__(self) -> None:
+        """Start the watchdog.
+
+        Raises:
+            OSError: It cannot be started.
+        """
+        self._process = subprocess.Popen(  # noqa: S603 - our own script
+            _command(),
+            bufsize=0,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            creationflags=getattr(subprocess, "DETACHED_PROCESS", 0),
+        )
+
+    def send(self, data: bytes) -> None:
+        """Send all of *data*.
+
+        Raises:
+            OSError: The watchdog has died.
+        """
+        assert self._process.stdin  # noqa: S101 - for mypy
+        self._process.stdin.write(data)
+
+    def close(self) -> None:
+        """Let the watchdog end."""
+        assert self._process.stdin  # noqa: S101 - for mypy
+        self._process.stdin.close()
+
+
+def _command() -> tuple[str, ...]:
+    return (sys.executable, "-I", "-S", "-X", "utf8", str(_SCRIPT), CLEANER)
 
 
 GUARD: Final = Guard()
-os.register_at_fork(after_in_child=GUARD.forget)
+after_fork(GUARD.forget)

@@ -74,7 +74,8 @@ class ContainerJob:
 
     Attributes:
         image: The image's digest.
-        scratch: The path of the scratch directory, on the host and in the container.
+        scratch: The path of the scratch directory on the host.
+        scratch_at: Its path in the container.
         own: A directory in the container only, which holds `home` and `temporary`.
         owner: The owner of the files in the container.
         env: Variables that are added to the image's own.
@@ -86,6 +87,7 @@ class ContainerJob:
     tree: Path
     tree_at: str
     scratch: Path
+    scratch_at: str
     own: str
     owner: Owner
     env: Mapping[str, str]
@@ -138,7 +140,7 @@ def execute(engine: Engine, job: ContainerJob) -> Execution:
             said = execution.output.decode(errors="backslashreplace").replace(word, "")
             reason = said.removeprefix(f"{job.own}/start").strip(": \n")
             raise TestRunError(f"cannot be started ({reason})", job.command)
-        _bring_back(engine, name, job.scratch)
+        _bring_back(engine, name, job)
         return execution
 
 
@@ -171,7 +173,7 @@ def container(
 
 def _archive(job: ContainerJob, word: str) -> Iterator[bytes]:
     yield from pack(job.tree, job.tree_at, job.owner)
-    yield from pack(job.scratch, str(job.scratch), job.owner)
+    yield from pack(job.scratch, job.scratch_at, job.owner)
     for folder in (job.own, f"{job.own}/home", f"{job.own}/temporary"):
         yield pack_directory(folder, job.owner)
     yield pack_file(
@@ -199,7 +201,7 @@ def _is_text(value: str) -> bool:
     return True
 
 
-def _bring_back(engine: Engine, name: str, scratch: Path) -> None:
+def _bring_back(engine: Engine, name: str, job: ContainerJob) -> None:
     """Copy the files of the scratch directory back.
 
     The command may have created files that the engine cannot read, or replaced the
@@ -207,8 +209,8 @@ def _bring_back(engine: Engine, name: str, scratch: Path) -> None:
     """
     _wait_for(lambda: engine.state(name).is_settled, "the container does not finish")
     for _ in range(_ATTEMPTS):
-        with suppress(MissingError, RefusedError), engine.get(name, str(scratch)) as archive:
-            if unpack(archive, scratch, _BOUNDS) is not Unpacked.DAMAGED:
+        with suppress(MissingError, RefusedError), engine.get(name, job.scratch_at) as archive:
+            if unpack(archive, job.scratch, _BOUNDS) is not Unpacked.DAMAGED:
                 break
 
 

@@ -11,6 +11,7 @@ from cooperbench_eval.running.sandboxes.containers.archives import Owner
 from cooperbench_eval.running.sandboxes.containers.engine import connect
 from cooperbench_eval.running.sandboxes.containers.images import PREFIX, REGISTRY, task_image
 from cooperbench_eval.running.sandboxes.containers.owners import OWNER_LABEL, is_gone
+from cooperbench_eval.running.sandboxes.containers.places import Places
 from cooperbench_eval.running.sandboxes.containers.run import ContainerJob, execute
 from cooperbench_eval.running.sandboxes.hosting import NEUTRAL_ENVIRONMENT, POSITIVE, check
 from cooperbench_eval.running.sandboxes.protocol import Execution
@@ -44,7 +45,8 @@ class ContainerSandbox:
         processes: How many processes there may be at a time.
         user: The user that runs the processes: a number, `number:number`, or a name
             in the image; by default the image's user.
-        tree_at: The path of the tree in the container; by default the host's path.
+        tree_at: The path of the tree in the container; by default the host's path, or
+            `/cooperbench/tree` if the host is Windows.
         workdir: Where the command starts; by default in the tree.
         own_home: Whether `HOME` and `TMPDIR` are fresh. Otherwise they are the
             image's, where its tools may be installed.
@@ -142,22 +144,23 @@ class ContainerSandbox:
             SandboxError: The engine or the registry cannot be reached, or fails.
         """
         parts = check(command, env)
-        tree_at = self.tree_at or str(tree)
-        own = f"{scratch}.own"
+        places = Places.of(tree, scratch, self.tree_at)
+        own = f"{places.scratch_at}.own"
         try:
             with connect(self.base_url) as engine:
                 image = engine.image(self.image, pull=self.pull)
                 job = ContainerJob(
                     image=image.digest,
-                    command=tuple(part.replace(str(tree), tree_at) for part in parts),
+                    command=tuple(map(places.translate, parts)),
                     tree=tree,
-                    tree_at=tree_at,
+                    tree_at=places.tree_at,
                     scratch=scratch,
+                    scratch_at=places.scratch_at,
                     own=own,
                     owner=_owner(self.user or image.user),
                     env=self._environment(own)
-                    | {name: value.replace(str(tree), tree_at) for name, value in env.items()},
-                    workdir=self.workdir or tree_at,
+                    | {name: places.translate(value) for name, value in env.items()},
+                    workdir=self.workdir or places.tree_at,
                     user=self.user,
                     shell=self.shell,
                     host=self._host(),

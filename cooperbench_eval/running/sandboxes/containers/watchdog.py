@@ -1,7 +1,7 @@
 """Removes a process's containers when that process has ended.
 
 A script of its own, started once by each process that creates containers. Standard input
-is a socket to that process, which ends with the process. Each line is a JSON list: the
+is a socket or a pipe to that process, which ends with the process. Each line is a JSON list: the
 engine's address, the path to import from, and the names of the containers that exist or
 are about to exist. Only the last line counts.
 
@@ -21,8 +21,8 @@ _PIECE = 1 << 16
 
 def main() -> None:
     """Wait until the process has ended, and remove its containers."""
-    # Not a child of the process, which may count or wait for its children.
-    if os.fork():
+    # Not a child of the process, which may count or wait for its children. Windows cannot fork.
+    if hasattr(os, "fork") and os.fork():
         os._exit(0)
     last, rest = b"", b""
     while piece := os.read(0, _PIECE):

@@ -1,0 +1,35 @@
+"""What differs between operating systems, for modules that work on all of them."""
+
+import os
+import sys
+from collections.abc import Callable
+from typing import Final
+
+__all__ = ["IS_LINUX", "OPEN_AT_ONCE", "OPEN_NO_LINK", "after_fork", "linux_problem"]
+
+IS_LINUX: Final[bool] = sys.platform == "linux"
+
+OPEN_AT_ONCE: Final[int] = (
+    getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+)
+"""Flags for `os.open`: do not wait for a pipe, do not share the descriptor, change no bytes."""
+
+OPEN_NO_LINK: Final[int] = OPEN_AT_ONCE | getattr(os, "O_NOFOLLOW", 0)
+"""Further flags: follow no link either. Windows cannot promise that."""
+
+
+def linux_problem(what: str) -> str | None:
+    """Return why *what*, which needs Linux, does not work here; `None` on Linux."""
+    if IS_LINUX:
+        return None
+    name = {"darwin": "macOS", "win32": "Windows"}.get(sys.platform, sys.platform)
+    return (
+        f"{what} needs Linux, and this system is {name}; run the tests in containers, "
+        "as with sandbox=ContainerSandbox(image=...)"
+    )
+
+
+def after_fork(call: Callable[[], object]) -> None:
+    """Have *call* called in each child that this process forks; Windows has no forks."""
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=call)

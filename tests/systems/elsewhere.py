@@ -1,0 +1,203 @@
+"""Does everything that needs no tests, and prints what came out; a script of its own.
+
+The test runs it on this system and on simulated ones, and compares what it prints.
+"""
+
+import asyncio
+import hashlib
+import importlib
+import json
+import os
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from pathlib import Path
+
+import attrs
+
+import cooperbench_eval as ce
+from cooperbench_eval.batch.workers import usable_cores
+from cooperbench_eval.errors import CooperBenchEvalError
+from cooperbench_eval.running import Execution
+from cooperbench_eval.running.sandboxes.bubblewrap import bubblewrap_problem
+
+LINES = b"".join(b"line %d\n" % number for number in range(40))
+BASE = {
+    "src/calc.py": b"import math\n\n\ndef area(r):\n    return math.pi * r * r\n",
+    "src/text.py": LINES,
+    "README.md": b"# calc\r\n\r\nwords\r\n",
+    "gl\xfcck/na\xefve.txt": "grüße\n".encode(),
+}
+STRATEGIES = ("naive", "union", "tokens", "structured", "cascade")
+
+
+def patch_of(base, files):
+    """Return a diff that writes *files*."""
+    return ce.Changes({path: ce.Entry(data) for path, data in files.items()}).diff(base)
+
+
+def make_pair(base, number):
+    """Return a pair of features that conflict in one file and agree in another."""
+    first = {
+        "src/calc.py": BASE["src/calc.py"].replace(b"(r)", b"(r, scale=1)"),
+        "src/text.py": LINES.replace(b"line 7\n", b"first %d\n" % number),
+        "docs/first.md": b"new\n",
+    }
+    second = {
+        "src/calc.py": BASE["src/calc.py"] + b"\n\ndef length(r):\n    return 2 * math.pi * r\n",
+        "src/text.py": LINES.replace(b"line 7\n", b"second\n"),
+        "README.md": BASE["README.md"] + b"more\r\n",
+    }
+    return ce.FeaturePair(
+        repo_name="calc",
+        task_id=number,
+        base=base,
+        feature1=ce.Feature(number=1, patch=patch_of(base, first)),
+        feature2=ce.Feature(number=2, patch=patch_of(base, second)),
+    )
+
+
+def digest(data):
+    """Return a digest of text or bytes."""
+    return hashlib.sha256(data if isinstance(data, bytes) else data.encode()).hexdigest()
+
+
+def timeless(report):
+    """Return *report* without the times at which it was made."""
+    attempts = [attrs.evolve(each, duration_seconds=0.0) for each in report.attempts]
+    return attrs.evolve(
+        report, timestamp=datetime(2026, 1, 1, tzinfo=UTC), attempts=tuple(attempts)
+    )
+
+
+def merges(base):
+    """Merge, score and resolve without an evaluator."""
+    pair = make_pair(base, 3)
+    ours, theirs = (ce.apply_patch(base, f.patch).changes for f in (pair.feature2, pair.feature1))
+    for name in STRATEGIES:
+        strategy = ce.cascade("structured", "tokens", "union") if name == "cascade" else name
+        outcome = ce.merge(base, ours, theirs, strategy=strategy)
+        details = ce.ConflictScorer().score(outcome.conflicts)
+        yield name, outcome.status, outcome.tree_id(base), details.conflict_score
+    plan = ce.land(base, [pair.feature1.patch, pair.feature2.patch], strategy="naive")
+    yield "land", sorted(plan.landed), list(plan.order)
+
+
+def reports(base, folder, executor):
+    """Evaluate pairs, store the reports, and read them back."""
+    pairs = [make_pair(base, number) for number in (1, 2)]
+    evaluator = ce.Evaluator(strategies=["naive", "union"])
+    run = {"evaluator": evaluator, "executor": executor, "store": folder / "store"}
+    done = sorted(ce.evaluate_many(pairs, **run), key=lambda report: report.task_id)
+    again = sorted(ce.evaluate_many(pairs, **run), key=lambda report: report.task_id)
+    assert [r.to_dict() for r in again] == [r.to_dict() for r in done]
+    done = [timeless(report) for report in done]
+    written = ce.write_report(done[0], folder / "out")
+    first = next(path for path in written if path.name.startswith("merge_report"))
+    assert ce.MergeReport.from_json(first.read_text(encoding="utf-8")) == done[0]
+    yield sorted((path.name, digest(path.read_bytes())) for path in written)
+    summary = ce.summarize(ce.ReportStore(folder / "store"))
+    yield str(summary), len(ce.to_records(done))
+    page = ce.write_page(done, folder / "page.html", title="A run")
+    yield digest(page.read_bytes().replace(b"\r\n", b"\n"))
+
+
+def awaited(base):
+    """Evaluate in a process of its own."""
+    evaluator = ce.Evaluator(strategies=["naive"])
+    report = asyncio.run(evaluator.aevaluate(make_pair(base, 5)))
+    yield report.merge_status, report.conflict_score
+
+
+class Echo:
+    """A sandbox that runs nothing, and reports what it found in the tree."""
+
+    name = identity = "echo"
+
+    def run(self, command, *, tree, scratch, env, timeout_seconds):
+        """Find the command's files in the tree."""
+        assert scratch.is_dir()
+        assert timeout_seconds > 0
+        assert Path(env["HERE_PATH"]) == tree / "src"
+        found = [(tree / name).read_bytes() for name in command[1:]]
+        return Execution(exit_code=0, output=b"".join(found))
+
+
+def trees(base, folder):
+    """Write trees to disk for tests that run elsewhere, and keep their results."""
+    cache = ce.ResultCache(folder / "results.sqlite")
+    runner = ce.TestRunner(sandbox=Echo(), cache=cache)
+    for data in (b"first\n", b"second\n", b"first\n"):
+        changes = ce.Changes({"docs/new.md": ce.Entry(data), "src/text.py": ce.Entry(data)})
+        files = ("docs/new.md", "src/text.py", "README.md")
+        suite = ce.TestSuite(
+            command=("echo", *files), framework="exit", env={"HERE_PATH": "src"}, timeout_seconds=9
+        )
+        result = runner.run(base, changes, suite)
+        yield result.status, result.output, result.reason
+
+
+def refusals(base, folder):
+    """Ask for what the system does not have; yield the errors."""
+    for ask in (ce.LocalSandbox, ce.BubblewrapSandbox, ce.default_sandbox, ce.TestRunner):
+        yield raised(ask)
+    yield str(bubblewrap_problem())
+    runner = ce.TestRunner(sandbox=ce.ContainerSandbox(image="python:3.12-slim"))
+    yield runner.sandbox.name, usable_cores() > 0
+    yield (
+        raised(importlib.import_module, "fcntl" if os.name == "nt" else "spwd"),
+        hasattr(os, "fork"),
+    )
+    names = {"A/b", "a/b"}, {"nul.txt"}, {"src/a:b"}, {"ends."}, {"back\\slash"}
+    for number, paths in enumerate(names):
+        tree = ce.Snapshot.from_files(dict.fromkeys(paths, b"x"))
+        yield raised(tree.write_to, folder / f"tree{number}")
+    runner = ce.TestRunner(sandbox=Echo(), cache=None, retries=0)
+    suite = ce.TestSuite(command=("echo",), framework="exit", env={"HERE_PATH": "src"})
+    for path in ("SRC/text.py", "src/new.py", "prn"):
+        changes = ce.Changes({path: ce.Entry(b"other")})
+        result = runner.run(base, changes, suite)
+        yield result.status, result.reason
+
+
+def raised(call, *args):
+    """Return the error that a call raises, or an empty text."""
+    try:
+        call(*args)
+    except (CooperBenchEvalError, ImportError) as exc:
+        return f"{type(exc).__name__}: {exc}"
+    return ""
+
+
+def main():
+    """Print facts that must be equal on all systems, one JSON value in a line."""
+    folder, *parts = sys.argv[1:]
+    for fact in facts(Path(folder), parts):
+        sys.stdout.write(json.dumps(fact, default=str) + "\n")
+
+
+def facts(folder, parts):
+    """Yield what each of the *parts* finds; the folder has a repository and its tree."""
+    base = ce.Snapshot.from_repo(folder / "repo", "HEAD")
+    assert base.paths() == ce.Snapshot.from_dir(folder / "tree").paths()
+    for part in parts:
+        match part:
+            case "merges":
+                found = merges(base)
+            case "awaited":
+                found = awaited(base)
+            case "refusals":
+                found = refusals(base, folder)
+            case "trees":
+                found = trees(base, folder)
+            case "threads":
+                with ThreadPoolExecutor(2) as executor:
+                    found = list(reports(base, folder / part, executor))
+            case "processes":
+                found = reports(base, folder / part, None)
+        for fact in found:
+            yield part, fact
+
+
+if __name__ == "__main__":
+    main()
