@@ -18,6 +18,7 @@ from cooperbench_eval.reporting import MergeReport
 from cooperbench_eval.runlogs import PatchLocation, Setting
 from cooperbench_eval.runlogs.finding import find_patches
 from cooperbench_eval.running import Sandbox, TestRunner
+from cooperbench_eval.running.preparation import Preparation
 from cooperbench_eval.running.sandboxes.containers import ContainerSandbox, repository_from_image
 from cooperbench_eval.strategies.protocol import MergeStrategy
 from cooperbench_eval.tasks import SuiteOf, SuiteOptions, Task, suites_with
@@ -44,10 +45,35 @@ class Testing:
     image: ContainerSandbox | None = None
 
     @classmethod
-    def of(cls, evaluator: Evaluator, suite_of: SuiteOf | None, options: SuiteOptions) -> Self:
-        """Return tests as *suite_of* makes them, if the evaluator has a runner."""
+    def of(
+        cls,
+        evaluator: Evaluator,
+        suite_of: SuiteOf | None,
+        options: SuiteOptions,
+        *,
+        readable: Iterable[Folder] = (),
+        in_image: bool = False,
+    ) -> Self:
+        """Return tests as *suite_of* makes them, if the evaluator has a runner.
+
+        Raises:
+            DatasetError: An option does not go with an image, which has its own programs.
+            TestRunError: The runner's sandbox cannot show the *readable* paths.
+        """
+        given = {
+            "readable": readable,
+            "python": options.get("python"),
+            "setup": options.get("setup"),
+        }
+        if in_image and (wrong := next((name for name, value in given.items() if value), "")):
+            problem = "cannot be combined with in_image=True: the image has its own programs"
+            raise DatasetError(problem, wrong)
         made = suites_with(suite_of, options)
-        return cls(evaluator=evaluator, suite_of=made if evaluator.runner else None)
+        runner = evaluator.runner
+        if runner is None:
+            return cls(evaluator=evaluator, suite_of=None)
+        runner = Preparation(readable=readable).of_runner(runner)
+        return cls(evaluator=evolve(evaluator, runner=runner), suite_of=made)
 
     def in_image_of(
         self, task: Task, *, given: Sandbox | None = None, timeout_seconds: float | None = None
@@ -102,6 +128,9 @@ def evaluate(  # noqa: PLR0917 - the signature of the benchmark's planned comman
     framework: str = "pytest",
     timeout_seconds: float | None = None,
     env: Mapping[str, str] | None = None,
+    python: Folder | None = None,
+    setup: Iterable[str] | Iterable[Iterable[str]] = (),
+    readable: Iterable[Folder] = (),
     judge: JudgeRule | str = JudgeRule.DELTA,
 ) -> MergeReport:
     """Evaluate one pair of the dataset.
@@ -138,6 +167,11 @@ def evaluate(  # noqa: PLR0917 - the signature of the benchmark's planned comman
         timeout_seconds: The deadline of one run. By default ten minutes, or half an
             hour in an image, where the script may install packages.
         env: Variables for the command; see `Task.suite`.
+        python: The interpreter that runs the tests, or the folder of its virtual
+            environment; by default the one that runs this library.
+        setup: Commands, or one command, that prepare the tree before the tests; see
+            `TestSuite`.
+        readable: Further paths that the tests may read; see `BubblewrapSandbox`.
         judge: Which cases must pass; see `Evaluator`.
 
     Raises:
@@ -146,7 +180,8 @@ def evaluate(  # noqa: PLR0917 - the signature of the benchmark's planned comman
         PatchError: A patch cannot be read.
         RepositoryError: *repo_dir* is not a repository that has the base commit.
         StrategyError: A strategy cannot be loaded.
-        TestRunError: The tests cannot be started, or the image does not exist.
+        TestRunError: The tests cannot be started, *python* is not an interpreter, or the
+            image does not exist.
     """
     evaluator = Evaluator(strategies=strategies, judge=JudgeRule(judge))
     known_setting, location = Setting.of(setting), PatchLocation.of(patch_location)
@@ -160,9 +195,15 @@ def evaluate(  # noqa: PLR0917 - the signature of the benchmark's planned comman
     elif runner is None:
         runner = TestRunner(sandbox=sandbox) if sandbox else TestRunner()
     suite = SuiteOptions(
-        command=command, framework=framework, timeout_seconds=timeout_seconds, env=env
+        command=command,
+        framework=framework,
+        timeout_seconds=timeout_seconds,
+        env=env,
+        python=python,
+        setup=setup,
     )
-    testing = Testing.of(evolve(evaluator, runner=runner), Task.suite, suite)
+    evaluator = evolve(evaluator, runner=runner)
+    testing = Testing.of(evaluator, Task.suite, suite, readable=readable, in_image=in_image)
     if in_image:
         testing = testing.in_image_of(task, given=sandbox, timeout_seconds=timeout_seconds)
     handed_in = None

@@ -16,6 +16,7 @@ from cooperbench_eval.errors import DatasetError
 from cooperbench_eval.pairs import Feature, FeaturePair, FeatureTeam
 from cooperbench_eval.patching.patch import Patch
 from cooperbench_eval.running import Delivery, TestSuite
+from cooperbench_eval.running.preparation import Preparation
 from cooperbench_eval.running.readers.recognizing import framework_of
 from cooperbench_eval.running.suite import DEFAULT_TIMEOUT_SECONDS
 from cooperbench_eval.snapshot import Snapshot
@@ -40,6 +41,8 @@ class SuiteOptions(TypedDict, total=False):
     framework: str
     timeout_seconds: float | None
     env: Mapping[str, str] | None
+    python: Folder | None
+    setup: Iterable[str] | Iterable[Iterable[str]]
 
 
 class PairOptions(SuiteOptions, total=False):
@@ -165,6 +168,8 @@ class Task:
         framework: str = "pytest",
         timeout_seconds: float | None = None,
         env: Mapping[str, str] | None = None,
+        python: Folder | None = None,
+        setup: Iterable[str] | Iterable[Iterable[str]] = (),
     ) -> TestSuite:
         """Return a feature's tests as a suite.
 
@@ -175,14 +180,23 @@ class Task:
             timeout_seconds: The deadline of one run; by default ten minutes.
             env: Variables for the command. By default, `PYTHONPATH` is `src` and the
                 tree's root, since the package under test is not installed.
+            python: The interpreter that runs the tests, or the folder of its virtual
+                environment; by default the one that runs this library. It is used where
+                the command, or whatever the command starts, says `python`.
+            setup: Commands, or one command, that prepare the tree before the tests; see
+                `TestSuite`.
+
+        Raises:
+            TestRunError: *python* is not an interpreter.
         """
-        return TestSuite(
+        suite = TestSuite(
             command=self.test_command() if command is None else command,
             patch=self.tests_patch(feature),
             framework=framework,
             timeout_seconds=_seconds(timeout_seconds, DEFAULT_TIMEOUT_SECONDS),
             env={"PYTHONPATH": "src:."} if env is None else env,
         )
+        return Preparation(python=python, setup=setup).of_suite(suite)
 
     def image_suite(self, feature: int, *, timeout_seconds: float | None = None) -> TestSuite:
         """Return a feature's tests as the task's own image runs them.
@@ -347,11 +361,30 @@ Patches = Mapping[int, PatchFile | None] | Callable[[Task, int], PatchFile | Non
 
 
 def suites_with(suite_of: SuiteOf | None, options: SuiteOptions) -> SuiteOf | None:
-    """Return *suite_of* with options of `Task.suite`, which only that function takes.
+    """Return *suite_of* with options of `Task.suite`.
+
+    *python* and *setup* are added to the suites of any function. Only `Task.suite` takes the
+    others.
 
     Raises:
-        DatasetError: Another function is given as well as options.
+        DatasetError: Another function is given as well as one of the others.
+        TestRunError: *python* is not an interpreter.
     """
+    options = options.copy()
+    python, setup = options.pop("python", None), options.pop("setup", ())
+    preparation = Preparation(python=python, setup=setup)
+    made = _with_options(suite_of, options)
+    return partial(_prepared, made, preparation) if made and preparation.given else made
+
+
+def _prepared(
+    suite_of: SuiteOf, preparation: Preparation, task: Task, number: int
+) -> TestSuite | None:
+    suite = suite_of(task, number)
+    return suite and preparation.of_suite(suite)
+
+
+def _with_options(suite_of: SuiteOf | None, options: SuiteOptions) -> SuiteOf | None:
     if not options:
         return suite_of
     if suite_of is not Task.suite:

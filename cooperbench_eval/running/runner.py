@@ -1,5 +1,6 @@
 """Runs a suite on a tree and returns the result."""
 
+import itertools
 import os
 import time
 from collections.abc import Callable
@@ -116,7 +117,7 @@ class TestRunner:
         if self.cache is None or isinstance(trial, str):
             return False
         try:
-            return self.cache.is_taken(self._key(trial, self._identity()))
+            return self.cache.is_taken(self._key(trial, self._identity(suite)))
         except SandboxError:  # `run` will say so
             return False
 
@@ -149,7 +150,7 @@ class TestRunner:
 
     def _result_of(self, trial: Trial, number: int) -> TestResult:
         try:
-            identity = self._retry(self._identity)
+            identity = self._retry(partial(self._identity, trial.suite))
             if self.cache is None:
                 result = self._repeat(trial)
             else:
@@ -165,9 +166,15 @@ class TestRunner:
         which = () if number == 1 else (number,)
         return key_of(*trial.facts(), identity, self.repeats, self.repeat_policy, *which)
 
-    def _identity(self) -> str:
+    def _identity(self, suite: TestSuite) -> str:
+        """Return the sandbox's identity, with the programs of the suite if it knows them."""
         with guarded():
-            return self.sandbox.identity
+            identity = self.sandbox.identity
+            facts_about = getattr(self.sandbox, "facts_about", None)
+            if facts_about is None:
+                return identity
+            words = itertools.chain(suite.command, *suite.setup)
+            return f"{identity} {facts_about(tuple(words), suite.env)}".rstrip()
 
     def _repeat(self, trial: Trial) -> TestResult:
         """Run the repeats; return the first one that agrees with the verdict on all of them."""

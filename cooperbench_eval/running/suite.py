@@ -13,7 +13,7 @@ from attrs import Attribute, converters, field, frozen
 from cooperbench_eval.patching.patch import Patch
 from cooperbench_eval.running.readers.frameworks import FRAMEWORKS
 
-__all__ = ["DEFAULT_TIMEOUT_SECONDS", "Delivery", "TestSuite"]
+__all__ = ["DEFAULT_TIMEOUT_SECONDS", "Delivery", "TestSuite", "as_commands"]
 
 DEFAULT_TIMEOUT_SECONDS = 600.0
 _SEPARATOR = ":"
@@ -36,8 +36,15 @@ def _as_command(parts: Iterable[str]) -> tuple[str, ...]:
     return tuple(parts)
 
 
-def _as_commands(commands: Iterable[Iterable[str]]) -> tuple[tuple[str, ...], ...]:
-    return tuple(map(_as_command, commands))
+def as_commands(
+    commands: Iterable[Iterable[str]] | Iterable[str],
+) -> tuple[tuple[str, ...], ...]:
+    """Return several commands, or one that is given by its words, as a sequence of commands."""
+    if isinstance(commands, str):
+        _as_command(commands)  # raises
+    parts = tuple(commands)
+    words = tuple(part for part in parts if isinstance(part, str))
+    return (words,) if words and words == parts else tuple(map(_as_command, parts))
 
 
 def _as_patch(patch: Patch | bytes | str) -> Patch:
@@ -64,8 +71,8 @@ class TestSuite:
             by the command's exit status only.
         timeout_seconds: The time after which the run is killed, including its set-up; 600
             by default.
-        setup: Commands that prepare the tree. They run first, in the same sandbox; one
-            that fails ends the run.
+        setup: Commands, or one command, that prepare the tree. They run first, in the same
+            sandbox and within the same deadline; if one fails, the run is `setup_failed`.
         delivery: How the command gets the files.
         required: Ids of the test cases that must be among those that ran, as the
             framework's reader returns them; a parametrised test is named without its
@@ -89,7 +96,7 @@ class TestSuite:
     patch: Patch = field(factory=lambda: Patch.parse(b""), converter=_as_patch, repr=False)
     framework: str = field(default="pytest")
     timeout_seconds: float = field(default=DEFAULT_TIMEOUT_SECONDS, converter=float)
-    setup: tuple[tuple[str, ...], ...] = field(default=(), converter=_as_commands)
+    setup: tuple[tuple[str, ...], ...] = field(default=(), converter=as_commands)
     delivery: Delivery = field(default=Delivery.TREE, converter=Delivery)
     required: tuple[str, ...] | None = field(
         default=None, converter=converters.optional(_as_command), repr=False

@@ -27,7 +27,7 @@ from cooperbench_eval.running.readers.protocol import (
 from cooperbench_eval.running.readers.recognizing import recognize
 from cooperbench_eval.running.sandboxes.protocol import Execution, Sandbox
 from cooperbench_eval.running.suite import Delivery, TestSuite
-from cooperbench_eval.running.verdict import judge, require_tests
+from cooperbench_eval.running.verdict import judge, last_words, require_tests
 from cooperbench_eval.running.watched import FileWatch, files_to_watch
 from cooperbench_eval.running.worktrees import WorkTrees
 from cooperbench_eval.snapshot import Changes, Snapshot
@@ -241,7 +241,7 @@ def _with_setup(launch: Launch, suite: TestSuite, scratch: Path) -> Launch:
         f'{shlex.join(command)} || {{ echo {number} $? > "$0"; exit 1; }}'
         for number, command in enumerate(suite.setup)
     )
-    script = "\n".join((*steps, 'exec "$@"'))
+    script = "\n".join((*steps, ': >"$0-not"', 'exec "$@"'))
     mark = str(scratch / _SETUP_MARK)
     return attrs.evolve(launch, command=("sh", "-c", script, mark, *launch.command))
 
@@ -272,7 +272,9 @@ def _has_new_program(trial: Trial) -> bool:
 def _result_of(execution: Execution, trial: Trial, scratch: Path) -> TestResult:
     suite = trial.suite
     if execution.timed_out:
-        reason = f"it did not end within {suite.timeout_seconds:g} seconds"
+        is_in_setup = suite.setup and not (scratch / f"{_SETUP_MARK}-not").exists()
+        what = "the set-up" if is_in_setup else "it"
+        reason = f"{what} did not end within {suite.timeout_seconds:g} seconds"
         return TestResult(status=TestStatus.TIMED_OUT, reason=reason)
     if execution.out_of_memory:
         return TestResult(
@@ -282,7 +284,8 @@ def _result_of(execution: Execution, trial: Trial, scratch: Path) -> TestResult:
         reason = execution.reason or "the command brought down its sandbox"
         return TestResult(status=TestStatus.INCONCLUSIVE, reason=reason)
     if failure := suite.setup and _setup_failure(suite, scratch):
-        return TestResult(status=TestStatus.SETUP_FAILED, reason=failure)
+        reason = f"{failure}{last_words(execution.output)}"
+        return TestResult(status=TestStatus.SETUP_FAILED, reason=reason)
     run = FinishedRun(
         command=suite.command,
         exit_code=execution.exit_code,

@@ -17,7 +17,7 @@ from cooperbench_eval.running.readers.protocol import (
 )
 from cooperbench_eval.running.readers.results import is_unnamed
 
-__all__ = ["NOT_FOUND", "SOURCES", "judge", "require_tests"]
+__all__ = ["NOT_FOUND", "SOURCES", "judge", "last_words", "require_tests"]
 
 NOT_FOUND = 127
 """A shell's exit status if the program that it should run is missing."""
@@ -26,6 +26,8 @@ SOURCES = frozenset(
 )
 """Suffixes of files that may hold tests."""
 _WORD = re.compile(r"\w+")
+_PYTHON = re.compile(r"python|pypy")
+_MISSING_MODULE = re.compile(r"\bNo module named '?([\w.]{1,100})")
 # A test may end with this status if its file contains the pattern.
 _EXCUSES = {
     TestCaseStatus.SKIPPED: re.compile(rb"skip", re.IGNORECASE),
@@ -41,9 +43,10 @@ def judge(run: FinishedRun, reader: Reader) -> TestResult:
         status = TestStatus.INCONCLUSIVE
         if run.exit_code == NOT_FOUND:
             status = TestStatus.SETUP_FAILED
-        return TestResult(
-            status=status, reason=f"{exc}; {_ending(run.exit_code)}{_last_words(run.output)}"
-        )
+        ending = _ending(run.exit_code)
+        if missing := _missing_module(run):
+            return TestResult(status=status, reason=f"{missing}; {exc}; {ending}")
+        return TestResult(status=status, reason=f"{exc}; {ending}{last_words(run.output)}")
     status, reason = _verdict(cases, run.exit_code, reader)
     return TestResult(status=status, reason=reason, cases=cases)
 
@@ -157,9 +160,26 @@ def _is_source(path: str) -> bool:
     return PurePosixPath(path).suffix in SOURCES
 
 
-def _last_words(output: bytes) -> str:
-    """Return the last printed line, which often says what is missing."""
-    lines = output.decode(errors="backslashreplace").split("\n")[-20:]
+def _missing_module(run: FinishedRun) -> str:
+    """Say which module of Python is missing, and what to do, if the last lines name one."""
+    found = _MISSING_MODULE.findall("\n".join(_last_lines(run.output)))
+    if not found:
+        return ""
+    program = run.command[0]
+    python = program if _PYTHON.match(PurePosixPath(program).name) else "Python"
+    return (
+        f"{python} has no module {found[-1]}: install it there, or pass python=..., "
+        "an interpreter or a virtual environment that has it"
+    )
+
+
+def _last_lines(output: bytes) -> list[str]:
+    return output.decode(errors="backslashreplace").split("\n")[-20:]
+
+
+def last_words(output: bytes) -> str:
+    """Return a clause with the last printed line, which often says what is missing."""
+    lines = _last_lines(output)
     last = next((line.strip() for line in reversed(lines) if line.strip()), "")
     return f"; its last line of output was: {last[:200]}" if last else ""
 

@@ -1,6 +1,6 @@
 """All pairs of a task's own solutions, and all teams of one size."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Unpack
 
 from cooperbench_eval.batch.many import evaluate_many
@@ -22,6 +22,7 @@ def gold_matrix(
     evaluator: Evaluator | None = None,
     suite_of: SuiteOf = Task.suite,
     in_image: bool = False,
+    readable: Iterable[Folder] = (),
     **options: Unpack[SweepOptions],
 ) -> Iterator[MergeReport]:
     """Evaluate every pair of a task's features with the dataset's own solutions.
@@ -38,8 +39,10 @@ def gold_matrix(
         suite_of: Returns a feature's tests; called only if the evaluator has a runner.
         in_image: Whether the tests run in the task's own image, as in `evaluate`;
             *suite_of* and the runner's sandbox are then ignored.
+        readable: Further paths that the tests may read; see `BubblewrapSandbox`.
         options: Options of `evaluate_many`: *executor*, *store*, *progress*, *on_error*; and
-            of `Task.suite`: *command*, *framework*, *timeout_seconds*, *env*.
+            of `Task.suite`: *command*, *framework*, *timeout_seconds*, *env*,
+            *python* and *setup*. The last two are added to the suites of any *suite_of*.
 
     Raises:
         DatasetError: The task lacks something.
@@ -48,7 +51,7 @@ def gold_matrix(
         BatchError: See `evaluate_many`, which raises other errors as well.
     """
     suite, batch = split(options)
-    testing = _testing(task, evaluator, suite_of, suite, in_image=in_image)
+    testing = _testing(task, evaluator, suite_of, suite, readable=readable, in_image=in_image)
     clone = testing.repository(task, repo_dir)
     pairs = task.all_pairs(repo_dir=clone, suite_of=testing.suite_of)
     return evaluate_many(pairs, evaluator=testing.evaluator, **batch)
@@ -62,6 +65,7 @@ def gold_teams(
     evaluator: Evaluator | None = None,
     suite_of: SuiteOf = Task.suite,
     in_image: bool = False,
+    readable: Iterable[Folder] = (),
     **options: Unpack[SweepOptions],
 ) -> Iterator[TeamReport]:
     """Evaluate every team of *size* features of a task with the dataset's own solutions.
@@ -77,6 +81,7 @@ def gold_teams(
         evaluator: As in `gold_matrix`.
         suite_of: As in `gold_matrix`.
         in_image: As in `gold_matrix`.
+        readable: As in `gold_matrix`.
         options: As in `gold_matrix`.
 
     Raises:
@@ -87,7 +92,7 @@ def gold_teams(
     """
     task.teams(size)  # raises before the repository is read
     suite, batch = split(options)
-    testing = _testing(task, evaluator, suite_of, suite, in_image=in_image)
+    testing = _testing(task, evaluator, suite_of, suite, readable=readable, in_image=in_image)
     clone = testing.repository(task, repo_dir)
     teams = task.all_teams(size, repo_dir=clone, suite_of=testing.suite_of)
     return evaluate_many(teams, evaluator=testing.evaluator, **batch)
@@ -99,9 +104,11 @@ def _testing(
     suite_of: SuiteOf,
     options: SuiteOptions,
     *,
+    readable: Iterable[Folder],
     in_image: bool,
 ) -> Testing:
-    testing = Testing.of(evaluator or with_tests(), suite_of, options)
+    evaluator = evaluator or with_tests()
+    testing = Testing.of(evaluator, suite_of, options, readable=readable, in_image=in_image)
     if not in_image:
         return testing
     return testing.in_image_of(task, timeout_seconds=options.get("timeout_seconds"))

@@ -1,6 +1,6 @@
 """All pairs of an agents' run, or all its teams."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import chain, groupby
 from typing import Literal, Unpack, overload
@@ -38,6 +38,7 @@ class _RunOptions(SweepOptions, total=False):
     evaluator: Evaluator | None
     suite_of: SuiteOf
     in_image: bool
+    readable: Iterable[Folder]
 
 
 @overload
@@ -80,6 +81,7 @@ def evaluate_run(
     evaluator: Evaluator | None = None,
     suite_of: SuiteOf = Task.suite,
     in_image: bool = False,
+    readable: Iterable[Folder] = (),
     teams: bool = False,
     **options: Unpack[SweepOptions],
 ) -> Iterator[MergeReport | TeamReport]:
@@ -108,6 +110,7 @@ def evaluate_run(
         evaluator: As in `gold_matrix`.
         suite_of: As in `gold_matrix`.
         in_image: As in `gold_matrix`; each task is then a batch of its own.
+        readable: As in `gold_matrix`.
         teams: Whether all agents of a folder are one team, which gives a `TeamReport`.
             A subset lists only pairs, so it selects only teams of two.
         options: As in `gold_matrix`.
@@ -134,7 +137,8 @@ def evaluate_run(
         sought = "team" if teams else "pair"
         raise DatasetError(f"has no {sought} that matches the arguments", run_name)
     suite, batch = split(options)
-    testing = Testing.of(evaluator or with_tests(), suite_of, suite)
+    evaluator = evaluator or with_tests()
+    testing = Testing.of(evaluator, suite_of, suite, readable=readable, in_image=in_image)
     run = _Run(dataset, are_teams=teams)
     if not in_image:
         return run.evaluate(found, testing, batch)

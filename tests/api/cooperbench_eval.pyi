@@ -128,6 +128,8 @@ class BubblewrapSandbox:
         readable: tuple[str, ...] = (),
         shared_bytes: int = 512 * (1 << 20),
     ) -> None: ...
+    def __attrs_post_init__(self) -> None: ...
+    def facts_about(self, command: Sequence[str], env: Mapping[str, str]) -> str: ...
     file_bytes: int | None
     @property
     def identity(self) -> str: ...
@@ -556,6 +558,8 @@ class LocalSandbox:
         file_bytes: int | None = None,
         processes: int | None = None,
     ) -> None: ...
+    def __attrs_post_init__(self) -> None: ...
+    def facts_about(self, command: Sequence[str], env: Mapping[str, str]) -> str: ...
     file_bytes: int | None
     @property
     def identity(self) -> str: ...
@@ -882,6 +886,8 @@ class Task:
         framework: str = 'pytest',
         timeout_seconds: float | None = None,
         env: Mapping[str, str] | None = None,
+        python: Folder | None = None,
+        setup: Iterable[str] | Iterable[Iterable[str]] = (),
     ) -> TestSuite: ...
     task_id: int
     def team(self, *numbers: int, **options: Unpack[PairOptions]) -> FeatureTeam: ...
@@ -1105,7 +1111,10 @@ def compare(
     confidence: float = 0.95,
 ) -> Comparison: ...
 
-def default_sandbox() -> BubblewrapSandbox | LocalSandbox: ...
+def default_sandbox(
+    *,
+    readable: Iterable[str | os.PathLike[str]] = (),
+) -> BubblewrapSandbox | LocalSandbox: ...
 
 def evaluate(
     setting: str,
@@ -1129,6 +1138,9 @@ def evaluate(
     framework: str = 'pytest',
     timeout_seconds: float | None = None,
     env: Mapping[str, str] | None = None,
+    python: Folder | None = None,
+    setup: Iterable[str] | Iterable[Iterable[str]] = (),
+    readable: Iterable[Folder] = (),
     judge: JudgeRule | str = JudgeRule.DELTA,
 ) -> MergeReport: ...
 
@@ -1155,6 +1167,7 @@ def evaluate_run(
     evaluator: Evaluator | None = None,
     suite_of: SuiteOf = Task.suite,
     in_image: bool = False,
+    readable: Iterable[Folder] = (),
     teams: bool = False,
     **options: Unpack[SweepOptions],
 ) -> Iterator[MergeReport | TeamReport]: ...
@@ -1178,6 +1191,7 @@ def gold_matrix(
     evaluator: Evaluator | None = None,
     suite_of: SuiteOf = Task.suite,
     in_image: bool = False,
+    readable: Iterable[Folder] = (),
     **options: Unpack[SweepOptions],
 ) -> Iterator[MergeReport]: ...
 
@@ -1189,6 +1203,7 @@ def gold_teams(
     evaluator: Evaluator | None = None,
     suite_of: SuiteOf = Task.suite,
     in_image: bool = False,
+    readable: Iterable[Folder] = (),
     **options: Unpack[SweepOptions],
 ) -> Iterator[TeamReport]: ...
 

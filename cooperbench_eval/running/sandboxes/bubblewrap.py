@@ -25,6 +25,7 @@ from cooperbench_eval.processes.supervision import (
 )
 from cooperbench_eval.running.sandboxes import hosting
 from cooperbench_eval.running.sandboxes.bubblewrap_options import HOSTS, bubblewrap_options
+from cooperbench_eval.running.sandboxes.environments import EnvironmentFinder, running_python
 from cooperbench_eval.running.sandboxes.protocol import Execution
 
 __all__ = ["BubblewrapSandbox", "bubblewrap_problem"]
@@ -53,7 +54,7 @@ _OWN_PROCESSES = 2
 """Bubblewrap's monitor outside and its first process inside."""
 
 
-def _paths(given: Iterable[str]) -> tuple[str, ...]:
+def _paths(given: Iterable[str | os.PathLike[str]]) -> tuple[str, ...]:
     return tuple(map(os.path.abspath, hosting.listed(given)))  # does not resolve links
 
 
@@ -61,8 +62,10 @@ def _paths(given: Iterable[str]) -> tuple[str, ...]:
 class BubblewrapSandbox(hosting.HostSandbox):
     r"""Runs commands of this machine in namespaces of their own, with `bwrap`.
 
-    The command sees the system's programs and libraries, a small part of `/etc`
-    and the running Python, all read-only. It has an empty `/tmp` and `/dev/shm` of
+    The command sees the system's programs and libraries, a small part of `/etc`,
+    the running Python, and each Python environment that the command uses or that is on
+    its `PATH`, all read-only. An environment is shown with the installation that it is
+    based on. The command has an empty `/tmp` and `/dev/shm` of
     its own. The only files of the caller that it sees are the tree and the scratch
     directory, and it may write to both. Its network is a loopback interface of its
     own. It sees only its own processes, has no capabilities, and cannot gain any or
@@ -138,13 +141,14 @@ class BubblewrapSandbox(hosting.HostSandbox):
                 problem = f"cannot be started (`readable` {path} does not exist)"
                 raise TestRunError(problem, supervised.command)
         bwrap = _find()
+        environments = _environments(supervised)
         with _MemoryFiles() as files:
             status, refusal = files.add(b""), None
             options = tuple(
                 bubblewrap_options(
                     supervised,
                     network=self.network,
-                    readable=self.readable,
+                    readable=(*running_python(), *environments.shown, *self.readable),
                     shared_bytes=self.shared_bytes,
                     status=status,
                     hosts=files.add(HOSTS),
@@ -171,6 +175,17 @@ class BubblewrapSandbox(hosting.HostSandbox):
             if refusal is not None and (refused := files.read(refusal)):
                 raise _cannot_start(supervised, refused.decode())
             return _execution(end, supervised, _exit_code(files.read(status)))
+
+
+def _environments(supervised: SupervisedCommand) -> EnvironmentFinder:
+    """Find the Python environments that a command uses outside of its own directories."""
+
+    def is_trusted(path: str) -> bool:
+        return not any(Path(path).is_relative_to(mark) for mark in supervised.marks)
+
+    finder = EnvironmentFinder(supervised.env["PATH"], is_trusted)
+    finder.search(supervised.command)
+    return finder
 
 
 def _find() -> str:

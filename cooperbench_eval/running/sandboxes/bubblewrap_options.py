@@ -1,8 +1,8 @@
 """The options of bubblewrap that decide what a command sees and may do."""
 
 import os
-import sys
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -34,7 +34,9 @@ _CONFIGURATION = (
 )
 """Names below `/etc` that programs need to start; no keys, passwords or user settings."""
 _NETWORK_CONFIGURATION = ("gai.conf", "host.conf", "hosts", "resolv.conf")
-_PREFIX = ("bin", "include", "lib", "lib32", "lib64", "libexec", "pyvenv.cfg", "share", "ssl")
+_OWN = ("/", "/dev", "/etc", "/proc", "/tmp", "/var", "/var/tmp")  # noqa: S108
+"""Folders that the sandbox has whatever the machine's are."""
+_MOST_LINKS = 40
 HOSTS = b"127.0.0.1 localhost sandbox\n::1 localhost\n"
 """Contents of `/etc/hosts` in a sandbox without a network."""
 
@@ -54,7 +56,7 @@ def bubblewrap_options(
         supervised: The command with its whole environment; it may write to the
             directories in `marks`.
         network: Whether it shares the machine's network.
-        readable: Further paths that it may read.
+        readable: Existing paths that it may read, besides the system's.
         shared_bytes: How much `/tmp` and `/dev/shm` may hold each.
         status: The descriptor that bubblewrap reports to.
         hosts: The descriptor of a file that holds `HOSTS`.
@@ -71,8 +73,7 @@ def bubblewrap_options(
     for folder in ("/dev/shm", "/tmp"):  # noqa: S108 - inside the sandbox
         yield from ("--perms", "1777", "--size", str(shared_bytes), "--tmpfs", folder)
     yield from ("--symlink", "../tmp", "/var/tmp")  # noqa: S108
-    for shown in (*_python(), *readable):
-        yield from ("--ro-bind", shown, shown)
+    yield from _shown(readable, {"/usr", *_SYSTEM, *_configuration(network=network)})
     for mark in supervised.marks:
         yield from ("--bind", str(mark), str(mark))
     # Root may write kernel settings below /proc/sys without any capability.
@@ -95,19 +96,50 @@ def _system(*, network: bool) -> Iterator[str]:
         yield from ("--ro-bind-try", path, path)
 
 
-@cache
-def _python() -> tuple[str, ...]:
-    """Return the paths of the running Python that are not below `/usr`.
+def _shown(paths: Iterable[str], covered: Collection[str]) -> Iterator[str]:
+    """Yield the options that show *paths*, with the links that lead to them.
 
-    Only the usual folders of each prefix are listed, because a prefix may be a home
-    directory or a project's folder.
+    Args:
+        paths: Existing paths; links lead to the same places inside as outside.
+        covered: Paths that are shown already.
     """
-    prefixes = {sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix}
-    prefixes |= {os.path.realpath(prefix) for prefix in prefixes}
-    paths = (os.path.join(prefix, name) for prefix in prefixes for name in _PREFIX)  # noqa: PTH118
-    return tuple(
-        sorted(p for p in paths if os.path.exists(p) and not p.startswith("/usr/"))  # noqa: PTH110
-    )
+    links: dict[str, str] = {}
+    places = sorted({_follow(path, links) for path in paths})
+    known, new = set(covered), []
+    for place in places:  # each folder comes before what it contains
+        if not _is_below(place, known):
+            known.add(place)
+            new.append(place)
+    for link, target in links.items():
+        if link not in _OWN and not _is_below(link, known):
+            yield from ("--symlink", target, link)
+    for place in new:
+        yield from ("--ro-bind", place, place)
+
+
+def _follow(path: str, links: dict[str, str]) -> str:
+    """Return the real path of *path*, and note each link on the way with its target."""
+    at, parts, followed = "/", deque(path.split("/")), 0
+    while parts:
+        part = parts.popleft()
+        here = os.path.normpath(f"{at}/{part}")
+        try:
+            if part in {"", ".", ".."} or followed == _MOST_LINKS:
+                raise OSError  # noqa: TRY301
+            target = os.readlink(here)  # noqa: PTH115 - a text
+        except OSError:
+            at = here
+            continue
+        links[here] = target
+        followed += 1
+        at = "/" if target.startswith("/") else at
+        parts.extendleft(reversed(target.split("/")))
+    return at
+
+
+def _is_below(path: str, folders: Collection[str]) -> bool:
+    """Whether *path* is one of *folders*, or in one of them."""
+    return path in folders or any(str(above) in folders for above in Path(path).parents)
 
 
 @cache

@@ -1,25 +1,38 @@
 """The sandbox that is used by default."""
 
 import os
+from collections.abc import Iterable
+from typing import TypeVar
 
-from cooperbench_eval.errors import SandboxError
+from attrs import evolve
+
+from cooperbench_eval.errors import SandboxError, TestRunError
 from cooperbench_eval.processes.systems import linux_problem
 from cooperbench_eval.running.sandboxes.bubblewrap import BubblewrapSandbox, bubblewrap_problem
+from cooperbench_eval.running.sandboxes.hosting import listed
 from cooperbench_eval.running.sandboxes.local import LocalSandbox
+from cooperbench_eval.running.sandboxes.protocol import Sandbox
 
-__all__ = ["default_sandbox"]
+__all__ = ["default_sandbox", "with_readable"]
 
 _GIBIBYTE = 1 << 30
 _PROCESSES = 4096
+_Kind = TypeVar("_Kind", bound=Sandbox)
 
 
-def default_sandbox() -> BubblewrapSandbox | LocalSandbox:
+def default_sandbox(
+    *, readable: Iterable[str | os.PathLike[str]] = ()
+) -> BubblewrapSandbox | LocalSandbox:
     """Return a `BubblewrapSandbox` if it works here, otherwise a `LocalSandbox`.
 
     A `LocalSandbox` does not isolate. Every result names its sandbox, and
     `bubblewrap_problem` returns why bubblewrap does not work. A run may hold three
     quarters of the machine's memory and have 4,096 processes. These limits stop a
     memory or fork bomb, but not an ordinary suite.
+
+    Args:
+        readable: Further paths that a command may read, such as a toolchain in a home. A
+            `LocalSandbox` can read everything that the caller can.
 
     Raises:
         SandboxError: This system is not Linux. Run the tests in a `ContainerSandbox` instead.
@@ -31,7 +44,20 @@ def default_sandbox() -> BubblewrapSandbox | LocalSandbox:
     if problem := linux_problem("running tests directly on this machine"):
         raise SandboxError(problem)
     kind = BubblewrapSandbox if bubblewrap_problem() is None else LocalSandbox
-    return kind(memory_bytes=_most_memory(), processes=_PROCESSES)
+    return with_readable(kind(memory_bytes=_most_memory(), processes=_PROCESSES), readable)
+
+
+def with_readable(sandbox: _Kind, readable: Iterable[str | os.PathLike[str]]) -> _Kind:
+    """Return *sandbox* with further paths that its commands may read.
+
+    Raises:
+        TestRunError: It is of a kind that has no such option.
+    """
+    if isinstance(sandbox, BubblewrapSandbox):
+        return evolve(sandbox, readable=(*sandbox.readable, *listed(readable)))
+    if listed(readable) and not isinstance(sandbox, LocalSandbox):
+        raise TestRunError(f"readable: the sandbox {sandbox.name!r} has no such option")
+    return sandbox
 
 
 def _most_memory() -> int | None:

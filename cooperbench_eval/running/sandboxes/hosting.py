@@ -6,12 +6,14 @@ import sys
 import sysconfig
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 from attrs import field, frozen, validators
 
 from cooperbench_eval.errors import SandboxError, TestRunError
 from cooperbench_eval.processes.supervision import CommandEnd, EndReason, SupervisedCommand
 from cooperbench_eval.processes.systems import linux_problem
+from cooperbench_eval.running.sandboxes.environments import EnvironmentFinder
 from cooperbench_eval.running.sandboxes.protocol import Execution
 
 __all__ = [
@@ -22,6 +24,7 @@ __all__ = [
     "check",
     "execution",
     "listed",
+    "search_path",
     "surroundings",
 ]
 
@@ -34,9 +37,10 @@ NEUTRAL_ENVIRONMENT = {
     "PYTHONHASHSEED": "0",
 }
 """Variables that make runs repeatable, in every sandbox."""
+_Item = TypeVar("_Item")
 
 
-def listed(given: Iterable[str]) -> tuple[str, ...]:
+def listed(given: Iterable[_Item]) -> tuple[_Item, ...]:
     """Return the items of an option that takes a list.
 
     Raises:
@@ -103,6 +107,15 @@ class HostSandbox:
         )
         return self._execute(supervised)
 
+    def facts_about(self, command: Sequence[str], env: Mapping[str, str]) -> str:
+        """Return a digest of the environments that *command* uses; see `Sandbox`.
+
+        It covers each interpreter and the last time that a package was installed or removed.
+        """
+        finder = EnvironmentFinder(env.get("PATH", search_path()))
+        finder.search(command)
+        return _digest(finder.facts) if finder.facts else ""
+
     def _execute(self, supervised: SupervisedCommand) -> Execution:
         """Run *supervised*; its marks are the tree and the scratch directory."""
         raise NotImplementedError
@@ -151,9 +164,8 @@ def _environment(scratch: Path, inherit: Sequence[str]) -> dict[str, str]:
             folder.mkdir(exist_ok=True)
     except OSError as exc:
         raise SandboxError(f"its folders cannot be created ({exc})") from exc
-    own_python = os.path.dirname(sys.executable)  # noqa: PTH120 - a link is kept as it is
     base = {
-        "PATH": os.pathsep.join((own_python, os.environ.get("PATH", os.defpath))),
+        "PATH": search_path(),
         "HOME": str(home),
         "TMPDIR": str(temporary),
     }
@@ -162,6 +174,12 @@ def _environment(scratch: Path, inherit: Sequence[str]) -> dict[str, str]:
         | NEUTRAL_ENVIRONMENT
         | {name: os.environ[name] for name in inherit if name in os.environ}
     )
+
+
+def search_path() -> str:
+    """Return the `PATH` of a command: the folder of the running Python, and the caller's."""
+    own_python = os.path.dirname(sys.executable)  # noqa: PTH120 - a link is kept as it is
+    return os.pathsep.join((own_python, os.environ.get("PATH", os.defpath)))
 
 
 def surroundings(inherit: Sequence[str], shown: Sequence[str] = ()) -> str:
@@ -176,6 +194,10 @@ def surroundings(inherit: Sequence[str], shown: Sequence[str] = ()) -> str:
     states = [_state(path) for path in (*packages, *shown)]
     values = {name: os.environ.get(name) for name in inherit}
     facts = (sys.version, sys.prefix, states, os.environ.get("PATH"), sorted(values.items()))
+    return _digest(facts)
+
+
+def _digest(facts: object) -> str:
     return hashlib.sha256(repr(facts).encode(errors="surrogateescape")).hexdigest()[:16]
 
 

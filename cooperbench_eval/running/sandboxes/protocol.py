@@ -46,6 +46,10 @@ class Sandbox(Protocol):
     It copies the plain files of *scratch* back before it returns. The tree is not copied
     back: the caller only looks at which of its files changed.
 
+    The identity cannot know which programs of this machine a command will use. A sandbox
+    that starts such programs may have a method `facts_about(command, env)`, which returns
+    a text that changes when they do. It becomes part of the identity.
+
     Plug-ins are registered in the entry-point group `cooperbench_eval.sandboxes`.
     """
 

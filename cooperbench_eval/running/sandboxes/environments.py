@@ -1,0 +1,195 @@
+"""Finds the Python environments that a command uses, by reading files only.
+
+A virtual environment names the installation that it is based on in `pyvenv.cfg`, and its
+interpreter is usually a link to that installation's. A script such as `bin/pytest` names
+its interpreter in its first line. No program is started. Paths in the tree are not
+followed, because hostile code could have put a link there.
+"""
+
+import os
+import re
+import shutil
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+__all__ = ["EnvironmentFinder", "interpreter_of_script", "running_python"]
+
+_NAMES = ("bin", "include", "lib", "lib32", "lib64", "libexec", "pyvenv.cfg", "share", "ssl")
+"""What a Python installation has in its own folder; a project in the same folder has more."""
+_NAMES_IN_A_HOME = (
+    "bin/python*",
+    "include/python*",
+    "lib*/libpython*",
+    "lib*/python[23]*",
+    "pyvenv.cfg",
+)
+"""The same for a folder such as `~/.local`, where other programs keep private data."""
+_PACKAGES = ("lib*/py*/site-packages", "lib*/py*/dist-packages")
+_LIBRARY = ("lib*/python3*/os.py", "lib*/pypy3*/os.py", "conda-meta")
+_PYTHON = re.compile(r"(?:python|pypy)")
+_PROGRAM = re.compile(r"(?<![\w.@:/-])/[^\s'\"`;|&<>()$]*/bin/[^\s'\"`;|&<>()$]+")
+_LONG_FIRST_LINE = re.compile(r"'''exec'\s+(?:\"(/[^\"$]+)\"|'(/[^']+)'|(/\S+))\s")
+_HEAD_BYTES = 4096
+_MOST_WORDS = 1000
+_MOST_PROGRAMS = 100
+_MOST_LINKS = 40
+
+
+class EnvironmentFinder:
+    """Collects what a command's Python environments consist of.
+
+    Attributes:
+        shown: The paths of the environments, except those of the running Python.
+        facts: The state of each: its interpreter and its installed packages.
+    """
+
+    def __init__(self, path: str, is_trusted: Callable[[str], bool] = lambda _: True) -> None:
+        """Find nothing yet.
+
+        Args:
+            path: The command's `PATH`.
+            is_trusted: Whether a path may be followed; not if it is in the command's tree.
+        """
+        self.shown: dict[str, None] = {}
+        self.facts: list[object] = []
+        self._path = path
+        self._is_trusted = is_trusted
+        self._seen: set[Path] = set()
+
+    def search(self, words: Sequence[str]) -> None:
+        """Search the programs of a command, and the environments on its `PATH`.
+
+        Args:
+            words: The command; its first word is looked up as `execvp` does. In the other
+                words, each absolute path through a folder `bin` may be a program.
+        """
+        self._visit(Path(shutil.which(words[0], path=self._path) or ""))
+        for word in words[:_MOST_WORDS]:
+            for program in {word, *_PROGRAM.findall(word)} if "/bin/" in word else ():
+                self._visit(Path(program))
+        for folder in map(Path, self._path.split(os.pathsep)):
+            if folder.is_absolute() and _configuration(folder):
+                self._visit(folder / "python")
+
+    def _visit(self, program: Path) -> None:
+        """Add the environment of a program, if it is a Python or a script for one."""
+        is_new = program not in self._seen and len(self._seen) < _MOST_PROGRAMS
+        if not (is_new and program.is_absolute() and self._is_trusted(str(program))):
+            return
+        self._seen.add(program)
+        if str(program.parent.parent) in _PREFIXES or not _is_file(program):
+            return
+        names = list(_names_of(program))
+        interpreter = interpreter_of_script(program, self._path)
+        is_python = any(_PYTHON.match(each.name) for each in names)
+        if not (is_python or interpreter or _configuration(program.parent)):
+            return
+        self.shown[str(program)] = None
+        self.facts.append((str(program), str(names[-1]), _state(program)))
+        for name in names:
+            self._add_around(name)
+        self._visit(Path(interpreter))
+
+    def _add_around(self, program: Path) -> None:
+        """Add the environment whose folder `bin` holds a program, and what it is based on."""
+        prefix = program.parent.parent
+        file = _configuration(program.parent)
+        if str(prefix) in _PREFIXES or not (file or _matches(prefix, _LIBRARY)):
+            return
+        self.shown.update(dict.fromkeys(_parts(prefix)))
+        settings = _read_settings(file)
+        states = [(path, _state(Path(path))) for path in sorted(_matches(prefix, _PACKAGES))]
+        self.facts.append((str(prefix), sorted(settings.items()), states))
+        for name in (program.name, "python3", "python"):
+            self._visit(Path(settings.get("home", ""), name))
+        for name in ("executable", "base-executable"):
+            self._visit(Path(settings.get(name, "")))
+
+
+def interpreter_of_script(program: Path, path: str) -> str:
+    """Return the Python that runs a script; empty if *program* is not a Python script.
+
+    Args:
+        program: The script, or any other file.
+        path: The `PATH` in which `/usr/bin/env` looks for the interpreter.
+    """
+    first, _, rest = _head(program).partition("\n")
+    if not first.startswith("#!"):
+        return ""
+    if found := _LONG_FIRST_LINE.match(rest):  # the kernel would cut such a first line
+        return str(next(filter(None, found.groups())))
+    words = first[2:].split()
+    if words and Path(words[0]).name == "env":
+        names = (word for word in words[1:] if not word.startswith("-") and "=" not in word)
+        words = [shutil.which(next(names, ""), path=path) or ""]
+    return words[0] if words and _PYTHON.match(Path(words[0]).name) else ""
+
+
+def running_python() -> Iterator[str]:
+    """Yield the paths of the running Python."""
+    for prefix in _PREFIXES:
+        yield from _parts(Path(prefix))
+
+
+_PREFIXES = frozenset((sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix))
+"""Where the running Python is, which is always visible and always part of the identity."""
+
+
+def _names_of(program: Path) -> Iterator[Path]:
+    """Yield a program's path, and where each link leads; the last one is the file itself."""
+    yield program
+    for _ in range(_MOST_LINKS):
+        try:
+            target = program.parent.resolve() / program.readlink()
+        except (OSError, RuntimeError):
+            break
+        program = target.parent.resolve() / target.name
+        yield program
+
+
+def _configuration(folder: Path) -> Path | None:
+    """Return the `pyvenv.cfg` of the environment whose programs are in *folder*."""
+    files = (place / "pyvenv.cfg" for place in (folder, folder.parent))
+    return next(filter(_is_file, files), None)
+
+
+def _read_settings(file: Path | None) -> Mapping[str, str]:
+    lines = _head(file).splitlines() if file else []
+    pairs = (line.partition("=") for line in lines)
+    return {name.strip().lower(): value.strip() for name, _, value in pairs}
+
+
+def _head(file: Path) -> str:
+    try:
+        with file.open("rb") as opened:
+            return opened.read(_HEAD_BYTES).decode(errors="surrogateescape")
+    except OSError:
+        return ""
+
+
+def _parts(prefix: Path) -> Iterable[str]:
+    """Return what belongs to Python in the folder of an installation."""
+    home = Path(os.path.expanduser("~"))  # noqa: PTH111 - never raises
+    if prefix.name == ".local" or home.is_relative_to(prefix):
+        return _matches(prefix, _NAMES_IN_A_HOME)
+    return [str(prefix / name) for name in _NAMES if (prefix / name).exists()]
+
+
+def _matches(prefix: Path, patterns: Iterable[str]) -> list[str]:
+    return [str(path) for pattern in patterns for path in prefix.glob(pattern)]
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # its name is too long
+        return False
+
+
+def _state(path: Path) -> tuple[int, int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size, found.st_ino
