@@ -59,7 +59,7 @@ def unpacked_sdist(directory: Path) -> Path:
 @nox.session(python=PYTHONS, requires=["build"])
 def tests(session: nox.Session) -> None:
     """Run the tests against the installed wheel."""
-    session.install(wheel("sample", "test"))
+    session.install(wheel("test-all"))
     # `session.create_tmp()` would put every temporary file into this checkout.
     directory = Path(session.virtualenv.location).absolute() / "source"
     shutil.rmtree(directory, ignore_errors=True)
@@ -81,7 +81,7 @@ def lint(session: nox.Session) -> None:
 @nox.session(python=PYTHONS[0], tags=["static"], requires=["build"])
 def types(session: nox.Session) -> None:
     """Check types."""
-    session.install(wheel("dev", "docs", "sample", "test"))
+    session.install(wheel("dev", "docs", "test-all"))
     session.run("mypy")
 
 

@@ -42,7 +42,6 @@ from pathlib import Path
 
 from attrs import field, frozen
 from repositories import add_dataset_options, tasks_with_bases
-from scipy.stats import binomtest
 
 from cooperbench_eval import (
     Changes,
@@ -62,6 +61,7 @@ from cooperbench_eval import (
     get_strategy,
     merge,
 )
+from cooperbench_eval.analysis.tails import mcnemar, wilson
 from cooperbench_eval.errors import StrategyError, StrategyFailedError
 from cooperbench_eval.patching import TestFileFilter
 from cooperbench_eval.structure.languages import find_syntax_fault
@@ -342,9 +342,8 @@ def share(count: int, total: int) -> str:
     """Show a percentage with its interval."""
     if not total:
         return "-"
-    interval = binomtest(count, total).proportion_ci(method="wilson")
-    low, high = 100 * interval.low, 100 * interval.high
-    return f"{100 * count / total:5.1f} [{low:4.1f}, {high:5.1f}]"
+    low, high = wilson(count, total, 0.95)
+    return f"{100 * count / total:5.1f} [{100 * low:4.1f}, {100 * high:5.1f}]"
 
 
 class Judge:
@@ -381,8 +380,7 @@ class Judge:
             return ""
         both = [(self._right(pair, spec), self._right(pair, "union")) for pair in pairs]
         more, less = both.count((True, False)), both.count((False, True))
-        p = binomtest(more, more + less).pvalue if more + less else 1.0
-        return f"+{more} -{less}  p = {p:.2g}"
+        return f"+{more} -{less}  p = {mcnemar(min(more, less), more + less):.2g}"
 
     def _right(self, pair: Pair, spec: str) -> bool:
         return self.verdict(pair, spec) is Verdict.CORRECT

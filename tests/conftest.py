@@ -2,7 +2,6 @@
 
 import importlib
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -11,6 +10,7 @@ from pathlib import Path
 import pygit2
 import pytest
 from hypothesis import HealthCheck, settings
+from needs import need_installed, need_program
 from scheduling import (  # noqa: F401 - hooks
     pytest_collection,
     pytest_collection_modifyitems,
@@ -119,15 +119,15 @@ class Git:
 
 @pytest.fixture(scope="session")
 def git(tmp_path_factory):
-    """Return git in an empty bare repository; without git, skip the test, but fail in CI."""
-    if not shutil.which("git") and not os.environ.get("CI"):
-        pytest.skip("git is not installed")
+    """Return git in an empty bare repository."""
+    need_program("git")
     return Git(tmp_path_factory.mktemp("git"))
 
 
 @pytest.fixture
 def model_server():
-    """Return a scripted model that listens on loopback."""
+    """Return a scripted model that listens on loopback, for requests by litellm."""
+    need_installed("litellm")
     server = ModelServer()
     yield server
     if not server.stopping.is_set():

@@ -5,6 +5,7 @@ import os
 from collections import Counter
 
 import pytest
+from needs import report_missing
 
 RUNS_LONG_TESTS = os.environ.get("HYPOTHESIS_PROFILE") in {"full", "thorough"}
 
@@ -30,7 +31,8 @@ STARTS_EARLY = (
 
 
 def pytest_configure(config):
-    """Register the marker of tests that only some profiles run."""
+    """Register the marker of tests that only some profiles run, and the hooks of `needs`."""
+    report_missing(config)
     config.addinivalue_line(
         "markers", "long: takes seconds by nature; runs with the profiles full and thorough"
     )

@@ -2,13 +2,13 @@
 
 import importlib.util
 import json
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pygit2
 import pytest
+from needs import need_program
 
 ROOT = Path(__file__).parents[1]
 SAMPLE = ROOT / "docs" / "examples" / "sample"
@@ -127,8 +127,7 @@ def test_every_pair_is_printed_if_asked(build, dataset):
 
 def test_random_trees_merge_as_in_git():
     """Some hundred merges of tiny trees differ from git's nowhere."""
-    if not shutil.which("git"):
-        pytest.skip("git is not installed")
+    need_program("git")
     script = ROOT / "benchmarks" / "random_trees.py"
 
     done = subprocess.run(

@@ -257,7 +257,6 @@ ADAPTERS = {
     "cattrs": {"structuring"},
     "defusedxml": {"running.readers.junit"},
     "pygments": {"analysis.languages"},
-    "scipy": {"analysis.rates"},
     "pandas": {"analysis.pandas_frames"},
     "polars": {"analysis.polars_frames"},
     "matplotlib": {"plots.canvas"},

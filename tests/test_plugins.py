@@ -10,6 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from needs import lack
 
 import cooperbench_eval as ce
 from cooperbench_eval import plugins
@@ -217,7 +218,9 @@ def test_a_plug_in_is_installed_and_removed_by_pip(tmp_path):
     """A running program sees each step, and its names and errors agree."""
     pip = [sys.executable, "-m", "pip"]
     if subprocess.run([*pip, "--version"], capture_output=True, check=False).returncode:
-        pip = [shutil.which("uv") or pytest.skip("neither pip nor uv is installed"), "pip"]
+        if not shutil.which("uv"):
+            lack("pip", "neither pip nor uv is installed")
+        pip = ["uv", "pip"]
     wheel = tmp_path / "piped_plugin-1.0-py3-none-any.whl"
     files = files_of("piped_plugin", "plugged_piped")
     record = "piped_plugin-1.0.dist-info/RECORD"

@@ -57,7 +57,6 @@ heavy = {
     "polars",
     "pygit2",
     "pygments",
-    "scipy",
 } & set(sys.modules)
 assert not heavy, heavy
 assert not sockets, sockets

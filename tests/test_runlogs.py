@@ -335,7 +335,7 @@ def test_the_hub_needs_its_package(monkeypatch):
     """The error names the extra that installs it."""
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)
 
-    with pytest.raises(ce.errors.DatasetError, match=r"install cooperbench-eval\[hf\]") as caught:
+    with pytest.raises(ce.errors.DatasetError, match=r"install 'cooperbench-eval\[hf\]'") as caught:
         find(None, location=PatchLocation.HF)
 
     assert isinstance(caught.value.__cause__, ImportError)

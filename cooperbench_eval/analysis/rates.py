@@ -1,18 +1,12 @@
-"""Counts and what follows from them: rates, paired comparisons, means, distributions.
-
-This is the adapter to SciPy, which is imported for the first p-value or interval of a mean.
-Importing it takes most of a second, so the interval of a rate, which every summary has, is
-computed without it.
-"""
+"""Counts and what follows from them: rates, paired comparisons, means, distributions."""
 
 import math
 from collections.abc import Iterable
-from functools import lru_cache
-from statistics import NormalDist
 from typing import Any, Self
 
 from attrs import field, frozen, validators
 
+from cooperbench_eval.analysis.tails import mcnemar, student, wilson
 from cooperbench_eval.display.shown import Shown
 
 __all__ = ["Comparison", "Distribution", "Mean", "Rate"]
@@ -60,12 +54,12 @@ class Rate(Shown):
     @property
     def low(self) -> float | None:
         """The lower end of Wilson's score interval; `None` if the total is zero."""
-        return _wilson(self.count, self.total, self.confidence)[0] if self.total else None
+        return wilson(self.count, self.total, self.confidence)[0] if self.total else None
 
     @property
     def high(self) -> float | None:
         """The upper end of Wilson's score interval; `None` if the total is zero."""
-        return _wilson(self.count, self.total, self.confidence)[1] if self.total else None
+        return wilson(self.count, self.total, self.confidence)[1] if self.total else None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the counts, the share and its interval as plain JSON values."""
@@ -76,20 +70,6 @@ class Rate(Shown):
         if not self.total:
             return "0/0"
         return f"{self.count}/{self.total} = {self.rate:.1%} [{self.low:.1%}, {self.high:.1%}]"
-
-
-def _wilson(count: int, total: int, confidence: float) -> tuple[float, float]:
-    """Return Wilson's score interval (Wilson 1927, JASA 22: 209-212).
-
-    Its ends are the shares `p` whose normal approximation puts the observed share `z` standard
-    deviations away: `(share - p)² = z² p (1 - p) / total`, a quadratic equation in `p`.
-    """
-    z = -NormalDist().inv_cdf((1 - confidence) / 2)
-    share = count / total
-    whole = 2 * (total + z**2)
-    middle = (2 * total * share + z**2) / whole
-    half = z / whole * math.sqrt(4 * total * share * (1 - share) + z**2)
-    return (middle - half if count else 0.0), (middle + half if count < total else 1.0)
 
 
 @frozen(kw_only=True)
@@ -162,7 +142,7 @@ class Comparison(Shown):
         if not self.pairs:
             return None
         disagreements = self.only_first + self.only_second
-        return _mcnemar(min(self.only_first, self.only_second), disagreements)
+        return mcnemar(min(self.only_first, self.only_second), disagreements)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the counts, both shares and the p-value as plain JSON values."""
@@ -177,15 +157,6 @@ class Comparison(Shown):
             f"only {self.first} {self.only_first}, only {self.second} {self.only_second}, "
             f"neither {self.neither}; p = {p_value}"
         )
-
-
-@lru_cache(maxsize=4096)
-def _mcnemar(fewer: int, disagreements: int) -> float:
-    if not disagreements:
-        return 1.0
-    from scipy.stats import binomtest  # noqa: PLC0415
-
-    return float(binomtest(fewer, disagreements, 0.5).pvalue)
 
 
 @frozen(kw_only=True)
@@ -224,11 +195,9 @@ class Mean:
         mean = math.fsum(found) / len(found)
         if len(set(found)) == 1:
             return cls(count=len(found), mean=mean)
-        from scipy.stats import t  # noqa: PLC0415
-
         free = len(found) - 1
         variance = math.fsum((each - mean) ** 2 for each in found) / free
-        half = float(t.ppf((1 + confidence) / 2, free)) * math.sqrt(variance / len(found))
+        half = student(confidence, free) * math.sqrt(variance / len(found))
         return cls(
             count=len(found), mean=mean, low=max(mean - half, 0.0), high=min(mean + half, 1.0)
         )

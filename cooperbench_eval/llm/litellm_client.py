@@ -1,4 +1,4 @@
-"""The adapter to litellm: one request, one deadline, no retries."""
+"""The adapter to litellm, an extra: one request, one deadline, no retries."""
 
 import datetime as dt
 import logging
@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from email.utils import parsedate_to_datetime
 from functools import cache
+from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
@@ -21,10 +22,22 @@ from attrs import field, frozen
 from cooperbench_eval.llm.chat import ChatError, ChatFault, ChatReply, ChatRequest
 from cooperbench_eval.llm.threads import in_daemon_thread
 
-__all__ = ["LitellmClient"]
+__all__ = ["LitellmClient", "check_installed"]
 
 _MOST_CHARACTERS = 1_000_000
 """The longest answer that is accepted."""
+
+
+def check_installed() -> None:
+    """Check that litellm is installed, without importing it, which takes seconds.
+
+    Raises:
+        ImportError: It is not installed.
+    """
+    if find_spec("litellm") is None:
+        raise ImportError(
+            "litellm is missing: pip install 'cooperbench-eval[llm]', or pass your own client=..."
+        )
 
 
 _IS_ASKING: ContextVar[bool] = ContextVar("_IS_ASKING", default=False)
@@ -174,6 +187,7 @@ original one, and restore it at the end."""
 @cache
 def _import() -> ModuleType:
     """Import litellm; it must neither download prices nor print."""
+    check_installed()  # a worker's environment may lack it
     with _environment("LITELLM_LOCAL_MODEL_COST_MAP", "True"):
         import litellm  # noqa: PLC0415 - takes seconds
     litellm.suppress_debug_info = True

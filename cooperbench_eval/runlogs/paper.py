@@ -24,7 +24,7 @@ def hub_files(wanted: Wanted) -> tuple[Path, Path]:
         from huggingface_hub import snapshot_download  # noqa: PLC0415 - optional
     except ImportError as exc:
         raise DatasetError(
-            "needs huggingface-hub; install cooperbench-eval[hf]", "patch_location='hf'"
+            "huggingface-hub is missing: pip install 'cooperbench-eval[hf]'", "patch_location='hf'"
         ) from exc
     task = f"{wanted.setting.value}/{wanted.repo_name}/task{wanted.task_id}"
     try:

@@ -12,7 +12,7 @@ from cooperbench_eval.llm.asking import Asker, Exchange, UsageMeter
 from cooperbench_eval.llm.cassette import Cassette, Replay
 from cooperbench_eval.llm.chat import ChatClient, ChatRequest
 from cooperbench_eval.llm.known_secrets import known_secrets, without_secrets
-from cooperbench_eval.llm.litellm_client import LitellmClient
+from cooperbench_eval.llm.litellm_client import LitellmClient, check_installed
 from cooperbench_eval.llm.prompts import Prompts
 from cooperbench_eval.llm.questions import Place, Question, ask_about, lines_of
 from cooperbench_eval.llm.redacting_client import RedactingClient
@@ -66,6 +66,10 @@ class LLMStrategy:
 
     Pickling drops the key and all options that may be secrets, such as headers. A worker
     process reads its own key from the environment.
+
+    Without litellm, which the extra `llm` installs, a strategy that would ask it cannot be
+    made: this raises `ImportError`. One with its own *client* needs no litellm, and neither
+    does one that only replays a cassette.
 
     Attributes:
         model: The model, as litellm names it, such as `gpt-5` or `openai/my-model`.
@@ -140,6 +144,12 @@ class LLMStrategy:
     def _check_options(self, _: object, options: Mapping[str, Any]) -> None:
         if taken := sorted(_TAKEN & options.keys()):
             raise ValueError(f"options must not contain {', '.join(taken)}")
+
+    @client.validator
+    def _check_client(self, _: object, client: ChatClient | None) -> None:
+        """Report a missing litellm here, not once for each pair."""
+        if client is None and self.replay is not Replay.REPLAY:
+            check_installed()
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state without the key and without options that may be secrets."""

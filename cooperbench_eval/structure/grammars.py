@@ -100,7 +100,7 @@ def _parser(grammar: Grammar) -> "Parser":
         return Parser(Language(_language(grammar)))
     except ImportError as exc:
         raise StructureError(
-            f"{grammar} needs the extra `languages`: pip install 'cooperbench-eval[languages]'"
+            f"the grammar of {grammar} is missing: pip install 'cooperbench-eval[languages]'"
         ) from exc
 
 

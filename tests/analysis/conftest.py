@@ -3,12 +3,13 @@
 from types import SimpleNamespace
 
 import pytest
+from needs import need_package
 
 
 @pytest.fixture(scope="session")
 def statsmodels():
     """Return what our statistics are compared with; it is slow to import."""
-    from statsmodels.stats.contingency_tables import mcnemar  # noqa: PLC0415
-    from statsmodels.stats.proportion import proportion_confint  # noqa: PLC0415
-
-    return SimpleNamespace(mcnemar=mcnemar, proportion_confint=proportion_confint)
+    return SimpleNamespace(
+        mcnemar=need_package("statsmodels.stats.contingency_tables").mcnemar,
+        proportion_confint=need_package("statsmodels.stats.proportion").proportion_confint,
+    )

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from made_pairs import a_report, pair
+from needs import need_installed
 
 import cooperbench_eval as ce
 
@@ -36,5 +37,7 @@ TAKERS = {
 )
 def test_an_object_that_is_not_a_report_is_refused(take, wrong, hint):
     """A path and a single report are refused, and the error says what to pass."""
+    if take in {ce.to_pandas, ce.to_polars}:
+        need_installed(take.__name__.removeprefix("to_"))
     with pytest.raises(TypeError, match=hint):
         take(wrong)

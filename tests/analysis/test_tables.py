@@ -6,18 +6,20 @@ import sys
 from enum import StrEnum
 
 import attrs
-import pandas as pd
-import polars as pl
 import pytest
 from generators import lists_of, pair_facts, reports, team_reports
 from hypothesis import given, settings
 from made_pairs import a_report, pair
 from made_teams import team
+from needs import need_package
 
 from cooperbench_eval.analysis.sources import facts_of
 from cooperbench_eval.analysis.tables import Level, columns_of, to_pandas, to_polars, to_records
 from cooperbench_eval.errors import AnalysisError
 from cooperbench_eval.reporting.landings import LeftOut
+
+pd = need_package("pandas")
+pl = need_package("polars")
 
 fewer = settings(max_examples=settings().max_examples // 2)  # these are slow
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_pairs import pair
 from made_teams import row, team
-from scipy.stats import ttest_1samp
+from needs import need_package
 
 import cooperbench_eval as ce
 from cooperbench_eval.analysis.rates import Mean
@@ -152,6 +152,7 @@ def test_a_strategy_without_a_row_is_not_run():
 @given(st.lists(st.sampled_from([0, 0.25, 1 / 3, 0.5, 2 / 3, 1]), min_size=2, max_size=12))
 def test_the_interval_of_a_mean_is_students(shares):
     """It is cut off at 0 and 1."""
+    stats = need_package("scipy.stats")
     found = Mean.of(shares, confidence=0.9)
 
     assert found.count == len(shares)
@@ -159,7 +160,7 @@ def test_the_interval_of_a_mean_is_students(shares):
     if len(set(shares)) == 1:
         assert found.low is found.high is None
         return
-    low, high = ttest_1samp(shares, 0).confidence_interval(0.9)
+    low, high = stats.ttest_1samp(shares, 0).confidence_interval(0.9)
     assert found.low == pytest.approx(max(low, 0), abs=1e-12)
     assert found.high == pytest.approx(min(high, 1), abs=1e-12)
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from batchparts import Ours, by_task, noted, pairs, plain
+from needs import need_package
 
 import cooperbench_eval as ce
 
@@ -21,9 +22,8 @@ EXPECTED = [plain(EVALUATOR.evaluate(each)) for each in pairs(10)]
 @pytest.fixture(scope="module")
 def cluster():
     """A cluster of two worker processes, which gives a pair up at the first death."""
-    import dask  # noqa: PLC0415 - loads for a second
-    import distributed  # noqa: PLC0415
-
+    distributed = need_package("distributed")  # loads for a second
+    dask = need_package("dask")
     options = {"n_workers": 2, "threads_per_worker": 1, "processes": True}
     options |= {"dashboard_address": None, "host": "127.0.0.1", "silence_logs": 50}
     with (
@@ -37,8 +37,7 @@ def cluster():
 @pytest.fixture
 def reusable():
     """A pool of two processes."""
-    import loky  # noqa: PLC0415 - loads slowly
-
+    loky = need_package("loky")
     executor = loky.get_reusable_executor(max_workers=2)
     yield executor
     executor.shutdown(kill_workers=True)

@@ -17,10 +17,10 @@ from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 
 import attrs
-import numpy as np
 import pygit2
 import pytest
 from batchparts import BASE, Ours, by_task, noted, pair, pairs, plain
+from needs import need_package
 
 import cooperbench_eval as ce
 from cooperbench_eval.batch.dispatch import Dispatcher, QueuedPair
@@ -427,6 +427,7 @@ def test_an_exception_of_a_strategy_stops_no_other_pair(error, make, capfd):
 
 def test_numbers_of_other_libraries_are_accepted(threads):
     """They may come from a table."""
+    np = need_package("numpy")
     given = pair(3, task_id=np.int64(7), k=np.int8(2))
 
     [report] = ce.evaluate_many([given], evaluator=EVALUATOR, executor=threads)

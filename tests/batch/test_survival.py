@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from batchparts import Ours, by_task, noted, pairs, plain
+from needs import need_bubblewrap
 
 import cooperbench_eval as ce
 
@@ -205,9 +206,7 @@ print("seen", seen, "done", len(noted({log!r})), "kept", len(list(ce.ReportStore
 
 def test_a_full_disk_is_one_clear_error_and_loses_nothing(tmp_path):
     """Finished reports are yielded, stored ones can be read, and the rest is left for later."""
-    bwrap = shutil.which("bwrap")
-    if bwrap is None and not os.environ.get("CI"):
-        pytest.skip("bubblewrap mounts the small disk")
+    need_bubblewrap()  # it mounts the small disk
     script = tmp_path / "script.py"
     store = tmp_path / "disk" / "store"
     store.parent.mkdir()
@@ -216,7 +215,7 @@ def test_a_full_disk_is_one_clear_error_and_loses_nothing(tmp_path):
 
     done = subprocess.run(
         [
-            *(bwrap, "--dev-bind", "/", "/", "--size", str(400 << 10)),
+            *("bwrap", "--dev-bind", "/", "/", "--size", str(400 << 10)),
             *("--tmpfs", str(store.parent), sys.executable, str(script)),
         ],
         capture_output=True,

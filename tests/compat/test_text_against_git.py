@@ -4,7 +4,6 @@ import io
 import itertools
 import os
 import random
-import shutil
 import subprocess
 
 import pytest
@@ -13,10 +12,6 @@ from hypothesis import HealthCheck, Phase, given, settings
 
 from cooperbench_eval.merging.linediff import DiffAlgorithm, diff_lines, split_lines
 from cooperbench_eval.merging.text import ConflictStyle, Refinement, merge_text
-
-pytestmark = pytest.mark.skipif(
-    not (shutil.which("git") or os.environ.get("CI")), reason="needs the git binary"
-)
 
 STYLES = pytest.mark.parametrize("style", ConflictStyle)
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from shutil import copytree
 
 import pygit2
+from needs import REQUIRES_ALL, engine_problem
 from scheduling import RUNS_LONG_TESTS
 
 import cooperbench_eval as ce
@@ -119,8 +120,7 @@ def image(name="akhatua/cooperbench-pallets-click:task2068", clone="click"):
     if not RUNS_LONG_TESTS:
         yield None
         return
-    if "DOCKER_HOST" not in os.environ:
-        assert "CI" not in os.environ, "DOCKER_HOST is not set"
+    if engine_problem() and not os.environ.get(REQUIRES_ALL):
         yield None
         return
     import docker  # noqa: PLC0415 - an extra

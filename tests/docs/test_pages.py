@@ -5,6 +5,7 @@ import tomllib
 
 import pytest
 from blocks import ROOT, SYBIL, fences, pages
+from needs import need_installed
 from sybil import Document
 from sybil.parsers.markdown import SkipParser
 
@@ -110,6 +111,8 @@ def test_blocks_of_a_page_share_their_state(run_page):
 )
 def test_a_wrong_block_is_noticed(run_page, block, complaint):
     """This holds for every language."""
+    if "dask" in block:
+        need_installed("distributed")
     with pytest.raises((Exception, SystemExit)) as caught:
         run_page(block + "\n")
 

@@ -5,11 +5,15 @@ import sys
 from html.parser import HTMLParser
 from pathlib import Path
 
-import nbformat
 import pytest
+from needs import need_package
 from processparts import EXAMPLES
 
 pytestmark = pytest.mark.long
+
+for package in ("ipykernel", "matplotlib", "nbclient", "pandas"):
+    need_package(package)
+nbformat = need_package("nbformat")
 
 NOTEBOOK = EXAMPLES / "explore.ipynb"
 

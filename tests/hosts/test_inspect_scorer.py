@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from needs import need_package
 
 import cooperbench_eval as ce
 
@@ -16,6 +17,7 @@ pytestmark = pytest.mark.long
 @pytest.fixture(scope="module")
 def written(tmp_path_factory):
     """Grade in a new process, since importing inspect_ai is slow; return its files."""
+    need_package("inspect_ai")
     folder = tmp_path_factory.mktemp("inspect")
     driver = Path(__file__).with_name("inspect_driver.py")
     done = subprocess.run(

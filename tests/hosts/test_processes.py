@@ -15,8 +15,8 @@ import types
 from functools import partial
 from pathlib import Path
 
-import anyio
 import pytest
+from needs import need_package
 from processparts import (
     OddError,
     Traveller,
@@ -327,6 +327,7 @@ def test_the_tasks_of_a_group_are_cancelled_when_one_fails(word, mark):
 
 def test_a_cancelled_scope_of_anyio_does_not_wake_the_task_repeatedly(word, mark, monkeypatch):
     """Otherwise it cancels again in each turn of the loop, thousands of times."""
+    anyio = need_package("anyio")
     waits = []
     shield = asyncio.shield
     monkeypatch.setattr(awaiting.asyncio, "shield", lambda each: waits.append(each) or shield(each))

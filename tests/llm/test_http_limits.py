@@ -8,16 +8,16 @@ import tracemalloc
 import zlib
 from functools import partial
 
-import httpx
 import pytest
+from needs import need_package
 from server import ModelServer, said, stalled, status
 
 from cooperbench_eval.llm.chat import ChatError, ChatFault, ChatRequest, Message
-from cooperbench_eval.llm.http_limits import MOST_BYTES
 from cooperbench_eval.llm.litellm_client import LitellmClient
 
 KEY = "planted-key-of-the-argument"
 MILLION = 1_000_000
+MOST_BYTES = need_package("cooperbench_eval.llm.http_limits").MOST_BYTES
 
 
 def complete(server, model="openai/tiny", **options):
@@ -56,7 +56,7 @@ def zipped(size, *, wbits=31):
 
 def zstd(size):
     """Compress as zstd does."""
-    zstandard = pytest.importorskip("zstandard")
+    zstandard = need_package("zstandard")
     return zstandard.compress(b"a" * size)
 
 
@@ -216,6 +216,7 @@ def elsewhere():
 
 def openai_client(server):
     """Return the options with which litellm uses a client of the caller's."""
+    httpx = need_package("httpx")
     http = httpx.Client(follow_redirects=True)
     import openai  # noqa: PLC0415 - takes seconds, and all workers import this file
 

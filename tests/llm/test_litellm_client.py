@@ -12,6 +12,7 @@ from email.utils import format_datetime
 from functools import partial
 
 import pytest
+from needs import need_installed
 from server import error, said, slowly, stalled, status
 
 from cooperbench_eval.llm.chat import ChatError, ChatFault, ChatRequest, Message
@@ -174,6 +175,7 @@ def test_ten_megabytes_are_not_an_answer(model_server):
 
 def test_a_connection_that_is_refused_is_a_fault():
     """So is a host name that does not exist."""
+    need_installed("litellm")
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         address = f"http://127.0.0.1:{unused.getsockname()[1]}/v1"
@@ -285,6 +287,7 @@ assert "LITELLM_LOCAL_MODEL_COST_MAP" not in os.environ
 @pytest.mark.long
 def test_importing_litellm_downloads_prints_and_leaves_nothing():
     """It is imported with the first request, not earlier."""
+    need_installed("litellm")
     done = subprocess.run([sys.executable, "-c", IMPORT], capture_output=True, check=False)
 
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")

@@ -15,6 +15,7 @@ from urllib.parse import quote
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from needs import need_package
 from server import error, fenced, said, status
 
 import cooperbench_eval as ce
@@ -151,8 +152,7 @@ def test_the_secrets_of_a_client_are_known(monkeypatch):
 
 def test_a_key_that_is_set_in_litellm_is_known(monkeypatch):
     """It is an attribute of the module."""
-    import litellm  # noqa: PLC0415 - takes seconds
-
+    litellm = need_package("litellm")
     monkeypatch.setattr(litellm, "openai_key", "set-in-the-module")
 
     assert "set-in-the-module" in set(known_secrets(None, None, {}))

@@ -1,10 +1,10 @@
 """A real browser, and a function that opens pages in it."""
 
 import itertools
-import os
 import shutil
 
 import pytest
+from needs import lack, need_package
 
 import cooperbench_eval as ce
 
@@ -19,16 +19,21 @@ FLAGS = (
 # asyncio in this process would find its event loop running.
 @pytest.fixture(scope="module")
 def browser():
-    """Start Chromium; without it, skip the test, or fail in CI."""
-    chromium = shutil.which("chromium")
-    if chromium is None and "CI" in os.environ:
-        pytest.fail("chromium is not installed")
+    """Start Chromium, which Debian and some others call `chromium-browser`, or Chrome."""
+    playwright = need_package("playwright.sync_api")  # loads a driver
+    names = ("chromium", "chromium-browser", "google-chrome")
+    chromium = next(filter(None, map(shutil.which, names)), None)
     if chromium is None:
-        pytest.skip("chromium is not installed")
-    from playwright.sync_api import sync_playwright  # noqa: PLC0415 - loads a driver
-
-    with sync_playwright() as playwright:
-        yield playwright.chromium.launch(executable_path=chromium, headless=True, args=FLAGS)
+        lack("Chromium", "chromium is not installed")
+    with playwright.sync_playwright() as driver:
+        try:
+            started = driver.chromium.launch(executable_path=chromium, headless=True, args=FLAGS)
+        except playwright.Error as exc:
+            problem = f"{chromium} does not start: {exc.message.splitlines()[0]}"
+        else:
+            yield started
+            return
+    lack("Chromium", problem)
 
 
 class Opened:

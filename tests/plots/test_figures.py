@@ -8,12 +8,12 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from drawn import legend_of, saved, ticks_of
-from IPython.core.formatters import DisplayFormatter
 from made_pairs import attempt, pair
 from made_teams import row, team
 from matplotlib import rc_context
 from matplotlib.figure import Figure
 from matplotlib.text import Text
+from needs import need_package
 
 from cooperbench_eval import summarize
 from cooperbench_eval.analysis.policies import Policy
@@ -108,7 +108,9 @@ def test_axes_and_names_are_described(kind):
 
 def test_a_notebook_shows_a_figure():
     """It appears as a picture without pyplot, and with any imports of the notebook."""
-    shown, _ = DisplayFormatter().format(drawings("union")["effort"]())
+    formatters = need_package("IPython.core.formatters")
+
+    shown, _ = formatters.DisplayFormatter().format(drawings("union")["effort"]())
 
     assert shown["image/png"].startswith(b"\x89PNG")
 

@@ -177,4 +177,4 @@ def test_user_extras_contain_no_test_tools(metadata):
 
     wanted = [each for each in metadata.get_all("Requires-Dist") if each.startswith(tools)]
     extras = {each.partition("extra == ")[2].strip("'") for each in wanted}
-    assert extras == {"dev", "docs", "test"}
+    assert extras == {"dev", "docs", "test", "test-all"}

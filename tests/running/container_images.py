@@ -11,6 +11,7 @@ from importlib.metadata import distribution
 from pathlib import Path
 
 import pytest
+from needs import lack, need_engine, need_package, need_program
 
 RUNNER = """\
 #!/bin/bash
@@ -38,12 +39,9 @@ _DISTRIBUTIONS = ("pytest", "pluggy", "iniconfig", "packaging", "pygments")
 
 @pytest.fixture(scope="session")
 def engine():
-    """Return the engine that `DOCKER_HOST` names; without one, skip the test, but fail in CI."""
-    if not os.environ.get("DOCKER_HOST"):
-        if os.environ.get("CI"):
-            pytest.fail("there is no container engine: DOCKER_HOST is not set")
-        pytest.skip("needs a container engine at DOCKER_HOST")
-    docker = pytest.importorskip("docker") if not os.environ.get("CI") else __import__("docker")
+    """Return the engine that `DOCKER_HOST` names."""
+    docker = need_package("docker")
+    need_engine()
     client = docker.APIClient(**docker.utils.kwargs_from_env(), version="auto")
     yield client
     client.close()
@@ -148,8 +146,9 @@ def find_containers(engine, bare_image):
 
 def add_busybox(root):
     """Add busybox under all of its names, and a place for temporary files."""
-    busybox = shutil.which("busybox")
-    assert busybox, "needs busybox-static"
+    busybox = need_program("busybox")
+    if libraries(busybox):
+        lack("busybox", "busybox is linked to shared libraries")
     folder = root / "bin"
     folder.mkdir()
     shutil.copy(busybox, folder / "busybox")
@@ -206,8 +205,7 @@ def add_program(root, *names):
 
 def add_go(root):
     """Add the standard library, and the tools that compile tests."""
-    go = shutil.which("go")
-    assert go, "needs go"
+    go = need_program("go")
     home = Path(subprocess.check_output([go, "env", "GOROOT"], text=True).strip())
     at = root / "usr/local/go"
     for name in ("bin", "pkg", "src"):

@@ -2,6 +2,7 @@
 
 import pytest
 import toys
+from needs import need_program
 from quick import QUICK
 
 from cooperbench_eval.models import Entry, TestCase, TestResult, TestStatus
@@ -36,7 +37,8 @@ def run(framework, command, *, brought=None, path=None, **more):
     patch = Changes({path or name.format("new"): Entry(new.encode())}).diff(base)
     known = {"go": toys.go_environment, "cargo": toys.rust_environment}.get(framework, dict)()
     env = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"} | known
-    toys.need(command[0])
+    if framework in {"cargo", "go", "node"}:
+        need_program(framework)
     suite = TestSuite(command=command, patch=patch, framework=framework, env=env, **more)
     return TestRunner(sandbox=QUICK, cache=None).run(base, Changes(), suite)
 

@@ -23,6 +23,7 @@ from forgeries import (
     changes_of,
     steering_of,
 )
+from needs import need_program
 
 from cooperbench_eval import ContainerSandbox
 from cooperbench_eval.models import Entry, TestStatus
@@ -353,7 +354,7 @@ def test_a_command_that_runs_nothing_is_inconclusive(words, run):
 @pytest.fixture
 def go_sandbox(sandbox, request):
     """Return each sandbox, with Go in it."""
-    toys.need("go")
+    need_program("go")
     if sandbox.name == "container":
         return ContainerSandbox(image=request.getfixturevalue("go_image"), pull=False)
     return sandbox

@@ -7,6 +7,7 @@ import subprocess
 
 import pytest
 import toys
+from needs import need_program
 
 from cooperbench_eval.models import TestCase, TestCaseStatus, TestStatus
 from cooperbench_eval.running.readers.go.go_arguments import parse_go_arguments
@@ -328,7 +329,7 @@ def test_patterns_select_as_in_go(tmp_path):
     (tmp_path / "m_test.go").write_text(text)
     program = tmp_path / "m.test"
     environment = os.environ | toys.go_environment()
-    build = (toys.need("go"), "test", "-c", "-o", str(program), ".")
+    build = (need_program("go"), "test", "-c", "-o", str(program), ".")
     subprocess.run(build, cwd=tmp_path, env=environment, check=True)
 
     usage = subprocess.run((program, "-help"), capture_output=True, text=True, check=False)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import toys
+from needs import lack, need_program
 
 from cooperbench_eval.models import TestStatus
 from cooperbench_eval.running.readers.protocol import UnreadableResultError
@@ -13,7 +14,6 @@ from cooperbench_eval.running.readers.protocol import UnreadableResultError
 TOOLS = os.environ.get("COOPERBENCH_EVAL_NODE_MODULES", "")
 """A `node_modules` that holds jest and vitest, which no system package does."""
 
-live = pytest.mark.skipif(not (TOOLS or os.environ.get("CI")), reason="no node_modules is named")
 PACKAGE = {
     "package.json": '{"private": true, "scripts": {"jest": "jest", "vitest": "vitest run"}}\n'
 }
@@ -43,6 +43,17 @@ def report(*statuses, **counts):
 
 
 @pytest.fixture
+def tools():
+    """Require jest, vitest and a node that runs them."""
+    need_program("node")
+    if not TOOLS:
+        lack("jest and vitest", "COOPERBENCH_EVAL_NODE_MODULES is not set")
+    for path in PLACES.values():
+        if not Path(TOOLS, "..", path).exists():
+            lack("jest and vitest", f"{TOOLS} has no {path.removeprefix('node_modules/')}")
+
+
+@pytest.fixture
 def read(tmp_path):
     """Return a function that reads results, each of a session of jest."""
 
@@ -59,12 +70,15 @@ def read(tmp_path):
 # --- live -------------------------------------------------------------------
 
 
-@live
+@pytest.mark.usefixtures("tools")
 @BOTH
 @pytest.mark.parametrize("start", ["program", pytest.param("npm", marks=pytest.mark.long)])
 def test_every_outcome_has_its_status(run_suite, framework, start):
     """The runner may be started directly or by npm; output of the tests is ignored."""
-    command = PROGRAMS[framework] if start == "program" else ("npm", "run", framework)
+    command = PROGRAMS[framework]
+    if start == "npm":
+        need_program("npm")
+        command = ("npm", "run", framework)
     setup = (("ln", "-s", str(Path(TOOLS).absolute()), "node_modules"),)
 
     result = run_suite(TREES[framework], command, framework=framework, setup=setup)
@@ -73,7 +87,7 @@ def test_every_outcome_has_its_status(run_suite, framework, start):
     assert result.status is TestStatus.FAILED
 
 
-@live
+@pytest.mark.usefixtures("tools")
 @BOTH
 def test_an_early_end_is_distinguished_from_an_empty_run(run_suite, framework):
     """Code that exits with 0 is inconclusive; a run without test files has no tests."""
@@ -201,7 +215,7 @@ def test_too_many_sessions_are_unreadable(tmp_path):
 @pytest.fixture
 def asked(run_suite, tmp_path):
     """Return a function that returns the arguments a stand-in for a framework got."""
-    toys.need("node")
+    need_program("node")
 
     def ask(framework, *words, env=None):
         files = {

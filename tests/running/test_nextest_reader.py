@@ -1,10 +1,8 @@
 """Results of cargo-nextest: recorded and, if it is installed, live."""
 
-import os
-import shutil
-
 import pytest
 import toys
+from needs import need_program
 
 from cooperbench_eval.models import TestStatus
 from cooperbench_eval.running.readers.protocol import UnreadableResultError
@@ -12,10 +10,6 @@ from cooperbench_eval.running.readers.rust.nextest_reader import NEXTEST_READER
 
 RUN = ("cargo", "nextest", "run", "--offline", "--no-fail-fast")
 ELSEWHERE = {".config/nextest.toml": '[profile.default.junit]\npath = "own.xml"\n[profile.ci]\n'}
-
-live = pytest.mark.skipif(
-    not (shutil.which("cargo-nextest") or os.environ.get("CI")), reason="nextest is not installed"
-)
 
 
 @pytest.fixture
@@ -29,10 +23,10 @@ def read(tmp_path):
     return read
 
 
-@live
 @pytest.mark.parametrize("options", [(), ("-P", "ci")])
 def test_every_outcome_has_its_status(run_suite, options):
     """This holds for any profile, even if the tree's settings move the result file."""
+    need_program("cargo-nextest")
     env = toys.rust_environment()
 
     result = run_suite(toys.RUST | ELSEWHERE, (*RUN, *options), framework="nextest", env=env)

@@ -4,6 +4,7 @@ import json
 
 import pytest
 import toys
+from needs import need_program
 
 from cooperbench_eval.models import TestStatus
 from cooperbench_eval.running.readers.javascript.node_reader import NODE_READER
@@ -26,7 +27,7 @@ def line(name, nesting=0, **fields):
 @pytest.fixture
 def run_node(run_suite):
     """Return a function that runs a command, `node --test` by default, on a tree."""
-    toys.need("node")
+    need_program("node")
 
     def run(files, command=NODE_TEST, **options):
         return run_suite(files, command, framework="node", **options)

@@ -5,6 +5,7 @@ import subprocess
 
 import pytest
 import toys
+from needs import need_program
 
 from cooperbench_eval.models import TestCase, TestCaseStatus
 from cooperbench_eval.running.readers.rust.cargo_arguments import parse_cargo_arguments
@@ -209,7 +210,7 @@ def test_names_that_the_command_selects_are_required(arguments, found):
 
 def test_filters_select_as_in_cargo(tmp_path):
     """The tests that a program lists with the same filters are those that are named."""
-    need = toys.need("cargo")
+    need = need_program("cargo")
     for path, text in (MANIFEST | {"src/lib.rs": "", "tests/it.rs": TESTS}).items():
         (tmp_path / path).parent.mkdir(exist_ok=True)
         (tmp_path / path).write_text(text)

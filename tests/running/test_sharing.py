@@ -11,12 +11,12 @@ from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from needs import need_bubblewrap
 from sharingparts import RESULT, ask, die, fill_a_disk, made, make_noted
 
 import cooperbench_eval as ce
 from cooperbench_eval.running import sharing
 from cooperbench_eval.running.cache import share_with_copies
-from cooperbench_eval.running.sandboxes.bubblewrap import bubblewrap_problem
 
 SPAWN = multiprocessing.get_context("spawn")
 
@@ -222,9 +222,9 @@ def test_one_cache_has_one_folder():
     assert file._memory.shared is None
 
 
-@pytest.mark.skipif(bubblewrap_problem() is not None, reason="needs bubblewrap")
 def test_a_run_in_bubblewrap_does_not_see_the_folder(shared):
     """So a hostile test can neither read nor change the results of others."""
+    need_bubblewrap()
     folder = folder_of(shared)
     suite = ce.TestSuite(command=("test", "!", "-e", str(folder)), framework="exit")
     base = ce.Snapshot.from_files({"a": b""})

@@ -225,8 +225,7 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path):
         ("mount", "-t", "tmpfs", "-o", "size=1m", "none", small), check=False, capture_output=True
     )
     if mounted.returncode:
-        assert os.geteuid(), mounted.stderr
-        pytest.skip("only root may mount")
+        pytest.skip(f"a small disk cannot be mounted: {mounted.stderr.decode().strip()}")
     try:
         tempfile.tempdir = str(small)
         work_trees = WorkTrees()

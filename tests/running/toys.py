@@ -1,11 +1,10 @@
 """Reading results of small projects, and finding the programs that run them."""
 
 import os
-import shutil
 import subprocess
 from pathlib import Path
 
-import pytest
+from needs import need_program
 from toys_compiled import GO, GO_CASES, NEXTEST_CASES, RUST, RUST_CASES
 from toys_scripts import (
     JEST,
@@ -40,7 +39,6 @@ __all__ = [
     "VITEST_CASES",
     "added",
     "go_environment",
-    "need",
     "read",
     "required",
     "rust_environment",
@@ -103,27 +101,17 @@ def statuses(cases):
     return found
 
 
-def need(program):
-    """Return the path of a program; without it, skip the test, but fail in CI."""
-    found = shutil.which(program)
-    if found is None and os.environ.get("CI"):
-        pytest.fail(f"{program} is not installed")
-    if found is None:
-        pytest.skip(f"{program} is not installed")
-    return found
-
-
 def go_environment():
     """Return variables with which Go finds earlier builds and does not use the network."""
     cache = subprocess.run(
-        (need("go"), "env", "GOCACHE"), capture_output=True, text=True, check=True
+        (need_program("go"), "env", "GOCACHE"), capture_output=True, text=True, check=True
     )
     return {"GOCACHE": cache.stdout.strip(), "GOFLAGS": "-mod=mod", "GOPROXY": "off"}
 
 
 def rust_environment():
     """Return variables with which a toolchain in the home directory is found."""
-    need("cargo")
+    need_program("cargo")
     home = Path.home()
     folders = {"RUSTUP_HOME": home / ".rustup", "CARGO_HOME": home / ".cargo"}
     return {name: os.environ.get(name, str(path)) for name, path in folders.items()}

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import attrs
 import pytest
+from needs import need_installed
 from server import answering, both, error, fenced, said, slowly, stalled, status
 
 import cooperbench_eval as ce
@@ -791,6 +792,7 @@ def test_a_strategy_in_another_process_finds_its_own_key(strategy):
 
 def test_it_is_registered():
     """It is found by name and takes options."""
+    need_installed("litellm")
     asking = ce.get_strategy("llm", model="openai/tiny", seed=3)
 
     assert isinstance(asking, ce.LLMStrategy)
@@ -821,6 +823,7 @@ def test_without_a_model_the_error_says_what_to_pass():
 )
 def test_invalid_options_are_rejected(options, words):
     """The error is raised at construction, not at the first merge."""
+    need_installed("litellm")
     with pytest.raises(ValueError, match=words):
         ce.LLMStrategy("openai/tiny", **options)
 

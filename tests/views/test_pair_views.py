@@ -10,7 +10,7 @@ import pytest
 from fragments import by_rich, read_fragment
 from generators import odd_texts, reports
 from hypothesis import given, settings
-from IPython.core.formatters import DisplayFormatter
+from needs import need_package
 
 from cooperbench_eval.display.visible import visible
 from cooperbench_eval.models import (
@@ -325,7 +325,9 @@ def test_a_notebook_shows_the_html():
     """IPython's own formatter finds it, and its plain text is still the record's `repr`."""
     report = a_report()
 
-    shown, _ = DisplayFormatter().format(report)
+    formatters = need_package("IPython.core.formatters")
+
+    shown, _ = formatters.DisplayFormatter().format(report)
 
     assert shown["text/html"] == report._repr_html_()
     assert shown["text/plain"] == repr(report)

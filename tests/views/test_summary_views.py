@@ -6,8 +6,8 @@ import pytest
 from fragments import by_rich, read_fragment
 from generators import lists_of, odd_texts, pair_facts
 from hypothesis import given, settings
-from IPython.core.formatters import DisplayFormatter
 from made_pairs import NOON, attempt, pair
+from needs import need_package
 
 from cooperbench_eval.analysis.agreement import CooperBenchAgreement, CooperBenchDisagreement
 from cooperbench_eval.analysis.comparing import compare
@@ -187,6 +187,8 @@ def test_a_notebook_shows_the_html():
     """IPython's own formatter finds it."""
     summary = summarize(PAIRS)
 
-    shown, _ = DisplayFormatter().format(summary)
+    formatters = need_package("IPython.core.formatters")
+
+    shown, _ = formatters.DisplayFormatter().format(summary)
 
     assert shown["text/html"] == summary._repr_html_()

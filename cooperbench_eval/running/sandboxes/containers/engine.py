@@ -253,7 +253,7 @@ def connect(base_url: str | None) -> Iterator[Engine]:
         from docker.constants import DEFAULT_NPIPE, DEFAULT_UNIX_SOCKET  # noqa: PLC0415 - as above
         from docker.utils import kwargs_from_env  # noqa: PLC0415
     except ImportError as exc:
-        problem = f"needs the Docker SDK, as in `cooperbench-eval[containers]` ({exc})"
+        problem = f"the Docker SDK is missing ({exc}): pip install 'cooperbench-eval[containers]'"
         raise SandboxError(problem) from exc
     with _errors_as("no container engine answers"):
         usual = DEFAULT_NPIPE if os.name == "nt" else DEFAULT_UNIX_SOCKET

@@ -1,0 +1,224 @@
+"""What tests need of the machine: programs, packages, a container engine.
+
+A test that lacks something raises `Missing`, which skips it with the reason, and the run ends
+with one line that says what was missing and how to install it. With the variable
+`COOPERBENCH_EVAL_REQUIRE_ALL`, as in CI, such a test fails instead.
+"""
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+REQUIRES_ALL = "COOPERBENCH_EVAL_REQUIRE_ALL"
+PROBE_SECONDS = 60
+PACKAGES = "pip install '.[test-all]'"
+"""How to install the Python packages that some tests need."""
+INSTALL = {
+    "bubblewrap": "apt install bubblewrap",
+    "busybox": "apt install busybox-static",
+    "cargo": "apt install cargo",
+    "cargo-nextest": "cargo install cargo-nextest",
+    "Chromium": "apt install chromium",
+    "a container engine": "apt install podman, and set DOCKER_HOST to its socket",
+    "git": "apt install git",
+    "go": "apt install golang-go",
+    "jest and vitest": (
+        "npm install jest vitest, and set COOPERBENCH_EVAL_NODE_MODULES to node_modules"
+    ),
+    "node": "apt install nodejs",
+    "npm": "apt install npm",
+}
+"""How to install the other things that tests need, by name."""
+
+
+class Missing(pytest.skip.Exception):
+    """A test cannot run, because the machine lacks something.
+
+    Attributes:
+        name: What is missing: a Python package, or a name in `INSTALL`.
+        reason: Why it cannot be used.
+    """
+
+    def __init__(self, name, reason):
+        super().__init__(f"needs {name}: {reason}", allow_module_level=True)
+        self.name = name
+        self.reason = reason
+
+
+def lack(name, reason):
+    """Skip the test that needs *name*; where everything is required, fail it."""
+    if os.environ.get(REQUIRES_ALL):
+        pytest.fail(f"needs {name}: {reason}")
+    raise Missing(name, reason)
+
+
+def need_package(name):
+    """Import and return a Python package that only some tests need."""
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as exc:
+        lack_package(exc)
+
+
+def lack_package(error):
+    """Skip the test that a missing package keeps from importing something."""
+    package, *_ = error.name.split(".")
+    if package == "cooperbench_eval":
+        raise error
+    lack(package, "it is not installed")
+
+
+def need_installed(name):
+    """Require a Python package without importing it."""
+    if importlib.util.find_spec(name) is None:
+        lack(name, "it is not installed")
+
+
+def need_program(name):
+    """Return the path of a program that is installed and works."""
+    path, problem = find_program(name)
+    if problem:
+        lack(name, problem)
+    return path
+
+
+def need_bubblewrap():
+    """Require that bubblewrap can make a sandbox here."""
+    from cooperbench_eval.running.sandboxes.bubblewrap import bubblewrap_problem  # noqa: PLC0415
+
+    if problem := bubblewrap_problem():
+        lack("bubblewrap", problem)
+
+
+def need_engine():
+    """Require that a container engine answers at `DOCKER_HOST`."""
+    if problem := engine_problem():
+        lack("a container engine", problem)
+
+
+@cache
+def engine_problem():
+    """Return why there is no container engine; empty if one answers."""
+    if not os.environ.get("DOCKER_HOST"):
+        return "DOCKER_HOST is not set"
+    try:
+        import docker  # noqa: PLC0415 - an extra
+
+        client = docker.APIClient(**docker.utils.kwargs_from_env(), version="auto", timeout=10)
+    except Exception as exc:  # noqa: BLE001 - the SDK lets many errors through
+        return f"no engine answers at DOCKER_HOST ({exc})"
+    client.close()
+    return ""
+
+
+@cache
+def find_program(name):
+    """Return a program's path, and why it cannot be used; empty if it works.
+
+    A program that is installed may still fail: rustup's `cargo` without a toolchain, a compiler
+    without a linker, a `node` that is too old for its own test runner.
+    """
+    path = shutil.which(name)
+    if path is None:
+        return "", f"{name} is not installed"
+    with tempfile.TemporaryDirectory() as folder:
+        for command in probes(name, Path(folder)):
+            try:
+                done = subprocess.run(
+                    command,
+                    cwd=folder,
+                    stdin=subprocess.DEVNULL,
+                    capture_output=True,
+                    timeout=PROBE_SECONDS,
+                    check=False,
+                )
+            except (OSError, subprocess.TimeoutExpired) as exc:
+                return path, f"{name} does not work: {exc}"
+            if done.returncode:
+                said = (done.stderr or done.stdout).decode(errors="replace").strip()
+                last = said.splitlines()[-1:] or [f"exit status {done.returncode}"]
+                return path, f"{name} does not work: {last[0]:.200}"
+    return path, ""
+
+
+def probes(name, folder):
+    """Return commands that succeed if a program can do what the tests ask of it."""
+    match name:
+        case "cargo":
+            (folder / "a.rs").write_text("fn main() {}\n")
+            return ("cargo", "--version"), ("rustc", "-o", "a", "a.rs")
+        case "cargo-nextest":
+            return *probes("cargo", folder), ("cargo-nextest", "nextest", "--version")
+        case "go":  # some systems package the standard library separately
+            return ("go", "version"), ("go", "list", "testing")
+        case "node":
+            (folder / "a.test.js").write_text("require('node:test')('a', () => {});\n")
+            return (("node", "--test", "--test-reporter=junit", "a.test.js"),)
+        case "busybox":
+            return (("busybox", "--list"),)
+    return ((name, "--version"),)
+
+
+# --- the line at the end of a run ---------------------------------------------------------------
+
+
+def report_missing(config):
+    """Let the hooks below see the tests of every folder, which those of a `conftest.py` do not."""
+    if not config.pluginmanager.has_plugin("needs"):
+        config.pluginmanager.register(sys.modules[__name__], "needs")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(call):
+    """Note in a report what its test lacked; xdist passes the note to the main process."""
+    report = yield
+    note_missing(report, call, __file__)
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector):
+    """Note the same for a file that is skipped as a whole."""
+    report = yield
+    # xdist takes reports of the same place for the same report.
+    note_missing(report, report.call, str(collector.path))
+    return report
+
+
+def note_missing(report, call, path):
+    """Note what was missing, with a place that tests which lack the same thing share."""
+    if call.excinfo is not None and isinstance(call.excinfo.value, Missing):
+        report.missing = call.excinfo.value.name
+        report.longrepr = (path, 0, f"Skipped: {call.excinfo.value}")
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_terminal_summary(terminalreporter):
+    """Say in one line what was skipped and how to install what it needs."""
+    yield
+    if line := summarize_missing(terminalreporter.stats.get("skipped", ())):
+        terminalreporter.write_line(line)
+
+
+def summarize_missing(reports):
+    """Return the line for the reports of skipped tests and files; empty if nothing was missing."""
+    tests, files, names = Counter(), Counter(), {}
+    for report in reports:
+        if name := getattr(report, "missing", None):
+            how = INSTALL.get(name, PACKAGES)
+            names.setdefault(how, set()).add(name)
+            (tests if isinstance(report, pytest.TestReport) else files)[how] += 1
+    found = []
+    for how, lacking in names.items():
+        counts = {"tests": tests[how], "whole files": files[how]}
+        count = " and ".join(f"{number} {unit}" for unit, number in counts.items() if number)
+        found.append(f"{', '.join(sorted(lacking))} ({count}; {how})")
+    return f"Skipped for lack of {'; '.join(sorted(found))}" if found else ""
