@@ -37,7 +37,7 @@ TAKERS = {
 )
 def test_an_object_that_is_not_a_report_is_refused(take, wrong, hint):
     """A path and a single report are refused, and the error says what to pass."""
-    if take in {ce.to_pandas, ce.to_polars}:
+    if take in {ce.to_pandas, ce.analysis.to_polars}:
         need_installed(take.__name__.removeprefix("to_"))
     with pytest.raises(TypeError, match=hint):
         take(wrong)

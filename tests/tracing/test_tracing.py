@@ -3,6 +3,7 @@
 import sys
 
 import pytest
+from needs import need_package
 from quick import QUICK
 
 import cooperbench_eval as ce
@@ -187,7 +188,7 @@ def test_what_is_too_much_is_counted():
 )
 def test_other_languages_have_functions_too(path, before, after, message, name):
     """Those whose grammars the extra `languages` installs."""
-    pytest.importorskip("tree_sitter")
+    need_package("tree_sitter")
     changed = ce.Changes({path: ce.Entry(after)})
 
     (function,) = trace_failures(
