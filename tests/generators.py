@@ -64,6 +64,7 @@ __all__ = [
     "damages",
     "documents",
     "drifted_hunks",
+    "evaluation_documents",
     "forks",
     "git_diff_options",
     "histories",
@@ -74,7 +75,6 @@ __all__ = [
     "odd_texts",
     "pair_facts",
     "path_trees",
-    "peer_documents",
     "programs",
     "quantities",
     "random_bytes",
@@ -1024,8 +1024,8 @@ def three_way_programs(draw: st.DrawFn) -> tuple[bytes, bytes, bytes]:
 
 
 @st.composite
-def peer_documents(draw: st.DrawFn) -> dict[str, object]:
-    """An evaluation that the benchmark wrote: ``{"repo": "a", "both_passed": null, …}``.
+def evaluation_documents(draw: st.DrawFn) -> dict[str, object]:
+    """A result that CooperBench's evaluator wrote: ``{"repo": "a", "both_passed": null, …}``.
 
     It has one of the known shapes; up to two values are missing or have another type.
     """

@@ -1,10 +1,10 @@
-"""The benchmark's own evaluations, in every shape that its versions have written."""
+"""The results of CooperBench's evaluator, in every shape that its versions have written."""
 
 import json
 import pickle
 
 import pytest
-from generators import json_values, peer_documents, random_bytes
+from generators import evaluation_documents, json_values, random_bytes
 from hypothesis import example, given
 
 import cooperbench_eval as ce
@@ -542,7 +542,7 @@ def attempt(read, document):
 @pytest.fixture(scope="module")
 def read_any(tmp_path_factory):
     """Return a function like `read`, for many documents in turn."""
-    file = tmp_path_factory.mktemp("peer") / "eval.json"
+    file = tmp_path_factory.mktemp("evals") / "eval.json"
 
     def read_any(document):
         file.write_bytes(document if isinstance(document, bytes) else json.dumps(document).encode())
@@ -551,7 +551,7 @@ def read_any(tmp_path_factory):
     return read_any
 
 
-@given(document=peer_documents())
+@given(document=evaluation_documents())
 @example(document=evaluation())
 @example(document=paper(naive=(True, True)))
 def test_a_document_is_read_or_rejected(read_any, document):

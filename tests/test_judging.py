@@ -139,7 +139,7 @@ def test_the_old_names_stay_absolute():
     assert report.feature1.tests_passed is False
     assert report.feature1.is_right is True
     assert report.feature1.tests.pass_rate == pytest.approx(2 / 3)
-    for name in ("paper", "upstream-0.0.29"):
+    for name in ("paper", "cooperbench-0.0.29"):
         assert ce.analysis.POLICIES[name].judge(report).verdict is ce.Verdict.INCORRECT
     assert ce.analysis.POLICIES["strict"].judge(report).verdict is ce.Verdict.CORRECT
 

@@ -79,6 +79,7 @@ KNOWS = {
         "display",
         "errors",
         "models",
+        "moved",
         "patching",
         "reporting",
         "runlogs",

@@ -81,3 +81,37 @@ def test_a_name_that_never_existed_is_an_attribute_error():
     for name in ("nonesuch", "_nonesuch"):
         with pytest.raises(AttributeError, match=name):
             getattr(cooperbench_eval, name)
+
+
+def test_the_policy_of_cooperbench_is_still_found_under_its_old_name():
+    """It is not listed under this name. The warning is about the line of the caller."""
+    policies = cooperbench_eval.analysis.POLICIES
+
+    old, new = "upstream-0.0.29", "cooperbench-0.0.29"
+    found = cooperbench_eval.summarize([], policies=new).policies
+
+    with pytest.warns(DeprecationWarning, match=f"{old}' is now '{new}") as told:
+        assert policies[old] is policies[new]
+    with pytest.warns(DeprecationWarning, match=f"{old}' is now '{new}") as told_late:
+        assert cooperbench_eval.summarize([], policies=old).policies == found
+    with pytest.warns(DeprecationWarning, match=f"{old}' is now '{new}"):
+        assert found[old] is found[new]
+
+    assert list(found) == [new]
+    assert old not in list(policies)
+    assert {Path(each.filename) for each in (*told, *told_late)} == {Path(__file__)}
+
+
+def test_a_disagreement_still_has_its_result_under_the_old_name():
+    """The field was called `peer`."""
+    judged = cooperbench_eval.analysis.PolicyVerdict(verdict="correct")
+    found = cooperbench_eval.analysis.CooperBenchDisagreement(
+        cooperbench="result", ours="report", judged=judged
+    )
+
+    with pytest.warns(
+        DeprecationWarning, match="CooperBenchDisagreement.peer is now .coop"
+    ) as told:
+        assert found.peer == "result"
+
+    assert Path(told[0].filename) == Path(__file__)

@@ -270,8 +270,8 @@ def sweeps(task: ce.Task, teams: bool) -> None:
     ce.evaluate_run("logs", "run", dataset_dir="dataset", team=True)  # type: ignore[call-overload]
 
 
-def peers(evaluation: ce.runlogs.CooperBenchResult) -> None:
-    """The benchmark's own evaluations."""
+def results_of_cooperbench(evaluation: ce.runlogs.CooperBenchResult) -> None:
+    """The results of CooperBench's evaluator."""
     assert_type(ce.runlogs.read_eval(Path("eval.json")), ce.runlogs.CooperBenchResult)
     assert_type(ce.runlogs.read_evals("logs", "run"), ce.runlogs.CooperBenchRun)
     assert_type(

@@ -1,4 +1,4 @@
-"""`compare_with_cooperbench`: the benchmark's own evaluations beside ours, pair by pair."""
+"""`compare_with_cooperbench`: the results of CooperBench's evaluator beside ours, pair by pair."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
@@ -15,6 +15,7 @@ from cooperbench_eval.analysis.tally import CORRECT, Answer, Ends, answer_of_pol
 from cooperbench_eval.display.shown import Shown
 from cooperbench_eval.errors import AnalysisError
 from cooperbench_eval.models import PairId, PairKey
+from cooperbench_eval.moved import warn_of_old_name
 from cooperbench_eval.reporting.rows import Verdict
 from cooperbench_eval.runlogs import CooperBenchResult
 
@@ -29,23 +30,30 @@ class CooperBenchDisagreement:
     """A pair that passes in one evaluation and not in the other.
 
     Attributes:
-        peer: The benchmark's evaluation.
+        cooperbench: The result of CooperBench's evaluator.
         ours: Our report, without its texts.
         judged: Our policy's verdict on the pair.
     """
 
-    peer: CooperBenchResult
+    cooperbench: CooperBenchResult
     ours: PairFacts = field(repr=False)
     judged: PolicyVerdict
+
+    @property
+    def peer(self) -> CooperBenchResult:
+        """The former name of *cooperbench*; it will be removed in version 0.2."""
+        warn_of_old_name("CooperBenchDisagreement.peer is now .cooperbench")
+        return self.cooperbench
 
 
 @frozen(kw_only=True)
 class CooperBenchAgreement(Shown):
-    """The benchmark's evaluations beside ours.
+    """The results of CooperBench's evaluator beside ours.
 
     Attributes:
-        comparison: The counts: `"peer"` first, then the policy.
-        disagreements: The pairs that pass in only one of the two evaluations, in the peer's order.
+        comparison: The counts: `"cooperbench"` first, then the policy.
+        disagreements: The pairs that pass in only one of the two evaluations, in the order of
+            CooperBench's results.
     """
 
     _view = "cooperbench_eval.views.summaries:agreement_view"
@@ -65,19 +73,19 @@ def compare_with_cooperbench(
     evals: Iterable[CooperBenchResult],
     reports: FactsSource,
     *,
-    policy: str | Policy = "upstream-0.0.29",
+    policy: str | Policy = "cooperbench-0.0.29",
 ) -> CooperBenchAgreement:
-    """Compare old results with ours, pair by pair.
+    """Compare the results of CooperBench's evaluator with ours, pair by pair.
 
     Pairs are matched by repository, task, features in any order, and the setting if both
-    know it. The benchmark's errors do not count as answers. Its evaluations of more than
-    two agents match no report, because they leave out the other agents. Our reports of
+    know it. Errors of CooperBench's evaluator do not count as answers. Its results for more
+    than two agents match no report, because they leave out the other agents. Our reports of
     teams are left out.
 
     Args:
-        evals: The benchmark's evaluations, such as `read_evals(...).evals`.
+        evals: The results of CooperBench's evaluator, such as `read_evals(...).evals`.
         reports: Our reports of the same patches, or anything else that `summarize` takes.
-        policy: How to judge our reports; by default like the benchmark's version 0.0.29,
+        policy: How to judge our reports; by default like CooperBench 0.0.29,
             which needs reports of `Evaluator(test_other=True)`.
 
     Raises:
@@ -87,13 +95,15 @@ def compare_with_cooperbench(
     pairs, unmatched = _matched(evals, iterate_facts(reports))
     ends: Ends = Counter()
     disagreements = []
-    for peer, report in pairs:
+    for result, report in pairs:
         judged = judge.judge(report)
-        answers = (_answer_of_peer(peer), answer_of_policy(judged))
+        answers = (_answer_of(result), answer_of_policy(judged))
         ends[answers] += 1
         if all(map(has_answer, answers)) and (answers[0] == CORRECT) != (answers[1] == CORRECT):
-            disagreements.append(CooperBenchDisagreement(peer=peer, ours=report, judged=judged))
-    comparison = comparison_of(ends, "peer", judge.name, unmatched=unmatched)
+            disagreements.append(
+                CooperBenchDisagreement(cooperbench=result, ours=report, judged=judged)
+            )
+    comparison = comparison_of(ends, "cooperbench", judge.name, unmatched=unmatched)
     return CooperBenchAgreement(comparison=comparison, disagreements=disagreements)
 
 
@@ -109,20 +119,22 @@ def _matched(
         ours[pair.key][pair.setting] = facts
     theirs: _Index[CooperBenchResult] = defaultdict(dict)
     teams = 0
-    for peer in evals:
-        if peer.features[2:]:
+    for result in evals:
+        if result.features[2:]:
             teams += 1
             continue
-        pair = _pair_of(peer)
+        pair = _pair_of(result)
         known = theirs[pair.key]
         if pair.setting in known:
-            paths = f"{known[pair.setting].path}, {peer.path}"
-            raise AnalysisError(f"the benchmark's evaluations have {_named(pair)} twice: {paths}")
-        known[pair.setting] = peer
+            paths = f"{known[pair.setting].path}, {result.path}"
+            raise AnalysisError(
+                f"the results of CooperBench's evaluator have {_named(pair)} twice: {paths}"
+            )
+        known[pair.setting] = result
     both = [
-        (peer, report)
+        (result, report)
         for key, by_setting in theirs.items()
-        for setting, peer in by_setting.items()
+        for setting, result in by_setting.items()
         if (report := _found(ours.get(key, {}), setting)) is not None
     ]
     met = {id(report) for _, report in both}
@@ -130,13 +142,13 @@ def _matched(
     return both, (only_theirs, sum(map(len, ours.values())) - len(met))
 
 
-def _pair_of(peer: CooperBenchResult) -> PairId:
-    first, second = peer.features
+def _pair_of(result: CooperBenchResult) -> PairId:
+    first, second = result.features
     return PairId(
-        repo_name=peer.repo_name,
-        task_id=peer.task_id,
+        repo_name=result.repo_name,
+        task_id=result.task_id,
         features=(first, second),
-        setting=peer.setting and peer.setting.value,
+        setting=result.setting and result.setting.value,
     )
 
 
@@ -153,7 +165,7 @@ def _found(by_setting: dict[str | None, PairFacts], setting: str | None) -> Pair
     return by_setting.get(None)
 
 
-def _answer_of_peer(peer: CooperBenchResult) -> Answer:
-    if not peer.is_answer:
+def _answer_of(result: CooperBenchResult) -> Answer:
+    if not result.is_answer:
         return None
-    return CORRECT if peer.both_passed else Verdict.INCORRECT.value
+    return CORRECT if result.both_passed else Verdict.INCORRECT.value

@@ -5,22 +5,26 @@ another question, and versions of CooperBench have answered it differently. A po
 answers it from a finished report, so several policies can judge the same evaluation.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
-from types import MappingProxyType
+from typing import TypeVar
 
 from attrs import field, frozen, validators
 
 from cooperbench_eval.analysis.facts import FeatureFacts, PairFacts, pair_facts
 from cooperbench_eval.errors import AnalysisError
 from cooperbench_eval.models import MergeStatus, PatchStatus
+from cooperbench_eval.moved import warn_of_old_name
 from cooperbench_eval.reporting.report import MergeReport, PairStatus
 from cooperbench_eval.reporting.rows import Verdict, find_verdict
 
-__all__ = ["LEAD", "POLICIES", "Policy", "PolicyRule", "PolicyVerdict", "find_policies"]
+__all__ = ["LEAD", "POLICIES", "ByPolicy", "Policy", "PolicyRule", "PolicyVerdict", "find_policies"]
 
 LEAD = "lead"
 _NAIVE = "naive"
+_COOPERBENCH = "cooperbench-0.0.29"
+_OLD_NAME = "upstream-0.0.29"
+_Value = TypeVar("_Value")
 
 
 class PolicyRule(StrEnum):
@@ -175,7 +179,7 @@ _PRESETS = (
     # The published package 0.0.29: no fallback but the lead, which is feature 1's
     # agent in any setting; an empty patch is not a missing side.
     Policy(
-        name="upstream-0.0.29",
+        name=_COOPERBENCH,
         strategies=("naive",),
         rule=PolicyRule.FIRST_MERGES,
         lead_alone=True,
@@ -185,7 +189,31 @@ _PRESETS = (
     # Only what git merges, if both features pass.
     Policy(name="strict", strategies=("naive",), rule=PolicyRule.FIRST_MERGES),
 )
-POLICIES: Mapping[str, Policy] = MappingProxyType({each.name: each for each in _PRESETS})
+
+
+class ByPolicy(Mapping[str, _Value]):
+    """Values by the names of policies; a former name still works, with a warning."""
+
+    def __init__(self, values: Mapping[str, _Value]) -> None:
+        self._values = dict(values)
+
+    def __getitem__(self, name: str) -> _Value:
+        if name == _OLD_NAME:
+            warn_of_old_name(f"the policy {_OLD_NAME!r} is now {_COOPERBENCH!r}")
+            name = _COOPERBENCH
+        return self._values[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __repr__(self) -> str:
+        return repr(self._values)
+
+
+POLICIES: Mapping[str, Policy] = ByPolicy({each.name: each for each in _PRESETS})
 
 
 def find_policies(policies: str | Policy | Iterable[str | Policy]) -> tuple[Policy, ...]:
@@ -205,6 +233,7 @@ def find_policies(policies: str | Policy | Iterable[str | Policy]) -> tuple[Poli
 
 
 def _preset(name: str) -> Policy:
-    if name not in POLICIES:
+    policy = POLICIES.get(name)
+    if policy is None:
         raise AnalysisError(f"no policy is called {name!r}", tuple(POLICIES))
-    return POLICIES[name]
+    return policy

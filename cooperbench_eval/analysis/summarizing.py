@@ -8,7 +8,7 @@ from attrs import asdict, frozen
 
 from cooperbench_eval.analysis.comparing import Comparisons, comparison_of
 from cooperbench_eval.analysis.grouping import By, group_names, make_key, sorted_keys
-from cooperbench_eval.analysis.policies import POLICIES, Policy, find_policies
+from cooperbench_eval.analysis.policies import POLICIES, ByPolicy, Policy, find_policies
 from cooperbench_eval.analysis.rates import Distribution, Mean, Rate
 from cooperbench_eval.analysis.sources import FactsSource, iterate_all_facts, iterate_facts
 from cooperbench_eval.analysis.summary import Summary, TeamSummary
@@ -137,7 +137,9 @@ class _Builder:
             strategies={
                 name: self._strategy(name, tally.attempts[name], ends[name]) for name in strategies
             },
-            policies={name: self._policy(name, ends_of_policies[name]) for name in policies},
+            policies=ByPolicy(
+                {name: self._policy(name, ends_of_policies[name]) for name in policies}
+            ),
             comparisons=Comparisons(
                 tally.columns(strategies), tuple(tally.answers.values()), self.confidence
             ),

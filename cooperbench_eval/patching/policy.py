@@ -18,8 +18,8 @@ def _as_rungs(rungs: str | Iterable[str]) -> frozenset[Rung]:
 class ApplyPolicy:
     """Which ways of placing a hunk are allowed.
 
-    The default is what the benchmark's own scripts do: `git apply
-    --ignore-whitespace`, and if that fails `git apply --ignore-whitespace --3way`.
+    The default is what CooperBench's evaluator does: `git apply --ignore-whitespace`, and if
+    that fails `git apply --ignore-whitespace --3way`.
 
     Attributes:
         rungs: The allowed ways; `EXACT` is always allowed.

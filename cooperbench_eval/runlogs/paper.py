@@ -78,7 +78,7 @@ def _files_by_model(task: Path, wanted: Wanted, number: int) -> dict[str, Path]:
 def _one_model(names: Iterable[str], wanted: Wanted, task: Path) -> str:
     """Choose the name in the files that means the wanted model.
 
-    The benchmark's own files have the name of a model family (`claude`, `qwen_coder`,
+    CooperBench's own files have the name of a model family (`claude`, `qwen_coder`,
     `gpt5`). Other files have the model's name without the characters that a file name
     cannot contain.
 

@@ -306,13 +306,13 @@ def tries_view(tries: Tries) -> View:
 
 
 def agreement_view(agreement: CooperBenchAgreement) -> View:
-    """Describe how many of the benchmark's evaluations agree with ours, and which do not."""
+    """Describe how many results of CooperBench's evaluator agree with ours, and which do not."""
     comparison = agreement.comparison
     rows = [
         (
             each.ours.task,
             " and ".join(map(str, each.ours.features)),
-            "passes" if each.peer.both_passed else "fails",
+            "passes" if each.cooperbench.both_passed else "fails",
             wording.spoken(each.judged.verdict),
         )
         for each in agreement.disagreements[:_SHOWN_DISAGREEMENTS]

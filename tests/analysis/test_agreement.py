@@ -1,4 +1,4 @@
-"""The benchmark's own evaluations beside ours."""
+"""The results of CooperBench's evaluator beside ours."""
 
 from pathlib import Path
 
@@ -6,11 +6,12 @@ import pytest
 from made_pairs import NOON, pair
 
 import cooperbench_eval as ce
+from cooperbench_eval.analysis import compare_with_cooperbench
 from cooperbench_eval.runlogs import Setting
 
 
-def peer(both_passed=True, *, features=(1, 2), setting=Setting.COOP, **facts):
-    """An evaluation as the benchmark has it."""
+def of_cooperbench(both_passed=True, *, features=(1, 2), setting=Setting.COOP, **facts):
+    """A result as CooperBench's evaluator has it."""
     plain = {
         "repo_name": "click",
         "task_id": 1,
@@ -41,33 +42,44 @@ def counts(found):
 
 def test_two_evaluations_of_a_pair_are_counted_together():
     """What both pass, one, or neither; the disagreements are there to be looked at."""
-    evals = [peer(features=(1, 2)), peer(features=(1, 3)), peer(False, features=(1, 4))]
-    evals.append(peer(False, features=(1, 5)))
+    evals = [
+        of_cooperbench(features=(1, 2)),
+        of_cooperbench(features=(1, 3)),
+        of_cooperbench(False, features=(1, 4)),
+    ]
+    evals.append(of_cooperbench(False, features=(1, 5)))
     reports = [ours(features=(1, n)) for n in (2, 4)]
     reports += [ours("clean +-", features=(1, n)) for n in (3, 5)]
 
-    found = ce.analysis.compare_with_cooperbench(evals, reports)
+    found = compare_with_cooperbench(evals, reports)
 
     assert counts(found) == (1, 1, 1, 1)
     assert found.agreeing == 2
-    assert [each.peer.features for each in found.disagreements] == [(1, 3), (1, 4)]
+    assert [each.cooperbench.features for each in found.disagreements] == [(1, 3), (1, 4)]
     assert [each.judged.verdict.value for each in found.disagreements] == ["incorrect", "correct"]
-    assert (found.comparison.first, found.comparison.second) == ("peer", "upstream-0.0.29")
+    assert (found.comparison.first, found.comparison.second) == (
+        "cooperbench",
+        "cooperbench-0.0.29",
+    )
 
 
 def test_a_pair_is_the_same_in_any_order():
     """The first feature is merged into the second, but the question is the same."""
-    found = ce.analysis.compare_with_cooperbench([peer(features=(2, 1))], [ours(features=(1, 2))])
+    found = compare_with_cooperbench([of_cooperbench(features=(2, 1))], [ours(features=(1, 2))])
 
     assert counts(found) == (1, 0, 0, 0)
 
 
 def test_a_team_of_more_than_two_is_not_a_pair():
-    """The benchmark left agents out, and their folder may be beside that of the pair."""
-    teams = [peer(features=(1, 2, 3)), peer(features=(1, 2, 4)), peer(features=(1, 2, 4))]
+    """CooperBench's evaluator left agents out, and their folder may be beside that of the pair."""
+    teams = [
+        of_cooperbench(features=(1, 2, 3)),
+        of_cooperbench(features=(1, 2, 4)),
+        of_cooperbench(features=(1, 2, 4)),
+    ]
 
-    found = ce.analysis.compare_with_cooperbench(
-        [*teams, peer(False)], [ours(), ours(features=(1, 3))]
+    found = compare_with_cooperbench(
+        [*teams, of_cooperbench(False)], [ours(), ours(features=(1, 3))]
     )
 
     assert counts(found) == (0, 0, 1, 0)
@@ -85,18 +97,18 @@ def test_our_report_of_a_team_is_not_compared(numbers):
         repo_name="click", task_id=1, timestamp=NOON, features=features, setting="coop"
     )
 
-    found = ce.analysis.compare_with_cooperbench([peer(), peer(features=(1, 2, 3))], [team])
+    found = compare_with_cooperbench([of_cooperbench(), of_cooperbench(features=(1, 2, 3))], [team])
 
     assert sum(counts(found)) == 0
     assert (found.comparison.unmatched_first, found.comparison.unmatched_second) == (2, 0)
 
 
 def test_the_policy_says_what_counts():
-    """By default the benchmark's own, with its lead; `strict` knows none."""
+    """By default that of CooperBench's evaluator, with its lead; `strict` knows none."""
     reports = [pair(naive="conflicts", lead="applied +.+", facts={"setting": "coop"})]
 
-    assert counts(ce.analysis.compare_with_cooperbench([peer()], reports)) == (1, 0, 0, 0)
-    assert counts(ce.analysis.compare_with_cooperbench([peer()], reports, policy="strict")) == (
+    assert counts(compare_with_cooperbench([of_cooperbench()], reports)) == (1, 0, 0, 0)
+    assert counts(compare_with_cooperbench([of_cooperbench()], reports, policy="strict")) == (
         0,
         1,
         0,
@@ -105,11 +117,11 @@ def test_the_policy_says_what_counts():
 
 
 def test_errors_are_not_answers():
-    """Neither the benchmark's nor ours."""
-    broken = peer(False, features=(1, 3), error="daemon down")
+    """Neither CooperBench's nor ours."""
+    broken = of_cooperbench(False, features=(1, 3), error="daemon down")
     unknown = ours("clean +!", features=(1, 2))
 
-    found = ce.analysis.compare_with_cooperbench([peer(), broken], [unknown, ours(features=(1, 3))])
+    found = compare_with_cooperbench([of_cooperbench(), broken], [unknown, ours(features=(1, 3))])
 
     assert counts(found) == (0, 0, 0, 0)
     assert found.comparison.unanswered == 2
@@ -118,8 +130,9 @@ def test_errors_are_not_answers():
 
 def test_what_only_one_has_is_counted():
     """It is compared with nothing."""
-    found = ce.analysis.compare_with_cooperbench(
-        [peer(), peer(features=(1, 3)), peer(repo_name="jinja")], [ours(), ours(features=(4, 5))]
+    found = compare_with_cooperbench(
+        [of_cooperbench(), of_cooperbench(features=(1, 3)), of_cooperbench(repo_name="jinja")],
+        [ours(), ours(features=(4, 5))],
     )
 
     assert counts(found) == (1, 0, 0, 0)
@@ -138,7 +151,7 @@ def test_what_only_one_has_is_counted():
 )
 def test_settings_have_to_agree_where_both_are_known(theirs, setting, matches):
     """A team's result is not held against another setting's."""
-    found = ce.analysis.compare_with_cooperbench([peer(setting=theirs)], [ours(setting=setting)])
+    found = compare_with_cooperbench([of_cooperbench(setting=theirs)], [ours(setting=setting)])
 
     assert sum(counts(found)) == matches
 
@@ -147,7 +160,7 @@ def test_a_setting_that_could_be_either_matches_none():
     """Nobody guesses."""
     reports = [ours(setting="coop"), ours(setting="team")]
 
-    found = ce.analysis.compare_with_cooperbench([peer(setting=None)], reports)
+    found = compare_with_cooperbench([of_cooperbench(setting=None)], reports)
 
     assert sum(counts(found)) == 0
     assert (found.comparison.unmatched_first, found.comparison.unmatched_second) == (1, 2)
@@ -155,24 +168,24 @@ def test_a_setting_that_could_be_either_matches_none():
 
 def test_a_pair_that_occurs_twice_is_an_error():
     """The error names the side that has the pair twice, because neither can be preferred."""
-    again = peer(False, path=Path("again/eval.json"))
+    again = of_cooperbench(False, path=Path("again/eval.json"))
     twice = r"have features 1 and 2 of click/1 \(coop\) twice"
 
     with pytest.raises(
-        ce.errors.AnalysisError, match=rf"evaluations {twice}: eval.json, again/eval.json"
+        ce.errors.AnalysisError, match=rf"evaluator {twice}: eval.json, again/eval.json"
     ):
-        ce.analysis.compare_with_cooperbench([peer(), again], [ours()])
+        compare_with_cooperbench([of_cooperbench(), again], [ours()])
     with pytest.raises(ce.errors.AnalysisError, match=f"our reports {twice}$"):
-        ce.analysis.compare_with_cooperbench([peer()], [ours(), ours("conflicts")])
+        compare_with_cooperbench([of_cooperbench()], [ours(), ours("conflicts")])
 
 
 def test_a_setting_that_is_not_known_is_not_named():
     """The error does not make one up."""
     with pytest.raises(ce.errors.AnalysisError, match="of click/1 twice"):
-        ce.analysis.compare_with_cooperbench([], [ours(setting=None), ours(setting=None)])
+        compare_with_cooperbench([], [ours(setting=None), ours(setting=None)])
 
 
 def test_an_unknown_policy_is_an_error():
     """It names those that are known."""
     with pytest.raises(ce.errors.AnalysisError, match="strict"):
-        ce.analysis.compare_with_cooperbench([], [], policy="stricter")
+        compare_with_cooperbench([], [], policy="stricter")

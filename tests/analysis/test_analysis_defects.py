@@ -29,12 +29,12 @@ def test_8_that_the_lead_counts_is_a_policy_and_named():
     one = pair(naive="conflicts", lead=BOTH, member=NEITHER)
     swapped = pair(naive="conflicts", lead=NEITHER, member=BOTH, features=(2, 1))
 
-    judged = [POLICIES["upstream-0.0.29"].judge(each) for each in (one, swapped)]
+    judged = [POLICIES["cooperbench-0.0.29"].judge(each) for each in (one, swapped)]
 
     assert [each.verdict for each in judged] == [Verdict.CORRECT, Verdict.INCORRECT]
     assert {each.by for each in judged} == {"lead"}
     leading = {name for name, policy in POLICIES.items() if policy.lead_alone}
-    assert leading == {"upstream-0.0.29"}
+    assert leading == {"cooperbench-0.0.29"}
     assert not Policy(name="mine", strategies=["naive"]).lead_alone
 
 

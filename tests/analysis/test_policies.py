@@ -76,7 +76,7 @@ def test_a_missing_row_that_does_not_matter_is_not_missed():
 )
 def test_the_published_package_falls_back_on_the_lead(facts, verdict):
     """Feature 1's patch alone counts on a conflict; an empty patch is passed over."""
-    assert judged("upstream-0.0.29", facts) == verdict
+    assert judged("cooperbench-0.0.29", facts) == verdict
 
 
 @pytest.mark.parametrize(
@@ -191,7 +191,7 @@ def test_the_presets_cannot_be_changed():
 
 def test_an_unknown_or_doubled_policy_is_an_error():
     """The error names the presets there are."""
-    with pytest.raises(AnalysisError, match="'lax'; available: paper, upstream"):
+    with pytest.raises(AnalysisError, match="'lax'; available: paper, cooperbench"):
         find_policies(["lax"])
     with pytest.raises(AnalysisError, match="'lax'"):
         find_policies("lax")

@@ -17,7 +17,7 @@ TAKERS = {
     "to_polars": ce.analysis.to_polars,
     "compare": lambda wrong: ce.compare(wrong, [], "strict"),
     "with": lambda wrong: ce.compare([], wrong, "strict"),
-    "with_peer": lambda wrong: ce.analysis.compare_with_cooperbench([], wrong),
+    "with_cooperbench": lambda wrong: ce.analysis.compare_with_cooperbench([], wrong),
 }
 
 

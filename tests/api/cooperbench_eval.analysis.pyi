@@ -107,10 +107,18 @@ class CooperBenchAgreement(ABC):
     disagreements: tuple[CooperBenchDisagreement, ...]
 
 class CooperBenchDisagreement:
-    def __init__(self, *, peer: CooperBenchResult, ours: PairFacts, judged: PolicyVerdict) -> None: ...
+    def __init__(
+        self,
+        *,
+        cooperbench: CooperBenchResult,
+        ours: PairFacts,
+        judged: PolicyVerdict,
+    ) -> None: ...
+    cooperbench: CooperBenchResult
     judged: PolicyVerdict
     ours: PairFacts
-    peer: CooperBenchResult
+    @property
+    def peer(self) -> CooperBenchResult: ...
 
 class Distribution:
     def __init__(
@@ -620,7 +628,7 @@ def compare_with_cooperbench(
     evals: Iterable[CooperBenchResult],
     reports: FactsSource,
     *,
-    policy: str | Policy = 'upstream-0.0.29',
+    policy: str | Policy = 'cooperbench-0.0.29',
 ) -> CooperBenchAgreement: ...
 
 def facts_of(report: GroupReport) -> GroupFacts: ...

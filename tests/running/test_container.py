@@ -494,7 +494,7 @@ def test_the_files_copied_back_are_bounded(run, places, monkeypatch):
 
 
 def test_a_deadline_is_kept(run, leftovers):
-    """Defect 25: the peer ignores its deadline and kills nothing."""
+    """Defect 25: CooperBench's evaluator ignores its deadline and kills nothing."""
     started = time.monotonic()
 
     execution = run("trap '' TERM; while :; do sleep 1; done", timeout_seconds=1)

@@ -150,9 +150,9 @@ def test_each_number_of_tries_has_a_row():
     assert numbers_of(by_rich(found, 30)) == numbers_of(str(found))
 
 
-def test_disagreements_with_the_peer_have_rows():
-    """It lists twenty pairs that the benchmark judges differently, and counts the others."""
-    peer = CooperBenchResult(
+def test_disagreements_with_cooperbench_have_rows():
+    """It lists twenty pairs on which the evaluators disagree, and counts the others."""
+    result = CooperBenchResult(
         repo_name="click",
         task_id=1,
         features=[1, 2],
@@ -169,9 +169,11 @@ def test_disagreements_with_the_peer_have_rows():
         path="",
     )
     ours = pair(naive="conflicts")
-    each = CooperBenchDisagreement(peer=peer, ours=ours, judged=POLICIES["strict"].judge(ours))
+    each = CooperBenchDisagreement(
+        cooperbench=result, ours=ours, judged=POLICIES["strict"].judge(ours)
+    )
     comparison = Comparison(
-        first="peer", second="strict", both=3, only_first=21, only_second=0, neither=1
+        first="cooperbench", second="strict", both=3, only_first=21, only_second=0, neither=1
     )
     agreement = CooperBenchAgreement(comparison=comparison, disagreements=[each] * 21)
 

@@ -22,7 +22,7 @@ is_count = validators.ge(0)
 
 
 def _unless_null(word: str | None) -> str | None:
-    """Return *word*, or `None` for `null`, which one of the benchmark's scripts writes as text."""
+    """Return *word*, or `None` for `null`, which a script of CooperBench writes as text."""
     return None if word == "null" else word
 
 

@@ -1,4 +1,4 @@
-"""Finds the benchmark's evaluations, and recognizes the format of each."""
+"""Finds the results of CooperBench's evaluator, and recognizes the format of each."""
 
 import os
 from pathlib import Path
@@ -47,8 +47,8 @@ def read_eval(path: str | os.PathLike[str]) -> CooperBenchResult:
     Raises:
         ReportError: The file cannot be read or is not an evaluation: it is cut off, not
             JSON, lacks what identifies the pair, or has values of wrong types. Or it is
-            about more than two features, in a format that no version of the benchmark
-            writes.
+            about more than two features, in a format that no version of
+            CooperBench writes.
     """
     file = Path(path)
     return _read(file, setting_of(file.parent))

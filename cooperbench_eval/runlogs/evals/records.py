@@ -1,4 +1,4 @@
-"""The benchmark's own evaluations, as records."""
+"""The results of CooperBench's evaluator, as records."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -20,13 +20,13 @@ def _own(values: Mapping[_Value, Any]) -> dict[_Value, Any]:
 
 @frozen(kw_only=True)
 class CooperBenchResult:
-    """The benchmark's own evaluation of one folder of agents' patches.
+    """The result of CooperBench's evaluator for one folder of agents' patches.
 
     Attributes:
         repo_name: The repository's folder in the dataset.
         task_id: The task's number.
-        features: The features' numbers, as many as the agents worked on. The
-            benchmark merges and tests only the first two.
+        features: The features' numbers, as many as the agents worked on.
+            CooperBench's evaluator merges and tests only the first two.
         setting: How the agents worked; `None` if unknown. The folders above the file and
             the agents' record take precedence over the file, which calls a team `coop`.
         merge_status: The file's word for the merge: `clean`, `conflicts`,
@@ -68,19 +68,19 @@ class CooperBenchResult:
     def is_answer(self) -> bool:
         """Whether the evaluation has a verdict on all features, and no error.
 
-        With more than two features it has none: the benchmark leaves out the others.
+        With more than two features it has none: CooperBench's evaluator leaves out the others.
         """
         return not self.features[2:] and not self.error and self.both_passed is not None
 
 
 @frozen(kw_only=True)
 class CooperBenchRun:
-    """The benchmark's own evaluations of one run.
+    """The results of CooperBench's evaluator for one run.
 
     Attributes:
         evals: The readable evaluations, sorted by their paths.
-        unreadable: Why the other files cannot be read, also sorted by path. The benchmark
-            takes an unreadable file for an evaluation and does not try again.
+        unreadable: Why the other files cannot be read, also sorted by path.
+            CooperBench's evaluator takes an unreadable file for a result and does not try again.
     """
 
     evals: tuple[CooperBenchResult, ...] = field(converter=tuple[CooperBenchResult, ...])

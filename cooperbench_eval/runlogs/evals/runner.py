@@ -1,4 +1,4 @@
-"""The `eval.json` of the benchmark's runners."""
+"""The `eval.json` of CooperBench's runners."""
 
 from typing import Final
 
