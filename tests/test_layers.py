@@ -87,7 +87,17 @@ KNOWS = {
     },
     "views": {"analysis", "display", "models", "reporting", "views"},
     "plots": {"analysis", "display", "errors", "plots", "reporting", "views"},
-    "page": {"analysis", "display", "errors", "models", "page", "reporting", "staging", "views"},
+    "page": {
+        "analysis",
+        "display",
+        "errors",
+        "models",
+        "page",
+        "patching",
+        "reporting",
+        "staging",
+        "views",
+    },
     "strategies": {
         "errors",
         "llm",

@@ -11,18 +11,19 @@ from cooperbench_eval.models import (
     TestResult,
     outcome_of,
 )
-from cooperbench_eval.page.embedding import shown_bytes
+from cooperbench_eval.page.diffs import diff_files
 from cooperbench_eval.page.index import JudgedAttempt
-from cooperbench_eval.reporting import FeatureReport, MergeReport
+from cooperbench_eval.page.losses import losses_of
+from cooperbench_eval.page.texts import Texts
+from cooperbench_eval.reporting import FeatureReport, MergeReport, PatchReport
 from cooperbench_eval.reporting.explanation import Explanation
 from cooperbench_eval.reporting.resolutions import ConflictResolution
 from cooperbench_eval.views import wording
 
-__all__ = ["MOST_NAMES", "details_of", "whole_characters"]
+__all__ = ["MOST_NAMES", "details_of"]
 
 MOST_NAMES = 200
 """How many conflicts, tests or files a list has at most."""
-_MOST_TEXTS = 50
 _MOST_MESSAGES = 10
 _MOST_MESSAGE = 300
 _MOST_REASON = 2_000
@@ -33,12 +34,12 @@ _FINE = frozenset({TestCaseStatus.PASSED, TestCaseStatus.SKIPPED, TestCaseStatus
 
 def details_of(
     report: MergeReport,
-    judged: Iterable[JudgedAttempt],
+    judged: Sequence[JudgedAttempt],
     text_limit: int,
     explanations: Iterable[Explanation] = (),
 ) -> _Json:
     """Return everything that the page shows about a pair; *text_limit* is in bytes."""
-    texts = _Texts(text_limit)
+    texts = Texts(text_limit)
     return {
         "title": wording.title_text(_cut(report.repo_name), report),
         "facts": {name: _cut(value) for name, value in _facts(report).items() if value},
@@ -46,9 +47,12 @@ def details_of(
         "warnings": _some(report.warnings),
         "suites": wording.suite_titles(report),
         "attempts": [_attempt(report, each) for each in judged],
+        "losses": losses_of(report, judged, texts),
         "conflicts": list(_conflicts(report, texts)),
         "more_conflicts": max(len(report.conflicts) - MOST_NAMES, 0),
         "explanations": [_explanation(each, texts) for each in explanations],
+        "patches": [_patch(each.patch, texts) for each in (report.feature1, report.feature2)],
+        "merges": list(_merges(report, texts)),
         "texts": texts.kept,
     }
 
@@ -194,38 +198,7 @@ def _said(row: LedgerRow) -> str:
 # --- conflicts ---------------------------------------------------------------
 
 
-class _Texts:
-    """The texts of a pair, at most *limit* bytes of each; equal texts are kept once."""
-
-    def __init__(self, limit: int) -> None:
-        self.kept: list[tuple[str, int]] = []  # with the number of bytes that are left out
-        self._limit = limit
-        self._room = limit * _MOST_TEXTS
-        self._numbers: dict[bytes, int] = {}
-
-    def add(self, text: bytes | None) -> int | None:
-        """Keep *text* if it is not kept yet, and return its index in `kept`; `None` for no text."""
-        if text is None:
-            return None
-        if text not in self._numbers:
-            size = whole_characters(text, min(self._limit, self._room))
-            self._room -= size
-            self._numbers[text] = len(self.kept)
-            self.kept.append((shown_bytes(text[:size]), len(text) - size))
-        return self._numbers[text]
-
-
-def whole_characters(text: bytes, limit: int) -> int:
-    """Return at most *limit*, reduced so that no UTF-8 character is cut in two."""
-    if len(text) <= limit:
-        return len(text)
-    size = limit
-    while size and limit - size < 3 and text[size] & 0xC0 == 0x80:  # noqa: PLR2004 - UTF-8
-        size -= 1
-    return size
-
-
-def _conflicts(report: MergeReport, texts: _Texts) -> Iterator[_Json]:
+def _conflicts(report: MergeReport, texts: Texts) -> Iterator[_Json]:
     resolutions = [report.resolutions(attempt.strategy) for attempt in report.attempts]
     for i, conflict in enumerate(report.conflicts[:MOST_NAMES]):
         yield {
@@ -239,7 +212,7 @@ def _conflicts(report: MergeReport, texts: _Texts) -> Iterator[_Json]:
         }
 
 
-def _resolution(found: ConflictResolution, texts: _Texts) -> _Json:
+def _resolution(found: ConflictResolution, texts: Texts) -> _Json:
     return {
         "kind": found.kind.value,
         "text": texts.add(found.text),
@@ -252,10 +225,28 @@ def _resolution(found: ConflictResolution, texts: _Texts) -> _Json:
     }
 
 
+# --- diffs ------------------------------------------------------------------
+
+
+def _patch(patch: PatchReport, texts: Texts) -> _Json | None:
+    """Return a patch as it was applied; `None` if the report does not have it."""
+    return None if patch.diff is None else diff_files(patch.diff, texts)
+
+
+def _merges(report: MergeReport, texts: Texts) -> Iterator[_Json]:
+    """Yield the merged trees as diffs, each with the strategies that returned it."""
+    found: dict[bytes, list[str]] = {}
+    for attempt in report.attempts:
+        if attempt.diff is not None:
+            found.setdefault(attempt.diff, []).append(_cut(attempt.strategy))
+    for diff, strategies in found.items():
+        yield {"strategies": strategies, **diff_files(diff, texts)}
+
+
 # --- explanations ------------------------------------------------------------
 
 
-def _explanation(explanation: Explanation, texts: _Texts) -> _Json:
+def _explanation(explanation: Explanation, texts: Texts) -> _Json:
     hunks = (*explanation.feature1_hunks, *explanation.feature2_hunks)
     return {
         "title": wording.explanation_text(_cut(explanation.strategy), explanation),

@@ -13,8 +13,11 @@ __all__ = ["Frame"]
 
 _PAIRS = "<!-- pairs -->"
 _TEAMS = "<!-- teams -->"
-_STYLES = ("shared.css", "overview.css", "pair.css")
-_SCRIPTS = ("shared.js", "pairs.js", "overview.js", "pair.js", "start.js")
+_STYLES = ("shared.css", "overview.css", "pair.css", "diffs.css")
+_SCRIPTS = (
+    *("shared.js", "pairs.js", "overview.js"),
+    *("syntax.js", "diffs.js", "losses.js", "pair.js", "start.js"),
+)
 
 
 class Frame:

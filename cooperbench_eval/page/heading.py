@@ -91,7 +91,8 @@ def _about_pairs(summary: Summary) -> Iterator[str]:
 def _left_out(text_limit: int) -> str:
     return (
         f"Written by cooperbench_eval {version('cooperbench-eval')}. The output of test runs is "
-        f"left out. At most {text_limit:,} bytes of each version of a conflict are shown."
+        f"left out. At most {text_limit:,} bytes of each hunk, and of each version of a "
+        "conflict or function, are shown."
     )
 
 

@@ -92,9 +92,9 @@ function explained(data, { title, about, hunks, more }) {
   });
   const rest = more ? ` (${more} more are left out)` : "";
   return [
-    heading(3, title),
+    heading(4, title),
     ...about.map((words) => make("p", {}, words)),
-    rows.length ? tableOf(`Hunks that take part${rest}`, ["Feature", "Hunk", "Lines"], rows) : null,
+    ...(rows.length ? [tableOf(`Hunks that take part${rest}`, ["Feature", "Hunk", "Lines"], rows)] : []),
   ];
 }
 
@@ -275,58 +275,81 @@ function warnings({ warnings: { names: said, more } }) {
   return said.length ? make("ul", { class: "warnings" }, list, rest) : null;
 }
 
-/* What the page shows of the pair with this data. */
+/* What the page shows of the pair with this data: a list of sections, with what matters most
+   first. */
 function pairContent(data) {
-  const [first, second] = data.features.map((feature) => feature.number);
+  const sections = {
+    "Lost tests": lossSections(data),
+    Explanations: data.explanations.flatMap((explanation) => explained(data, explanation)),
+    Features: [featuresTable(data)],
+    Strategies: strategiesPart(data),
+    Conflicts: conflictsPart(data),
+    ...diffSections(data),
+  };
+  const shown = Object.entries(sections).filter(([, content]) => content.length);
+  const headings = shown.map(([name]) => heading(3, name, { tabindex: "-1" }));
+  return [
+    heading(2, data.title, { id: "pair-heading", tabindex: "-1" }),
+    facts(data),
+    sectionLinks(headings),
+    warnings(data),
+    ...shown.flatMap(([, content], place) => [headings[place], ...content]),
+  ].filter(Boolean);
+}
+
+/* The part of the address after the # is taken, so these are buttons. */
+function sectionLinks(headings) {
+  const buttons = headings.map((target) => {
+    const button = make("button", { type: "button" }, target.textContent);
+    button.addEventListener("click", () => {
+      target.scrollIntoView();
+      target.focus({ preventScroll: true });
+    });
+    return button;
+  });
+  return make("nav", { class: "sections", "aria-label": "Sections of this pair" }, buttons);
+}
+
+function featuresTable(data) {
   const further = data.features[0].further.map((_, place) => place).filter((place) =>
     data.features.some((feature) => feature.further[place][1].passed !== null),
   );
   const columns = ["Feature", "Patch", "Its tests alone", "Its tests on the base"];
   columns.push(...further.map((place) => data.features[0].further[place][0]));
-  const content = [
-    heading(2, data.title, { id: "pair-heading", tabindex: "-1" }),
-    facts(data),
-    warnings(data),
-    heading(3, "Features"),
+  const rows = data.features.map((feature) => featureRow(feature, further));
+  return tableOf("Each feature by itself", columns, rows);
+}
+
+function strategiesPart(data) {
+  if (!data.attempts.length) return [make("p", {}, "No strategy was tried.")];
+  const shownAbove = new Set(data.losses.map((loss) => loss.strategies[0]));
+  return [
     tableOf(
-      "Each feature by itself",
-      columns,
-      data.features.map((feature) => featureRow(feature, further)),
+      "How the pair ended under each strategy",
+      [
+        ...["Strategy", "Merge", "Result", "To blame", "Tests lost"],
+        ...data.suites.map((title) => title[0].toUpperCase() + title.slice(1)),
+        "Time",
+      ],
+      data.attempts.map(strategyRow),
     ),
-    heading(3, "Strategies"),
+    ...hazards(data.attempts.filter((attempt) => !shownAbove.has(attempt.strategy))),
+    ...ledgers(data.attempts),
   ];
-  if (data.attempts.length) {
-    content.push(
-      tableOf(
-        "How the pair ended under each strategy",
-        [
-          ...["Strategy", "Merge", "Result", "To blame", "Tests lost"],
-          ...data.suites.map((title) => title[0].toUpperCase() + title.slice(1)),
-          "Time",
-        ],
-        data.attempts.map(strategyRow),
-      ),
-      ...hazards(data.attempts),
-      ...ledgers(data.attempts),
-    );
-  } else content.push(make("p", {}, "No strategy was tried."));
-  for (const explanation of data.explanations) content.push(...explained(data, explanation));
-  content.push(heading(3, "Conflicts"));
-  if (data.conflicts.length) {
-    content.push(
-      make(
-        "p",
-        { class: "beside" },
-        `In the margin of a resolution, ${first} or ${second} marks a line from that feature's ` +
-          "version, = a line from both, and + a line from neither.",
-      ),
-    );
-  } else content.push(make("p", {}, "There are no conflicts."));
-  data.conflicts.forEach((conflict, place) =>
-    content.push(conflictSection(data, conflict, place)),
-  );
-  if (data.more_conflicts) {
-    content.push(make("p", {}, `${data.more_conflicts} more conflicts are left out.`));
-  }
-  return content.filter(Boolean);
+}
+
+function conflictsPart(data) {
+  if (!data.conflicts.length) return [make("p", {}, "There are no conflicts.")];
+  const [first, second] = data.features.map((feature) => feature.number);
+  const more = data.more_conflicts;
+  return [
+    make(
+      "p",
+      { class: "beside" },
+      `In the margin of a resolution, ${first} or ${second} marks a line from that feature's ` +
+        "version, = a line from both, and + a line from neither.",
+    ),
+    ...data.conflicts.map((conflict, place) => conflictSection(data, conflict, place)),
+    ...(more ? [make("p", {}, `${more} more conflicts are left out.`)] : []),
+  ];
 }

@@ -7,7 +7,8 @@ from typing import Final
 from cooperbench_eval.analysis.summary import TeamSummary
 from cooperbench_eval.display.visible import visible
 from cooperbench_eval.models import Conflict, Judgement, TestResult, outcome_of
-from cooperbench_eval.page.details import MOST_NAMES, whole_characters
+from cooperbench_eval.page.details import MOST_NAMES
+from cooperbench_eval.page.texts import whole_characters
 from cooperbench_eval.reporting import FeatureReport, Verdict
 from cooperbench_eval.reporting.landings import BrokenTests, LeftOut, LeftOutReason
 from cooperbench_eval.reporting.teams import TeamAttempt, TeamReport, TeamStep

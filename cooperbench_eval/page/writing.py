@@ -44,9 +44,10 @@ def write_page(
     """Write a run as one HTML file that a browser can open offline.
 
     The page shows how the pairs ended under each strategy, and a table of all pairs that
-    can be filtered and sorted. Each pair can be opened to see its features, its strategies,
-    the names of lost tests, and every conflict with base, both sides and each strategy's
-    resolution. The output of test runs is left out.
+    can be filtered and sorted. Each pair can be opened to see the tests that a merge lost
+    with the code that their failures lead to, its features and strategies, every conflict
+    with base, both sides and each strategy's resolution, both patches, and each merge. The
+    output of test runs is left out.
 
     Below the pairs, each team can be unfolded to see its features, which of them land
     together, why the others do not, and every merge with its conflicts and its diff.
@@ -59,7 +60,7 @@ def write_page(
         path: The file to write. An existing file is replaced, and a missing folder is
             created.
         title: The title of the page; by default "Merged pairs" or "Merged teams".
-        text_limit: How many bytes of one version of a conflict, or of one explained hunk,
+        text_limit: How many bytes of one hunk, or of one version of a conflict or function,
             are shown. All texts of a pair together may take fifty times as many.
         explanations: Explanations of merges that lost tests; each is shown with its pair.
 

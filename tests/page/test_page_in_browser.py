@@ -241,13 +241,14 @@ def test_a_pair_shows_its_own_suites_warnings_and_hazards(open_page):
     page.click("#pair summary:has-text('What looks wrong in the merge of naive')")
 
     assert page.text("#pair .warnings").startswith("The joint tests pass on feature 1 without")
-    features, strategies = (page.text(f"#pair table >> nth={n}") for n in range(2))
+    tables = ("Each feature by itself", "How the pair ended under each strategy")
+    features, strategies = (page.text(f"#pair table[aria-label='{each}']") for each in tables)
     for words in ("The joint tests alone", "The repository's tests alone"):
         assert words in features
     for words in ("Joint tests", "The repository's tests", "1 of both features together:"):
         assert words in strategies
     assert "failed 1/2, counts as passed\nfails on the base too: t::one" in strategies
-    assert "f.py, line 3\ttorn" in page.text("#pair table >> nth=2")
+    assert "f.py, line 3\ttorn" in page.text("#pair table[aria-label^=Hazards]")
 
 
 def test_each_conflict_shows_all_versions_side_by_side(open_page):
@@ -263,7 +264,7 @@ def test_each_conflict_shows_all_versions_side_by_side(open_page):
         for box in page.tab.locator("figure").all()
     }
 
-    assert page.text("h4") == "1. f.py, line 6: content"
+    assert page.text(".conflict h4") == "1. f.py, line 6: content"
     assert boxes == {
         "base": "5",
         "ours: feature 2": "a = 1",
@@ -308,7 +309,7 @@ def test_conflicts_of_whole_files_are_described(open_page):
     failed = evolve(of.attempt("union"), strategy="down", **facts)
     page = open_page([evolve(of, attempts=(*of.attempts, failed))], "#pair=1")
 
-    assert page.text("h4") == "1. f.py: modify/delete"
+    assert page.text(".conflict h4") == "1. f.py: modify/delete"
     assert "no such file" in page.text(".version.ours")
     assert "down ≠ unhandled not known: the strategy failed" in page.text(".conflict")
 
@@ -330,7 +331,7 @@ def test_links_lead_from_pair_to_pair_and_back(open_page):
     page.tab.keyboard.press("Enter")
     page.settle()
     heading = page.tab.evaluate("document.activeElement.id")
-    where = page.text("#pair nav")
+    where = page.text("#pair nav[aria-label=Pairs]")
     page.click("nav >> text=Next")
     title = page.tab.title()
     page.click("nav >> text=All pairs")
@@ -551,7 +552,7 @@ def test_every_control_has_a_label(open_page):
         found = page.tab.locator("h1, h2, h3, h4").all()
         levels += [int(each.evaluate("e => e.tagName[1]")) for each in found if each.is_visible()]
 
-    assert levels == [1, 2, 2, 3, 3, 3, 4]
+    assert levels == [1, 2, 2, 3, 3, 3, 4, 3, 4, 4, 3, 4, 4]
     assert page.tab.locator("html").get_attribute("lang") == "en"
 
 
@@ -626,7 +627,7 @@ def test_the_hunks_that_broke_a_merge_are_shown_with_its_pair(open_page):
 
     page = open_page(reports, "#pair=2", explanations=[explanation])
     rows = page.texts("[aria-label='Hunks that take part'] tbody tr")
-    headings = page.texts("#pair h3")
+    headings = page.texts("#pair h4")
     other = open_page(reports, "#pair=1", explanations=[explanation]).texts("#pair h3")
 
     assert "union: found why the merge lost tests" in headings
@@ -634,4 +635,4 @@ def test_the_hunks_that_broke_a_merge_are_shown_with_its_pair(open_page):
         "feature 1\tf.py:5 breaks the lost tests\t\n-a\n+<b>U+202E\n",
         "feature 2\tf.py:5 breaks the lost tests\t\n+c\n",
     ]
-    assert other == ["Features", "Strategies", "Conflicts"]
+    assert other == ["Lost tests", "Features", "Strategies", "Conflicts", "Patches", "Merges"]

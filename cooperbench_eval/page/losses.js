@@ -1,0 +1,168 @@
+/* The tests that a merge lost: why they failed, and the code that the failures lead to. */
+
+const OPEN_FAILURES = 3;
+const SEEN_FUNCTIONS = 6;
+const CONTEXT = 8;
+const LEADS = {
+  frame: "the traceback goes through it",
+  named: "the failure names it",
+  used: "reached through the functions that the failure names",
+};
+
+const plural = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
+
+/* The message of a failure. The lines in which frameworks say what went wrong stand out. */
+function failureMessage(message, label) {
+  const pre = make("pre", { class: "failure", tabindex: "0", role: "region", "aria-label": label });
+  linesOf(message).forEach((line, place) => {
+    const isError = place === 0 || /^E\s|^\w*(?:Error|Exception|panic)\b|^thread '/.test(line);
+    const kind = isError ? "error" : /^>/.test(line) ? "at" : "";
+    const shown = make("span", { class: `line ${kind}` });
+    write(shown, line, true);
+    pre.append(shown);
+  });
+  return pre;
+}
+
+function failureBox(failure, isOpen) {
+  const { owner, status, message, tests, more } = failure;
+  const count = tests.length + more;
+  const others = count > 1 ? ` and ${plural(count - 1, "more test")} of ${owner}` : ` of ${owner}`;
+  const box = make(
+    "details",
+    { class: "failed-test" },
+    make("summary", {}, make("code", {}, tests[0]), `${others}: ${status}`),
+  );
+  box.open = isOpen;
+  if (message) box.append(failureMessage(message, `Failure of ${tests[0]}`));
+  else box.append(make("p", { class: "beside" }, "The test framework gave no reason."));
+  if (count > 1) {
+    const rest = more ? [make("li", { class: "beside" }, `and ${more} more`)] : [];
+    const words = message ? "All tests with this failure" : "All of them";
+    box.append(folded(words, () => make("ul", { class: "names" }, tests.map(code), rest)));
+  }
+  return box;
+}
+
+/* Leaves out unchanged rows that are far from any change. */
+function nearChanges(rows) {
+  const isNear = rows.map((row) => row.sign !== " ");
+  rows.forEach((row, place) => {
+    if (row.sign === " ") return;
+    for (let at = place - CONTEXT; at <= place + CONTEXT; at += 1) if (at in rows) isNear[at] = true;
+  });
+  if (isNear.filter((near) => !near).length < 2 * CONTEXT) return [rows];
+  const parts = [];
+  rows.forEach((row, place) => {
+    if (isNear[place] !== isNear[place - 1]) parts.push(isNear[place] ? [] : 0);
+    if (isNear[place]) parts.at(-1).push(row);
+    else parts[parts.length - 1] += 1;
+  });
+  return parts;
+}
+
+/* One version of a function, compared with the base. */
+function functionVersion(data, traced, place, title, kind) {
+  const [base, text] = [traced.versions[0], traced.versions[place]];
+  const box = make("figure", { class: `version ${kind}` });
+  const caption = (words) => make("figcaption", {}, make("b", {}, title), words);
+  if (text === null) {
+    box.append(caption(base === null ? ": not there" : ": removed"));
+    if (base === null) return box;
+  } else box.append(caption(base === null ? ": added" : text === base ? ": as in the base" : ": changed"));
+  const [before, after] = [base, text].map((number) => (number === null ? null : data.texts[number]));
+  const left = (before?.[1] ?? 0) + (after?.[1] ?? 0);
+  const pre = codeBlock(`${traced.name}, ${title}`);
+  const isMerge = place === 3;
+  const rows = textRows(before?.[0] ?? null, after?.[0] ?? null, isMerge ? traced.line : null);
+  const mark = isMerge ? originIn(data, traced) : null;
+  for (const part of nearChanges(rows)) {
+    pre.append(
+      Array.isArray(part)
+        ? rowsOf(part, traced.path, mark)
+        : make("span", { class: "line place" }, `${plural(part, "unchanged line")} left out`),
+    );
+  }
+  if (left) pre.append(leftOut(left));
+  box.append(pre);
+  return box;
+}
+
+/* Says which feature a changed row of a merged function is from. */
+function originIn(data, traced) {
+  const [base, one, two] = traced.versions.map((number) =>
+    new Set(number === null ? [] : linesOf(data.texts[number][0])),
+  );
+  const [first, second] = data.features.map((feature) => String(feature.number));
+  return ({ sign, text }) => {
+    if (sign === " " || !text.trim()) return ["", ""];
+    const has = [one, two].map((lines) => (sign === "+" ? lines.has(text) && !base.has(text) : !lines.has(text)));
+    if (has[0] && has[1]) return ["=", ""];
+    return has[0] ? [first, ""] : has[1] ? [second, ""] : ["?", ""];
+  };
+}
+
+function tracedFunction(data, traced, total) {
+  const [first, second] = data.features.map((feature) => `Feature ${feature.number}`);
+  const place = traced.line === null ? `${traced.path}, not in the merge` : `${traced.path}, line ${traced.line}`;
+  const of = total > 1 ? `; ${plural(traced.tests.length, "lost test")}` : "";
+  return make(
+    "section",
+    { class: "traced" },
+    heading(5, [make("code", {}, traced.name), make("span", { class: "beside" }, ` ${place}: ${LEADS[traced.kind] ?? traced.kind}${of}`)]),
+    make(
+      "div",
+      { class: "side-by-side three" },
+      functionVersion(data, traced, 1, first, "theirs"),
+      functionVersion(data, traced, 2, second, "ours"),
+      functionVersion(data, traced, 3, "Merge", "merge"),
+    ),
+  );
+}
+
+function tracedCode(data, { trace }, total) {
+  if (!trace) {
+    const why = "An earlier version of the library wrote this report, so the code that these failures lead to is not known. Evaluate the pair again to see it.";
+    return [make("p", { class: "beside" }, why)];
+  }
+  const { functions, left_out: left } = trace;
+  if (!functions.length) {
+    return [make("p", { class: "beside" }, "The failures lead to no function that a feature changed. The merge below shows all changes.")];
+  }
+  const shown = functions.map((traced, place) =>
+    place < SEEN_FUNCTIONS ? tracedFunction(data, traced, total) : null,
+  );
+  const rest = functions.slice(SEEN_FUNCTIONS);
+  const more = left ? make("p", { class: "beside" }, `${plural(left, "more function")} left out.`) : null;
+  return [
+    heading(4, "The code that these failures lead to"),
+    make(
+      "p",
+      { class: "beside" },
+      "Functions and variables that a feature changed, each compared with the base. Names are compared as words, " +
+        "so a function that only shares a name may be among them.",
+    ),
+    ...shown.filter(Boolean),
+    rest.length
+      ? folded(plural(rest.length, "more function"), () => make("div", {}, rest.map((traced) => tracedFunction(data, traced, total))))
+      : null,
+    more,
+  ].filter(Boolean);
+}
+
+/* One section for each set of lost tests. */
+function lossSections(data) {
+  return data.losses.flatMap((loss) => {
+    const count = loss.failures.reduce((sum, each) => sum + each.tests.length + each.more, 0) + loss.more;
+    const status = data.attempts.find((attempt) => attempt.strategy === loss.strategies[0])?.status ?? "";
+    const verb = status === "clean" ? "The clean merge" : "The merge";
+    const boxes = loss.failures.map((failure, place) => failureBox(failure, place < OPEN_FAILURES));
+    return [
+      make("p", { class: "lead" }, `${verb} of `, make("b", {}, loss.strategies.join(", ")), ` lost ${plural(count, "test")} that passed with a feature alone.`),
+      ...boxes,
+      loss.more ? make("p", { class: "beside" }, `${plural(loss.more, "more test")} left out.`) : null,
+      ...hazards(data.attempts.filter((attempt) => attempt.strategy === loss.strategies[0])),
+      ...tracedCode(data, loss, count),
+    ].filter(Boolean);
+  });
+}
