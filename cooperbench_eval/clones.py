@@ -17,23 +17,29 @@ Folder = str | os.PathLike[str]
 _LAST: Memo[tuple[str | None, str | None], Snapshot] = Memo(1)
 
 
-def base_tree(place: Folder, commit: str) -> Snapshot:
+def base_tree(place: Folder, commit: str, *, owner: str) -> Snapshot:
     """Return the tree of a commit in a clone; if *place* holds clones, in the one that has it.
 
     Calls for the same commit, one after another, return one snapshot, which keeps what it has
     read.
 
+    Args:
+        place: The clone, or the folder that holds clones.
+        commit: The id of the commit.
+        owner: What has this base, for the error.
+
     Raises:
         RepositoryError: *place* is neither, or no clone has the commit.
     """
     folder = Path(place)
-    found = (
-        _found_in(folder, commit) if _holds_clones(folder) else Snapshot.from_repo(place, commit)
-    )
+    if _holds_clones(folder):
+        found = _found_in(folder, commit, owner)
+    else:
+        found = Snapshot.from_repo(place, commit)
     return _LAST.recall((found.location, found.commit_id), lambda: found)
 
 
-def _found_in(folder: Path, commit: str) -> Snapshot:
+def _found_in(folder: Path, commit: str, owner: str) -> Snapshot:
     refused: list[RepositoryError] = []
     for clone in _clones_in(folder):
         try:
@@ -41,7 +47,7 @@ def _found_in(folder: Path, commit: str) -> Snapshot:
         except RepositoryError as exc:
             refused.append(exc)
     names = [str(Path(each.location).relative_to(folder.absolute())) for each in refused]
-    problem = f"none of its {len(names)} clones has the commit {commit}: {listed(names)}"
+    problem = f"has no clone with the base of {owner}, commit {commit}; its clones: {listed(names)}"
     raise RepositoryError(str(folder), problem)
 
 

@@ -157,7 +157,9 @@ class Task:
             if command := plain_pytest_command(script):
                 return command
         raise DatasetError(
-            "has no script with a plain pytest command; pass command=(...)", str(self.directory)
+            "has no script with a plain pytest command; pass command=(...), or suite_of=None for "
+            "pairs without tests",
+            str(self.directory),
         )
 
     def suite(
@@ -234,7 +236,8 @@ class Task:
         if place is None:
             problem = f"is needed: pass a clone of {self.repo_name}, or Dataset(..., repo_dirs=...)"
             raise DatasetError(problem, "repo_dir")
-        return base_tree(place, self.base_commit())
+        owner = f"task {self.task_id} of {self.repo_name}"
+        return base_tree(place, self.base_commit(), owner=owner)
 
     def pair(self, first: int, second: int, **options: Unpack[PairOptions]) -> FeaturePair:
         """Return two features with their patches and tests; *first* is merged into *second*.

@@ -161,7 +161,9 @@ def test_a_folder_of_clones_is_searched_for_the_commit(dataset, task, repo, tmp_
         "numbers_task": str(repo),
         "other_task": str(tmp_path / "clones" / "owner" / "other"),
     }
-    with pytest.raises(RepositoryError, match=r"none of its 1 clones has the commit .*: other"):
+    with pytest.raises(
+        RepositoryError, match=r"no clone with the base of task 0 of numbers_task, .*: other$"
+    ):
         task.base(tmp_path / "clones" / "owner")
     with pytest.raises(RepositoryError, match="cannot be opened"):
         task.base(tmp_path / "dataset")
@@ -251,7 +253,7 @@ def test_pairs_of_a_dataset_can_be_selected(dataset):
     [
         (lambda folder, _: (folder / "run_tests.sh").unlink(), "pytest command"),
         (lambda folder, _: (folder / "Dockerfile").unlink(), "Dockerfile: cannot be read"),
-        (lambda _, clones: shutil.rmtree(clones / "owner"), "none of its 1 clones"),
+        (lambda _, clones: shutil.rmtree(clones / "owner"), "no clone with the base of task 7"),
     ],
     ids=["no command", "no commit", "no clone"],
 )
