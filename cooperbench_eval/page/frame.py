@@ -15,7 +15,7 @@ _PAIRS = "<!-- pairs -->"
 _TEAMS = "<!-- teams -->"
 _STYLES = ("shared.css", "overview.css", "pair.css", "diffs.css")
 _SCRIPTS = (
-    *("shared.js", "pairs.js", "overview.js"),
+    *("shared.js", "pairs.js", "filters.js", "groups.js", "overview.js"),
     *("syntax.js", "diffs.js", "losses.js", "pair.js", "start.js"),
 )
 
@@ -28,7 +28,7 @@ class Frame:
     """
 
     def __init__(
-        self, title: str, heading: str, *, teams: str = "", has_pairs: bool = True
+        self, title: str, heading: str, footer: str, *, teams: str = "", has_pairs: bool = True
     ) -> None:
         style, script = "".join(map(_part, _STYLES)), _script()
         if teams:
@@ -39,6 +39,7 @@ class Frame:
             style=style,
             script=script,
             heading=heading,
+            footer=footer,
             pairs=_PAIRS,
             kind="" if has_pairs else ' class="only-teams"',
             teams=f'<section id="teams">{teams}{_TEAMS}</section>\n' if teams else _TEAMS,

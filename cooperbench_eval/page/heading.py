@@ -1,18 +1,20 @@
 """The part of the page that needs no script: what was run, and the strategies' results."""
 
 import datetime as dt
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from importlib.metadata import version
-from urllib.parse import urlencode
 
+from cooperbench_eval.analysis.policies import Policy, PolicyRule
 from cooperbench_eval.analysis.summary import Summary
-from cooperbench_eval.analysis.verdicts import StrategySummary
+from cooperbench_eval.analysis.verdicts import Judged, Verdicts
 from cooperbench_eval.display.visible import visible
+from cooperbench_eval.page.names import in_address
+from cooperbench_eval.page.signs import SIGNS
 from cooperbench_eval.reporting.teams import GroupReport
 from cooperbench_eval.views import wording
 
-__all__ = ["Origins", "heading_html"]
+__all__ = ["Origins", "answerable", "footer_html", "heading_html"]
 
 _MOST_VERSIONS = 10
 _BAR_WIDTH = 240
@@ -36,16 +38,20 @@ class Origins:
             self.versions[named] = None
 
 
-def heading_html(title: str, summary: Summary, origins: Origins, text_limit: int) -> str:
-    """Return title, origins and summary as HTML that needs no script."""
+def heading_html(title: str, summary: Summary, policies: Sequence[Policy]) -> str:
+    """Return title, origins and summary as HTML that needs no script; it shows *policies*."""
     return "\n".join(
         [
             f"<h1>{_text(title)}</h1>",
-            *(f"<p>{line}</p>" for line in _about(summary, origins)),
-            *(_strategies(summary) if _has_pairs(summary) else ()),
-            f'<p class="beside">{_text(_left_out(text_limit))}</p>',
+            *(f"<p>{line}</p>" for line in _about(summary)),
+            *(_strategies(summary, policies) if _has_pairs(summary) else ()),
         ]
     )
+
+
+def footer_html(origins: Origins, text_limit: int) -> str:
+    """Return when the pairs were evaluated, with what, and what the page leaves out."""
+    return "\n".join(f"<p>{line}</p>" for line in (*_origin(origins), _left_out(text_limit)))
 
 
 def _text(text: str) -> str:
@@ -57,21 +63,12 @@ def _has_pairs(summary: Summary) -> bool:
     return bool(summary.pairs or not summary.teams)
 
 
-def _about(summary: Summary, origins: Origins) -> Iterator[str]:
+def _about(summary: Summary) -> Iterator[str]:
     if _has_pairs(summary):
         yield from _about_pairs(summary)
     teams = sum(each.teams for each in summary.teams.values())
     if teams:
         yield f"<strong>{wording.counted(teams, 'team')}</strong>, listed below"
-    if origins.first and origins.last:
-        times = [each.isoformat(" ", "minutes") for each in (origins.first, origins.last)]
-        when = times[0] if times[0] == times[1] else f"from {times[0]} to {times[1]}"
-        versions = list(origins.versions)
-        if len(versions) > _MOST_VERSIONS:
-            versions[_MOST_VERSIONS:] = ["and others"]
-        yield _text(f"Evaluated {when}") + "".join(
-            f"<br>with {_text(each)}" for each in versions if each
-        )
 
 
 def _about_pairs(summary: Summary) -> Iterator[str]:
@@ -88,6 +85,18 @@ def _about_pairs(summary: Summary) -> Iterator[str]:
         yield f"{summary.repeated:,} of them are duplicates of another report (same pair and try)"
 
 
+def _origin(origins: Origins) -> Iterator[str]:
+    if origins.first and origins.last:
+        times = [each.isoformat(" ", "minutes") for each in (origins.first, origins.last)]
+        when = times[0] if times[0] == times[1] else f"from {times[0]} to {times[1]}"
+        versions = list(origins.versions)
+        if len(versions) > _MOST_VERSIONS:
+            versions[_MOST_VERSIONS:] = ["and others"]
+        yield _text(f"Evaluated {when}") + "".join(
+            f"<br>with {_text(each)}" for each in versions if each
+        )
+
+
 def _left_out(text_limit: int) -> str:
     return (
         f"Written by cooperbench_eval {version('cooperbench-eval')}. The output of test runs is "
@@ -96,58 +105,103 @@ def _left_out(text_limit: int) -> str:
     )
 
 
-# --- strategies --------------------------------------------------------------
+# --- strategies and policies -------------------------------------------------
 
 
-def _strategies(summary: Summary) -> Iterator[str]:
+def _strategies(summary: Summary, policies: Sequence[Policy]) -> Iterator[str]:
     if not summary.strategies:
         yield "<p>No strategy was tried.</p>"
         return
-    yield (
-        '<p class="beside">How the pairs ended under each strategy. The rate is the share of '
-        "correct pairs among those with an answer (correct, incorrect, unhandled, missing input), "
-        f"with its {summary.confidence:.0%} interval.</p>"
-    )
     yield '<div class="wide" role="region" aria-label="Strategies" tabindex="0">'
     yield '<table aria-label="How the pairs ended under each strategy">'
-    names = ["strategy", "rate", "interval", *wording.ANSWERS.values()]
-    heads = "".join(f'<th scope="col">{name}</th>' for name in names)
-    yield f'<thead><tr>{heads}<td class="bar"></td></tr></thead><tbody>'
+    heads = ["strategy", "", "rate", "interval"]
+    heads += [f"{_mark(key)} {words}" for key, words in wording.ANSWERS.items()]
+    cells = (f'<th scope="col">{each}</th>' if each else "<td></td>" for each in heads)
+    yield f"<thead><tr>{''.join(cells)}</tr></thead><tbody>"
     for strategy in summary.strategies.values():
-        yield _row(strategy)
+        yield _row(strategy, strategy.name, {"strategy": strategy.name})
+    for policy in policies:
+        yield _row(summary.policies[policy.name], f"[{policy.name}]", {"policy": policy.name})
     yield "</tbody></table></div>"
+    yield from _legend(summary, policies)
 
 
-def _row(strategy: StrategySummary) -> str:
-    counts = wording.answer_counts(strategy.verdicts)
-    cells = [_text(text) for text in wording.correct_texts(strategy)]
-    cells += [_count(count, strategy.name, answer) for answer, count in counts.items()]
+def answerable(summary: Summary, policies: Iterable[Policy]) -> list[Policy]:
+    """Return the policies whose strategies were all run and that judge at least half of the pairs.
+
+    A policy without one of its strategies has answers for the easy pairs only.
+    """
+    return [
+        each
+        for each in policies
+        if set(each.strategies) <= summary.strategies.keys()
+        and _is_answered(summary.policies[each.name].verdicts)
+    ]
+
+
+def _is_answered(verdicts: Verdicts) -> bool:
+    return not verdicts.is_untested and 2 * verdicts.answered >= verdicts.pairs > 0
+
+
+def _legend(summary: Summary, policies: Sequence[Policy]) -> Iterator[str]:
+    """Yield what the table's words and signs mean, folded."""
+    yield "<details><summary>What the names, signs and numbers mean</summary><dl>"
+    for key, sign in SIGNS.items():
+        yield f"<div><dt>{_mark(key)} {sign.words}</dt><dd>{sign.meaning}</dd></div>"
+    yield (
+        "<div><dt>rate</dt><dd>the share of correct pairs among those with an answer (correct, "
+        "incorrect, unhandled, missing input); if pairs are unanswered, they are easier or harder "
+        "than the others, so the rate of all pairs may differ</dd></div>"
+        f"<div><dt>interval</dt><dd>the rate's {summary.confidence:.0%} interval</dd></div>"
+    )
+    for policy in policies:
+        yield f"<div><dt>[{_text(policy.name)}]</dt><dd>{_text(_rule(policy))}</dd></div>"
+    left_out = [name for name in summary.policies if name not in {each.name for each in policies}]
+    if left_out:
+        names = _text(wording.listed(left_out))
+        yield f"<div><dt>not shown</dt><dd>{names}: most pairs have no answer under it</dd></div>"
+    yield "</dl></details>"
+
+
+def _rule(policy: Policy) -> str:
+    """Return which of a policy's strategies decides."""
+    end = "passes" if policy.rule is PolicyRule.ANY_PASSES else "merges"
+    words = [f"the first of {', '.join(policy.strategies)} that {end}"] * bool(policy.strategies)
+    words += ["feature 1 alone"] * policy.lead_alone
+    return f"a policy: {', else '.join(words)}"
+
+
+def _mark(key: str) -> str:
+    return f'<span class="result {key}" aria-hidden="true">{SIGNS[key].symbol}</span>'
+
+
+def _row(judged: Judged, name: str, filters: dict[str, str]) -> str:
+    counts = wording.answer_counts(judged.verdicts)
+    cells = [_text(text) for text in wording.correct_texts(judged)]
+    cells += [_count(count, name, answer, filters) for answer, count in counts.items()]
     numbers = "".join(f'<td class="number">{cell}</td>' for cell in cells)
     return (
-        f'<tr><th scope="row">{_text(strategy.name)}</th>{numbers}'
-        f'<td class="bar">{_bar(counts)}</td></tr>'
+        f'<tr><th scope="row">{_text(name)}</th><td class="bar">{_bar(counts)}</td>{numbers}</tr>'
     )
 
 
-def _count(count: int, strategy: str, answer: str) -> str:
+def _count(count: int, name: str, answer: str, filters: dict[str, str]) -> str:
     if not count:
         return "0"
-    label = f"{wording.counted(count, 'pair')} {wording.ANSWERS[answer]} under {strategy}"
-    return _link(f"{count:,}", {"strategy": strategy, "verdict": answer}, label)
+    label = f"{wording.counted(count, 'pair')} {wording.ANSWERS[answer]} under {name}"
+    return _link(f"{count:,}", {**filters, "verdict": answer}, label)
 
 
 def _link(text: str, filters: dict[str, str], label: str = "") -> str:
-    # An address cannot hold a lone surrogate. As in the page's script, it is escaped.
-    values = {name: value.replace("\\", "\\\\") for name, value in filters.items()}
-    target = urlencode(values, errors="backslashreplace")
+    target = "&".join(f"{name}={in_address(value)}" for name, value in filters.items())
     said = f' aria-label="{_text(label)}"' if label else ""
-    return f'<a href="#{escape(target)}"{said}>{_text(text)}</a>'
+    return f'<a href="#{target}"{said}>{_text(text)}</a>'
 
 
 def _bar(counts: dict[str, int]) -> str:
-    """Draw the counts as one bar. The numbers in the row say the same."""
+    """Draw the counts as one bar of all pairs. The numbers in the row say the same."""
     total = sum(counts.values())
-    drawn = [f'<svg viewBox="0 0 {_BAR_WIDTH} 12" aria-hidden="true">']
+    drawn = [f'<svg viewBox="0 0 {_BAR_WIDTH} 12" preserveAspectRatio="none" aria-hidden="true">']
     before = 0
     for answer, count in counts.items():
         if count:

@@ -1,10 +1,13 @@
 """The data of the table of pairs: a small row for each, with every name kept once."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from cooperbench_eval.models import outcome_of
+from cooperbench_eval.analysis.facts import PairFacts
+from cooperbench_eval.models import PairId, outcome_of
 from cooperbench_eval.page.embedding import embed
+from cooperbench_eval.page.names import Addresses, shortened
+from cooperbench_eval.page.signs import SIGNS, sign_of
 from cooperbench_eval.reporting import Attempt, Blame, MergeReport
 from cooperbench_eval.views import wording
 
@@ -29,14 +32,22 @@ class Index:
     def __init__(self) -> None:
         self._rows: list[str] = []
         self._names: dict[str, int] = {}
+        self._addresses = Addresses()
 
     def __len__(self) -> int:
         return len(self._rows)
 
-    def add(self, report: MergeReport, judged: Iterable[JudgedAttempt]) -> None:
-        """Add a pair's row."""
+    def add(
+        self,
+        report: MergeReport,
+        facts: PairFacts,
+        judged: Iterable[JudgedAttempt],
+        policies: Iterable[tuple[str, str]] = (),
+    ) -> None:
+        """Add a pair's row; *policies* are their names with their answers."""
         paths = list(dict.fromkeys(conflict.path for conflict in report.conflicts))
         row = {
+            "id": self._addresses.add(PairId.of(report)),
             "repo": self._name(report.repo_name),
             "task": report.task_id,
             "features": [report.feature1.number, report.feature2.number],
@@ -44,17 +55,21 @@ class Index:
             "setting": self._name(report.setting or ""),
             "k": report.k,
             "status": self._name(wording.spoken(report.merge_status)),
+            "severity": self._name(facts.severity.value.lower() if facts.severity else ""),
+            "language": self._name(facts.language),
             "score": report.conflict_score,
             "paths": [self._name(_short(path)) for path in paths[:MOST_LISTED]],
-            "note": "" if report.failure is None else _short(wording.failure_text(report.failure)),
+            "note": _reason(report),
             "rows": {self._name(each.attempt.strategy): self._row(report, each) for each in judged},
+            "policies": {self._name(name): self._name(answer) for name, answer in policies},
         }
         self._rows.append(embed(row))
 
     def _row(self, report: MergeReport, judged: JudgedAttempt) -> list[Any]:
-        """Return a strategy's answer, what is to blame, the lost tests, and the reason."""
+        """Return a strategy's sign and answer, what is to blame, the lost tests, and the reason."""
         attempt, answer, blame = judged
         return [
+            self._name("not_run" if report.failure is not None else sign_of(attempt, answer)),
             self._name(answer),
             self._name("" if report.failure is not None else wording.blame_text(blame, attempt)),
             [self._lost(each) for each in wording.lost_tests(report, blame)],
@@ -69,14 +84,30 @@ class Index:
     def _name(self, text: str) -> int:
         return self._names.setdefault(text, len(self._names))
 
-    def pieces(self, strategies: Iterable[str]) -> Iterator[str]:
-        """Yield the table as JSON for a script element; it shows *strategies* in their order."""
-        order = [self._name(name) for name in strategies]
-        head = {"answers": wording.ANSWERS, "names": list(self._names), "strategies": order}
+    def pieces(self, strategies: Iterable[str], policies: Iterable[str] = ()) -> Iterator[str]:
+        """Yield the table as JSON for a script element.
+
+        It shows *strategies* and *policies* in their order.
+        """
+        head = {
+            "answers": wording.ANSWERS,
+            "signs": dict(SIGNS),
+            "strategies": self._numbers(strategies),
+            "policies": self._numbers(policies),
+            "names": list(self._names),
+        }
         yield f'{embed(head).removesuffix("}")},"rows":['
         for i, row in enumerate(self._rows):
             yield f",{row}" if i else row
         yield "]}"
+
+    def _numbers(self, names: Iterable[str]) -> Sequence[int]:
+        return [self._name(name) for name in names]
+
+
+def _reason(report: MergeReport) -> str:
+    """Return why a pair could not be evaluated, with its cause first."""
+    return "" if report.failure is None else _short(wording.failure_text(report.failure))
 
 
 def _why(report: MergeReport, attempt: Attempt) -> str:
@@ -92,4 +123,4 @@ def _why(report: MergeReport, attempt: Attempt) -> str:
 
 
 def _short(text: str) -> str:
-    return text if len(text) <= _MOST_NOTE else f"{text[: _MOST_NOTE - 1]}…"
+    return shortened(text, _MOST_NOTE)

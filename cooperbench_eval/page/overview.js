@@ -1,160 +1,114 @@
-/* The table of pairs, with its filters. */
+/* The table of pairs: a row for each, with a sign for each strategy. */
 
 const ROWS_AT_A_TIME = 200;
+const FEW_STRATEGIES = 6;
 
 function lostTests({ owner, count, of, names: listed }) {
   const share = count === of ? (of === 1 ? "its only test" : `all ${of} tests`) : `${count} of ${of} tests`;
   return make("div", { class: "lost" }, `${owner}: `, make("b", {}, share), names(listed, count));
 }
 
-function lostCell(row) {
-  const note = row.note && !row.count ? [make("div", { class: "beside" }, row.note)] : [];
-  return [...row.lost.map(lostTests), ...note];
+/* Why a pair ended so: in a line, and the lost tests folded below it. */
+function whyCell(pair, row) {
+  if (pair.note) return [make("b", { class: "bad" }, pair.note)];
+  if (row.count) {
+    const words = `${row.blame}: ${row.count} ${row.count === 1 ? "test" : "tests"} lost`;
+    return [folded(words, () => make("div", {}, row.lost.map(lostTests)))];
+  }
+  const isFine = row.blame === "nobody" || row.answer === "correct";
+  const blame = row.blame === "not known" || isFine ? "" : row.blame;
+  return [blame, row.note && make("span", { class: "beside" }, `${blame ? ": " : ""}${row.note}`)];
 }
 
-const order = Object.keys(table.answers);
-const hasModels = pairs.some((pair) => pair.model);
+const hasModels = values.model.length > 1 || values.model.some(([name]) => name);
+const hasSettings = values.setting.length > 1;
 const hasTries = pairs.some((pair) => pair.k !== 1);
-const COLUMNS = [
-  { id: "repo", name: "Repository", key: (p) => p.repo, cell: (p) => [brief(p.repo)] },
-  { id: "task", name: "Task", key: (p) => p.task, cell: (p) => [p.task], number: true },
-  {
-    id: "features",
-    name: "Features",
-    key: (p) => Number(p.features[0]) * 1e6 + Number(p.features[1]),
-    cell: (p, asked) => [
-      make(
-        "a",
-        { href: hashOf({ ...asked, pair: String(p.number) }), "data-pair": p.number, class: "who" },
-        `${p.features[0]} into ${p.features[1]}`,
-      ),
-    ],
-  },
-  hasModels && { id: "model", name: "Model", key: (p) => p.model, cell: (p) => [brief(p.model)] },
-  hasTries && { id: "k", name: "Try", key: (p) => p.k, cell: (p) => [p.k], number: true },
-  {
-    id: "status",
-    name: "Merge",
-    key: (p) => p.status,
-    cell: (p) => [p.status, p.note && make("span", { class: "beside" }, ` ${p.note}`)],
-  },
-  {
-    id: "score",
-    name: "Score",
-    key: (p) => p.score,
-    cell: (p) => [p.score ?? "–"],
-    number: true,
-  },
-  {
-    id: "result",
-    name: "Result",
-    isUnder: true,
-    key: (p, strategy) => order.indexOf(under(p, strategy).answer),
-    cell: (p, asked) => [result(under(p, asked.strategy).answer)],
-  },
-  {
-    id: "blame",
-    name: "To blame",
-    isUnder: true,
-    key: (p, strategy) => under(p, strategy).blame,
-    cell: (p, asked) => [under(p, asked.strategy).blame],
-  },
-  {
-    id: "lost",
-    name: "Tests lost",
-    isUnder: true,
-    key: (p, strategy) => under(p, strategy).count,
-    cell: (p, asked) => lostCell(under(p, asked.strategy)),
-  },
-  {
-    id: "correct",
-    name: "Correct under",
-    key: (p) => p.correct.length,
-    cell: (p) => [brief(p.correct.join(", ")) || "–"],
-  },
-].filter(Boolean);
+const signOrder = Object.keys(table.signs);
 
-const form = byId("filters");
-const head = byId("pairs").tHead;
-const body = byId("pairs").tBodies[0];
+function signColumn(name) {
+  return {
+    id: `=${name}`,
+    name,
+    sign: true,
+    key: (pair) => signOrder.indexOf(under(pair, name).sign),
+    cell: (pair) => [signOf(under(pair, name).sign)],
+  };
+}
+
+function policyColumn(name) {
+  return {
+    id: "policy",
+    name: `[${name}]`,
+    sign: true,
+    key: (pair) => signOrder.indexOf(pair.policies.get(name)),
+    cell: (pair) => [signOf(pair.policies.get(name))],
+  };
+}
+
+function pairLink(pair, asked) {
+  const attributes = { href: hashOf({ ...asked, pair: pair.id }), "data-pair": pair.id };
+  const features = make("span", {}, `${pair.features[0]} into ${pair.features[1]}`);
+  return make("a", attributes, `${brief(pair.taskName)}: `, features);
+}
+
+const columnsFor = (asked) =>
+  [
+    {
+      id: "pair",
+      name: "Pair",
+      key: (pair) => pair.place,
+      cell: (pair) => [pairLink(pair, asked)],
+    },
+    ...strategies.map(signColumn),
+    asked.policy && policyColumn(asked.policy),
+    hasModels && { id: "model", name: "Model", key: (p) => p.model, cell: (p) => [brief(p.model)] },
+    hasSettings && {
+      id: "setting",
+      name: "Setting",
+      key: (p) => p.setting,
+      cell: (p) => [brief(p.setting)],
+    },
+    hasTries && { id: "k", name: "Try", key: (p) => p.k, cell: (p) => [p.k], number: true },
+    { id: "status", name: "Git merge", key: (p) => p.status, cell: (p) => [p.status] },
+    {
+      id: "score",
+      name: "Score",
+      key: (p) => p.score,
+      cell: (p) => [p.score ?? "–"],
+      number: true,
+    },
+    {
+      id: "lost",
+      name: `Why, under ${brief(asked.strategy)}`,
+      why: true,
+      key: (pair) => under(pair, asked.strategy).count,
+      cell: (pair) => whyCell(pair, under(pair, asked.strategy)),
+    },
+  ].filter(Boolean);
+
+const list = byId("pairs");
+const head = list.tHead;
+const body = list.tBodies[0];
 let found = [];
 let shown = 0;
 
-function option(value, label, chosen) {
-  const made = make("option", {}, label);
-  made.value = value;
-  made.selected = value === chosen;
-  return made;
-}
-
-function fill(name, choices, chosen) {
-  const select = form.elements[name];
-  select.replaceChildren(...choices.map(([value, label]) => option(value, brief(label), chosen)));
-  select.parentElement.hidden = choices.length < (choices[0]?.[0] === "" ? 3 : 2);
-}
-
-function countBy(key) {
-  const counts = new Map();
-  for (const pair of pairs) counts.set(key(pair), (counts.get(key(pair)) ?? 0) + 1);
-  return counts;
-}
-
-const repos = countBy((pair) => pair.repo);
-const statuses = countBy((pair) => pair.status);
-const tasks = new Map();
-for (const pair of pairs) {
-  const task = tasks.get(pair.taskName) ?? { repo: pair.repo, name: pair.task, count: 0 };
-  task.count += 1;
-  tasks.set(pair.taskName, task);
-}
-
-function fillFilters(asked) {
-  const results = countBy((pair) => under(pair, asked.strategy).answer);
-  fill("strategy", strategies.map((name) => [name, name]), asked.strategy);
-  fill(
-    "verdict",
-    [
-      ["", `any (${pairs.length})`],
-      ...order.map((answer) => [answer, `${table.answers[answer]} (${results.get(answer) ?? 0})`]),
-    ],
-    asked.verdict,
-  );
-  const all = (counts) => [
-    ["", "all"],
-    ...[...counts].map(([name, count]) => [name, `${name} (${count})`]),
-  ];
-  fill("repo", all(repos), asked.repo);
-  fill("status", all(statuses), asked.status);
-  const within = [...tasks].filter(([, task]) => !asked.repo || task.repo === asked.repo);
-  fill(
-    "task",
-    [
-      ["", "all"],
-      ...within.map(([value, task]) => [
-        value,
-        `${asked.repo ? task.name : value} (${task.count})`,
-      ]),
-    ],
-    asked.task,
-  );
-  if (form.elements.words.value !== asked.words) form.elements.words.value = asked.words;
-}
+const kindOf = (column) =>
+  ["number", "sign", "why"].filter((kind) => column[kind]).join(" ") || null;
 
 function fillHead(asked) {
   const row = make("tr");
-  for (const column of COLUMNS) {
+  for (const column of columnsFor(asked)) {
     const isSorted = asked.sort.replace(/^-/, "") === column.id;
-    const direction = asked.sort.startsWith("-") ? "descending" : "ascending";
-    const label = column.isUnder ? `${column.name} under ${brief(asked.strategy)}` : column.name;
-    const button = make("button", { type: "button", "data-sort": column.id }, label);
-    if (isSorted) button.append(asked.sort.startsWith("-") ? " ↓" : " ↑");
+    const isDown = asked.sort.startsWith("-");
+    const button = make("button", { type: "button", "data-sort": column.id }, column.name);
+    if (isSorted) button.append(isDown ? " ↓" : " ↑");
     row.append(
       make(
         "th",
         {
           scope: "col",
-          class: column.number ? "number" : null,
-          "aria-sort": isSorted ? direction : null,
+          class: kindOf(column),
+          "aria-sort": isSorted ? (isDown ? "descending" : "ascending") : null,
         },
         button,
       ),
@@ -162,15 +116,18 @@ function fillHead(asked) {
   }
   const focused = document.activeElement?.dataset.sort;
   head.replaceChildren(row);
-  if (focused) head.querySelector(`[data-sort="${focused}"]`).focus();
+  if (focused) head.querySelector(`[data-sort="${CSS.escape(focused)}"]`)?.focus();
 }
 
 function addRows(asked, count) {
   const rows = document.createDocumentFragment();
+  const columns = columnsFor(asked).map((column) => [column, kindOf(column)]);
   for (const pair of found.slice(shown, shown + count)) {
     const row = make("tr");
-    for (const column of COLUMNS) {
-      row.append(make("td", { class: column.number ? "number" : null }, column.cell(pair, asked)));
+    for (const [column, kind] of columns) {
+      const isFirst = column.id === "pair";
+      const attributes = isFirst ? { scope: "row" } : { class: kind };
+      row.append(make(isFirst ? "th" : "td", attributes, column.cell(pair)));
     }
     rows.append(row);
   }
@@ -182,23 +139,32 @@ function addRows(asked, count) {
   byId("more").children[1].textContent = `Show all ${found.length}`;
 }
 
+function countText(asked) {
+  if (!pairs.length) return "There are no pairs.";
+  if (asked.pair) return `This run has no pair "${asked.pair}". All ${pairs.length} pairs are shown.`;
+  const of = found.length === pairs.length ? "" : ` of ${pairs.length}`;
+  return `${found.length}${of} ${pairs.length === 1 ? "pair" : "pairs"}`;
+}
+
 function showList(asked) {
   found = find(asked);
   fillFilters(asked);
+  showGroups(asked);
+  showMatrices(asked);
   fillHead(asked);
   body.replaceChildren();
   shown = 0;
   addRows(asked, ROWS_AT_A_TIME);
-  byId("pairs").hidden = !found.length;
-  const of = found.length === pairs.length ? "" : ` of ${pairs.length}`;
-  const word = pairs.length === 1 ? "pair" : "pairs";
-  byId("count").textContent = pairs.length ? `${found.length}${of} ${word}` : "There are no pairs.";
+  list.hidden = !found.length;
+  list.classList.toggle("many", strategies.length > FEW_STRATEGIES);
+  byId("count").textContent = countText(asked);
 }
 
-function walk(asked, number) {
-  const place = found.findIndex((pair) => pair.number === number);
+/* The links from one pair to the next, in the order of the table. */
+function walk(asked, pair) {
+  const place = found.indexOf(pair);
   const link = (to, text) =>
-    to ? make("a", { href: hashOf({ ...asked, pair: String(to.number) }) }, text) : null;
+    to ? make("a", { href: hashOf({ ...asked, pair: to.id }) }, text) : null;
   const where = place < 0 ? "" : `${place + 1} of ${found.length} found`;
   return make(
     "nav",

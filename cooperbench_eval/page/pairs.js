@@ -1,40 +1,48 @@
 /* The pairs, in their order, and which of them the part of the address after the # asks for. */
 
+const NO_ROW = { sign: "not_tried", answer: "not_run", blame: "", lost: [], count: 0, note: "" };
+
+function rowOf([sign, answer, blame, lost, note]) {
+  return {
+    sign: nameAt(sign),
+    answer: nameAt(answer),
+    blame: nameAt(blame),
+    lost: lost.map(([owner, count, of, listed]) => ({
+      owner: nameAt(owner),
+      count,
+      of,
+      names: listed.map(nameAt),
+    })),
+    count: lost.reduce((sum, [, count]) => sum + count, 0),
+    note: nameAt(note),
+  };
+}
+
 const pairs = table.rows.map((row, place) => {
-  const rows = new Map();
-  for (const [name, [answer, blame, lost, note]] of Object.entries(row.rows)) {
-    rows.set(nameAt(name), {
-      answer: nameAt(answer),
-      blame: nameAt(blame),
-      lost: lost.map(([owner, count, of, listed]) => ({
-        owner: nameAt(owner),
-        count,
-        of,
-        names: listed.map(nameAt),
-      })),
-      count: lost.reduce((sum, [, count]) => sum + count, 0),
-      note: nameAt(note),
-    });
-  }
-  const pair = {
+  const repo = nameAt(row.repo);
+  const entries = Object.entries(row.rows);
+  return {
     number: place + 1,
-    repo: nameAt(row.repo),
+    id: row.id,
+    repo,
     task: row.task,
+    taskName: `${repo}/${row.task}`,
     features: row.features,
     model: nameAt(row.model),
     setting: nameAt(row.setting),
     k: row.k,
     status: nameAt(row.status),
+    severity: nameAt(row.severity),
+    language: nameAt(row.language),
     score: row.score,
     paths: row.paths.map(nameAt),
     note: row.note,
-    rows,
+    rows: new Map(entries.map(([name, cells]) => [nameAt(name), rowOf(cells)])),
+    policies: new Map(
+      Object.entries(row.policies).map(([name, answer]) => [nameAt(name), nameAt(answer)]),
+    ),
   };
-  pair.taskName = `${pair.repo}/${pair.task}`;
-  pair.correct = strategies.filter((name) => rows.get(name)?.answer === "correct");
-  return pair;
 });
-const NO_ROW = { answer: "not_run", blame: "", lost: [], count: 0, note: "" };
 const under = (pair, strategy) => pair.rows.get(strategy) ?? NO_ROW;
 
 const isNumber = (value) => typeof value === "number";
@@ -49,9 +57,14 @@ const inOrder = (one, two) =>
   compare(one.features[0], two.features[0]) ||
   compare(one.features[1], two.features[1]) ||
   compare(one.model, two.model) ||
+  compare(one.setting, two.setting) ||
   compare(one.k, two.k) ||
   one.number - two.number;
 pairs.sort(inOrder);
+pairs.forEach((pair, place) => {
+  pair.place = place;
+});
+const byAddress = new Map(pairs.map((pair) => [pair.id, pair]));
 
 /* The words that find a pair; computed when first needed. */
 function wordsOf(pair) {
@@ -71,7 +84,20 @@ function wordsOf(pair) {
 
 // --- what the address asks for ---
 
-const ASKED = ["strategy", "verdict", "repo", "task", "status", "words", "sort", "pair"];
+/* What pairs can be filtered and grouped by. */
+const KEYS = {
+  repo: { name: "repository", of: (pair) => pair.repo },
+  task: { name: "task", of: (pair) => pair.taskName },
+  model: { name: "model", of: (pair) => pair.model },
+  setting: { name: "setting", of: (pair) => pair.setting },
+  k: { name: "try", of: (pair) => String(pair.k) },
+  language: { name: "language", of: (pair) => pair.language },
+  status: { name: "merge", of: (pair) => pair.status },
+  severity: { name: "severity", of: (pair) => pair.severity },
+};
+const ASKED = ["strategy", "policy", "verdict", ...Object.keys(KEYS), "words", "sort", "by"];
+// A part that is not known is asked for with this, as an empty one asks for all.
+const UNKNOWN = "\\-";
 // An address cannot hold a lone surrogate, so it is escaped there.
 const inAddress = (text) =>
   text.replace(/[\\\p{Cs}]/gu, (half) =>
@@ -83,12 +109,17 @@ const outOfAddress = (text) =>
   );
 const firstChoice = strategies.find((name) => name !== "naive") ?? strategies[0] ?? "";
 
+/* The address holds the pair's own address, if a pair is asked for, and then the filters. */
 function readHash() {
-  const given = new URLSearchParams(location.hash.slice(1));
-  const asked = {};
+  const parts = location.hash.slice(1).split("&");
+  const pair = parts[0].includes("=") ? "" : parts.shift();
+  const given = new URLSearchParams(parts.join("&"));
+  const asked = { pair };
   for (const name of ASKED) asked[name] = outOfAddress(given.get(name) ?? "");
   if (!strategies.includes(asked.strategy)) asked.strategy = firstChoice;
+  if (!policies.includes(asked.policy)) asked.policy = "";
   if (!Object.hasOwn(table.answers, asked.verdict)) asked.verdict = "";
+  if (!Object.hasOwn(KEYS, asked.by)) asked.by = "";
   return asked;
 }
 
@@ -99,25 +130,30 @@ function hashOf(asked) {
       given.set(name, inAddress(asked[name]));
     }
   }
-  return `#${given}`;
+  return `#${[asked.pair, String(given)].filter(Boolean).join("&")}`;
 }
+
+/* How a pair ended under what it is judged by: a policy if one is chosen, else a strategy. */
+const answerOf = (pair, asked) =>
+  asked.policy ? pair.policies.get(asked.policy) : under(pair, asked.strategy).answer;
 
 function find(asked) {
   const words = asked.words.toLowerCase().split(/\s+/).filter(Boolean);
+  const keys = Object.entries(KEYS)
+    .filter(([name]) => asked[name])
+    .map(([name, key]) => [key.of, asked[name] === UNKNOWN ? "" : asked[name]]);
   const found = pairs.filter(
     (pair) =>
-      (!asked.verdict || under(pair, asked.strategy).answer === asked.verdict) &&
-      (!asked.repo || pair.repo === asked.repo) &&
-      (!asked.task || pair.taskName === asked.task) &&
-      (!asked.status || pair.status === asked.status) &&
+      (!asked.verdict || answerOf(pair, asked) === asked.verdict) &&
+      keys.every(([of, value]) => of(pair) === value) &&
       words.every((word) => wordsOf(pair).includes(word)),
   );
-  const column = COLUMNS.find(({ id }) => id === asked.sort.replace(/^-/, ""));
+  const column = columnsFor(asked).find(({ id }) => id === asked.sort.replace(/^-/, ""));
   if (column) {
     const sign = asked.sort.startsWith("-") ? -1 : 1;
-    const keys = new Map(found.map((pair) => [pair, column.key(pair, asked.strategy)]));
+    const keyed = new Map(found.map((pair) => [pair, column.key(pair)]));
     found.sort(
-      (one, two) => sign * compare(keys.get(one), keys.get(two)) || inOrder(one, two),
+      (one, two) => sign * compare(keyed.get(one), keyed.get(two)) || inOrder(one, two),
     );
   }
   return found;

@@ -1,7 +1,6 @@
 /* What every view uses: making elements, showing texts, and the page's data. Texts from
    reports are only ever inserted as text, never as markup. */
 
-const SIGNS = { correct: "✓", incorrect: "✗", unhandled: "≠", missing_input: "∅", not_run: "–" };
 const SEEN_NAMES = 5;
 const byId = (id) => document.getElementById(id);
 const parsed = (id) => JSON.parse(byId(id).textContent);
@@ -48,24 +47,31 @@ function make(tag, attributes = {}, ...children) {
   return element;
 }
 
-const brief = (text) => (text.length > 300 ? `${text.slice(0, 300)}\u2026` : text);
+/* Cuts a long text in the middle, because names often differ only at their end. */
+const brief = (text) =>
+  text.length > 300 ? `${text.slice(0, 150)}\u2026${text.slice(-149)}` : text;
 
 // --- the page's data ---
 
 const table = parsed("index");
 const nameAt = (number) => table.names[number];
 const strategies = table.strategies.map(nameAt);
+const policies = table.policies.map(nameAt);
 
 // --- parts of a view ---
 
-function result(answer) {
+/* A sign with its words, which only a screen reader gets if they are hidden. */
+function signWithWords(sign, hidden) {
+  const [symbol, words] = table.signs[sign];
   return make(
     "span",
-    { class: `result ${answer}` },
-    make("span", { "aria-hidden": "true" }, SIGNS[answer]),
-    ` ${table.answers[answer] ?? answer}`,
+    { class: `result ${sign}`, title: hidden ? words : null },
+    make("span", { "aria-hidden": "true" }, symbol),
+    hidden ? make("span", { class: "unseen" }, words) : ` ${words}`,
   );
 }
+const result = (answer) => signWithWords(answer, false);
+const signOf = (sign) => signWithWords(sign, true);
 
 const code = (name) => make("li", {}, make("code", {}, name));
 

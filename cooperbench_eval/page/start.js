@@ -6,13 +6,13 @@ let isAskedAbove = false;
 
 function show() {
   const asked = readHash();
-  const pair = pairs.find((each) => String(each.number) === asked.pair);
+  const pair = byAddress.get(asked.pair);
   byId("summary").hidden = byId("list").hidden = Boolean(pair);
   byId("pair").hidden = !pair;
   if (pair) {
     const data = parsed(`pair-${pair.number}`);
     found = find(asked);
-    byId("pair").replaceChildren(walk(asked, pair.number), ...pairContent(data));
+    byId("pair").replaceChildren(walk(asked, pair), ...pairContent(data));
     document.title = `${data.title} – ${pageTitle}`;
     scrollTo(0, 0);
     byId("pair-heading").focus({ preventScroll: true });
@@ -29,8 +29,7 @@ function show() {
 
 function ask(change) {
   const asked = { ...readHash(), ...change, pair: "" };
-  const task = tasks.get(asked.task);
-  if (task && asked.repo && task.repo !== asked.repo) asked.task = "";
+  if (asked.task && asked.repo && repoOf.get(asked.task) !== asked.repo) asked.task = "";
   return hashOf(asked);
 }
 

@@ -12,6 +12,7 @@ from typing import IO
 from attrs import define, field
 
 from cooperbench_eval.analysis.facts import pair_facts
+from cooperbench_eval.analysis.policies import POLICIES, Policy, find_policies
 from cooperbench_eval.analysis.sources import iterate_all_reports
 from cooperbench_eval.analysis.summarizing import summarize
 from cooperbench_eval.analysis.tally import answers_of
@@ -22,7 +23,7 @@ from cooperbench_eval.models import PairId
 from cooperbench_eval.page.details import details_of
 from cooperbench_eval.page.embedding import embed
 from cooperbench_eval.page.frame import Frame
-from cooperbench_eval.page.heading import Origins, heading_html
+from cooperbench_eval.page.heading import Origins, answerable, footer_html, heading_html
 from cooperbench_eval.page.index import Index, JudgedAttempt
 from cooperbench_eval.page.teams import TeamHtml, sizes_html
 from cooperbench_eval.reporting import MergeReport
@@ -40,6 +41,7 @@ def write_page(
     title: str | None = None,
     text_limit: int = 20_000,
     explanations: Iterable[Explanation] = (),
+    policies: str | Policy | Iterable[str | Policy] | None = None,
 ) -> Path:
     """Write a run as one HTML file that a browser can open offline.
 
@@ -63,13 +65,16 @@ def write_page(
         text_limit: How many bytes of one hunk, or of one version of a conflict or function,
             are shown. All texts of a pair together may take fifty times as many.
         explanations: Explanations of merges that lost tests; each is shown with its pair.
+        policies: The policies to judge by, as in `summarize`; by default those of `POLICIES`
+            whose strategies were all run.
 
     Returns:
         The path of the file.
 
     Raises:
         ReportError: The file cannot be written, or a store's report cannot be read.
-        AnalysisError: *reports* holds facts; the page needs whole reports.
+        AnalysisError: *reports* holds facts, but the page needs whole reports; or a policy is
+            unknown or given twice.
         TypeError: *reports* holds something other than reports.
         ValueError: *text_limit* is negative.
 
@@ -81,6 +86,7 @@ def write_page(
     if text_limit < 0:
         raise ValueError(f"{text_limit} bytes cannot be shown")
     target = _named(path)
+    judges = find_policies(tuple(POLICIES) if policies is None else policies)
     source = iterate_all_reports(reports, "a page")
     with _errors_of(target):
         target.absolute().parent.mkdir(parents=True, exist_ok=True)
@@ -92,25 +98,27 @@ def write_page(
         spool = tempfile.TemporaryFile("w+", encoding="ascii", newline="\n", dir=folder)  # noqa: SIM115 - below
         teams = tempfile.TemporaryFile("w+", encoding="utf-8", newline="\n", dir=folder)  # noqa: SIM115 - below
     with spool, teams:
-        written = _Reports(spool, teams, target, text_limit, _by_pair(explanations))
-        summary = summarize(written.facts_of(source), policies=())
+        written = _Reports(spool, teams, target, text_limit, _by_pair(explanations), judges)
+        summary = summarize(written.facts_of(source), policies=judges)
+        shown = answerable(summary, judges) if policies is None else judges
         about_teams = bool(summary.teams and not summary.pairs)
         title = title if title is not None else ("Merged teams" if about_teams else "Merged pairs")
-        heading = heading_html(title, summary, written.origins, text_limit)
+        heading = heading_html(title, summary, shown)
+        footer = footer_html(written.origins, text_limit)
         sizes = f"<h2>Teams</h2>{sizes_html(summary.teams)}\n" if summary.teams else ""
         with (
             _errors_of(target),
             staged(target) as part,
             part.open("x", encoding="utf-8", newline="\n") as file,
         ):
-            frame = Frame(title, heading, teams=sizes, has_pairs=not about_teams)
+            frame = Frame(title, heading, footer, teams=sizes, has_pairs=not about_teams)
             file.write(frame.before)
             teams.seek(0)
             shutil.copyfileobj(teams, file, 1 << 16)
             file.write(frame.between)
             spool.seek(0)
             shutil.copyfileobj(spool, file, 1 << 16)
-            file.writelines(written.index.pieces(summary.strategies))
+            file.writelines(written.index.pieces(summary.strategies, [each.name for each in shown]))
             file.write(frame.after)
     return target
 
@@ -141,6 +149,7 @@ class _Reports:
     target: Path
     text_limit: int
     explanations: Mapping[PairId, Sequence[Explanation]]
+    policies: Sequence[Policy]
     index: Index = field(factory=Index)
     origins: Origins = field(factory=Origins)
     teams: int = 0
@@ -158,14 +167,15 @@ class _Reports:
 
     def _written_pair(self, report: MergeReport) -> GroupFacts:
         facts = pair_facts(report)
-        answers = dict(answers_of(facts, ()).strategies)
+        found = answers_of(facts, self.policies)
+        answers = dict(found.strategies)
         judged = [
             JudgedAttempt(each, answers[each.strategy], report.blame(each.strategy))
             for each in report.attempts
         ]
         explanations = self.explanations.get(PairId.of(report), ())
         details = embed(details_of(report, judged, self.text_limit, explanations))
-        self.index.add(report, judged)
+        self.index.add(report, facts, judged, found.policies)
         with _errors_of(self.target):
             number = len(self.index)
             self.spool.write(f'<script type="application/json" id="pair-{number}">')

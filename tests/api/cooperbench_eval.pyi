@@ -1262,6 +1262,7 @@ def write_page(
     title: str | None = None,
     text_limit: int = 20000,
     explanations: Iterable[Explanation] = (),
+    policies: str | Policy | Iterable[str | Policy] | None = None,
 ) -> Path: ...
 
 def write_report(report: GroupReport, directory: str | os.PathLike[str]) -> tuple[Path, ...]: ...

@@ -1,6 +1,8 @@
 """A real browser, and a function that opens pages in it."""
 
 import itertools
+import json
+import re
 import shutil
 
 import pytest
@@ -67,7 +69,14 @@ class Opened:
         return self.visit(asked)
 
     def visit(self, asked=""):
-        """Go to the page, with *asked* as the part of the address after the #."""
+        """Go to the page, with *asked* as the part of the address after the #.
+
+        A test opens a pair by its place among the reports, as in `#pair=1`.
+        """
+        if found := re.fullmatch(r"#pair=(\d+)", asked):
+            self.tab.goto(self.address)
+            rows = json.loads(self.tab.locator("#index").text_content())["rows"]
+            asked = f"#{rows[int(found[1]) - 1]['id']}"
         self.tab.goto(f"{self.address}{asked}")
         return self
 
@@ -94,9 +103,18 @@ class Opened:
         """Return the visible text of each such element."""
         return self.tab.locator(selector).all_inner_texts()
 
-    def column(self, number):
-        """Return the cells of a column of the table of pairs, counted from 1."""
-        return self.texts(f"#pairs tbody td:nth-child({number})")
+    def column(self, name):
+        """Return the cells under a head of the table of pairs."""
+        heads = [head.split(" ↓")[0].split(" ↑")[0] for head in self.texts("#pairs thead th")]
+        return self.texts(f"#pairs tbody tr > :nth-child({heads.index(name) + 1})")
+
+    def signs(self, strategy):
+        """Return each pair's sign under a strategy, with the words that a screen reader says."""
+        return [cell.replace("\n", " ") for cell in self.column(strategy)]
+
+    def shown_pairs(self):
+        """Return the task of each pair in the table."""
+        return [cell.rpartition(": ")[0] for cell in self.column("Pair")]
 
     def check(self):
         """Check that nothing but the page was loaded and nothing went wrong."""

@@ -11,6 +11,8 @@ from page_reports import CLEAN, CONFLICT, MISSING, broken, edited, made, pair, r
 import cooperbench_eval as ce
 from cooperbench_eval.models import PairId
 
+WHY = "Why, under union"
+
 # --- the table of pairs ---
 
 
@@ -21,11 +23,12 @@ def test_a_click_on_a_number_shows_its_pairs(open_page):
     page.click("#summary a[aria-label='1 pair incorrect under union']")
 
     assert page.text("#count") == "1 of 3 pairs"
-    assert page.column(2) == ["2"]
-    assert page.column(6) == ["✗ incorrect"]
-    assert page.column(7) == ["the merge broke feature 1"]
-    assert page.column(8) == ["feature 1: 1 of 2 tests\nt::one"]
+    assert page.shown_pairs() == ["click/2"]
+    assert page.signs("union") == ["✗ incorrect"]
+    assert page.column(WHY) == ["the merge broke feature 1: 1 test lost"]
     assert page.tab.evaluate("document.activeElement.innerText") == "Pairs"
+    page.click("#pairs summary")
+    assert page.column(WHY)[0].splitlines()[1:] == ["feature 1: 1 of 2 tests", "t::one"]
 
 
 def test_lost_cases_are_grouped_by_test(open_page):
@@ -33,12 +36,13 @@ def test_lost_cases_are_grouped_by_test(open_page):
     names = [f"t::many[{n}]" for n in range(7)] + [f"t::t{n}" for n in range(6)]
     page = open_page([broken(names=names, alone=(names, ("t::three",)))])
 
-    short = page.column(8)[0]
     page.click("#pairs summary")
+    short = page.column(WHY)[0].splitlines()
+    page.click("#pairs details details summary")
 
-    assert short.splitlines()[:3] == ["feature 1: all 13 tests", "t::many 7 cases", "t::t0"]
-    assert short.splitlines()[-1] == "and 2 more, all 13 names"
-    assert page.column(8)[0].splitlines()[-13:] == names
+    assert short[1:4] == ["feature 1: all 13 tests", "t::many 7 cases", "t::t0"]
+    assert short[-1] == "and 2 more, all 13 names"
+    assert page.column(WHY)[0].splitlines()[-13:] == names
 
 
 REPOS = [
@@ -52,14 +56,14 @@ REPOS = [
 @pytest.mark.parametrize(
     ("choices", "rows"),
     [
-        ({"repo": "jinja"}, ["jinja 2", "jinja 3", "jinja 4"]),
-        ({"task": "jinja/2"}, ["jinja 2"]),
-        ({"repo": "jinja", "task": "jinja/3"}, ["jinja 3"]),
-        ({"verdict": "incorrect"}, ["jinja 2"]),
-        ({"strategy": "naive", "verdict": "unhandled"}, ["click 1", "click 2", "jinja 2"]),
-        ({"verdict": "missing_input"}, ["jinja 4"]),
-        ({"status": "clean"}, ["jinja 3"]),
-        ({"task": "click/1", "repo": "jinja"}, ["jinja 2", "jinja 3", "jinja 4"]),
+        ({"repo": "jinja"}, ["jinja/2", "jinja/3", "jinja/4"]),
+        ({"task": "jinja/2"}, ["jinja/2"]),
+        ({"repo": "jinja", "task": "jinja/3"}, ["jinja/3"]),
+        ({"verdict": "incorrect"}, ["jinja/2"]),
+        ({"strategy": "naive", "verdict": "unhandled"}, ["click/1", "click/2", "jinja/2"]),
+        ({"verdict": "missing_input"}, ["jinja/4"]),
+        ({"status": "clean"}, ["jinja/3"]),
+        ({"task": "click/1", "repo": "jinja"}, ["jinja/2", "jinja/3", "jinja/4"]),
     ],
 )
 def test_filters_are_kept_in_the_address(open_page, choices, rows):
@@ -67,21 +71,20 @@ def test_filters_are_kept_in_the_address(open_page, choices, rows):
     page = open_page(REPOS)
 
     page.choose(**choices)
-    shown = page.column(1), page.column(2)
+    shown = page.shown_pairs()
     asked = page.tab.evaluate("location.hash")
-    again = open_page(REPOS, asked)
 
-    assert [" ".join(each) for each in zip(*shown, strict=True)] == rows
-    assert (again.column(1), again.column(2)) == shown
+    assert shown == rows
+    assert open_page(REPOS, asked).shown_pairs() == rows
 
 
 @pytest.mark.parametrize(
     ("words", "rows"),
     [
-        ("JINJA/2", ["2"]),
-        ("t::one", ["2"]),
-        ("f.py broke", ["2"]),
-        ("feature 1 clean", ["3"]),
+        ("JINJA/2", ["jinja/2"]),
+        ("t::one", ["jinja/2"]),
+        ("f.py broke", ["jinja/2"]),
+        ("feature 1 clean", ["jinja/3"]),
         ("nowhere", []),
         ("jinja/4 conflicts", []),
     ],
@@ -93,7 +96,7 @@ def test_pairs_are_found_by_words(open_page, words, rows):
     page.tab.get_by_label("Words").fill(words)
     page.tab.wait_for_url("**#*words=*")
 
-    assert page.column(2) == rows
+    assert page.shown_pairs() == rows
 
 
 def test_the_reset_button_shows_all_pairs(open_page):
@@ -118,29 +121,33 @@ def test_columns_sort_in_both_directions(open_page):
     page = open_page(given_reports)
     button = "#pairs thead button:has-text('Score')"
 
-    before = page.column(2)
+    before = page.shown_pairs()
     page.click(button)
-    up = page.column(2)
+    up = page.shown_pairs()
     said = page.tab.locator("th[aria-sort]").get_attribute("aria-sort")
     page.click(button)
 
-    assert (before, up, page.column(2)) == (["1", "2", "3"], ["3", "2", "1"], ["1", "2", "3"])
+    one, two, three = (f"click/{task}" for task in (1, 2, 3))
+    assert (before, up, page.shown_pairs()) == ([one, two, three], [three, two, one], before)
     assert said == "ascending"
     assert page.tab.locator("th[aria-sort]").get_attribute("aria-sort") == "descending"
     assert page.tab.evaluate("document.activeElement.innerText") == "Score ↓"
 
 
-def test_columns_of_results_follow_the_chosen_strategy(open_page):
-    """Another column lists the strategies that get the pair right."""
+def test_every_strategy_has_a_column_of_signs(open_page):
+    """A column sorts by its signs; the reason is that of the chosen strategy."""
     attempts = [*broken().attempts, evolve(pair().attempt("union"), strategy="third")]
-    page = open_page([broken(attempts=attempts)])
-    before = page.column(6), page.column(9)
+    page = open_page([pair(1), broken(2, attempts=attempts), pair(3)])
+    before = page.column(WHY)
 
     page.choose(strategy="third")
+    page.click("#pairs thead button:text-is('third')")
 
-    assert before == (["✗ incorrect"], ["third"])
-    assert (page.column(6), page.column(8)) == (["✓ correct"], [""])
-    assert "Result under third" in page.text("#pairs thead")
+    assert before == ["", "the merge broke feature 1: 1 test lost", ""]
+    assert page.shown_pairs() == ["click/2", "click/1", "click/3"]
+    assert page.signs("union") == ["✗ incorrect", "✓ correct", "✓ correct"]
+    assert page.signs("third") == ["✓ correct", "· not tried", "· not tried"]
+    assert page.column("Why, under third") == ["", "", ""]
 
 
 # --- missing answers ---
@@ -170,14 +177,19 @@ def test_pairs_without_an_answer_say_why(open_page):
         ]
     )
 
-    assert page.column(4) == [
-        "not evaluated worker lost: it died (builtins:OSError), tried 2 times",
-        "missing input",
-        "conflicts",
-        "conflicts",
+    assert page.column("Git merge") == ["not evaluated", "missing input", "conflicts", "conflicts"]
+    assert page.column(WHY) == [
+        "worker lost: it died (builtins:OSError), tried 2 times",
+        "no usable patch of feature 2",
+        "",
+        "",
     ]
-    answers = [cell.split(" ", 1)[1] for cell in page.column(6)]
-    assert answers == ["unanswered", "missing input", "unanswered", "unanswered"]
+    assert page.signs("union") == [
+        "? unanswered",
+        "∅ missing input",
+        "· not tried",
+        "○ merged, not tested",
+    ]
     assert "1 worker lost" in page.text("#summary")
     assert "it died" in page.visit("#pair=1").text("#pair .facts")
     assert "empty" in page.visit("#pair=2").text("#pair")
@@ -325,9 +337,9 @@ def test_long_texts_are_cut_and_say_so(open_page):
 
 def test_links_lead_from_pair_to_pair_and_back(open_page):
     """They follow the filtered order and work by keyboard; the row left has the focus again."""
-    page = open_page([pair(1), broken(2), pair(10)], "#sort=-task")
+    page = open_page([pair(1), broken(2), pair(10)], "#sort=-pair")
 
-    page.tab.locator("[data-pair='2']").focus()
+    page.tab.locator("[data-pair='click-2-1-2:k1']").focus()
     page.tab.keyboard.press("Enter")
     page.settle()
     heading = page.tab.evaluate("document.activeElement.id")
@@ -339,8 +351,8 @@ def test_links_lead_from_pair_to_pair_and_back(open_page):
     assert heading == "pair-heading"
     assert "2 of 3 found" in where
     assert title.startswith("click/1: feature 1 merged into feature 2")
-    assert page.tab.evaluate("document.activeElement.dataset.pair") == "1"
-    assert page.column(2) == ["10", "2", "1"]
+    assert page.tab.evaluate("document.activeElement.dataset.pair") == "click-1-1-2:k1"
+    assert page.shown_pairs() == ["click/10", "click/2", "click/1"]
 
 
 # --- texts from outside ---
@@ -387,10 +399,10 @@ def hostile(text):
 def test_hostile_texts_appear_as_text(open_page):
     """Markup, entities and scripts are shown literally; nothing runs or loads."""
     page = open_page([hostile(text) for text in HOSTILE], title=HOSTILE[0])
-    shown = {page.tab.locator("#pairs tbody td").first.inner_text()}
+    shown = set()
 
     assert page.tab.title() == page.text("h1") == HOSTILE[0]
-    assert sorted(page.column(1)) == sorted(HOSTILE)
+    assert sorted(page.shown_pairs()) == sorted(f"{text}/7" for text in HOSTILE)
     for number, text in enumerate(HOSTILE, start=1):
         article = page.visit(f"#pair={number}").text("#pair")
         shown.add(page.text(".version.ours pre >> nth=0").strip("\n"))
@@ -424,11 +436,12 @@ def test_odd_names_do_no_harm(open_page):
     names = ("half \ud800", "byte \udce9", "two\nlines", "long" * 1000, "")
     page = open_page([broken(names=names, alone=(names, ("t::three",)))])
 
-    assert page.column(8)[0].splitlines()[1:5] == [
+    page.click("#pairs summary >> nth=0")
+    assert page.column(WHY)[0].splitlines()[2:6] == [
         "half U+D800",
         "byte E9",
         "twoLFlines",
-        "long" * 49 + "lon…",
+        "long" * 25 + "…" + "ong" + "long" * 24,
     ]
     assert "half U+D800" in page.visit("#pair=1").text("#pair")
 
@@ -444,26 +457,26 @@ def test_a_name_with_a_lone_surrogate_is_filtered_and_linked(open_page):
     for place in (2, 3, 4):
         page.tab.locator("select[name=repo]").select_option(index=place)
         page.settle()
-        before = page.column(2)
-        shown += before
-        assert page.visit(page.tab.evaluate("location.hash")).column(2) == before
+        before = page.shown_pairs()
+        shown += [name.rpartition("/")[2] for name in before]
+        assert page.visit(page.tab.evaluate("location.hash")).shown_pairs() == before
     page.visit()
     page.click("#summary tr:nth-child(3) a >> nth=0")
 
     assert sorted(shown) == ["0", "1", "2"]
     assert page.text("#count") == "3 of 4 pairs"
-    assert "Result under xFF" in page.text("#pairs thead")
+    assert "Why, under xFF" in page.text("#pairs thead")
 
 
 def test_numbers_that_javascript_rounds_stay_different(open_page):
     """It rounds integers from 2**53 on."""
     page = open_page([pair(2**53), pair(2**53 + 1), pair(7)])
 
-    before = page.column(2)
+    before = page.shown_pairs()
     page.choose(task=f"click/{2**53 + 1}")
 
-    assert before == ["7", str(2**53), str(2**53 + 1)]
-    assert page.column(2) == [str(2**53 + 1)]
+    assert before == ["click/7", f"click/{2**53}", f"click/{2**53 + 1}"]
+    assert page.shown_pairs() == [f"click/{2**53 + 1}"]
     assert str(2**53 + 1) in page.visit("#pair=2").text("#pair-heading")
 
 
@@ -531,7 +544,7 @@ def test_the_summary_needs_no_script(open_page):
     page = open_page([broken()], context={"java_script_enabled": False})
 
     assert "scripts" in page.text("noscript")
-    assert "union\t0.0%" in page.text("#summary table")
+    assert "union\t\n\t0.0%" in page.text("#summary table")
     assert not page.tab.locator("#list").is_visible()
 
 
