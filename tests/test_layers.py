@@ -307,7 +307,11 @@ ONLY_SOME_SYSTEMS = {
     "fcntl": {"processes.locks", "processes.supervision"},
     "msvcrt": {"processes.locks"},
     "resource": {"processes.supervisor", "running.sandboxes.hosting"},
-    "ctypes": {"processes.supervisor", "running.folder_moves"},
+    "ctypes": {
+        "processes.supervisor",
+        "running.folder_moves",
+        "running.sandboxes.overlay_mounts",
+    },
 }
 ONLY_SOME_SYSTEMS |= {
     name: set()
@@ -316,6 +320,8 @@ ONLY_SOME_SYSTEMS |= {
 # What `os` has only on some systems, with the modules that may name it.
 ONLY_SOME_OS = {
     "fork": {"processes.supervisor", "running.sandboxes.containers.watchdog"},
+    "getegid": {"running.sandboxes.overlay_mounts"},
+    "geteuid": {"running.sandboxes.overlay_mounts"},
     "getuid": {"running.sharing"},
     "killpg": {"processes.plain", "testing.checking"},
     "memfd_create": {"running.sandboxes.bubblewrap"},
@@ -328,9 +334,7 @@ ONLY_SOME_OS = {
     "uname": {"processes.supervisor"},
     "sysconf": {"processes.supervisor", "running.sandboxes.default"},
 }
-ONLY_SOME_OS |= {
-    name: set() for name in ("geteuid", "getgid", "getgroups", "chown", "fchmod", "pipe2")
-}
+ONLY_SOME_OS |= {name: set() for name in ("getgid", "getgroups", "chown", "fchmod", "pipe2")}
 
 
 @functools.cache

@@ -8,13 +8,23 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-__all__ = ["remove", "temporary_folder"]
+__all__ = ["make_folder", "remove", "temporary_folder"]
+
+
+def make_folder(prefix: str = "cooperbench-") -> Path:
+    """Make a temporary folder for this user only.
+
+    Raises:
+        OSError: It cannot be made.
+    """
+    # Resolved, because below a link every path has two names.
+    return Path(tempfile.mkdtemp(prefix=prefix)).resolve()
 
 
 @contextmanager
 def temporary_folder() -> Iterator[Path]:
     """Make a folder, and remove it afterwards."""
-    folder = Path(tempfile.mkdtemp(prefix="cooperbench-")).resolve()
+    folder = make_folder()
     try:
         yield folder
     finally:

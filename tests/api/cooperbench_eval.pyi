@@ -126,6 +126,7 @@ class BubblewrapSandbox:
         processes: int | None = None,
         network: bool = False,
         readable: tuple[str, ...] = (),
+        writable_cache: Caches = (),
         shared_bytes: int = 512 * (1 << 20),
     ) -> None: ...
     def __attrs_post_init__(self) -> None: ...
@@ -150,6 +151,7 @@ class BubblewrapSandbox:
         timeout_seconds: float,
     ) -> Execution: ...
     shared_bytes: int
+    writable_cache: Caches
 
 class Changes(Mapping[str, Entry | None]):
     def __getitem__(self, path: str) -> Entry | None: ...
@@ -1113,7 +1115,8 @@ def compare(
 
 def default_sandbox(
     *,
-    readable: Iterable[str | os.PathLike[str]] = (),
+    readable: Iterable[_Path] = (),
+    writable_cache: CachesLike = (),
 ) -> BubblewrapSandbox | LocalSandbox: ...
 
 def evaluate(

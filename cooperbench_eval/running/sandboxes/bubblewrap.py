@@ -26,6 +26,12 @@ from cooperbench_eval.processes.supervision import (
 from cooperbench_eval.running.sandboxes import hosting
 from cooperbench_eval.running.sandboxes.bubblewrap_options import HOSTS, bubblewrap_options
 from cooperbench_eval.running.sandboxes.environments import EnvironmentFinder, running_python
+from cooperbench_eval.running.sandboxes.overlays import (
+    Caches,
+    LentCaches,
+    OverlayError,
+    as_caches,
+)
 from cooperbench_eval.running.sandboxes.protocol import Execution
 
 __all__ = ["BubblewrapSandbox", "bubblewrap_problem"]
@@ -89,6 +95,12 @@ class BubblewrapSandbox(hosting.HostSandbox):
         network: Whether the command shares the machine's network, including all servers
             on the loopback interface and on abstract sockets.
         readable: Further paths that the command may read, such as a toolchain in a home.
+        writable_cache: Prepared directories that the command may change, such as Go's build
+            cache or `node_modules`. Each run sees a private version, which is an overlay,
+            and whose changes are discarded when the command ends; the directory itself is
+            never changed. Where the system does not allow overlays, each run gets a copy,
+            of at most 4 GiB. A mapping says where the command sees each directory: at an
+            absolute path, or at a relative one below the tree.
         inherit: Variables of the caller's environment to pass on, by name.
         output_limit: How many bytes of output to keep at each end; the bytes in
             between are counted and dropped. At least 256.
@@ -117,6 +129,7 @@ class BubblewrapSandbox(hosting.HostSandbox):
 
     network: bool = False
     readable: tuple[str, ...] = field(default=(), converter=_paths)
+    writable_cache: Caches = field(default=(), converter=as_caches)
     output_limit: int = field(default=1 << 20, validator=validators.ge(_LEAST_OUTPUT))
     shared_bytes: int = field(default=512 * (1 << 20), validator=validators.gt(0))
     name: str = field(default="bubblewrap", init=False)
@@ -129,10 +142,11 @@ class BubblewrapSandbox(hosting.HostSandbox):
             SandboxError: Bubblewrap is not installed.
         """
         limits = (self.memory_bytes, self.shared_bytes, self.file_bytes, self.processes)
+        shown = (*self.readable, *(prepared for _, prepared in self.writable_cache))
         return (
             f"{self.name} {_version(_find())} {(*limits, self.output_limit)} "
             f"network={self.network} {self.readable} "
-            f"{hosting.surroundings(self.inherit, self.readable)}"
+            f"{self.writable_cache or ''}{hosting.surroundings(self.inherit, shown)}"
         )
 
     def _execute(self, supervised: SupervisedCommand) -> Execution:
@@ -140,15 +154,25 @@ class BubblewrapSandbox(hosting.HostSandbox):
             if not os.path.exists(path):  # noqa: PTH110 - also paths that are not text
                 problem = f"cannot be started (`readable` {path} does not exist)"
                 raise TestRunError(problem, supervised.command)
+        try:
+            return self._run(supervised)
+        except OverlayError:
+            return self._run(supervised)  # with copies
+
+    def _run(self, supervised: SupervisedCommand) -> Execution:
         bwrap = _find()
         environments = _environments(supervised)
-        with _MemoryFiles() as files:
+        with (
+            LentCaches.of(self.writable_cache, supervised) as caches,
+            _MemoryFiles() as files,
+        ):
             status, refusal = files.add(b""), None
             options = tuple(
                 bubblewrap_options(
                     supervised,
                     network=self.network,
                     readable=(*running_python(), *environments.shown, *self.readable),
+                    writable=caches.binds,
                     shared_bytes=self.shared_bytes,
                     status=status,
                     hosts=files.add(HOSTS),
@@ -162,16 +186,17 @@ class BubblewrapSandbox(hosting.HostSandbox):
             arguments = files.add(_encode(options))
             outer = evolve(
                 supervised,
-                command=(bwrap, "--args", str(arguments), "--", *words),
+                command=(*caches.command, bwrap, "--args", str(arguments), "--", *words),
                 folder=Path("/"),
                 # The command's own variables could make bwrap load other libraries. The
                 # mark is needed because a bwrap that is still starting may outlive its
                 # parent.
-                env={"COOPERBENCH_TREE": str(supervised.folder)},
+                env={"COOPERBENCH_TREE": str(supervised.folder), **caches.env},
                 processes=self.processes + _OWN_PROCESSES if self.processes else 0,
                 pass_fds=tuple(files.descriptors),
             )
             end = Supervision().run(outer)
+            caches.check()
             if refusal is not None and (refused := files.read(refusal)):
                 raise _cannot_start(supervised, refused.decode())
             return _execution(end, supervised, _exit_code(files.read(status)))

@@ -46,6 +46,7 @@ def bubblewrap_options(
     *,
     network: bool,
     readable: Sequence[str],
+    writable: Sequence[tuple[str, str]] = (),
     shared_bytes: int,
     status: int,
     hosts: int,
@@ -57,6 +58,7 @@ def bubblewrap_options(
             directories in `marks`.
         network: Whether it shares the machine's network.
         readable: Existing paths that it may read, besides the system's.
+        writable: Further directories that it may write, each with the place where it sees it.
         shared_bytes: How much `/tmp` and `/dev/shm` may hold each.
         status: The descriptor that bubblewrap reports to.
         hosts: The descriptor of a file that holds `HOSTS`.
@@ -76,6 +78,8 @@ def bubblewrap_options(
     yield from _shown(readable, {"/usr", *_SYSTEM, *_configuration(network=network)})
     for mark in supervised.marks:
         yield from ("--bind", str(mark), str(mark))
+    for directory, place in writable:
+        yield from ("--bind", directory, place)
     # Root may write kernel settings below /proc/sys without any capability.
     for folder in ("/proc", "/dev", "/"):
         yield from ("--remount-ro", folder)

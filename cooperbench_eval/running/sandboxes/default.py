@@ -11,6 +11,7 @@ from cooperbench_eval.processes.systems import linux_problem
 from cooperbench_eval.running.sandboxes.bubblewrap import BubblewrapSandbox, bubblewrap_problem
 from cooperbench_eval.running.sandboxes.hosting import listed
 from cooperbench_eval.running.sandboxes.local import LocalSandbox
+from cooperbench_eval.running.sandboxes.overlays import CachesLike, as_caches
 from cooperbench_eval.running.sandboxes.protocol import Sandbox
 
 __all__ = ["default_sandbox", "with_readable"]
@@ -18,10 +19,13 @@ __all__ = ["default_sandbox", "with_readable"]
 _GIBIBYTE = 1 << 30
 _PROCESSES = 4096
 _Kind = TypeVar("_Kind", bound=Sandbox)
+_Path = str | os.PathLike[str]
 
 
 def default_sandbox(
-    *, readable: Iterable[str | os.PathLike[str]] = ()
+    *,
+    readable: Iterable[_Path] = (),
+    writable_cache: CachesLike = (),
 ) -> BubblewrapSandbox | LocalSandbox:
     """Return a `BubblewrapSandbox` if it works here, otherwise a `LocalSandbox`.
 
@@ -33,9 +37,12 @@ def default_sandbox(
     Args:
         readable: Further paths that a command may read, such as a toolchain in a home. A
             `LocalSandbox` can read everything that the caller can.
+        writable_cache: Prepared directories of which each run may change a private version;
+            see `BubblewrapSandbox`.
 
     Raises:
-        SandboxError: This system is not Linux. Run the tests in a `ContainerSandbox` instead.
+        SandboxError: This system is not Linux: run the tests in a `ContainerSandbox` instead.
+            Or *writable_cache* is given, and bubblewrap does not work here.
 
     Example:
         >>> default_sandbox().name in ("bubblewrap", "local")
@@ -43,11 +50,21 @@ def default_sandbox(
     """
     if problem := linux_problem("running tests directly on this machine"):
         raise SandboxError(problem)
-    kind = BubblewrapSandbox if bubblewrap_problem() is None else LocalSandbox
-    return with_readable(kind(memory_bytes=_most_memory(), processes=_PROCESSES), readable)
+    memory_bytes, caches = _most_memory(), as_caches(writable_cache)
+    problem = bubblewrap_problem()
+    if problem is None:
+        return BubblewrapSandbox(
+            memory_bytes=memory_bytes,
+            processes=_PROCESSES,
+            readable=readable,
+            writable_cache=caches,
+        )
+    if caches:
+        raise SandboxError(f"writable_cache needs bubblewrap, which does not work here: {problem}")
+    return LocalSandbox(memory_bytes=memory_bytes, processes=_PROCESSES)
 
 
-def with_readable(sandbox: _Kind, readable: Iterable[str | os.PathLike[str]]) -> _Kind:
+def with_readable(sandbox: _Kind, readable: Iterable[_Path]) -> _Kind:
     """Return *sandbox* with further paths that its commands may read.
 
     Raises:

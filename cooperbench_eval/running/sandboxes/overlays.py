@@ -1,0 +1,180 @@
+"""Prepared directories that a command may change: it gets a private, temporary version.
+
+The version is an overlay, which costs nothing until something is written, or a copy where
+the system does not allow overlays. Either way, the prepared directory is never written to, and
+what the command wrote is discarded when it ends.
+"""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from typing import Self
+
+from attrs import field, frozen
+
+from cooperbench_eval.errors import SandboxError, TestRunError
+from cooperbench_eval.processes.folders import make_folder, remove
+from cooperbench_eval.processes.supervision import SupervisedCommand
+from cooperbench_eval.running.sandboxes.hosting import listed
+
+__all__ = ["Caches", "CachesLike", "LentCaches", "OverlayError", "as_caches"]
+
+_SCRIPT = Path(__file__).with_name("overlay_mounts.py")
+_COPY_LIMIT_BYTES = 4 << 30
+_REFUSED: set[str] = set()
+"""The directories of which this process could not make an overlay."""
+
+Caches = tuple[tuple[str, str], ...]
+"""For each prepared directory, where the command sees it, and the directory."""
+CachesLike = Iterable[str | os.PathLike[str] | tuple[str, str]] | Mapping[str, str | Path]
+
+
+class OverlayError(Exception):
+    """An overlay of a directory cannot be mounted here."""
+
+
+def as_caches(given: CachesLike) -> Caches:
+    """Return an option that lists prepared directories, or that maps places to them.
+
+    Raises:
+        TypeError: It is a single path.
+        ValueError: A place is relative and not below the tree.
+    """
+    items = given.items() if isinstance(given, Mapping) else listed(given)
+    return tuple(
+        (_normal(item[0]), os.path.abspath(item[1]))  # noqa: PTH100 - does not resolve links
+        if isinstance(item, tuple)
+        else (os.path.abspath(item), os.path.abspath(item))  # noqa: PTH100
+        for item in items
+    )
+
+
+def _normal(where: str) -> str:
+    place = PurePosixPath(where)
+    if not place.is_absolute() and (not place.parts or ".." in place.parts):
+        raise ValueError(f"writable_cache: {where!r} is not a path below the tree")
+    return str(place)
+
+
+@frozen(kw_only=True)
+class LentCaches:
+    """Private versions of prepared directories, for one run.
+
+    Attributes:
+        command: What starts a command that sees them, before that command's own words.
+        binds: The path of each version, and where the command should see it.
+    """
+
+    command: tuple[str, ...] = ()
+    binds: tuple[tuple[str, str], ...] = ()
+    _folder: Path | None = field(default=None, alias="folder")
+    _prepared: tuple[str, ...] = field(default=(), alias="prepared")
+
+    @classmethod
+    @contextmanager
+    def of(cls, caches: Caches, supervised: SupervisedCommand) -> Iterator["LentCaches"]:
+        """Prepare private versions for a run of *supervised*, and remove them afterwards.
+
+        Raises:
+            TestRunError: A prepared directory does not exist, or the tree has something else
+                in its place.
+            SandboxError: A private version cannot be made.
+        """
+        if not caches:
+            yield cls()
+            return
+        try:
+            places = tuple(_place(where, supervised) for where, _ in caches)
+            folder = make_folder()
+        except OSError as exc:
+            raise _failure(exc, supervised) from exc
+        try:
+            yield cls._prepare(folder, caches, places, supervised)
+        finally:
+            remove(folder)
+
+    @classmethod
+    def _prepare(
+        cls, folder: Path, caches: Caches, places: tuple[str, ...], supervised: SupervisedCommand
+    ) -> Self:
+        prepared = tuple(path for _, path in caches)
+        overlays = _REFUSED.isdisjoint(prepared)
+        for number, path in enumerate(prepared):
+            if not Path(path).is_dir():
+                problem = f"cannot be started (`writable_cache` {path} is not a directory)"
+                raise TestRunError(problem, supervised.command)
+            try:
+                _lay(folder / str(number), path, with_copy=not overlays)
+            except OSError as exc:
+                raise _failure(exc, supervised) from exc
+        words = (sys.executable, "-I", "-S", "-X", "utf8", str(_SCRIPT), str(folder))
+        merged = (str(folder / str(number) / "merged") for number in range(len(prepared)))
+        return cls(
+            command=(*words, str(len(prepared))) if overlays else (),
+            binds=tuple(zip(merged, places, strict=True)),
+            folder=folder,
+            prepared=prepared,
+        )
+
+    @property
+    def env(self) -> dict[str, str]:
+        """The variables that the interpreter of *command* needs to start."""
+        names = ("LD_LIBRARY_PATH",) if self.command else ()
+        return {name: os.environ[name] for name in names if name in os.environ}
+
+    def check(self) -> None:
+        """Check that the overlays were mounted, after the command has ended.
+
+        Raises:
+            OverlayError: They were not, so the command was not started. From now on, this
+                process copies these directories.
+        """
+        problem = self._folder / "problem" if self._folder else None
+        if problem and problem.exists():
+            _REFUSED.update(self._prepared)
+            raise OverlayError(problem.read_text(encoding="utf-8"))
+
+
+def _failure(exc: OSError, supervised: SupervisedCommand) -> SandboxError:
+    return SandboxError(f"writable_cache cannot be prepared ({exc})", supervised.command)
+
+
+def _place(where: str, supervised: SupervisedCommand) -> str:
+    """Return the absolute place of a version; make it, if it is in the tree."""
+    if os.path.isabs(where):  # noqa: PTH117
+        return where
+    place = supervised.folder
+    for part in PurePosixPath(where).parts:
+        place /= part
+        # A link in the tree could lead bubblewrap to any place of this machine.
+        if place.is_symlink() or (place.exists() and not place.is_dir()):
+            problem = f"`writable_cache` {where}: the tree has a file or a link there"
+            raise TestRunError(f"cannot be started ({problem})", supervised.command)
+        place.mkdir(exist_ok=True)
+    return str(place)
+
+
+def _lay(folder: Path, prepared: str, *, with_copy: bool) -> None:
+    folder.mkdir()
+    for name in () if with_copy else ("lower", "upper", "work", "merged"):
+        (folder / name).mkdir()
+    (folder / "prepared").symlink_to(prepared)
+    if with_copy:
+        _copy(prepared, folder / "merged")
+
+
+def _copy(source: str, target: Path) -> None:
+    size = 0
+    for place, _, names in os.walk(source):
+        size += sum(os.lstat(f"{place}/{name}").st_size for name in names)
+        if size > _COPY_LIMIT_BYTES:
+            problem = f"writable_cache: {source} has more than {_COPY_LIMIT_BYTES >> 30} GiB, and"
+            raise SandboxError(f"{problem} this system does not allow an overlay of it")
+    command = ("cp", "-a", "--reflink=auto", "--", source + "/.", str(target))
+    done = subprocess.run(command, check=False, capture_output=True)  # noqa: S603
+    if done.returncode:
+        problem = done.stderr.decode(errors="backslashreplace").strip()[:200]
+        raise SandboxError(f"writable_cache: {source} cannot be copied ({problem})")
