@@ -16,13 +16,15 @@ class TraceKind(StrEnum):
     """The message names it, for example in the line that failed."""
     USED = "used"
     """One of these functions uses its name, directly or through others."""
+    BOTH = "both"
+    """No failure leads to it, but both features changed it."""
 
 
 @frozen(kw_only=True)
 class TracedFunction:
-    """A function that a feature changed and that the failures of lost tests lead to.
+    """A function that a feature changed and that may be why tests were lost.
 
-    It may also be the head of a class, up to its first method.
+    It may also be a variable, or the head of a class up to its first method.
 
     Attributes:
         path: Its file in the merged tree, or in the base if the merge removes the file.

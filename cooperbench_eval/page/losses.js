@@ -6,6 +6,7 @@ const CONTEXT = 8;
 const LEADS = {
   frame: "the traceback goes through it",
   named: "the failure names it",
+  both: "no failure leads to it, but both features changed it",
   used: "reached through the functions that the failure names",
 };
 
@@ -88,24 +89,29 @@ function functionVersion(data, traced, place, title, kind) {
   return box;
 }
 
-/* Says which feature a changed row of a merged function is from. */
+/* Says which feature a changed row of a merged function is from: one that has the line more
+   often than the base, or less often if the merge removes it. */
 function originIn(data, traced) {
-  const [base, one, two] = traced.versions.map((number) =>
-    new Set(number === null ? [] : linesOf(data.texts[number][0])),
-  );
+  const [base, one, two] = traced.versions.map((number) => {
+    const counts = new Map();
+    const lines = number === null ? [] : linesOf(data.texts[number][0]);
+    for (const line of lines) counts.set(line, (counts.get(line) ?? 0) + 1);
+    return (line) => counts.get(line) ?? 0;
+  });
   const [first, second] = data.features.map((feature) => String(feature.number));
   return ({ sign, text }) => {
     if (sign === " " || !text.trim()) return ["", ""];
-    const has = [one, two].map((lines) => (sign === "+" ? lines.has(text) && !base.has(text) : !lines.has(text)));
-    if (has[0] && has[1]) return ["=", ""];
-    return has[0] ? [first, ""] : has[1] ? [second, ""] : ["?", ""];
+    const more = sign === "+" ? 1 : -1;
+    const [isOne, isTwo] = [one, two].map((count) => more * (count(text) - base(text)) > 0);
+    if (isOne && isTwo) return ["=", ""];
+    return isOne ? [first, ""] : isTwo ? [second, ""] : ["?", ""];
   };
 }
 
 function tracedFunction(data, traced, total) {
   const [first, second] = data.features.map((feature) => `Feature ${feature.number}`);
   const place = traced.line === null ? `${traced.path}, not in the merge` : `${traced.path}, line ${traced.line}`;
-  const of = total > 1 ? `; ${plural(traced.tests.length, "lost test")}` : "";
+  const of = total > 1 && traced.tests.length ? `; ${plural(traced.tests.length, "lost test")}` : "";
   return make(
     "section",
     { class: "traced" },
@@ -139,7 +145,7 @@ function tracedCode(data, { trace }, total) {
     make(
       "p",
       { class: "beside" },
-      "Functions and variables that a feature changed, each compared with the base. Names are compared as words, " +
+      "Functions and variables that a feature changed, each compared with the base; the surest first. Names are compared as words, " +
         "so a function that only shares a name may be among them.",
     ),
     ...shown.filter(Boolean),

@@ -9,7 +9,7 @@ from attrs import define, field
 from cooperbench_eval.hazards.versions import FileVersions, Merged, Version
 from cooperbench_eval.models import FailureTrace, TracedFunction, TraceKind
 from cooperbench_eval.snapshot import Changes, Snapshot
-from cooperbench_eval.tracing.functions import Function, functions
+from cooperbench_eval.tracing.functions import Function, UnreadableError, functions
 from cooperbench_eval.tracing.messages import places, words
 
 __all__ = ["trace_failures"]
@@ -37,7 +37,8 @@ def trace_failures(
     A failure leads to a function if its traceback goes through it, if its message names it, or
     if such a function uses its name, directly or through others. Names are compared as words,
     without types, so a function that only shares its name with another one may be included.
-    Only files that the merge touches are read, at most 200.
+    Functions that both features changed come last, whether or not a failure leads to them. Only
+    files that the merge touches are read, at most 200.
 
     Args:
         base: The tree from which both sides start.
@@ -52,6 +53,7 @@ def trace_failures(
     search = _Search(files={path: _File(each) for path, each in files})
     for test, message in list(failures.items())[:_MOST_FAILURES]:
         search.follow(test, message)
+    search.add_shared()
     found = [each for each in search.traced() if _is_short(each)]
     kept = found[:_MOST_FUNCTIONS]
     return FailureTrace(functions=kept, left_out=len(search.led_to) - len(kept))
@@ -68,9 +70,12 @@ class _File:
 
     @cached_property
     def functions(self) -> tuple[Mapping[str, Function], ...]:
-        """The functions of each version."""
+        """The functions of each version; none at all if a version cannot be read."""
         path = self.versions.path
-        return tuple(functions(path, contents) for contents in self.versions.contents)
+        try:
+            return tuple(functions(path, contents) for contents in self.versions.contents)
+        except UnreadableError:
+            return ({},) * len(Version)
 
     @cached_property
     def by_word(self) -> Mapping[str, list[str]]:
@@ -90,6 +95,14 @@ class _File:
             for name in names
             if len({_text(side.get(name)) for side in self.functions[: Version.MERGED]}) > 1
         )
+
+    @property
+    def shared(self) -> Iterator[str]:
+        """The names of the functions that both sides change."""
+        base, *sides = self.functions[: Version.MERGED]
+        for name in sorted(self.changed):
+            if all(_text(side.get(name)) != _text(base.get(name)) for side in sides):
+                yield name
 
     def at(self, line: int) -> str | None:
         """Return the name of the function in which a line of the merged file is."""
@@ -138,7 +151,10 @@ class _Search:
             if name := self.files[path].at(line):
                 seen[path, name] = None
         frames = list(seen)
-        named = [each for each in self._used(words(message)) if each not in seen]
+        given = words(message)
+        named = [each for each in self._used(given) if each not in seen]
+        # Many classes may have a method of that name; those that are named too come first.
+        named.sort(key=lambda place: not given.issuperset(place[1].split(".")[:-1]))
         seen.update(dict.fromkeys(named))
         self._add(frames, TraceKind.FRAME, 0, test)
         self._add(named, TraceKind.NAMED, 0, test)
@@ -172,6 +188,12 @@ class _Search:
                 if new.rank < lead.rank:
                     lead.kind, lead.steps = kind, steps
                 lead.tests.append(test)
+
+    def add_shared(self) -> None:
+        """Add the functions that both features changed."""
+        for path, file in self.files.items():
+            for name in file.shared:
+                self.led_to.setdefault((path, name), _Lead(TraceKind.BOTH, 0))
 
     def traced(self) -> Iterator[TracedFunction]:
         """Yield the functions, the surest first."""

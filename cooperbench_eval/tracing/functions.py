@@ -14,7 +14,7 @@ from cooperbench_eval.structure.grammars import parse_soundly
 from cooperbench_eval.structure.languages import GRAMMARS
 from cooperbench_eval.structure.tree import StructureError
 
-__all__ = ["Function", "functions"]
+__all__ = ["Function", "UnreadableError", "functions"]
 
 _CLASSES = frozenset(
     {"abstract_class_declaration", "class_declaration", "internal_module", "module", "trait_item"}
@@ -54,11 +54,17 @@ class _Span:
     has_members: bool
 
 
-def functions(path: str, source: bytes | None) -> Mapping[str, Function]:
-    """Return the functions of a file by name, in its order.
+class UnreadableError(Exception):
+    """A file does not parse, or its language is unknown or has no installed grammar."""
 
-    There are none if the file is absent, does not parse, or is in a language whose grammar is
-    unknown or not installed. A function within a function is part of it.
+
+def functions(path: str, source: bytes | None) -> Mapping[str, Function]:
+    """Return the functions of a file by name, in its order; none if the file is absent.
+
+    A function within a function is part of it.
+
+    Raises:
+        UnreadableError: The file cannot be read.
     """
     if source is None:
         return {}
@@ -103,12 +109,14 @@ def _spans(path: str, source: bytes) -> Iterator[_Span]:
     elif grammar is not None:
         try:
             root = parse_soundly(grammar, source)
-        except StructureError:
-            return
+        except StructureError as exc:
+            raise UnreadableError(str(exc)) from exc
         for name, node in definitions(root, source):
             if "{" not in name:  # a field
                 first, last = node.start_point[0] + 1, node.end_point[0] + 1
                 yield _Span(name, first, last, has_members=node.type in _CLASSES)
+    else:
+        raise UnreadableError(path)
 
 
 def _python(source: bytes) -> Iterator[_Span]:
@@ -116,8 +124,8 @@ def _python(source: bytes) -> Iterator[_Span]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             tree = parse_source(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as exc:
+        raise UnreadableError(str(exc)) from exc
     stack: list[tuple[ast.AST, str]] = [(tree, "")]
     while stack:
         parent, scope = stack.pop()

@@ -102,6 +102,28 @@ def test_a_recorded_output_is_read(read, ending):
     assert toys.statuses(read(*ending.join(lines).split("\n"), exit_code=101)) == toys.RUST_CASES
 
 
+def test_a_failed_test_has_its_output_as_message(read):
+    """The place of the panic included; other tests have none."""
+    cases = {case.id: case for case in read(RECORDED.read_text(), exit_code=101)}
+
+    message = cases["toy src/lib.rs::tests::fails"].message
+    assert message.startswith("test tests::fake ... ok\n")
+    assert "panicked at src/lib.rs:46:9:\nassertion `left == right` failed\n" in message
+    other = cases["toy src/lib.rs::tests::does_not_panic"].message
+    assert other == "note: test did not panic as expected at src/lib.rs:32:8"
+    assert {case.message for case in cases.values() if case.status == "passed"} == {""}
+
+
+def test_a_package_that_does_not_compile_has_the_errors_as_message(read):
+    """Warnings before them are left out."""
+    lines = ["warning: unused", "error[E0425]: cannot find value `x`", " --> src/lib.rs:3:5", ""]
+    end = "error: could not compile `toy` (lib) due to 1 previous error; 1 warning emitted"
+
+    (case,) = read(*lines, end, exit_code=101)
+
+    assert case.message == "\n".join(["it could not be compiled", *lines[1:3]])
+
+
 def test_colours_are_ignored(read):
     """`--color always` makes no difference."""
     ok = "\x1b[32mok\x1b(B\x1b[m"

@@ -101,6 +101,18 @@ def test_the_message_leads_on_through_functions_that_nobody_changed():
     ]
 
 
+def test_methods_of_classes_that_are_named_come_first():
+    """Every class may have a method of that name."""
+    text = b"".join(
+        b"class %s:\n    def total(self):\n        return 1\n" % n for n in (b"A1", b"B1x")
+    )
+    both = ce.Changes({"a.py": ce.Entry(text)})
+
+    found = traced("B1x().total()", one=both, two=ce.Changes({}), both=both)
+
+    assert [name for _, name in found] == ["B1x.total", "B1x", "A1.total"]
+
+
 def test_a_function_that_a_side_removes_is_found_by_its_name():
     """The merged file has neither its text nor a line of it."""
     gone = side((b"def untouched():\n    return 0\n", b""))
@@ -138,6 +150,15 @@ def test_a_function_within_a_function_is_part_of_it():
 def test_a_message_without_a_lead_leads_nowhere(message):
     """Whatever it contains."""
     assert traced(message) == []
+
+
+def test_functions_that_both_features_changed_come_last():
+    """Also if the message names nothing."""
+    one = side((b"(self.rows)", b"(self.rows) + 1"))
+    two = side((b"    def total(self):\n", b"    def total(self):\n        # all\n"))
+
+    assert traced("assert 1 == 2", one=one, two=two, both=one) == [("both", "Book.total")]
+    assert traced("limit of Book.total", one=one, two=two, both=one) == [("named", "Book.total")]
 
 
 def test_files_that_do_not_parse_have_no_functions():

@@ -7,7 +7,11 @@ from collections.abc import Iterator
 from attrs import field, mutable
 
 from cooperbench_eval.models import TestCase, TestCaseStatus
-from cooperbench_eval.running.readers.protocol import UnreadableResultError
+from cooperbench_eval.running.readers.protocol import (
+    UnreadableResultError,
+    lengthened,
+    shortened,
+)
 from cooperbench_eval.running.readers.results import unnamed, whole_output
 
 __all__ = ["UNNAMED_PROGRAM", "compile_errors", "read_cargo_output"]
@@ -33,6 +37,8 @@ _OTHER_RESULT = re.compile(r"(\d+) passed, (\d+) failed(?:, (\d+) skipped)?")
 _NOT_COMPILED = re.compile(
     r"error: could not compile `([^`]+)`(?: \([^)]*\))?(?: due to .*|\.|; .*)?"
 )
+_COMPILER_ERROR = re.compile(r"error(?:\[E[0-9]{4}\])?: ")
+_OUTPUT_OF = re.compile(r"---- (.+) stdout ----")
 _DIGITS = 9
 _ENDS = {
     "ok": TestCaseStatus.PASSED,
@@ -65,11 +71,15 @@ def compile_errors(output: bytes, exit_code: int) -> tuple[TestCase, ...]:
     """
     if exit_code == 0:
         return ()
-    return tuple(
-        TestCase(id=found[1], status=TestCaseStatus.ERROR, message="it could not be compiled")
-        for line in _lines(output)
-        if (found := _NOT_COMPILED.fullmatch(line))
-    )
+    cases: list[TestCase] = []
+    errors = ""
+    for line in _lines(output):
+        if found := _NOT_COMPILED.fullmatch(line):
+            message = shortened(f"it could not be compiled\n{errors}".strip())
+            cases.append(TestCase(id=found[1], status=TestCaseStatus.ERROR, message=message))
+        elif errors or _COMPILER_ERROR.match(line):
+            errors = lengthened(errors, f"{line}\n")
+    return tuple(cases)
 
 
 def _lines(output: bytes) -> list[str]:
@@ -82,18 +92,28 @@ class _Block:
 
     announced: int
     found: list[tuple[str, str]] = field(factory=list)
+    messages: dict[str, str] = field(factory=dict)
     contradicted: bool = False
     ended: bool = False
+    _about: str = ""
 
     def take(self, line: str) -> None:
         if len(self.found) < self.announced and (test := _LINE.fullmatch(line)):
             end = re.split("[,:]", test["end"])[0]
             self.found.append((test["name"], end))
+            if end == "FAILED":
+                self.messages[test["name"]] = ""
         elif result := _RESULT.fullmatch(line):
             # A failed test's own output may contain such a line. It counts only if
             # it agrees with the lines before it.
             self.ended = self._agrees(result)
             self.contradicted = not self.ended
+        elif (about := _OUTPUT_OF.fullmatch(line)) and about[1] in self.messages:
+            self._about = about[1]
+        elif line == "failures:":
+            self._about = ""
+        elif self._about:
+            self.messages[self._about] = lengthened(self.messages[self._about], f"{line}\n")
 
     def _agrees(self, result: re.Match[str]) -> bool:
         counts = Counter(end for _, end in self.found)
@@ -124,7 +144,8 @@ class _Target:
             if block.contradicted:
                 raise UnreadableResultError("the summary of a test program contradicts its tests")
             for name, end in block.found:
-                yield TestCase(id=_id(self.label, name), status=_ENDS[end])
+                message = shortened(block.messages.get(name, "").strip())
+                yield TestCase(id=_id(self.label, name), status=_ENDS[end], message=message)
             if not block.ended:
                 message = "its test program ended before its tests did"
                 program = self.label or UNNAMED_PROGRAM
