@@ -2,6 +2,7 @@
 
 ```
 CooperBenchEvalError
+├── ArgumentError (TypeError, ValueError)   an argument has a wrong type or value
 ├── PatchError (ValueError)                 bytes are not a patch, or a path leaves the tree
 ├── RepositoryError                         repository, commit or object is missing
 ├── DatasetError (LookupError)              dataset or run logs lack what was requested
@@ -33,6 +34,7 @@ makes a sentence from them. All errors can be pickled, so they can cross process
 
 __all__ = [
     "AnalysisError",
+    "ArgumentError",
     "BatchError",
     "CooperBenchEvalError",
     "DatasetError",
@@ -64,6 +66,27 @@ _SHOWN_COMMAND = 500
 
 class CooperBenchEvalError(Exception):
     """Base class of every exception that this library raises on purpose."""
+
+
+class ArgumentError(CooperBenchEvalError, TypeError, ValueError):
+    """An argument has the wrong type, or a value that is not allowed.
+
+    It is raised by the call that gets the argument, before anything else happens. It is both
+    a `TypeError` and a `ValueError`, because an argument such as `"delta"` has both a type and
+    a value.
+
+    Attributes:
+        argument: The argument's name.
+        problem: What is wrong with it and what it must be, as a clause after the name.
+    """
+
+    def __init__(self, argument: str, problem: str) -> None:
+        super().__init__(argument, problem)
+        self.argument = argument
+        self.problem = problem
+
+    def __str__(self) -> str:
+        return f"{self.argument} {self.problem}"
 
 
 class PatchError(CooperBenchEvalError, ValueError):

@@ -5,9 +5,11 @@ import functools
 from collections.abc import Iterable
 from typing import Any, TypeVar, overload
 
-from attrs import evolve, field, frozen, validators
+from attrs import evolve, field, frozen
 
 from cooperbench_eval.alone import Alone, FeaturesAlone, Placing
+from cooperbench_eval.arguments import able_to, checked_fields, follows
+from cooperbench_eval.errors import ArgumentError
 from cooperbench_eval.hazards import find_hazards
 from cooperbench_eval.landing.evaluation import TeamEvaluation
 from cooperbench_eval.landing.fold import merge_sides
@@ -41,18 +43,25 @@ __all__ = ["Evaluator", "report_failure"]
 _Row = TypeVar("_Row", Attempt, TeamAttempt)
 
 
-def _as_strategies(given: str | Iterable[str | MergeStrategy]) -> tuple[MergeStrategy, ...]:
-    return tuple(as_strategy(each) for each in ([given] if isinstance(given, str) else given))
+def _as_strategies(
+    given: str | MergeStrategy | Iterable[str | MergeStrategy],
+) -> tuple[MergeStrategy, ...]:
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        return (as_strategy(given),)
+    return tuple(map(as_strategy, given))
+
+
+def _check_pair(pair: object) -> None:
+    _check_group(pair, "pair", FeaturePair, "evaluate_team() takes a FeatureTeam")
 
 
 def _check_group(given: object, name: str, kind: type, other: str) -> None:
     if not isinstance(given, kind):
-        raise TypeError(
-            f"{name} must be a {kind.__name__}, not {type(given).__qualname__}; {other}"
-        )
+        found = type(given).__qualname__
+        raise ArgumentError(name, f"must be a {kind.__name__}, not {found}; {other}")
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=checked_fields)
 class Evaluator:
     """Finds out whether a pair's patches apply, merge and pass their tests.
 
@@ -75,12 +84,10 @@ class Evaluator:
     strategies: tuple[MergeStrategy, ...] = field(
         default=("naive", "union"), converter=_as_strategies
     )
-    runner: TestRunner | None = None
+    runner: TestRunner | None = field(default=None, metadata=follows(able_to("run")))
     scorer: ConflictScorer = field(factory=ConflictScorer)
     test_filter: TestFileFilter = field(factory=TestFileFilter)
-    apply_policy: ApplyPolicy = field(
-        factory=ApplyPolicy, validator=validators.instance_of(ApplyPolicy)
-    )
+    apply_policy: ApplyPolicy = field(factory=ApplyPolicy)
     test_base: bool = True
     test_other: bool = False
     judge: JudgeRule = field(default=JudgeRule.DELTA, converter=JudgeRule)
@@ -89,7 +96,8 @@ class Evaluator:
     def _check_strategies(self, _: object, strategies: tuple[MergeStrategy, ...]) -> None:
         names = [strategy.name for strategy in strategies]
         if len(set(names)) < len(names):
-            raise ValueError(f"two strategies share a name: {', '.join(names)}")
+            problem = f"must have different names, not {', '.join(names)}"
+            raise ArgumentError("strategies", problem)
 
     def evaluate(self, pair: FeaturePair) -> MergeReport:
         """Evaluate *pair* in the calling thread.
@@ -98,11 +106,11 @@ class Evaluator:
         fail or time out are all results, not errors.
 
         Raises:
-            TypeError: *pair* is not a `FeaturePair`.
+            ArgumentError: *pair* is not a `FeaturePair`.
             RepositoryError: The base cannot be read.
             TestRunError: A test command cannot be started.
         """
-        _check_group(pair, "pair", FeaturePair, "evaluate_team() takes a FeatureTeam")
+        _check_pair(pair)
         return _Evaluation(self, pair).report()
 
     def evaluate_team(self, team: FeatureTeam) -> TeamReport:
@@ -119,7 +127,7 @@ class Evaluator:
         suite is flaky: here, a case that fails and then passes on the same tree is ignored.
 
         Raises:
-            TypeError: *team* is not a `FeatureTeam`.
+            ArgumentError: *team* is not a `FeatureTeam`.
             RepositoryError: The base cannot be read.
             TestRunError: A test command cannot be started.
         """
@@ -153,6 +161,7 @@ class Evaluator:
         """
         from cooperbench_eval.processes.awaiting import await_in_process  # noqa: PLC0415 - imports asyncio
 
+        _check_pair(pair)
         return await await_in_process(self.evaluate, pair)
 
 

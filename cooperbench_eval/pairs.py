@@ -1,47 +1,49 @@
 """The input of an evaluation: two or more features on one base, and their tests."""
 
 import operator
+from typing import Self
 
-from attrs import Attribute, field, frozen, validators
+from attrs import Attribute, evolve, field, frozen
 
-from cooperbench_eval.errors import PatchError
+from cooperbench_eval.arguments import checked_fields
+from cooperbench_eval.errors import ArgumentError
+from cooperbench_eval.patching.given import as_patch
 from cooperbench_eval.patching.patch import Patch
 from cooperbench_eval.running import TestSuite
 from cooperbench_eval.snapshot import Snapshot
 
 __all__ = ["Feature", "FeatureGroup", "FeaturePair", "FeatureTeam"]
 
-_TEXT = validators.optional(validators.instance_of(str))
-_SNAPSHOT = validators.instance_of(Snapshot)
-_SUITE = validators.optional(validators.instance_of(TestSuite))
 
-
-def _as_patch(data: bytes | str | Patch) -> Patch:
-    try:
-        return Patch.parse(data)
-    except PatchError as exc:
-        return Patch.unreadable(exc)
-
-
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=checked_fields)
 class Feature:
     """One feature of a pair or team: its agent's patch and its tests.
 
     Attributes:
         number: The feature's number in its task.
-        patch: The agent's patch; bytes and `str` are parsed. Input that cannot be
-            parsed becomes a patch that fails to apply.
+        patch: The agent's patch: a `Patch`, its text, a `Path` of its file, or the `Changes`
+            that it makes. Text that cannot be parsed becomes a patch that fails to apply,
+            except a single line of text, which is most likely the name of a file.
         tests: The benchmark's suite for it; `None` if it has none.
         description: The issue text from which its agent worked.
+
+    Raises:
+        ArgumentError: An argument has the wrong type, or the patch is a single line of text.
+        PatchError: The patch is the `Path` of a file that cannot be read.
     """
 
     number: int = field(converter=operator.index)
-    patch: Patch = field(converter=_as_patch, repr=False)
-    tests: TestSuite | None = field(default=None, repr=False, validator=_SUITE)
+    patch: Patch = field(converter=as_patch, repr=False)
+    tests: TestSuite | None = field(default=None, repr=False)
     description: str = field(default="", repr=False)
 
+    def on(self, base: Snapshot) -> Self:
+        """Return the feature with its patch as it changes *base*; see `Patch.on`."""
+        patch = self.patch.on(base)
+        return self if patch is self.patch else evolve(self, patch=patch)
 
-@frozen(kw_only=True)
+
+@frozen(kw_only=True, field_transformer=checked_fields)
 class FeaturePair:
     """Two features on one base.
 
@@ -60,21 +62,29 @@ class FeaturePair:
         k: Which of the model's tries this is, counted from 1.
     """
 
-    repo_name: str = field(validator=validators.instance_of(str))
+    repo_name: str
     task_id: int = field(converter=operator.index)
-    base: Snapshot = field(repr=False, validator=_SNAPSHOT)
-    feature1: Feature = field(validator=validators.instance_of(Feature))
-    feature2: Feature = field(validator=validators.instance_of(Feature))
-    joint: TestSuite | None = field(default=None, repr=False, validator=_SUITE)
-    regression: TestSuite | None = field(default=None, repr=False, validator=_SUITE)
-    model: str | None = field(default=None, validator=_TEXT)
-    setting: str | None = field(default=None, validator=_TEXT)
+    base: Snapshot = field(repr=False)
+    feature1: Feature
+    feature2: Feature = field()
+    joint: TestSuite | None = field(default=None, repr=False)
+    regression: TestSuite | None = field(default=None, repr=False)
+    model: str | None = None
+    setting: str | None = None
     k: int = field(default=1, converter=operator.index)
 
     @feature2.validator
     def _check_numbers(self, _: object, feature2: Feature) -> None:
         if feature2.number == self.feature1.number:
-            raise ValueError(f"both features have the number {feature2.number}")
+            raise ArgumentError("feature2", f"has the number {feature2.number}, as feature1 has")
+
+    @k.validator
+    def _check_k(self, _: object, k: int) -> None:
+        _check_try(k)
+
+    def __attrs_post_init__(self) -> None:
+        for name in ("feature1", "feature2"):
+            object.__setattr__(self, name, getattr(self, name).on(self.base))
 
     @property
     def features(self) -> tuple[Feature, Feature]:
@@ -87,7 +97,7 @@ class FeaturePair:
         return self.feature1.number, self.feature2.number
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=checked_fields)
 class FeatureTeam:
     r"""Two or more features on one base, in the order in which they are to land.
 
@@ -115,27 +125,32 @@ class FeatureTeam:
         (2, 1)
     """
 
-    repo_name: str = field(validator=validators.instance_of(str))
+    repo_name: str
     task_id: int = field(converter=operator.index)
-    base: Snapshot = field(repr=False, validator=_SNAPSHOT)
+    base: Snapshot = field(repr=False)
     features: tuple[Feature, ...] = field(converter=tuple[Feature, ...])
-    joint: TestSuite | None = field(default=None, repr=False, validator=_SUITE)
-    regression: TestSuite | None = field(default=None, repr=False, validator=_SUITE)
-    model: str | None = field(default=None, validator=_TEXT)
-    setting: str | None = field(default=None, validator=_TEXT)
+    joint: TestSuite | None = field(default=None, repr=False)
+    regression: TestSuite | None = field(default=None, repr=False)
+    model: str | None = None
+    setting: str | None = None
     k: int = field(default=1, converter=operator.index)
 
     @features.validator
     def _check_features(self, _: "Attribute[object]", features: tuple[Feature, ...]) -> None:
-        for each in features:
-            if not isinstance(each, Feature):
-                raise TypeError(f"features must be Feature objects, not {type(each).__qualname__}")
         if len(features) < _FEWEST:
-            raise ValueError(f"a team needs two or more features, not {len(features)}")
+            raise ArgumentError("features", f"must be two or more for a team, not {len(features)}")
         numbers = [each.number for each in features]
         twice = sorted({number for number in numbers if numbers.count(number) > 1})
         if twice:
-            raise ValueError(f"several features have the number {', '.join(map(str, twice))}")
+            raise ArgumentError("features", f"have the number {', '.join(map(str, twice))} twice")
+
+    @k.validator
+    def _check_k(self, _: object, k: int) -> None:
+        _check_try(k)
+
+    def __attrs_post_init__(self) -> None:
+        placed = tuple(each.on(self.base) for each in self.features)
+        object.__setattr__(self, "features", placed)
 
     @property
     def numbers(self) -> tuple[int, ...]:
@@ -146,3 +161,8 @@ class FeatureTeam:
 FeatureGroup = FeaturePair | FeatureTeam
 """What is evaluated: a pair or a team."""
 _FEWEST = 2
+
+
+def _check_try(k: int) -> None:
+    if k < 1:
+        raise ArgumentError("k", f"must be 1 or more, not {k}")

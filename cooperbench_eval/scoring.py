@@ -6,6 +6,7 @@ from operator import attrgetter
 
 from attrs import field, frozen, validators
 
+from cooperbench_eval.arguments import checked, checked_fields
 from cooperbench_eval.models import Conflict, ConflictDetails, FileConflicts, Severity
 
 __all__ = ["ConflictScorer"]
@@ -19,7 +20,7 @@ _SEVERITIES = (
 )
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=checked_fields)
 class ConflictScorer:
     r"""Measures the size of the conflicts between two sides.
 
@@ -39,6 +40,7 @@ class ConflictScorer:
     per_section: int = field(default=20, validator=validators.ge(0))
     per_line: int = field(default=2, validator=validators.ge(0))
 
+    @checked
     def score(self, conflicts: Iterable[Conflict]) -> ConflictDetails:
         """Measure *conflicts*, such as those that a merge left open.
 

@@ -6,13 +6,14 @@ every question about a tree. The cost depends on what the changes touch.
 """
 
 import os
-from collections.abc import Callable, ItemsView, Iterator, Mapping
+from collections.abc import Callable, ItemsView, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, TypeVar
 
 from attrs import frozen
 
-from cooperbench_eval.errors import RepositoryError
+from cooperbench_eval.arguments import checked
+from cooperbench_eval.errors import ArgumentError, RepositoryError
 from cooperbench_eval.gitdiff import render_change
 from cooperbench_eval.memo import KeptValues, Memo
 from cooperbench_eval.models import Entry, FileMode
@@ -52,6 +53,9 @@ class Snapshot:
         self, store: Store, *, location: str | None = None, commit_id: str | None = None
     ) -> None:
         """Wrap a store; use one of the `from_…` constructors instead."""
+        if not hasattr(store, "rows"):
+            advice = "use Snapshot.from_repo(), Snapshot.from_dir() or Snapshot.from_files()"
+            raise ArgumentError("store", f"is not a source of trees; {advice}")
         self._store = store
         # Kept, because all pairs of a task ask for the same few files of the base.
         self._entries: Memo[str, Entry] = Memo(1024)
@@ -62,6 +66,7 @@ class Snapshot:
         self.commit_id = commit_id
 
     @classmethod
+    @checked
     def from_repo(cls, path: str | os.PathLike[str], revision: str) -> Self:
         """Read the tree of a commit.
 
@@ -80,6 +85,7 @@ class Snapshot:
         return cls(store, location=location, commit_id=commit_id)
 
     @classmethod
+    @checked
     def from_dir(cls, path: str | os.PathLike[str]) -> Self:
         """Read every file below a directory at once, except `.git`.
 
@@ -101,11 +107,13 @@ class Snapshot:
         return cls(OverlayStore(None, entries), location=str(root))
 
     @classmethod
+    @checked
     def from_files(cls, files: Mapping[str, bytes | Entry]) -> Self:
         """Make a tree of *files*, which are contents, or entries with a mode, by path.
 
         Raises:
-            ValueError: A tree must not contain one of the paths, or two paths clash.
+            ArgumentError: A tree must not contain one of the paths, or two paths clash, or the
+                contents of a file are not bytes.
         """
         entries = {p: e if isinstance(e, Entry) else Entry(e) for p, e in files.items()}
         return cls(OverlayStore(None, Changes(entries)))
@@ -124,6 +132,7 @@ class Snapshot:
         Raises:
             RepositoryError: A folder above *path* is absent.
         """
+        _check_path(path)
         return self._entries.recall(path, lambda: self._load(path))
 
     def _load(self, path: str) -> Entry | None:
@@ -141,6 +150,7 @@ class Snapshot:
             raise RepositoryError(self.location or "snapshot", f"has no file {path}")
         return entry.data
 
+    @checked
     def find_blob(self, prefix: str) -> bytes | None:
         """Return the contents whose git blob id starts with *prefix*, or `None`.
 
@@ -155,9 +165,11 @@ class Snapshot:
 
     def is_directory(self, path: str) -> bool:
         """Whether *path* is a folder with something in it."""
+        _check_path(path)
         node = self._store.node(path)
         return node is not None and node.is_directory
 
+    @checked
     def paths(self, below: str = "") -> tuple[str, ...]:
         """Return the path of every entry, sorted, optionally *below* a folder."""
         return tuple(sorted(path for path, _ in self._walk(below)))
@@ -174,12 +186,14 @@ class Snapshot:
                 else:
                     yield path, node
 
+    @checked
     def overlay(self, changes: "Changes") -> "Snapshot":
         """Return this tree with *changes* applied."""
         return self._overlays.recall(
             changes, lambda: Snapshot(OverlayStore(self._store, changes), location=self.location)
         )
 
+    @checked
     def write_to(self, directory: str | os.PathLike[str]) -> None:
         """Write every file below *directory*, which must be empty or absent.
 
@@ -225,6 +239,12 @@ class Snapshot:
     def __repr__(self) -> str:
         source = self.location or "memory"
         return f"<Snapshot of {source} at {self.commit_id or self.tree_id}>"
+
+
+def _check_path(path: object) -> None:
+    """Check the path by hand, because this is called for many files."""
+    if not isinstance(path, str):
+        raise ArgumentError("path", f"must be str, not {type(path).__qualname__}")
 
 
 def cache_of(base: Snapshot, kind: Callable[[], _Cache]) -> _Cache:
@@ -313,22 +333,24 @@ class Changes(Mapping[str, Entry | None]):
         """Make changes from the touched paths; `None` deletes an entry.
 
         Raises:
-            ValueError: A tree must not contain one of the paths, or a file has the path
-                of a folder that another entry needs.
+            ArgumentError: A tree must not contain one of the paths, or a file has the path
+                of a folder that another entry needs, or a value is not an entry.
         """
-        ordered = dict(sorted((entries or {}).items()))
+        ordered = dict(sorted(_checked_entries(entries)))
         for path, entry in ordered.items():
-            mode = entry.mode if isinstance(entry, Entry) else FileMode.FILE
+            mode = FileMode.FILE if entry is None else entry.mode
             if problem := entry_problem(path, mode):
-                raise ValueError(problem)
+                raise ArgumentError("entries", f"are not a tree: {problem}")
         made = {path for path, entry in ordered.items() if entry is not None}
         if clashes := made & folders_of(made):
             folder = min(clashes)
             path = next(path for path in ordered if path in made and path.startswith(f"{folder}/"))
-            raise ValueError(f"{folder!r} is a file and the folder of {path!r}")
+            problem = f"{folder!r} is a file and the folder of {path!r}"
+            raise ArgumentError("entries", f"are not a tree: {problem}")
         self.__attrs_init__(ordered)
 
     @classmethod
+    @checked
     def between(cls, old: Snapshot, new: Snapshot) -> Self:
         """Return the changes from *old* to *new*; equal folders are skipped."""
         return cls(dict(_differences(old, new)))
@@ -359,10 +381,12 @@ class Changes(Mapping[str, Entry | None]):
         marks = (f"{'-' if entry is None else '+'}{path}" for path, entry in self.items())
         return f"Changes({', '.join(marks)})"
 
+    @checked
     def tree_id(self, base: Snapshot) -> str:
         """The git tree id in hex of *base* with these changes."""
         return base.overlay(self).tree_id
 
+    @checked
     def diff(self, base: Snapshot) -> bytes:
         """Render as a git diff against *base*.
 
@@ -389,3 +413,22 @@ def _differences(old: Snapshot, new: Snapshot) -> Iterator[tuple[str, Entry | No
                 yield path, None
             if now and not now_inside:
                 yield path, after.entry(path, now)
+
+
+def _checked_entries(
+    entries: Mapping[str, Entry | None] | None,
+) -> Iterable[tuple[str, Entry | None]]:
+    if entries is None:
+        return ()
+    if not isinstance(entries, Mapping):
+        found = type(entries).__qualname__
+        raise ArgumentError("entries", f"must be a mapping from paths to entries, not {found}")
+    for path, entry in entries.items():
+        if not isinstance(path, str):
+            raise ArgumentError("entries", f"must have paths as str, not {path!r:.100}")
+        if entry is not None and not isinstance(entry, Entry):
+            found = type(entry).__qualname__
+            advice = "; use Entry(...)" if isinstance(entry, bytes) else ""
+            problem = f"must be Entry or None for each path, but {path!r:.100} has {found}{advice}"
+            raise ArgumentError("entries", problem)
+    return entries.items()

@@ -402,7 +402,7 @@ def test_strategies_with_the_same_name_are_rejected_before_anything_is_read():
     """No dataset, repository or image is read."""
     asked = ("coop", "nowhere", 1, 1, 2, "gpt-5")
 
-    with pytest.raises(ValueError, match="two strategies share a name: naive, naive"):
+    with pytest.raises(ValueError, match="different names, not naive, naive"):
         ce.evaluate(*asked, dataset_dir="nowhere", strategies=["naive", "naive"])
 
 

@@ -31,6 +31,7 @@ EXAMPLES = [
     errors.AnalysisError("no policy is called 'lax'", ("paper", "strict")),
     errors.UnknownAttemptError("best", ("naive", "union")),
     errors.WorkerError("its process was killed by signal 9", -9),
+    errors.ArgumentError("base", "must be Snapshot, not str: 'tree'"),
 ]
 
 

@@ -508,7 +508,7 @@ def test_a_given_scorer_is_used():
 
 def test_two_strategies_with_the_same_name_are_rejected():
     """Their rows could not be distinguished."""
-    with pytest.raises(ValueError, match="share a name: naive, mine, mine"):
+    with pytest.raises(ValueError, match="different names, not naive, mine, mine"):
         ce.Evaluator(strategies=["naive", Mine(), Mine()])
 
 
@@ -516,7 +516,7 @@ def test_two_features_with_the_same_number_are_rejected():
     """Their results could not be distinguished."""
     feature = ce.Feature(number=1, patch=DISJOINT[0])
 
-    with pytest.raises(ValueError, match="both features have the number 1"):
+    with pytest.raises(ValueError, match="feature2 has the number 1"):
         ce.FeaturePair(repo_name="r", task_id=0, base=BASE, feature1=feature, feature2=feature)
 
 

@@ -5,6 +5,7 @@ from enum import Enum
 
 from attrs import evolve, field, frozen
 
+from cooperbench_eval.arguments import checked_fields
 from cooperbench_eval.merging.contents import ContentMerge, render_text
 from cooperbench_eval.merging.linediff import DiffCache
 from cooperbench_eval.merging.locating import locate_conflicts
@@ -33,7 +34,7 @@ class Gone(Enum):
     """Delete the file."""
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=checked_fields)
 class Labels:
     """The names of the sides in markers and in the names of renamed files (`path~label`)."""
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from attrs import field, frozen
 
+from cooperbench_eval.arguments import checked_fields
+
 __all__ = [
     "Entry",
     "FileMode",
@@ -39,7 +41,7 @@ class _Lazy:
     _read: Callable[[], bytes]
 
 
-@frozen(eq=False)
+@frozen(eq=False, field_transformer=checked_fields)
 class Entry(_Lazy):
     """One file, link or submodule of a tree.
 

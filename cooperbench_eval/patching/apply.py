@@ -15,6 +15,7 @@ from enum import Enum, auto
 
 from attrs import evolve, field, frozen
 
+from cooperbench_eval.arguments import checked, named_fields
 from cooperbench_eval.memo import WeighedMemo
 from cooperbench_eval.models import Entry, FileMode, HunkPlacement, PatchStatus, Rung
 from cooperbench_eval.models.trees import is_stored
@@ -27,6 +28,7 @@ from cooperbench_eval.patching.contents import (
     patch_three_way,
 )
 from cooperbench_eval.patching.fuzzy import SearchBudget
+from cooperbench_eval.patching.given import GivenPatch, as_patch
 from cooperbench_eval.patching.patch import Patch
 from cooperbench_eval.patching.policy import ApplyPolicy
 from cooperbench_eval.patching.records import FileChange, FilePatch
@@ -43,7 +45,7 @@ _PATCH_BYTES, _FILE_BYTES, _HUNK_BYTES = 800, 350, 200
 """The memory for the other objects of a patch and its result."""
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=named_fields)
 class ApplyResult:
     """The result of applying a patch to a snapshot.
 
@@ -68,9 +70,10 @@ class ApplyResult:
         return ""
 
 
+@checked
 def apply_patch(
     base: Snapshot,
-    patch: Patch,
+    patch: GivenPatch,
     policy: ApplyPolicy = ApplyPolicy(),  # noqa: B008 - frozen
 ) -> ApplyResult:
     r"""Apply *patch* to *base*.
@@ -81,7 +84,8 @@ def apply_patch(
 
     Args:
         base: The tree that the patch is applied to.
-        patch: The patch.
+        patch: A `Patch`, its text, a `Path` of its file, or the `Changes` that it makes. Text
+            that cannot be parsed is a patch that fails to apply.
         policy: Which ways of placing a hunk are allowed.
 
     Example:
@@ -92,8 +96,13 @@ def apply_patch(
         ('failed', 'its lines are not there')
 
     Raises:
+        ArgumentError: *patch* is a single line of text, which is most likely the name of a file.
+        PatchError: *patch* is the `Path` of a file that cannot be read.
         RepositoryError: A file that the patch touches cannot be read.
     """
+    if not isinstance(patch, Patch):
+        patch = as_patch(patch)
+    patch = patch.on(base)
     if patch.problem:
         refusal = HunkPlacement(path="", reason=patch.problem)
         return ApplyResult(status=PatchStatus.FAILED, hunks=(refusal,))

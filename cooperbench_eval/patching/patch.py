@@ -6,17 +6,19 @@ from typing import Self
 
 from attrs import evolve, field, frozen
 
+from cooperbench_eval.arguments import checked, checked_fields
 from cooperbench_eval.errors import PatchError
 from cooperbench_eval.patching.printing import print_file
 from cooperbench_eval.patching.reader import PatchReader
 from cooperbench_eval.patching.records import FilePatch
+from cooperbench_eval.snapshot import Changes, Snapshot
 
-__all__ = ["Patch"]
+__all__ = ["Patch", "read_file"]
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=checked_fields)
 class Patch:
     r"""The changes that an agent wants to make, file by file.
 
@@ -24,6 +26,8 @@ class Patch:
         files: The changes in the order of the text; a file may occur twice.
         data: The text that the patch was read from.
         problem: Why the text is not a patch, see `unreadable`; empty if it is one.
+        changes: The changes that the patch was made from; `None` if it was made from text. Its
+            files are only known on a base, see `on`.
 
     Example:
         >>> patch = Patch.parse("--- a/x\n+++ b/x\n@@ -1 +1 @@\n-old\n+new\n")
@@ -38,9 +42,13 @@ class Patch:
     files: tuple[FilePatch, ...] = field(converter=tuple[FilePatch, ...])
     data: bytes = field(default=b"", repr=False, eq=False)
     problem: str = ""
+    changes: Changes | None = field(default=None, repr=False)
 
     @classmethod
-    def parse(cls, data: "bytes | str | Patch", *, origin: str | None = None) -> "Patch":
+    @checked
+    def parse(
+        cls, data: "bytes | bytearray | memoryview | str | Patch", *, origin: str | None = None
+    ) -> "Patch":
         """Read a patch; blank text is an empty patch.
 
         Args:
@@ -53,8 +61,6 @@ class Patch:
         """
         if isinstance(data, Patch):
             return data
-        if not isinstance(data, (str, bytes, bytearray, memoryview)):
-            raise TypeError(f"a patch must be bytes or str, not {type(data).__qualname__}")
         try:
             raw = data.encode("utf-8", "surrogateescape") if isinstance(data, str) else bytes(data)
         except UnicodeEncodeError as exc:
@@ -69,19 +75,23 @@ class Patch:
         return cls(files=files, data=raw)
 
     @classmethod
+    @checked
     def read(cls, path: str | os.PathLike[str]) -> "Patch":
         """Read a patch from a file.
 
         Raises:
             PatchError: The file cannot be read, or it is not a valid patch.
         """
-        try:
-            data = Path(path).read_bytes()
-        except OSError as exc:
-            raise PatchError(f"cannot be read ({exc.strerror})", str(path)) from exc
-        return cls.parse(data, origin=str(path))
+        return cls.parse(read_file(path), origin=os.fspath(path))
 
     @classmethod
+    @checked
+    def of(cls, changes: Changes) -> Self:
+        """Make a patch from changes; it has no files until it is put on a base."""
+        return cls(files=(), changes=changes)
+
+    @classmethod
+    @checked
     def unreadable(cls, error: PatchError) -> Self:
         """Make a patch for text that cannot be parsed; it has no files and fails to apply.
 
@@ -89,15 +99,45 @@ class Patch:
         """
         return cls(files=(), problem=str(error))
 
+    @checked
+    def on(self, base: Snapshot) -> "Patch":
+        """Return the patch as it changes *base*; only one made from changes becomes another.
+
+        Raises:
+            RepositoryError: A changed file of the base cannot be read.
+        """
+        return self if self.changes is None else Patch.parse(self.changes.diff(base))
+
     @property
     def paths(self) -> tuple[str, ...]:
         """Every path that the patch names, sorted."""
-        return tuple(sorted({path for file in self.files for path in file.paths}))
+        named = {path for file in self.files for path in file.paths}
+        return tuple(sorted(named.union(self.changes or ())))
 
     def __bytes__(self) -> bytes:
-        """Return the patch as a diff without prose; reading the diff gives an equal patch."""
+        """Return the patch as a diff without prose; reading the diff gives an equal patch.
+
+        Raises:
+            PatchError: The patch was made from changes; use `on` first.
+        """
+        if self.changes is not None:
+            raise PatchError("is made from changes, so it has no text until it is on a base")
         return b"".join(map(print_file, self.files))
 
+    @checked
     def select(self, files: "tuple[FilePatch, ...]") -> Self:
         """Return the patch with only *files*, which must all be files of this patch."""
         return evolve(self, files=files, data=b"")
+
+
+def read_file(path: str | os.PathLike[str]) -> bytes:
+    """Return the text of a patch's file.
+
+    Raises:
+        PatchError: The file cannot be read.
+    """
+    try:
+        return Path(path).read_bytes()
+    except (OSError, ValueError) as exc:  # the second if the path contains a NUL
+        reason = getattr(exc, "strerror", None) or exc
+        raise PatchError(f"cannot be read ({reason})", os.fspath(path)) from exc

@@ -13,6 +13,7 @@ from typing import ClassVar
 
 from attrs import field, frozen
 
+from cooperbench_eval.arguments import checked, checked_fields
 from cooperbench_eval.patching.patch import Patch
 from cooperbench_eval.patching.records import FilePatch
 
@@ -101,7 +102,7 @@ def classify_path(path: str) -> PathKind:
     return PathKind.CODE
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=checked_fields)
 class TestFileFilter:
     """Removes test files from a feature patch.
 
@@ -122,6 +123,7 @@ class TestFileFilter:
     touched: bool = True
     keep: frozenset[str] = field(default=frozenset(), converter=frozenset)
 
+    @checked
     def split(self, patch: Patch, tests: Iterable[Patch] = ()) -> tuple[Patch, tuple[str, ...]]:
         """Separate a feature patch from its test files.
 

@@ -4,17 +4,18 @@ from collections.abc import Iterable
 
 from attrs import field, frozen, validators
 
+from cooperbench_eval.arguments import checked, checked_fields
 from cooperbench_eval.models import Rung
 
 __all__ = ["ApplyPolicy"]
 
 
-def _as_rungs(rungs: str | Iterable[str]) -> frozenset[Rung]:
+def _as_rungs(rungs: Rung | Iterable[Rung]) -> frozenset[Rung]:
     given = [rungs] if isinstance(rungs, str) else rungs
     return frozenset({Rung.EXACT, *map(Rung, given)})
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=checked_fields)
 class ApplyPolicy:
     """Which ways of placing a hunk are allowed.
 
@@ -42,6 +43,7 @@ class ApplyPolicy:
         default=0.75, validator=[validators.gt(0.5), validators.le(1.0)]
     )
 
+    @checked
     def allows(self, rung: Rung) -> bool:
         """Whether a hunk may be placed in the way *rung*."""
         return rung in self.rungs

@@ -12,6 +12,7 @@ from typing import ClassVar, TypeVar
 import attrs
 from attrs import field, frozen, validators
 
+from cooperbench_eval.arguments import checked, checked_fields
 from cooperbench_eval.errors import SandboxError
 from cooperbench_eval.models import PatchStatus, RepeatPolicy, TestResult, TestStatus
 from cooperbench_eval.patching.apply import apply_patch
@@ -36,7 +37,7 @@ def _as_cache(given: ResultCache | str | os.PathLike[str] | None) -> ResultCache
     return given if isinstance(given, ResultCache | None) else ResultCache(Path(given))
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=checked_fields)
 class TestRunner:
     r"""Runs suites, each on a fresh working tree in a fresh sandbox.
 
@@ -73,6 +74,7 @@ class TestRunner:
     retries: int = field(default=2, validator=validators.ge(0))
     _work_trees: WorkTrees = field(factory=WorkTrees, init=False, eq=False, repr=False)
 
+    @checked
     def run(
         self, base: Snapshot, changes: Changes, suite: TestSuite, *, number: int = 1
     ) -> TestResult:
@@ -103,6 +105,7 @@ class TestRunner:
             result = self._result_of(trial, number)
         return attrs.evolve(result, restored_files=restored)
 
+    @checked
     def is_underway(self, base: Snapshot, changes: Changes, suite: TestSuite) -> bool:
         """Whether another thread or process that shares the cache makes this run right now.
 

@@ -10,6 +10,9 @@ from typing import Any, ClassVar
 
 from attrs import Attribute, converters, field, frozen
 
+from cooperbench_eval.arguments import checked, checked_fields, follows
+from cooperbench_eval.errors import ArgumentError
+from cooperbench_eval.patching.given import GivenText, parse_given
 from cooperbench_eval.patching.patch import Patch
 from cooperbench_eval.running.readers.frameworks import FRAMEWORKS
 
@@ -30,10 +33,18 @@ class Delivery(StrEnum):
     folder with `feature.patch` and `tests.patch`, and applies both patches itself."""
 
 
-def _as_command(parts: Iterable[str]) -> tuple[str, ...]:
+def _as_command(parts: Iterable[str], argument: str = "command") -> tuple[str, ...]:
     if isinstance(parts, str):
-        raise TypeError(f"the command is a sequence of arguments, not the string {parts!r}")
+        advice = f"pass shlex.split({parts!r:.200})"
+        raise ArgumentError(argument, f"must be a sequence of arguments, not one string; {advice}")
+    if not isinstance(parts, Iterable):
+        found = type(parts).__qualname__
+        raise ArgumentError(argument, f"must be a sequence of arguments, not {found}")
     return tuple(parts)
+
+
+def _as_words(words: Iterable[str]) -> tuple[str, ...]:
+    return tuple(words)
 
 
 def as_commands(
@@ -41,21 +52,23 @@ def as_commands(
 ) -> tuple[tuple[str, ...], ...]:
     """Return several commands, or one that is given by its words, as a sequence of commands."""
     if isinstance(commands, str):
-        _as_command(commands)  # raises
+        return (_as_command(commands, "setup"),)  # raises
     parts = tuple(commands)
     words = tuple(part for part in parts if isinstance(part, str))
-    return (words,) if words and words == parts else tuple(map(_as_command, parts))
+    if words and words == parts:
+        return (words,)
+    return tuple(_as_command(each, "setup") for each in parts)
 
 
-def _as_patch(patch: Patch | bytes | str) -> Patch:
-    return patch if isinstance(patch, Patch) else Patch.parse(patch)
+def _as_patch(patch: GivenText) -> Patch:
+    return parse_given(patch)
 
 
 def _as_pairs(env: Mapping[str, str] | Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
     return tuple(sorted(dict(env).items()))
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=checked_fields)
 class TestSuite:
     """A feature's tests: the patch that adds them, and the command that runs them.
 
@@ -64,8 +77,8 @@ class TestSuite:
 
     Attributes:
         command: The program and its arguments. No shell is involved.
-        patch: The tests patch, applied to the tree before the run; bytes and text are
-            parsed. Empty if the tree has the tests already.
+        patch: The tests patch, applied to the tree before the run: a `Patch`, its text, or a
+            `Path` of its file. Empty if the tree has the tests already.
         framework: The framework that writes the result: `"pytest"`, `"unittest"`, `"go"`,
             `"cargo"`, `"nextest"`, `"jest"`, `"vitest"`, `"node"`, or `"exit"` to judge
             by the command's exit status only.
@@ -82,7 +95,8 @@ class TestSuite:
             dropped.
 
     Raises:
-        PatchError: *patch* cannot be parsed.
+        ArgumentError: An argument has a wrong type or value.
+        PatchError: *patch* cannot be read or parsed.
 
     Example:
         >>> suite = TestSuite(command=("python", "-m", "pytest"), env={"PYTHONPATH": "src"})
@@ -92,53 +106,51 @@ class TestSuite:
 
     __test__: ClassVar[bool] = False
 
-    command: tuple[str, ...] = field(converter=_as_command)
+    command: tuple[str, ...] = field(converter=_as_command, metadata=follows(None))
     patch: Patch = field(factory=lambda: Patch.parse(b""), converter=_as_patch, repr=False)
     framework: str = field(default="pytest")
     timeout_seconds: float = field(default=DEFAULT_TIMEOUT_SECONDS, converter=float)
     setup: tuple[tuple[str, ...], ...] = field(default=(), converter=as_commands)
     delivery: Delivery = field(default=Delivery.TREE, converter=Delivery)
     required: tuple[str, ...] | None = field(
-        default=None, converter=converters.optional(_as_command), repr=False
+        default=None, converter=converters.optional(_as_words), repr=False
     )
     # Kept as pairs, because a suite is hashed and pickled.
     _env: tuple[tuple[str, str], ...] = field(default=(), converter=_as_pairs, repr=False)
 
     @command.validator
-    def _check_command(self, _: "Attribute[Any]", command: tuple[str, ...]) -> None:
+    def _check_command(self, attribute: "Attribute[Any]", command: tuple[str, ...]) -> None:
         if not command:
-            raise ValueError("the command is empty")
+            raise ArgumentError(attribute.name, "is empty")
         for part in command:
             if not isinstance(part, str):
-                raise TypeError(f"the argument {part!r} is not a string")
+                found = f"{type(part).__qualname__}: {part!r:.100}"
+                raise ArgumentError(attribute.name, f"must be made of str, not {found}")
             if "\0" in part:
-                raise ValueError(f"the argument {part!r} holds a NUL")
+                raise ArgumentError(attribute.name, f"has a NUL in {part!r:.200}")
 
     @setup.validator
-    def _check_setup(self, _: "Attribute[Any]", setup: tuple[tuple[str, ...], ...]) -> None:
+    def _check_setup(self, attribute: "Attribute[Any]", setup: tuple[tuple[str, ...], ...]) -> None:
         for command in setup:
-            self._check_command(_, command)
+            self._check_command(attribute, command)
 
     @framework.validator
     def _check_framework(self, _: "Attribute[Any]", framework: str) -> None:
         if framework not in FRAMEWORKS:
             known = ", ".join(FRAMEWORKS)
-            raise ValueError(
-                f"no test framework is called {framework!r}; the known ones are {known}"
-            )
+            raise ArgumentError("framework", f"must be one of {known}, not {framework!r:.100}")
 
     @timeout_seconds.validator
     def _check_timeout(self, _: "Attribute[Any]", seconds: float) -> None:
         if not (seconds > 0 and math.isfinite(seconds)):
-            raise ValueError(f"the timeout is {seconds} seconds; it must be positive and finite")
+            raise ArgumentError("timeout_seconds", f"must be positive and finite, not {seconds}")
 
     @_env.validator
     def _check_env(self, _: "Attribute[Any]", env: tuple[tuple[str, str], ...]) -> None:
         for name, value in env:
             if not name or "=" in name or "\0" in name + value:
-                raise ValueError(
-                    f"{name!r} is not a valid name of a variable, or its value holds a NUL"
-                )
+                problem = f"has an invalid name of a variable, {name!r:.100}, or a NUL in its value"
+                raise ArgumentError("env", problem)
 
     @property
     def env(self) -> Mapping[str, str]:
@@ -162,6 +174,7 @@ class TestSuite:
             return ()
         return tuple(word for command in (*self.setup, self.command) for word in command)
 
+    @checked
     def environment_at(self, tree: str | os.PathLike[str]) -> dict[str, str]:
         """Return the variables for a run on the tree at an absolute path."""
         return {

@@ -9,6 +9,7 @@ from typing import Protocol, runtime_checkable
 
 from attrs import Factory, field, frozen
 
+from cooperbench_eval.arguments import checked, checked_fields
 from cooperbench_eval.merging.result import Gone, Labels, ThreeWayMerge
 from cooperbench_eval.models import Conflict, LedgerRow, MergeStatus, ModelUsage
 from cooperbench_eval.snapshot import Changes, Snapshot
@@ -25,7 +26,7 @@ __all__ = [
 ]
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=checked_fields)
 class FeatureContext:
     """What a strategy may know about a feature.
 
@@ -42,7 +43,7 @@ def _only_feature(merge_input: "MergeInput") -> tuple[FeatureContext, ...]:
     return () if merge_input.ours_feature is None else (merge_input.ours_feature,)
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=checked_fields)
 class MergeInput:
     """Everything a strategy may look at.
 
@@ -74,7 +75,7 @@ class MergeInput:
         return self.merge.conflicts
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=checked_fields)
 class MergeOutcome:
     """The result of a merge strategy.
 
@@ -112,10 +113,12 @@ class MergeOutcome:
             return MergeStatus.CONFLICTED
         return MergeStatus.RESOLVED if self.conflicts_met else MergeStatus.CLEAN
 
+    @checked
     def tree_id(self, base: Snapshot) -> str:
         """Return the git tree id in hex of the merged tree."""
         return self.changes.tree_id(base)
 
+    @checked
     def diff(self, base: Snapshot) -> bytes:
         """Render the merged tree as a git diff against *base*."""
         return self.changes.diff(base)
@@ -143,6 +146,7 @@ class MergeStrategy(Protocol):
         ...
 
 
+@checked
 def resolve_conflicts(
     merge_input: MergeInput, answer: Callable[[Conflict], bytes | Gone | None]
 ) -> MergeOutcome:

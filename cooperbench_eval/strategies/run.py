@@ -2,11 +2,13 @@
 
 from attrs import evolve
 
-from cooperbench_eval.errors import RepositoryError, StrategyFailedError
+from cooperbench_eval.arguments import checked
+from cooperbench_eval.errors import PatchError, RepositoryError, StrategyFailedError
 from cooperbench_eval.merging.result import Labels
 from cooperbench_eval.merging.tree import merge_changes
-from cooperbench_eval.models import Conflict, Entry, LedgerRow, ModelUsage
-from cooperbench_eval.models.trees import is_stored
+from cooperbench_eval.models import PatchStatus
+from cooperbench_eval.patching.apply import ApplyResult, apply_patch
+from cooperbench_eval.patching.given import GivenPatch, as_patch
 from cooperbench_eval.snapshot import Changes, Snapshot
 from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome, MergeStrategy
 from cooperbench_eval.strategies.registry import as_strategy
@@ -15,10 +17,11 @@ from cooperbench_eval.tracebacks import describe_error
 __all__ = ["implementation_of", "merge", "run_strategy"]
 
 
+@checked
 def merge(
     base: Snapshot,
-    ours: Changes,
-    theirs: Changes,
+    ours: GivenPatch | ApplyResult,
+    theirs: GivenPatch | ApplyResult,
     *,
     strategy: str | MergeStrategy = "naive",
     labels: Labels | None = None,
@@ -27,12 +30,14 @@ def merge(
 
     Args:
         base: The common ancestor.
-        ours: The side into which the other one is merged.
-        theirs: The side that is merged into ours.
+        ours: The side into which the other one is merged: its `Changes`, or a patch of *base*
+            in any form that `apply_patch` takes, or the result of `apply_patch`.
+        theirs: The side that is merged into ours, likewise.
         strategy: A registered name, or an object with `name` and `merge`.
         labels: The names of the sides in conflict markers.
 
     Raises:
+        PatchError: A patch does not apply to *base*.
         StrategyError: The strategy cannot be loaded, or it failed.
         RepositoryError: A touched file of *base* cannot be read.
 
@@ -46,8 +51,19 @@ def merge(
         b'2\n3\n'
     """
     found = as_strategy(strategy)
-    three_way = merge_changes(base, ours, theirs, labels)
-    return run_strategy(found, MergeInput(base=base, ours=ours, theirs=theirs, merge=three_way))
+    one, other = _changes(base, ours, "ours"), _changes(base, theirs, "theirs")
+    three_way = merge_changes(base, one, other, labels)
+    return run_strategy(found, MergeInput(base=base, ours=one, theirs=other, merge=three_way))
+
+
+def _changes(base: Snapshot, side: GivenPatch | ApplyResult, argument: str) -> Changes:
+    if isinstance(side, Changes):
+        return side
+    if not isinstance(side, ApplyResult):
+        side = apply_patch(base, as_patch(side, argument))
+    if side.status is PatchStatus.FAILED:
+        raise PatchError(f"does not apply to the base: {side.reason}", argument)
+    return side.changes
 
 
 def run_strategy(strategy: MergeStrategy, merge_input: MergeInput) -> MergeOutcome:
@@ -74,30 +90,13 @@ def run_strategy(strategy: MergeStrategy, merge_input: MergeInput) -> MergeOutco
 
 
 def _flaw(outcome: object, merge_input: MergeInput) -> str:
-    """Return what is wrong with the types in *outcome*; empty if nothing is."""
+    """Return what is wrong with *outcome*, whose own fields are checked; empty if nothing is."""
     if not isinstance(outcome, MergeOutcome):
         return f"returned {type(outcome).__qualname__} instead of a MergeOutcome"
-    if not isinstance(outcome.changes, Changes):
-        return f"its changes are of type {type(outcome.changes).__qualname__} instead of Changes"
     # The changes of the three-way merge are known to be valid.
-    is_new = outcome.changes is not merge_input.merge.changes
-    for path, entry in outcome.changes.items() if is_new else ():
-        if entry is not None and not (isinstance(entry, Entry) and _has_bytes(entry)):
-            return f"its changes have something other than an entry with bytes at {path!r}"
-    for name, type_ in (("failure", str), ("service_failed", bool)):
-        if not isinstance(getattr(outcome, name), type_):
-            return f"its {name} is not a {type_.__name__}"
-    kinds = (("conflicts", Conflict), ("ledger", LedgerRow), ("usage", ModelUsage))
-    for name, kind in kinds:
-        if not all(isinstance(item, kind) for item in getattr(outcome, name)):
-            return f"an item of its {name} is not a {kind.__name__}"
-    if is_new:
+    if outcome.changes is not merge_input.merge.changes:
         outcome.tree_id(merge_input.base)  # raises if the changes do not give a valid tree
     return ""
-
-
-def _has_bytes(entry: Entry) -> bool:
-    return is_stored(entry) or isinstance(entry.data, bytes)
 
 
 def implementation_of(strategy: MergeStrategy) -> str:

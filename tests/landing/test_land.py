@@ -161,7 +161,7 @@ def test_a_patch_that_does_not_apply_is_left_out_with_the_reason():
 
 def test_no_patch_at_all_may_be_usable():
     """The plan then lands nothing and changes nothing."""
-    plan = ce.land(BASE, ["not a patch"])
+    plan = ce.land(BASE, [b"not a patch"])
 
     assert (plan.order, plan.landed, plan.tree_id) == ((), (), BASE.tree_id)
     assert plan.diff(BASE) == b""

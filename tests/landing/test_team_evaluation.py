@@ -367,8 +367,8 @@ def test_a_strategy_knows_the_features_that_were_merged_before():
 @pytest.mark.parametrize(
     ("features", "problem"),
     [
-        ([], "two or more features, not 0"),
-        ([(1, ONE)], "two or more features, not 1"),
+        ([], "two or more for a team, not 0"),
+        ([(1, ONE)], "two or more for a team, not 1"),
         ([(1, ONE), (2, TWO), (1, THREE)], "have the number 1"),
     ],
 )
@@ -380,7 +380,7 @@ def test_a_team_has_two_or_more_different_features(features, problem):
 
 def test_a_team_is_made_of_features():
     """A patch alone has no number."""
-    with pytest.raises(TypeError, match="must be Feature objects, not bytes"):
+    with pytest.raises(TypeError, match=r"features must be .*, but item 0 is bytes"):
         ce.FeatureTeam(repo_name="r", task_id=0, base=BASE, features=[ONE, TWO])
 
 

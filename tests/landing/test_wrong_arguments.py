@@ -92,9 +92,7 @@ def team(**options):
 @pytest.mark.parametrize("name", ["base", "joint", "regression"])
 def test_a_pair_and_a_team_are_made_of_trees_and_suites(make, name):
     """The error comes when they are made, not in the middle of an evaluation."""
-    with pytest.raises(
-        TypeError, match=f"'{name}' must be <class .*got 'x' that is a <class 'str'>"
-    ):
+    with pytest.raises(TypeError, match=f"^{name} must be .*, not str: 'x'"):
         make(**{name: "x"})
 
     assert getattr(make(joint=SUITE, regression=SUITE), name) in {SUITE, BASE}
@@ -103,13 +101,13 @@ def test_a_pair_and_a_team_are_made_of_trees_and_suites(make, name):
 @pytest.mark.parametrize("name", ["feature1", "feature2"])
 def test_a_pair_is_made_of_features(name):
     """A patch alone has no number."""
-    with pytest.raises(TypeError, match=f"'{name}' must be <class "):
+    with pytest.raises(TypeError, match=f"^{name} must be Feature, not str"):
         pair(**{name: PATCHES[0]})
 
 
 def test_the_tests_of_a_feature_are_a_suite():
     """A command is not enough."""
-    with pytest.raises(TypeError, match="'tests' must be <class "):
+    with pytest.raises(TypeError, match=r"^tests must be TestSuite or None, not str"):
         ce.Feature(number=1, patch=b"", tests="pytest")
 
 

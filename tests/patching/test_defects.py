@@ -6,6 +6,7 @@ import pygit2
 import pytest
 
 import cooperbench_eval as ce
+from cooperbench_eval.errors import ArgumentError
 
 FILES = {
     "f": b"1\n2\n3\n4\n5\n6\n7\n8\n9\n",
@@ -307,15 +308,31 @@ def test_a_byte_that_is_not_utf_8_is_kept(tmp_path):
     assert ce.MergeReport.from_json(written[".json"].decode()).diff == report.diff
 
 
-@pytest.mark.parametrize("text", ["x" * 315, "x" * 5000, "there", "./there", "/etc/hostname"])
-def test_text_is_never_used_as_a_path(tmp_path, monkeypatch, text):
-    """A file of that name is not read, and a text too long for a file name is fine."""
+@pytest.mark.parametrize("text", ["x" * 5000, "there\nit is", "--- a/there", "diff --git a/x b/x"])
+def test_text_that_is_not_a_diff_is_a_patch_that_fails(text):
+    """An agent may write anything, and a diff may be cut off."""
+    with pytest.raises(ce.PatchError, match=r"diff|ends"):
+        ce.Patch.parse(text)
+    assert statuses(evaluate(text, SECOND, UNTESTED)) == ("failed", "applied", "missing_input")
+    assert ce.apply_patch(BASE, text).status == "failed"
+
+
+@pytest.mark.parametrize("text", ["x" * 315, "there", "./there\n", "/etc/hostname"])
+def test_a_single_line_of_text_is_refused_as_a_patch(tmp_path, monkeypatch, text):
+    """It is most likely the name of a file, which is never read; the error says what to pass."""
     monkeypatch.chdir(tmp_path)
     Path("there").write_bytes(FIRST)
 
+    for call in (
+        lambda: evaluate(text, SECOND, UNTESTED),
+        lambda: ce.apply_patch(BASE, text),
+        lambda: ce.TestSuite(command=["true"], patch=text),
+    ):
+        with pytest.raises(ArgumentError, match=r"patch is not a diff: .*pass Path\(...\) or"):
+            call()
+    assert statuses(evaluate(text.encode(), SECOND, UNTESTED))[0] == "failed"
     with pytest.raises(ce.PatchError, match="holds no diff"):
         ce.Patch.parse(text)
-    assert statuses(evaluate(text, SECOND, UNTESTED)) == ("failed", "applied", "missing_input")
 
 
 # --- the agents' own tests ---

@@ -10,7 +10,7 @@ from cooperbench_eval.patching.patch import Patch
 @pytest.mark.parametrize("data", [None, 1, ["--- a/x"], object()])
 def test_a_patch_of_another_type_is_refused(data):
     """It is the caller's mistake, not a malformed patch."""
-    with pytest.raises(TypeError, match="a patch must be bytes or str, not"):
+    with pytest.raises(TypeError, match="data must be bytes, "):
         Patch.parse(data)
 
 

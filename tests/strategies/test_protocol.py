@@ -179,7 +179,7 @@ BROKEN = {
     ),
     "data is text": (
         lambda _: ce.MergeOutcome(changes=ce.Changes({"f": ce.Entry("text")})),
-        "'f'",
+        "'data', \"must be bytes, not str",
     ),
     "data makes no tree": (
         lambda _: ce.MergeOutcome(
@@ -189,7 +189,7 @@ BROKEN = {
     ),
     "failure is no text": (
         lambda given: ce.MergeOutcome(changes=given.ours, failure=5),
-        "its failure is not a str",
+        "'failure', 'must be str, not int",
     ),
     "raises what cannot be shown": (_raise_unshowable, "UnshowableError"),
     "conflicts are paths": (
@@ -198,7 +198,7 @@ BROKEN = {
     ),
     "usage is a dict": (
         lambda given: ce.MergeOutcome(changes=given.ours, usage=[{"requests": 1}]),
-        "an item of its usage is not a ModelUsage",
+        "'usage', \"must be Iterable[ModelUsage], but item 0 is dict",
     ),
 }
 

@@ -1,0 +1,140 @@
+"""Field transformers for attrs: records that check their fields, or name them in errors."""
+
+import inspect
+import os
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from types import GenericAlias
+from typing import Any, Final, TypeAlias, get_args
+
+from attrs import Attribute
+
+from cooperbench_eval.arguments.functions import hints_of
+from cooperbench_eval.arguments.rules import Rule, rule_of
+from cooperbench_eval.errors import ArgumentError, CooperBenchEvalError
+
+__all__ = ["checked_fields", "follows", "named_fields"]
+
+_RULE: Final = "cooperbench_eval.rule"
+_DONE: Final = "cooperbench_eval.done"
+_Field: TypeAlias = "Attribute[Any]"
+_WRONG: Final = (TypeError, ValueError, AttributeError, OverflowError)
+
+
+def follows(rule: Rule | None) -> dict[str, Rule | None]:
+    """Return the metadata of a field that has this rule instead of its type's, or none."""
+    return {_RULE: rule}
+
+
+def named_fields(cls: type, fields: list[_Field]) -> list[_Field]:
+    """Have errors of converters and validators name the field."""
+    return [_transformed(cls, each, checks=False) for each in fields]
+
+
+def checked_fields(cls: type, fields: list[_Field]) -> list[_Field]:
+    """Check each field by its type, before and after it is converted, and as above."""
+    return [_transformed(cls, each, checks=True) for each in fields]
+
+
+def _transformed(cls: type, field: _Field, *, checks: bool) -> _Field:
+    if _DONE in field.metadata or not field.init:  # the first is inherited
+        return field
+    rules, validate = _Rules(cls, field), field.validator
+    convert: Any = field.converter
+    if convert is not None:
+        accepted = _input_of(convert, field.type, inspect.get_annotations)
+        convert = _named_converter(rules, convert, checks=checks)
+        # With it, the signature of the record keeps its types.
+        convert.__annotations__ = {"value": accepted}
+    named = validate and _named_validator(rules, validate)
+    return field.evolve(
+        converter=convert,
+        validator=_checking_validator(rules, named) if checks else named,
+        metadata={**field.metadata, _DONE: True},
+    )
+
+
+class _Rules:
+    """What a field of a record accepts, and what its type allows after the conversion."""
+
+    def __init__(self, cls: type, field: _Field) -> None:
+        self._cls = cls
+        self._field = field
+        self._rules: tuple[Rule | None, Rule | None] | None = None
+        self.name = field.alias or field.name
+
+    def check_input(self, value: Any) -> None:
+        self._check(self._made()[0], value)
+
+    def check_value(self, value: Any) -> None:
+        self._check(self._made()[1], value)
+
+    def _check(self, rule: Rule | None, value: Any) -> None:
+        if rule is not None and not isinstance(value, rule.kinds) and not rule.allows(value):
+            raise ArgumentError(self.name, rule.problem(value))
+
+    def _made(self) -> tuple[Rule | None, Rule | None]:
+        """Make the rules at the first use, when all names are defined."""
+        if self._rules is None:
+            field = self._field
+            if _RULE in field.metadata:
+                self._rules = (field.metadata[_RULE], field.metadata[_RULE])
+            else:
+                hint = hints_of(self._cls).get(field.name, Any)
+                accepted = _input_of(field.converter, hint, hints_of)
+                self._rules = (rule_of(accepted), rule_of(hint))
+        return self._rules
+
+    def error(self, exc: Exception) -> ArgumentError:
+        """Return an error about a value as one that names the field."""
+        message = str(exc.args[0]) if exc.args else str(exc)
+        # The messages of attrs' own validators begin with the name.
+        clause = message.removeprefix(f"'{self._field.name}' ")
+        return ArgumentError(self.name, clause if clause != message else f"is not valid: {message}")
+
+
+def _named_converter(rules: _Rules, convert: Any, *, checks: bool) -> Callable[[Any], Any]:
+    def converted(value: Any) -> Any:
+        if checks:
+            rules.check_input(value)
+        try:
+            return convert(value)
+        except CooperBenchEvalError:
+            raise
+        except _WRONG as exc:
+            rules.check_input(value)
+            raise rules.error(exc) from exc
+
+    return converted
+
+
+def _named_validator(rules: _Rules, validate: Callable[..., None]) -> Callable[..., None]:
+    def validated(record: Any, field: _Field, value: Any) -> None:
+        try:
+            validate(record, field, value)
+        except CooperBenchEvalError:
+            raise
+        except _WRONG as exc:
+            raise rules.error(exc) from exc
+
+    return validated
+
+
+def _checking_validator(rules: _Rules, validate: Callable[..., None] | None) -> Callable[..., None]:
+    def validated(record: Any, field: _Field, value: Any) -> None:
+        rules.check_value(value)
+        if validate is not None:
+            validate(record, field, value)
+
+    return validated
+
+
+def _input_of(convert: Any, hint: Any, hints: Callable[[Any], Mapping[str, Any]]) -> Any:
+    """Return what a converter accepts: its own annotation, or what its class implies."""
+    if convert is Path:
+        return str | os.PathLike[str]
+    if convert is frozenset or isinstance(convert, GenericAlias):
+        items: Any = (get_args(convert) or get_args(hint))[0]
+        return Iterable[items]
+    own = hints(convert) if inspect.isfunction(convert) else {}
+    return next((found for name, found in own.items() if name != "return"), hint)
