@@ -1,7 +1,6 @@
 """The input of an evaluation: two or more features on one base, and their tests."""
 
 import operator
-from typing import Self
 
 from attrs import Attribute, evolve, field, frozen
 
@@ -12,7 +11,7 @@ from cooperbench_eval.patching.patch import Patch
 from cooperbench_eval.running import TestSuite
 from cooperbench_eval.snapshot import Snapshot
 
-__all__ = ["Feature", "FeatureGroup", "FeaturePair", "FeatureTeam"]
+__all__ = ["Feature", "FeatureGroup", "FeaturePair", "FeatureTeam", "on_base"]
 
 
 @frozen(kw_only=True, field_transformer=checked_fields)
@@ -37,10 +36,11 @@ class Feature:
     tests: TestSuite | None = field(default=None, repr=False)
     description: str = field(default="", repr=False)
 
-    def on(self, base: Snapshot) -> Self:
-        """Return the feature with its patch as it changes *base*; see `Patch.on`."""
-        patch = self.patch.on(base)
-        return self if patch is self.patch else evolve(self, patch=patch)
+
+def on_base(feature: Feature, base: Snapshot) -> Feature:
+    """Return a feature whose patch has its files; one made from changes gets them from *base*."""
+    patch = feature.patch.on(base)
+    return feature if patch is feature.patch else evolve(feature, patch=patch)
 
 
 @frozen(kw_only=True, field_transformer=checked_fields)
@@ -84,7 +84,7 @@ class FeaturePair:
 
     def __attrs_post_init__(self) -> None:
         for name in ("feature1", "feature2"):
-            object.__setattr__(self, name, getattr(self, name).on(self.base))
+            object.__setattr__(self, name, on_base(getattr(self, name), self.base))
 
     @property
     def features(self) -> tuple[Feature, Feature]:
@@ -149,7 +149,7 @@ class FeatureTeam:
         _check_try(k)
 
     def __attrs_post_init__(self) -> None:
-        placed = tuple(each.on(self.base) for each in self.features)
+        placed = tuple(on_base(each, self.base) for each in self.features)
         object.__setattr__(self, "features", placed)
 
     @property

@@ -55,7 +55,7 @@ def _checked(function: Callable[..., Any], given: Mapping[str, Rule | None]) -> 
     return call_later if inspect.iscoroutinefunction(function) else call
 
 
-_ANYTHING = Rule("anything", lambda _: True, kinds=(object,))
+_ANYTHING = Rule(("anything",), lambda _: True, kinds=(object,))
 
 
 class _Signature:

@@ -23,18 +23,24 @@ class Rule:
     """What a value must be.
 
     Attributes:
-        words: The allowed types or values, for messages.
+        choices: The allowed types and values, for messages.
         allows: Whether a value follows the rule.
         flaws: Yields where the elements of a value break the rule, and the elements.
         kinds: Classes all of whose instances follow the rule, for speed.
     """
 
-    words: str
+    choices: tuple[str, ...]
     allows: _Allows = field(repr=False)
     flaws: Callable[[Any], Iterator[tuple[str, object]]] = field(
         default=lambda _: iter(()), repr=False
     )
     kinds: tuple[type, ...] = ()
+
+    @property
+    def words(self) -> str:
+        """The choices as words."""
+        *others, last = dict.fromkeys(self.choices)
+        return f"{', '.join(others)} or {last}" if others else last
 
     def problem(self, value: object) -> str:
         """Say what is wrong with a value, as a clause after the argument's name."""
@@ -51,7 +57,7 @@ def able_to(*methods: str) -> Rule:
             return False
         return value is None or all(callable(getattr(value, name, None)) for name in methods)
 
-    return Rule(f"an object with a {' and a '.join(methods)} method or None", allows)
+    return Rule((f"an object with a {' and a '.join(methods)} method", "None"), allows)
 
 
 def rule_of(hint: Any) -> Rule | None:
@@ -78,8 +84,8 @@ def _rule_of_class(kind: Any, args: tuple[Any, ...]) -> Rule | None:
 
 
 def _instance(*kinds: type) -> Rule:
-    words = _listed([kind.__name__ for kind in kinds])
-    return Rule(words, lambda value: isinstance(value, kinds), kinds=kinds)
+    names = tuple(kind.__name__ for kind in kinds)
+    return Rule(names, lambda value: isinstance(value, kinds), kinds=kinds)
 
 
 def _is_integer(value: Any) -> bool:
@@ -109,12 +115,12 @@ def _any_of(hints: Iterable[Any]) -> Rule | None:
     def flaws(value: Any) -> Iterator[tuple[str, object]]:
         return (flaw for rule in rules for flaw in rule.flaws(value))
 
-    words = _listed([rule.words for rule in rules])
-    return Rule(words, allows, flaws, tuple(kind for rule in rules for kind in rule.kinds))
+    choices = tuple(choice for rule in rules for choice in rule.choices)
+    return Rule(choices, allows, flaws, tuple(kind for rule in rules for kind in rule.kinds))
 
 
 def _one_of(values: Iterable[object], allows: _Allows) -> Rule:
-    return Rule(_listed([repr(value) for value in values]), allows)
+    return Rule(tuple(map(repr, values)), allows)
 
 
 def _is_member(kind: type[Enum], value: object) -> bool:
@@ -148,7 +154,7 @@ def _iterable(kind: Any, args: tuple[Any, ...]) -> Rule:
         return all(map(element.allows, value))
 
     words = ", ".join("..." if arg is ... else _words(arg) for arg in args)
-    return Rule(f"{kind.__name__}[{words}]", allows, flaws)
+    return Rule((f"{kind.__name__}[{words}]",), allows, flaws)
 
 
 def _mapping(kind: Any, key_hint: Any, value_hint: Any) -> Rule:
@@ -165,7 +171,7 @@ def _mapping(kind: Any, key_hint: Any, value_hint: Any) -> Rule:
         return isinstance(value, kind) and not any(flaws(value))
 
     words = f"{kind.__name__}[{_words(key_hint)}, {_words(value_hint)}]"
-    return Rule(words, allows, flaws)
+    return Rule((words,), allows, flaws)
 
 
 def _words(hint: Any) -> str:
@@ -173,11 +179,6 @@ def _words(hint: Any) -> str:
     if rule is None or (isinstance(hint, type) and not issubclass(hint, Enum)):
         return getattr(hint, "__name__", str(hint))
     return rule.words
-
-
-def _listed(words: Iterable[str]) -> str:
-    *others, last = dict.fromkeys(words)
-    return f"{', '.join(others)} or {last}" if others else last
 
 
 def _described(value: object) -> str:
@@ -189,10 +190,10 @@ def _described(value: object) -> str:
 _SIMPLE: Final[Mapping[Any, Rule | None]] = {
     Any: None,
     object: None,
-    NoneType: Rule("None", lambda value: value is None, kinds=(NoneType,)),
-    int: Rule("an integer", _is_integer),
-    float: Rule("a number", _is_number),
-    Callable: Rule("a function", callable),
+    NoneType: Rule(("None",), lambda value: value is None, kinds=(NoneType,)),
+    int: Rule(("an integer",), _is_integer),
+    float: Rule(("a number",), _is_number),
+    Callable: Rule(("a function",), callable),
 }
 _FORMS: Final[Mapping[Any, Callable[[tuple[Any, ...]], Rule | None]]] = {
     Union: _any_of,

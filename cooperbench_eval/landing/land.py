@@ -1,16 +1,17 @@
 """`land` finds out which patches can land together, and in what order."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal
 
 from attrs import evolve, frozen
 
+from cooperbench_eval.arguments import able_to, checked
 from cooperbench_eval.errors import RepositoryError, TestRunError
 from cooperbench_eval.landing.choosing import TestedSearch
 from cooperbench_eval.landing.conclusions import Conclusions
 from cooperbench_eval.landing.inputs import (
-    GivenPatch,
+    LandedPatch,
     Placed,
-    check_types,
     place_patches,
     read_budget,
     read_order,
@@ -37,15 +38,16 @@ _MOST_WORK = 25_000
 """Enough to merge every set of twelve patches in all orders, if each set gives one tree."""
 
 
+@checked(runner=able_to("run"))
 def land(
     base: Snapshot,
-    patches: Iterable[GivenPatch],
+    patches: Iterable[LandedPatch],
     *,
     suites: Mapping[int, TestSuite] | None = None,
     joint: TestSuite | None = None,
     regression: TestSuite | None = None,
     strategy: str | MergeStrategy = "structured",
-    order: str | Sequence[int] = "search",
+    order: Literal["search", "given"] | Sequence[int] = "search",
     budget: int = 50,
     runner: TestRunner | None = None,
     judge: str | JudgeRule = JudgeRule.DELTA,
@@ -84,9 +86,8 @@ def land(
         test_filter: Removes test files from the patches; by default they are kept.
 
     Raises:
-        TypeError: An argument has the wrong type.
-        ValueError: There are no patches, a number is not unique, the order lacks a number,
-            or the budget is negative.
+        ArgumentError: An argument has the wrong type, there are no patches, a number is not
+            unique, the order lacks a number, or the budget is negative.
         StrategyError: The strategy cannot be loaded.
         RepositoryError: The base cannot be read, and no merge is known. If it disappears
             later, what was found is returned, and the plan's `problem` says so.
@@ -99,14 +100,6 @@ def land(
         >>> plan.landed, plan.left_out[0].files, plan.is_exact
         ((1,), ('a',), True)
     """
-    check_types(
-        base=base,
-        joint=joint,
-        regression=regression,
-        runner=runner,
-        apply_policy=apply_policy,
-        test_filter=test_filter,
-    )
     given = read_patches(patches, suites)
     numbers = tuple(feature.number for feature, _ in given)
     sequence = read_order(order, numbers)

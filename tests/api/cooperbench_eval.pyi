@@ -405,6 +405,7 @@ class FeaturePair:
         setting: str | None = None,
         k: int = 1,
     ) -> None: ...
+    def __attrs_post_init__(self) -> None: ...
     base: Snapshot
     feature1: Feature
     feature2: Feature
@@ -434,6 +435,7 @@ class FeatureTeam:
         setting: str | None = None,
         k: int = 1,
     ) -> None: ...
+    def __attrs_post_init__(self) -> None: ...
     base: Snapshot
     features: tuple[Feature, ...]
     joint: TestSuite | None
@@ -725,12 +727,22 @@ class Patch:
         files: tuple[FilePatch, ...],
         data: bytes = b'',
         problem: str = '',
+        changes: Changes | None = None,
     ) -> None: ...
     def __bytes__(self) -> bytes: ...
+    changes: Changes | None
     data: bytes
     files: tuple[FilePatch, ...]
     @classmethod
-    def parse(cls, data: bytes | str | Patch, *, origin: str | None = None) -> Patch: ...
+    def of(cls, changes: Changes) -> Self: ...
+    def on(self, base: Snapshot) -> Patch: ...
+    @classmethod
+    def parse(
+        cls,
+        data: bytes | bytearray | memoryview | str | Patch,
+        *,
+        origin: str | None = None,
+    ) -> Patch: ...
     @property
     def paths(self) -> tuple[str, ...]: ...
     problem: str
@@ -1095,7 +1107,7 @@ async def aevaluate(*args: Any, **options: Any) -> MergeReport: ...
 
 def apply_patch(
     base: Snapshot,
-    patch: Patch,
+    patch: GivenPatch,
     policy: ApplyPolicy = ApplyPolicy(),
 ) -> ApplyResult: ...
 
@@ -1212,13 +1224,13 @@ def gold_teams(
 
 def land(
     base: Snapshot,
-    patches: Iterable[GivenPatch],
+    patches: Iterable[LandedPatch],
     *,
     suites: Mapping[int, TestSuite] | None = None,
     joint: TestSuite | None = None,
     regression: TestSuite | None = None,
     strategy: str | MergeStrategy = 'structured',
-    order: str | Sequence[int] = 'search',
+    order: Literal['search', 'given'] | Sequence[int] = 'search',
     budget: int = 50,
     runner: TestRunner | None = None,
     judge: str | JudgeRule = JudgeRule.DELTA,
@@ -1228,8 +1240,8 @@ def land(
 
 def merge(
     base: Snapshot,
-    ours: Changes,
-    theirs: Changes,
+    ours: GivenPatch | ApplyResult,
+    theirs: GivenPatch | ApplyResult,
     *,
     strategy: str | MergeStrategy = 'naive',
     labels: Labels | None = None,

@@ -19,6 +19,7 @@ from landing_material import (
 )
 
 import cooperbench_eval as ce
+from cooperbench_eval.errors import ArgumentError
 from cooperbench_eval.landing import land as planning
 from cooperbench_eval.landing import merger, texts
 from cooperbench_eval.landing.components import components
@@ -145,6 +146,24 @@ def test_patches_may_be_given_in_any_form():
     assert plan.left_out[2].files == ("a",)
 
 
+def test_patches_may_be_files_texts_and_changes(tmp_path):
+    """All forms of a patch land alike, alone and in a feature."""
+    text = B2.diff(BASE)
+    (tmp_path / "x.patch").write_bytes(text)
+    given = [tmp_path / "x.patch", text, text.decode(), ce.Patch.parse(text), B2]
+
+    plans = [
+        ce.land(BASE, [A2, form], strategy="naive")
+        for each in given
+        for form in (each, ce.Feature(number=9, patch=each))
+    ]
+
+    assert len({plan.tree_id for plan in plans}) == 1
+    assert all(len(plan.landed) == 2 for plan in plans)
+    with pytest.raises(ArgumentError, match=r"^patches\[1\] is not a diff: 'x.patch'"):
+        ce.land(BASE, [A2, "x.patch"])
+
+
 def test_a_patch_that_does_not_apply_is_left_out_with_the_reason():
     """Neither text that is not a patch nor a hunk without a place stops the others."""
     misplaced = b"--- a/a\n+++ b/a\n@@ -1 +1 @@\n-absent\n+new\n"
@@ -171,23 +190,23 @@ def test_no_patch_at_all_may_be_usable():
 @pytest.mark.parametrize(
     ("arguments", "error", "problem"),
     [
-        ({"patches": []}, ValueError, "there are no patches"),
-        ({"patches": b"diff"}, TypeError, "not a single one"),
-        ({"patches": [B2, 3]}, TypeError, "patch 2 must be"),
+        ({"patches": []}, ValueError, "patches are none"),
+        ({"patches": b"diff"}, TypeError, "patches must be Iterable"),
+        ({"patches": [B2, 3]}, TypeError, "patches must be .*, but item 1 is int: 3"),
         ({"patches": [A2, ce.Feature(number=1, patch=b"")]}, ValueError, "the number 1"),
         ({"patches": [ce.Feature(number=4, patch=b"")] * 2}, ValueError, "the number 4"),
-        ({"order": "random"}, ValueError, "order is 'random'"),
-        ({"order": [1]}, ValueError, "the order lacks 2"),
-        ({"order": [1, 2, 5]}, ValueError, "the order has 5"),
-        ({"order": [1, 2, 1]}, ValueError, "the order has 1 more than once"),
-        ({"budget": -1}, ValueError, "the budget is -1"),
+        ({"order": "random"}, ValueError, "order must be .*, not str: 'random'"),
+        ({"order": [1]}, ValueError, "order lacks 2"),
+        ({"order": [1, 2, 5]}, ValueError, "order has 5"),
+        ({"order": [1, 2, 1]}, ValueError, "order has 1 more than once"),
+        ({"budget": -1}, ValueError, "budget must be 0 runs or more, not -1"),
         ({"budget": 1.5}, TypeError, "float"),
         ({"strategy": "absent"}, ce.errors.UnknownStrategyError, "absent"),
         ({"suites": {3: suite("x")}}, ValueError, "suites for 3"),
         (
             {"suites": {1: "pytest"}},
             TypeError,
-            r"suites\[1\] must be TestSuite, not str: 'pytest'",
+            "suites must be .*, but the value of 1 is str: 'pytest'",
         ),
         (
             {
@@ -195,7 +214,7 @@ def test_no_patch_at_all_may_be_usable():
                 "suites": {1: suite("y")},
             },
             ValueError,
-            "feature 1 has tests already",
+            "suites has tests for feature 1, which has others",
         ),
     ],
 )

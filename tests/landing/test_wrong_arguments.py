@@ -11,7 +11,9 @@ DIFF = "--- a/{0}\n+++ b/{0}\n@@ -1 +1 @@\n-1\n+2\n"
 PATCHES = [DIFF.format("f"), DIFF.format("g")]
 SUITE = ce.TestSuite(command=("true",), framework="exit")
 FEATURES = [ce.Feature(number=n, patch=patch) for n, patch in enumerate(PATCHES, 1)]
-ORDER = "order must be 'given', 'search' or a sequence of numbers, not "
+ORDER = "order must be 'search', 'given' or Sequence[int], "
+
+SUITES = "suites must be Mapping[int, TestSuite] or None, "
 
 
 @pytest.mark.parametrize(
@@ -23,20 +25,20 @@ ORDER = "order must be 'given', 'search' or a sequence of numbers, not "
         ({"regression": ("true",)}, "regression must be TestSuite or None, not tuple"),
         ({"runner": 5}, "runner must be an object with a run method or None, not int: 5"),
         ({"runner": ce.TestRunner}, "run method or None, not the class TestRunner"),
-        ({"order": {1, 2}}, ORDER + "set: {1, 2}"),
-        ({"order": b"\1\2"}, ORDER + "bytes"),
-        ({"order": None}, ORDER + "NoneType: None"),
-        ({"order": [True, 2]}, "each number of order must be an integer, not bool: True"),
-        ({"order": [1, 2.0]}, "each number of order must be an integer, not float: 2.0"),
+        ({"order": {1, 2}}, ORDER + "not set: {1, 2}"),
+        ({"order": b"\1\2"}, ORDER + "not bytes"),
+        ({"order": None}, ORDER + "not NoneType: None"),
+        ({"order": [True, 2]}, ORDER + "but item 0 is bool: True"),
+        ({"order": [1, 2.0]}, ORDER + "but item 1 is float: 2.0"),
         ({"budget": True}, "budget must be an integer, not bool: True"),
         ({"budget": "9"}, "budget must be an integer, not str: '9'"),
         ({"apply_policy": "strict"}, "apply_policy must be ApplyPolicy or None, not str"),
         ({"test_filter": True}, "test_filter must be TestFileFilter or None, not bool: True"),
-        ({"suites": [SUITE]}, "suites must be a mapping from numbers to TestSuite objects"),
-        ({"suites": []}, "TestSuite objects or None, not list: []"),
-        ({"suites": {"1": SUITE}}, "each key of suites must be an integer, not str: '1'"),
-        ({"suites": {True: SUITE}}, "each key of suites must be an integer, not bool: True"),
-        ({"suites": {2: None}}, "suites[2] must be TestSuite, not NoneType: None"),
+        ({"suites": [SUITE]}, SUITES + "not list: [TestSuite("),
+        ({"suites": []}, SUITES + "not list: []"),
+        ({"suites": {"1": SUITE}}, SUITES + "but a key is str: '1'"),
+        ({"suites": {True: SUITE}}, SUITES + "but a key is bool: True"),
+        ({"suites": {2: None}}, SUITES + "but the value of 2 is NoneType: None"),
     ],
 )
 def test_land_refuses_a_wrong_type_by_name(arguments, problem):
