@@ -8,7 +8,7 @@ from attrs import asdict, frozen
 
 from cooperbench_eval.analysis.comparing import Comparisons, comparison_of
 from cooperbench_eval.analysis.grouping import By, group_names, make_key, sorted_keys
-from cooperbench_eval.analysis.policies import POLICIES, ByPolicy, Policy, find_policies
+from cooperbench_eval.analysis.policies import LEAD, POLICIES, ByPolicy, Policy, find_policies
 from cooperbench_eval.analysis.rates import Distribution, Mean, Rate
 from cooperbench_eval.analysis.sources import FactsSource, iterate_all_facts, iterate_facts
 from cooperbench_eval.analysis.summary import Summary, TeamSummary
@@ -45,7 +45,7 @@ def summarize(
     reports: FactsSource,
     *,
     by: By | None = None,
-    policies: str | Policy | Iterable[str | Policy] = tuple(POLICIES),
+    policies: str | Policy | Iterable[str | Policy] | None = None,
     gold: FactsSource | None = None,
     confidence: float = 0.95,
 ) -> Summary:
@@ -60,7 +60,9 @@ def summarize(
         by: Also group by this: `"repo_name"`, `"task"`, `"model"`, `"setting"`,
             `"language"`, `"k"`, `"merge_status"`, `"severity"`, several of these, or
             a function of the facts of a pair or team.
-        policies: The policies to judge by; a preset by its name in `POLICIES`.
+        policies: The policies to judge by; a preset by its name in `POLICIES`. By default
+            all presets, but those that cannot be answered (`Summary.unanswerable`) are
+            neither printed nor drawn. Name the policies to see all of them.
         gold: Reports of the tasks' own patches; the same pairs are compared with them. Its
             teams are ignored.
         confidence: The confidence of all intervals, between 0 and 1.
@@ -74,7 +76,7 @@ def summarize(
         TypeError: *reports* is a path, a single report, or something else.
     """
     names = group_names(by)
-    judges = find_policies(policies)
+    judges = find_policies(tuple(POLICIES) if policies is None else policies)
     reached = None if gold is None else gold_answers(iterate_facts(gold), judges)
     key_of: Callable[[GroupFacts], Hashable] = _no_key if by is None else make_key(by)
     tallies: defaultdict[Hashable, Tally] = defaultdict(Tally)
@@ -85,7 +87,12 @@ def summarize(
             continue
         of_gold = None if reached is None else reached.get(PairId.of(facts).key)
         tally.add(facts, answers_of(facts, judges), of_gold)
-    build = _Builder(policies=judges, has_gold=gold is not None, confidence=confidence)
+    build = _Builder(
+        policies=judges,
+        hides=policies is None,
+        has_gold=gold is not None,
+        confidence=confidence,
+    )
     groups = {key: build.summary(tallies[key]) for key in sorted_keys(tallies)} if names else {}
     whole = Tally()
     for tally in tallies.values():
@@ -110,6 +117,7 @@ def _in_order(strategies: Iterable[str]) -> list[str]:
 @frozen(kw_only=True)
 class _Builder:
     policies: tuple[Policy, ...]
+    hides: bool
     has_gold: bool
     confidence: float
 
@@ -121,9 +129,9 @@ class _Builder:
         groups: Mapping[Hashable, Summary] | None = None,
     ) -> Summary:
         strategies = _in_order(tally.attempts)
-        policies = [each.name for each in self.policies]
         ends = tally.ends(strategies)
-        ends_of_policies = tally.ends(policies, policies=True)
+        policies = self._policies(tally)
+        unanswerable = [name for name, one in policies.items() if _is_unanswerable(one)]
         return Summary(
             pairs=tally.answers.total(),
             statuses={kind: tally.statuses[kind] for kind in PairStatus if tally.statuses[kind]},
@@ -137,9 +145,8 @@ class _Builder:
             strategies={
                 name: self._strategy(name, tally.attempts[name], ends[name]) for name in strategies
             },
-            policies=ByPolicy(
-                {name: self._policy(name, ends_of_policies[name]) for name in policies}
-            ),
+            policies=ByPolicy(policies),
+            unanswerable=tuple(unanswerable) if self.hides else (),
             comparisons=Comparisons(
                 tally.columns(strategies), tuple(tally.answers.values()), self.confidence
             ),
@@ -167,13 +174,18 @@ class _Builder:
             confidence=self.confidence,
         )
 
-    def _policy(self, name: str, ends: Ends) -> PolicySummary:
-        return PolicySummary(
-            name=name,
-            verdicts=_verdicts(ends),
-            gold=self._gold(ends),
-            confidence=self.confidence,
-        )
+    def _policies(self, tally: Tally) -> dict[str, PolicySummary]:
+        ends = tally.ends([each.name for each in self.policies], policies=True)
+        return {
+            each.name: PolicySummary(
+                name=each.name,
+                verdicts=_verdicts(ends[each.name]),
+                gold=self._gold(ends[each.name]),
+                confidence=self.confidence,
+                untried=_untried(each, tally),
+            )
+            for each in self.policies
+        }
 
     def _teams(self, size: int, tally: TeamTally) -> TeamSummary:
         return TeamSummary(
@@ -212,6 +224,17 @@ class _Builder:
             beyond=self._rate(both.only_first, both.pairs - both.second_rate.count),
             unmatched=sum(pairs for (_, gold), pairs in ends.items() if not has_answer(gold)),
         )
+
+
+def _untried(policy: Policy, tally: Tally) -> tuple[str, ...]:
+    strategies = [name for name in policy.strategies if name not in tally.attempts]
+    return (*strategies, *([LEAD] if policy.lead_alone and not tally.leads else []))
+
+
+def _is_unanswerable(one: PolicySummary) -> bool:
+    """Whether a policy's rate would mislead: its easy pairs are answered, and others are not."""
+    found = one.verdicts
+    return found.unanswered > 0 and (bool(one.untried) or found.is_mostly_unanswered)
 
 
 def _verdicts(ends: Ends) -> Verdicts:

@@ -306,6 +306,7 @@ class Tally(_Counts):
         problems: Pairs that were not evaluated, or with tests that cannot run, by the reason
             in words.
         alone: The runs of each feature's own tests on its own patch.
+        leads: Pairs for which feature 1's patch alone was run with feature 2's tests.
         attempts: The rows of each strategy.
         scores: The naive merge's conflict score of each pair that has one.
         tries: The number of evaluated pairs with each identity, by the identity's hash.
@@ -317,6 +318,7 @@ class Tally(_Counts):
     failures: Counter[FailureKind] = field(factory=Counter)
     problems: Counter[str] = field(factory=Counter)
     alone: RunTally = field(factory=RunTally)
+    leads: int = 0
     attempts: defaultdict[str, AttemptTally] = field(factory=lambda: _Tallies(AttemptTally))
     scores: "array[float]" = field(factory=_numbers)
     tries: Counter[int] = field(factory=Counter)
@@ -341,6 +343,7 @@ class Tally(_Counts):
             self.tries[hash(PairId.of(facts))] += 1
         self.alone.add(facts.feature1.tests)
         self.alone.add(facts.feature2.tests)
+        self.leads += facts.feature1.other_tests is not None
         for attempt in facts.attempts:
             self.attempts[attempt.strategy].add(attempt)
 

@@ -71,6 +71,11 @@ class Verdicts:
         return self.not_run - self.missing_input
 
     @property
+    def is_mostly_unanswered(self) -> bool:
+        """Whether more than half of the pairs have no answer, so that a rate says little."""
+        return 2 * self.unanswered > self.pairs
+
+    @property
     def is_untested(self) -> bool:
         """Whether pairs are unanswered and no merge was tested.
 
@@ -195,12 +200,15 @@ class PolicySummary(_OfPairs):
         verdicts: The number of pairs with each verdict.
         gold: What the tasks' own patches achieve; `None` if no gold was given.
         confidence: The confidence of the intervals.
+        untried: What the policy needs and no report has, so that pairs which need it have no
+            answer: strategies, and `"lead"` for feature 1's patch judged alone.
     """
 
     name: str
     verdicts: Verdicts
     gold: GoldSummary | None = None
     confidence: float = 0.95
+    untried: tuple[str, ...] = ()
 
 
 @frozen(kw_only=True, field_transformer=inherited_after("test_seconds"))

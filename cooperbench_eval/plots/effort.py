@@ -26,7 +26,8 @@ def plot_effort(summary: Summary, *, up_to: float = 10.0, ax: "Axes | None" = No
     `Verdicts.effort_reduction`, the measure of Schesch et al. (Evaluation of Version
     Control Merge Tools, ASE 2024, 10.1145/3691620.3695075). The lines are straight, and
     their order depends on *k*. Below 0, merging by hand is cheaper. The legend gives the
-    *k* at which a line crosses 0, and the number of merges. Strategies and policies with
+    *k* at which a line crosses 0, and the numbers of merges and of unanswered pairs. Policies
+    that cannot be answered (`Summary.unanswerable`) are not drawn. Strategies and policies with
     equal counts share a line. There are no intervals, because the figure makes no claim
     about chance.
 
@@ -78,11 +79,14 @@ def plot_effort(summary: Summary, *, up_to: float = 10.0, ax: "Axes | None" = No
 def _known(summary: Summary) -> dict[Verdicts, list[str]]:
     """Return the counts of merged and tested pairs, each with the names that share them."""
     known: dict[Verdicts, list[str]] = {}
-    for name, each in named_rows(summary):
+    for name, each in named_rows(summary, summary.unanswerable):
         found = each.verdicts
         if not found.is_untested and _merges(found):
             merges = Verdicts(
-                correct=found.correct, incorrect=found.incorrect, unhandled=found.unhandled
+                correct=found.correct,
+                incorrect=found.incorrect,
+                unhandled=found.unhandled,
+                not_run=found.unanswered,
             )
             known.setdefault(merges, []).append(name)
     return known
@@ -106,7 +110,8 @@ def _legend(names: list[str], verdicts: Verdicts) -> str:
         until = "saves at any k"
     else:
         until = f"saves below k = {1 + verdicts.correct / verdicts.incorrect:.3g}"
-    return f"{name_of(', '.join(names), _LONGEST)}: n = {_merges(verdicts)}, {until}"
+    beside = f" ({verdicts.unanswered} unanswered)" if verdicts.unanswered else ""
+    return f"{name_of(', '.join(names), _LONGEST)}: n = {_merges(verdicts)}{beside}, {until}"
 
 
 def _label(ax: "Axes", up_to: float) -> None:

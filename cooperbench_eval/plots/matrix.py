@@ -158,8 +158,8 @@ def _looks() -> dict[str, "Look"]:
         Verdict.CORRECT.value: Look("#0072B2"),
         Verdict.INCORRECT.value: Look("#D55E00"),
         Verdict.UNHANDLED.value: Look("#F0C870"),
-        MISSING: Look("#C8C8C8"),
-        _UNANSWERED: Look("#FFFFFF", hatch="////"),
+        MISSING: Look("#CC79A7"),
+        _UNANSWERED: Look("#DDDDDD", hatch="////"),
     }
 
 

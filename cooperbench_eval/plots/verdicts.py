@@ -9,7 +9,7 @@ from cooperbench_eval.analysis.summary import Summary
 from cooperbench_eval.analysis.verdicts import PolicySummary, StrategySummary
 from cooperbench_eval.errors import AnalysisError
 from cooperbench_eval.views import wording
-from cooperbench_eval.views.summaries import groups_of, named_rows
+from cooperbench_eval.views.summaries import groups_of, named_rows, unanswerable_texts
 
 if TYPE_CHECKING:
     from cooperbench_eval.plots.canvas import Axes, Figure, Look
@@ -20,6 +20,7 @@ _MOST_BARS = 300
 _WIDE_ENOUGH = 0.05  # of the whole, for a number to fit in
 _BAR = 0.72
 _INCHES = 0.27
+_LONGEST = 110
 
 
 @frozen
@@ -33,11 +34,12 @@ class _Bar:
 def plot_verdicts(summary: Summary, *, ax: "Axes | None" = None) -> "Figure":
     """Draw how the pairs ended under each strategy and policy, group by group.
 
-    A bar shows only answered pairs, like every rate of a summary. Its parts are the pairs
-    that are correct, incorrect, unhandled, or have a side missing. The interval is the
-    Wilson interval of the rate of correct pairs. A text beside the bar gives the number of
-    correct, answered and unanswered pairs. If pairs are unanswered and no merge was tested
-    (`Verdicts.is_untested`), there is no bar, because only failures could be counted.
+    A bar is all pairs. Its coloured parts are the pairs that are correct, incorrect,
+    unhandled, or have a side missing; the grey rest has no answer. The interval is the
+    Wilson interval of the rate of correct pairs among those with an answer, drawn along
+    the coloured part; if more than half of the pairs have no answer, there is none. A text
+    beside the bar gives the number of correct, answered and unanswered pairs. Policies that
+    cannot be answered are not drawn, but named above (see `Summary.unanswerable`).
 
     Args:
         summary: The result of `summarize`; with `by`, its groups and all pairs are drawn.
@@ -58,7 +60,8 @@ def plot_verdicts(summary: Summary, *, ax: "Axes | None" = None) -> "Figure":
         raise AnalysisError(f"{count} bars are more than can be read; group by less")
     from cooperbench_eval.plots import canvas  # noqa: PLC0415
 
-    ax = canvas.axes_for(ax, 7.5, 1.3 + _INCHES * len(bars))
+    lines = len(bars) + len(summary.unanswerable)
+    ax = canvas.axes_for(ax, 7.5, 1.3 + _INCHES * lines)
     for place, bar in enumerate(bars):
         if bar.one is not None:
             _draw(ax, place, bar.one)
@@ -70,7 +73,7 @@ def _bars(summary: Summary) -> Iterator[_Bar]:
     for title, group in groups_of(summary):
         if title:
             yield _Bar(title)
-        for name, one in named_rows(group):
+        for name, one in named_rows(group, summary.unanswerable):
             yield _Bar(name, one)
 
 
@@ -84,23 +87,23 @@ def _looks() -> dict[str, "Look"]:
         "correct": Look("#0072B2"),
         "incorrect": Look("#D55E00", hatch="///"),
         "unhandled": Look("#F0C870", hatch=".."),
-        "missing_input": Look("#C8C8C8", hatch="xx"),
+        "missing_input": Look("#CC79A7", hatch="xx"),
+        "unanswered": Look("#DDDDDD"),
     }
 
 
 def _draw(ax: "Axes", place: int, one: StrategySummary | PolicySummary) -> None:
     counts = one.verdicts
-    total = counts.answered
-    if total and not counts.is_untested:
-        parts = (counts.correct, counts.incorrect, counts.unhandled, counts.missing_input)
-        _draw_parts(ax, place, parts)
+    if counts.pairs:
+        _draw_parts(ax, place, [getattr(counts, word) for word in _looks()])
+    if counts.answered and not (counts.is_untested or counts.is_mostly_unanswered):
         _draw_interval(ax, place, one)
-    text = "untested" if counts.is_untested else f"{counts.correct}/{total}"
+    text = "untested" if counts.is_untested else f"{counts.correct}/{counts.answered}"
     beside = f", {counts.unanswered} unanswered" if counts.unanswered else ""
     ax.text(1.015, place, text + beside, va="center", fontsize="small", clip_on=False)
 
 
-def _draw_parts(ax: "Axes", place: int, parts: tuple[int, ...]) -> None:
+def _draw_parts(ax: "Axes", place: int, parts: list[int]) -> None:
     total, before = sum(parts), 0
     for count, look in zip(parts, _looks().values(), strict=True):
         width = count / total
@@ -127,12 +130,13 @@ def _draw_interval(ax: "Axes", place: int, one: StrategySummary | PolicySummary)
     from cooperbench_eval.plots import canvas  # noqa: PLC0415
 
     share = canvas.Share.of(one.correct)
+    part = one.verdicts.answered / one.verdicts.pairs
     for width, colour in ((3.4, "white"), (1.4, "black")):
         low = place + _BAR / 2 - 0.09
         ax.errorbar(
-            [share.middle],
+            [part * share.middle],
             [low],
-            xerr=[[share.below], [share.above]],
+            xerr=[[part * share.below], [part * share.above]],
             fmt="o",
             markersize=2.2 + width / 2,
             color=colour,
@@ -155,7 +159,9 @@ def _label(ax: "Axes", bars: list[_Bar], summary: Summary) -> None:
     ax.set_ylim(len(bars) - 0.4, -0.6)
     ax.set_xlim(0, 1)
     ax.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0", "25", "50", "75", "100"])
-    canvas.add_labels(ax, "answered pairs, %")
+    canvas.add_labels(ax, "pairs, %")
+    left_out = [canvas.name_of(text, _LONGEST) for text in unanswerable_texts(summary)]
+    canvas.plain([ax.set_title("\n".join(left_out), loc="left", fontsize="small")])
     ax.spines[["top", "right", "left"]].set_visible(False)
     looks = {word: look for word, look in _looks().items() if _occurs(bars, word)}
     handles: list[canvas.Patch | canvas.Line2D] = [
@@ -164,7 +170,7 @@ def _label(ax: "Axes", bars: list[_Bar], summary: Summary) -> None:
     ]
     handles.append(canvas.Line2D([], [], color="black", marker="o", markersize=4, linewidth=1.4))
     interval = f"rate of correct pairs, {canvas.percent(summary.confidence)} interval"
-    labels = [wording.ANSWERS[word] for word in looks]
+    labels = [wording.ANSWERS.get(word, word) for word in looks]
     canvas.add_legend(ax, handles, [*labels, interval], columns=3)
 
 

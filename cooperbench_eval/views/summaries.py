@@ -1,6 +1,6 @@
 """Views of summaries, rates and comparisons."""
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 
 from cooperbench_eval.analysis.agreement import CooperBenchAgreement
 from cooperbench_eval.analysis.rates import Comparison, Mean, Rate
@@ -29,10 +29,11 @@ __all__ = [
     "team_strategy_view",
     "teams_view",
     "tries_view",
+    "unanswerable_texts",
 ]
 
-_CORRECT, *_OTHERS = wording.ANSWERS.values()
-_HEADER = ("", _CORRECT, "rate", "interval", *_OTHERS, "of all")
+_CORRECT, *_FAILURES, _UNANSWERED = wording.ANSWERS.values()
+_HEADER = ("", _CORRECT, "rate", "interval", _UNANSWERED, *_FAILURES, "of all")
 _TEAMS_HEADER = (*_HEADER[:-1], "landed", "interval")
 _SHOWN_DISAGREEMENTS = 20
 _PROBLEM = 200
@@ -46,24 +47,28 @@ def summary_view(summary: Summary) -> View:
     """Describe a summary: the pairs, then a row for each strategy and policy, by group.
 
     A rate and its interval count only answered pairs. They are left out if pairs are
-    unanswered and nothing was tested. Rows with unanswered pairs also have the least
-    and the greatest share of all pairs that can be correct. Teams follow in tables of
-    their own, by size.
+    unanswered and nothing was tested. Beside them are the number and the share of unanswered
+    pairs. Rows with unanswered pairs also have the least and the greatest share of all pairs
+    that can be correct. The last lines name the policies that are left out. Teams follow in
+    tables of their own, by size.
     """
-    is_empty = not (summary.strategies or summary.policies)
+    hidden = summary.unanswerable
+    is_empty = not (summary.strategies or summary.policies.keys() - set(hidden))
     sections = [
-        Section(title=title, rows=[_row(one, name) for name, one in named_rows(group)])
+        Section(title=title, rows=[_row(one, name) for name, one in named_rows(group, hidden)])
         for title, group in groups_of(summary)
     ]
+    notes = unanswerable_texts(summary)
     pairs = [] if is_empty else [_verdicts_table(sections)]
     if not summary.teams:
-        return View(title=_pairs_text(summary), lines=_problem_texts(summary, "pair"), tables=pairs)
+        lines = _problem_texts(summary, "pair")
+        return View(title=_pairs_text(summary), lines=lines, tables=pairs, notes=notes)
     teams = _teams_text(list(summary.teams.values()))
     if not summary.pairs:
         return View(title=teams, tables=_teams_tables(summary))
     tables = [*pairs, *_teams_tables(summary)]
     lines = [*_problem_texts(summary, "pair"), teams]
-    return View(title=_pairs_text(summary), lines=lines, tables=tables)
+    return View(title=_pairs_text(summary), lines=lines, tables=tables, notes=notes)
 
 
 def judged_view(one: StrategySummary | PolicySummary) -> View:
@@ -86,10 +91,28 @@ def groups_of(summary: Summary) -> Iterator[tuple[str, Summary]]:
     yield f"all ({summary.pairs:,})", summary
 
 
-def named_rows(summary: Summary) -> list[tuple[str, StrategySummary | PolicySummary]]:
-    """Return each strategy and policy with the name that tables and figures show."""
-    policies = [(f"[{name}]", one) for name, one in summary.policies.items()]
+def named_rows(
+    summary: Summary, hidden: Collection[str]
+) -> list[tuple[str, StrategySummary | PolicySummary]]:
+    """Return each strategy and policy with the name that tables and figures show.
+
+    Args:
+        summary: A summary or one of its groups.
+        hidden: The policies to leave out: those that are unanswerable in the whole summary.
+    """
+    policies = [(f"[{name}]", one) for name, one in summary.policies.items() if name not in hidden]
     return [*summary.strategies.items(), *policies]
+
+
+def unanswerable_texts(summary: Summary) -> list[str]:
+    """Return a line for each policy that is left out, with the reason."""
+    texts = []
+    for name in summary.unanswerable:
+        one = summary.policies[name]
+        share = f"{one.verdicts.unanswered:,} of {wording.counted(one.verdicts.pairs, 'pair')}"
+        untried = f"; not tried: {', '.join(one.untried)}" if one.untried else ""
+        texts.append(f"policy [{name}] is left out: no answer for {share}{untried}")
+    return texts
 
 
 def _verdicts_table(sections: Sequence[Section]) -> Table:
@@ -224,10 +247,12 @@ def _key_text(key: Hashable) -> str:
 
 def _row(one: Judged, name: str) -> _Row:
     verdicts = one.verdicts
-    others = list(wording.answer_counts(verdicts).values())[1:]
+    _, *failures, unanswered = wording.answer_counts(verdicts).values()
+    share = f" ({unanswered / verdicts.pairs:.0%})" if unanswered else ""
     bounds = f"{verdicts.at_least:.1%}-{verdicts.at_most:.1%}" if verdicts.unanswered else ""
     correct = f"{one.correct.count:,}/{one.correct.total:,}"
-    return (name, correct, *wording.correct_texts(one), *(f"{n:,}" for n in others), bounds)
+    counts = (f"{unanswered:,}{share}", *(f"{n:,}" for n in failures))
+    return (name, correct, *wording.correct_texts(one), *counts, bounds)
 
 
 def _gold_texts(gold: GoldSummary) -> list[str]:

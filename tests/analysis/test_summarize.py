@@ -422,10 +422,10 @@ def test_a_pair_twice_in_gold_is_an_error():
 
 TABLE = """\
 3 pairs: clean 1, conflicts 1, missing input 0, not evaluated 1 (repository 1)
-            correct   rate    interval  incorrect  unhandled  missing input  unanswered       of all
-  naive         1/2  50.0%  9.5%-90.5%          0          1              0           1  33.3%-66.7%
-  llm           1/2  50.0%  9.5%-90.5%          1          0              0           1  33.3%-66.7%
-  [strict]      1/2  50.0%  9.5%-90.5%          0          1              0           1  33.3%-66.7%
+            correct   rate    interval  unanswered  incorrect  unhandled  missing input       of all
+  naive         1/2  50.0%  9.5%-90.5%     1 (33%)          0          1              0  33.3%-66.7%
+  llm           1/2  50.0%  9.5%-90.5%     1 (33%)          1          0              0  33.3%-66.7%
+  [strict]      1/2  50.0%  9.5%-90.5%     1 (33%)          0          1              0  33.3%-66.7%
 """
 
 
@@ -454,6 +454,40 @@ def test_a_summary_quotes_the_most_frequent_problem():
     assert str(summary).splitlines()[1] == "3 pairs without a result: no\\x1b[31m python"
 
 
+def test_policies_that_cannot_be_answered_are_not_printed():
+    """Their rate would count only easy pairs; those that the caller names are printed."""
+    pairs = [pair(naive="clean ++"), pair(naive="conflicts", union="resolved ++")]
+
+    usual, asked = summarize(pairs), summarize(pairs, policies=POLICIES)
+    lines = str(usual).splitlines()
+
+    assert [line.split()[0] for line in lines[2:6]] == ["naive", "union", "[paper]", "[strict]"]
+    assert lines[6:] == [
+        "policy [cooperbench-0.0.29] is left out: no answer for 1 of 2 pairs; not tried: lead"
+    ]
+    assert usual.unanswerable == ("cooperbench-0.0.29",)
+    assert usual.policies["paper"].untried == ("llm",)
+    assert usual.policies.keys() == {"paper", "cooperbench-0.0.29", "strict"}
+    assert asked.unanswerable == ()
+    assert "left out" not in str(asked)
+
+
+@fewer
+@given(FACTS)
+def test_a_policy_is_left_out_if_it_misses_answers_that_it_needs(facts):
+    """Never if all pairs are answered, always if most are not."""
+    summary = summarize(facts)
+
+    for name, one in summary.policies.items():
+        unanswered = one.verdicts.unanswered
+        if not unanswered:
+            assert name not in summary.unanswerable
+        elif one.untried or unanswered > len(facts) / 2:
+            assert name in summary.unanswerable
+        else:
+            assert name not in summary.unanswerable
+
+
 def test_a_row_that_answers_every_pair_has_no_bounds_beside_it():
     """A row without such values is blank; if no row has them, the column is left out."""
     pairs = [pair(naive="clean ++"), pair(naive="conflicts", union="resolved +-")]
@@ -461,9 +495,9 @@ def test_a_row_that_answers_every_pair_has_no_bounds_beside_it():
     head, naive, union, _ = str(summarize(pairs, policies=["strict"])).splitlines()[1:]
     alone = str(summarize([pair(naive="clean ++")], policies=["strict"]))
 
-    assert head.endswith("unanswered      of all")
-    assert naive.endswith("0           0")
-    assert union.endswith("1  0.0%-50.0%")
+    assert head.endswith("missing input      of all")
+    assert naive.endswith("1              0")
+    assert union.endswith("0  0.0%-50.0%")
     assert union.split()[1:3] == ["0/1", "0.0%"]
     assert "of all" not in alone
 
@@ -477,9 +511,9 @@ def test_a_rate_of_only_failures_is_not_printed():
     of_failing = str(summarize(failing, policies=["strict"])).splitlines()[2:]
 
     for line in of_untested:
-        assert line.split()[1:] == ["0/2", "-", "-", "0", "1", "1", "1", "0.0%-33.3%"]
+        assert line.split()[1:] == ["0/2", "-", "-", "1", "(33%)", "0", "1", "1", "0.0%-33.3%"]
     for line in of_failing:
-        assert line.split()[1:] == ["0/2", "0.0%", "0.0%-65.8%", "0", "1", "1", "0"]
+        assert line.split()[1:] == ["0/2", "0.0%", "0.0%-65.8%", "0", "0", "1", "1"]
 
 
 @fewer

@@ -190,15 +190,15 @@ def test_a_summary_shows_teams_below_pairs():
 
     assert lines[0] == "2 pairs: clean 1, conflicts 1, missing input 0"
     assert lines[1] == "6 teams: 4 of 3 features, 2 of 4 features, not evaluated 1"
-    header = "correct rate interval incorrect unhandled missing input unanswered landed interval"
+    header = "correct rate interval unanswered incorrect unhandled missing input landed interval"
     # The interval of 75.0%: the standard error is 0.160, and t is 3.182 with 3 degrees of freedom.
     assert [" ".join(line.split()) for line in lines[4:]] == [
         header,
         "teams of 3 (4)",
-        "naive 1/3 33.3% 6.1%-79.2% 0 1 1 1 75.0% 24.2%-100.0%",
-        "union 1/3 33.3% 6.1%-79.2% 1 0 1 1 91.7% 65.1%-100.0%",
+        "naive 1/3 33.3% 6.1%-79.2% 1 (25%) 0 1 1 75.0% 24.2%-100.0%",
+        "union 1/3 33.3% 6.1%-79.2% 1 (25%) 1 0 1 91.7% 65.1%-100.0%",
         "teams of 4 (2)",
-        "naive 0/1 - - 0 1 0 1 25.0% -",
+        "naive 0/1 - - 1 (50%) 0 1 0 25.0% -",
         "features left out missing input fails own tests conflict breaks",
         "naive, teams of 3 1 0 2 0",
         "union, teams of 3 0 0 0 1",
