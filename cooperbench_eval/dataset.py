@@ -8,9 +8,10 @@ from typing import Unpack
 
 from attrs import evolve, field, frozen
 
+from cooperbench_eval.arguments import checked, checked_fields
 from cooperbench_eval.clones import Folder
 from cooperbench_eval.counted import Counted
-from cooperbench_eval.errors import DatasetError
+from cooperbench_eval.errors import ArgumentError, DatasetError
 from cooperbench_eval.pairs import FeaturePair
 from cooperbench_eval.runlogs import PatchLocation, Setting
 from cooperbench_eval.suggestions import it_has
@@ -32,7 +33,7 @@ def _paths(given: RepoDirs | None) -> Path | dict[str, Path] | None:
     return None if given is None else Path(given)
 
 
-@frozen
+@frozen(field_transformer=checked_fields)
 class Dataset:
     """A folder in CooperBench's layout, `<repo>_task/task<id>/feature<n>/`.
 
@@ -73,6 +74,7 @@ class Dataset:
             raise DatasetError("has no task<id> folder with features", self._location)
         return tuple(sorted(found, key=lambda task: (task.repo_name, task.task_id)))
 
+    @checked
     def task(self, repo_name: str, task_id: int) -> Task:
         """Return one task.
 
@@ -91,6 +93,7 @@ class Dataset:
             raise DatasetError(problem, self._location)
         return self._task(numbers[task_id])
 
+    @checked
     def subset(self, name: str) -> tuple[tuple[Task, tuple[int, int]], ...]:
         """Return the pairs of `subsets/<name>.json`, each with its task.
 
@@ -108,6 +111,7 @@ class Dataset:
         except (KeyError, TypeError, ValueError) as exc:
             raise DatasetError(f"is not a subset of the dataset ({exc!r})", str(file)) from exc
 
+    @checked
     def all_pairs(
         self,
         *,
@@ -126,13 +130,13 @@ class Dataset:
             options: See `Task.pair`. *patches* is a function, since numbers are not unique.
 
         Raises:
-            DatasetError: No pair matches the arguments, a task lacks something, or *patches*
-                is not a function.
+            ArgumentError: An argument is wrong; *patches* has to be a function.
+            DatasetError: No pair matches the arguments, or a task lacks something.
             RepositoryError: No clone has the base commit of a task.
         """
-        if not (options.get("patches") is None or callable(options["patches"])):
+        if isinstance(options.get("patches"), Mapping):
             problem = "must be a function of the task and a feature's number: there are many tasks"
-            raise DatasetError(problem, "patches")
+            raise ArgumentError("patches", problem)
         if subset is None:
             every = [(task, pair) for task in self.tasks() for pair in task.pairs]
         else:

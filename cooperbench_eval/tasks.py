@@ -10,10 +10,12 @@ from typing import TypedDict, Unpack
 
 from attrs import field, frozen
 
+from cooperbench_eval.arguments import checked
 from cooperbench_eval.clones import Folder, base_tree
 from cooperbench_eval.counted import Counted
-from cooperbench_eval.errors import DatasetError
+from cooperbench_eval.errors import ArgumentError, DatasetError
 from cooperbench_eval.pairs import Feature, FeaturePair, FeatureTeam
+from cooperbench_eval.patching.given import GivenPatch
 from cooperbench_eval.patching.patch import Patch
 from cooperbench_eval.running import Delivery, TestSuite
 from cooperbench_eval.running.preparation import Preparation
@@ -21,15 +23,10 @@ from cooperbench_eval.running.readers.recognizing import framework_of
 from cooperbench_eval.running.suite import DEFAULT_TIMEOUT_SECONDS
 from cooperbench_eval.snapshot import Snapshot
 from cooperbench_eval.suggestions import listed
-from cooperbench_eval.taskscripts import (
-    checked_out_commit,
-    plain_pytest_command,
-    read_text,
-)
+from cooperbench_eval.taskscripts import command_in, commit_in, read_text, scripts_in
 
 __all__ = ["PairOptions", "Patches", "SuiteOf", "SuiteOptions", "Task", "suites_with"]
 
-_SCRIPTS = ("runner.sh", "run_tests.sh")
 _IMAGE_COMMAND = ("bash", "/usr/local/bin/runner.sh", "tests.patch", "feature.patch")
 _IMAGE_TIMEOUT_SECONDS = 1800.0
 
@@ -91,6 +88,7 @@ class Task:
         """Every two of the task's features, the smaller number first."""
         return tuple(combinations(self.features, 2))
 
+    @checked
     def teams(self, size: int) -> Iterator[tuple[int, ...]]:
         """Return every team of *size* features, in numeric order.
 
@@ -103,6 +101,7 @@ class Task:
             raise DatasetError(problem, "size")
         return combinations(self.features, size)
 
+    @checked
     def require(self, *features: int) -> None:
         """Check that the task has all *features*, and that none is given twice.
 
@@ -111,10 +110,8 @@ class Task:
         """
         for feature in features:
             if feature not in self.features:
-                known = ", ".join(map(str, self.features))
-                raise DatasetError(
-                    f"has no feature {feature!r}; it has {known}", str(self.directory)
-                )
+                problem = f"has no feature {feature!r}; it has {listed(self.features)}"
+                raise DatasetError(problem, str(self.directory))
         if len(set(features)) < len(features):
             raise DatasetError("a pair needs two different features", str(features))
 
@@ -124,20 +121,19 @@ class Task:
         Raises:
             DatasetError: There is no Dockerfile, or it checks out no commit.
         """
-        file = self.directory / "Dockerfile"
-        commit = checked_out_commit(read_text(file))
-        if commit is None:
-            raise DatasetError("checks out no commit", str(file))
-        return commit
+        return commit_in(self.directory)
 
+    @checked
     def gold_patch(self, feature: int) -> Patch:
         """Return the dataset's own solution of a feature."""
         return Patch.read(self._file(feature, "feature.patch"))
 
+    @checked
     def tests_patch(self, feature: int) -> Patch:
         """Return the patch that adds a feature's tests."""
         return Patch.read(self._file(feature, "tests.patch"))
 
+    @checked
     def description(self, feature: int) -> str:
         """Return the issue text for the feature's agent; empty if there is none."""
         file = self.directory / f"feature{feature}" / "feature.md"
@@ -153,15 +149,9 @@ class Task:
         Raises:
             DatasetError: No script has such a line; pass *command* to `suite`.
         """
-        for script in self._scripts():
-            if command := plain_pytest_command(script):
-                return command
-        raise DatasetError(
-            "has no script with a plain pytest command; pass command=(...), or suite_of=None for "
-            "pairs without tests",
-            str(self.directory),
-        )
+        return command_in(self.directory)
 
+    @checked
     def suite(
         self,
         feature: int,
@@ -195,11 +185,12 @@ class Task:
             command=self.test_command() if command is None else command,
             patch=self.tests_patch(feature),
             framework=framework,
-            timeout_seconds=_seconds(timeout_seconds, DEFAULT_TIMEOUT_SECONDS),
+            timeout_seconds=DEFAULT_TIMEOUT_SECONDS if timeout_seconds is None else timeout_seconds,
             env={"PYTHONPATH": "src:."} if env is None else env,
         )
         return Preparation(python=python, setup=setup).of_suite(suite)
 
+    @checked
     def image_suite(self, feature: int, *, timeout_seconds: float | None = None) -> TestSuite:
         """Return a feature's tests as the task's own image runs them.
 
@@ -212,15 +203,16 @@ class Task:
             timeout_seconds: The deadline of one run. By default half an hour, because
                 images may install packages.
         """
-        frameworks = map(framework_of, self._scripts())
+        frameworks = map(framework_of, scripts_in(self.directory))
         return TestSuite(
             command=_IMAGE_COMMAND,
             patch=self.tests_patch(feature),
             framework=next((name for name in frameworks if name != "exit"), "exit"),
-            timeout_seconds=_seconds(timeout_seconds, _IMAGE_TIMEOUT_SECONDS),
+            timeout_seconds=_IMAGE_TIMEOUT_SECONDS if timeout_seconds is None else timeout_seconds,
             delivery=Delivery.PATCHES,
         )
 
+    @checked
     def base(self, repo_dir: Folder | None = None) -> Snapshot:
         """Return the tree of the base commit, from a clone of the task's repository.
 
@@ -239,6 +231,7 @@ class Task:
         owner = f"task {self.task_id} of {self.repo_name}"
         return base_tree(place, self.base_commit(), owner=owner)
 
+    @checked
     def pair(self, first: int, second: int, **options: Unpack[PairOptions]) -> FeaturePair:
         """Return two features with their patches and tests; *first* is merged into *second*.
 
@@ -253,8 +246,8 @@ class Task:
                 *setting* and *k*, as in `FeaturePair`. All others are options of `suite`.
 
         Raises:
-            DatasetError: The task or *patches* lacks a feature, or something of the task is
-                missing.
+            ArgumentError: An argument is wrong, or *patches* lacks a feature.
+            DatasetError: The task lacks a feature, or something of it is missing.
             PatchError: A file with a patch cannot be read.
             RepositoryError: No clone has the base commit.
         """
@@ -262,6 +255,7 @@ class Task:
         shared, features = self._parts((first, second), **options)
         return FeaturePair(feature1=features[first], feature2=features[second], **shared)
 
+    @checked
     def team(self, *numbers: int, **options: Unpack[PairOptions]) -> FeatureTeam:
         """Return features as a team, in the order in which they are to land; see `pair`.
 
@@ -272,6 +266,7 @@ class Task:
         shared, features = self._parts(numbers, **options)
         return FeatureTeam(features=features.values(), **shared)
 
+    @checked
     def all_pairs(
         self, pairs: Iterable[tuple[int, int]] | None = None, **options: Unpack[PairOptions]
     ) -> Counted[FeaturePair]:
@@ -294,6 +289,7 @@ class Task:
         )
         return Counted(made, len(chosen))
 
+    @checked
     def all_teams(self, size: int, **options: Unpack[PairOptions]) -> Counted[FeatureTeam]:
         """Return an iterator over every team of *size* features; see `pair`.
 
@@ -341,12 +337,6 @@ class Task:
         }
         return shared, features
 
-    def _scripts(self) -> Iterator[str]:
-        for name in _SCRIPTS:
-            file = self.directory / name
-            if file.is_file():
-                yield read_text(file)
-
     def _file(self, feature: int, name: str) -> Path:
         self.require(feature)
         folder = self.directory / f"feature{feature}"
@@ -357,9 +347,7 @@ class Task:
 
 SuiteOf = Callable[[Task, int], TestSuite | None]
 """Returns the tests of a task's feature."""
-PatchFile = Patch | bytes | str | Path
-"""A patch, its text, or the path of its file."""
-Patches = Mapping[int, PatchFile | None] | Callable[[Task, int], PatchFile | None]
+Patches = Mapping[int, GivenPatch | None] | Callable[[Task, int], GivenPatch | None]
 """The patches of features, by number, or as a function of the task and the number."""
 
 
@@ -370,7 +358,7 @@ def suites_with(suite_of: SuiteOf | None, options: SuiteOptions) -> SuiteOf | No
     others.
 
     Raises:
-        DatasetError: Another function is given as well as one of the others.
+        ArgumentError: Another function is given as well as one of the others.
         TestRunError: *python* is not an interpreter.
     """
     options = options.copy()
@@ -392,28 +380,19 @@ def _with_options(suite_of: SuiteOf | None, options: SuiteOptions) -> SuiteOf | 
         return suite_of
     if suite_of is not Task.suite:
         names = ", ".join(options)
-        raise DatasetError(f"cannot be combined with {names}; use them in suite_of", "suite_of")
+        raise ArgumentError("suite_of", f"cannot be combined with {names}; use them in it")
     command = options.get("command")
-    if command is not None and not isinstance(command, str):
+    if command is not None:
         options["command"] = tuple(command)  # each feature needs it
     return partial(Task.suite, **options)
 
 
-def _patch(task: Task, patches: Patches, number: int) -> Patch | bytes | str:
+def _patch(task: Task, patches: Patches, number: int) -> GivenPatch:
     if callable(patches):
         found = patches(task, number)
-    elif not isinstance(patches, Mapping):
-        problem = "must map feature numbers to patches, or be a function of the task and a number"
-        raise DatasetError(f"{problem}; it is {patches!r:.80}", "patches")
     elif number in patches:
         found = patches[number]
     else:
-        known = listed(patches)
-        raise DatasetError(f"has no patch of feature {number}; it has {known}", "patches")
-    if found is None:
-        return b""
-    return Patch.read(found) if isinstance(found, Path) else found
-
-
-def _seconds(given: float | None, default: float) -> float:
-    return default if given is None else given
+        problem = f"has no patch of feature {number}; it has {listed(patches)}"
+        raise ArgumentError("patches", problem)
+    return b"" if found is None else found

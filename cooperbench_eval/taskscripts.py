@@ -3,11 +3,21 @@
 import re
 import shlex
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 from cooperbench_eval.errors import DatasetError
 
-__all__ = ["checked_out_commit", "plain_pytest_command", "read_text"]
+__all__ = [
+    "checked_out_commit",
+    "command_in",
+    "commit_in",
+    "plain_pytest_command",
+    "read_text",
+    "scripts_in",
+]
+
+_SCRIPTS = ("runner.sh", "run_tests.sh")
 
 _CHECKOUT = re.compile(r"git\s+(?:checkout|reset\s+--hard)\s+(?:--detach\s+)?([0-9a-f]{7,40})\b")
 _PYTHON = re.compile(r"(?:.*/)?python(?:3(?:\.\d+)?)?")
@@ -47,6 +57,43 @@ def _pytest_command(line: str) -> tuple[str, ...] | None:
     if words[0] == "pytest":
         return (sys.executable, "-m", *words)
     return None
+
+
+def commit_in(task: Path) -> str:
+    """Return the commit that the Dockerfile in a task's folder checks out.
+
+    Raises:
+        DatasetError: There is no Dockerfile, or it checks out no commit.
+    """
+    file = task / "Dockerfile"
+    commit = checked_out_commit(read_text(file))
+    if commit is None:
+        raise DatasetError("checks out no commit", str(file))
+    return commit
+
+
+def command_in(task: Path) -> tuple[str, ...]:
+    """Return the first plain pytest command of the scripts in a task's folder.
+
+    Raises:
+        DatasetError: No script has one.
+    """
+    for script in scripts_in(task):
+        if command := plain_pytest_command(script):
+            return command
+    raise DatasetError(
+        "has no script with a plain pytest command; pass command=(...), or suite_of=None for "
+        "pairs without tests",
+        str(task),
+    )
+
+
+def scripts_in(task: Path) -> Iterator[str]:
+    """Yield the text of each script in a task's folder."""
+    for name in _SCRIPTS:
+        file = task / name
+        if file.is_file():
+            yield read_text(file)
 
 
 def read_text(file: Path) -> str:

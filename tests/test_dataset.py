@@ -366,7 +366,7 @@ def test_a_suite_has_the_features_tests_and_the_tasks_command(make_task):
 
 def test_a_command_in_one_string_is_rejected(make_task):
     """It is not split into letters."""
-    with pytest.raises(TypeError, match="sequence of arguments"):
+    with pytest.raises(TypeError, match=r"^command must be Iterable\[str\] or None, not str"):
         make_task().suite(1, command="pytest -q")
 
 

@@ -187,6 +187,7 @@ KNOWS = {
     "clones": {"errors", "memo", "snapshot", "suggestions"},
     "taskscripts": {"errors"},
     "tasks": {
+        "arguments",
         "clones",
         "counted",
         "errors",
@@ -198,6 +199,7 @@ KNOWS = {
         "taskscripts",
     },
     "dataset": {
+        "arguments",
         "clones",
         "counted",
         "errors",

@@ -235,6 +235,7 @@ from cooperbench_eval import TestResult as TestResult
 from cooperbench_eval import TestStatus as TestStatus
 
 class TraceKind(StrEnum):
+    BOTH = 'both'
     FRAME = 'frame'
     NAMED = 'named'
     USED = 'used'

@@ -11,7 +11,7 @@ import pytest
 from sweepparts import GOLD, code, make_repository, make_task, suite_of, with_runner
 
 import cooperbench_eval as ce
-from cooperbench_eval.errors import DatasetError, RepositoryError
+from cooperbench_eval.errors import ArgumentError, DatasetError, RepositoryError
 
 
 @pytest.fixture
@@ -121,9 +121,11 @@ def test_agents_patches_come_in_any_form(task, tmp_path, kind):
 
 def test_a_feature_without_a_patch_is_an_error(task):
     """Its solution would be a silent mistake; so would be a path instead of a mapping."""
-    with pytest.raises(DatasetError, match="patches: has no patch of feature 2; it has 1"):
+    with pytest.raises(ArgumentError, match="patches has no patch of feature 2; it has 1"):
         task.pair(1, 2, patches={1: code(a=9)})
-    with pytest.raises(DatasetError, match=r"patches: must map feature numbers .*'agents/'"):
+    with pytest.raises(
+        ArgumentError, match=r"^patches must be Mapping.* or None, not str: 'agents/'"
+    ):
         task.pair(1, 2, patches="agents/")
 
 
@@ -142,7 +144,7 @@ def test_options_of_a_suite_are_passed_on(task):
     assert {feature.tests.command for feature in pair.features} == {("true",)}
     assert pair.feature1.tests.timeout_seconds == 5
     assert task.pair(1, 2, suite_of=None).feature1.tests is None
-    with pytest.raises(DatasetError, match="suite_of: cannot be combined with command, env"):
+    with pytest.raises(ArgumentError, match="suite_of cannot be combined with command, env"):
         task.pair(1, 2, suite_of=suite_of, command=["true"], env={})
     with pytest.raises(TypeError, match="colour"):
         task.pair(1, 2, colour="red")
@@ -267,7 +269,7 @@ def test_what_a_task_lacks_is_found_at_once(dataset, tmp_path, damage, words):
 
 def test_numbers_alone_do_not_name_the_patches_of_many_tasks(dataset):
     """Every task would get the same patches."""
-    with pytest.raises(DatasetError, match="patches: must be a function"):
+    with pytest.raises(ArgumentError, match="patches must be a function"):
         dataset.all_pairs(patches={1: b""})
-    with pytest.raises(DatasetError, match="patches: must be a function"):
+    with pytest.raises(ArgumentError, match="patches must be"):
         dataset.all_pairs(patches=Path("agents"))
