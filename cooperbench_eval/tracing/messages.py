@@ -24,13 +24,11 @@ def places(message: str, paths: Collection[str]) -> Iterator[tuple[str, int]]:
 
 
 def _known(written: str, paths: Collection[str]) -> str | None:
-    if written in paths:
-        return written
-    parts = PurePosixPath(written).parts
-    for start in range(1, len(parts)):
+    parts = PurePosixPath(written).parts  # without the dot of `./a.go`
+    for start in range(len(parts)):
         if (shorter := "/".join(parts[start:])) in paths:
             return shorter
-    ending = f"/{written}"
+    ending = f"/{'/'.join(parts)}"
     found = [path for path in paths if path.endswith(ending)]
     return found[0] if len(found) == 1 else None
 

@@ -46,6 +46,7 @@ def test_every_outcome_has_its_status(run_suite, command):
     assert messages["bad"].endswith("why not")
     assert "panic: oh" in messages["bad.TestPanics"]
     assert "broken [build failed]" in messages["broken"]
+    assert "b.go:3:12: undefined: undefined" in messages["broken"]
     assert messages["good.TestDouble"] == ""
 
 
@@ -87,6 +88,16 @@ def test_recorded_results_are_read(read, version):
     cases = read((toys.RECORDED / f"go-{version}.jsonl").read_bytes())
 
     assert toys.statuses(cases) == toys.GO_CASES
+
+
+def test_a_package_that_does_not_build_has_the_compilers_errors(read):
+    """Newer versions write them as events; those of another package may be the reason."""
+    recorded = read((toys.RECORDED / "go-1.27.jsonl").read_bytes())
+    cases = read(b"FAIL\tp [build failed]", output=b"# q [q.test]\n./q.go:3:1: undefined: x\n")
+
+    [broken] = [case.message for case in recorded if case.id.endswith("/broken")]
+    assert "broken/b.go:3:12: undefined: undefined" in broken
+    assert cases[0].message == "FAIL\tp [build failed]\n./q.go:3:1: undefined: x"
 
 
 def test_a_test_without_an_end_is_an_error(read):

@@ -71,6 +71,7 @@ def traced(message, *, one=ONE, two=TWO, both=BOTH, base=BASE):
         'File "/tmp/x/src/book.py", line 12, in total',
         "    at total (file:///tmp/tree/src/book.py:12:5)",
         "book.py:12: got 3",
+        "./src/book.py:12:9: undefined: rows",
         "thread 't' panicked at src/book.py:12:9:",
     ],
 )

@@ -31,6 +31,7 @@ from cooperbench_eval.running.readers.protocol import (
     UnreadableResultError,
     lengthened,
     read_result_file,
+    shortened,
 )
 from cooperbench_eval.running.readers.results import as_record, clean, parse_json
 
@@ -50,6 +51,9 @@ _LINES_PER_CASE = 10
 _DEPTH_LIMIT = 100
 _ASKED = frozenset({"-json", "--json", "-json=true"})
 _BAD = frozenset({TestCaseStatus.FAILED, TestCaseStatus.ERROR})
+_BUILD = "build-output"
+_COMPILED = re.compile(rb"# (\S+)(?: \[.*\])?")
+_MOST_BUILDS = 100
 _FRAME = re.compile(r"\s*(?:=== |--- (?:PASS|FAIL|SKIP): )")
 
 
@@ -67,8 +71,13 @@ def _launch(command: tuple[str, ...], env: Mapping[str, str], scratch: Path) -> 
 
 def _read(run: FinishedRun) -> Iterator[TestCase]:
     packages: dict[str, _Package] = {}
+    builds = _builds_of(run.output)
     tests = 0
     for event in _events(read_result_file(run.scratch / _RESULT)):
+        if event.action == _BUILD:
+            if len(builds) <= _MOST_BUILDS:
+                builds[event.package] = lengthened(builds.get(event.package, ""), event.output)
+            continue
         package = packages.setdefault(event.package, _Package())
         tests += package.take(event)
         # Tests with subtests are tests and not cases.
@@ -76,8 +85,23 @@ def _read(run: FinishedRun) -> Iterator[TestCase]:
             raise UnreadableResultError("go test reported too many tests")
     if not packages:
         raise UnreadableResultError("go test reported nothing")
+    # If a package does not build because another one does not, only that one has errors.
+    everything = shortened("".join(builds.values()))
     for name, package in packages.items():
-        yield from package.cases(name)
+        yield from package.cases(name, builds.get(name, everything))
+
+
+def _builds_of(output: bytes) -> dict[str, str]:
+    """Return what the compiler wrote about each package; from Go 1.24 on, events have it."""
+    found: dict[str, str] = {}
+    name = ""
+    for line in output.split(b"\n"):
+        if heading := _COMPILED.fullmatch(line):
+            name = heading[1].decode(errors="backslashreplace")
+        elif name and len(found) <= _MOST_BUILDS:
+            text = line.decode(errors="backslashreplace")
+            found[name] = lengthened(found.get(name, ""), f"{text}\n")
+    return found
 
 
 def _covers(case: TestCase, name: str) -> bool:
@@ -128,6 +152,9 @@ def _events(data: bytes) -> Iterator[_Event]:
             # failure) or comes from another command of a script.
             if "Action" in fields and "Package" in fields:
                 yield _event(fields)
+            elif fields.get("Action") == _BUILD and "ImportPath" in fields:
+                path = as_record(fields["ImportPath"], str).partition(" ")[0]
+                yield _event(fields | {"Package": path})
         elif found := _NOT_BUILT.fullmatch(line):
             package = found[1].decode(errors="backslashreplace")
             yield _Event("output", package, Output=line.decode(errors="backslashreplace"))
@@ -189,7 +216,8 @@ class _Package:
             self.itself.take(event)
         return len(self.tests) - known
 
-    def cases(self, package: str) -> Iterator[TestCase]:
+    def cases(self, package: str, build: str) -> Iterator[TestCase]:
+        """Yield the cases of a package; *build* is what the compiler wrote if it failed."""
         cases = {name: test.case(f"{package}.{name}") for name, test in self.tests.items()}
         bad = {name for name, case in cases.items() if case.status in _BAD}
         parents = _above(cases, cases)
@@ -199,6 +227,8 @@ class _Package:
                 yield case
         own = self.itself.case(package)
         if own.status in _BAD and not bad:
+            if own.message.endswith(("[build failed]", "[setup failed]")):
+                own = evolve(own, message=clean(f"{own.message}\n{build}".strip()))
             yield evolve(own, status=TestCaseStatus.ERROR)
 
 
