@@ -326,7 +326,7 @@ ONLY_SOME_OS = {
     "fork": {"processes.supervisor", "running.sandboxes.containers.watchdog"},
     "getegid": {"running.sandboxes.overlay_mounts"},
     "geteuid": {"running.sandboxes.overlay_mounts"},
-    "getuid": {"running.sharing"},
+    "getuid": {"processes.temporary", "running.sharing"},
     "killpg": {"processes.plain", "testing.checking"},
     "memfd_create": {"running.sandboxes.bubblewrap"},
     "pidfd_open": {"batch.workers", "processes.supervisor"},

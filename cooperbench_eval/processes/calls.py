@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from cooperbench_eval.errors import SandboxError, WorkerError
-from cooperbench_eval.processes.folders import temporary_folder
 from cooperbench_eval.processes.stopping import CLEANER, describe_exit
 from cooperbench_eval.processes.supervision import (
     CommandEnd,
@@ -15,6 +14,7 @@ from cooperbench_eval.processes.supervision import (
     SupervisedCommand,
     Supervision,
 )
+from cooperbench_eval.processes.temporary import temporary_folder
 from cooperbench_eval.processes.worker import REPLY, read_reply, worker_command, write_call
 
 __all__ = ["call_in_process"]

@@ -3,32 +3,10 @@
 import shutil
 import subprocess
 import sys
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 
-__all__ = ["make_folder", "remove", "temporary_folder"]
-
-
-def make_folder(prefix: str = "cooperbench-") -> Path:
-    """Make a temporary folder for this user only.
-
-    Raises:
-        OSError: It cannot be made.
-    """
-    # Resolved, because below a link every path has two names.
-    return Path(tempfile.mkdtemp(prefix=prefix)).resolve()
-
-
-@contextmanager
-def temporary_folder() -> Iterator[Path]:
-    """Make a folder, and remove it afterwards."""
-    folder = make_folder()
-    try:
-        yield folder
-    finally:
-        remove(folder)
+__all__ = ["remove"]
 
 
 def remove(directory: Path) -> None:

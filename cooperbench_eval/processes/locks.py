@@ -3,7 +3,7 @@
 import sys
 import time
 
-__all__ = ["is_locked", "lock", "unlock"]
+__all__ = ["is_locked", "lock", "try_lock", "unlock"]
 
 if sys.platform == "win32":
     import msvcrt
@@ -37,6 +37,8 @@ if sys.platform == "win32":
             return False
         return True
 
+    try_lock = _lock_now
+
 else:
     import fcntl
 
@@ -47,6 +49,18 @@ else:
             OSError: The file cannot be locked.
         """
         fcntl.flock(fd, fcntl.LOCK_EX)
+
+    def try_lock(fd: int) -> bool:
+        """Lock the file, unless another file descriptor has its lock; return whether it did.
+
+        Raises:
+            OSError: The file cannot be locked.
+        """
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
 
     def unlock(fd: int) -> None:
         """Release the lock."""

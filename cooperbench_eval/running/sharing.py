@@ -20,8 +20,8 @@ from hashlib import sha256
 from pathlib import Path
 
 from cooperbench_eval.processes import locks
-from cooperbench_eval.processes.folders import remove
 from cooperbench_eval.processes.systems import OPEN_NO_LINK, after_fork
+from cooperbench_eval.processes.temporary import discard_folder, make_folder
 from cooperbench_eval.running.readers.protocol import UnreadableResultError, read_result_file
 
 __all__ = ["SharedFolder", "is_locked", "lock_key"]
@@ -90,7 +90,7 @@ class SharedFolder:
         Raises:
             OSError: It cannot be created.
         """
-        self._folder = Path(tempfile.mkdtemp(prefix="cooperbench-results-")).resolve()
+        self._folder = make_folder("results-")
         weakref.finalize(self, _remove_own, self._folder, os.getpid())
         self._identity = _identity_of(self._folder)
         self._secret = secrets.token_bytes()
@@ -198,7 +198,7 @@ def _machine() -> str:
 
 def _remove_own(folder: Path, owner: int) -> None:
     if os.getpid() == owner:  # not in a forked child of the owner
-        remove(folder)
+        discard_folder(folder)
 
 
 def _close_in_child() -> None:

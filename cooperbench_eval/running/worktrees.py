@@ -19,6 +19,7 @@ from cooperbench_eval.errors import RepositoryError, SandboxError
 from cooperbench_eval.models import Entry, FileMode
 from cooperbench_eval.processes.folders import remove
 from cooperbench_eval.processes.systems import after_fork
+from cooperbench_eval.processes.temporary import discard_folder, make_folder
 from cooperbench_eval.running.watched import Stamp, stamp
 from cooperbench_eval.snapshot import Changes, Snapshot, write_entry
 from cooperbench_eval.treepaths import written_path_problem
@@ -87,8 +88,7 @@ class WorkTrees:
         with self._lock:
             # A program that cleans up temporary files may have removed it.
             if self._home is None or not self._home.is_dir():
-                # Resolved, because below a link every path has two names.
-                self._home = Path(tempfile.mkdtemp(prefix="cooperbench-")).resolve()
+                self._home = make_folder()
                 self._idle = []
                 weakref.finalize(self, _remove_own, self._home, os.getpid())
             return self._home
@@ -265,4 +265,4 @@ def _start_anew(work_trees: "weakref.ref[WorkTrees]") -> None:
 
 def _remove_own(directory: Path, owner: int) -> None:
     if os.getpid() == owner:
-        remove(directory)
+        discard_folder(directory)

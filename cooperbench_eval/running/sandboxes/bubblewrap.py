@@ -15,7 +15,6 @@ from typing import Self
 from attrs import evolve, field, frozen, validators
 
 from cooperbench_eval.errors import SandboxError, TestRunError
-from cooperbench_eval.processes.folders import temporary_folder
 from cooperbench_eval.processes.supervision import (
     CommandEnd,
     EndReason,
@@ -23,6 +22,7 @@ from cooperbench_eval.processes.supervision import (
     Supervision,
     above_standard,
 )
+from cooperbench_eval.processes.temporary import temporary_folder
 from cooperbench_eval.running.sandboxes import hosting
 from cooperbench_eval.running.sandboxes.bubblewrap_options import HOSTS, bubblewrap_options
 from cooperbench_eval.running.sandboxes.environments import EnvironmentFinder, running_python

@@ -16,8 +16,8 @@ from typing import Self
 from attrs import field, frozen
 
 from cooperbench_eval.errors import SandboxError, TestRunError
-from cooperbench_eval.processes.folders import make_folder, remove
 from cooperbench_eval.processes.supervision import SupervisedCommand
+from cooperbench_eval.processes.temporary import discard_folder, make_folder
 from cooperbench_eval.running.sandboxes.hosting import listed
 
 __all__ = ["Caches", "CachesLike", "LentCaches", "OverlayError", "as_caches"]
@@ -94,7 +94,7 @@ class LentCaches:
         try:
             yield cls._prepare(folder, caches, places, supervised)
         finally:
-            remove(folder)
+            discard_folder(folder)
 
     @classmethod
     def _prepare(

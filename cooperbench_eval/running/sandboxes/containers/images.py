@@ -1,10 +1,10 @@
 """The benchmark's task images: their names, and the repository in them."""
 
 import hashlib
-import tempfile
 from pathlib import Path, PurePosixPath
 
 from cooperbench_eval.errors import RepositoryError
+from cooperbench_eval.processes.temporary import temporary_folder
 from cooperbench_eval.running.sandboxes.containers.archives import Bounds, Unpacked, unpack
 from cooperbench_eval.running.sandboxes.containers.engine import Engine, MissingError, connect
 from cooperbench_eval.running.sandboxes.containers.run import container
@@ -79,8 +79,8 @@ def repository_from_image(
         try:
             if not kept.is_dir():
                 kept.parent.mkdir(parents=True, exist_ok=True)
-                with tempfile.TemporaryDirectory(prefix=".taking-", dir=kept.parent) as part:
-                    fresh = Path(part) / "git"
+                with temporary_folder("copy-", kept.parent) as part:
+                    fresh = part / "git"
                     _take(engine, digest, f"{path.rstrip('/')}/.git", fresh)
                     _move(fresh, kept)
         except MissingError as exc:
