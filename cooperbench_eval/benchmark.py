@@ -12,13 +12,15 @@ from cooperbench_eval.clones import Folder
 from cooperbench_eval.dataset import Dataset, as_dataset
 from cooperbench_eval.errors import DatasetError
 from cooperbench_eval.evaluator import Evaluator
-from cooperbench_eval.models import JudgeRule
+from cooperbench_eval.models import JudgeName, JudgeRule
 from cooperbench_eval.pairs import FeaturePair
 from cooperbench_eval.reporting import MergeReport
 from cooperbench_eval.runlogs import PatchLocation, Setting
+from cooperbench_eval.runlogs.choices import PatchLocationName, SettingName
 from cooperbench_eval.runlogs.finding import find_patches
 from cooperbench_eval.running import Sandbox, TestRunner
 from cooperbench_eval.running.preparation import Preparation
+from cooperbench_eval.running.readers.recognizing import Framework
 from cooperbench_eval.running.sandboxes.containers import ContainerSandbox, repository_from_image
 from cooperbench_eval.strategies.protocol import MergeStrategy
 from cooperbench_eval.tasks import SuiteOf, SuiteOptions, Task, suites_with
@@ -107,13 +109,13 @@ def _repository_of(image: ContainerSandbox) -> Path:
 
 
 def evaluate(  # noqa: PLR0917 - the signature of the benchmark's planned command
-    setting: str,
+    setting: SettingName | Setting,
     repo_name: str,
     task_id: int,
     feature1_id: int,
     feature2_id: int,
     model: str,
-    patch_location: str = "logs",
+    patch_location: PatchLocationName | PatchLocation = "logs",
     *,
     dataset_dir: Folder | Dataset,
     repo_dir: Folder | None = None,
@@ -125,13 +127,13 @@ def evaluate(  # noqa: PLR0917 - the signature of the benchmark's planned comman
     run_tests: bool = True,
     in_image: bool = False,
     command: Iterable[str] | None = None,
-    framework: str = "pytest",
+    framework: Framework = "pytest",
     timeout_seconds: float | None = None,
     env: Mapping[str, str] | None = None,
     python: Folder | None = None,
     setup: Iterable[str] | Iterable[Iterable[str]] = (),
     readable: Iterable[Folder] = (),
-    judge: JudgeRule | str = JudgeRule.DELTA,
+    judge: JudgeName | JudgeRule = JudgeRule.DELTA,
 ) -> MergeReport:
     """Evaluate one pair of the dataset.
 

@@ -19,7 +19,7 @@ from cooperbench_eval.patching.given import GivenPatch
 from cooperbench_eval.patching.patch import Patch
 from cooperbench_eval.running import Delivery, TestSuite
 from cooperbench_eval.running.preparation import Preparation
-from cooperbench_eval.running.readers.recognizing import framework_of
+from cooperbench_eval.running.readers.recognizing import Framework, framework_of
 from cooperbench_eval.running.suite import DEFAULT_TIMEOUT_SECONDS
 from cooperbench_eval.snapshot import Snapshot
 from cooperbench_eval.suggestions import listed
@@ -35,7 +35,7 @@ class SuiteOptions(TypedDict, total=False):
     """Options of `Task.suite`, which other functions pass on to it."""
 
     command: Iterable[str] | None
-    framework: str
+    framework: Framework
     timeout_seconds: float | None
     env: Mapping[str, str] | None
     python: Folder | None
@@ -157,7 +157,7 @@ class Task:
         feature: int,
         *,
         command: Iterable[str] | None = None,
-        framework: str = "pytest",
+        framework: Framework = "pytest",
         timeout_seconds: float | None = None,
         env: Mapping[str, str] | None = None,
         python: Folder | None = None,

@@ -227,6 +227,33 @@ def planned_command() -> ce.MergeReport:
     )
 
 
+def texts_and_enums(logs: Path, base: ce.Snapshot, reports: list[ce.MergeReport]) -> None:
+    """Arguments with few values are checked; their enums are accepted too."""
+    ce.evaluate("coop", "r", 1, 1, 2, "m", "gold", dataset_dir="d", judge="delta")
+    coop, gold = ce.runlogs.Setting.COOP, ce.runlogs.PatchLocation.GOLD
+    ce.evaluate(coop, "r", 1, 1, 2, "m", gold, dataset_dir="d", judge=ce.models.JudgeRule.DELTA)
+    ce.evaluate_run(logs, "run", dataset_dir="d", setting="solo")
+    ce.TestSuite(command=("go", "test"), framework="go")
+    ce.summarize(reports, by="model")
+    ce.to_records(reports, "left_out")
+
+    ce.evaluate("coöp", "r", 1, 1, 2, "m", dataset_dir="d")  # type: ignore[arg-type]
+    ce.evaluate("coop", "r", 1, 1, 2, "m", "golden", dataset_dir="d")  # type: ignore[arg-type]
+    ce.TestSuite(command=("go", "test"), framework="golang")  # type: ignore[arg-type]
+    ce.summarize(reports, by="models")  # type: ignore[arg-type]
+    ce.to_records(reports, "left-out")  # type: ignore[arg-type]
+    ce.land(base, [], order="any")  # type: ignore[arg-type]
+
+
+def old_names(error: ce.ReportError, case: ce.TestCase, result: ce.PeerEval) -> None:
+    """Names that used to be at the top level are the same types for one version."""
+    assert_type(error, ce.errors.ReportError)
+    assert_type(case, ce.models.TestCase)
+    assert_type(result, ce.runlogs.CooperBenchResult)
+    assert_type(ce.POLICIES["paper"], ce.analysis.Policy)
+    assert_type(ce.read_eval("eval.json"), ce.runlogs.CooperBenchResult)
+
+
 async def awaited(evaluator: ce.Evaluator, pair: ce.FeaturePair) -> None:
     """The asynchronous functions take the same arguments as the others."""
     assert_type(await evaluator.aevaluate(pair), ce.MergeReport)

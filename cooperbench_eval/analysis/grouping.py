@@ -3,20 +3,32 @@
 import math
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from enum import Enum
-from typing import Any
+from typing import Any, Literal, get_args
 
 from cooperbench_eval.analysis.team_facts import GroupFacts
 from cooperbench_eval.errors import AnalysisError
 
-__all__ = ["OF_A_FUNCTION", "By", "group_names", "make_key", "plain_json", "sorted_keys"]
+__all__ = [
+    "OF_A_FUNCTION",
+    "By",
+    "GroupName",
+    "group_names",
+    "make_key",
+    "plain_json",
+    "sorted_keys",
+]
 
-By = str | Sequence[str] | Callable[[Any], Hashable]
+GroupName = Literal[
+    "repo_name", "task", "model", "setting", "language", "k", "merge_status", "severity"
+]
+"""What pairs and teams can be grouped by, as text, so that editors complete it."""
+By = GroupName | Sequence[GroupName] | Callable[[Any], Hashable]
 """A name, several names, or a function that gives the key of the facts of a pair or team."""
 
 OF_A_FUNCTION = ("group",)
 """The column name of a key that is computed by a function."""
 
-_NAMES = ("repo_name", "task", "model", "setting", "language", "k", "merge_status", "severity")
+_NAMES: tuple[str, ...] = get_args(GroupName)
 
 
 def group_names(by: By | None) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from enum import StrEnum
 from functools import partial
 from io import BytesIO
 from operator import attrgetter
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from attrs import frozen
 
@@ -37,7 +37,20 @@ from cooperbench_eval.reporting.landings import LeftOut, LeftOutReason
 from cooperbench_eval.reporting.report import MergeReport, PairStatus
 from cooperbench_eval.reporting.rows import Verdict
 
-__all__ = ["TABLES", "Level", "Table"]
+__all__ = ["TABLES", "Level", "LevelName", "Table"]
+
+
+LevelName = Literal[
+    "pairs",
+    "attempts",
+    "features",
+    "tests",
+    "conflicts",
+    "teams",
+    "team_attempts",
+    "left_out",
+]
+"""A `Level` by its value, so that editors complete it."""
 
 
 class Level(StrEnum):

@@ -11,7 +11,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from cooperbench_eval.analysis.columns import Kind
-from cooperbench_eval.analysis.levels import TABLES, Level, Table
+from cooperbench_eval.analysis.levels import TABLES, Level, LevelName, Table
 from cooperbench_eval.analysis.sources import (
     FactsSource,
 )
@@ -26,7 +26,7 @@ __all__ = ["Level", "columns_of", "to_pandas", "to_polars", "to_records"]
 _Row = list[Any]
 
 
-def to_records(reports: FactsSource, level: str = Level.PAIRS) -> list[dict[str, Any]]:
+def to_records(reports: FactsSource, level: LevelName = "pairs") -> list[dict[str, Any]]:
     """Return one plain dict for each row.
 
     Args:
@@ -60,7 +60,7 @@ def to_records(reports: FactsSource, level: str = Level.PAIRS) -> list[dict[str,
     return [dict(zip(kinds, row, strict=True)) for row in rows]
 
 
-def to_pandas(reports: FactsSource, level: str = Level.PAIRS) -> "PandasFrame":
+def to_pandas(reports: FactsSource, level: LevelName = "pairs") -> "PandasFrame":
     """Return the records of `to_records` as a pandas data frame.
 
     Numbers that may be missing are `Int64` and `boolean`, enums are categories over
@@ -75,7 +75,7 @@ def to_pandas(reports: FactsSource, level: str = Level.PAIRS) -> "PandasFrame":
     return pandas_frame(*_table(reports, level))
 
 
-def to_polars(reports: FactsSource, level: str = Level.PAIRS) -> "PolarsFrame":
+def to_polars(reports: FactsSource, level: LevelName = "pairs") -> "PolarsFrame":
     """Return the records of `to_records` as a polars data frame.
 
     Enums are `Enum` over all of their members, and times are in UTC. Needs the extra

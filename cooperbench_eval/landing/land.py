@@ -21,7 +21,7 @@ from cooperbench_eval.landing.merger import PatchMerger
 from cooperbench_eval.landing.search import WorkSpentError
 from cooperbench_eval.landing.texts import Texts
 from cooperbench_eval.landing.trials import BudgetSpentError, CountedRuns, Trials
-from cooperbench_eval.models import JudgeRule
+from cooperbench_eval.models import JudgeName, JudgeRule
 from cooperbench_eval.patching.paths import TestFileFilter
 from cooperbench_eval.patching.policy import ApplyPolicy
 from cooperbench_eval.reporting.landings import LeftOut, LeftOutReason
@@ -50,7 +50,7 @@ def land(
     order: Literal["search", "given"] | Sequence[int] = "search",
     budget: int = 50,
     runner: TestRunner | None = None,
-    judge: str | JudgeRule = JudgeRule.DELTA,
+    judge: JudgeName | JudgeRule = JudgeRule.DELTA,
     apply_policy: ApplyPolicy | None = None,
     test_filter: TestFileFilter | None = None,
 ) -> LandingPlan:

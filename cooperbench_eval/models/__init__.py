@@ -8,6 +8,7 @@ from cooperbench_eval.models.hazards import Hazard as Hazard
 from cooperbench_eval.models.hazards import HazardKind as HazardKind
 from cooperbench_eval.models.judgements import BAD as BAD
 from cooperbench_eval.models.judgements import Judgement as Judgement
+from cooperbench_eval.models.judgements import JudgeName as JudgeName
 from cooperbench_eval.models.judgements import JudgeRule as JudgeRule
 from cooperbench_eval.models.judgements import outcome_of as outcome_of
 from cooperbench_eval.models.merges import USAGE as USAGE

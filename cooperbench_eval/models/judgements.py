@@ -1,12 +1,13 @@
 """How the cases of a test run count towards a verdict."""
 
 from enum import StrEnum
+from typing import Literal
 
 from attrs import field, frozen
 
 from cooperbench_eval.models.runs import TestCaseStatus, TestResult, TestStatus
 
-__all__ = ["BAD", "JudgeRule", "Judgement", "outcome_of"]
+__all__ = ["BAD", "JudgeName", "JudgeRule", "Judgement", "outcome_of"]
 
 
 class JudgeRule(StrEnum):
@@ -18,6 +19,8 @@ class JudgeRule(StrEnum):
     """All of them."""
 
 
+JudgeName = Literal["delta", "absolute"]
+"""A `JudgeRule` by its value, so that editors complete it."""
 BAD = frozenset({TestCaseStatus.FAILED, TestCaseStatus.ERROR})
 """The statuses of a case that failed or could not be completed."""
 _COMPLETE = frozenset({TestStatus.PASSED, TestStatus.FAILED})

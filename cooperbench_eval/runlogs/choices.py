@@ -1,11 +1,16 @@
 """The benchmark's names for how agents worked, and for where their patches are."""
 
 from enum import StrEnum
-from typing import Self
+from typing import Literal, Self
 
 from cooperbench_eval.errors import DatasetError
 
-__all__ = ["PatchLocation", "Setting"]
+__all__ = ["PatchLocation", "PatchLocationName", "Setting", "SettingName"]
+
+SettingName = Literal["single", "solo", "coop", "coop_ablation", "team"]
+"""A `Setting` by its value, so that editors complete it."""
+PatchLocationName = Literal["logs", "cache", "hf", "gold"]
+"""A `PatchLocation` by its value."""
 
 
 class _Choice(StrEnum):

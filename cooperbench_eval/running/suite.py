@@ -15,6 +15,7 @@ from cooperbench_eval.errors import ArgumentError
 from cooperbench_eval.patching.given import GivenText, parse_given
 from cooperbench_eval.patching.patch import Patch
 from cooperbench_eval.running.readers.frameworks import FRAMEWORKS
+from cooperbench_eval.running.readers.recognizing import Framework
 
 __all__ = ["DEFAULT_TIMEOUT_SECONDS", "Delivery", "TestSuite", "as_commands"]
 
@@ -108,7 +109,7 @@ class TestSuite:
 
     command: tuple[str, ...] = field(converter=_as_command, metadata=follows(None))
     patch: Patch = field(factory=lambda: Patch.parse(b""), converter=_as_patch, repr=False)
-    framework: str = field(default="pytest")
+    framework: Framework = field(default="pytest")
     timeout_seconds: float = field(default=DEFAULT_TIMEOUT_SECONDS, converter=float)
     setup: tuple[tuple[str, ...], ...] = field(default=(), converter=as_commands)
     delivery: Delivery = field(default=Delivery.TREE, converter=Delivery)

@@ -20,6 +20,7 @@ from cooperbench_eval.pairs import FeaturePair, FeatureTeam
 from cooperbench_eval.reporting import Failure, MergeReport
 from cooperbench_eval.reporting.teams import TeamReport
 from cooperbench_eval.runlogs import Setting
+from cooperbench_eval.runlogs.choices import SettingName
 from cooperbench_eval.runlogs.discovery import RunTeam, discover_run
 from cooperbench_eval.sweeps.batches import BatchOptions, SweepOptions, split, with_tests
 from cooperbench_eval.tasks import PairOptions, SuiteOf, Task
@@ -31,7 +32,7 @@ class _RunOptions(SweepOptions, total=False):
     """The optional arguments of `evaluate_run` except `teams`, for its overloads."""
 
     repo_dirs: RepoDirs | None
-    setting: str | None
+    setting: SettingName | Setting | None
     repo_name: str | None
     task_id: int | None
     subset: str | None
@@ -74,7 +75,7 @@ def evaluate_run(
     *,
     dataset_dir: Folder | Dataset,
     repo_dirs: RepoDirs | None = None,
-    setting: str | None = None,
+    setting: SettingName | Setting | None = None,
     repo_name: str | None = None,
     task_id: int | None = None,
     subset: str | None = None,

@@ -273,6 +273,7 @@ class PolicySummary(ABC):
         verdicts: Verdicts,
         confidence: float = 0.95,
         gold: GoldSummary | None = None,
+        untried: tuple[str, ...] = (),
     ) -> None: ...
     def __rich__(self) -> Renderable: ...
     def __str__(self) -> str: ...
@@ -284,6 +285,7 @@ class PolicySummary(ABC):
     gold: GoldSummary | None
     name: str
     def to_dict(self) -> dict[str, Any]: ...
+    untried: tuple[str, ...]
     verdicts: Verdicts
 
 class PolicyVerdict:
@@ -399,6 +401,7 @@ class Summary(ABC):
         test_seconds_alone: Distribution,
         strategies: Mapping[str, StrategySummary],
         policies: Mapping[str, PolicySummary],
+        unanswerable: tuple[str, ...] = (),
         comparisons: Mapping[tuple[str, str], Comparison],
         by: tuple[str, ...] = (),
         groups: Mapping[Hashable, Summary] = dict(),
@@ -434,6 +437,7 @@ class Summary(ABC):
     test_seconds_alone: Distribution
     def to_dict(self) -> dict[str, Any]: ...
     def to_records(self) -> list[dict[str, Any]]: ...
+    unanswerable: tuple[str, ...]
 
 class TeamAttemptFacts:
     def __init__(
@@ -612,6 +616,8 @@ class Verdicts:
     def effort_reduction(self, k: float) -> float | None: ...
     incorrect: int
     @property
+    def is_mostly_unanswered(self) -> bool: ...
+    @property
     def is_untested(self) -> bool: ...
     missing_input: int
     not_run: int
@@ -645,6 +651,6 @@ from cooperbench_eval import summarize as summarize
 
 from cooperbench_eval import to_pandas as to_pandas
 
-def to_polars(reports: FactsSource, level: str = Level.PAIRS) -> PolarsFrame: ...
+def to_polars(reports: FactsSource, level: LevelName = 'pairs') -> PolarsFrame: ...
 
 from cooperbench_eval import to_records as to_records

@@ -897,7 +897,7 @@ class Task:
         feature: int,
         *,
         command: Iterable[str] | None = None,
-        framework: str = 'pytest',
+        framework: Framework = 'pytest',
         timeout_seconds: float | None = None,
         env: Mapping[str, str] | None = None,
         python: Folder | None = None,
@@ -1075,7 +1075,7 @@ class TestSuite:
         *,
         command: tuple[str, ...],
         patch: Patch = lambda: Patch.parse(b'')(),
-        framework: str = 'pytest',
+        framework: Framework = 'pytest',
         timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS,
         setup: tuple[tuple[str, ...], ...] = (),
         delivery: Delivery = Delivery.TREE,
@@ -1087,7 +1087,7 @@ class TestSuite:
     @property
     def env(self) -> Mapping[str, str]: ...
     def environment_at(self, tree: str | os.PathLike[str]) -> dict[str, str]: ...
-    framework: str
+    framework: Framework
     @property
     def import_roots(self) -> tuple[str, ...]: ...
     patch: Patch
@@ -1132,13 +1132,13 @@ def default_sandbox(
 ) -> BubblewrapSandbox | LocalSandbox: ...
 
 def evaluate(
-    setting: str,
+    setting: SettingName | Setting,
     repo_name: str,
     task_id: int,
     feature1_id: int,
     feature2_id: int,
     model: str,
-    patch_location: str = 'logs',
+    patch_location: PatchLocationName | PatchLocation = 'logs',
     *,
     dataset_dir: Folder | Dataset,
     repo_dir: Folder | None = None,
@@ -1150,13 +1150,13 @@ def evaluate(
     run_tests: bool = True,
     in_image: bool = False,
     command: Iterable[str] | None = None,
-    framework: str = 'pytest',
+    framework: Framework = 'pytest',
     timeout_seconds: float | None = None,
     env: Mapping[str, str] | None = None,
     python: Folder | None = None,
     setup: Iterable[str] | Iterable[Iterable[str]] = (),
     readable: Iterable[Folder] = (),
-    judge: JudgeRule | str = JudgeRule.DELTA,
+    judge: JudgeName | JudgeRule = JudgeRule.DELTA,
 ) -> MergeReport: ...
 
 def evaluate_many(
@@ -1175,7 +1175,7 @@ def evaluate_run(
     *,
     dataset_dir: Folder | Dataset,
     repo_dirs: RepoDirs | None = None,
-    setting: str | None = None,
+    setting: SettingName | Setting | None = None,
     repo_name: str | None = None,
     task_id: int | None = None,
     subset: str | None = None,
@@ -1233,7 +1233,7 @@ def land(
     order: Literal['search', 'given'] | Sequence[int] = 'search',
     budget: int = 50,
     runner: TestRunner | None = None,
-    judge: str | JudgeRule = JudgeRule.DELTA,
+    judge: JudgeName | JudgeRule = JudgeRule.DELTA,
     apply_policy: ApplyPolicy | None = None,
     test_filter: TestFileFilter | None = None,
 ) -> LandingPlan: ...
@@ -1261,14 +1261,14 @@ def summarize(
     reports: FactsSource,
     *,
     by: By | None = None,
-    policies: str | Policy | Iterable[str | Policy] = tuple(POLICIES),
+    policies: str | Policy | Iterable[str | Policy] | None = None,
     gold: FactsSource | None = None,
     confidence: float = 0.95,
 ) -> Summary: ...
 
-def to_pandas(reports: FactsSource, level: str = Level.PAIRS) -> PandasFrame: ...
+def to_pandas(reports: FactsSource, level: LevelName = 'pairs') -> PandasFrame: ...
 
-def to_records(reports: FactsSource, level: str = Level.PAIRS) -> list[dict[str, Any]]: ...
+def to_records(reports: FactsSource, level: LevelName = 'pairs') -> list[dict[str, Any]]: ...
 
 def write_page(
     reports: Iterable[GroupReport],

@@ -4,12 +4,17 @@ import re
 import shlex
 from collections.abc import Iterable
 from pathlib import PurePosixPath
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
-__all__ = ["Recognized", "framework_of", "recognize"]
+__all__ = ["Framework", "Recognized", "framework_of", "recognize"]
+
+Framework = Literal[
+    "pytest", "unittest", "go", "cargo", "nextest", "jest", "vitest", "node", "exit"
+]
+"""A key of `FRAMEWORKS`, so that editors complete it."""
 
 # In this order: a script runs the first framework of which it has a command.
-_FRAMEWORKS = (
+_FRAMEWORKS: tuple[tuple[Framework, str], ...] = (
     ("nextest", r"cargo\s+nextest\b"),
     ("cargo", r"cargo\s+test\b"),
     ("go", r"go\s+test\b"),
@@ -26,7 +31,7 @@ _PREFIX = r"\s*(?:timeout\s+\S+\s+)?(?:\w+=\S+\s+)*"
 class Recognized(NamedTuple):
     """A framework, and the words that start it."""
 
-    framework: str
+    framework: Framework
     words: str
 
     @property
@@ -35,7 +40,7 @@ class Recognized(NamedTuple):
         return self.framework in self.words or self.words.startswith(_NAMED_OTHERWISE)
 
 
-def framework_of(script: str) -> str:
+def framework_of(script: str) -> Framework:
     """Return the test framework that a shell script runs; `exit` if none is found."""
     found = _find(script)
     return found.framework if found else "exit"
