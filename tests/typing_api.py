@@ -54,7 +54,7 @@ def patches(base: ce.Snapshot, data: bytes | str) -> None:
     assert_type(result.hunks, tuple[ce.models.HunkPlacement, ...])
     assert_type(result.hunks[0].rung, ce.models.Rung | None)
 
-    ce.apply_patch(base, data)  # type: ignore[arg-type]
+    ce.apply_patch(base, data)
 
 
 def merges(base: ce.Snapshot, ours: ce.Changes, theirs: ce.Changes) -> None:
