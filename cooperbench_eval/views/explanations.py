@@ -18,6 +18,7 @@ _MOST_HUNKS = 10
 _MOST_LINES = 8
 _FEW_TESTS = 5
 _NAME = 60
+_TEST = 150
 
 
 def explanation_view(explanation: Explanation) -> View:
@@ -43,7 +44,7 @@ def explanation_view(explanation: Explanation) -> View:
 
 
 def _about(finding: Finding) -> Iterator[str]:
-    tests = cut_list(finding.tests, _FEW_TESTS, _NAME)
+    tests = cut_list(finding.tests, _FEW_TESTS, _TEST)
     yield f"{wording.finding_text(finding)}: {tests}"
     if finding.reason:
         yield finding.reason

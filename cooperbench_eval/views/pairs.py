@@ -50,9 +50,10 @@ _FEW_LOST = 3
 # Lengths in characters.
 _ID = 12
 _NAME = 40
+_TEST = 150  # of a test, whose name ends with what distinguishes it
 _MESSAGE = 80
 _REASON = 100
-_NOTE = 200
+_NOTE = 250
 
 _VERDICTS = {Verdict.CORRECT: Tone.GOOD, Verdict.NOT_RUN: Tone.PLAIN}
 _BROKEN = frozenset({TestCaseStatus.FAILED, TestCaseStatus.ERROR})
@@ -160,7 +161,7 @@ def _notes(report: MergeReport, attempt: Attempt) -> Iterator[str]:
         yield f"{name} failed: {visible(attempt.failure, _REASON)}"
     for lost in wording.lost_tests(report, report.blame(attempt.strategy)):
         tests = f"{name} lost {wording.counted(len(lost.names), 'test')} of {lost.owner}"
-        yield f"{tests}: {cut_list(lost.names, _FEW_LOST, _NAME)}"
+        yield f"{tests}: {cut_list(lost.names, _FEW_LOST, _TEST)}"
 
 
 def _hazard(hazard: Hazard) -> str:
@@ -245,7 +246,7 @@ def run_view(run: TestResult) -> View:
 
 
 def _listed(names: Sequence[str]) -> str:
-    return cut_list(names, _MOST_CASES, _NAME)
+    return cut_list(names, _MOST_CASES, _TEST)
 
 
 def _broken_table(broken: Sequence[TestCase]) -> list[Table]:

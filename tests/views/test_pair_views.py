@@ -384,3 +384,16 @@ def test_parts_of_a_report_show_the_pairs_own_suites():
     for words in ("of both together", "of the repository", "hazard in a.py, line 7"):
         assert words in attempt
     assert "1 test of both features together lost" in blame
+
+
+def test_a_lost_tests_name_is_not_cut():
+    """Names of tests are longer than others, and differ at their end."""
+    name = "tests/test_shell_completion.py::test_shell_completion_resolve_context_with_on_exit"
+    report = a_report()
+    passed = TestResult(status="passed", cases=[TestCase(id=name, status="passed")])
+    failed = TestResult(status="failed", cases=[TestCase(id=name, status="failed")])
+    first = attrs.evolve(report.feature1, tests=passed)
+    attempts = [attrs.evolve(each, feature1_tests=failed) for each in report.attempts]
+    report = attrs.evolve(report, feature1=first, attempts=attempts)
+
+    assert f": {name}\n" in f"{report}\n"
