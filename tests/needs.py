@@ -17,6 +17,8 @@ from pathlib import Path
 
 import pytest
 
+from cooperbench_eval.errors import SandboxError
+
 REQUIRES_ALL = "COOPERBENCH_EVAL_REQUIRE_ALL"
 PROBE_SECONDS = 60
 PACKAGES = "pip install '.[test-all]'"
@@ -109,14 +111,13 @@ def engine_problem():
     """Return why there is no container engine; empty if one answers."""
     if not os.environ.get("DOCKER_HOST"):
         return "DOCKER_HOST is not set"
-    try:
-        import docker  # noqa: PLC0415 - an extra
+    from cooperbench_eval.running.sandboxes.containers.engine import connect  # noqa: PLC0415
 
-        client = docker.APIClient(**docker.utils.kwargs_from_env(), version="auto", timeout=10)
-    except Exception as exc:  # noqa: BLE001 - the SDK lets many errors through
-        return f"no engine answers at DOCKER_HOST ({exc})"
-    client.close()
-    return ""
+    try:
+        with connect(None):
+            return ""
+    except SandboxError as exc:
+        return str(exc)
 
 
 @cache
@@ -128,7 +129,7 @@ def find_program(name):
     """
     path = shutil.which(name)
     if path is None:
-        return "", f"{name} is not installed"
+        return "", "it is not installed"
     with tempfile.TemporaryDirectory() as folder:
         for command in probes(name, Path(folder)):
             try:
@@ -141,11 +142,11 @@ def find_program(name):
                     check=False,
                 )
             except (OSError, subprocess.TimeoutExpired) as exc:
-                return path, f"{name} does not work: {exc}"
+                return path, f"it does not work: {exc}"
             if done.returncode:
                 said = (done.stderr or done.stdout).decode(errors="replace").strip()
                 last = said.splitlines()[-1:] or [f"exit status {done.returncode}"]
-                return path, f"{name} does not work: {last[0]:.200}"
+                return path, f"it does not work: {last[0]:.200}"
     return path, ""
 
 
@@ -218,7 +219,11 @@ def summarize_missing(reports):
             (tests if isinstance(report, pytest.TestReport) else files)[how] += 1
     found = []
     for how, lacking in names.items():
-        counts = {"tests": tests[how], "whole files": files[how]}
-        count = " and ".join(f"{number} {unit}" for unit, number in counts.items() if number)
+        counts = {"test": tests[how], "whole file": files[how]}
+        count = " and ".join(
+            f"{number} {unit}{'s' if number > 1 else ''}"
+            for unit, number in counts.items()
+            if number
+        )
         found.append(f"{', '.join(sorted(lacking))} ({count}; {how})")
     return f"Skipped for lack of {'; '.join(sorted(found))}" if found else ""
