@@ -1,52 +1,55 @@
-"""Merge what two coding agents wrote, run both features' tests, and say how it went.
+r"""Start here: merge what two coding agents wrote, test the result, and report how it went.
 
-The evaluation phase of the CooperBench benchmark (arXiv 2601.13295) as a library: a base
-commit and two patches go in, a typed `MergeReport` comes out.
+This is the evaluation phase of the CooperBench benchmark (arXiv 2601.13295) as a library: a
+base and two patches go in, a typed `MergeReport` comes out.
 
-Start here
-----------
-Evaluate one pair of features, with whatever made the patches:
+    >>> import cooperbench_eval as ce
+    >>> base = ce.Snapshot.from_files({"greet.py": b"print('hello')\n"})
+    >>> one = ce.Changes({"greet.py": ce.Entry(b"print('hi')\n")})
+    >>> two = ce.Changes({"greet.py": ce.Entry(b"print('hey')\n")})
+    >>> pair = ce.FeaturePair(
+    ...     repo_name="greetings",
+    ...     task_id=1,
+    ...     base=base,  # or ce.Snapshot.from_repo("path/to/clone", "d791537")
+    ...     feature1=ce.Feature(number=1, patch=one),  # or a diff; tests=ce.TestSuite(...)
+    ...     feature2=ce.Feature(number=2, patch=two),
+    ... )
+    >>> report = ce.Evaluator(strategies=["naive", "union"]).evaluate(pair)
+    >>> print(report)
+    greetings/1: feature 1 merged into feature 2
+    ...
+    strategy  merge      verdict    to blame      tests of 1  tests of 2
+      naive   conflicts  unhandled  the conflict
+      union   resolved   not run    not known
 
-    import cooperbench_eval as ce
+What to call first:
 
-    base = ce.Snapshot.from_repo("path/to/repo", "d791537")
-    pair = ce.FeaturePair(
-        repo_name="click",
-        task_id=2068,
-        base=base,
-        feature1=ce.Feature(number=1, patch=patch1, tests=suite1),
-        feature2=ce.Feature(number=2, patch=patch2, tests=suite2),
-    )
-    runner = ce.TestRunner(sandbox=ce.default_sandbox())
-    report = ce.Evaluator(strategies=["naive", "union"], runner=runner).evaluate(pair)
-    print(report)
+- To run the tests too: give each `Feature` a `TestSuite`, and the `Evaluator` a
+  `TestRunner()`.
+- To evaluate pairs of CooperBench's dataset: `Dataset("dataset").task(...)`, and its `pair`
+  and `all_pairs`; `evaluate` for one pair of a run, `evaluate_run` for all of them.
+- To evaluate many pairs, in parallel, and to resume: `evaluate_many`, with a `ReportStore`.
+- To look at reports: `print`, `summarize`, `compare`, `write_page`, `to_pandas`.
+- To keep a report: `write_report`, or `MergeReport.to_json` and `from_json`.
+- To read a patch and place it on a tree: `Patch.read`, `apply_patch`.
+- To merge without an evaluation: `merge`, and `ConflictScorer` for the score.
+- To write a strategy: `resolve_conflicts`, and `ce.testing.check_strategy` to check it.
+- To find out why a merge lost tests: `explain`.
+- To find out which patches can land together, and in what order: `land`.
 
-By task, what to call first:
+Names that are needed less often are in modules, which need no import of their own:
 
-- evaluate a task of CooperBench's dataset: `evaluate`; all of its pairs: `gold_matrix`;
-  everything that a run of agents wrote: `evaluate_run`
-- evaluate many pairs of your own, in parallel, and resume: `evaluate_many`, `ReportStore`
-- look at the results: `print(report)`, `summarize`, `write_page`, `to_pandas`
-- keep a report: `write_report`, `MergeReport.to_json`
-- read a patch and place it on a tree: `Patch.parse`, `apply_patch`
-- merge without any tests: `merge`, and `ConflictScorer` for the score
-- write a strategy: `resolve_conflicts`, `MergeStrategy`, `ce.testing.check_strategy`
-- find the hunks that made a merge lose tests: `explain`
-- find out which patches can land together, and in what order: `land`
-
-The rest is in these modules, which `import cooperbench_eval as ce` makes available:
-
+- `ce.analysis`: statistics over many reports: facts, rates, policies, tables
+- `ce.batch`: the progress of a batch, and its store
 - `ce.errors`: every exception; `CooperBenchEvalError` is the base of all
-- `ce.models`: the records in a report: test cases, conflicts, hazards
-- `ce.patching`: the parts of a patch, and how it is placed
-- `ce.strategies`: what a merge strategy receives and returns
 - `ce.llm`: clients, prompts and recordings for the strategy `llm`
-- `ce.running`: sandboxes, suites and the results of commands
+- `ce.models`: records that several results share: test cases, conflicts, hazards
+- `ce.patching`: the parts of a patch, and how it is placed
+- `ce.plots`: figures; they need the extra `plots`
 - `ce.reporting`: the parts of reports, explanations and landing plans
-- `ce.batch`: progress of a batch, and its store
-- `ce.analysis`: facts, counts, rates, policies and tables of many reports
-- `ce.plots`: figures
 - `ce.runlogs`: the agents' run logs, and the results of CooperBench's evaluator
+- `ce.running`: sandboxes, suites and the results of commands
+- `ce.strategies`: what a merge strategy gets and returns
 - `ce.testing`: checks for the authors of strategies and sandboxes
 """
 

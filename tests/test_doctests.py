@@ -9,11 +9,14 @@ from needs import lack_package
 
 import cooperbench_eval
 
-MODULES = sorted(
-    module.name
-    for module in pkgutil.walk_packages(cooperbench_eval.__path__, "cooperbench_eval.")
-    if not module.name.endswith(".supervisor")
-)
+MODULES = [
+    "cooperbench_eval",
+    *sorted(
+        module.name
+        for module in pkgutil.walk_packages(cooperbench_eval.__path__, "cooperbench_eval.")
+        if not module.name.endswith(".supervisor")
+    ),
+]
 
 
 @pytest.mark.parametrize("name", MODULES)

@@ -2,6 +2,8 @@
 
 import ast
 import importlib
+import pydoc
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -68,12 +70,12 @@ def stub_of(package):
     return Path(package.__file__).with_suffix(".pyi")
 
 
-ROOMS = {
+MODULES = {
     name: each
     for name in cooperbench_eval.__all__
     if isinstance(each := getattr(cooperbench_eval, name), ModuleType)
 }
-LAZY = [cooperbench_eval, *(each for each in ROOMS.values() if stub_of(each).exists())]
+LAZY = [cooperbench_eval, *(each for each in MODULES.values() if stub_of(each).exists())]
 
 
 def static_exports(package):
@@ -99,20 +101,31 @@ def test_a_name_is_the_one_of_its_module(package):
         assert getattr(package, name) is getattr(importlib.import_module(module), name)
 
 
-@pytest.mark.parametrize("name", ROOMS)
+@pytest.mark.parametrize("name", MODULES)
 def test_a_module_of_names_is_available_without_its_own_import(name):
     """This is tested in a new process, where nothing has imported it."""
     code = f"import cooperbench_eval as ce; print(*dir(ce.{name}))"
 
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
 
-    assert set(done.stdout.split()) >= set(ROOMS[name].__all__)
+    assert set(done.stdout.split()) >= set(MODULES[name].__all__)
+
+
+def test_help_says_where_to_start_and_names_every_module():
+    """The names in it are links of the reference, so they exist."""
+    text = pydoc.plain(pydoc.render_doc(cooperbench_eval))
+
+    assert text.splitlines()[3].strip().startswith("cooperbench_eval - Start here: ")
+    assert re.findall(r"- `ce\.(\w+)`:", text) == list(MODULES)
+    named = {name for name in re.findall(r"`(\w+)", text) if name[0].isupper()}
+    assert named <= set(cooperbench_eval.__all__)
+    assert named >= {"MergeReport", "Dataset", "ReportStore"}
 
 
 def test_the_top_level_has_few_names():
     """About sixty, and a dozen modules with the rest."""
-    assert len(set(cooperbench_eval.__all__) - ROOMS.keys()) <= 70
-    assert len(ROOMS) <= 12
+    assert len(set(cooperbench_eval.__all__) - MODULES.keys()) <= 70
+    assert len(MODULES) <= 12
 
 
 def test_another_name_is_an_attribute_error():
@@ -139,7 +152,7 @@ def test_classes_named_test_are_not_collected():
     """Users' suites import `TestRunner` and the like without a pytest warning."""
     named = {
         name: getattr(package, name)
-        for package in (cooperbench_eval, *ROOMS.values())
+        for package in (cooperbench_eval, *MODULES.values())
         for name in package.__all__
         if name.startswith("Test") and "Error" not in name
     }

@@ -26,7 +26,7 @@ __all__ = ["MODULES", "Change", "find_change", "make_stub", "record_file"]
 
 _ROOT: Final = Path(__file__).resolve().parents[2]
 _INSTALLED: Final = Path(cooperbench_eval.__file__).parents[1]
-_ROOMS: Final = (
+_SUBMODULES: Final = (
     "analysis",
     "batch",
     "errors",
@@ -40,7 +40,7 @@ _ROOMS: Final = (
     "strategies",
     "testing",
 )
-MODULES: Final = ("cooperbench_eval", *(f"cooperbench_eval.{room}" for room in _ROOMS))
+MODULES: Final = ("cooperbench_eval", *(f"cooperbench_eval.{name}" for name in _SUBMODULES))
 _WIDTH: Final = 100
 _NO_ARGUMENT: Final = "init=False"
 _DECORATORS: Final = ("staticmethod", "classmethod", "property")

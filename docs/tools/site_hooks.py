@@ -30,7 +30,7 @@ _COMMENT: Final = re.compile(
     r"^<!-- (?:invisible-code-block|skip): .*?-->\n", re.DOTALL | re.MULTILINE
 )
 _NAME: Final = re.compile(r"(ce\.|cooperbench_eval\.)?(\w+(?:\.\w+)*)(?:\(.*\))?", re.DOTALL)
-_ROOMS: Final = {
+_MODULES: Final = {
     name: each for name in dir(ce) if isinstance(each := getattr(ce, name), ModuleType)
 }
 """The public modules: each holds what is too special for the top level."""
@@ -97,7 +97,7 @@ def link_names(html: str) -> tuple[str, list[str]]:
             if identifier and not within:
                 pieces[-1] = f'<autoref identifier="{identifier}"><code>'
                 tokens[number + 1] += "</autoref>"
-            elif not identifier and re.match(r"ce\.\w", token) and token[3:] not in _ROOMS:
+            elif not identifier and re.match(r"ce\.\w", token) and token[3:] not in _MODULES:
                 unknown.append(token)
         pieces.append(token)
     return "".join(pieces), unknown
@@ -109,11 +109,11 @@ def _identifier(code: str) -> str | None:
     if not match:
         return None
     prefix, (first, *others) = match[1], match[2].split(".")
-    if first in _ROOMS and others and prefix:
-        return _entry(_ROOMS[first], others)
-    modules = [ce] if prefix == "ce." else [ce, *_ROOMS.values()]
+    if first in _MODULES and others and prefix:
+        return _entry(_MODULES[first], others)
+    modules = [ce] if prefix == "ce." else [ce, *_MODULES.values()]
     module = next((each for each in modules if first in each.__all__), None)
-    return _entry(module, [first, *others]) if module and first not in _ROOMS else None
+    return _entry(module, [first, *others]) if module and first not in _MODULES else None
 
 
 def _entry(module: ModuleType, names: list[str]) -> str | None:

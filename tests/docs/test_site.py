@@ -19,13 +19,13 @@ ROW = re.compile(
 )
 REFERENCE = "".join(page.read_text() for page in sorted((ROOT / "docs/reference").glob("*.md")))
 GLOSSARY = list(ROW.finditer((ROOT / "docs/glossary.md").read_text()))[2:]  # below the head
-ROOMS = {name: each for name in ce.__all__ if isinstance(each := getattr(ce, name), ModuleType)}
-OBJECTS = {name: getattr(ce, name) for name in ce.__all__ if name not in ROOMS}
+MODULES = {name: each for name in ce.__all__ if isinstance(each := getattr(ce, name), ModuleType)}
+OBJECTS = {name: getattr(ce, name) for name in ce.__all__ if name not in MODULES}
 PUBLIC = {f"cooperbench_eval.{name}": each for name, each in OBJECTS.items()} | {
-    f"{room.__name__}.{name}": getattr(room, name)
-    for room in ROOMS.values()
-    for name in room.__all__
-    if OBJECTS.get(name) is not getattr(room, name)
+    f"{module.__name__}.{name}": getattr(module, name)
+    for module in MODULES.values()
+    for name in module.__all__
+    if OBJECTS.get(name) is not getattr(module, name)
 }
 
 
