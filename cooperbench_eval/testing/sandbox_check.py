@@ -3,6 +3,8 @@
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 
+from cooperbench_eval.errors import SandboxError
+from cooperbench_eval.processes.systems import linux_problem
 from cooperbench_eval.running.sandboxes.protocol import Sandbox
 from cooperbench_eval.running.sandboxes.registry import as_sandbox
 from cooperbench_eval.testing.checking import check_in_fork, check_laws
@@ -54,6 +56,7 @@ def check_sandbox(
             own deadlines are much shorter.
 
     Raises:
+        SandboxError: This system is not Linux.
         PluginError: The sandbox cannot be loaded, or the object is not a sandbox.
         ValueError: An opt-out has an unknown law or no reason; *deadline_seconds* or
             *parallel_runs* is not positive.
@@ -64,6 +67,8 @@ def check_sandbox(
         >>> all(result.is_ok for result in results)  # doctest: +SKIP
         True
     """
+    if problem := linux_problem("check_sandbox"):
+        raise SandboxError(problem)
     found = as_sandbox(sandbox)
     check_positive(deadline_seconds=deadline_seconds, parallel_runs=parallel_runs)
 

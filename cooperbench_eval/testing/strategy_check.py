@@ -62,7 +62,8 @@ def check_strategy(
         deadline_seconds: How long one merge of a few lines may take. Each law is checked in
             a fork of this process, which is killed at this deadline. With `None`, laws are
             checked in this process, without a deadline. This helps in a debugger, and if
-            the strategy needs threads that it started earlier, which a fork lacks.
+            the strategy needs threads that it started earlier, which a fork lacks. Windows
+            cannot fork, so the deadline has no effect there.
 
     Raises:
         StrategyError: The strategy cannot be loaded, or the object is not a strategy.
@@ -88,7 +89,7 @@ def check_strategy(
         def check_here(report: Callable[[Any], None] = lambda _: None) -> LawResult:
             return check_law(found, law, files=known, examples=examples, seed=seed, report=report)
 
-        if deadline_seconds is None:
+        if deadline_seconds is None or not hasattr(os, "fork"):
             return check_here()
         return check_in_fork(law, check_here, patience_seconds=deadline_seconds, wanted=WANTED)
 

@@ -6,20 +6,26 @@ The test runs it on this system and on simulated ones, and compares what it prin
 import asyncio
 import hashlib
 import importlib
+import io
 import json
 import os
+import pkgutil
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 
 import attrs
+from rich.console import Console
 
 import cooperbench_eval as ce
+from cooperbench_eval import plots
 from cooperbench_eval.batch.workers import usable_cores
 from cooperbench_eval.errors import CooperBenchEvalError
+from cooperbench_eval.models import FileMode
 from cooperbench_eval.running import Execution
 from cooperbench_eval.running.sandboxes.bubblewrap import bubblewrap_problem
+from cooperbench_eval.testing import check_strategy
 
 LINES = b"".join(b"line %d\n" % number for number in range(40))
 BASE = {
@@ -137,6 +143,69 @@ def trees(base, folder):
         yield result.status, result.output, result.reason
 
 
+TEST = b"""
+import os, stat, calc
+from pathlib import Path
+def test_area(): assert 3.1 < calc.area(1) < 3.2
+def test_length(): assert 6.2 < calc.length(1) < 6.3
+def test_place(tmp_path): assert os.environ["HOME"] and stat.S_ISDIR(tmp_path.stat().st_mode)
+def test_odd_names(): assert Path("gl\xc3\xbcck/na\xc3\xafve.txt").read_text(encoding="utf-8")
+def test_program(): assert Path("run.sh").stat().st_mode & 0o100
+"""
+
+
+def tested(base, image):
+    """Test a pair in containers of *image*."""
+    sandbox = ce.ContainerSandbox(image=image, pull=False)
+    pair = make_pair(base, 1)
+    entries = {
+        "tests/test_calc.py": ce.Entry(TEST),
+        "run.sh": ce.Entry(b"#!/bin/sh\necho ran\n", FileMode.EXECUTABLE),
+    }
+    suite = ce.TestSuite(
+        command=("python3", "-m", "pytest", "-q", "tests"),
+        patch=ce.Patch.parse(ce.Changes(entries).diff(base)),
+        env={"PYTHONPATH": "src:."},
+        timeout_seconds=60,
+    )
+    pair = attrs.evolve(
+        pair,
+        feature1=attrs.evolve(pair.feature1, patch=patch_of(base, {"docs/first.md": b"new\n"})),
+        feature2=attrs.evolve(pair.feature2, tests=suite),
+    )
+    evaluator = ce.Evaluator(strategies=["naive"], runner=ce.TestRunner(sandbox=sandbox))
+    report = evaluator.evaluate(pair)
+    (attempt,) = report.attempts
+    run = attempt.feature2_tests
+    if run.status != "passed":
+        sys.stderr.write(run.output)
+    yield run.status, run.reason, sorted((case.id, case.status) for case in run.cases)
+    suite = attrs.evolve(suite, command=("./run.sh",), framework="exit")
+    result = ce.TestRunner(sandbox=sandbox).run(base, ce.Changes(), suite)
+    yield result.status, result.output, result.reason
+
+
+def figures(base, folder):
+    """Draw and show a summary, and check a strategy."""
+    reports = list(map(ce.Evaluator(strategies=["naive", "union"]).evaluate, [make_pair(base, 1)]))
+    summary = ce.summarize(reports)
+    plots.plot_verdicts(summary).savefig(folder / "verdicts.png")
+    yield (folder / "verdicts.png").read_bytes()[:4]
+    console = Console(file=io.StringIO(), width=200)
+    console.print(summary)
+    yield console.file.getvalue(), digest(summary._repr_html_())
+    yield [str(each) for each in check_strategy("union", examples=2)]
+
+
+def walk():
+    """Import every module of the package; yield those that cannot be imported."""
+    for module in pkgutil.walk_packages(ce.__path__, "cooperbench_eval."):
+        try:
+            importlib.import_module(module.name)
+        except Exception as exc:  # noqa: BLE001 - of any kind
+            yield module.name, repr(exc)
+
+
 def refusals(base, folder):
     """Ask for what the system does not have; yield the errors."""
     for ask in (ce.LocalSandbox, ce.BubblewrapSandbox, ce.default_sandbox, ce.TestRunner):
@@ -180,23 +249,26 @@ def facts(folder, parts):
     """Yield what each of the *parts* finds; the folder has a repository and its tree."""
     base = ce.Snapshot.from_repo(folder / "repo", "HEAD")
     assert base.paths() == ce.Snapshot.from_dir(folder / "tree").paths()
+    finders = {
+        "merges": lambda: merges(base),
+        "awaited": lambda: awaited(base),
+        "tested": lambda: tested(base, os.environ["SIMULATED_IMAGE"]),
+        "figures": lambda: figures(base, folder),
+        "walk": walk,
+        "trees": lambda: trees(base, folder),
+        "refusals": lambda: refusals(base, folder),
+        "threads": lambda: in_threads(base, folder / "threads"),
+        "processes": lambda: reports(base, folder / "processes", None),
+    }
     for part in parts:
-        match part:
-            case "merges":
-                found = merges(base)
-            case "awaited":
-                found = awaited(base)
-            case "refusals":
-                found = refusals(base, folder)
-            case "trees":
-                found = trees(base, folder)
-            case "threads":
-                with ThreadPoolExecutor(2) as executor:
-                    found = list(reports(base, folder / part, executor))
-            case "processes":
-                found = reports(base, folder / part, None)
-        for fact in found:
+        for fact in finders[part]():
             yield part, fact
+
+
+def in_threads(base, folder):
+    """Evaluate in threads of this process."""
+    with ThreadPoolExecutor(2) as executor:
+        yield from reports(base, folder, executor)
 
 
 if __name__ == "__main__":

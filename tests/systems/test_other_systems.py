@@ -4,14 +4,16 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE))
+sys.path[:0] = [str(HERE), str(HERE.parent / "running")]
 
 import elsewhere  # noqa: E402 - beside this file
+from container_images import engine, import_image, python_image  # noqa: E402, F401 - fixtures
 
 SYSTEMS = {"darwin": "macOS", "win32": "Windows"}
 
@@ -32,27 +34,32 @@ def folder(tmp_path_factory):
     return folder
 
 
-def run(script, *words, system="", folder, **more):
-    """Run a Python script on a simulated system; return its standard output."""
-    env = {
+def environment(system, folder):
+    """Return the variables with which Python simulates a system."""
+    return {
         **os.environ,
-        **more,
         "SIMULATED_SYSTEM": system,
         "SIMULATED_FOLDER": str(folder),
         "TMPDIR": str(folder / "tmp"),
         "PYTHONPATH": str(HERE / "simulated"),
     }
+
+
+def run(script, *words, system="", folder, **more):
+    """Run a Python script on a simulated system; return its standard output."""
+    env = environment(system, folder) | more
     done = subprocess.run(
         (sys.executable, *script, *words), env=env, capture_output=True, timeout=300, check=False
     )
     assert done.returncode == 0, done.stderr.decode()
+    sys.stderr.write(done.stderr.decode())
     return done.stdout.decode()
 
 
-def found(folder, *parts, system):
+def found(folder, *parts, system, **more):
     """Return what `elsewhere.py` finds on a system."""
     script = (str(HERE / "elsewhere.py"),)
-    lines = run(script, str(folder), *parts, system=system, folder=folder).splitlines()
+    lines = run(script, str(folder), *parts, system=system, folder=folder, **more).splitlines()
     return [json.loads(line) for line in lines]
 
 
@@ -113,12 +120,61 @@ def test_the_results_are_those_of_linux(folder, system):
 @pytest.mark.long
 @pytest.mark.parametrize("system", SYSTEMS)
 @pytest.mark.usefixtures("clean")
-def test_processes_work(folder, system):
-    """Worker processes are started anew, and `aevaluate` has a process of its own."""
-    there = found(folder, "processes", "awaited", system=system)
+def test_processes_and_figures_work(folder, system):
+    """Workers are started anew, `aevaluate` has a process, and all modules can be imported.
 
+    On Windows, two scripts cannot; only the sandboxes of this machine start them.
+    """
+    parts = ("processes", "awaited", "figures")
+    scripts = ["processes.supervisor", "running.sandboxes.overlay_mounts"]
+
+    there = found(folder, *parts, "walk", system=system)
+
+    failing = [fact[0] for part, fact in there if part == "walk"]
+    assert failing == [f"cooperbench_eval.{each}" for each in scripts if system == "win32"]
     subprocess.run(("rm", "-rf", folder / "processes"), check=True)
-    assert there == expected(folder, "processes", "awaited")
+    assert [fact for fact in there if fact[0] != "walk"] == expected(folder, *parts)
+
+
+@pytest.mark.long
+def test_the_watchdog_of_windows_removes_containers(folder, engine, python_image):  # noqa: F811
+    """It gets the names through a pipe, as Windows can neither fork nor pass a socket on."""
+    code = f"""
+import time
+from cooperbench_eval.running.sandboxes.containers.engine import connect
+from cooperbench_eval.running.sandboxes.containers.run import container
+with connect(None) as engine:
+    with container(engine, {python_image!r}, host={{}}, entrypoint=["x"]) as (_, number):
+        print(number, flush=True)
+        time.sleep(60)
+"""
+    process = subprocess.Popen(
+        (sys.executable, "-c", code), env=environment("win32", folder), stdout=subprocess.PIPE
+    )
+    with process:
+        container = process.stdout.readline().decode().strip()
+        assert engine.inspect_container(container)
+        process.kill()
+
+    enough = time.monotonic() + 60
+    while container in {each["Id"] for each in engine.containers(all=True)}:
+        assert time.monotonic() < enough
+        time.sleep(0.2)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_tests_run_in_containers(folder, python_image, system):  # noqa: F811
+    """The host's side writes the tree, translates paths, and reads the results."""
+    run, program = (
+        fact for _, fact in found(folder, "tested", system=system, SIMULATED_IMAGE=python_image)
+    )
+
+    assert run[:2] == ["passed", ""], run
+    assert [name.partition("::")[2] for name, _ in run[2]] == [
+        *("test_area", "test_length", "test_odd_names", "test_place", "test_program"),
+    ]
+    assert program == ["passed", "ran\n", ""]
 
 
 @pytest.mark.parametrize("system", SYSTEMS)

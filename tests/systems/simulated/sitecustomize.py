@@ -23,6 +23,7 @@ import ntpath
 import os
 import pathlib
 import re
+import subprocess
 import sys
 import types
 
@@ -230,6 +231,7 @@ def _views():
     if WINDOWS:
         values |= {"name": "nt", "sep": "\\", "altsep": "/", "pathsep": ";", "linesep": "\r\n"}
         values |= {"supports_dir_fd": set(), "O_BINARY": 0, "devnull": "nul"}
+        values["fspath"] = _text_of
     views = {"os": View(os, values), "os.path": values["path"]}
     views["sys"] = View(sys, {"platform": SYSTEM})
     names = {"Path": SimulatedPath}
@@ -244,7 +246,7 @@ def _views():
     return views
 
 
-_absolute, _resolved = os.path.abspath, os.path.realpath
+_absolute, _resolved, _is_there = os.path.abspath, os.path.realpath, os.path.exists
 
 
 class _Locks(types.ModuleType):
@@ -273,6 +275,10 @@ def _false_if_absent(function):
             return False
 
     return asked
+
+
+def _text_of(path):
+    return str(path) if isinstance(path, SimulatedPath) else os.fspath(path)
 
 
 def _path_functions():
@@ -310,8 +316,18 @@ def simulate():
         _translate_others()
 
 
+def _with_real_words(init):
+    def started(self, words, *args, **kwargs):
+        found = [_absolute(real(each)) if "\\" in str(each) else each for each in words]
+        known = [new if _is_there(new) else each for new, each in zip(found, words, strict=True)]
+        return init(self, known, *args, **kwargs)
+
+    return started
+
+
 def _translate_others():
     """Give other packages, which know Windows, the real path."""
+    subprocess.Popen.__init__ = _with_real_words(subprocess.Popen.__init__)
     import sqlite3  # noqa: PLC0415
 
     sqlite3.connect = translating(sqlite3.connect)

@@ -292,7 +292,7 @@ def _client(settings: dict[str, Any]) -> "docker.APIClient":
 def _check_is_there(address: str) -> None:
     """Try to connect to a Unix socket, because the SDK leaks one if it cannot connect."""
     scheme, _, path = address.partition("://")
-    if scheme in {"unix", "http+unix"}:
+    if scheme in {"unix", "http+unix"} and hasattr(socket, "AF_UNIX"):
         with socket.socket(socket.AF_UNIX) as probe:
             probe.connect(f"/{path.lstrip('/')}")
 
