@@ -24,6 +24,7 @@ PROBE_SECONDS = 60
 PACKAGES = "pip install '.[test-all]'"
 """How to install the Python packages that some tests need."""
 INSTALL = {
+    "axe-core": "npm install axe-core, and set COOPERBENCH_EVAL_NODE_MODULES to node_modules",
     "bubblewrap": "apt install bubblewrap",
     "busybox": "apt install busybox-static",
     "cargo": "apt install cargo",

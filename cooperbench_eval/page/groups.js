@@ -100,6 +100,7 @@ function matrixCell(list, strategy, asked) {
     {
       href: hashOf({ ...asked, pair: one.id }),
       class: `result ${signs.size === 1 ? sign : ""}`,
+      tabindex: "-1",
       "aria-label": `${first} into ${second}: ${words}${several}`,
       title: `${first} into ${second}: ${words}${several}`,
     },
@@ -119,17 +120,37 @@ function matrixOf(strategy, [firsts, seconds], cells, asked) {
       seconds.map((second) => matrixCell(cells.get(`${first},${second}`) ?? [], strategy, asked)),
     ),
   );
-  return make(
-    "div",
-    { class: "wide", role: "region", "aria-label": `Features under ${strategy}`, tabindex: "0" },
-    make(
-      "table",
-      { class: "features" },
-      make("caption", {}, strategy),
-      make("thead", {}, head),
-      make("tbody", {}, rows),
-    ),
+  const made = make(
+    "table",
+    { class: "features" },
+    make("caption", {}, strategy),
+    make("thead", {}, head),
+    make("tbody", {}, rows),
   );
+  made.querySelector("a").tabIndex = 0;
+  return make("div", { class: "wide", role: "region", "aria-label": `Under ${strategy}` }, made);
+}
+
+const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+
+/* In a table of features only one cell is reached with Tab, and arrows lead to the others. */
+function walkCells(event) {
+  const step = STEPS[event.key];
+  const cell = event.target.closest("td");
+  if (!step || !cell || event.altKey || event.ctrlKey || event.metaKey) return;
+  event.preventDefault();
+  const rows = [...cell.closest("tbody").rows];
+  let row = rows.indexOf(cell.parentElement);
+  let column = cell.cellIndex;
+  do {
+    row += step[0];
+    column += step[1];
+  } while (rows[row]?.cells[column] && !rows[row].cells[column].querySelector("a"));
+  const next = rows[row]?.cells[column]?.querySelector("a");
+  if (!next) return;
+  event.target.tabIndex = -1;
+  next.tabIndex = 0;
+  next.focus();
 }
 
 /* Shown if all pairs that were found are of one task, and there are more than one. */

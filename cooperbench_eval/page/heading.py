@@ -1,20 +1,21 @@
 """The part of the page that needs no script: what was run, and the strategies' results."""
 
 import datetime as dt
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from html import escape
 from importlib.metadata import version
 
 from cooperbench_eval.analysis.policies import Policy, PolicyRule
 from cooperbench_eval.analysis.summary import Summary
-from cooperbench_eval.analysis.verdicts import Judged, Verdicts
+from cooperbench_eval.analysis.verdicts import Judged
 from cooperbench_eval.display.visible import visible
 from cooperbench_eval.page.names import in_address
 from cooperbench_eval.page.signs import SIGNS
 from cooperbench_eval.reporting.teams import GroupReport
 from cooperbench_eval.views import wording
+from cooperbench_eval.views.summaries import unanswerable_texts
 
-__all__ = ["Origins", "answerable", "footer_html", "heading_html"]
+__all__ = ["Origins", "footer_html", "heading_html"]
 
 _MOST_VERSIONS = 10
 _BAR_WIDTH = 240
@@ -114,33 +115,18 @@ def _strategies(summary: Summary, policies: Sequence[Policy]) -> Iterator[str]:
         return
     yield '<div class="wide" role="region" aria-label="Strategies" tabindex="0">'
     yield '<table aria-label="How the pairs ended under each strategy">'
-    heads = ["strategy", "", "rate", "interval"]
+    has_gaps = any(each.verdicts.unanswered for each in summary.strategies.values())
+    heads = ["strategy", "", "rate", "interval", *["of all"] * has_gaps]
     heads += [f"{_mark(key)} {words}" for key, words in wording.ANSWERS.items()]
     cells = (f'<th scope="col">{each}</th>' if each else "<td></td>" for each in heads)
     yield f"<thead><tr>{''.join(cells)}</tr></thead><tbody>"
     for strategy in summary.strategies.values():
-        yield _row(strategy, strategy.name, {"strategy": strategy.name})
+        yield _row(strategy, strategy.name, {"strategy": strategy.name}, has_gaps=has_gaps)
     for policy in policies:
-        yield _row(summary.policies[policy.name], f"[{policy.name}]", {"policy": policy.name})
+        judged, filters = summary.policies[policy.name], {"policy": policy.name}
+        yield _row(judged, f"[{policy.name}]", filters, has_gaps=has_gaps)
     yield "</tbody></table></div>"
     yield from _legend(summary, policies)
-
-
-def answerable(summary: Summary, policies: Iterable[Policy]) -> list[Policy]:
-    """Return the policies whose strategies were all run and that judge at least half of the pairs.
-
-    A policy without one of its strategies has answers for the easy pairs only.
-    """
-    return [
-        each
-        for each in policies
-        if set(each.strategies) <= summary.strategies.keys()
-        and _is_answered(summary.policies[each.name].verdicts)
-    ]
-
-
-def _is_answered(verdicts: Verdicts) -> bool:
-    return not verdicts.is_untested and 2 * verdicts.answered >= verdicts.pairs > 0
 
 
 def _legend(summary: Summary, policies: Sequence[Policy]) -> Iterator[str]:
@@ -150,16 +136,16 @@ def _legend(summary: Summary, policies: Sequence[Policy]) -> Iterator[str]:
         yield f"<div><dt>{_mark(key)} {sign.words}</dt><dd>{sign.meaning}</dd></div>"
     yield (
         "<div><dt>rate</dt><dd>the share of correct pairs among those with an answer (correct, "
-        "incorrect, unhandled, missing input); if pairs are unanswered, they are easier or harder "
-        "than the others, so the rate of all pairs may differ</dd></div>"
+        "incorrect, unhandled, missing input); unanswered pairs are seldom "
+        "like the others, so the rate of all pairs may differ</dd></div>"
         f"<div><dt>interval</dt><dd>the rate's {summary.confidence:.0%} interval</dd></div>"
+        "<div><dt>of all</dt><dd>the least and the greatest share of all pairs that can be "
+        "correct, whatever the unanswered pairs are</dd></div>"
     )
     for policy in policies:
         yield f"<div><dt>[{_text(policy.name)}]</dt><dd>{_text(_rule(policy))}</dd></div>"
-    left_out = [name for name in summary.policies if name not in {each.name for each in policies}]
-    if left_out:
-        names = _text(wording.listed(left_out))
-        yield f"<div><dt>not shown</dt><dd>{names}: most pairs have no answer under it</dd></div>"
+    for text in unanswerable_texts(summary):
+        yield f"<div><dt>not shown</dt><dd>{_text(text)}</dd></div>"
     yield "</dl></details>"
 
 
@@ -175,9 +161,10 @@ def _mark(key: str) -> str:
     return f'<span class="result {key}" aria-hidden="true">{SIGNS[key].symbol}</span>'
 
 
-def _row(judged: Judged, name: str, filters: dict[str, str]) -> str:
+def _row(judged: Judged, name: str, filters: dict[str, str], *, has_gaps: bool) -> str:
     counts = wording.answer_counts(judged.verdicts)
     cells = [_text(text) for text in wording.correct_texts(judged)]
+    cells += [_text(wording.bounds_text(judged.verdicts))] * has_gaps
     cells += [_count(count, name, answer, filters) for answer, count in counts.items()]
     numbers = "".join(f'<td class="number">{cell}</td>' for cell in cells)
     return (

@@ -12,7 +12,7 @@ function lostTests({ owner, count, of, names: listed }) {
 function whyCell(pair, row) {
   if (pair.note) return [make("b", { class: "bad" }, pair.note)];
   if (row.count) {
-    const words = `${row.blame}: ${row.count} ${row.count === 1 ? "test" : "tests"} lost`;
+    const words = `${row.blame.replace(/^the merge /, "")}: ${row.count} ${row.count === 1 ? "test" : "tests"} lost`;
     return [folded(words, () => make("div", {}, row.lost.map(lostTests)))];
   }
   const isFine = row.blame === "nobody" || row.answer === "correct";
@@ -20,7 +20,7 @@ function whyCell(pair, row) {
   return [blame, row.note && make("span", { class: "beside" }, `${blame ? ": " : ""}${row.note}`)];
 }
 
-const hasModels = values.model.length > 1 || values.model.some(([name]) => name);
+const hasModels = values.model.length > 1;
 const hasSettings = values.setting.length > 1;
 const hasTries = pairs.some((pair) => pair.k !== 1);
 const signOrder = Object.keys(table.signs);
@@ -45,10 +45,20 @@ function policyColumn(name) {
   };
 }
 
+const featuresOf = (pair) => `${pair.features[0]} into ${pair.features[1]}`;
+
 function pairLink(pair, asked) {
   const attributes = { href: hashOf({ ...asked, pair: pair.id }), "data-pair": pair.id };
-  const features = make("span", {}, `${pair.features[0]} into ${pair.features[1]}`);
-  return make("a", attributes, `${brief(pair.taskName)}: `, features);
+  return make("a", attributes, `${brief(pair.taskName)}: `, make("span", {}, featuresOf(pair)));
+}
+
+/* Names are in one line if there is room. */
+function fitNames() {
+  const longest = found.reduce(
+    (most, pair) => Math.max(most, pair.taskName.length + featuresOf(pair).length + 2),
+    0,
+  );
+  list.style.setProperty("--longest", `${longest}ch`);
 }
 
 const columnsFor = (asked) =>
@@ -152,12 +162,30 @@ function showList(asked) {
   showGroups(asked);
   showMatrices(asked);
   fillHead(asked);
+  fitNames();
   body.replaceChildren();
   shown = 0;
   addRows(asked, ROWS_AT_A_TIME);
   list.hidden = !found.length;
   list.classList.toggle("many", strategies.length > FEW_STRATEGIES);
   byId("count").textContent = countText(asked);
+}
+
+/* Gives the row of a pair the focus, also if it is not among the first rows. */
+function focusRow(asked, id) {
+  const place = found.findIndex((pair) => pair.id === id);
+  if (place >= shown) addRows(asked, place + 1 - shown);
+  body.querySelector(`[data-pair="${CSS.escape(id)}"]`)?.focus();
+}
+
+/* Up and down lead from pair to pair. */
+function walkRows(event) {
+  const step = { ArrowUp: "previousElementSibling", ArrowDown: "nextElementSibling" }[event.key];
+  if (!step || event.altKey || event.ctrlKey || event.metaKey) return;
+  const next = event.target.closest("[data-pair]")?.closest("tr")[step];
+  if (!next) return;
+  event.preventDefault();
+  next.querySelector("[data-pair]").focus();
 }
 
 /* The links from one pair to the next, in the order of the table. */

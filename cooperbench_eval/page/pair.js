@@ -76,7 +76,7 @@ function ledgers(attempts) {
       const more = attempt.more_ledger ? ` (${attempt.more_ledger} more are left out)` : "";
       return folded(
         `What ${attempt.strategy} reports`,
-        () => tableOf(`Its ledger${more}`, ["File", "Line", "Both sides", "What it did"], rows),
+        () => tableOf(`The ledger of ${attempt.strategy}${more}`, ["File", "Line", "Both sides", "What it did"], rows),
       );
     });
 }

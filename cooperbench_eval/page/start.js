@@ -7,7 +7,8 @@ let isAskedAbove = false;
 function show() {
   const asked = readHash();
   const pair = byAddress.get(asked.pair);
-  byId("summary").hidden = byId("list").hidden = Boolean(pair);
+  byId("list").hidden = Boolean(pair);
+  byId("summary").classList.toggle("behind", Boolean(pair));
   byId("pair").hidden = !pair;
   if (pair) {
     const data = parsed(`pair-${pair.number}`);
@@ -21,7 +22,7 @@ function show() {
     document.title = pageTitle;
     showList(asked);
     if (isAskedAbove) byId("list-heading").focus();
-    else if (opened) body.querySelector(`[data-pair="${CSS.escape(opened)}"]`)?.focus();
+    else if (opened) focusRow(asked, opened);
   }
   opened = pair ? asked.pair : "";
   isAskedAbove = false;
@@ -33,9 +34,11 @@ function ask(change) {
   return hashOf(asked);
 }
 
-byId("summary").addEventListener("click", ({ target }) => {
-  isAskedAbove = Boolean(target.closest("a"));
-});
+for (const id of ["summary", "groups"]) {
+  byId(id).addEventListener("click", ({ target }) => {
+    isAskedAbove = Boolean(target.closest("a"));
+  });
+}
 form.addEventListener("submit", (event) => event.preventDefault());
 form.addEventListener("reset", (event) => {
   event.preventDefault();
@@ -61,5 +64,13 @@ byId("more").addEventListener("click", ({ target }) => {
   const rows = target.dataset.rows;
   if (rows) addRows(readHash(), rows === "all" ? found.length : ROWS_AT_A_TIME);
 });
+body.addEventListener("keydown", walkRows);
+byId("feature-matrices").addEventListener("keydown", walkCells);
+const isNarrow = matchMedia("(max-width: 40rem)");
+const foldFilters = () => {
+  byId("filtering").open = !isNarrow.matches;
+};
+isNarrow.addEventListener("change", foldFilters);
+foldFilters();
 addEventListener("hashchange", show);
 show();

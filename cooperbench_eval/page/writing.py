@@ -23,7 +23,7 @@ from cooperbench_eval.models import PairId
 from cooperbench_eval.page.details import details_of
 from cooperbench_eval.page.embedding import embed
 from cooperbench_eval.page.frame import Frame
-from cooperbench_eval.page.heading import Origins, answerable, footer_html, heading_html
+from cooperbench_eval.page.heading import Origins, footer_html, heading_html
 from cooperbench_eval.page.index import Index, JudgedAttempt
 from cooperbench_eval.page.teams import TeamHtml, sizes_html
 from cooperbench_eval.reporting import MergeReport
@@ -66,7 +66,7 @@ def write_page(
             are shown. All texts of a pair together may take fifty times as many.
         explanations: Explanations of merges that lost tests; each is shown with its pair.
         policies: The policies to judge by, as in `summarize`; by default those of `POLICIES`
-            whose strategies were all run.
+            that the reports can answer.
 
     Returns:
         The path of the file.
@@ -86,7 +86,8 @@ def write_page(
     if text_limit < 0:
         raise ValueError(f"{text_limit} bytes cannot be shown")
     target = _named(path)
-    judges = find_policies(tuple(POLICIES) if policies is None else policies)
+    given = None if policies is None else find_policies(policies)
+    judges = find_policies(tuple(POLICIES)) if given is None else given
     source = iterate_all_reports(reports, "a page")
     with _errors_of(target):
         target.absolute().parent.mkdir(parents=True, exist_ok=True)
@@ -99,8 +100,8 @@ def write_page(
         teams = tempfile.TemporaryFile("w+", encoding="utf-8", newline="\n", dir=folder)  # noqa: SIM115 - below
     with spool, teams:
         written = _Reports(spool, teams, target, text_limit, _by_pair(explanations), judges)
-        summary = summarize(written.facts_of(source), policies=judges)
-        shown = answerable(summary, judges) if policies is None else judges
+        summary = summarize(written.facts_of(source), policies=given)
+        shown = [each for each in judges if each.name not in summary.unanswerable]
         about_teams = bool(summary.teams and not summary.pairs)
         title = title if title is not None else ("Merged teams" if about_teams else "Merged pairs")
         heading = heading_html(title, summary, shown)

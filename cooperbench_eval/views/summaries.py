@@ -249,7 +249,7 @@ def _row(one: Judged, name: str) -> _Row:
     verdicts = one.verdicts
     _, *failures, unanswered = wording.answer_counts(verdicts).values()
     share = f" ({unanswered / verdicts.pairs:.0%})" if unanswered else ""
-    bounds = f"{verdicts.at_least:.1%}-{verdicts.at_most:.1%}" if verdicts.unanswered else ""
+    bounds = wording.bounds_text(verdicts)
     correct = f"{one.correct.count:,}/{one.correct.total:,}"
     counts = (f"{unanswered:,}{share}", *(f"{n:,}" for n in failures))
     return (name, correct, *wording.correct_texts(one), *counts, bounds)

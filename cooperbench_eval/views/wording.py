@@ -91,6 +91,14 @@ def correct_texts(one: Judged) -> tuple[str, str]:
     return ("-", "-") if one.verdicts.is_untested else rate_texts(one.correct)
 
 
+def bounds_text(verdicts: Verdicts) -> str:
+    """Return the least and the greatest share of all pairs that can be correct.
+
+    Empty if every pair has an answer.
+    """
+    return f"{verdicts.at_least:.1%}-{verdicts.at_most:.1%}" if verdicts.unanswered else ""
+
+
 def answer_counts(verdicts: Verdicts) -> dict[str, int]:
     """Return how many pairs ended in each of the ways of `ANSWERS`."""
     counts = (
