@@ -6,17 +6,14 @@ and is applied afterwards; an agent may not.
 
 import configparser
 import json
-import os
 import posixpath
 import re
 import shlex
 import sys
-import sysconfig
 import tomllib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from enum import StrEnum
-from functools import cache
 from pathlib import PurePosixPath
 from types import MappingProxyType
 
@@ -43,6 +40,7 @@ def put_back(
     roots: Iterable[str] = (),
     words: Sequence[str] = (),
     tests: Iterable[str] = (),
+    installed: Collection[str] = frozenset(),
 ) -> tuple[Changes, tuple[str, ...]]:
     """Remove from *changes* every file that controls a test run.
 
@@ -63,6 +61,7 @@ def put_back(
         roots: The folders that Python imports from, relative to the tree.
         words: The words of the suite's commands.
         tests: The files that the suite's own patch adds or changes.
+        installed: The names of the installed modules that the suite may import.
 
     Returns:
         The remaining changes, and the removed paths, sorted.
@@ -75,7 +74,7 @@ def put_back(
         for path, entry in changes.items()
         if _controls_a_run(path, base.get(path), entry)
         or _replaces_a_root(path, entry, places)
-        or _shadows(path, entry, base, places)
+        or _shadows(path, entry, base, places, installed)
         or (path in scripts and classify_path(path) is not PathKind.TESTS)
         or (path not in brought and _hides_a_test(path, entry, base, brought))
     )
@@ -211,7 +210,13 @@ _FRAMEWORKS = frozenset(
 )
 
 
-def _shadows(path: str, entry: Entry | None, base: Snapshot, roots: set[PurePosixPath]) -> bool:
+def _shadows(
+    path: str,
+    entry: Entry | None,
+    base: Snapshot,
+    roots: set[PurePosixPath],
+    installed: Collection[str],
+) -> bool:
     """Whether *path* belongs to a new module that hides a standard or installed module."""
     pure = PurePosixPath(path)
     if not _may_be_a_module(pure, entry):
@@ -221,19 +226,11 @@ def _shadows(path: str, entry: Entry | None, base: Snapshot, roots: set[PurePosi
         for root in roots
         if pure != root and pure.is_relative_to(root)
     )
-    needed = sys.stdlib_module_names | _FRAMEWORKS | _installed()
-    return any(name in needed and not _has_module(base, root, name) for root, name in modules)
-
-
-@cache
-def _installed() -> frozenset[str]:
-    """Return the names of the modules that are installed for the running Python."""
-    found: set[str] = set()
-    for kind in ("purelib", "platlib"):
-        with suppress(OSError):
-            names = os.listdir(sysconfig.get_path(kind))  # noqa: PTH208 - names are wanted
-            found.update(name.partition(".")[0] for name in names)
-    return frozenset(name for name in found if name.isidentifier())
+    return any(
+        any(name in needed for needed in (sys.stdlib_module_names, _FRAMEWORKS, installed))
+        and not _has_module(base, root, name)
+        for root, name in modules
+    )
 
 
 def _has_module(base: Snapshot, root: PurePosixPath, name: str) -> bool:

@@ -19,6 +19,8 @@ from cooperbench_eval.patching.apply import apply_patch
 from cooperbench_eval.running.cache import ResultCache, key_of
 from cooperbench_eval.running.control import ControlFiles, put_back
 from cooperbench_eval.running.sandboxes.default import default_sandbox
+from cooperbench_eval.running.sandboxes.environments import installed_modules
+from cooperbench_eval.running.sandboxes.hosting import search_path
 from cooperbench_eval.running.sandboxes.protocol import Sandbox
 from cooperbench_eval.running.sandboxes.registry import as_sandbox
 from cooperbench_eval.running.suite import TestSuite
@@ -136,6 +138,7 @@ class TestRunner:
                 roots=suite.import_roots,
                 words=suite.script_words,
                 tests=suite.patch.paths,
+                installed=installed_modules(_words(suite), suite.env.get("PATH", search_path())),
             )
         untested = base.overlay(changes)
         applied = apply_patch(untested, suite.patch)
@@ -176,8 +179,7 @@ class TestRunner:
             facts_about = getattr(self.sandbox, "facts_about", None)
             if facts_about is None:
                 return identity
-            words = itertools.chain(suite.command, *suite.setup)
-            return f"{identity} {facts_about(tuple(words), suite.env)}".rstrip()
+            return f"{identity} {facts_about(_words(suite), suite.env)}".rstrip()
 
     def _repeat(self, trial: Trial) -> TestResult:
         """Run the repeats; return the first one that agrees with the verdict on all of them."""
@@ -206,6 +208,11 @@ class TestRunner:
         return TestResult(
             status=status, reason=reason, command=suite.command, sandbox=self.sandbox.name
         )
+
+
+def _words(suite: TestSuite) -> tuple[str, ...]:
+    """Return the words of the suite's command, then those of its set-up."""
+    return (*suite.command, *itertools.chain(*suite.setup))
 
 
 def _is_lasting(result: TestResult) -> bool:

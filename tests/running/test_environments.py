@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from cooperbench_eval.models import Entry
 from cooperbench_eval.running import LocalSandbox, TestRunner, TestSuite
 from cooperbench_eval.running.sandboxes.environments import EnvironmentFinder
 from cooperbench_eval.snapshot import Changes, Snapshot
@@ -245,6 +246,21 @@ def test_a_cached_result_is_not_used_after_an_installation(environment):
     assert [each.passed for each in results] == [False, True, True]
     assert results[1] == results[2]
     assert len({each.sandbox_identity for each in results}) == 2
+
+
+def test_a_module_of_the_environment_cannot_be_replaced(environment):
+    """A patch could otherwise put its own version of a plug-in into the test process."""
+    files = {name: Entry(b"") for name in ("greeting.py", "src/greeting.py", "own.py")}
+    tree = Snapshot.from_files({"a": b""})
+    python = str(environment / "bin" / "python")
+    env = {"PYTHONPATH": ".:src"}
+    found = {}
+    for name in (python, "/usr/bin/true"):
+        suite = TestSuite(command=(name, "-c", ""), framework="exit", env=env)
+        result = TestRunner(sandbox=LocalSandbox()).run(tree, Changes(files), suite)
+        found[name] = result.restored_files
+
+    assert found == {python: ("greeting.py", "src/greeting.py"), "/usr/bin/true": ()}
 
 
 def test_a_sandbox_without_facts_still_works():

@@ -10,10 +10,12 @@ import os
 import re
 import shutil
 import sys
+import sysconfig
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
-__all__ = ["EnvironmentFinder", "interpreter_of_script", "running_python"]
+__all__ = ["EnvironmentFinder", "installed_modules", "interpreter_of_script", "running_python"]
 
 _NAMES = ("bin", "include", "lib", "lib32", "lib64", "libexec", "pyvenv.cfg", "share", "ssl")
 """What a Python installation has in its own folder; a project in the same folder has more."""
@@ -42,6 +44,7 @@ class EnvironmentFinder:
     Attributes:
         shown: The paths of the environments, except those of the running Python.
         facts: The state of each: its interpreter and its installed packages.
+        packages: The folders of their installed packages.
     """
 
     def __init__(self, path: str, is_trusted: Callable[[str], bool] = lambda _: True) -> None:
@@ -53,6 +56,7 @@ class EnvironmentFinder:
         """
         self.shown: dict[str, None] = {}
         self.facts: list[object] = []
+        self.packages: list[str] = []
         self._path = path
         self._is_trusted = is_trusted
         self._seen: set[Path] = set()
@@ -99,12 +103,32 @@ class EnvironmentFinder:
             return
         self.shown.update(dict.fromkeys(_parts(prefix)))
         settings = _read_settings(file)
-        states = [(path, _state(Path(path))) for path in sorted(_matches(prefix, _PACKAGES))]
+        packages = sorted(_matches(prefix, _PACKAGES))
+        self.packages += packages
+        states = [(path, _state(Path(path))) for path in packages]
         self.facts.append((str(prefix), sorted(settings.items()), states))
         for name in (program.name, "python3", "python"):
             self._visit(Path(settings.get("home", ""), name))
         for name in ("executable", "base-executable"):
             self._visit(Path(settings.get(name, "")))
+
+
+def installed_modules(words: Sequence[str], path: str) -> frozenset[str]:
+    """Return the names of the modules that a command's environments have installed.
+
+    Those of the running Python are included.
+
+    Args:
+        words: The words of the command.
+        path: The command's `PATH`.
+    """
+    finder = EnvironmentFinder(path)
+    finder.search(words)
+    found: set[str] = set()
+    for folder in (*finder.packages, *map(sysconfig.get_path, ("purelib", "platlib"))):
+        with suppress(OSError):
+            found.update(name.partition(".")[0] for name in os.listdir(folder))  # noqa: PTH208
+    return frozenset(name for name in found if name.isidentifier())
 
 
 def interpreter_of_script(program: Path, path: str) -> str:
