@@ -182,8 +182,8 @@ def evaluate(  # noqa: PLR0917 - the signature of the benchmark's planned comman
         PatchError: A patch cannot be read.
         RepositoryError: *repo_dir* is not a repository that has the base commit.
         StrategyError: A strategy cannot be loaded.
-        TestRunError: The tests cannot be started, *python* is not an interpreter, or the
-            image does not exist.
+        ArgumentError: *python* is not an interpreter.
+        TestRunError: The tests cannot be started, or the image does not exist.
     """
     evaluator = Evaluator(strategies=strategies, judge=JudgeRule(judge))
     known_setting, location = Setting.of(setting), PatchLocation.of(patch_location)

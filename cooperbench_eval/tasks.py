@@ -179,7 +179,7 @@ class Task:
                 `TestSuite`.
 
         Raises:
-            TestRunError: *python* is not an interpreter.
+            ArgumentError: *python* is not an interpreter.
         """
         suite = TestSuite(
             command=self.test_command() if command is None else command,
@@ -359,7 +359,7 @@ def suites_with(suite_of: SuiteOf | None, options: SuiteOptions) -> SuiteOf | No
 
     Raises:
         ArgumentError: Another function is given as well as one of the others.
-        TestRunError: *python* is not an interpreter.
+        ArgumentError: *python* is not an interpreter.
     """
     options = options.copy()
     python, setup = options.pop("python", None), options.pop("setup", ())

@@ -10,7 +10,8 @@ from pathlib import Path
 import attrs
 from attrs import field, frozen
 
-from cooperbench_eval.errors import TestRunError
+from cooperbench_eval.arguments import named_fields
+from cooperbench_eval.errors import ArgumentError
 from cooperbench_eval.running.runner import TestRunner
 from cooperbench_eval.running.sandboxes.default import with_readable
 from cooperbench_eval.running.sandboxes.hosting import listed
@@ -26,8 +27,6 @@ def _as_interpreter(python: str | os.PathLike[str] | None) -> str | None:
     """Return the path of an interpreter of this machine; links in it are kept."""
     if python is None:
         return None
-    if not isinstance(python, str | os.PathLike):
-        raise TypeError(f"python: expected a path, not {python!r}")
     given = Path(os.path.expanduser(python))  # noqa: PTH111 - never raises
     if given.is_dir():
         files = [given / name for name in _IN_ENVIRONMENT]
@@ -51,12 +50,12 @@ def _as_paths(given: Iterable[str | os.PathLike[str]]) -> tuple[str, ...]:
     return tuple(os.fspath(path) for path in listed(given))
 
 
-def _unusable(python: str | os.PathLike[str], problem: str) -> TestRunError:
+def _unusable(python: str | os.PathLike[str], problem: str) -> ArgumentError:
     expected = "expected a Python interpreter, or the folder of a virtual environment"
-    return TestRunError(f"python={os.fspath(python)!r}: {problem}; {expected}")
+    return ArgumentError("python", f"is {os.fspath(python)!r}, but {problem}; {expected}")
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=named_fields)
 class Preparation:
     """What is added to each suite, and to the sandbox that runs it.
 
@@ -67,7 +66,7 @@ class Preparation:
         readable: Further paths that the commands may read.
 
     Raises:
-        TestRunError: *python* is not an interpreter of this machine.
+        ArgumentError: *python* is not an interpreter of this machine.
     """
 
     python: str | None = field(default=None, converter=_as_interpreter)

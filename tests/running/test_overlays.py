@@ -9,7 +9,7 @@ from pathlib import Path
 import attrs
 import pytest
 
-from cooperbench_eval.errors import SandboxError, TestRunError
+from cooperbench_eval.errors import ArgumentError, SandboxError, TestRunError
 from cooperbench_eval.running import TestRunner, TestSuite
 from cooperbench_eval.running.sandboxes import default, overlays
 from cooperbench_eval.running.sandboxes.overlays import as_caches
@@ -242,10 +242,10 @@ def test_the_option_is_a_list_or_a_mapping(monkeypatch, tmp_path):
     assert as_caches(["a", Path("/b")]) == ((f"{tmp_path}/a", f"{tmp_path}/a"), ("/b", "/b"))
     assert as_caches({"./x//y": "a", "/z/": "/b"}) == (("x/y", f"{tmp_path}/a"), ("/z", "/b"))
     assert as_caches(as_caches({"x": "a"})) == as_caches({"x": "a"})
-    with pytest.raises(TypeError, match="expected a list"):
+    with pytest.raises(ArgumentError, match="writable_cache must be a list"):
         as_caches("/cache")
     for place in ("..", "a/../../b", "", "."):
-        with pytest.raises(ValueError, match=r"writable_cache: .* is not a path below the tree"):
+        with pytest.raises(ArgumentError, match=r"writable_cache has .* not below the tree"):
             as_caches({place: "/b"})
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cooperbench_eval.errors import TestRunError
+from cooperbench_eval.errors import ArgumentError, TestRunError
 from cooperbench_eval.models import TestStatus
 from cooperbench_eval.running import LocalSandbox, TestRunner, TestSuite
 from cooperbench_eval.running.preparation import Preparation
@@ -67,17 +67,18 @@ def test_a_useless_interpreter_is_refused_at_once(tmp_path, monkeypatch, given, 
         (tmp_path / name).write_text("#!/bin/bash\n")
         (tmp_path / name).chmod(mode)
 
-    with pytest.raises(TestRunError, match=f"^python='{given}': .*{words}.*; expected a Python"):
+    expected = f"^python is '{given}', but .*{words}.*; expected a Python"
+    with pytest.raises(ArgumentError, match=expected):
         Preparation(python=given)
 
 
 def test_a_wrong_type_is_named():
     """The error names the argument."""
-    with pytest.raises(TypeError, match="python: expected a path, not 3"):
+    with pytest.raises(ArgumentError, match="python must be str, PathLike or None, not int: 3"):
         Preparation(python=3)
-    with pytest.raises(TypeError, match="expected a list, not '/opt'"):
+    with pytest.raises(ArgumentError, match=r"readable must be Iterable.*, not str: '/opt'"):
         Preparation(readable="/opt")
-    with pytest.raises(TypeError, match="not the string 'npm ci'"):
+    with pytest.raises(ArgumentError, match=r"setup must be .*, not one string"):
         Preparation(setup="npm ci")
 
 

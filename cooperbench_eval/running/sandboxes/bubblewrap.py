@@ -14,6 +14,7 @@ from typing import Self
 
 from attrs import evolve, field, frozen, validators
 
+from cooperbench_eval.arguments import named_fields
 from cooperbench_eval.errors import SandboxError, TestRunError
 from cooperbench_eval.processes.supervision import (
     CommandEnd,
@@ -64,7 +65,7 @@ def _paths(given: Iterable[str | os.PathLike[str]]) -> tuple[str, ...]:
     return tuple(map(os.path.abspath, hosting.listed(given)))  # does not resolve links
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=named_fields)
 class BubblewrapSandbox(hosting.HostSandbox):
     r"""Runs commands of this machine in namespaces of their own, with `bwrap`.
 

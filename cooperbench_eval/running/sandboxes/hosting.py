@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from attrs import field, frozen, validators
 
+from cooperbench_eval.arguments import named_fields
 from cooperbench_eval.errors import SandboxError, TestRunError
 from cooperbench_eval.processes.supervision import CommandEnd, EndReason, SupervisedCommand
 from cooperbench_eval.processes.systems import linux_problem
@@ -47,11 +48,11 @@ def listed(given: Iterable[_Item]) -> tuple[_Item, ...]:
         TypeError: *given* is a single string or path.
     """
     if isinstance(given, str | bytes | os.PathLike):
-        raise TypeError(f"expected a list, not {given!r}")
+        raise TypeError(f"must be a list, not {given!r:.200}")
     return tuple(given)
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=named_fields)
 class HostSandbox:
     """A sandbox that starts processes of this machine; `LocalSandbox` documents the options."""
 

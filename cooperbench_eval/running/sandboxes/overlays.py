@@ -15,7 +15,7 @@ from typing import Self
 
 from attrs import field, frozen
 
-from cooperbench_eval.errors import SandboxError, TestRunError
+from cooperbench_eval.errors import ArgumentError, SandboxError, TestRunError
 from cooperbench_eval.processes.supervision import SupervisedCommand
 from cooperbench_eval.processes.temporary import discard_folder, make_folder
 from cooperbench_eval.running.sandboxes.hosting import listed
@@ -40,10 +40,12 @@ def as_caches(given: CachesLike) -> Caches:
     """Return an option that lists prepared directories, or that maps places to them.
 
     Raises:
-        TypeError: It is a single path.
-        ValueError: A place is relative and not below the tree.
+        ArgumentError: It is a single path, or a place is relative and not below the tree.
     """
-    items = given.items() if isinstance(given, Mapping) else listed(given)
+    try:
+        items = tuple(given.items() if isinstance(given, Mapping) else listed(given))
+    except TypeError as exc:
+        raise ArgumentError("writable_cache", str(exc)) from exc
     return tuple(
         (_normal(item[0]), os.path.abspath(item[1]))  # noqa: PTH100 - does not resolve links
         if isinstance(item, tuple)
@@ -55,7 +57,7 @@ def as_caches(given: CachesLike) -> Caches:
 def _normal(where: str) -> str:
     place = PurePosixPath(where)
     if not place.is_absolute() and (not place.parts or ".." in place.parts):
-        raise ValueError(f"writable_cache: {where!r} is not a path below the tree")
+        raise ArgumentError("writable_cache", f"has {where!r}, which is not below the tree")
     return str(place)
 
 
