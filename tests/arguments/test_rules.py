@@ -47,7 +47,7 @@ class Anything(Protocol):
         (type[Exception], [ValueError], ["ValueError", ValueError()]),
         (Path, [Path("x")], ["x"]),
     ],
-    ids=str,
+    ids=lambda each: None if isinstance(each, list) else str(each),
 )
 def test_a_rule_allows_what_the_annotation_means(hint, right, wrong):
     """Numbers of other libraries count, text is not a collection, and elements are checked."""
