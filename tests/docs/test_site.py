@@ -34,6 +34,19 @@ def test_each_public_name_has_one_entry_in_the_reference():
     assert sorted(ENTRY.findall(REFERENCE)) == sorted(PUBLIC)
 
 
+@pytest.mark.parametrize("name", MODULES)
+def test_the_names_of_a_module_are_on_one_page(name):
+    """The table of modules links to it."""
+    pages = [
+        page.name
+        for page in (ROOT / "docs/reference").glob("*.md")
+        if f"::: cooperbench_eval.{name}." in page.read_text()
+    ]
+    table = (ROOT / "docs/reference/modules.md").read_text()
+
+    assert re.findall(rf"^\| `ce\.{name}` \|.*\]\((.+)\) \|$", table, re.MULTILINE) == pages
+
+
 def test_every_page_is_linked_from_the_first():
     """A reader of the repository can find them all."""
     first = (ROOT / "docs/index.md").read_text()
