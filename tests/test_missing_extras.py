@@ -15,7 +15,7 @@ EXTRAS = PYPROJECT["project"]["optional-dependencies"]
 NOT_IMPORTED = {"all", "dev", "docs", "sample", "test", "test-all"}
 
 START = """
-import json, sys
+import json, pickle, sys
 from pathlib import Path
 
 packages, uses = json.loads(sys.argv[1])
@@ -23,11 +23,17 @@ sys.modules.update(dict.fromkeys(packages))  # importing one of them fails
 import cooperbench_eval as ce
 
 
-def merge(path):
+def merge(path, strategy="structured"):
     base, *sides = ({path: b"let x = %d\\n" % number} for number in range(3))
     sides = [ce.Changes({path: ce.Entry(side[path])}) for side in sides]
-    outcome = ce.merge(ce.Snapshot.from_files(base), *sides, strategy="structured")
+    outcome = ce.merge(ce.Snapshot.from_files(base), *sides, strategy=strategy)
     raise ValueError(outcome.ledger[0].reason)
+
+
+def ask_in_a_worker():
+    strategy = ce.LLMStrategy("m", client=object())
+    object.__setattr__(strategy, "client", None)  # as one that was made where litellm is
+    merge("a.go", pickle.loads(pickle.dumps(strategy)))
 
 
 def download():
@@ -71,6 +77,7 @@ USES = {
         "ce.get_strategy('llm', model='m')",
         "ce.LLMStrategy('m')",
         "ce.LLMStrategy('m', cassette='folder')",
+        "ask_in_a_worker()",
     ],
     "pandas": ["ce.to_pandas(reports())"],
     "plots": [

@@ -61,7 +61,7 @@ def known_secrets(
     yield from secrets_in(options)
     yield from _secrets_in_address(api_base or "")
     named = [(name, value) for name, value in os.environ.items() if is_secret(name)]
-    litellm = vars(sys.modules.get("litellm", object))
+    litellm = vars(sys.modules.get("litellm") or object)
     named += [(name, value) for name, value in litellm.items() if name.endswith(("key", "token"))]
     for _, value in named:
         is_long = isinstance(value, str) and len(value) >= _SHORTEST_IN_ENVIRONMENT

@@ -71,7 +71,10 @@ class LitellmClient:
         Raises:
             ChatError: There is no reply.
         """
-        _litellm()  # the first import takes seconds, which do not count as latency
+        try:
+            _litellm()  # the first import takes seconds, which do not count as latency
+        except ImportError as exc:
+            raise ChatError(ChatFault.REJECTED, str(exc)) from None
         began = time.monotonic()
         response = self._within_deadline(request)
         seconds = time.monotonic() - began
