@@ -1,6 +1,7 @@
 """Names that used to be at the top level still work there, with a warning."""
 
 import importlib
+import re
 import subprocess
 import sys
 import warnings
@@ -14,6 +15,8 @@ from cooperbench_eval.moved import moved_names
 
 # Every name that the top level had before most moved to other modules.
 BEFORE = (record_file("x").parent / "names_before_0.2.txt").read_text(encoding="utf-8").split()
+ROOT = Path(__file__).parents[1]
+ABOUT_OLD_NAMES = {"test_moved.py", "typing_api.py", "modules.md", "test_site.py"}
 RENAMED = {
     "PeerAgreement": "CooperBenchAgreement",
     "PeerDisagreement": "CooperBenchDisagreement",
@@ -66,6 +69,33 @@ def test_an_old_program_is_warned_at_its_own_lines(tmp_path):
         f"{script}:3:",
         f"{script}:4:",
     ]
+
+
+def uses_of_old_names(text):
+    """Yield the old names that a text uses as attributes of the library or imports from it."""
+    imported = re.findall(r"from cooperbench_eval import (\([^)]*\)|[^\n]*)", text)
+    words = {word for each in imported for word in re.findall(r"\w+", each)}
+    words |= set(re.findall(r"\b(?:ce|cooperbench_eval)\.(\w+)", text))
+    return words & moved_names().keys()
+
+
+def test_our_own_programs_and_pages_use_no_old_name():
+    """This holds for what the tests do not run, too: benchmarks, notebooks, prose."""
+    own = [
+        file
+        for folder in ("benchmarks", "cooperbench_eval", "docs", "tests", "README.md")
+        for file in [ROOT / folder, *(ROOT / folder).rglob("*")]
+        if file.suffix in {".ipynb", ".md", ".py"} and file.name not in ABOUT_OLD_NAMES
+    ]
+
+    found = {str(file): names for file in own if (names := uses_of_old_names(file.read_text()))}
+
+    assert len(own) > 500
+    assert found == {}
+    assert uses_of_old_names("from cooperbench_eval import (\n    Patch,\n    PeerRun,\n)") == {
+        "PeerRun"
+    }
+    assert uses_of_old_names("x = ce.ReportError, ce.errors.PatchError") == {"ReportError"}
 
 
 def test_a_present_name_gives_no_warning():

@@ -85,7 +85,7 @@ def _annotation(
     """Return what an argument accepts: if it is converted, other types than that of the field."""
     if field.converter is not None and accepted is not None:
         text = _PATH.sub("", inspect.formatannotation(accepted))
-        return griffe.safe_get_annotation(ast.parse(text, mode="eval").body, parent=cls.module)
+        return _expression(text, cls.module)
     shown = member.annotation if isinstance(member, griffe.Attribute) else None
     return _spelled_out(shown, cls.module)
 
@@ -109,7 +109,13 @@ def _spelled_out(
         lambda name: _PATH.sub("", inspect.formatannotation(values[name[0]])),
         str(annotation),
     )
-    return griffe.safe_get_annotation(ast.parse(text, mode="eval").body, parent=module)
+    return _expression(text, module)
+
+
+def _expression(text: str, module: griffe.Module) -> griffe.Expr | str | None:
+    """Return a type as an expression, in which known names are links."""
+    node = ast.parse(text, mode="eval").body
+    return griffe.get_expression(node, parent=module, parse_strings=False)
 
 
 def _default(value: Any) -> str | None:

@@ -225,6 +225,39 @@ def test_a_record_is_shown_with_its_arguments(tmp_path, monkeypatch):
     assert record.bases == []
 
 
+def test_what_is_converted_is_shown_as_it_is_accepted(tmp_path, monkeypatch):
+    """Names of `Literal` types are spelled out, in records and functions."""
+    monkeypatch.syspath_prepend(tmp_path)
+    source = """
+        from collections.abc import Iterable
+        from typing import Literal
+
+        from attrs import field, frozen
+
+        Mode = Literal["fast", "slow"]
+
+        def as_paths(given: Iterable[str]) -> tuple[str, ...]:
+            return tuple(given)
+
+        @frozen
+        class Job:
+            paths: tuple[str, ...] = field(converter=as_paths)
+            mode: Mode = "fast"
+
+        def run(job: Job, mode: "Mode | None" = None) -> Mode: ...
+        """
+    (tmp_path / "shown_values.py").write_text(textwrap.dedent(source))
+
+    extensions = griffe.load_extensions(SiteReference)
+    module = griffe.load("shown_values", search_paths=[tmp_path], extensions=extensions)
+
+    assert str(module["Job"].signature(name="Job")) == (
+        "Job(paths: Iterable[str], mode: Literal['fast', 'slow'] = 'fast')"
+    )
+    assert str(module["run"].parameters["mode"].annotation) == "Literal['fast', 'slow'] | None"
+    assert str(module["run"].parameters["job"].annotation) == "Job"
+
+
 def test_an_example_in_a_docstring_is_code(tmp_path):
     """This holds although its heading is in the singular."""
     function = visit(
