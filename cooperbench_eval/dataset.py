@@ -159,7 +159,12 @@ class Dataset:
         if not self.directory.is_dir():
             raise DatasetError("is not a directory", self._location)
         found = self.directory.glob("*/task*")
-        return [each for each in found if _TASK.fullmatch(each.name) and each.is_dir()]
+        folders = [each for each in found if _TASK.fullmatch(each.name) and each.is_dir()]
+        if not folders:
+            inside = self.directory / "dataset"
+            hint = f"; pass {str(inside)!r}" if inside.is_dir() else ""
+            raise DatasetError(f"has no task<id> folder{hint}", self._location)
+        return folders
 
     @property
     def _location(self) -> str:

@@ -124,6 +124,15 @@ def test_a_folder_without_tasks_is_an_error(tmp_path, content, words):
     assert words in caught.value.problem
 
 
+def test_a_folder_around_the_dataset_is_recognized(make_task, dataset):
+    """CooperBench's repository has the dataset in a folder of this name."""
+    make_task()
+    around = dataset.directory.parent
+
+    with pytest.raises(ce.DatasetError, match=f"has no task<id> folder; pass '{around}/dataset'"):
+        ce.Dataset(around).tasks()
+
+
 def test_an_unknown_task_is_an_error(make_task, dataset):
     """The error lists the nearest names and numbers first."""
     for task_id in (2068, 2800, 2956):

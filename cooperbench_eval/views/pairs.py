@@ -15,6 +15,7 @@ from cooperbench_eval.models import (
     TestCase,
     TestCaseStatus,
     TestResult,
+    TestStatus,
     outcome_of,
 )
 from cooperbench_eval.reporting import (
@@ -56,6 +57,7 @@ _REASON = 100
 _NOTE = 250
 
 _VERDICTS = {Verdict.CORRECT: Tone.GOOD, Verdict.NOT_RUN: Tone.PLAIN}
+_RESULTS = frozenset({TestStatus.PASSED, TestStatus.FAILED})
 _BROKEN = frozenset({TestCaseStatus.FAILED, TestCaseStatus.ERROR})
 
 
@@ -65,7 +67,7 @@ _BROKEN = frozenset({TestCaseStatus.FAILED, TestCaseStatus.ERROR})
 def report_view(report: MergeReport) -> View:
     """Describe how a pair merges, each feature alone, and each strategy."""
     shown = report.attempts[:_MOST_STRATEGIES]
-    notes = [note for attempt in shown for note in _notes(report, attempt)]
+    notes = [*_reasons(report), *(note for each in shown for note in _notes(report, each))]
     notes += [*report.warnings, *(_hazard(each) for each in report.hazards)]
     return View(
         title=wording.title_text(visible(report.repo_name, _NAME), report),
@@ -152,6 +154,18 @@ def _strategies_table(report: MergeReport, shown: Sequence[Attempt]) -> list[Tab
         for attempt in shown
     ]
     return [rows_table(("strategy", "merge", "verdict", "to blame", *tests), rows)] if rows else []
+
+
+def _reasons(report: MergeReport) -> Iterator[str]:
+    """Yield why features' own tests gave no result; most often both for the same reason."""
+    by_reason: dict[tuple[TestStatus, str], list[int]] = {}
+    for feature in (report.feature1, report.feature2):
+        run = feature.tests
+        if run and run.reason and run.status not in _RESULTS:
+            by_reason.setdefault((run.status, run.reason), []).append(feature.number)
+    for (status, reason), numbers in by_reason.items():
+        ended = f"{wording.features_text(numbers)} alone, {wording.spoken(status)}"
+        yield f"the tests of {ended}: {reason}"
 
 
 def _notes(report: MergeReport, attempt: Attempt) -> Iterator[str]:

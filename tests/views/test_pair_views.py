@@ -397,3 +397,24 @@ def test_a_lost_tests_name_is_not_cut():
     report = attrs.evolve(report, feature1=first, attempts=attempts)
 
     assert f": {name}\n" in f"{report}\n"
+
+
+def test_a_report_says_why_the_tests_gave_no_result():
+    """Once, if it is the same reason for both features; a failed test needs no reason."""
+    report = a_report()
+    problem = TestResult(status="inconclusive", reason="venv/bin/python has no module pytest")
+    failed = TestResult(status="failed", reason="exit status 1", cases=[])
+    first, second = (report.feature1.number, report.feature2.number)
+
+    def shown(run1, run2):
+        features = {
+            "feature1": attrs.evolve(report.feature1, tests=run1),
+            "feature2": attrs.evolve(report.feature2, tests=run2),
+        }
+        return str(attrs.evolve(report, **features))
+
+    both = f"the tests of features {first} and {second} alone, inconclusive: venv/bin/python has no"
+    one = f"the tests of feature {second} alone, inconclusive: venv/bin/python has no"
+    assert shown(problem, problem).count(both) == 1
+    assert shown(failed, problem).count(one) == 1
+    assert "alone, " not in shown(failed, failed)
