@@ -205,7 +205,7 @@ function rowsOf(rows, path, mark = null) {
   return shown;
 }
 
-const codeBlock = (label) => make("pre", { tabindex: "0", role: "region", "aria-label": label });
+const codeBlock = (label) => make("pre", { tabindex: "0", role: "group", "aria-label": label });
 const leftOut = (left) => make("span", { class: "beside" }, `\u2026 ${left} more bytes are left out`);
 
 // --- files ---

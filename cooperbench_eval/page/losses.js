@@ -1,6 +1,6 @@
 /* The tests that a merge lost: why they failed, and the code that the failures lead to. */
 
-const OPEN_FAILURES = 3;
+const LONGEST_ERROR = 160;
 const SEEN_FUNCTIONS = 6;
 const CONTEXT = 8;
 const LEADS = {
@@ -14,7 +14,7 @@ const plural = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
 /* The message of a failure. The lines in which frameworks say what went wrong stand out. */
 function failureMessage(message, label) {
-  const pre = make("pre", { class: "failure", tabindex: "0", role: "region", "aria-label": label });
+  const pre = make("pre", { class: "failure", tabindex: "0", role: "group", "aria-label": label });
   linesOf(message).forEach((line, place) => {
     const isError = place === 0 || /^E\s|^\w*(?:Error|Exception|panic)\b|^thread '/.test(line);
     const kind = isError ? "error" : /^>/.test(line) ? "at" : "";
@@ -29,17 +29,25 @@ function failureBox(failure, isOpen) {
   const { owner, status, message, tests, more } = failure;
   const count = tests.length + more;
   const others = count > 1 ? ` and ${plural(count - 1, "more test")} of ${owner}` : ` of ${owner}`;
+  const [error] = message.split("\n");
+  const brief = error.length > LONGEST_ERROR ? `${error.slice(0, LONGEST_ERROR)}…` : error;
   const box = make(
     "details",
     { class: "failed-test" },
-    make("summary", {}, make("code", {}, tests[0]), `${others}: ${status}`),
+    make(
+      "summary",
+      {},
+      make("code", {}, tests[0]),
+      `${others}: ${status}`,
+      brief ? make("span", { class: "error" }, ` ${brief}`) : null,
+    ),
   );
   box.open = isOpen;
   if (message) box.append(failureMessage(message, `Failure of ${tests[0]}`));
   else box.append(make("p", { class: "beside" }, "The test framework gave no reason."));
   if (count > 1) {
     const rest = more ? [make("li", { class: "beside" }, `and ${more} more`)] : [];
-    const words = message ? "All tests with this failure" : "All of them";
+    const words = message ? "All tests that fail in this way" : "All of them";
     box.append(folded(words, () => make("ul", { class: "names" }, tests.map(code), rest)));
   }
   return box;
@@ -162,7 +170,7 @@ function lossSections(data) {
     const count = loss.failures.reduce((sum, each) => sum + each.tests.length + each.more, 0) + loss.more;
     const status = data.attempts.find((attempt) => attempt.strategy === loss.strategies[0])?.status ?? "";
     const verb = status === "clean" ? "The clean merge" : "The merge";
-    const boxes = loss.failures.map((failure, place) => failureBox(failure, place < OPEN_FAILURES));
+    const boxes = loss.failures.map((failure, place) => failureBox(failure, place === 0));
     return [
       make("p", { class: "lead" }, `${verb} of `, make("b", {}, loss.strategies.join(", ")), ` lost ${plural(count, "test")} that passed with a feature alone.`),
       ...boxes,

@@ -40,30 +40,35 @@ def losses_of(report: MergeReport, judged: Sequence[JudgedAttempt], texts: Texts
 
 
 def _failures(report: MergeReport, lost: Sequence[LostTest]) -> _Json:
-    """Return the lost tests; those that failed for the same reason are put together."""
+    """Return the lost tests; those that failed alike are put together.
+
+    Their messages begin and end with the same line: the error, and the place where it happened.
+    The message of the first of them is given.
+    """
     owners = {
         SuiteKind.FEATURE1: f"feature {report.feature1.number}",
         SuiteKind.FEATURE2: f"feature {report.feature2.number}",
         SuiteKind.JOINT: "both features together",
         SuiteKind.REGRESSION: "the repository",
     }
-    groups: dict[tuple[str, str, str], list[str]] = {}
+    groups: dict[tuple[str, str, str, str], list[LostTest]] = {}
     for each in lost:
         status = wording.spoken(each.case.status) if each.case and each.is_own else "did not run"
-        groups.setdefault((owners[each.suite], status, each.message), []).append(each.name)
+        first, last = each.message.partition("\n")[0], each.message.rpartition("\n")[2]
+        groups.setdefault((owners[each.suite], status, first, last), []).append(each)
     shown = list(groups.items())[:_MOST_FAILURES]
     return {
         "failures": [
             {
                 "owner": owner,
                 "status": status,
-                "message": _cut(message, _MOST_MESSAGE),
-                "tests": [_cut(name) for name in names[:_MOST_TESTS]],
-                "more": max(len(names) - _MOST_TESTS, 0),
+                "message": _cut(alike[0].message, _MOST_MESSAGE),
+                "tests": [_cut(test.name) for test in alike[:_MOST_TESTS]],
+                "more": max(len(alike) - _MOST_TESTS, 0),
             }
-            for (owner, status, message), names in shown
+            for (owner, status, _, _), alike in shown
         ],
-        "more": len(lost) - sum(len(names) for _, names in shown),
+        "more": len(lost) - sum(len(alike) for _, alike in shown),
     }
 
 

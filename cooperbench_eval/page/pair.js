@@ -86,7 +86,7 @@ function ledgers(attempts) {
 function explained(data, { title, about, hunks, more }) {
   const rows = hunks.map(([feature, where, number]) => {
     const [text, left] = data.texts[number];
-    const lines = make("pre", {});
+    const lines = codeBlock(where);
     write(lines, text, true);
     return [`feature ${feature}`, [where], [lines, left ? `${left} more bytes` : null]];
   });
@@ -125,7 +125,7 @@ function marker(data, conflict, resolved) {
 }
 
 function codeOf([text, left], label, mark = null) {
-  const pre = make("pre", { tabindex: "0", role: "region", "aria-label": label });
+  const pre = make("pre", { tabindex: "0", role: "group", "aria-label": label });
   const lines = text.split("\n");
   if (lines.at(-1) === "") lines.pop();
   lines.forEach((line) => {

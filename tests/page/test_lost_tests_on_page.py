@@ -112,6 +112,28 @@ def test_a_test_that_did_not_run_shows_why_its_file_did_not(open_page):
     assert page.text(".failure") == "ImportError: no name"
 
 
+def test_failures_that_differ_only_in_their_middle_are_put_together(open_page):
+    """As the cases of a parametrized test do."""
+    report = losing()
+    rows = [
+        evolve(
+            row,
+            feature1_tests=evolve(
+                row.feature1_tests,
+                cases=[
+                    evolve(case, message=f"AssertionError\n{case.id}\na.py:3: AssertionError")
+                    for case in row.feature1_tests.cases
+                ],
+            ),
+        )
+        for row in report.attempts
+    ]
+    page = open_page([evolve(report, attempts=rows)], "#pair=1")
+
+    assert page.texts(".failed-test > summary") == ["t::one and 1 more test of feature 1: failed"]
+    assert "t::one" in page.text(".failure")
+
+
 def test_far_unchanged_lines_are_left_out(open_page):
     """A long function shows its changes, with eight lines around them."""
     lines = [b"    line_%d()\n" % n for n in range(100)]
@@ -153,7 +175,7 @@ def test_hostile_texts_of_lost_tests_appear_as_text(open_page):
 
 
 def test_a_long_list_of_lost_tests_is_cut(open_page):
-    """Three failures are open, thirty are listed, and the rest is counted."""
+    """One failure is open, the others show their error; thirty are listed, the rest counted."""
     names = tuple(f"t::n{n}" for n in range(50))
     report = losing(names, alone=(names, ("t::three",)))
     rows = [
@@ -169,6 +191,7 @@ def test_a_long_list_of_lost_tests_is_cut(open_page):
     page = open_page([evolve(report, attempts=rows)], "#pair=1")
 
     assert page.tab.locator(".failed-test").count() == 30
-    assert page.tab.locator(".failed-test[open]").count() == 3
+    assert page.tab.locator(".failed-test[open]").count() == 1
+    assert page.texts(".failed-test > summary")[29] == "t::n29 of feature 1: failed t::n29"
     assert "lost 50 tests" in page.text(".lead")
     assert "20 more tests left out." in page.text("#pair")
