@@ -129,7 +129,8 @@ def test_a_folder_around_the_dataset_is_recognized(make_task, dataset):
     make_task()
     around = dataset.directory.parent
 
-    with pytest.raises(ce.DatasetError, match=f"has no task<id> folder; pass '{around}/dataset'"):
+    words = f"has no task<id> folder; pass '{around}/dataset'"
+    with pytest.raises(ce.errors.DatasetError, match=words):
         ce.Dataset(around).tasks()
 
 
