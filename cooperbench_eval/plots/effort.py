@@ -27,7 +27,8 @@ def plot_effort(summary: Summary, *, up_to: float = 10.0, ax: "Axes | None" = No
     Control Merge Tools, ASE 2024, 10.1145/3691620.3695075). The lines are straight, and
     their order depends on *k*. Below 0, merging by hand is cheaper. The legend gives the
     *k* at which a line crosses 0, and the numbers of merges and of unanswered pairs. Policies
-    that cannot be answered (`Summary.unanswerable`) are not drawn. Strategies and policies with
+    that cannot be answered (`Summary.unanswerable`) are not drawn, and a strategy without an
+    answer for more than half of its pairs is grey. Strategies and policies with
     equal counts share a line. There are no intervals, because the figure makes no claim
     about chance.
 
@@ -62,7 +63,7 @@ def plot_effort(summary: Summary, *, up_to: float = 10.0, ax: "Axes | None" = No
         (line,) = ax.plot(
             costs,
             [_saved(verdicts, k) for k in costs],
-            color=look.colour,
+            color=canvas.GREY if verdicts.is_mostly_unanswered else look.colour,
             linestyle=look.line,
             marker=look.marker,
             markersize=4,

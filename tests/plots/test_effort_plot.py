@@ -73,3 +73,16 @@ def test_costs_begin_at_one(up_to):
     """An incorrect merge that costs less than a conflict is not what this is about."""
     with pytest.raises(AnalysisError, match="k begins at 1"):
         plot_effort(summarize(PAIRS), up_to=up_to)
+
+
+def test_a_strategy_that_is_mostly_unanswered_is_grey():
+    """Its line is made of few pairs, and the legend says of how many."""
+    facts = [pair(naive="clean ++", union="clean ++")]
+    facts += [pair(naive="clean ++", facts={"task_id": number}) for number in (2, 3)]
+
+    ax = plot_effort(summarize(facts, policies=[])).axes[0]
+
+    naive, union = ax.get_lines()[:2]
+    assert naive.get_color() != "#8a8a8a"
+    assert union.get_color() == "#8a8a8a"
+    assert legend_of(ax)[1] == "union: n = 1 (2 unanswered), saves at any k"

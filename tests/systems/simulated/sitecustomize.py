@@ -200,8 +200,12 @@ class SimulatedPath(pathlib.PosixPath):
         def __str__(self):
             return super().__str__().replace("/", "\\")
 
+        def iterdir(self):
+            # Python 3.13 lists the folder that `str` names.
+            return (self / name for name in os.listdir(self))  # noqa: PTH208 - as above
+
         def as_posix(self):
-            return super().__str__()
+            return super().__str__().replace("\\", "/")
 
 
 def _forward(part):
