@@ -18,3 +18,15 @@ class TestBubblewrap(HostedLaws, OwnLaws):
     def sandbox(self, bubblewrap):
         """Return one with default options."""
         return bubblewrap()
+
+
+@pytest.mark.long
+class TestBubblewrapWithCache(TestBubblewrap):
+    """The same with an overlay, which another program mounts first."""
+
+    parallel_runs: ClassVar[int] = 24
+
+    @pytest.fixture
+    def sandbox(self, bubblewrap, tmp_path_factory):
+        """Return one with a prepared directory."""
+        return bubblewrap(writable_cache=[tmp_path_factory.mktemp("prepared")])

@@ -226,6 +226,18 @@ def test_parallel_runs_do_not_see_each_other(bubblewrap, prepared):
     assert len(result.repeats) == 3
 
 
+def test_the_command_starts_as_without_a_cache(run, prepared, monkeypatch):
+    """It has default signals, no further descriptors, variables or capabilities."""
+    monkeypatch.setenv("LD_LIBRARY_PATH", "/nowhere")
+    script = """
+    grep -E '^(Sig(Ign|Blk)|Cap|NoNewPrivs)' /proc/self/status; env | grep -v = | sort
+    for fd in $(seq 0 99); do [ -e /proc/$$/fd/$fd ] && echo "fd $fd"; done
+    env | cut -d= -f1 | sort; echo $$; id
+    """
+
+    assert run(script, [prepared]).output == run(script, []).output
+
+
 def test_limits_still_hold(run, prepared):
     """The program that mounts the overlays does not count as a process of the command."""
     assert run("sleep 0.2; true", [prepared], processes=2).exit_code == 0

@@ -9,6 +9,7 @@ every run with an overlay starts it.
 
 import ctypes
 import os
+import signal
 import sys
 
 _CLONE_NEWNS = 0x20000
@@ -34,6 +35,8 @@ def main() -> None:
             file.write(f"{exc.strerror} ({exc.filename})")
         os._exit(1)
     os.chdir("/")
+    for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores them
+        signal.signal(number, signal.SIG_DFL)
     env = {name: value for name, value in os.environ.items() if name != "LD_LIBRARY_PATH"}
     os.execve(command[0], command, env)  # noqa: S606 - bubblewrap
 
