@@ -12,11 +12,16 @@ import cooperbench_eval as ce
 from cooperbench_eval.display.records import View
 from cooperbench_eval.display.shown import Shown
 
-RECORDS = [
-    public
-    for name in ce.__all__
-    if isinstance(public := getattr(ce, name), type) and issubclass(public, Shown)
-]
+ROOMS = (ce, ce.analysis, ce.models, ce.reporting)
+RECORDS = sorted(
+    {
+        public
+        for room in ROOMS
+        for name in room.__all__
+        if isinstance(public := getattr(room, name), type) and issubclass(public, Shown)
+    },
+    key=lambda record: record.__name__,
+)
 
 
 @pytest.mark.parametrize("record", RECORDS)

@@ -27,6 +27,7 @@ from cooperbench_eval.running import Execution
 from cooperbench_eval.running.sandboxes.bubblewrap import bubblewrap_problem
 from cooperbench_eval.testing import check_strategy
 
+SAMPLE = Path(__file__).parents[2] / "docs/examples/sample"
 LINES = b"".join(b"line %d\n" % number for number in range(40))
 BASE = {
     "src/calc.py": b"import math\n\n\ndef area(r):\n    return math.pi * r * r\n",
@@ -154,6 +155,26 @@ def test_program(): assert Path("run.sh").stat().st_mode & 0o100
 """
 
 
+def of_a_dataset(folder):
+    """Read the sample task, and evaluate a pair of its own solutions without tests."""
+    dataset = SAMPLE / "dataset"
+    (task,) = ce.Dataset(dataset).tasks()
+    yield task.repo_name, len(task.features)
+    report = ce.evaluate(
+        setting="coop",
+        repo_name=task.repo_name,
+        task_id=task.task_id,
+        feature1_id=1,
+        feature2_id=2,
+        model="gold",
+        patch_location="gold",
+        dataset_dir=dataset,
+        repo_dir=folder / "pennybook",
+        run_tests=False,
+    )
+    yield report.merge_status, report.conflict_score, report.base_tree_id
+
+
 def tested(base, image):
     """Test a pair in containers of *image*."""
     sandbox = ce.ContainerSandbox(image=image, pull=False)
@@ -255,6 +276,7 @@ def facts(folder, parts):
         "tested": lambda: tested(base, os.environ["SIMULATED_IMAGE"]),
         "figures": lambda: figures(base, folder),
         "walk": walk,
+        "dataset": lambda: of_a_dataset(folder),
         "trees": lambda: trees(base, folder),
         "refusals": lambda: refusals(base, folder),
         "threads": lambda: in_threads(base, folder / "threads"),

@@ -10,9 +10,11 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).parent
-sys.path[:0] = [str(HERE), str(HERE.parent / "running")]
+SAMPLE = HERE.parents[1] / "docs/examples/sample"
+sys.path[:0] = [str(HERE), str(HERE.parent / "running"), str(SAMPLE)]
 
 import elsewhere  # noqa: E402 - beside this file
+from build_repo import build_repo  # noqa: E402
 from container_images import engine, import_image, python_image  # noqa: E402, F401 - fixtures
 
 SYSTEMS = {"darwin": "macOS", "win32": "Windows"}
@@ -20,7 +22,7 @@ SYSTEMS = {"darwin": "macOS", "win32": "Windows"}
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A bare repository, and a copy of its tree."""
+    """A bare repository, a copy of its tree, and the repository of the sample task."""
     folder = tmp_path_factory.mktemp("systems").resolve()
     for path, data in elsewhere.BASE.items():
         file = folder / "tree" / path
@@ -31,6 +33,7 @@ def folder(tmp_path_factory):
     for words in (("init",), ("add", "-A"), (*author, "commit", "-m", "base")):
         subprocess.run((*git, *words), check=True, capture_output=True)
     (folder / "tmp").mkdir()
+    build_repo(folder / "pennybook")
     return folder
 
 
@@ -73,7 +76,7 @@ def clean(folder):
     """Remove what an earlier run kept, because a store would be read and not written."""
     yield
     for each in folder.iterdir():
-        if each.name not in {"repo", "tree", "tmp"}:
+        if each.name not in {"repo", "tree", "tmp", "pennybook"}:
             subprocess.run(("rm", "-rf", each), check=True)
 
 
@@ -107,8 +110,8 @@ if sys.platform == "win32":
 @pytest.mark.parametrize("system", SYSTEMS)
 @pytest.mark.usefixtures("clean")
 def test_the_results_are_those_of_linux(folder, system):
-    """Merges, plans, reports, stores, summaries, pages and working trees are the same."""
-    parts = ("merges", "trees", "threads")
+    """Merges, plans, reports, stores, summaries, pages, trees and datasets are the same."""
+    parts = ("merges", "trees", "dataset", "threads")
 
     there = found(folder, *parts, system=system)
 
