@@ -4,7 +4,8 @@
 
 Each of 15 shapes of interference is planted twice, with either feature losing its test,
 among innocent changes of both features. A pair is found if the planted lines of both
-features are among the reported ones.
+features are among the reported ones, and traced if they are in the functions of the
+report's trace, which needs no further runs.
 """
 
 import argparse
@@ -19,7 +20,7 @@ from cooperbench_eval import Evaluator, Explanation, LocalSandbox, TestRunner, e
 from cooperbench_eval.explaining.splitting import split_side
 from cooperbench_eval.patching.apply import apply_patch
 
-_ROW = "{:34}{:>8}{:>7}{:>9}{:>10}{:>6}{:>9}"
+_ROW = "{:34}{:>8}{:>8}{:>7}{:>9}{:>10}{:>6}{:>9}"
 
 
 def pairs(seed: int) -> Iterator[tuple[str, BrokenPair]]:
@@ -31,13 +32,14 @@ def pairs(seed: int) -> Iterator[tuple[str, BrokenPair]]:
             yield name, build(shape, rng, is_mirrored=is_mirrored)
 
 
-def explained(broken: BrokenPair, budget: int) -> Explanation:
-    """Evaluate the pair, and explain why it broke."""
+def explained(broken: BrokenPair, budget: int) -> tuple[Explanation, bool]:
+    """Evaluate the pair and explain why it broke, and say whether the report's trace shows it."""
     runner = TestRunner(sandbox=LocalSandbox())
     report = Evaluator(strategies=["naive"], runner=runner).evaluate(broken.pair)
     if report.blame("naive").features != (broken.owner,):
         raise ValueError(f"the pair did not break as planned: {report.blame('naive')}")
-    return explain(report, broken.pair, strategy="naive", runner=runner, budget=budget)
+    explanation = explain(report, broken.pair, strategy="naive", runner=runner, budget=budget)
+    return explanation, broken.is_traced(report.attempt("naive").trace)
 
 
 def hunks_of(broken: BrokenPair) -> str:
@@ -56,27 +58,34 @@ def main() -> None:
     parser.add_argument("--verbose", action="store_true", help="print each explanation")
     options = parser.parse_args()
     runs: list[int] = []
-    found = minimal = 0
-    print(_ROW.format("pair", "hunks", "found", "minimal", "reported", "runs", "seconds"))
+    found = minimal = traced = 0
+    print(_ROW.format("pair", "hunks", "traced", "found", "minimal", "reported", "runs", "seconds"))
     for name, broken in pairs(options.seed):
         began = time.perf_counter()
-        explanation = explained(broken, options.budget)
+        explanation, is_traced = explained(broken, options.budget)
         seconds = f"{time.perf_counter() - began:.1f}"
         is_found, is_minimal = broken.is_found(explanation), explanation.is_minimal
         reported = len(explanation.feature1_hunks) + len(explanation.feature2_hunks)
         runs.append(explanation.runs_used)
-        found, minimal = found + is_found, minimal + is_minimal
+        found, minimal, traced = found + is_found, minimal + is_minimal, traced + is_traced
         yes = {True: "yes", False: "no"}
         print(
             _ROW.format(
-                name, hunks_of(broken), yes[is_found], yes[is_minimal], reported, runs[-1], seconds
+                name,
+                hunks_of(broken),
+                yes[is_traced],
+                yes[is_found],
+                yes[is_minimal],
+                reported,
+                runs[-1],
+                seconds,
             ),
             flush=True,
         )
         if options.verbose:
             print(explanation)
     print(
-        f"{len(runs)} pairs: {found} found, {minimal} minimal, "
+        f"{len(runs)} pairs: {traced} traced, {found} found, {minimal} minimal, "
         f"runs: median {statistics.median(runs):g}, at most {max(runs)}"
     )
 

@@ -14,6 +14,7 @@ from cooperbench_eval import (
     Snapshot,
     TestSuite,
 )
+from cooperbench_eval.models import FailureTrace
 
 __all__ = ["SHAPES", "BrokenPair", "Shape", "build"]
 
@@ -233,6 +234,17 @@ class BrokenPair:
     owner: int
     needed: tuple[str, ...]
     breaking: tuple[str, ...]
+
+    def is_traced(self, trace: FailureTrace | None) -> bool:
+        """Whether the functions of a trace show the planted lines of both sides."""
+        functions = trace.functions if trace else ()
+        sides = [[each.feature1 for each in functions], [each.feature2 for each in functions]]
+        own, other = sides if self.owner == 1 else reversed(sides)
+        return all(
+            any(text is not None and line.encode() in text for text in texts)
+            for texts, lines in ((own, self.needed), (other, self.breaking))
+            for line in lines
+        )
 
     def is_found(self, explanation: Explanation) -> bool:
         """Whether the planted lines of both sides are reported."""
