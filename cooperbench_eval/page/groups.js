@@ -128,7 +128,7 @@ function matrixOf(strategy, [firsts, seconds], cells, asked) {
     make("tbody", {}, rows),
   );
   made.querySelector("a").tabIndex = 0;
-  return make("div", { class: "wide", role: "region", "aria-label": `Under ${strategy}` }, made);
+  return make("div", { class: "wide", role: "group", "aria-label": `Under ${strategy}` }, made);
 }
 
 const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };

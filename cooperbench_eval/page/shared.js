@@ -120,5 +120,5 @@ function tableOf(caption, columns, rows) {
       rest.map((cell) => make("td", {}, cell)),
     );
   made.append(make("tbody", {}, rows.map(cells)));
-  return make("div", { class: "wide", role: "region", "aria-label": caption, tabindex: "0" }, made);
+  return make("div", { class: "wide", role: "group", "aria-label": caption, tabindex: "0" }, made);
 }

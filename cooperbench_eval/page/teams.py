@@ -222,7 +222,7 @@ class TeamHtml:
         shown = "".join(f'<span class="line">{_line(each)}</span>' for each in lines)
         left = len(text) - size
         more = f'<span class="beside">… {left:,} more bytes are left out</span>' if left else ""
-        return f'<pre tabindex="0" role="region" aria-label="{_text(label)}">{shown}{more}</pre>'
+        return f'<pre tabindex="0" role="group" aria-label="{_text(label)}">{shown}{more}</pre>'
 
 
 def _relation(
@@ -301,7 +301,7 @@ def _table(label: str, header: Iterable[str], rows: Iterable[Sequence[str]], kin
         for first, *cells in rows
     )
     return (
-        f'<div class="wide {kind}" role="region" aria-label="{_text(label)}" tabindex="0">'
+        f'<div class="wide {kind}" role="group" aria-label="{_text(label)}" tabindex="0">'
         f'<table aria-label="{_text(label)}"><thead><tr>{heads}</tr></thead>'
         f"<tbody>{body}</tbody></table></div>"
     )

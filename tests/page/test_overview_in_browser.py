@@ -10,6 +10,7 @@ from page_reports import CLEAN, CONFLICT, MISSING, broken, pair
 
 import cooperbench_eval as ce
 from cooperbench_eval.analysis import Policy
+from cooperbench_eval.page.signs import SIGNS
 
 LAPTOP = {"width": 1280, "height": 800}
 SCREENS = [LAPTOP, {"width": 1920, "height": 1080}, {"width": 390, "height": 844}]
@@ -340,9 +341,36 @@ RUN_AXE = """async (rules) => {
     const { violations } = await axe.run(document, { runOnly: rules });
     return violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html.slice(0, 200))]);
 }"""
+CONTRASTS = """() => {
+    const numbers = (colour) => colour.match(/[\\d.]+/g).map(Number);
+    const light = (colour) => numbers(colour).slice(0, 3)
+        .map((part) => (part /= 255) <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4)
+        .reduce((sum, part, place) => sum + part * [0.2126, 0.7152, 0.0722][place], 0);
+    const below = (e) => {
+        const colour = getComputedStyle(e).backgroundColor;
+        return numbers(colour)[3] === 0 ? below(e.parentElement) : colour;
+    };
+    return [...document.querySelectorAll(".result")].map((e) => {
+        const pair = [light(getComputedStyle(e).color), light(below(e))].sort((a, b) => b - a);
+        return [e.className, (pair[0] + 0.05) / (pair[1] + 0.05)];
+    });
+}"""
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_signs_have_contrast(open_page, scheme):
+    """Axe skips them as symbols; WCAG AA asks for 4.5 to 1, also in a row under the pointer."""
+    page = open_page(MIXED, context={"color_scheme": scheme})
+    page.tab.locator("#pairs tbody tr").first.hover()
+
+    found = page.tab.evaluate(CONTRASTS)
+
+    assert {kind.split()[1] for kind, _ in found} == set(SIGNS)
+    assert min(ratio for _, ratio in found) >= 4.5
+
+
+@pytest.mark.long
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing(open_page, scheme):
     """Contrast, names, roles and landmarks, in both colour schemes and on a phone."""

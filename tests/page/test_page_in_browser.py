@@ -552,7 +552,7 @@ def test_every_control_has_a_label(open_page):
     """Tables have headers, and no level of heading is left out."""
     page = open_page(REPOS)
     nameless = """() => [...document.querySelectorAll(
-        "input, select, button, a, table, [role=region], [tabindex='0']")]
+        "input, select, button, a, table, [role=region], [role=group], [tabindex='0']")]
         .filter((e) => e.checkVisibility())
         .filter((e) => !(e.ariaLabel || e.hasAttribute("aria-labelledby") ||
             (e.matches("input, select") ? e.labels.length : e.innerText.trim())))
