@@ -152,7 +152,9 @@ def _legend(summary: Summary, policies: Sequence[Policy]) -> Iterator[str]:
 def _rule(policy: Policy) -> str:
     """Return which of a policy's strategies decides."""
     end = "passes" if policy.rule is PolicyRule.ANY_PASSES else "merges"
-    words = [f"the first of {', '.join(policy.strategies)} that {end}"] * bool(policy.strategies)
+    names = policy.strategies
+    first = f"the first of {', '.join(names)} that {end}" if len(names) > 1 else " ".join(names)
+    words = [first] * bool(names)
     words += ["feature 1 alone"] * policy.lead_alone
     return f"a policy: {', else '.join(words)}"
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 from needs import lack
-from page_reports import CLEAN, CONFLICT, MISSING, broken, pair
+from page_reports import CLEAN, CONFLICT, MISSING, broken, edited, made, pair
 
 import cooperbench_eval as ce
 from cooperbench_eval.analysis import Policy
@@ -76,13 +76,13 @@ def test_a_link_to_a_pair_that_is_not_there_says_so(open_page):
 # --- rows ---
 
 
-def many_pairs():
-    """Pairs of four strategies, so many that they do not fit a screen."""
+def many_pairs(suffixes=("", "-two")):
+    """Pairs of two strategies for each suffix, so many that they do not fit a screen."""
     for task in range(40):
         attempts = [
             evolve(attempt, strategy=f"{attempt.strategy}{suffix}")
             for attempt in (broken if task % 3 else pair)().attempts
-            for suffix in ("", "-two")
+            for suffix in suffixes
         ]
         name = f"a_repository_with_a_name_task{task // 20}"
         yield pair(1_000 + task, repo_name=name, attempts=attempts)
@@ -105,7 +105,8 @@ def test_at_least_ten_pairs_fit_a_screen(open_page):
 @pytest.mark.parametrize("screen", SCREENS, ids=lambda each: str(each["width"]))
 def test_no_name_is_cut_and_the_page_does_not_scroll_sideways(open_page, screen):
     """Tasks of one repository differ only in their numbers, which every name shows."""
-    page = open_page(many_pairs(), "#by=task", context={"viewport": screen})
+    many = many_pairs(["", "-two", "-three", "-four"])
+    page = open_page(many, "#by=task", context={"viewport": screen})
     cut = """() => [...document.querySelectorAll("#pairs th, #pairs td, #groups th, #groups td")]
         .filter((cell) => cell.scrollWidth > cell.clientWidth + 1).map((cell) => cell.innerText)"""
 
@@ -168,7 +169,8 @@ def test_groups_are_those_of_a_summary(open_page):
     """For each of the names by which `summarize` groups, the counts are the same."""
     by = {"repo_name": "repo", "merge_status": "status"}
     names = ("repo_name", "task", "model", "setting", "language", "k", "merge_status", "severity")
-    reports = [*MIXED, pair(8, repo_name="jinja", k=2, model="opus")]
+    go = made(edited(5, b"ours\n"), edited(5, b"theirs\n"), path="f.go")
+    reports = [*MIXED, pair(8, of=go, repo_name="jinja", k=2, model="opus")]
     page = open_page(reports)
 
     for name in names:
@@ -229,6 +231,7 @@ def test_the_features_of_a_task_are_shown_by_two(open_page):
         numbered(pair(1), 2, 10),
         numbered(evolve(pair(1), k=2), 1, 2),
         numbered(evolve(broken(1), k=2), 2, 10),
+        numbered(evolve(broken(1), k=3), 2, 10),
         pair(2),
     ]
     page = open_page(reports)
@@ -244,12 +247,12 @@ def test_the_features_of_a_task_are_shown_by_two(open_page):
     assert [[cell.strip() for cell in row.split("\t")] for row in rows] == [
         ["into →", "2", "10"],
         ["1", "✓", "✗"],
-        ["2", "", "1/2"],
+        ["2", "", "1/3"],
     ]
     assert said == [
         "1 into 2: correct, 2 reports",
         "1 into 10: incorrect",
-        "2 into 10: 1 of 2 correct, 2 reports",
+        "2 into 10: 1 of 3 correct, 3 reports",
     ]
     assert page.text("#pair-heading") == "click/1: feature 1 merged into feature 10"
 
