@@ -163,7 +163,8 @@ def probes(name, folder):
             return ("go", "version"), ("go", "list", "testing")
         case "node":
             (folder / "a.test.js").write_text("require('node:test')('a', () => {});\n")
-            return (("node", "--test", "--test-reporter=junit", "a.test.js"),)
+            reporter = ("--test-reporter=spec", "--test-reporter-destination=stdout")
+            return (("node", *reporter, "--test", "a.test.js"),)
         case "busybox":
             return (("busybox", "--list"),)
     return ((name, "--version"),)
