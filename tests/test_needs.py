@@ -67,7 +67,10 @@ def run(tmp_path, shim):
     return run
 
 
-@pytest.mark.parametrize("options", [("-n", "0"), ("-n", "2", "--dist", "loadfile")])
+@pytest.mark.parametrize(
+    "options",
+    [("-n", "0"), pytest.param(("-n", "2", "--dist", "loadfile"), marks=pytest.mark.long)],
+)
 def test_one_line_at_the_end_says_what_was_skipped(run, options):
     """It counts tests and files, also when they ran in other processes."""
     *_, line, result = run(*options)
