@@ -15,6 +15,8 @@ Folder = str | os.PathLike[str]
 
 # One base only: it keeps what was read of its repository. Pairs of one task follow each other.
 _LAST: Memo[tuple[str | None, str | None], Snapshot] = Memo(1)
+_CLONES: Memo[tuple[Path, str], Path] = Memo(256)
+"""In which clone of a folder a commit was found."""
 
 
 def base_tree(place: Folder, commit: str, *, owner: str) -> Snapshot:
@@ -31,22 +33,23 @@ def base_tree(place: Folder, commit: str, *, owner: str) -> Snapshot:
     Raises:
         RepositoryError: *place* is neither, or no clone has the commit.
     """
-    folder = Path(place)
+    folder = Path(place).absolute()
+    clone: Folder = place
     if _holds_clones(folder):
-        found = _found_in(folder, commit, owner)
-    else:
-        found = Snapshot.from_repo(place, commit)
+        clone = _CLONES.recall((folder, commit), lambda: _clone_in(folder, commit, owner))
+    found = Snapshot.from_repo(clone, commit)
     return _LAST.recall((found.location, found.commit_id), lambda: found)
 
 
-def _found_in(folder: Path, commit: str, owner: str) -> Snapshot:
-    refused: list[RepositoryError] = []
+def _clone_in(folder: Path, commit: str, owner: str) -> Path:
+    names = []
     for clone in _clones_in(folder):
         try:
-            return Snapshot.from_repo(clone, commit)
-        except RepositoryError as exc:
-            refused.append(exc)
-    names = [str(Path(each.location).relative_to(folder.absolute())) for each in refused]
+            Snapshot.from_repo(clone, commit)
+        except RepositoryError:
+            names.append(str(clone.relative_to(folder)))
+        else:
+            return clone
     problem = f"has no clone with the base of {owner}, commit {commit}; its clones: {listed(names)}"
     raise RepositoryError(str(folder), problem)
 
@@ -66,7 +69,7 @@ def _clones_in(folder: Path) -> Iterator[Path]:
 
 def _folders_in(folder: Path) -> list[Path]:
     try:
-        return sorted(child for child in folder.absolute().iterdir() if child.is_dir())
+        return sorted(child for child in folder.iterdir() if child.is_dir())
     except OSError:
         return []  # unreadable, or gone by now
 
