@@ -3,6 +3,7 @@
 const LONGEST_ERROR = 160;
 const SEEN_FUNCTIONS = 6;
 const CONTEXT = 8;
+const MOST_LEADING = 10;
 const LEADS = {
   frame: "the traceback goes through it",
   named: "the failure names it",
@@ -116,10 +117,15 @@ function originIn(data, traced) {
   };
 }
 
+/* A report names at most ten of the tests that lead to a function. */
+function leadingTests({ tests }) {
+  return `${tests.length < MOST_LEADING ? "" : "at least "}${plural(tests.length, "lost test")}`;
+}
+
 function tracedFunction(data, traced, total) {
   const [first, second] = data.features.map((feature) => `Feature ${feature.number}`);
   const place = traced.line === null ? `${traced.path}, not in the merge` : `${traced.path}, line ${traced.line}`;
-  const of = total > 1 && traced.tests.length ? `; ${plural(traced.tests.length, "lost test")}` : "";
+  const of = total > 1 && traced.tests.length ? `; ${leadingTests(traced)}` : "";
   return make(
     "section",
     { class: "traced" },
@@ -154,7 +160,8 @@ function tracedCode(data, { trace }, total) {
       "p",
       { class: "beside" },
       "Functions and variables that a feature changed, each compared with the base; the surest first. Names are compared as words, " +
-        "so a function that only shares a name may be among them.",
+        "so a function that only shares a name may be among them. In the margin of a merge, a number marks a line of " +
+        "that feature, = a line of both, and ? one that this function has in neither.",
     ),
     ...shown.filter(Boolean),
     rest.length

@@ -57,6 +57,10 @@ def test_both_sides_of_a_function_are_shown_beside_each_other(open_page):
     """With the words that differ, and the merge's lines with the feature that they are from."""
     page = open_page([losing()], "#pair=1")
 
+    ten = [f"t::{n}" for n in range(10)]
+    assert page.text(".traced h5").endswith("goes through it; 1 lost test")
+    many = open_page([losing(functions=[evolve(FUNCTION, tests=ten)])], "#pair=1")
+    assert many.text(".traced h5").endswith("; at least 10 lost tests")
     heading = page.text(".traced h5")
     assert heading.startswith("Book.total src/f.py, line 7: the traceback goes through it")
     assert page.texts(".traced figcaption") == [
