@@ -257,6 +257,28 @@ def test_the_features_of_a_task_are_shown_by_two(open_page):
     assert page.text("#pair-heading") == "click/1: feature 1 merged into feature 10"
 
 
+def test_hostile_names_are_texts_in_groups_matrices_and_policies(open_page):
+    """No element is made of them, and the links of groups and cells lead to their pairs."""
+    name = "</script><img src=x onerror=\"document.title='hacked'\">&=#%\u202e"
+    attempts = [evolve(each, strategy=f"{each.strategy}{name}") for each in pair().attempts]
+    facts = {"repo_name": name, "model": name, "setting": name, "attempts": attempts}
+    reports = [numbered(pair(1, **facts), 1, each) for each in (2, 3)]
+    policy = Policy(name=name, strategies=[attempts[1].strategy])
+    page = open_page([*reports, pair(2)], "#by=repo", policies=policy)
+
+    group = page.texts("#groups tbody th")[0]
+    page.click("#groups tbody a >> nth=0")
+    page.click("#matrices summary")
+    cell = page.tab.locator("#matrices a").first.get_attribute("aria-label")
+    page.tab.locator("#matrices a").first.click()
+
+    assert group == name.replace("\u202e", "U+202E")
+    assert cell.startswith("1 into 2: ")
+    assert page.text("#pair-heading").endswith("/1: feature 1 merged into feature 2")
+    assert page.tab.locator("main :is(script, img)").count() == 0
+    assert page.tab.evaluate("document.title") != "hacked"
+
+
 # --- keyboard ---
 
 
