@@ -42,7 +42,7 @@ def test_garbage_is_not_a_patch():
         ({"command": "pytest -q"}, TypeError, "not one string; pass shlex.split\\('pytest -q'\\)"),
         ({"command": ("pytest", 1)}, TypeError, "not int: 1"),
         ({"command": ("a\0b",)}, ValueError, "NUL"),
-        ({"framework": "nose"}, ValueError, "one of exit, pytest, .*'nose'"),
+        ({"framework": "nose"}, ValueError, "framework must be 'pytest', .*'nose'"),
         ({"timeout_seconds": 0}, ValueError, "positive"),
         ({"timeout_seconds": float("inf")}, ValueError, "finite"),
         ({"timeout_seconds": float("nan")}, ValueError, "finite"),
