@@ -8,9 +8,10 @@ from typing import Any, ParamSpec, Protocol, Self, overload
 
 from attrs import evolve, frozen
 
+from cooperbench_eval.arguments import able_to, checked
 from cooperbench_eval.clones import Folder
 from cooperbench_eval.dataset import Dataset, as_dataset
-from cooperbench_eval.errors import DatasetError
+from cooperbench_eval.errors import ArgumentError, DatasetError
 from cooperbench_eval.evaluator import Evaluator
 from cooperbench_eval.models import JudgeName, JudgeRule
 from cooperbench_eval.pairs import FeaturePair
@@ -108,6 +109,7 @@ def _repository_of(image: ContainerSandbox) -> Path:
     )
 
 
+@checked(runner=able_to("run"))
 def evaluate(  # noqa: PLR0917 - the signature of the benchmark's planned command
     setting: SettingName | Setting,
     repo_name: str,
@@ -276,11 +278,12 @@ async def aevaluate(*args: Any, **options: Any) -> MergeReport:
 
     if args and isinstance(args[0], FeaturePair):
         if "evaluator" not in options:
-            raise TypeError("aevaluate() needs evaluator=... with a pair")
+            raise ArgumentError("evaluator", "is needed with a pair: evaluator=Evaluator(...)")
         return await _aevaluate_pair(*args, **options)
     return await await_in_process(evaluate, *args, **options)
 
 
+@checked
 async def _aevaluate_pair(pair: FeaturePair, /, *, evaluator: Evaluator) -> MergeReport:
     return await evaluator.aevaluate(pair)
 

@@ -10,7 +10,7 @@ from typing import TypedDict, Unpack
 
 from attrs import field, frozen
 
-from cooperbench_eval.arguments import checked
+from cooperbench_eval.arguments import checked, checked_fields
 from cooperbench_eval.clones import Folder, base_tree
 from cooperbench_eval.counted import Counted
 from cooperbench_eval.errors import ArgumentError, DatasetError
@@ -64,7 +64,7 @@ class _Shared(TypedDict):
     k: int
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=checked_fields)
 class Task:
     """One task of the dataset: a base commit and its features.
 

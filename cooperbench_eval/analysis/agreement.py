@@ -12,6 +12,7 @@ from cooperbench_eval.analysis.policies import Policy, PolicyVerdict, find_polic
 from cooperbench_eval.analysis.rates import Comparison
 from cooperbench_eval.analysis.sources import FactsSource, iterate_facts
 from cooperbench_eval.analysis.tally import CORRECT, Answer, Ends, answer_of_policy, has_answer
+from cooperbench_eval.arguments import checked, named_fields
 from cooperbench_eval.display.shown import Shown
 from cooperbench_eval.errors import AnalysisError
 from cooperbench_eval.models import PairId, PairKey
@@ -46,7 +47,7 @@ class CooperBenchDisagreement:
         return self.cooperbench
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=named_fields)
 class CooperBenchAgreement(Shown):
     """The results of CooperBench's evaluator beside ours.
 
@@ -69,6 +70,7 @@ class CooperBenchAgreement(Shown):
         return self.comparison.both + self.comparison.neither
 
 
+@checked
 def compare_with_cooperbench(
     evals: Iterable[CooperBenchResult],
     reports: FactsSource,

@@ -8,10 +8,12 @@ from cooperbench_eval.analysis.policies import Policy
 from cooperbench_eval.analysis.rates import Comparison
 from cooperbench_eval.analysis.sources import FactsSource, iterate_facts
 from cooperbench_eval.analysis.tally import CORRECT, Answer, Decider, Ends, by_pair, has_answer
+from cooperbench_eval.arguments import checked
 
 __all__ = ["Comparisons", "compare", "comparison_of"]
 
 
+@checked
 def compare(
     first_reports: FactsSource,
     second_reports: FactsSource,
@@ -39,8 +41,8 @@ def compare(
         AnalysisError: A team has a pair twice, or neither team has a row of the strategy.
     """
     judge = Decider.of(decider)
-    ones = by_pair(iterate_facts(first_reports), first, judge.answer)
-    others = by_pair(iterate_facts(second_reports), second, judge.answer)
+    ones = by_pair(iterate_facts(first_reports, "first_reports"), first, judge.answer)
+    others = by_pair(iterate_facts(second_reports, "second_reports"), second, judge.answer)
     judge.check([*ones.values(), *others.values()])
     ends: Ends = Counter((ones[key], others[key]) for key in ones.keys() & others.keys())
     return comparison_of(

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from attrs import asdict, field, frozen
 
 from cooperbench_eval.analysis.languages import find_language
+from cooperbench_eval.arguments import checked, named_fields
 from cooperbench_eval.models import (
     CaseCounts,
     Ended,
@@ -83,7 +84,7 @@ class RunFacts(CaseCounts, Ended):
         return self.passed if self.accepted is None else self.accepted
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=named_fields)
 class FeatureFacts:
     """One feature without the other.
 
@@ -260,6 +261,7 @@ class PairFacts(PairOrigin):
         return _compact().dump(self)
 
     @classmethod
+    @checked
     def from_dict(cls, data: object) -> "PairFacts":
         """Read what `to_dict` returned; keys that this version does not know are ignored.
 

@@ -12,7 +12,8 @@ from typing import TypeVar
 from attrs import field, frozen, validators
 
 from cooperbench_eval.analysis.facts import FeatureFacts, PairFacts, pair_facts
-from cooperbench_eval.errors import AnalysisError
+from cooperbench_eval.arguments import checked, checked_fields, named_fields
+from cooperbench_eval.errors import AnalysisError, ArgumentError
 from cooperbench_eval.models import MergeStatus, PatchStatus
 from cooperbench_eval.moved import warn_of_old_name
 from cooperbench_eval.reporting.report import MergeReport, PairStatus
@@ -36,7 +37,7 @@ class PolicyRule(StrEnum):
     """The first strategy that leaves no conflict, even if tests then fail."""
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=named_fields)
 class PolicyVerdict:
     """What a pair achieved under a policy.
 
@@ -66,7 +67,7 @@ def _as_names(given: str | Iterable[str]) -> tuple[str, ...]:
 _is_name = validators.and_(validators.instance_of(str), validators.min_len(1))
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=checked_fields)
 class Policy:
     """Decides which strategy's result counts as the result of the pair.
 
@@ -107,8 +108,9 @@ class Policy:
 
     def __attrs_post_init__(self) -> None:
         if not self.strategies and not self.lead_alone:
-            raise ValueError(f"the policy {self.name!r} has neither strategies nor lead_alone")
+            raise ArgumentError("strategies", "are none, which needs lead_alone=True")
 
+    @checked
     def judge(self, pair: PairFacts | MergeReport) -> PolicyVerdict:
         """Judge *pair* by this policy."""
         facts = pair if isinstance(pair, PairFacts) else pair_facts(pair)

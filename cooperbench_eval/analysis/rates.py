@@ -7,6 +7,7 @@ from typing import Any, Self
 from attrs import field, frozen, validators
 
 from cooperbench_eval.analysis.tails import mcnemar, student, wilson
+from cooperbench_eval.arguments import checked, named_fields
 from cooperbench_eval.display.shown import Shown
 
 __all__ = ["Comparison", "Distribution", "Mean", "Rate"]
@@ -14,7 +15,7 @@ __all__ = ["Comparison", "Distribution", "Mean", "Rate"]
 _is_count = validators.ge(0)
 
 
-@frozen
+@frozen(field_transformer=named_fields)
 class Rate(Shown):
     """A count out of a total, with the share and its interval.
 
@@ -187,6 +188,7 @@ class Mean:
     high: float | None = None
 
     @classmethod
+    @checked
     def of(cls, shares: Iterable[float], *, confidence: float = 0.95) -> Self:
         """Measure *shares*, in any order."""
         found = list(shares)
@@ -231,6 +233,7 @@ class Distribution:
     maximum: float | None = None
 
     @classmethod
+    @checked
     def of(cls, values: Iterable[float]) -> Self:
         """Measure *values*, in any order.
 

@@ -6,7 +6,8 @@ from typing import Protocol, overload, runtime_checkable
 
 from cooperbench_eval.analysis.facts import PairFacts, pair_facts
 from cooperbench_eval.analysis.team_facts import GroupFacts, TeamFacts, team_facts
-from cooperbench_eval.errors import AnalysisError
+from cooperbench_eval.arguments import checked
+from cooperbench_eval.errors import AnalysisError, ArgumentError
 from cooperbench_eval.reporting.report import MergeReport
 from cooperbench_eval.reporting.teams import GroupReport, TeamReport
 
@@ -38,24 +39,26 @@ FactsSource = Iterable[GroupReport | GroupFacts] | HasFacts
 def facts_of(report: MergeReport) -> PairFacts: ...
 @overload
 def facts_of(report: TeamReport) -> TeamFacts: ...
+@checked
 def facts_of(report: GroupReport) -> GroupFacts:
     """Return the facts of the report of a pair or team."""
     return team_facts(report) if isinstance(report, TeamReport) else pair_facts(report)
 
 
-def iterate_all_facts(reports: FactsSource) -> Iterator[GroupFacts]:
+def iterate_all_facts(reports: FactsSource, argument: str = "reports") -> Iterator[GroupFacts]:
     """Yield the facts of *reports*, one at a time.
 
     Raises:
-        TypeError: *reports* is not a collection, or it holds something that is neither a
-            report nor the facts of one.
+        ArgumentError: *reports* is not a collection, or it holds something that is neither a
+            report nor the facts of one. The error names the *argument*.
     """
-    return map(_facts, reports.facts() if isinstance(reports, HasFacts) else _many(reports))
+    found = reports.facts() if isinstance(reports, HasFacts) else _many(reports, argument)
+    return (_facts(each, argument) for each in found)
 
 
-def iterate_facts(reports: FactsSource) -> Iterator[PairFacts]:
+def iterate_facts(reports: FactsSource, argument: str = "reports") -> Iterator[PairFacts]:
     """Yield the facts of pairs as `iterate_all_facts` does; teams are left out."""
-    return (each for each in iterate_all_facts(reports) if isinstance(each, PairFacts))
+    return (each for each in iterate_all_facts(reports, argument) if isinstance(each, PairFacts))
 
 
 def iterate_team_facts(reports: FactsSource) -> Iterator[TeamFacts]:
@@ -74,26 +77,24 @@ def iterate_all_reports(reports: FactsSource, purpose: str) -> Iterator[GroupRep
 
     Raises:
         AnalysisError: *reports* holds facts.
-        TypeError: As with `iterate_all_facts`.
+        ArgumentError: As with `iterate_all_facts`.
     """
     if isinstance(reports, HasFacts) and not isinstance(reports, Iterable):
         raise _needs_reports(purpose)
-    return (_report(each, purpose) for each in _many(reports))
+    return (_report(each, purpose) for each in _many(reports, "reports"))
 
 
-def _many(reports: object) -> Iterable[object]:
+def _many(reports: object, argument: str) -> Iterable[object]:
     """Refuse a path and a single report, which are likely mistakes."""
     if isinstance(reports, (str, bytes, os.PathLike)):
-        raise TypeError(
-            f"{reports!r:.80} is not a collection of reports; for a path, pass ReportStore(path)"
-        )
+        problem = f"must be a collection of reports, not {reports!r:.80}"
+        raise ArgumentError(argument, f"{problem}; for a path, pass ReportStore(path)")
     if isinstance(reports, (*_FACTS, *_REPORTS)):
         about = "team" if isinstance(reports, (TeamReport, TeamFacts)) else "pair"
-        raise TypeError(
-            f"a {type(reports).__name__} is about one {about}; pass [report], a list of it"
-        )
+        problem = f"must be a collection; a {type(reports).__name__} is about one {about}"
+        raise ArgumentError(argument, f"{problem}: pass [report], a list of it")
     if not isinstance(reports, Iterable):
-        raise TypeError(f"{reports!r:.80} is neither reports nor their facts")
+        raise ArgumentError(argument, f"must be reports or their facts, not {reports!r:.80}")
     return reports
 
 
@@ -101,20 +102,20 @@ _FACTS = (PairFacts, TeamFacts)
 _REPORTS = (MergeReport, TeamReport)
 
 
-def _facts(each: object) -> GroupFacts:
-    return each if isinstance(each, _FACTS) else facts_of(_known(each))
+def _facts(each: object, argument: str) -> GroupFacts:
+    return each if isinstance(each, _FACTS) else facts_of(_known(each, argument))
 
 
 def _report(each: object, purpose: str) -> GroupReport:
     if isinstance(each, _FACTS):
         raise _needs_reports(purpose)
-    return _known(each)
+    return _known(each, "reports")
 
 
-def _known(each: object) -> GroupReport:
+def _known(each: object, argument: str) -> GroupReport:
     if isinstance(each, _REPORTS):
         return each
-    raise TypeError(f"{each!r:.80} is neither a report nor the facts of one")
+    raise ArgumentError(argument, f"must hold reports or the facts of reports, not {each!r:.80}")
 
 
 def _needs_reports(purpose: str) -> AnalysisError:

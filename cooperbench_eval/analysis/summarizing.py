@@ -31,6 +31,7 @@ from cooperbench_eval.analysis.verdicts import (
     TeamStrategySummary,
     Verdicts,
 )
+from cooperbench_eval.arguments import checked
 from cooperbench_eval.models import PairId
 from cooperbench_eval.reporting.blame import BlameKind
 from cooperbench_eval.reporting.failure import FailureKind
@@ -41,6 +42,7 @@ from cooperbench_eval.reporting.rows import Verdict
 __all__ = ["summarize"]
 
 
+@checked
 def summarize(
     reports: FactsSource,
     *,
@@ -77,7 +79,7 @@ def summarize(
     """
     names = group_names(by)
     judges = find_policies(tuple(POLICIES) if policies is None else policies)
-    reached = None if gold is None else gold_answers(iterate_facts(gold), judges)
+    reached = None if gold is None else gold_answers(iterate_facts(gold, "gold"), judges)
     key_of: Callable[[GroupFacts], Hashable] = _no_key if by is None else make_key(by)
     tallies: defaultdict[Hashable, Tally] = defaultdict(Tally)
     for facts in iterate_all_facts(reports):

@@ -15,6 +15,7 @@ from cooperbench_eval.analysis.levels import TABLES, Level, LevelName, Table
 from cooperbench_eval.analysis.sources import (
     FactsSource,
 )
+from cooperbench_eval.arguments import checked, rule_of
 from cooperbench_eval.errors import AnalysisError
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ __all__ = ["Level", "columns_of", "to_pandas", "to_polars", "to_records"]
 _Row = list[Any]
 
 
+@checked(level=rule_of(str))
 def to_records(reports: FactsSource, level: LevelName = "pairs") -> list[dict[str, Any]]:
     """Return one plain dict for each row.
 
@@ -60,6 +62,7 @@ def to_records(reports: FactsSource, level: LevelName = "pairs") -> list[dict[st
     return [dict(zip(kinds, row, strict=True)) for row in rows]
 
 
+@checked(level=rule_of(str))
 def to_pandas(reports: FactsSource, level: LevelName = "pairs") -> "PandasFrame":
     """Return the records of `to_records` as a pandas data frame.
 
@@ -75,6 +78,7 @@ def to_pandas(reports: FactsSource, level: LevelName = "pairs") -> "PandasFrame"
     return pandas_frame(*_table(reports, level))
 
 
+@checked(level=rule_of(str))
 def to_polars(reports: FactsSource, level: LevelName = "pairs") -> "PolarsFrame":
     """Return the records of `to_records` as a polars data frame.
 

@@ -8,6 +8,7 @@ from attrs import asdict, field, frozen
 
 from cooperbench_eval.analysis.facts import FeatureFacts, PairFacts, feature_facts, one_line
 from cooperbench_eval.analysis.languages import find_language
+from cooperbench_eval.arguments import checked
 from cooperbench_eval.models import (
     MergeStatus,
     PairOrigin,
@@ -130,6 +131,7 @@ class TeamFacts(PairOrigin):
         return _compact().dump(self)
 
     @classmethod
+    @checked
     def from_dict(cls, data: object) -> "TeamFacts":
         """Read what `to_dict` returned; keys that this version does not know are ignored.
 

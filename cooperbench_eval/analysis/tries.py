@@ -6,6 +6,7 @@ from cooperbench_eval.analysis.policies import Policy
 from cooperbench_eval.analysis.rates import Rate
 from cooperbench_eval.analysis.sources import FactsSource, iterate_facts
 from cooperbench_eval.analysis.tally import CORRECT, Answer, Decider, has_answer
+from cooperbench_eval.arguments import checked, named_fields
 from cooperbench_eval.display.shown import Shown
 from cooperbench_eval.errors import AnalysisError
 from cooperbench_eval.models import PairId, PairKey
@@ -15,7 +16,7 @@ __all__ = ["Tries", "solved_within"]
 _Whose = tuple[PairKey, str | None, str | None]
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=named_fields)
 class Tries(Shown):
     """How many pairs are solved by at least one of the first tries.
 
@@ -33,6 +34,7 @@ class Tries(Shown):
     left_out: int = 0
 
 
+@checked
 def solved_within(
     reports: FactsSource,
     decider: str | Policy,

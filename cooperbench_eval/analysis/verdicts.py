@@ -11,6 +11,7 @@ from typing import Any
 from attrs import field, frozen
 
 from cooperbench_eval.analysis.rates import Distribution, Mean, Rate
+from cooperbench_eval.arguments import checked
 from cooperbench_eval.display.shown import Shown
 from cooperbench_eval.models import USAGE, UsageTotals, inherited_after
 from cooperbench_eval.reporting.blame import BlameKind
@@ -100,6 +101,7 @@ class Verdicts:
         """
         return (self.correct + self.unanswered) / self.pairs if self.pairs else None
 
+    @checked
     def effort_reduction(self, k: float) -> float | None:
         """Return the share of the work of merging by hand that is saved.
 
@@ -171,6 +173,7 @@ class Judged(Shown):
         """
         return Rate(self.verdicts.correct, self.verdicts.answered, confidence=self.confidence)
 
+    @checked
     def effort_reduction(self, k: float) -> float | None:
         """Return the share of the work that is saved; see `Verdicts.effort_reduction`."""
         return self.verdicts.effort_reduction(k)

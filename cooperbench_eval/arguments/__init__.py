@@ -11,6 +11,6 @@ repeat the annotations. So the rules are our own.
 
 from cooperbench_eval.arguments.fields import checked_fields, follows, named_fields
 from cooperbench_eval.arguments.functions import checked
-from cooperbench_eval.arguments.rules import Rule, able_to
+from cooperbench_eval.arguments.rules import Rule, able_to, rule_of
 
-__all__ = ["Rule", "able_to", "checked", "checked_fields", "follows", "named_fields"]
+__all__ = ["Rule", "able_to", "checked", "checked_fields", "follows", "named_fields", "rule_of"]

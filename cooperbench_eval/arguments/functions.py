@@ -71,6 +71,7 @@ class _Signature:
             if kind is kinds.VAR_KEYWORD:
                 options = (option for each in get_args(hint) for option in hints_of(each).items())
                 self._by_name |= {key: rule_of(each) or _ANYTHING for key, each in options}
+                self._by_name |= {key: rule or _ANYTHING for key, rule in given.items()}
                 continue
             rule = (given[name] if name in given else rule_of(hint)) or _ANYTHING
             if kind is kinds.VAR_POSITIONAL:

@@ -13,7 +13,7 @@ __all__ = ["Rule", "able_to", "rule_of"]
 
 _SHOWN: Final = reprlib.Repr()
 _SHOWN.maxstring = _SHOWN.maxother = 100
-_CONTAINERS: Final = frozenset({list, tuple, set, frozenset})
+_CONTAINERS: Final = frozenset({list, tuple, set, frozenset, dict})
 """Iterables whose elements can be looked at without side effects."""
 _Allows = Callable[[Any], bool]
 
@@ -49,15 +49,16 @@ class Rule:
         return f"must be {self.words}, not {_described(value)}"
 
 
-def able_to(*methods: str) -> Rule:
-    """Return the rule for objects with some methods, or `None`; classes do not follow it."""
+def able_to(method: str, *, or_none: bool = True) -> Rule:
+    """Return the rule for objects with a method, or `None`; classes do not follow it."""
 
     def allows(value: Any) -> bool:
-        if isinstance(value, type):
-            return False
-        return value is None or all(callable(getattr(value, name, None)) for name in methods)
+        if value is None:
+            return or_none
+        return not isinstance(value, type) and callable(getattr(value, method, None))
 
-    return Rule((f"an object with a {' and a '.join(methods)} method", "None"), allows)
+    choices = f"an object with a {method} method", "None"
+    return Rule(choices if or_none else choices[:1], allows)
 
 
 def rule_of(hint: Any) -> Rule | None:

@@ -13,6 +13,7 @@ from typing import Final, Literal, Self, overload
 
 from attrs import frozen
 
+from cooperbench_eval.arguments import able_to, checked
 from cooperbench_eval.batch.dispatch import Dispatcher, Outcome, QueuedPair
 from cooperbench_eval.batch.keys import PairKeys
 from cooperbench_eval.batch.packing import Packed, pack, unpack
@@ -71,6 +72,7 @@ def evaluate_many(
     progress: Progress | bool | None = None,
     on_error: Literal["record", "raise"] = "record",
 ) -> Iterator[GroupReport]: ...
+@checked(executor=able_to("submit"))
 def evaluate_many(
     pairs: Iterable[FeatureGroup | GroupReport],
     *,

@@ -9,6 +9,7 @@ from typing import Any
 
 from attrs import field, frozen
 
+from cooperbench_eval.arguments import named_fields
 from cooperbench_eval.display.visible import visible
 from cooperbench_eval.reporting.teams import GroupReport
 
@@ -32,7 +33,7 @@ class EventKind(StrEnum):
     """The pair could not be evaluated; a report with a failure is yielded."""
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=named_fields)
 class BatchEvent:
     """One event in a batch.
 

@@ -27,6 +27,7 @@ from uuid import uuid4
 from attrs import field, frozen
 
 from cooperbench_eval.analysis.team_facts import GroupFacts
+from cooperbench_eval.arguments import checked, checked_fields
 from cooperbench_eval.batch.claims import Claims
 from cooperbench_eval.batch.packing import (
     Packed,
@@ -61,7 +62,7 @@ def _absolute(path: str | os.PathLike[str]) -> Path:
     return Path(path).absolute()
 
 
-@frozen
+@frozen(field_transformer=checked_fields)
 class ReportStore:
     """Reports of pairs and teams in a directory, by the key of the pair or team and evaluator.
 
@@ -139,6 +140,7 @@ class ReportStore:
             except (OSError, ReportError) as exc:
                 raise _unreadable(path, exc) from exc
 
+    @checked
     def get(self, key: str) -> GroupReport | None:
         """Return the final report for *key*, or `None`.
 
@@ -148,6 +150,7 @@ class ReportStore:
         path = self._head(key)
         return self._read(path, Parts(self._read_part)) if os.path.lexists(path) else None
 
+    @checked
     def check(self, key: str) -> bool:
         """Whether there is a final report for *key*, after reading all its bytes.
 
@@ -169,6 +172,7 @@ class ReportStore:
             raise _unreadable(path, exc) from exc
         return True
 
+    @checked
     def put(self, key: str, report: GroupReport) -> None:
         """Store *report* under *key*, in place of an earlier report.
 
@@ -177,6 +181,7 @@ class ReportStore:
         """
         self.put_packed(key, pack(report))
 
+    @checked
     def put_packed(self, key: str, packed: Packed) -> None:
         """Store a packed report, as `put` does."""
         for digest, data in packed.parts.items():
@@ -191,6 +196,7 @@ class ReportStore:
             with suppress(OSError):
                 (self.directory / f"{head}{_RETRY}").unlink()
 
+    @checked
     def set_aside(self, key: str) -> None:
         """Rename a damaged report, so that the pair is evaluated again."""
         _rename_damaged(self._head(key))

@@ -5,6 +5,8 @@ from collections.abc import Iterator, Sequence
 
 from attrs import evolve
 
+from cooperbench_eval.arguments import able_to, checked
+from cooperbench_eval.errors import ArgumentError
 from cooperbench_eval.evaluator import Evaluator
 from cooperbench_eval.explaining.experiments import Experiments, LostTests, Merger
 from cooperbench_eval.explaining.finding import CauseSearch, find_causes
@@ -26,6 +28,7 @@ __all__ = ["explain"]
 _MERGED = frozenset({MergeStatus.CLEAN, MergeStatus.RESOLVED})
 
 
+@checked(runner=able_to("run", or_none=False))
 def explain(
     report: MergeReport,
     pair: FeaturePair,
@@ -55,14 +58,14 @@ def explain(
     Raises:
         UnknownAttemptError: The report has no row for the strategy.
         StrategyError: The strategy cannot be loaded.
-        ValueError: *budget* is less than 1.
+        ArgumentError: *budget* is less than 1, or an argument has the wrong type.
         RepositoryError: The base cannot be read.
         TestRunError: A test command cannot be started.
     """
     budget = operator.index(budget)
     if budget < 1:
-        raise ValueError(f"the budget is {budget} runs; it must be at least 1")
-    name = strategy if isinstance(strategy, str) else strategy.name
+        raise ArgumentError("budget", f"must be at least 1 run, not {budget}")
+    name = strategy if isinstance(strategy, str) else as_strategy(strategy).name
     attempt = report.attempt(name)
     result = Explanation(strategy=name, pair=PairId.of(report), budget=budget)
     if problem := _problem(report, attempt):

@@ -9,6 +9,8 @@ from typing import Any, Final, Protocol
 
 from attrs import Attribute, field, frozen, validators
 
+from cooperbench_eval.arguments import checked_fields, named_fields
+
 __all__ = ["ChatClient", "ChatError", "ChatFault", "ChatReply", "ChatRequest", "Message"]
 
 
@@ -85,7 +87,7 @@ def _as_options(options: Mapping[str, Any]) -> dict[str, Any]:
     return dict(options)
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=checked_fields)
 class ChatRequest:
     """A conversation for the model to continue.
 
@@ -129,7 +131,7 @@ def _is_amount(_: object, attribute: "Attribute[float]", value: float) -> None:
         raise ValueError(f"{attribute.name} is negative or not finite: {value}")
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=named_fields)
 class ChatReply:
     """The model's reply.
 

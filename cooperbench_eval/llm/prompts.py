@@ -8,6 +8,9 @@ from string import Template
 
 from attrs import field, frozen
 
+from cooperbench_eval.arguments import checked, checked_fields
+from cooperbench_eval.errors import ArgumentError
+
 __all__ = ["Prompts"]
 
 _NAMES = ("system", "question", "excerpt", "choice", "retry")
@@ -19,7 +22,7 @@ _NEEDED = {
 _BUILT_IN = "v1"
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=checked_fields)
 class Prompts:
     """The texts that a model is asked with, as `string.Template` templates.
 
@@ -43,7 +46,7 @@ class Prompts:
         """Reject templates that do not show the conflict."""
         for name, needed in _NEEDED.items():
             if missing := needed - set(Template(getattr(self, name)).get_identifiers()):
-                raise ValueError(f"the prompt {name!r} has no ${min(missing)}")
+                raise ArgumentError(name, f"has no ${min(missing)}")
 
     @classmethod
     @cache
@@ -54,25 +57,30 @@ class Prompts:
         return cls(version=_version(_BUILT_IN, texts), **texts)
 
     @classmethod
+    @checked
     def read(cls, directory: str | Path) -> "Prompts":
         """Read the prompts of a directory; the library's own replace missing ones.
 
         Raises:
-            OSError: The directory has no prompt, or a prompt cannot be read.
-            ValueError: A prompt does not show the conflict.
+            ArgumentError: The directory has no prompt, or a prompt does not show the conflict.
+            OSError: A prompt cannot be read.
         """
         own = cls.built_in()
         folder = Path(directory)
         files = {name: folder / f"{name}.txt" for name in _NAMES}
         found = {name: file for name, file in files.items() if file.exists()}
         if not found:
-            raise FileNotFoundError(f"{folder} has no {' or '.join(f'{n}.txt' for n in _NAMES)}")
+            wanted = " or ".join(f"{name}.txt" for name in _NAMES)
+            raise ArgumentError("directory", f"has no {wanted}: {folder}")
         texts = {name: getattr(own, name) for name in _NAMES}
         texts |= {name: file.read_text(encoding="utf-8") for name, file in found.items()}
         return cls(version=_version(folder.resolve().name, texts), **texts)
 
+    @checked
     def fill(self, name: str, **values: object) -> str:
         """Fill the template called *name*; unknown placeholders stay as they are."""
+        if name not in _NAMES:
+            raise ArgumentError("name", f"must be one of {', '.join(_NAMES)}, not {name!r:.80}")
         return Template(getattr(self, name)).safe_substitute(values)
 
 

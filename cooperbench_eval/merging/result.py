@@ -5,7 +5,8 @@ from enum import Enum
 
 from attrs import evolve, field, frozen
 
-from cooperbench_eval.arguments import checked_fields
+from cooperbench_eval.arguments import checked, checked_fields
+from cooperbench_eval.errors import ArgumentError
 from cooperbench_eval.merging.contents import ContentMerge, render_text
 from cooperbench_eval.merging.linediff import DiffCache
 from cooperbench_eval.merging.locating import locate_conflicts
@@ -41,6 +42,7 @@ class Labels:
     ours: str = "ours"
     theirs: str = "theirs"
 
+    @checked
     def of(self, side: Side) -> str:
         """Return the label of ours or theirs."""
         return self.ours if side is Side.OURS else self.theirs
@@ -166,27 +168,36 @@ class ThreeWayMerge:
     # By path. Answers change no version of a file, so merges with answers share them.
     _blocks: dict[str, tuple[TextBlock, ...]] = field(factory=dict, eq=False, repr=False)
 
+    @checked
     def versions_of(self, path: str) -> tuple[bytes, bytes, bytes]:
         """Return base, ours and theirs of a file with open conflicts between lines."""
-        return self._files[path].merge.sources
+        return self._file(path).merge.sources
 
+    @checked
     def settled_in(self, path: str) -> tuple[bytes, ...]:
         """Return the text before, between and after the open conflicts of the file at *path*.
 
         The file must have conflicts between lines.
         """
-        return self._files[path].text.settled
+        return self._file(path).text.settled
 
+    @checked
     def settled_around_blocks(self, path: str) -> tuple[bytes, ...]:
         """Return the text before, between and after the `blocks` of the file at *path*.
 
         The file must have conflicts between lines. The text shows open conflicts outside
         of these blocks between markers.
         """
-        file = self._files[path]
+        file = self._file(path)
         parts = file.text.around([place for _, place in self._blocks_of(file)])
         return tuple(file.render(part) for part in parts)
 
+    def _file(self, path: str, argument: str = "path") -> OpenFile:
+        if path not in self._files:
+            raise ArgumentError(argument, f"has no conflicts between lines: {path!r:.200}")
+        return self._files[path]
+
+    @checked
     def replacements(
         self, merged: Snapshot, still_open: Iterable[Conflict]
     ) -> tuple[Replacement, ...]:
@@ -218,6 +229,7 @@ class ThreeWayMerge:
                 found += (_replaced_file(entry, i) for i in numbers)
         return tuple(sorted(found, key=lambda each: each.together))
 
+    @checked
     def lines_before(self, earlier: "ThreeWayMerge") -> Mapping[tuple[str, int], int]:
         """Return the lines that the open conflicts had in an earlier merge.
 
@@ -235,6 +247,7 @@ class ThreeWayMerge:
                 found |= {(path, line): before[n] for n, line in file.lines.items() if n in before}
         return found
 
+    @checked
     def takes_text(self, conflict: Conflict) -> bool:
         """Whether a text can resolve *conflict*, which must be open.
 
@@ -247,6 +260,7 @@ class ThreeWayMerge:
         entry = self.changes.get(conflict.path)
         return conflict.kind in _WHOLE_FILE and entry is not None and entry.mode.is_regular
 
+    @checked
     def resolve(self, answer: Callable[[Conflict], bytes | Gone | None]) -> "ThreeWayMerge":
         """Replace each open conflict by the text that *answer* returns for it.
 
@@ -260,7 +274,7 @@ class ThreeWayMerge:
         left: list[Conflict] = []
         texts: dict[str, list[bytes | None]] = {}
         for conflict in self.conflicts:
-            text = answer(conflict) if self.takes_text(conflict) else None
+            text = _checked(answer(conflict)) if self.takes_text(conflict) else None
             if conflict.has_lines:
                 texts.setdefault(conflict.path, []).append(None if text is Gone.GONE else text)
             elif text is None:
@@ -287,6 +301,7 @@ class ThreeWayMerge:
         found = [self._blocks_of(file) for _, file in sorted(self._files.items())]
         return tuple(block for blocks in found for block, _ in blocks)
 
+    @checked
     def resolve_blocks(self, answer: Callable[[ConflictBlock], bytes | None]) -> "ThreeWayMerge":
         """Replace each of the `blocks` by the text that *answer* returns for it.
 
@@ -299,7 +314,8 @@ class ThreeWayMerge:
         for path, file in self._files.items():
             answers = []
             for block, place in self._blocks_of(file):
-                if (text := answer(block)) is not None:
+                text = _checked(answer(block))
+                if isinstance(text, bytes):
                     answers.append((place, text))
             closed = {i for place, _ in answers for i in place.conflicts}
             numbers = tuple(n for i, n in enumerate(file.numbers) if i not in closed)
@@ -310,11 +326,12 @@ class ThreeWayMerge:
         still = {path: file for path, file in files.items() if file.numbers}
         return self._with(entries, still, left)
 
+    @checked
     def resolve_files(self, texts: Mapping[str, bytes]) -> "ThreeWayMerge":
         """Replace the whole text of files that have open conflicts between lines."""
         entries = dict(self.changes)
         for path, text in texts.items():
-            entries[path] = Entry(text, self._files[path].merge.entry.mode)
+            entries[path] = Entry(text, self._file(path, "texts").merge.entry.mode)
         still = {path: file for path, file in self._files.items() if path not in texts}
         left = [c for c in self.conflicts if not c.has_lines or c.path not in texts]
         return self._with(entries, still, left)
@@ -368,3 +385,9 @@ def _replaced_file(entry: Entry | None, number: int) -> Replacement:
 def _answered(text: TextMerge, answers: list[bytes | None]) -> TextMerge:
     given = iter(answers)
     return text.resolve(lambda _: next(given))
+
+
+def _checked(text: bytes | Gone | None) -> bytes | Gone | None:
+    if not isinstance(text, bytes | Gone | None):
+        raise ArgumentError("answer", f"must return bytes, Gone.GONE or None, not {text!r:.100}")
+    return text

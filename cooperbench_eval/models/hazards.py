@@ -4,6 +4,8 @@ from enum import StrEnum
 
 from attrs import field, frozen
 
+from cooperbench_eval.arguments import named_fields
+
 __all__ = ["Hazard", "HazardKind"]
 
 
@@ -20,7 +22,7 @@ class HazardKind(StrEnum):
     """One side changes a function's parameters, and a new call by the other no longer fits."""
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=named_fields)
 class Hazard:
     """A probable defect of a merged tree, found by reading it.
 

@@ -5,6 +5,7 @@ from typing import Literal
 
 from attrs import field, frozen
 
+from cooperbench_eval.arguments import checked, named_fields
 from cooperbench_eval.models.runs import TestCaseStatus, TestResult, TestStatus
 
 __all__ = ["BAD", "JudgeName", "JudgeRule", "Judgement", "outcome_of"]
@@ -26,7 +27,7 @@ BAD = frozenset({TestCaseStatus.FAILED, TestCaseStatus.ERROR})
 _COMPLETE = frozenset({TestStatus.PASSED, TestStatus.FAILED})
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=named_fields)
 class Judgement:
     """How the cases of a run count under the rule `delta`, by their ids.
 
@@ -50,6 +51,7 @@ class Judgement:
         """The cases that may fail."""
         return frozenset((*self.preexisting, *self.foreign, *self.flaky))
 
+    @checked
     def decide(self, run: TestResult) -> bool | None:
         """Return whether *run*, the run that was judged, counts as a pass.
 

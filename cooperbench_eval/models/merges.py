@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from attrs import field, fields, frozen
 
+from cooperbench_eval.arguments import checked, named_fields
 from cooperbench_eval.display.shown import Shown
 from cooperbench_eval.models.trees import Entry
 
@@ -84,7 +85,7 @@ class _Lazy:
     __slots__ = ("_versions",)  # the entries of a whole conflict; their data is not read yet
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=named_fields)
 class Conflict(_Lazy):
     """One conflict between the two sides of a merge.
 
@@ -183,7 +184,7 @@ class ResolutionKind(StrEnum):
     """The resolution is not known."""
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=named_fields)
 class Replacement:
     """What a merged tree has in the place of one conflict, or of several.
 
@@ -211,7 +212,7 @@ class Replacement:
     reason: str = ""
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=named_fields)
 class LedgerRow:
     """The resolution of one conflict, or of the conflicts of one block.
 
@@ -247,6 +248,7 @@ class LedgerRow:
     features: tuple[int, ...] = field(default=(), converter=tuple[int, ...])
 
     @classmethod
+    @checked
     def left_open(cls, conflict: Conflict, reason: str) -> Self:
         """Make the row of a conflict that stays open."""
         kind = conflict.kind.value
@@ -258,7 +260,7 @@ class LedgerRow:
         return not self.rule
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=named_fields)
 class ModelUsage:
     """The requests to one model in one merge, and their cost.
 
@@ -376,7 +378,7 @@ class FileConflicts:
     score: int
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=named_fields)
 class ConflictDetails(Shown):
     """The measured conflicts of a merge; the numbers are sums over its files.
 

@@ -5,6 +5,8 @@ from typing import Any, Protocol, Self
 
 from attrs import field, frozen, validators
 
+from cooperbench_eval.arguments import named_fields
+
 __all__ = [
     "PairId",
     "PairKey",
@@ -103,7 +105,7 @@ class PairOrigin:
 
 
 def inherited_after(name: str) -> Callable[[type, list[Any]], list[Any]]:
-    """Return an attrs hook that puts inherited fields after the field *name*.
+    """Return an attrs hook that puts inherited fields after the field *name*, and names errors.
 
     A record's fields have the same order as the keys in its JSON, and that order must not
     change.
@@ -112,7 +114,8 @@ def inherited_after(name: str) -> Callable[[type, list[Any]], list[Any]]:
     def order(kind: type, found: list[Any]) -> list[Any]:
         own = [each for each in found if each.name in kind.__annotations__]
         place = 1 + [each.name for each in own].index(name)
-        return [*own[:place], *(each for each in found if each not in own), *own[place:]]
+        ordered = [*own[:place], *(each for each in found if each not in own), *own[place:]]
+        return named_fields(kind, ordered)
 
     return order
 
@@ -120,8 +123,9 @@ def inherited_after(name: str) -> Callable[[type, list[Any]], list[Any]]:
 def beginning_with(*names: str) -> Callable[[type, list[Any]], list[Any]]:
     """Return an attrs hook that puts the fields *names* first, for the reason given above."""
 
-    def order(_: type, found: list[Any]) -> list[Any]:
+    def order(kind: type, found: list[Any]) -> list[Any]:
         by_name = {each.name: each for each in found}
-        return [*(by_name.pop(name) for name in names), *by_name.values()]
+        ordered = [*(by_name.pop(name) for name in names), *by_name.values()]
+        return named_fields(kind, ordered)
 
     return order

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from attrs import field, fields, frozen
 
+from cooperbench_eval.arguments import named_fields
 from cooperbench_eval.display.shown import Shown
 
 __all__ = [
@@ -100,7 +101,7 @@ class RepeatPolicy(StrEnum):
                 return passed * 2 > runs
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=named_fields)
 class TestCase:
     """One test case of a run.
 
@@ -181,7 +182,7 @@ def _statuses(given: Iterable[str]) -> tuple[TestStatus, ...]:
     return tuple(map(TestStatus, given))
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=named_fields)
 class TestResult(Ended, Shown):
     """The result of running a suite on a tree.
 

@@ -4,6 +4,8 @@ from enum import StrEnum
 
 from attrs import field, frozen
 
+from cooperbench_eval.arguments import named_fields
+
 __all__ = ["FailureTrace", "TraceKind", "TracedFunction"]
 
 
@@ -20,7 +22,7 @@ class TraceKind(StrEnum):
     """No failure leads to it, but both features changed it."""
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=named_fields)
 class TracedFunction:
     """A function that a feature changed and that may be why tests were lost.
 
@@ -49,7 +51,7 @@ class TracedFunction:
     merged: bytes | None = field(default=None, repr=False)
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=named_fields)
 class FailureTrace:
     """Where the failures of lost tests lead in the files that the features changed.
 

@@ -17,8 +17,9 @@ from cooperbench_eval.analysis.sources import iterate_all_reports
 from cooperbench_eval.analysis.summarizing import summarize
 from cooperbench_eval.analysis.tally import answers_of
 from cooperbench_eval.analysis.team_facts import GroupFacts, team_facts
+from cooperbench_eval.arguments import checked
 from cooperbench_eval.display.visible import visible
-from cooperbench_eval.errors import ReportError
+from cooperbench_eval.errors import ArgumentError, ReportError
 from cooperbench_eval.models import PairId
 from cooperbench_eval.page.details import details_of
 from cooperbench_eval.page.embedding import embed
@@ -34,6 +35,7 @@ from cooperbench_eval.staging import staged
 __all__ = ["write_page"]
 
 
+@checked
 def write_page(
     reports: Iterable[GroupReport],
     path: str | os.PathLike[str],
@@ -84,7 +86,7 @@ def write_page(
         'run.html'
     """
     if text_limit < 0:
-        raise ValueError(f"{text_limit} bytes cannot be shown")
+        raise ArgumentError("text_limit", f"must be 0 or more, not {text_limit}")
     target = _named(path)
     given = None if policies is None else find_policies(policies)
     judges = find_policies(tuple(POLICIES)) if given is None else given

@@ -4,6 +4,7 @@ from enum import StrEnum
 
 from attrs import evolve, field, frozen
 
+from cooperbench_eval.arguments import named_fields
 from cooperbench_eval.models import FileMode
 from cooperbench_eval.patching.binary import BinaryChange
 
@@ -25,7 +26,7 @@ class FileChange(StrEnum):
     """Creates the file as a copy of another one; its contents may differ."""
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=named_fields)
 class Hunk:
     """One run of changed lines with their context.
 
@@ -79,7 +80,7 @@ class Hunk:
         return evolve(self, old_start=self.new_start, new_start=self.old_start, lines=lines)
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=named_fields)
 class FilePatch:
     """The changes of one file in a patch.
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from cooperbench_eval.analysis.summary import Summary
 from cooperbench_eval.analysis.verdicts import Verdicts
+from cooperbench_eval.arguments import able_to, checked
 from cooperbench_eval.errors import AnalysisError
 from cooperbench_eval.views.summaries import named_rows
 
@@ -18,6 +19,7 @@ _LONGEST = 48
 _STEPS = 8  # between the markers on a line, which is straight
 
 
+@checked(ax=able_to("get_figure"))
 def plot_effort(summary: Summary, *, up_to: float = 10.0, ax: "Axes | None" = None) -> "Figure":
     """Draw the effort that each strategy and policy saves, by *k*.
 

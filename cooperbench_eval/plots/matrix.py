@@ -9,6 +9,7 @@ from attrs import field, frozen
 from cooperbench_eval.analysis.facts import PairFacts
 from cooperbench_eval.analysis.sources import FactsSource, iterate_facts
 from cooperbench_eval.analysis.tally import MISSING, answer_of
+from cooperbench_eval.arguments import able_to, checked
 from cooperbench_eval.errors import AnalysisError
 from cooperbench_eval.reporting.report import PairStatus
 from cooperbench_eval.reporting.rows import Verdict
@@ -41,6 +42,7 @@ class _Matrix:
     cells: Mapping[_Place, int | str] = field(hash=False)
 
 
+@checked(ax=able_to("get_figure"))
 def plot_matrix(
     reports: FactsSource,
     *,

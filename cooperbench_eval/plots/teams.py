@@ -7,6 +7,7 @@ from cooperbench_eval.analysis.rates import Mean
 from cooperbench_eval.analysis.sources import FactsSource, iterate_team_facts
 from cooperbench_eval.analysis.summarizing import summarize
 from cooperbench_eval.analysis.summary import TeamSummary
+from cooperbench_eval.arguments import able_to, checked
 from cooperbench_eval.errors import AnalysisError
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ __all__ = ["plot_teams"]
 _BESIDE = 0.06  # the distance between two intervals at the same size
 
 
+@checked(ax=able_to("get_figure"))
 def plot_teams(
     reports: FactsSource, *, confidence: float = 0.95, ax: "Axes | None" = None
 ) -> "Figure":

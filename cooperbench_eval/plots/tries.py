@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from cooperbench_eval.analysis.policies import Policy
 from cooperbench_eval.analysis.sources import FactsSource, iterate_facts
 from cooperbench_eval.analysis.tries import Tries, solved_within
+from cooperbench_eval.arguments import able_to, checked
 from cooperbench_eval.errors import AnalysisError
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ _NUMBERED = 20
 _BESIDE = 0.06  # the distance between two intervals at the same try
 
 
+@checked(ax=able_to("get_figure"))
 def plot_tries(
     reports: FactsSource,
     deciders: str | Policy | Iterable[str | Policy] = "strict",

@@ -7,6 +7,7 @@ from attrs import frozen
 
 from cooperbench_eval.analysis.summary import Summary
 from cooperbench_eval.analysis.verdicts import PolicySummary, StrategySummary
+from cooperbench_eval.arguments import able_to, checked
 from cooperbench_eval.errors import AnalysisError
 from cooperbench_eval.views import wording
 from cooperbench_eval.views.summaries import groups_of, named_rows, unanswerable_texts
@@ -31,6 +32,7 @@ class _Bar:
     one: StrategySummary | PolicySummary | None = None
 
 
+@checked(ax=able_to("get_figure"))
 def plot_verdicts(summary: Summary, *, ax: "Axes | None" = None) -> "Figure":
     """Draw how the pairs ended under each strategy and policy, group by group.
 

@@ -7,6 +7,7 @@ from typing import Final, Self
 
 from attrs import field, frozen
 
+from cooperbench_eval.arguments import named_fields
 from cooperbench_eval.display.shown import Shown
 from cooperbench_eval.models import (
     BAD,
@@ -67,7 +68,7 @@ class BlameKind(StrEnum):
     """Every suite passes in the merged tree."""
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=named_fields)
 class Blame(Shown):
     """Why a strategy's attempt ended as it did.
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from attrs import asdict, field, frozen
 
+from cooperbench_eval.arguments import named_fields
 from cooperbench_eval.display.shown import Shown
 from cooperbench_eval.models import PairId
 
@@ -60,7 +61,7 @@ class SuiteKind(StrEnum):
     """The repository's own tests."""
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=named_fields)
 class ExplainedHunk:
     """A change of one feature that takes part in the loss of tests.
 
@@ -81,7 +82,7 @@ class ExplainedHunk:
     role: HunkRole = field(converter=HunkRole)
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=named_fields)
 class Finding:
     """What was found about the lost tests of one suite.
 
@@ -111,7 +112,7 @@ def _summed_up(findings: Iterable[Finding]) -> ExplanationStatus:
     return min(statuses, key=list(ExplanationStatus).index)
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=named_fields)
 class Explanation(Shown):
     """Why a strategy's merge of a pair lost tests.
 

@@ -4,6 +4,8 @@ from enum import StrEnum
 
 from attrs import field, frozen
 
+from cooperbench_eval.arguments import named_fields
+
 __all__ = ["Failure", "FailureKind"]
 
 
@@ -28,7 +30,7 @@ class FailureKind(StrEnum):
     """A plug-in or this library raised an unexpected exception."""
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=named_fields)
 class Failure:
     """Why a pair could not be evaluated.
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
+from cooperbench_eval.arguments import checked
 from cooperbench_eval.errors import ReportError
 from cooperbench_eval.models import TestResult
 from cooperbench_eval.reporting.report import MergeReport
@@ -17,6 +18,7 @@ from cooperbench_eval.staging import staged
 __all__ = ["write_report"]
 
 
+@checked
 def write_report(report: GroupReport, directory: str | os.PathLike[str]) -> tuple[Path, ...]:
     """Write a report, its diffs and the test log of each feature into *directory*.
 

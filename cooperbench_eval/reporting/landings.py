@@ -4,6 +4,7 @@ from enum import StrEnum
 
 from attrs import field, frozen
 
+from cooperbench_eval.arguments import named_fields
 from cooperbench_eval.display.shown import Shown
 from cooperbench_eval.models import Judgement, TestResult, TestStatus, outcome_of
 from cooperbench_eval.reporting.blame import failing_cases
@@ -41,7 +42,7 @@ class LeftOutReason(StrEnum):
     """The budget or a bound ended the search before it was certain whether it can land."""
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=named_fields)
 class BrokenTests:
     """Tests of one suite that fail on a merged tree.
 
@@ -56,7 +57,7 @@ class BrokenTests:
     tests: tuple[str, ...] = field(default=(), converter=tuple[str, ...])
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=named_fields)
 class LeftOut(Shown):
     """A feature that did not land, and why.
 
@@ -81,7 +82,7 @@ class LeftOut(Shown):
     problem: str = ""
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=named_fields)
 class SuiteRun:
     """A suite's run on the tree of several features.
 

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 from attrs import field, frozen
 
+from cooperbench_eval.arguments import checked, named_fields
 from cooperbench_eval.display.shown import Shown
 from cooperbench_eval.reporting.landings import LeftOut
 from cooperbench_eval.snapshot import Changes, Snapshot
@@ -31,7 +32,7 @@ class PairOutcome(StrEnum):
     """It was not tried."""
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=named_fields)
 class PairMerge:
     """The merge of one patch into another.
 
@@ -46,7 +47,7 @@ class PairMerge:
     outcome: PairOutcome = field(converter=PairOutcome)
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=named_fields)
 class OrderDependence:
     """A set of patches whose order matters.
 
@@ -67,7 +68,7 @@ def _sets(sets: Any) -> tuple[_Numbers, ...]:
     return tuple(map(tuple, sets))
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=named_fields)
 class LandingPlan(Shown):
     r"""Which of several patches can land together, and in what order.
 
@@ -149,6 +150,7 @@ class LandingPlan(Shown):
         """What merging the second patch into the first gives, by their numbers."""
         return {(each.into, each.number): each.outcome for each in self.merges}
 
+    @checked
     def diff(self, base: Snapshot) -> bytes:
         """Return the landed patches together as a git diff against *base*."""
         return self.changes.diff(base)
@@ -166,6 +168,7 @@ class LandingPlan(Shown):
         return dumps_values(self.to_dict())
 
     @classmethod
+    @checked
     def from_dict(cls, data: object) -> Self:
         """Read a plan from the values that `to_dict` returns.
 
@@ -177,6 +180,7 @@ class LandingPlan(Shown):
         return load_plan(data, cls)
 
     @classmethod
+    @checked
     def from_json(cls, text: str | bytes) -> Self:
         """Read a plan from the text that `to_json` returns.
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from attrs import field, frozen
 
+from cooperbench_eval.arguments import checked
 from cooperbench_eval.display.shown import Shown
 from cooperbench_eval.errors import UnknownAttemptError
 from cooperbench_eval.models import (
@@ -184,6 +185,7 @@ class MergeReport(Unpickled, PairOrigin, Shown):
         """
         return find_warnings(self)
 
+    @checked
     def attempt(self, strategy: str) -> Attempt:
         """Return the row of *strategy*.
 
@@ -195,6 +197,7 @@ class MergeReport(Unpickled, PairOrigin, Shown):
                 return attempt
         raise UnknownAttemptError(strategy, tuple(each.strategy for each in self.attempts))
 
+    @checked
     def blame(self, strategy: str) -> Blame:
         """Return why the pair fails under *strategy*, and which tests the merge lost.
 
@@ -207,6 +210,7 @@ class MergeReport(Unpickled, PairOrigin, Shown):
             self.feature1, self.feature2, self.attempt(strategy), self.base_regression_tests
         )
 
+    @checked
     def resolutions(self, strategy: str) -> tuple[ConflictResolution, ...]:
         """Return the resolution of each of the `conflicts` by *strategy*, in order.
 
@@ -235,6 +239,7 @@ class MergeReport(Unpickled, PairOrigin, Shown):
         return dumps(self)
 
     @classmethod
+    @checked
     def from_dict(cls, data: Mapping[str, Any]) -> "MergeReport":
         """Read a report from plain JSON values, as `from_json` does from text.
 
@@ -247,6 +252,7 @@ class MergeReport(Unpickled, PairOrigin, Shown):
         return load(data, cls)
 
     @classmethod
+    @checked
     def from_json(cls, text: str | bytes) -> "MergeReport":
         """Read a report; keys that this version does not know are ignored.
 

@@ -8,6 +8,7 @@ from typing import Any, Final, Protocol, TypeGuard
 
 from attrs import NOTHING, Factory, field, fields, frozen
 
+from cooperbench_eval.arguments import named_fields
 from cooperbench_eval.display.shown import Shown
 from cooperbench_eval.models import (
     ConflictDetails,
@@ -78,7 +79,7 @@ class Unpickled:
                 object.__setattr__(self, each.name, value)
 
 
-@frozen(kw_only=True, getstate_setstate=False)
+@frozen(kw_only=True, getstate_setstate=False, field_transformer=named_fields)
 class PatchReport(Unpickled):
     """How a feature's patch was applied.
 

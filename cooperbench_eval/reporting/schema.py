@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from importlib import resources
 from typing import Any, Final, Literal, NamedTuple
 
+from cooperbench_eval.arguments import checked
+
 __all__ = ["SCHEMAS", "report_schema"]
 
 
@@ -20,6 +22,7 @@ SCHEMAS: Final[Mapping[str, _Schema]] = {
 """The id of each schema and the name of its file, by what the report is about."""
 
 
+@checked
 def report_schema(kind: Literal["pair", "team"] = "pair") -> dict[str, Any]:
     """Return the JSON Schema (draft 2020-12) of a report's JSON.
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from attrs import field, frozen
 
+from cooperbench_eval.arguments import checked, named_fields
 from cooperbench_eval.display.shown import Shown
 from cooperbench_eval.errors import UnknownAttemptError
 from cooperbench_eval.models import (
@@ -83,7 +84,7 @@ class TeamStep(MergeRow, Shown):
         return self.status in {MergeStatus.CLEAN, MergeStatus.RESOLVED}
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=named_fields)
 class TeamAttempt(Shown):
     """One strategy's try at a team.
 
@@ -161,6 +162,7 @@ class TeamAttempt(Shown):
         """The run of the repository's own tests on that tree, and its judgement."""
         return self.run_of(TeamSuite.REGRESSION)
 
+    @checked
     def run_of(self, suite: TeamSuite, feature: int | None = None) -> Judged:
         """Return a suite's run on the tree of all features, and its judgement."""
         for each in self.tests:
@@ -169,7 +171,7 @@ class TeamAttempt(Shown):
         return None, None
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=named_fields)
 class TeamBlame(Shown):
     """Why a strategy's attempt at a team ended as it did.
 
@@ -320,6 +322,7 @@ class TeamReport(PairOrigin, Shown):
         """What a reader should know about the verdicts, as sentences; see `MergeReport`."""
         return find_warnings(self)
 
+    @checked
     def attempt(self, strategy: str) -> TeamAttempt:
         """Return the row of *strategy*.
 
@@ -331,6 +334,7 @@ class TeamReport(PairOrigin, Shown):
                 return attempt
         raise UnknownAttemptError(strategy, tuple(each.strategy for each in self.attempts))
 
+    @checked
     def blame(self, strategy: str) -> TeamBlame:
         """Return why the team fails under *strategy*, and which tests the merge lost.
 
@@ -378,6 +382,7 @@ class TeamReport(PairOrigin, Shown):
         return dumps_values(self.to_dict())
 
     @classmethod
+    @checked
     def from_dict(cls, data: Mapping[str, Any]) -> "TeamReport":
         """Read a report from plain JSON values, as `from_json` does from text.
 
@@ -390,6 +395,7 @@ class TeamReport(PairOrigin, Shown):
         return load_team(data, cls)
 
     @classmethod
+    @checked
     def from_json(cls, text: str | bytes) -> "TeamReport":
         """Read a report; keys that this version does not know are ignored.
 

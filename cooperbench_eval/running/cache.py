@@ -16,6 +16,7 @@ from weakref import WeakValueDictionary
 import attrs
 from attrs import field, frozen
 
+from cooperbench_eval.arguments import checked, checked_fields
 from cooperbench_eval.errors import TestRunError
 from cooperbench_eval.models import TestCase, TestResult
 from cooperbench_eval.running.sharing import SharedFolder, is_locked, lock_key
@@ -96,7 +97,11 @@ class _Memory:
                 self.size -= len(self.rows.popitem(last=False)[1])
 
 
-@frozen
+def _as_path(given: str | os.PathLike[str] | None) -> Path | None:
+    return None if given is None else Path(given)
+
+
+@frozen(field_transformer=checked_fields)
 class ResultCache:
     """Results of test runs by content.
 
@@ -119,9 +124,10 @@ class ResultCache:
         ('passed', None)
     """
 
-    path: Path | None = field(default=None, converter=attrs.converters.optional(Path))
+    path: Path | None = field(default=None, converter=_as_path)
     _memory: _Memory = field(factory=_Memory, init=False, eq=False, repr=False)
 
+    @checked
     def get(self, key: str) -> TestResult | None:
         """Return the result kept under *key*, if there is one.
 
@@ -136,6 +142,7 @@ class ResultCache:
                 row = next((found for (found,) in rows), None)
         return None if row is None else _unpack(row)
 
+    @checked
     def put(self, key: str, result: TestResult) -> None:
         """Keep *result* under *key*, in place of an older one.
 
@@ -149,6 +156,7 @@ class ResultCache:
         with self._connection() as connection, connection:
             connection.execute("INSERT OR REPLACE INTO results VALUES (?, ?)", (key, row))
 
+    @checked
     def get_or_make(
         self, key: str, make: Callable[[], TestResult], keeps: Callable[[TestResult], bool]
     ) -> TestResult:
@@ -172,6 +180,7 @@ class ResultCache:
                         self.put(key, result)
                 return result
 
+    @checked
     def is_taken(self, key: str) -> bool:
         """Whether another thread or process is making the result of *key*.
 

@@ -3,10 +3,13 @@
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import chain, islice, pairwise, zip_longest
 
 from attrs import evolve, field, frozen
 
+from cooperbench_eval.arguments import checked, checked_fields
+from cooperbench_eval.errors import ArgumentError
 from cooperbench_eval.merging.locating import find_between
 from cooperbench_eval.merging.result import ThreeWayMerge
 from cooperbench_eval.models import ConflictBlock, LedgerRow
@@ -29,7 +32,7 @@ _BLANK_LINES = re.compile(rb"\n(?:[ \t\r]*\n)+")
 _TOP_LEVEL = re.compile(rb"[^\s)\]}]")
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=checked_fields)
 class Resolution:
     """How a block is resolved, or why it is not.
 
@@ -147,6 +150,7 @@ Choice = Mapping[ConflictBlock, Resolution]
 """The resolution of each block of a file."""
 
 
+@checked
 def resolve_blocks(
     merge_input: MergeInput, propose: Callable[[ConflictBlock], Sequence[Resolution]]
 ) -> MergeOutcome:
@@ -158,7 +162,18 @@ def resolve_blocks(
     fault, the blocks that are faulty on their own stay open. If that does not help, all
     blocks of the file stay open.
     """
-    return resolve_files(merge_input, lambda _file: Proposal(each=propose))
+    return resolve_files(merge_input, lambda _file: Proposal(each=partial(_proposed, propose)))
+
+
+def _proposed(
+    propose: Callable[[ConflictBlock], Sequence[Resolution]], block: ConflictBlock
+) -> Sequence[Resolution]:
+    found = propose(block)
+    if not isinstance(found, Sequence) or not all(isinstance(r, Resolution) for r in found):
+        raise ArgumentError("propose", f"must return Resolution objects, not {found!r:.100}")
+    if not found:
+        raise ArgumentError("propose", "must return at least one Resolution for each block")
+    return found
 
 
 def resolve_files(

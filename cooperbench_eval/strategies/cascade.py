@@ -4,7 +4,8 @@ from collections.abc import Iterable
 
 from attrs import evolve, field, frozen
 
-from cooperbench_eval.errors import StrategyFailedError
+from cooperbench_eval.arguments import checked
+from cooperbench_eval.errors import ArgumentError, StrategyFailedError
 from cooperbench_eval.merging.result import ThreeWayMerge
 from cooperbench_eval.models import LedgerRow, ModelUsage
 from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome, MergeStrategy
@@ -91,6 +92,7 @@ def _as_of(
     ]
 
 
+@checked
 def cascade(*members: str | MergeStrategy, name: str | None = None) -> CascadeStrategy:
     """Make a strategy that tries *members* in order, conflict by conflict.
 
@@ -99,7 +101,7 @@ def cascade(*members: str | MergeStrategy, name: str | None = None) -> CascadeSt
         name: Its name; by default the members' names with `+` between them.
 
     Raises:
-        ValueError: No member is given.
+        ArgumentError: No member is given.
         StrategyError: A strategy cannot be loaded.
 
     Example:
@@ -107,7 +109,7 @@ def cascade(*members: str | MergeStrategy, name: str | None = None) -> CascadeSt
         'tokens+union'
     """
     if not members:
-        raise ValueError("a cascade needs at least one strategy")
+        raise ArgumentError("members", "must be at least one strategy")
     strategies = _as_members(members)
     default = "+".join(strategy.name for strategy in strategies)
     return CascadeStrategy(rungs=strategies, name=name or default)

@@ -8,6 +8,8 @@ from typing import Any
 
 from attrs import Attribute, evolve, field, fields, frozen, validators
 
+from cooperbench_eval.arguments import able_to, checked_fields, follows
+from cooperbench_eval.errors import ArgumentError
 from cooperbench_eval.llm.asking import Asker, Exchange, UsageMeter
 from cooperbench_eval.llm.cassette import Cassette, Replay
 from cooperbench_eval.llm.chat import ChatClient, ChatRequest
@@ -30,7 +32,12 @@ __all__ = ["LLMStrategy"]
 def _as_prompts(prompts: Prompts | str | Path | None) -> Prompts:
     if prompts is None:
         return Prompts.built_in()
-    return prompts if isinstance(prompts, Prompts) else Prompts.read(prompts)
+    if isinstance(prompts, Prompts):
+        return prompts
+    try:
+        return Prompts.read(prompts)
+    except ArgumentError as exc:
+        raise ArgumentError("prompts", f"cannot be used: {exc}") from exc
 
 
 def _own(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -54,7 +61,7 @@ _TAKEN = frozenset(
 """Options that have an argument of their own, or would not give one complete answer."""
 
 
-@frozen
+@frozen(field_transformer=checked_fields)
 class LLMStrategy:
     """Asks a model for the text that replaces each conflict.
 
@@ -122,28 +129,30 @@ class LLMStrategy:
     options: Mapping[str, Any] = field(
         factory=dict, kw_only=True, converter=_own, hash=False, repr=False
     )
-    client: ChatClient | None = field(default=None, kw_only=True, repr=False)
+    client: ChatClient | None = field(
+        default=None, kw_only=True, repr=False, metadata=follows(able_to("complete"))
+    )
 
     @model.validator
     def _check_model(self, _: object, model: str) -> None:
         if not model:
-            raise ValueError('no model is named: get_strategy("llm", model="gpt-5")')
+            raise ArgumentError("model", 'is not named: get_strategy("llm", model="gpt-5")')
 
     @budget_usd.validator
     @max_invented_lines.validator
     def _check_limit(self, attribute: "Attribute[Any]", limit: float | None) -> None:
-        if limit is not None and limit < 0:
-            raise ValueError(f"{attribute.name} is negative: {limit}")
+        if limit is not None and not limit >= 0:
+            raise ArgumentError(attribute.name, f"must not be negative: {limit}")
 
     @replay.validator
     def _check_replay(self, _: object, replay: Replay) -> None:
         if replay in {Replay.REPLAY, Replay.RECORD} and self.cassette is None:
-            raise ValueError(f"replay={replay.value!r} needs a directory: cassette=...")
+            raise ArgumentError("replay", f"{replay.value!r} needs a directory: cassette=...")
 
     @options.validator
     def _check_options(self, _: object, options: Mapping[str, Any]) -> None:
         if taken := sorted(_TAKEN & options.keys()):
-            raise ValueError(f"options must not contain {', '.join(taken)}")
+            raise ArgumentError("options", f"must not contain {', '.join(taken)}")
 
     @client.validator
     def _check_client(self, _: object, client: ChatClient | None) -> None:

@@ -2,6 +2,7 @@
 
 from typing import TypeGuard
 
+from cooperbench_eval.arguments import checked
 from cooperbench_eval.errors import (
     DuplicateStrategyError,
     StrategyLoadError,
@@ -18,6 +19,7 @@ def available_strategies() -> tuple[str, ...]:
     return _STRATEGIES.names()
 
 
+@checked
 def get_strategy(name: str, /, **options: object) -> MergeStrategy:
     """Build the strategy registered as *name*, with *options* as its arguments.
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import Unpack
 
+from cooperbench_eval.arguments import able_to, checked
 from cooperbench_eval.batch.many import evaluate_many
 from cooperbench_eval.benchmark import Testing
 from cooperbench_eval.clones import Folder
@@ -15,6 +16,7 @@ from cooperbench_eval.tasks import SuiteOf, SuiteOptions, Task
 __all__ = ["gold_matrix", "gold_teams"]
 
 
+@checked(executor=able_to("submit"))
 def gold_matrix(
     task: Task,
     *,
@@ -57,6 +59,7 @@ def gold_matrix(
     return evaluate_many(pairs, evaluator=testing.evaluator, **batch)
 
 
+@checked(executor=able_to("submit"))
 def gold_teams(
     task: Task,
     *,

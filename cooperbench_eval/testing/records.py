@@ -6,6 +6,8 @@ from typing import Any, TypeVar
 
 from attrs import field, frozen
 
+from cooperbench_eval.arguments import named_fields
+
 __all__ = [
     "BrokenError",
     "Counterexample",
@@ -68,7 +70,7 @@ class Counterexample:
         return "\n".join(f"  {row}" for row in rows)
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=named_fields)
 class LawResult:
     """The result of checking one law.
 

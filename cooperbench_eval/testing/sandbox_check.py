@@ -3,6 +3,7 @@
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 
+from cooperbench_eval.arguments import checked
 from cooperbench_eval.errors import SandboxError
 from cooperbench_eval.processes.systems import linux_problem
 from cooperbench_eval.running.sandboxes.protocol import Sandbox
@@ -24,6 +25,7 @@ __all__ = ["check_sandbox", "check_sandbox_law"]
 _UNCLAIMED = "the sandbox does not claim to isolate"
 
 
+@checked
 def check_sandbox(
     sandbox: str | Sandbox,
     /,

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
+from cooperbench_eval.arguments import checked
 from cooperbench_eval.errors import StrategyLoadError
 from cooperbench_eval.processes.calls import call_in_process
 from cooperbench_eval.strategies.protocol import MergeStrategy
@@ -33,6 +34,7 @@ _WARM_EXAMPLES = 5
 _UNDECLARED = "the strategy does not declare `is_symmetric`"
 
 
+@checked
 def check_strategy(
     strategy: str | MergeStrategy,
     /,

@@ -2,12 +2,13 @@
 
 from attrs import field, frozen
 
+from cooperbench_eval.arguments import named_fields
 from cooperbench_eval.models import Conflict, LedgerRow, ResolutionKind
 
 __all__ = ["ConflictResolution", "ResolutionKind"]
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=named_fields)
 class ConflictResolution:
     """A strategy's resolution of one conflict of the naive merge.
 

@@ -3,6 +3,7 @@
 import os
 from pathlib import Path
 
+from cooperbench_eval.arguments import checked
 from cooperbench_eval.errors import ReportError
 from cooperbench_eval.runlogs.choices import Setting
 from cooperbench_eval.runlogs.discovery import run_folders, setting_of
@@ -14,6 +15,7 @@ from cooperbench_eval.runlogs.evals.runner import of_runner
 __all__ = ["read_eval", "read_evals"]
 
 
+@checked
 def read_evals(logs_dir: str | os.PathLike[str], run_name: str) -> CooperBenchRun:
     """Read every `eval.json` of a run, also of teams of more than two agents.
 
@@ -38,6 +40,7 @@ def read_evals(logs_dir: str | os.PathLike[str], run_name: str) -> CooperBenchRu
     return CooperBenchRun(evals=evals, unreadable=unreadable)
 
 
+@checked
 def read_eval(path: str | os.PathLike[str]) -> CooperBenchResult:
     """Read one evaluation: an `eval.json`, or a report of the paper's pipeline.
 

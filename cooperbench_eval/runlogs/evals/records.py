@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 from attrs import field, frozen
 
+from cooperbench_eval.arguments import named_fields
 from cooperbench_eval.errors import ReportError
 from cooperbench_eval.runlogs.choices import Setting
 
@@ -18,7 +19,7 @@ def _own(values: Mapping[_Value, Any]) -> dict[_Value, Any]:
     return dict(values)
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=named_fields)
 class CooperBenchResult:
     """The result of CooperBench's evaluator for one folder of agents' patches.
 
@@ -73,7 +74,7 @@ class CooperBenchResult:
         return not self.features[2:] and not self.error and self.both_passed is not None
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=named_fields)
 class CooperBenchRun:
     """The results of CooperBench's evaluator for one run.
 

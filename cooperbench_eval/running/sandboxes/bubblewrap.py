@@ -14,7 +14,7 @@ from typing import Self
 
 from attrs import evolve, field, frozen, validators
 
-from cooperbench_eval.arguments import named_fields
+from cooperbench_eval.arguments import checked_fields
 from cooperbench_eval.errors import SandboxError, TestRunError
 from cooperbench_eval.processes.supervision import (
     CommandEnd,
@@ -65,7 +65,7 @@ def _paths(given: Iterable[str | os.PathLike[str]]) -> tuple[str, ...]:
     return tuple(map(os.path.abspath, hosting.listed(given)))  # does not resolve links
 
 
-@frozen(kw_only=True, field_transformer=named_fields)
+@frozen(kw_only=True, field_transformer=checked_fields)
 class BubblewrapSandbox(hosting.HostSandbox):
     r"""Runs commands of this machine in namespaces of their own, with `bwrap`.
 

@@ -6,6 +6,7 @@ from typing import TypeVar
 
 from attrs import evolve
 
+from cooperbench_eval.arguments import checked
 from cooperbench_eval.errors import SandboxError, TestRunError
 from cooperbench_eval.processes.systems import linux_problem
 from cooperbench_eval.running.sandboxes.bubblewrap import BubblewrapSandbox, bubblewrap_problem
@@ -22,6 +23,7 @@ _Kind = TypeVar("_Kind", bound=Sandbox)
 _Path = str | os.PathLike[str]
 
 
+@checked
 def default_sandbox(
     *,
     readable: Iterable[_Path] = (),

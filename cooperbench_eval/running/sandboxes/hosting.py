@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from attrs import field, frozen, validators
 
-from cooperbench_eval.arguments import named_fields
+from cooperbench_eval.arguments import checked_fields
 from cooperbench_eval.errors import SandboxError, TestRunError
 from cooperbench_eval.processes.supervision import CommandEnd, EndReason, SupervisedCommand
 from cooperbench_eval.processes.systems import linux_problem
@@ -52,7 +52,7 @@ def listed(given: Iterable[_Item]) -> tuple[_Item, ...]:
     return tuple(given)
 
 
-@frozen(kw_only=True, field_transformer=named_fields)
+@frozen(kw_only=True, field_transformer=checked_fields)
 class HostSandbox:
     """A sandbox that starts processes of this machine; `LocalSandbox` documents the options."""
 

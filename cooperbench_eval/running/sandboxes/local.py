@@ -2,6 +2,7 @@
 
 from attrs import field, frozen
 
+from cooperbench_eval.arguments import checked_fields
 from cooperbench_eval.errors import TestRunError
 from cooperbench_eval.processes.supervision import EndReason, SupervisedCommand, Supervision
 from cooperbench_eval.running.sandboxes import hosting
@@ -10,7 +11,7 @@ from cooperbench_eval.running.sandboxes.protocol import Execution
 __all__ = ["LocalSandbox"]
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=checked_fields)
 class LocalSandbox(hosting.HostSandbox):
     r"""Runs commands as plain processes of this machine, without isolation.
 

@@ -3,6 +3,7 @@
 import inspect
 from typing import TypeGuard
 
+from cooperbench_eval.arguments import checked
 from cooperbench_eval.errors import DuplicateSandboxError, SandboxLoadError, UnknownSandboxError
 from cooperbench_eval.plugins import PluginGroup
 from cooperbench_eval.running.sandboxes.protocol import Sandbox
@@ -18,6 +19,7 @@ def available_sandboxes() -> tuple[str, ...]:
     return _SANDBOXES.names()
 
 
+@checked
 def get_sandbox(name: str, /, **options: object) -> Sandbox:
     """Build the sandbox registered as *name*, with *options* as its arguments.
 

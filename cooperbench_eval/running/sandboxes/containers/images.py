@@ -3,6 +3,7 @@
 import hashlib
 from pathlib import Path, PurePosixPath
 
+from cooperbench_eval.arguments import checked
 from cooperbench_eval.errors import RepositoryError
 from cooperbench_eval.processes.temporary import temporary_folder
 from cooperbench_eval.running.sandboxes.containers.archives import Bounds, Unpacked, unpack
@@ -20,6 +21,7 @@ _FOLDERS = {"objects", "refs"}
 _BARE = "[core]\n\trepositoryformatversion = 0\n\tbare = true\n"
 
 
+@checked
 def task_image(
     repo_name: str, task_id: int | str, *, registry: str = REGISTRY, prefix: str = PREFIX
 ) -> str:
@@ -40,6 +42,7 @@ def task_image(
     return f"{place}{prefix}-{name}:task{task_id}"
 
 
+@checked
 def repository_from_image(
     image: str,
     destination: Path | str,

@@ -6,6 +6,7 @@ from typing import Any, Self
 
 from attrs import field, frozen, validators
 
+from cooperbench_eval.arguments import checked, checked_fields
 from cooperbench_eval.errors import SandboxError, TestRunError
 from cooperbench_eval.running.sandboxes.containers.archives import Owner
 from cooperbench_eval.running.sandboxes.containers.engine import connect
@@ -19,7 +20,7 @@ from cooperbench_eval.running.sandboxes.protocol import Execution
 __all__ = ["ContainerSandbox", "reap_containers"]
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, field_transformer=checked_fields)
 class ContainerSandbox:
     """Runs commands in containers; each run has a new container, which is then removed.
 
@@ -79,6 +80,7 @@ class ContainerSandbox:
     name: str = field(default="container", init=False)
 
     @classmethod
+    @checked
     def for_task(
         cls,
         repo_name: str,
@@ -204,6 +206,7 @@ def _owner(user: str) -> Owner:
     return Owner(user=int(name), group=int(group) if group.isdecimal() else 0)
 
 
+@checked
 def reap_containers(*, base_url: str | None = None) -> int:
     """Remove the containers of processes on this machine that have ended.
 
