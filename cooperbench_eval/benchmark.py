@@ -8,7 +8,7 @@ from typing import Any, ParamSpec, Protocol, Self, overload
 
 from attrs import evolve, frozen
 
-from cooperbench_eval.arguments import able_to, checked
+from cooperbench_eval.arguments import able_to, checked, rule_of
 from cooperbench_eval.clones import Folder
 from cooperbench_eval.dataset import Dataset, as_dataset
 from cooperbench_eval.errors import ArgumentError, DatasetError
@@ -109,7 +109,7 @@ def _repository_of(image: ContainerSandbox) -> Path:
     )
 
 
-@checked(runner=able_to("run"))
+@checked(runner=able_to("run"), setting=rule_of(str), patch_location=rule_of(str))
 def evaluate(  # noqa: PLR0917 - the signature of the benchmark's planned command
     setting: SettingName | Setting,
     repo_name: str,

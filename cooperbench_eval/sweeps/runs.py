@@ -7,7 +7,7 @@ from typing import Literal, Unpack, overload
 
 from attrs import frozen
 
-from cooperbench_eval.arguments import able_to, checked
+from cooperbench_eval.arguments import able_to, checked, rule_of
 from cooperbench_eval.batch.many import evaluate_many
 from cooperbench_eval.batch.payloads import failure_of
 from cooperbench_eval.benchmark import Testing
@@ -70,7 +70,7 @@ def evaluate_run(
     teams: bool,
     **options: Unpack[_RunOptions],
 ) -> Iterator[MergeReport | TeamReport]: ...
-@checked(executor=able_to("submit"))
+@checked(executor=able_to("submit"), setting=rule_of(str | None))
 def evaluate_run(
     logs_dir: Folder,
     run_name: str,
