@@ -261,7 +261,7 @@ class PairFacts(PairOrigin):
         return _compact().dump(self)
 
     @classmethod
-    @checked
+    @checked(data=None)
     def from_dict(cls, data: object) -> "PairFacts":
         """Read what `to_dict` returned; keys that this version does not know are ignored.
 

@@ -2,7 +2,8 @@
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import Any
 
 from attrs import asdict, frozen
 
@@ -31,7 +32,7 @@ from cooperbench_eval.analysis.verdicts import (
     TeamStrategySummary,
     Verdicts,
 )
-from cooperbench_eval.arguments import checked
+from cooperbench_eval.arguments import checked, rule_of
 from cooperbench_eval.models import PairId
 from cooperbench_eval.reporting.blame import BlameKind
 from cooperbench_eval.reporting.failure import FailureKind
@@ -42,7 +43,7 @@ from cooperbench_eval.reporting.rows import Verdict
 __all__ = ["summarize"]
 
 
-@checked
+@checked(by=rule_of(str | Sequence[str] | Callable[..., Any] | None))
 def summarize(
     reports: FactsSource,
     *,

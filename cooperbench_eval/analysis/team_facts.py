@@ -131,7 +131,7 @@ class TeamFacts(PairOrigin):
         return _compact().dump(self)
 
     @classmethod
-    @checked
+    @checked(data=None)
     def from_dict(cls, data: object) -> "TeamFacts":
         """Read what `to_dict` returned; keys that this version does not know are ignored.
 

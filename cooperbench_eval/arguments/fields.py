@@ -3,6 +3,7 @@
 import inspect
 import os
 from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
 from pathlib import Path
 from types import GenericAlias
 from typing import Any, Final, TypeAlias, get_args
@@ -10,7 +11,7 @@ from typing import Any, Final, TypeAlias, get_args
 from attrs import Attribute
 
 from cooperbench_eval.arguments.functions import hints_of
-from cooperbench_eval.arguments.rules import Rule, rule_of
+from cooperbench_eval.arguments.rules import ANYTHING, Rule, rule_of
 from cooperbench_eval.errors import ArgumentError, CooperBenchEvalError
 
 __all__ = ["checked_fields", "follows", "named_fields"]
@@ -60,30 +61,33 @@ class _Rules:
     def __init__(self, cls: type, field: _Field) -> None:
         self._cls = cls
         self._field = field
-        self._rules: tuple[Rule | None, Rule | None] | None = None
         self.name = field.alias or field.name
 
-    def check_input(self, value: Any) -> None:
-        self._check(self._made()[0], value)
+    @cached_property
+    def accepted(self) -> Rule:
+        """What the field accepts; made at the first use, when all names are defined."""
+        convert = self._field.converter
+        return self._rule(
+            self._hint if convert is None else _input_of(convert, self._hint, hints_of)
+        )
 
-    def check_value(self, value: Any) -> None:
-        self._check(self._made()[1], value)
+    @cached_property
+    def allowed(self) -> Rule:
+        """What its type allows."""
+        return self._rule(self._hint)
 
-    def _check(self, rule: Rule | None, value: Any) -> None:
-        if rule is not None and not isinstance(value, rule.kinds) and not rule.allows(value):
+    @cached_property
+    def _hint(self) -> Any:
+        return hints_of(self._cls).get(self._field.name, Any)
+
+    def _rule(self, hint: Any) -> Rule:
+        metadata = self._field.metadata
+        return (metadata[_RULE] if _RULE in metadata else rule_of(hint)) or ANYTHING
+
+    def check(self, rule: Rule, value: Any) -> None:
+        """Refuse a value that breaks a rule."""
+        if not rule.allows(value):
             raise ArgumentError(self.name, rule.problem(value))
-
-    def _made(self) -> tuple[Rule | None, Rule | None]:
-        """Make the rules at the first use, when all names are defined."""
-        if self._rules is None:
-            field = self._field
-            if _RULE in field.metadata:
-                self._rules = (field.metadata[_RULE], field.metadata[_RULE])
-            else:
-                hint = hints_of(self._cls).get(field.name, Any)
-                accepted = _input_of(field.converter, hint, hints_of)
-                self._rules = (rule_of(accepted), rule_of(hint))
-        return self._rules
 
     def error(self, exc: Exception) -> ArgumentError:
         """Return an error about a value as one that names the field."""
@@ -95,14 +99,15 @@ class _Rules:
 
 def _named_converter(rules: _Rules, convert: Any, *, checks: bool) -> Callable[[Any], Any]:
     def converted(value: Any) -> Any:
-        if checks:
-            rules.check_input(value)
+        # The elements of a tuple are checked after the conversion, which leaves it as it is.
+        if checks and type(value) is not tuple and not isinstance(value, rules.accepted.kinds):
+            rules.check(rules.accepted, value)
         try:
             return convert(value)
         except CooperBenchEvalError:
             raise
         except _WRONG as exc:
-            rules.check_input(value)
+            rules.check(rules.accepted, value)
             raise rules.error(exc) from exc
 
     return converted
@@ -122,7 +127,8 @@ def _named_validator(rules: _Rules, validate: Callable[..., None]) -> Callable[.
 
 def _checking_validator(rules: _Rules, validate: Callable[..., None] | None) -> Callable[..., None]:
     def validated(record: Any, field: _Field, value: Any) -> None:
-        rules.check_value(value)
+        if not isinstance(value, rules.allowed.kinds):
+            rules.check(rules.allowed, value)
         if validate is not None:
             validate(record, field, value)
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar, get_args, get_type_hints, overload
 
-from cooperbench_eval.arguments.rules import Rule, rule_of
+from cooperbench_eval.arguments.rules import ANYTHING, Rule, rule_of
 from cooperbench_eval.errors import ArgumentError
 
 __all__ = ["checked", "hints_of"]
@@ -55,9 +55,6 @@ def _checked(function: Callable[..., Any], given: Mapping[str, Rule | None]) -> 
     return call_later if inspect.iscoroutinefunction(function) else call
 
 
-_ANYTHING = Rule(("anything",), lambda _: True, kinds=(object,))
-
-
 class _Signature:
     """The rules of a function's arguments."""
 
@@ -70,10 +67,10 @@ class _Signature:
             hint, kind = hints.get(name, Any), parameter.kind
             if kind is kinds.VAR_KEYWORD:
                 options = (option for each in get_args(hint) for option in hints_of(each).items())
-                self._by_name |= {key: rule_of(each) or _ANYTHING for key, each in options}
-                self._by_name |= {key: rule or _ANYTHING for key, rule in given.items()}
+                self._by_name |= {key: rule_of(each) or ANYTHING for key, each in options}
+                self._by_name |= {key: rule or ANYTHING for key, rule in given.items()}
                 continue
-            rule = (given[name] if name in given else rule_of(hint)) or _ANYTHING
+            rule = (given[name] if name in given else rule_of(hint)) or ANYTHING
             if kind is kinds.VAR_POSITIONAL:
                 self._others = (name, rule)
                 continue
@@ -93,7 +90,7 @@ class _Signature:
                 if not rule.allows(value):
                     raise ArgumentError(name, rule.problem(value))
         for name, value in options.items():
-            rule = self._by_name.get(name, _ANYTHING)
+            rule = self._by_name.get(name, ANYTHING)
             if not isinstance(value, rule.kinds) and not rule.allows(value):
                 raise ArgumentError(name, rule.problem(value))
 

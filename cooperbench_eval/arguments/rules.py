@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
 
 from attrs import field, frozen
 
-__all__ = ["Rule", "able_to", "rule_of"]
+__all__ = ["ANYTHING", "Rule", "able_to", "rule_of"]
 
 _SHOWN: Final = reprlib.Repr()
 _SHOWN.maxstring = _SHOWN.maxother = 100
@@ -49,6 +49,9 @@ class Rule:
         return f"must be {self.words}, not {_described(value)}"
 
 
+ANYTHING: Final = Rule(("anything",), lambda _: True, kinds=(object,))
+
+
 def able_to(method: str, *, or_none: bool = True) -> Rule:
     """Return the rule for objects with a method, or `None`; classes do not follow it."""
 
@@ -76,7 +79,8 @@ def _rule_of_class(kind: Any, args: tuple[Any, ...]) -> Rule | None:
     if not isinstance(kind, type) or getattr(kind, "_is_protocol", False):
         return None
     if issubclass(kind, Enum):
-        return _one_of([member.value for member in kind], lambda value: _is_member(kind, value))
+        values = tuple(repr(member.value) for member in kind)
+        return Rule(values, lambda value: _is_member(kind, value), kinds=(kind,))
     if issubclass(kind, Mapping) and args:
         return _mapping(kind, *args)
     if issubclass(kind, Iterable) and args:
@@ -118,10 +122,6 @@ def _any_of(hints: Iterable[Any]) -> Rule | None:
 
     choices = tuple(choice for rule in rules for choice in rule.choices)
     return Rule(choices, allows, flaws, tuple(kind for rule in rules for kind in rule.kinds))
-
-
-def _one_of(values: Iterable[object], allows: _Allows) -> Rule:
-    return Rule(tuple(map(repr, values)), allows)
 
 
 def _is_member(kind: type[Enum], value: object) -> bool:
@@ -200,6 +200,8 @@ _FORMS: Final[Mapping[Any, Callable[[tuple[Any, ...]], Rule | None]]] = {
     Union: _any_of,
     UnionType: _any_of,
     Annotated: lambda args: rule_of(args[0]),
-    Literal: lambda args: _one_of(args, lambda value: isinstance(value, str) and value in args),
+    Literal: lambda args: Rule(
+        tuple(map(repr, args)), lambda value: isinstance(value, str) and value in args
+    ),
     Callable: lambda _: _SIMPLE[Callable],
 }

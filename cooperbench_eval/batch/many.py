@@ -9,11 +9,11 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sized
 from concurrent.futures import Executor
 from functools import partial
-from typing import Final, Literal, Self, overload
+from typing import Any, Final, Literal, Self, overload
 
 from attrs import frozen
 
-from cooperbench_eval.arguments import able_to, checked
+from cooperbench_eval.arguments import able_to, checked, rule_of
 from cooperbench_eval.batch.dispatch import Dispatcher, Outcome, QueuedPair
 from cooperbench_eval.batch.keys import PairKeys
 from cooperbench_eval.batch.packing import Packed, pack, unpack
@@ -72,7 +72,7 @@ def evaluate_many(
     progress: Progress | bool | None = None,
     on_error: Literal["record", "raise"] = "record",
 ) -> Iterator[GroupReport]: ...
-@checked(executor=able_to("submit"))
+@checked(pairs=rule_of(Iterable[Any]), executor=able_to("submit"))
 def evaluate_many(
     pairs: Iterable[FeatureGroup | GroupReport],
     *,

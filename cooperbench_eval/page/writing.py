@@ -35,7 +35,7 @@ from cooperbench_eval.staging import staged
 __all__ = ["write_page"]
 
 
-@checked
+@checked(reports=None)
 def write_page(
     reports: Iterable[GroupReport],
     path: str | os.PathLike[str],

@@ -168,7 +168,7 @@ class LandingPlan(Shown):
         return dumps_values(self.to_dict())
 
     @classmethod
-    @checked
+    @checked(data=None)
     def from_dict(cls, data: object) -> Self:
         """Read a plan from the values that `to_dict` returns.
 

@@ -239,7 +239,7 @@ class MergeReport(Unpickled, PairOrigin, Shown):
         return dumps(self)
 
     @classmethod
-    @checked
+    @checked(data=None)
     def from_dict(cls, data: Mapping[str, Any]) -> "MergeReport":
         """Read a report from plain JSON values, as `from_json` does from text.
 

@@ -382,7 +382,7 @@ class TeamReport(PairOrigin, Shown):
         return dumps_values(self.to_dict())
 
     @classmethod
-    @checked
+    @checked(data=None)
     def from_dict(cls, data: Mapping[str, Any]) -> "TeamReport":
         """Read a report from plain JSON values, as `from_json` does from text.
 

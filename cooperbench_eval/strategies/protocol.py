@@ -9,7 +9,7 @@ from typing import Protocol, runtime_checkable
 
 from attrs import Factory, field, frozen
 
-from cooperbench_eval.arguments import checked, checked_fields
+from cooperbench_eval.arguments import checked, checked_fields, named_fields
 from cooperbench_eval.merging.result import Gone, Labels, ThreeWayMerge
 from cooperbench_eval.models import Conflict, LedgerRow, MergeStatus, ModelUsage
 from cooperbench_eval.snapshot import Changes, Snapshot
@@ -43,7 +43,7 @@ def _only_feature(merge_input: "MergeInput") -> tuple[FeatureContext, ...]:
     return () if merge_input.ours_feature is None else (merge_input.ours_feature,)
 
 
-@frozen(kw_only=True, field_transformer=checked_fields)
+@frozen(kw_only=True, field_transformer=named_fields)
 class MergeInput:
     """Everything a strategy may look at.
 

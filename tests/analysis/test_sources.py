@@ -25,13 +25,16 @@ TAKERS = {
 @pytest.mark.parametrize(
     ("wrong", "hint"),
     [
-        ("results/", r"'results/' is not a collection of reports; .*, pass ReportStore\(path\)"),
+        (
+            "results/",
+            r"a collection of reports, not 'results/'; .*, pass ReportStore\(path\)",
+        ),
         (b"results/", r"pass ReportStore\(path\)"),
         (Path("results"), r"pass ReportStore\(path\)"),
-        (pair(), r"a PairFacts is about one pair; pass \[report\]"),
-        (a_report(), r"a MergeReport is about one pair; pass \[report\]"),
-        (7, "7 is neither reports nor their facts"),
-        ([{"repo_name": "click"}], "neither a report nor the facts of one"),
+        (pair(), r"a PairFacts is about one pair: pass \[report\]"),
+        (a_report(), r"a MergeReport is about one pair: pass \[report\]"),
+        (7, "must be reports or their facts, not 7"),
+        ([{"repo_name": "click"}], "must hold reports or the facts of reports, not {"),
     ],
     ids=["text", "bytes", "path", "facts", "report", "number", "json"],
 )

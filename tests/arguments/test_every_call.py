@@ -184,7 +184,13 @@ NOT_CALLED = {
     "LocalSandbox.facts_about": "a runner calls it",
 }
 
-OTHER_NAMES = {"strategies": "strategy", "members": "strategy", "level": "table", "levels": "table"}
+OTHER_NAMES = {
+    "data": "is not",
+    "strategies": "strategy",
+    "members": "strategy",
+    "level": "table",
+    "levels": "table",
+}
 """What an error may call an argument instead: one of several strategies is a strategy."""
 
 
@@ -325,7 +331,7 @@ def is_made_by_the_library(call):
 CHECKED = {
     *("ApplyPolicy", "BubblewrapSandbox", "Changes", "ChatRequest", "ConflictScorer"),
     *("ContainerSandbox", "Dataset", "Entry", "Evaluator", "Feature", "FeatureContext"),
-    *("FeaturePair", "FeatureTeam", "LLMStrategy", "Labels", "LocalSandbox", "MergeInput"),
+    *("FeaturePair", "FeatureTeam", "LLMStrategy", "Labels", "LocalSandbox"),
     *("MergeOutcome", "Patch", "Policy", "Prompts", "ReportStore", "Resolution", "ResultCache"),
     *("Task", "TestFileFilter", "TestRunner", "TestSuite"),
 }

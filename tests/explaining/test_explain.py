@@ -257,7 +257,7 @@ def test_a_budget_of_one_reports_all_hunks_of_both_sides():
 @pytest.mark.parametrize("budget", [0, -1])
 def test_a_budget_must_allow_a_run(budget):
     """Anything else is a mistake of the caller."""
-    with pytest.raises(ValueError, match=f"the budget is {budget} runs"):
+    with pytest.raises(ValueError, match=f"budget must be at least 1 run, not {budget}"):
         explained(broken(), budget=budget)
 
 

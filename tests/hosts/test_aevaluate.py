@@ -59,9 +59,11 @@ def test_an_exception_of_evaluate_is_raised():
 
 
 def test_a_pair_without_an_evaluator_is_an_error():
-    """It names what is missing, and the function that was called."""
-    with pytest.raises(TypeError, match=r"^aevaluate\(\) needs evaluator=\.\.\. with a pair$"):
+    """The error names the argument, before any process is started."""
+    with pytest.raises(TypeError, match=r"^evaluator is needed with a pair: evaluator=Evaluator"):
         asyncio.run(ce.aevaluate(pair(1)))
+    with pytest.raises(TypeError, match=r"^evaluator must be Evaluator, not int: 5"):
+        asyncio.run(ce.aevaluate(pair(1), evaluator=5))
 
 
 class Deadly:

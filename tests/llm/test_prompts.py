@@ -30,7 +30,7 @@ def test_a_directory_may_have_some_of_the_prompts(tmp_path):
 
 def test_a_directory_without_prompts_is_an_error(tmp_path):
     """A mistyped name must not select the library's own prompts."""
-    with pytest.raises(FileNotFoundError, match=r"system\.txt"):
+    with pytest.raises(ValueError, match=r"directory has no system\.txt"):
         Prompts.read(tmp_path / "nonesuch")
 
 
@@ -38,7 +38,7 @@ def test_a_template_that_hides_the_conflict_is_rejected(tmp_path):
     """No model could answer it."""
     (tmp_path / "excerpt.txt").write_text("Ours: $ours")
 
-    with pytest.raises(ValueError, match=r"'excerpt' has no \$theirs"):
+    with pytest.raises(ValueError, match=r"excerpt has no \$theirs"):
         Prompts.read(tmp_path)
 
 

@@ -400,7 +400,7 @@ def test_each_caller_has_a_dict_of_its_own():
 
 def test_a_kind_without_a_schema_is_refused():
     """The message has the kinds that there are."""
-    with pytest.raises(ValueError, match="'plan' has no schema; it must be one of pair, team"):
+    with pytest.raises(ValueError, match="kind must be 'pair' or 'team', not str: 'plan'"):
         ce.reporting.report_schema("plan")
 
 

@@ -338,6 +338,6 @@ def test_an_answer_that_is_not_bytes_is_rejected():
             return ce.resolve_conflicts(merge_input, lambda _: "b\n")
 
     with pytest.raises(
-        ce.errors.StrategyFailedError, match=r"must be bytes, Gone\.GONE or None, not 'b"
+        ce.errors.StrategyFailedError, match=r"must return bytes, Gone\.GONE or None, not 'b"
     ):
         ce.merge(base, *sides, strategy=Texts())
