@@ -110,6 +110,8 @@ def test_an_environment_may_be_reached_through_links(run, environment, home):
 
 def test_an_installation_like_condas_is_visible(run, home):
     """It has no `pyvenv.cfg`, and may be the base of an environment."""
+    if (Path(sys.base_prefix) / "lib/python3/dist-packages").is_dir():
+        pytest.skip("Debian's Python looks for packages in other places than conda's")
     prefix = conda_like(home / "conda")
 
     output = run(str(prefix / "bin" / "python"), "-c", f"{WHERE}; print(sys.base_prefix)")
