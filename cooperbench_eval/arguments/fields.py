@@ -3,6 +3,7 @@
 import inspect
 import os
 from collections.abc import Callable, Iterable, Mapping
+from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
 from types import GenericAlias
@@ -142,5 +143,9 @@ def _input_of(convert: Any, hint: Any, hints: Callable[[Any], Mapping[str, Any]]
     if convert is frozenset or isinstance(convert, GenericAlias):
         items: Any = (get_args(convert) or get_args(hint))[0]
         return Iterable[items]
+    if isinstance(convert, type) and issubclass(convert, StrEnum):
+        return convert | str  # the text of a member; the rule for such a type allows no other
     own = hints(convert) if inspect.isfunction(convert) else {}
-    return next((found for name, found in own.items() if name != "return"), hint)
+    found = next((found for name, found in own.items() if name != "return"), hint)
+    is_open = bool(getattr(found, "__parameters__", ()))  # of a type variable
+    return hint if is_open else found

@@ -1145,7 +1145,7 @@ def evaluate(
     logs_dir: Folder | None = None,
     run_name: str | None = None,
     k: int = 1,
-    strategies: Iterable[str | MergeStrategy] = ('naive', 'union'),
+    strategies: str | MergeStrategy | Iterable[str | MergeStrategy] = ('naive', 'union'),
     runner: TestRunner | None = None,
     run_tests: bool = True,
     in_image: bool = False,

@@ -202,4 +202,4 @@ def test_converters_leave_their_types_to_the_signature():
 
     assert hints["number"] == int | str
     assert hints["names"] == Iterable[str]
-    assert hints["rule"] is JudgeRule
+    assert hints["rule"] == JudgeRule | str
