@@ -36,12 +36,18 @@ def is_beyond_git(patch, *trees):
     """Return whether git would get it wrong: see `GLUED`, or a renamed link.
 
     A link that is renamed to below its own name leaves no mode in the patch, so
-    git thinks that the link is still there.
+    git thinks that the link is still there. If the last tree lost the newline at the end
+    of a file, git joins what a patch adds there to the file's last line.
     """
     links = {p for files in trees for p, e in files.items() if e.mode is FileMode.SYMLINK}
     paths = {path for files in trees for path in files}
     below = any(path.startswith(f"{link}/") for link in links for path in paths)
-    return below or GLUED.search(patch) is not None
+    first, last = trees[0], trees[-1]
+    lost = any(
+        path in first and first[path].data.endswith(b"\n") and not entry.data.endswith(b"\n")
+        for path, entry in last.items()
+    )
+    return below or lost or GLUED.search(patch) is not None
 
 
 def overwrites(patch, files):
