@@ -30,8 +30,13 @@ def merge(path, strategy="structured"):
     raise ValueError(outcome.ledger[0].reason)
 
 
+class Client:
+    def complete(self, request):
+        raise NotImplementedError
+
+
 def ask_in_a_worker():
-    strategy = ce.LLMStrategy("m", client=object())
+    strategy = ce.LLMStrategy("m", client=Client())
     object.__setattr__(strategy, "client", None)  # as one that was made where litellm is
     merge("a.go", pickle.loads(pickle.dumps(strategy)))
 
@@ -115,7 +120,7 @@ def test_a_missing_extra_names_its_command(extra, tmp_path):
 def test_a_strategy_that_does_not_ask_litellm_needs_no_extra(tmp_path):
     """It has a client of its own, or it only replays what was recorded."""
     uses = [
-        "ce.LLMStrategy('m', client=object())",
+        "ce.LLMStrategy('m', client=Client())",
         "ce.LLMStrategy('m', cassette='folder', replay='replay')",
         "assert 'llm' in ce.available_strategies()",
     ]
