@@ -58,7 +58,7 @@ def as_text(given: bytes | str) -> str:
 
 
 def as_own(values: Iterable[typing.AnyStr]) -> list[typing.AnyStr]:
-    """Convert with a type variable, which says nothing about a field."""
+    """Convert with a type variable, which stands for the items of a field."""
     return list(values)
 
 
@@ -103,7 +103,7 @@ def test_a_converted_field_shows_what_it_accepts():
         "words": Iterable[str],
         "folder": str | PathLike[str],
         "text": bytes | str,
-        "lines": list[str],
+        "lines": Iterable[str],
         "number": int,
         "plain": int,
     }

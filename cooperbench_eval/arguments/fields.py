@@ -147,5 +147,9 @@ def _input_of(convert: Any, hint: Any, hints: Callable[[Any], Mapping[str, Any]]
         return convert | str  # the text of a member; the rule for such a type allows no other
     own = hints(convert) if inspect.isfunction(convert) else {}
     found = next((found for name, found in own.items() if name != "return"), hint)
-    is_open = bool(getattr(found, "__parameters__", ()))  # of a type variable
-    return hint if is_open else found
+    # A converter of any items, such as `Iterable[T]` to `tuple[T, ...]`, takes the field's items.
+    variables = getattr(found, "__parameters__", ())
+    items = tuple(each for each in get_args(hint) if each is not ...)
+    if variables and len(variables) == len(items):
+        return found[items]
+    return hint if variables else found
