@@ -152,9 +152,9 @@ def evaluate(  # noqa: PLR0917 - the signature of the benchmark's planned comman
             dataset's own.
         dataset_dir: The dataset's folder, or a `Dataset`.
         repo_dir: A clone of the task's repository that has its base commit, or a folder
-            that holds clones. Not needed if the `Dataset` was told, and not needed with
-            *in_image*: the repository is then copied out of the image once, into the
-            user's cache folder.
+            that holds clones. Not needed if the `Dataset` has `repo_dirs`, or with
+            *in_image*, which copies the repository out of the image once, into the user's
+            cache folder.
         logs_dir: The folder of `logs` or `cache`; by default `./logs` or
             `~/.cooperbench_cache`.
         run_name: The run, needed if several runs in today's log layout have the pair.

@@ -1,4 +1,4 @@
-"""Where a task's repository is: at a clone, or in a folder that holds clones."""
+"""Finds a task's repository: a given clone, or one in a folder that holds clones."""
 
 import os
 from collections.abc import Iterator

@@ -121,16 +121,16 @@ class Dataset:
     ) -> Counted[FeaturePair]:
         """Return an iterator over every pair of every task, for `evaluate_many`.
 
-        Each pair is made when it is asked for, so only one task's base is in memory. What
-        a task lacks is found out at once.
+        Each pair is made when it is asked for, so only one task's base is in memory. If a
+        task lacks something, the error is raised at once.
 
         Args:
             repo_name: Take only the pairs of this repository.
             subset: Take only the pairs of this subset, as they are listed there.
-            options: See `Task.pair`. *patches* is a function, since numbers are not unique.
+            options: See `Task.pair`. *patches* must be a function, because tasks share numbers.
 
         Raises:
-            ArgumentError: An argument is wrong; *patches* has to be a function.
+            ArgumentError: An argument is wrong, or *patches* is not a function.
             DatasetError: No pair matches the arguments, or a task lacks something.
             RepositoryError: No clone has the base commit of a task.
         """

@@ -271,7 +271,8 @@ class TestRunError(CooperBenchEvalError):
         command = " ".join(self.command)
         if len(command) > _SHOWN_COMMAND:
             command = f"{command[:_SHOWN_COMMAND]}..."
-        return f"{self.problem}; the command: {command}"  # who cuts the end keeps the cause
+        # The command is last, so that a cut at the end keeps the cause.
+        return f"{self.problem}; the command: {command}"
 
 
 class SandboxError(TestRunError):

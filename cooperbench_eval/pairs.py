@@ -76,7 +76,7 @@ class FeaturePair:
     @feature2.validator
     def _check_numbers(self, _: object, feature2: Feature) -> None:
         if feature2.number == self.feature1.number:
-            raise ArgumentError("feature2", f"has the number {feature2.number}, as feature1 has")
+            raise ArgumentError("feature2", f"has the same number as feature1, {feature2.number}")
 
     @k.validator
     def _check_k(self, _: object, k: int) -> None:

@@ -73,8 +73,8 @@ class Task:
         task_id: The task's number; 0 is a valid number.
         directory: The task's folder.
         features: The numbers of its features, sorted.
-        repo_dir: A clone of its repository, or a folder that holds clones; `None` if the
-            dataset was not told.
+        repo_dir: A clone of its repository, or a folder that holds clones; `None` if the dataset
+            has no `repo_dirs`.
     """
 
     repo_name: str
@@ -218,7 +218,7 @@ class Task:
 
         Args:
             repo_dir: The clone, or a folder that holds clones, of which the one that has the
-                commit is used. By default, what the dataset was told.
+                commit is used. By default, the one that the dataset knows.
 
         Raises:
             DatasetError: No clone is known, or the task has no base commit.
@@ -240,7 +240,7 @@ class Task:
             second: The number of feature 2.
             options: *repo_dir*, as in `base`. *patches*: the patch of each feature, as a
                 mapping from its number, or as a function of the task and the number; `None`
-                for a feature whose agent handed in nothing. By default the dataset's own
+                for a feature whose agent submitted nothing. By default the dataset's own
                 solutions. *suite_of*: a function of the task and a number that returns the
                 feature's tests, by default `Task.suite`; `None` for no tests. *model*,
                 *setting* and *k*, as in `FeaturePair`. All others are options of `suite`.
@@ -354,12 +354,11 @@ Patches = Mapping[int, GivenPatch | None] | Callable[[Task, int], GivenPatch | N
 def suites_with(suite_of: SuiteOf | None, options: SuiteOptions) -> SuiteOf | None:
     """Return *suite_of* with options of `Task.suite`.
 
-    *python* and *setup* are added to the suites of any function. Only `Task.suite` takes the
-    others.
+    *python* and *setup* apply to the suites of any function. Only `Task.suite` takes the others.
 
     Raises:
-        ArgumentError: Another function is given as well as one of the others.
-        ArgumentError: *python* is not an interpreter.
+        ArgumentError: *python* is not an interpreter, or options that only `Task.suite` takes are
+            given with another function.
     """
     options = options.copy()
     python, setup = options.pop("python", None), options.pop("setup", ())

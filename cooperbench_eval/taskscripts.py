@@ -99,7 +99,7 @@ def scripts_in(task: Path) -> Iterator[str]:
 
 
 def read_text(file: Path) -> str:
-    """Read one of the dataset's files, as UTF-8 as far as it is."""
+    """Read one of the dataset's files as UTF-8; other bytes are replaced."""
     try:
         return file.read_bytes().decode("utf-8", "replace")
     except OSError as exc:

@@ -108,7 +108,7 @@ class Policy:
 
     def __attrs_post_init__(self) -> None:
         if not self.strategies and not self.lead_alone:
-            raise ArgumentError("strategies", "are none, which needs lead_alone=True")
+            raise ArgumentError("strategies", "is empty, which needs lead_alone=True")
 
     @checked
     def judge(self, pair: PairFacts | MergeReport) -> PolicyVerdict:

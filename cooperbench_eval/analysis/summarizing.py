@@ -76,7 +76,7 @@ def summarize(
     Raises:
         AnalysisError: A policy or a name to group by is unknown or given twice, or gold
             has a pair twice.
-        TypeError: *reports* is a path, a single report, or something else.
+        ArgumentError: *reports* is not a collection of reports, for example a path.
     """
     names = group_names(by)
     judges = find_policies(tuple(POLICIES) if policies is None else policies)

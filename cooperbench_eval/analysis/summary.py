@@ -90,10 +90,10 @@ class Summary(Shown):
             earlier run, that run's time counts again.
         strategies: Each strategy by name: naive, union, llm, then alphabetically.
         policies: Each policy by name, in the order asked for.
-        unanswerable: The policies that are not printed or drawn, because pairs have no
-            answer since no report has what the policy needs (`PolicySummary.untried`), or
-            because more than half of the pairs have no answer.
-            Empty if the caller of `summarize` named the policies.
+        unanswerable: The policies that are not printed or drawn: some pairs have no answer
+            because no report has what the policy needs (`PolicySummary.untried`), or more
+            than half of the pairs have no answer. Empty if the caller of `summarize`
+            named the policies.
         comparisons: Every two strategies, on the pairs for which both have an answer.
         by: The names that pairs are grouped by; empty for a group itself.
         groups: The summary of each group, by key, in the keys' order.

@@ -1,4 +1,4 @@
-"""Checks of what callers pass, by the annotations that arguments and fields have anyway.
+"""Checks what callers pass against the type annotations of arguments and fields.
 
 A wrong argument raises `ArgumentError` with its name, before anything else happens. `checked` is
 for functions and methods, `checked_fields` for the attrs records that callers make. The records

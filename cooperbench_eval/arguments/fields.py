@@ -34,7 +34,7 @@ def named_fields(cls: type, fields: list[_Field]) -> list[_Field]:
 
 
 def checked_fields(cls: type, fields: list[_Field]) -> list[_Field]:
-    """Check each field by its type, before and after it is converted, and as above."""
+    """Check each field by its type, before and after conversion; errors name the field."""
     return [_transformed(cls, each, checks=True) for each in fields]
 
 

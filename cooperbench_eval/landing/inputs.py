@@ -77,7 +77,7 @@ def read_patches(
         raise ArgumentError("patches", "must be several patches, not a single one")
     found = [_read(each, place) for place, each in enumerate(patches, 1)]
     if not found:
-        raise ArgumentError("patches", "are none, so there is nothing to land")
+        raise ArgumentError("patches", "is empty, so there is nothing to land")
     numbers = [feature.number for feature, _ in found]
     if twice := sorted({number for number in numbers if numbers.count(number) > 1}):
         problem = (

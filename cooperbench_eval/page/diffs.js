@@ -293,7 +293,7 @@ function diffSections(data) {
   });
   const legend =
     `Against the base. Strategies with the same tree are shown together. In the margin, ${first} or ${second} ` +
-    "marks a line of that feature's patch, = a line of both, and ? one that neither has in this form.";
+    "marks a line from that feature's patch, = a line from both, and ? one that neither has in this form.";
   return {
     Patches: [make("div", { class: "side-by-side wide-boxes" }, patches)],
     Merges: merges.length ? [mark ? make("p", { class: "beside" }, legend) : null, ...merges].filter(Boolean) : [],

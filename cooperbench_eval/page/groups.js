@@ -1,4 +1,4 @@
-/* The found pairs by group, and the features of one task by two. */
+/* The found pairs by group, and the features of one task as rows and columns. */
 
 const MOST_GROUPS = 200;
 const MOST_FEATURES = 40;
@@ -167,7 +167,7 @@ function showMatrices(asked) {
   const few = sides.map((numbers) => numbers.slice(0, MOST_FEATURES));
   const left = Math.max(...sides.map((numbers) => numbers.length - MOST_FEATURES));
   box.firstChild.replaceChildren();
-  write(box.firstChild, `Every two features of ${one.taskName}, by strategy`);
+  write(box.firstChild, `Pairs of features of ${one.taskName}, by strategy`);
   inside.append(...strategies.map((name) => matrixOf(name, few, cells, asked)));
   if (left > 0) inside.append(make("p", { class: "beside" }, `${left} more features are left out.`));
 }

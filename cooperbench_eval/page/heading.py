@@ -140,7 +140,7 @@ def _legend(summary: Summary, policies: Sequence[Policy]) -> Iterator[str]:
         "like the others, so the rate of all pairs may differ</dd></div>"
         f"<div><dt>interval</dt><dd>the rate's {summary.confidence:.0%} interval</dd></div>"
         "<div><dt>of all</dt><dd>the least and the greatest share of all pairs that can be "
-        "correct, whatever the unanswered pairs are</dd></div>"
+        "correct, whatever the result of the unanswered pairs</dd></div>"
     )
     for policy in policies:
         yield f"<div><dt>[{_text(policy.name)}]</dt><dd>{_text(_rule(policy))}</dd></div>"

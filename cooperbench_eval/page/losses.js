@@ -45,7 +45,7 @@ function failureBox(failure, isOpen) {
   );
   box.open = isOpen;
   if (message) box.append(failureMessage(message, `Failure of ${tests[0]}`));
-  else box.append(make("p", { class: "beside" }, "The test framework gave no reason."));
+  else box.append(make("p", { class: "beside" }, "The test framework reported no reason."));
   if (count > 1) {
     const rest = more ? [make("li", { class: "beside" }, `and ${more} more`)] : [];
     const words = message ? "All tests that fail in this way" : "All of them";

@@ -178,7 +178,7 @@ function focusRow(asked, id) {
   body.querySelector(`[data-pair="${CSS.escape(id)}"]`)?.focus();
 }
 
-/* Up and down lead from pair to pair. */
+/* The keys Up and Down move from pair to pair. */
 function walkRows(event) {
   const step = { ArrowUp: "previousElementSibling", ArrowDown: "nextElementSibling" }[event.key];
   if (!step || event.altKey || event.ctrlKey || event.metaKey) return;

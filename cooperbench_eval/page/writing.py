@@ -77,8 +77,8 @@ def write_page(
         ReportError: The file cannot be written, or a store's report cannot be read.
         AnalysisError: *reports* holds facts, but the page needs whole reports; or a policy is
             unknown or given twice.
-        TypeError: *reports* holds something other than reports.
-        ValueError: *text_limit* is negative.
+        ArgumentError: *reports* holds something other than reports, or *text_limit* is
+            negative.
 
     Example:
         >>> from tempfile import mkdtemp

@@ -26,8 +26,8 @@ class Patch:
         files: The changes in the order of the text; a file may occur twice.
         data: The text that the patch was read from.
         problem: Why the text is not a patch, see `unreadable`; empty if it is one.
-        changes: The changes that the patch was made from; `None` if it was made from text. Its
-            files are only known on a base, see `on`.
+        changes: The changes that the patch was made from; `None` if it was made from text. The
+            files of such a patch are known only on a base, see `on`.
 
     Example:
         >>> patch = Patch.parse("--- a/x\n+++ b/x\n@@ -1 +1 @@\n-old\n+new\n")
@@ -101,7 +101,7 @@ class Patch:
 
     @checked
     def on(self, base: Snapshot) -> "Patch":
-        """Return the patch as it changes *base*; only one made from changes becomes another.
+        """Return the patch on *base*: one made from changes gets its files, others are unchanged.
 
         Raises:
             RepositoryError: A changed file of the base cannot be read.
@@ -121,7 +121,7 @@ class Patch:
             PatchError: The patch was made from changes; use `on` first.
         """
         if self.changes is not None:
-            raise PatchError("is made from changes, so it has no text until it is on a base")
+            raise PatchError("was made from changes, so it has no text; call on(base) first")
         return b"".join(map(print_file, self.files))
 
     @checked

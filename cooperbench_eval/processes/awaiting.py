@@ -30,9 +30,9 @@ async def await_in_process(
     A cancelled task first asks the process to stop, so that the process can clean up, and
     kills it after five seconds. `CancelledError` is raised once the process, all its
     descendants and its temporary files are gone, even if the task is cancelled again in
-    the meantime. The process also dies with the host, and soon after the loop is closed. On
-    other systems than Linux, only the process and its group are ended (on Windows, only the
-    process), and it outlives a host that is killed.
+    the meantime. The process also dies with the host, and soon after the loop is closed. On systems
+    other than Linux, only the process and its group are ended (on Windows, only the
+    process), and the process survives if the host is killed.
 
     Args:
         fn: The function. It is pickled by name, or by value if the main module defines

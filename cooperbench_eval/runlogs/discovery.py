@@ -34,7 +34,7 @@ class RunTeam:
         setting: How the agents worked.
         repo_name: The repository's folder in the dataset.
         task_id: The task's number; 0 is a valid number.
-        numbers: The features, in the folder's order: the benchmark merges the first
+        numbers: The features, in the folder's order: CooperBench's evaluator merges the first
             into the second.
         model: The model, if the run's records name it.
     """
@@ -49,7 +49,7 @@ class RunTeam:
     def patches(self) -> tuple[Patch, ...]:
         """Read the agents' patches, in the order of `numbers`.
 
-        A solo agent's patch is returned for each feature. If an agent handed in no file,
+        A solo agent's patch is returned for each feature. If an agent submitted no file,
         its patch is empty. A file that cannot be parsed gives a patch that fails to
         apply. Neither is an error.
 

@@ -32,7 +32,7 @@ def merge(
         base: The common ancestor.
         ours: The side into which the other one is merged: its `Changes`, or a patch of *base*
             in any form that `apply_patch` takes, or the result of `apply_patch`.
-        theirs: The side that is merged into ours, likewise.
+        theirs: The side that is merged into ours, in the same forms.
         strategy: A registered name, or an object with `name` and `merge`.
         labels: The names of the sides in conflict markers.
 

@@ -34,8 +34,8 @@ def gold_matrix(
 
     Args:
         task: The task.
-        repo_dir: A clone of its repository, or a folder that holds clones. Not needed if the
-            `Dataset` was told, or with *in_image*.
+        repo_dir: A clone of its repository, or a folder that holds clones. Not needed if
+            the `Dataset` has `repo_dirs`, or with *in_image*.
         evaluator: Evaluates the pairs; by default with tests, run by a `TestRunner` with
             default options.
         suite_of: Returns a feature's tests; called only if the evaluator has a runner.
@@ -44,7 +44,8 @@ def gold_matrix(
         readable: Further paths that the tests may read; see `BubblewrapSandbox`.
         options: Options of `evaluate_many`: *executor*, *store*, *progress*, *on_error*; and
             of `Task.suite`: *command*, *framework*, *timeout_seconds*, *env*,
-            *python* and *setup*. The last two are added to the suites of any *suite_of*.
+            *python* and *setup*. The last two apply to the suites of any
+            *suite_of*.
 
     Raises:
         DatasetError: The task lacks something.

@@ -91,7 +91,7 @@ def evaluate_run(
     """Evaluate every pair of an agents' run, or every team.
 
     If three or more agents worked on a task, every two of them are a pair. If an agent
-    handed in nothing, its pairs are `missing_input`. If the task or repository of a pair
+    submitted nothing, its pairs are `missing_input`. If the task or repository of a pair
     is missing, its report has a `failure` and is not stored.
 
     With *teams*, the agents of each folder are one team instead, and a pair is a team of
@@ -104,7 +104,7 @@ def evaluate_run(
         run_name: The run.
         dataset_dir: The dataset's folder, or a `Dataset`.
         repo_dirs: Where the repositories are, as in `Dataset`. Not needed if the `Dataset`
-            was told, or with *in_image*.
+            has `repo_dirs`, or with *in_image*.
         setting: Take only the pairs of this setting.
         repo_name: Take only the pairs of this repository.
         task_id: Take only the pairs of this task; 0 is a valid number.
@@ -220,9 +220,9 @@ class _Run:
 
 
 def _landing_order(numbers: Sequence[int]) -> tuple[int, ...]:
-    """Return features in the order in which they land as a team, given the benchmark's order.
+    """Return features in the order in which they land as a team, given CooperBench's order.
 
-    The benchmark merges the first of two into the second, and a team merges each next
+    CooperBench's evaluator merges the first of two into the second, and a team merges each next
     feature into the result so far. So the order is reversed: the last feature starts, and of
     any two features the earlier one is merged into the later one, as in their pair.
     """

@@ -34,11 +34,11 @@ def trace_failures(
 ) -> FailureTrace:
     """Find the functions that features changed and that the failures of tests lead to.
 
-    A failure leads to a function if its traceback goes through it, if its message names it, or
-    if such a function uses its name, directly or through others. Names are compared as words,
-    without types, so a function that only shares its name with another one may be included.
-    Functions that both features changed come last, whether or not a failure leads to them. Only
-    files that the merge touches are read, at most 200.
+    A failure leads to a function if its traceback goes through it, if its message names it,
+    or if one of these functions uses its name, directly or through others. Names are
+    compared as words, without types, so a function that only shares its name with another
+    one may be included. Functions that both features changed come last, whether or not a
+    failure leads to them. Only files that the merge touches are read, at most 200.
 
     Args:
         base: The tree from which both sides start.

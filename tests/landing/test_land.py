@@ -190,7 +190,7 @@ def test_no_patch_at_all_may_be_usable():
 @pytest.mark.parametrize(
     ("arguments", "error", "problem"),
     [
-        ({"patches": []}, ValueError, "patches are none"),
+        ({"patches": []}, ValueError, "patches is empty"),
         ({"patches": b"diff"}, TypeError, "patches must be Iterable"),
         ({"patches": [B2, 3]}, TypeError, "patches must be .*, but item 1 is int: 3"),
         ({"patches": [A2, ce.Feature(number=1, patch=b"")]}, ValueError, "the number 1"),

@@ -96,12 +96,12 @@ class BubblewrapSandbox(hosting.HostSandbox):
         network: Whether the command shares the machine's network, including all servers
             on the loopback interface and on abstract sockets.
         readable: Further paths that the command may read, such as a toolchain in a home.
-        writable_cache: Prepared directories that the command may change, such as Go's build
-            cache or `node_modules`. Each run sees a private version, which is an overlay,
-            and whose changes are discarded when the command ends; the directory itself is
-            never changed. Where the system does not allow overlays, each run gets a copy,
-            of at most 4 GiB. A mapping says where the command sees each directory: at an
-            absolute path, or at a relative one below the tree.
+        writable_cache: Prepared caches: directories that the command may change, such as Go's
+            build cache or `node_modules`. Each run sees a private version, an overlay,
+            which is discarded when the command ends; the directory itself never changes.
+            Where the system does not allow overlays, each run gets a copy, of at most 4
+            GiB. A mapping says where the command sees each directory: at an absolute
+            path, or at a relative one below the tree.
         inherit: Variables of the caller's environment to pass on, by name.
         output_limit: How many bytes of output to keep at each end; the bytes in
             between are counted and dropped. At least 256.

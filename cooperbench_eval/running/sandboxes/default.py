@@ -39,7 +39,7 @@ def default_sandbox(
     Args:
         readable: Further paths that a command may read, such as a toolchain in a home. A
             `LocalSandbox` can read everything that the caller can.
-        writable_cache: Prepared directories of which each run may change a private version;
+        writable_cache: Prepared caches: directories of which each run may change a private version;
             see `BubblewrapSandbox`.
 
     Raises:

@@ -1,7 +1,7 @@
-"""Prepared directories that a command may change: it gets a private, temporary version.
+"""Prepared caches: directories of which each command may change a private, temporary version.
 
 The version is an overlay, which costs nothing until something is written, or a copy where
-the system does not allow overlays. Either way, the prepared directory is never written to, and
+the system does not allow overlays. Either way, the prepared cache is never written to, and
 what the command wrote is discarded when it ends.
 """
 
@@ -28,7 +28,7 @@ _REFUSED: set[str] = set()
 """The directories of which this process could not make an overlay."""
 
 Caches = tuple[tuple[str, str], ...]
-"""For each prepared directory, where the command sees it, and the directory."""
+"""For each prepared cache, where the command sees it, and its directory."""
 CachesLike = Iterable[str | os.PathLike[str] | tuple[str, str]] | Mapping[str, str | Path]
 
 
@@ -37,7 +37,7 @@ class OverlayError(Exception):
 
 
 def as_caches(given: CachesLike) -> Caches:
-    """Return an option that lists prepared directories, or that maps places to them.
+    """Return an option that lists prepared caches, or that maps places to them.
 
     Raises:
         ArgumentError: It is a single path, or a place is relative and not below the tree.
@@ -63,7 +63,7 @@ def _normal(where: str) -> str:
 
 @frozen(kw_only=True)
 class LentCaches:
-    """Private versions of prepared directories, for one run.
+    """Private versions of prepared caches, for one run.
 
     Attributes:
         command: What starts a command that sees them, before that command's own words.
@@ -81,7 +81,7 @@ class LentCaches:
         """Prepare private versions for a run of *supervised*, and remove them afterwards.
 
         Raises:
-            TestRunError: A prepared directory does not exist, or the tree has something else
+            TestRunError: A prepared cache does not exist, or the tree has something else
                 in its place.
             SandboxError: A private version cannot be made.
         """
