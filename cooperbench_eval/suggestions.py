@@ -33,7 +33,7 @@ def nearest(wanted: str | int, known: Iterable[str | int]) -> list[str | int]:
 
 
 def listed(names: Iterable[str | int]) -> str:
-    """Return names as a sentence lists them; only a few of many.
+    """Return names as a list for a sentence; of many names, only the first few.
 
     Example:
         >>> listed([1, 2, 3]), listed(["a"]), listed([])

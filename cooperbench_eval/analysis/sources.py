@@ -92,7 +92,7 @@ def _many(reports: object, argument: str) -> Iterable[object]:
     if isinstance(reports, (*_FACTS, *_REPORTS)):
         about = "team" if isinstance(reports, (TeamReport, TeamFacts)) else "pair"
         problem = f"must be a collection; a {type(reports).__name__} is about one {about}"
-        raise ArgumentError(argument, f"{problem}: pass [report], a list of it")
+        raise ArgumentError(argument, f"{problem}: pass [report]")
     if not isinstance(reports, Iterable):
         raise ArgumentError(argument, f"must be reports or their facts, not {reports!r:.80}")
     return reports

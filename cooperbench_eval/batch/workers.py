@@ -343,7 +343,7 @@ def _importable_main() -> Iterator[None]:
 
 def _serve(pipe: Connection) -> None:
     if sys.platform == "linux":
-        from cooperbench_eval.processes.supervisor import die_with_parent  # noqa: PLC0415 - as said
+        from cooperbench_eval.processes.supervisor import die_with_parent  # noqa: PLC0415 - for Linux
 
         die_with_parent()
     # An interrupt from the terminal is for the caller, which then stops this process and its

@@ -70,7 +70,7 @@ def read_patches(
     """Return each patch as a feature, with its changes if these are given directly.
 
     Raises:
-        ArgumentError: One of them is not a patch, there are none, two have the same number, or
+        ArgumentError: One of them is not a patch, the list is empty, two have the same number, or
             a suite belongs to no patch or to a feature that has tests already.
     """
     if isinstance(patches, Changes):  # can be iterated over

@@ -225,7 +225,7 @@ function fileContent(data, file, label, markOf) {
   return [...notes, file.hunks.length ? pre : null].filter(Boolean);
 }
 
-/* The files of a diff, each folded; the first ones are open, as far as they are short. */
+/* The files of a diff, each folded; the first ones are open if they are short. */
 function diffFiles(data, { files, more }, label, markOf = null) {
   let room = OPEN_LINES;
   const shown = files.map((file) => {

@@ -161,7 +161,7 @@ function tracedCode(data, { trace }, total) {
       { class: "beside" },
       "Functions and variables that a feature changed, each compared with the base; the surest first. Names are compared as words, " +
         "so a function that only shares a name may be among them. In the margin of a merge, a number marks a line of " +
-        "that feature, = a line of both, and ? one that this function has in neither.",
+        "that feature, = a line of both, and ? one that neither feature's version has.",
     ),
     ...shown.filter(Boolean),
     rest.length

@@ -52,7 +52,7 @@ function pairLink(pair, asked) {
   return make("a", attributes, `${brief(pair.taskName)}: `, make("span", {}, featuresOf(pair)));
 }
 
-/* Names are in one line if there is room. */
+/* Names stay on one line if they fit. */
 function fitNames() {
   const longest = found.reduce(
     (most, pair) => Math.max(most, pair.taskName.length + featuresOf(pair).length + 2),
@@ -171,7 +171,7 @@ function showList(asked) {
   byId("count").textContent = countText(asked);
 }
 
-/* Gives the row of a pair the focus, also if it is not among the first rows. */
+/* Gives the row of a pair the focus, even if it is not among the first rows. */
 function focusRow(asked, id) {
   const place = found.findIndex((pair) => pair.id === id);
   if (place >= shown) addRows(asked, place + 1 - shown);

@@ -36,12 +36,13 @@ class _Bar:
 def plot_verdicts(summary: Summary, *, ax: "Axes | None" = None) -> "Figure":
     """Draw how the pairs ended under each strategy and policy, group by group.
 
-    A bar is all pairs. Its coloured parts are the pairs that are correct, incorrect,
-    unhandled, or have a side missing; the grey rest has no answer. The interval is the
+    Each bar stands for all pairs. Its coloured parts are the pairs that are correct,
+    incorrect, unhandled, or have a side missing; the grey rest has no answer. The interval is the
     Wilson interval of the rate of correct pairs among those with an answer, drawn along
     the coloured part; if more than half of the pairs have no answer, there is none. A text
     beside the bar gives the number of correct, answered and unanswered pairs. Policies that
-    cannot be answered are not drawn, but named above (see `Summary.unanswerable`).
+    cannot be answered (`Summary.unanswerable`) are not drawn; their names are above the
+    bars.
 
     Args:
         summary: The result of `summarize`; with `by`, its groups and all pairs are drawn.

@@ -202,7 +202,7 @@ class Supervision:
         return evolve(end, output=capture.value())
 
     def _run_plainly(self, command: SupervisedCommand) -> CommandEnd:
-        """Run a command of this library itself; on other systems, no tests run here."""
+        """Run a command of this library on a system other than Linux; tests cannot run there."""
         is_late = False
 
         def is_over(seconds: float) -> bool:
