@@ -1,8 +1,11 @@
 """The Python environments that a command uses: which are found, shown, and in the key."""
 
+import json
 import os
 import stat
+import subprocess
 import sys
+import sysconfig
 import venv
 from pathlib import Path
 
@@ -10,7 +13,8 @@ import pytest
 
 from cooperbench_eval.models import Entry
 from cooperbench_eval.running import LocalSandbox, TestRunner, TestSuite
-from cooperbench_eval.running.sandboxes.environments import EnvironmentFinder
+from cooperbench_eval.running.sandboxes import environments
+from cooperbench_eval.running.sandboxes.environments import EnvironmentFinder, installed_modules
 from cooperbench_eval.snapshot import Changes, Snapshot
 
 SYSTEM = "/usr/bin:/bin"
@@ -263,6 +267,83 @@ def test_a_module_of_the_environment_cannot_be_replaced(environment):
         found[name] = result.restored_files
 
     assert found == {python: ("greeting.py", "src/greeting.py"), "/usr/bin/true": ()}
+
+
+@pytest.fixture(params=["usr/bin", "bin", "environment"])
+def on_system(request, tmp_path, monkeypatch):
+    """Return a Python of a system like Debian's: its own, or an environment's based on it."""
+    system = tmp_path / "usr"
+    for name in ("bin", "lib/python3.9", "lib/python3/dist-packages"):
+        (system / name).mkdir(parents=True)
+    (system / "lib/python3.9/os.py").touch()
+    (tmp_path / "bin").symlink_to("usr/bin")
+    (tmp_path / "lib").symlink_to("usr/lib")
+    script(system / "bin" / "python3", "")
+    script(tmp_path / "environment" / "bin" / "python3", "")
+    settings = tmp_path / "environment" / "pyvenv.cfg"
+    settings.write_text(f"home = {system}/bin\ninclude-system-site-packages = true\n")
+    monkeypatch.setattr(environments, "_SYSTEM", system)
+    folder = "environment/bin" if request.param == "environment" else request.param
+    return str(tmp_path / folder / "python3")
+
+
+@pytest.mark.parametrize("kind", ["dist-packages", "site-packages"])
+def test_what_pip_installs_for_the_system_is_found(on_system, tmp_path, kind):
+    """Its folder is below `/usr/local`, and is made by the first installation."""
+    packages = tmp_path / "usr/local/lib/python3.9" / kind
+    command = (on_system, "-c", "")
+    before = LocalSandbox().facts_about(command, {"PATH": SYSTEM})
+    packages.mkdir(parents=True)
+    made = LocalSandbox().facts_about(command, {"PATH": SYSTEM})
+
+    (packages / "greeting.py").touch()
+
+    assert len({before, made, LocalSandbox().facts_about(command, {"PATH": SYSTEM})}) == 3
+    assert "greeting" in installed_modules(command, SYSTEM)
+
+
+def test_another_installation_does_not_use_the_systems_packages(on_system, home):
+    """Only a Python below the system's prefix looks for packages in `/usr/local`."""
+    system = Path(environments._SYSTEM)
+    (system / "local/lib/python3.9/dist-packages").mkdir(parents=True)
+    (home / "lib/python3.9/site-packages").mkdir(parents=True)
+    (home / "lib/python3.9/os.py").touch()
+    found = {}
+    for python in (on_system, script(home / "bin" / "python3", "")):
+        finder = EnvironmentFinder(SYSTEM)
+        finder.search([python])
+        found[python] = [each for each in finder.packages if "/local/" in each]
+
+    assert list(map(bool, found.values())) == [True, False]
+
+
+def test_an_environment_with_the_running_pythons_base_has_the_bases_packages(environment):
+    """The running Python may be in an environment too, and then does not use them itself."""
+    finder = EnvironmentFinder(SYSTEM)
+
+    finder.search([str(environment / "bin" / "python")])
+
+    assert [each for each in finder.packages if Path(each).is_relative_to(sys.base_prefix)]
+
+
+def test_the_running_pythons_packages_may_be_those_of_its_base(tmp_path):
+    """They are if its environment has system packages, so a patch cannot replace them."""
+    venv.create(tmp_path / "mine", symlinks=True, system_site_packages=True)
+    (own,) = (tmp_path / "mine").glob("lib/python3*/site-packages")
+    (own / "packages.pth").write_text(sysconfig.get_path("purelib"))
+    code = "from cooperbench_eval.running.sandboxes import environments as found\n"
+    code += "import json, sys; print(json.dumps([sys.path, found.running_packages()]))"
+
+    done = subprocess.run(
+        [tmp_path / "mine" / "bin" / "python", "-c", code],
+        cwd=Path(environments.__file__).parents[3],
+        capture_output=True,
+        check=True,
+    )
+
+    searched, found = json.loads(done.stdout)
+    assert str(own) in found
+    assert [each for each in {*found} & {*searched} if not each.startswith(str(tmp_path))]
 
 
 def test_a_sandbox_without_facts_still_works():

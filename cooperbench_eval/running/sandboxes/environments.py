@@ -9,13 +9,20 @@ followed, because hostile code could have put a link there.
 import os
 import re
 import shutil
+import site
 import sys
 import sysconfig
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-__all__ = ["EnvironmentFinder", "installed_modules", "interpreter_of_script", "running_python"]
+__all__ = [
+    "EnvironmentFinder",
+    "installed_modules",
+    "interpreter_of_script",
+    "running_packages",
+    "running_python",
+]
 
 _NAMES = ("bin", "include", "lib", "lib32", "lib64", "libexec", "pyvenv.cfg", "share", "ssl")
 """What a Python installation has in its own folder; a project in the same folder has more."""
@@ -28,6 +35,8 @@ _NAMES_IN_A_HOME = (
 )
 """The same for a folder such as `~/.local`, where other programs keep private data."""
 _PACKAGES = ("lib*/py*/site-packages", "lib*/py*/dist-packages")
+_SYSTEM = Path("/usr")
+"""The system's prefix: its Python also looks for packages in the folder `local` below it."""
 _LIBRARY = ("lib*/python3*/os.py", "lib*/pypy3*/os.py", "conda-meta")
 _PYTHON = re.compile(r"(?:python|pypy)")
 _PROGRAM = re.compile(r"(?<![\w.@:/-])/[^\s'\"`;|&<>()$]*/bin/[^\s'\"`;|&<>()$]+")
@@ -82,7 +91,7 @@ class EnvironmentFinder:
         if not (is_new and program.is_absolute() and self._is_trusted(str(program))):
             return
         self._seen.add(program)
-        if str(program.parent.parent) in _PREFIXES or not _is_file(program):
+        if str(program.parent.parent) in _OWN or not _is_file(program):
             return
         names = list(_names_of(program))
         interpreter = interpreter_of_script(program, self._path)
@@ -99,11 +108,11 @@ class EnvironmentFinder:
         """Add the environment whose folder `bin` holds a program, and what it is based on."""
         prefix = program.parent.parent
         file = _configuration(program.parent)
-        if str(prefix) in _PREFIXES or not (file or _matches(prefix, _LIBRARY)):
+        if str(prefix) in _OWN or not (file or _matches(prefix, _LIBRARY)):
             return
         self.shown.update(dict.fromkeys(_parts(prefix)))
         settings = _read_settings(file)
-        packages = sorted(_matches(prefix, _PACKAGES))
+        packages = _packages(prefix)
         self.packages += packages
         states = [(path, _state(Path(path))) for path in packages]
         self.facts.append((str(prefix), sorted(settings.items()), states))
@@ -125,7 +134,7 @@ def installed_modules(words: Sequence[str], path: str) -> frozenset[str]:
     finder = EnvironmentFinder(path)
     finder.search(words)
     found: set[str] = set()
-    for folder in (*finder.packages, *map(sysconfig.get_path, ("purelib", "platlib"))):
+    for folder in (*finder.packages, *running_packages()):
         with suppress(OSError):
             found.update(name.partition(".")[0] for name in os.listdir(folder))  # noqa: PTH208
     return frozenset(name for name in found if name.isidentifier())
@@ -156,8 +165,19 @@ def running_python() -> Iterator[str]:
         yield from _parts(Path(prefix))
 
 
-_PREFIXES = frozenset((sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix))
+def running_packages() -> list[str]:
+    """Return the folders in which the running Python looks for packages.
+
+    A virtual environment with system packages also uses those of its base.
+    """
+    own = map(sysconfig.get_path, ("purelib", "platlib"))
+    return sorted({*own, *site.getsitepackages()})
+
+
+_OWN = frozenset((sys.prefix, sys.exec_prefix))
 """Where the running Python is, which is always visible and always part of the identity."""
+_PREFIXES = _OWN | {sys.base_prefix, sys.base_exec_prefix}
+"""The same with what it is based on, which is always visible too."""
 
 
 def _names_of(program: Path) -> Iterator[Path]:
@@ -198,6 +218,15 @@ def _parts(prefix: Path) -> Iterable[str]:
     if prefix.name == ".local" or home.is_relative_to(prefix):
         return _matches(prefix, _NAMES_IN_A_HOME)
     return [str(prefix / name) for name in _NAMES if (prefix / name).exists()]
+
+
+def _packages(prefix: Path) -> list[str]:
+    """Return the folders in which the Python of an installation looks for packages."""
+    found = _matches(prefix, _PACKAGES)
+    # Debian's and Fedora's pip install there. `/bin` may be a link to `/usr/bin`.
+    if (prefix / "bin").resolve() == _SYSTEM / "bin":
+        found += _matches(_SYSTEM / "local", _PACKAGES)
+    return sorted(found)
 
 
 def _matches(prefix: Path, patterns: Iterable[str]) -> list[str]:

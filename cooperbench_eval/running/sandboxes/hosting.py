@@ -3,7 +3,6 @@
 import hashlib
 import os
 import sys
-import sysconfig
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
@@ -14,7 +13,7 @@ from cooperbench_eval.arguments import checked_fields
 from cooperbench_eval.errors import SandboxError, TestRunError
 from cooperbench_eval.processes.supervision import CommandEnd, EndReason, SupervisedCommand
 from cooperbench_eval.processes.systems import linux_problem
-from cooperbench_eval.running.sandboxes.environments import EnvironmentFinder
+from cooperbench_eval.running.sandboxes.environments import EnvironmentFinder, running_packages
 from cooperbench_eval.running.sandboxes.protocol import Execution
 
 __all__ = [
@@ -191,8 +190,7 @@ def surroundings(inherit: Sequence[str], shown: Sequence[str] = ()) -> str:
     of each path in *shown*. The digest misses a program that is overwritten in place, and
     changes deep inside a folder.
     """
-    packages = [sysconfig.get_path(name) for name in ("purelib", "platlib")]
-    states = [_state(path) for path in (*packages, *shown)]
+    states = [_state(path) for path in (*running_packages(), *shown)]
     values = {name: os.environ.get(name) for name in inherit}
     facts = (sys.version, sys.prefix, states, os.environ.get("PATH"), sorted(values.items()))
     return _digest(facts)
