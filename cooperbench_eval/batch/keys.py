@@ -62,8 +62,18 @@ class PairKeys:
     def _feature(self, feature: Feature) -> str:
         # Not with `describe`, which is slow: there may be a hundred thousand pairs.
         tests = feature.tests and self._once(feature.tests, _digest_of)
-        patch = [_sha256(feature.patch.data or bytes(feature.patch)), feature.patch.problem]
+        patch = [_sha256(_contents(feature.patch)), feature.patch.problem]
         return _digest([feature.number, patch, tests, feature.description])
+
+
+def _contents(patch: Patch) -> bytes:
+    """Return the text of a patch; one made from changes has none, so its entries are listed."""
+    if patch.changes is None:
+        return patch.data or bytes(patch)
+    entries = [
+        (path, entry and (entry.mode.value, entry.id)) for path, entry in patch.changes.items()
+    ]
+    return json.dumps(entries).encode()
 
 
 def _digest_of(thing: object) -> str:
@@ -181,7 +191,7 @@ def _compiled(code: CodeType) -> list[Any]:
 
 
 _plain.register(bytes | bytearray, lambda thing, _: _sha256(thing))
-_plain.register(Patch, lambda thing, inside: [inside(thing.data or bytes(thing)), thing.problem])
+_plain.register(Patch, lambda thing, inside: [inside(_contents(thing)), thing.problem])
 _plain.register(ResultCache, lambda *_: None)  # the cache does not change results
 _plain.register(PurePath, lambda thing, _: str(thing))
 _plain.register(Enum, lambda thing, inside: inside(thing.value))

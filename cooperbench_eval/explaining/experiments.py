@@ -93,7 +93,7 @@ class Experiments:
         self, merger: Merger, runner: TestRunner, budget: int, sides: tuple[SplitSide, SplitSide]
     ) -> None:
         self._merger = merger
-        self._base = merger.pair.base
+        self.base = merger.pair.base
         self._runner = runner
         self._budget = budget
         self._sides = sides
@@ -105,12 +105,12 @@ class Experiments:
     def know(self, suite: TestSuite, changes: Changes, run: TestResult | None) -> None:
         """Add the result of an earlier run."""
         if run is not None:
-            self._runs[suite, changes.tree_id(self._base)] = run
+            self._runs[suite, changes.tree_id(self.base)] = run
 
     def rerun(self, suite: TestSuite, changes: Changes) -> TestResult:
         """Run a suite for the second time on a tree, whatever is known about it."""
         self._spend()
-        run = self._runner.run(self._base, changes, suite, number=2)
+        run = self._runner.run(self.base, changes, suite, number=2)
         self.know(suite, changes, run)
         return run
 
@@ -136,10 +136,10 @@ class Experiments:
         changes = make()
         if changes is None:
             return False
-        key = lost.suite, changes.tree_id(self._base)
+        key = lost.suite, changes.tree_id(self.base)
         if key not in self._runs:
             self._spend()
-            self._runs[key] = self._runner.run(self._base, changes, lost.suite)
+            self._runs[key] = self._runner.run(self.base, changes, lost.suite)
         run = self._runs[key]
         if run.status is TestStatus.INFRASTRUCTURE_ERROR:
             self.had_no_verdict = True

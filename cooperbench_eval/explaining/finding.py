@@ -57,7 +57,7 @@ class CauseSearch:
         self._hunks = tuple(side.hunks for side in sides)
         self._numbers = numbers
         self._owner = _OWNERS.get(lost.kind)
-        self._clues = names_of_tests(lost.suite, lost.ids)
+        self._clues = names_of_tests(lost.suite, lost.ids, experiments.base)
         self._stopped: ExplanationStatus | None = None
         self._reasons: list[str] = []
         self._breaking: list[_Hunks] = [(), ()]

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from cooperbench_eval.explaining.splitting import SideHunk
 from cooperbench_eval.patching.paths import PathKind, classify_path
 from cooperbench_eval.running import TestSuite
+from cooperbench_eval.snapshot import Snapshot
 
 __all__ = ["names_in", "ranked"]
 
@@ -26,11 +27,12 @@ def names_in(*texts: bytes) -> frozenset[bytes]:
     return frozenset(name for text in texts for name in _NAME.findall(text[:_LONGEST]))
 
 
-def names_of_tests(suite: TestSuite, ids: Iterable[str]) -> frozenset[bytes]:
-    """Return the names in the code of some tests, if the suite's patch contains them."""
+def names_of_tests(suite: TestSuite, ids: Iterable[str], base: Snapshot) -> frozenset[bytes]:
+    """Return the names in the code of some tests, if the suite's patch on *base* contains them."""
     named = (_NAME.findall(_encoded(id_.partition("[")[0])) for id_ in ids)
     tests = {names[-1] for names in named if names}
-    lines = [line for file in suite.patch.files for hunk in file.hunks for line in hunk.new]
+    files = suite.patch.on(base).files
+    lines = [line for file in files for hunk in file.hunks for line in hunk.new]
     starts = [place for place, line in enumerate(lines) if not tests.isdisjoint(names_in(line))]
     return names_in(*(line for start in starts for line in lines[start : start + _TEST_LINES]))
 

@@ -1,6 +1,7 @@
 """Keys: the same for the same work in every process, and another for other work."""
 
 import os
+import pickle
 import re
 import subprocess
 import sys
@@ -54,6 +55,36 @@ def test_equal_pairs_have_one_key():
     """Equal objects that were created separately are the same work."""
     assert key() == key(pair(1), ce.Evaluator())
     assert len(key()) == 64
+
+
+def with_tests(entry):
+    """Return a pair with one suite in each place, whose patch was made from changes."""
+    suite = attrs.evolve(SUITE, patch=ce.Patch.of(ce.Changes({"t.py": entry})))
+    feature = attrs.evolve(pair(1).feature1, tests=suite)
+    return pair(1, feature1=feature, joint=suite, regression=suite)
+
+
+@pytest.mark.parametrize("make", [with_tests, lambda entry: pair(1, joint=with_tests(entry).joint)])
+def test_a_tests_patch_made_from_changes_counts_by_what_it_changes(make):
+    """It has no text, but equal changes are equal work and others are not."""
+    entries = [
+        ce.Entry(b"x"),
+        ce.Entry(b"y"),
+        ce.Entry(b"x", ce.models.FileMode.EXECUTABLE),
+        None,
+    ]
+    keys = [key(make(entry)) for entry in entries]
+
+    assert len({*keys, key(make(ce.Entry(b""))), key()}) == 6
+    copies = [pickle.loads(pickle.dumps(make(entry))) for entry in entries]  # noqa: S301 - ours
+    assert keys == list(map(key, copies))
+
+
+def test_a_feature_described_alone_may_be_made_from_changes():
+    """Its place in a strategy's options, say, does not give its patch a text."""
+    one, same, other = (ce.Patch.of(ce.Changes({"f": ce.Entry(b)})) for b in (b"1", b"1", b"2"))
+
+    assert describe([one]) == describe([same]) != describe([other])
 
 
 OTHER_PAIRS = {

@@ -247,3 +247,23 @@ def test_reports_of_teams_that_could_not_be_built_are_passed_on(threads):
     )
 
     assert list(ce.evaluate_many([failed], evaluator=EVALUATOR, executor=threads)) == [failed]
+
+
+@pytest.mark.parametrize("make", [pair, team])
+def test_tests_made_from_changes_may_be_in_a_batch(make, worker, tmp_path):
+    """They are sent to a process and stored like others, in every place for a suite."""
+    changes = ce.Changes({"t.sh": ce.Entry(b"exit 0\n")})
+    suite = ce.TestSuite(command=("sh", "t.sh"), framework="exit", patch=ce.Patch.of(changes))
+    tested = make(1, clash=False, joint=suite, regression=suite)
+    if isinstance(tested, ce.FeatureTeam):
+        features = [attrs.evolve(each, tests=suite) for each in tested.features]
+        tested = attrs.evolve(tested, features=features)
+    else:
+        first, second = (attrs.evolve(each, tests=suite) for each in tested.features)
+        tested = attrs.evolve(tested, feature1=first, feature2=second)
+    evaluator = ce.Evaluator(strategies=["naive"], runner=ce.TestRunner(sandbox="local"))
+
+    for _ in range(2):
+        (report,) = ce.evaluate_many([tested], evaluator=evaluator, executor=worker, store=tmp_path)
+        assert report.failure is None
+        assert report.attempt("naive").verdict == "correct"

@@ -1,5 +1,7 @@
 """The order in which hunks are tried."""
 
+import pytest
+
 import cooperbench_eval as ce
 from cooperbench_eval.explaining.ranking import names_in, names_of_tests, ranked
 from cooperbench_eval.explaining.splitting import SideHunk
@@ -34,7 +36,8 @@ def test_documents_come_last():
     assert [each.line for each in ranked(hunks, [names_in(b"limit")])] == [2, 1]
 
 
-def test_the_names_of_a_lost_test_are_those_of_its_code():
+@pytest.mark.parametrize("is_text", [True, False])
+def test_the_names_of_a_lost_test_are_those_of_its_code(is_text):
     """Other tests of the suite, further away, do not matter."""
     code = [
         "def test_one():",
@@ -44,10 +47,11 @@ def test_the_names_of_a_lost_test_are_those_of_its_code():
         "    beta()",
     ]
     text = "".join(f"{line}\n" for line in code).encode()
-    patch = ce.Changes({"test_a.py": ce.Entry(text)}).diff(ce.Snapshot.from_files({}))
+    base, changes = ce.Snapshot.from_files({}), ce.Changes({"test_a.py": ce.Entry(text)})
+    patch = changes.diff(base) if is_text else ce.Patch.of(changes)
     suite = ce.TestSuite(command=("pytest",), patch=patch)
 
-    names = names_of_tests(suite, ["test_a.py::test_one[1-2]"])
+    names = names_of_tests(suite, ["test_a.py::test_one[1-2]"], base)
 
     assert b"alpha" in names
     assert b"beta" not in names
