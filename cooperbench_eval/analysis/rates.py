@@ -2,17 +2,19 @@
 
 import math
 from collections.abc import Iterable
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from attrs import field, frozen, validators
 
 from cooperbench_eval.analysis.tails import mcnemar, student, wilson
-from cooperbench_eval.arguments import checked, named_fields
+from cooperbench_eval.arguments import checked, named_fields, rule_of
 from cooperbench_eval.display.shown import Shown
+from cooperbench_eval.errors import ArgumentError
 
 __all__ = ["Comparison", "Distribution", "Mean", "Rate"]
 
 _is_count = validators.ge(0)
+_NUMBERS: Final = rule_of(list[float])
 
 
 @frozen(field_transformer=named_fields)
@@ -190,8 +192,21 @@ class Mean:
     @classmethod
     @checked
     def of(cls, shares: Iterable[float], *, confidence: float = 0.95) -> Self:
-        """Measure *shares*, in any order."""
-        found = list(shares)
+        """Measure *shares*, in any order.
+
+        Args:
+            shares: Numbers from 0 to 1.
+            confidence: The confidence level of the interval, between 0 and 1.
+
+        Raises:
+            ArgumentError: The confidence is not between 0 and 1, or a share is not
+                from 0 to 1.
+        """
+        if not 0 < confidence < 1:
+            raise ArgumentError("confidence", "must be greater than 0 and less than 1")
+        found = _finite(shares, "shares")
+        if not all(0 <= share <= 1 for share in found):
+            raise ArgumentError("shares", "must be numbers from 0 to 1")
         if not found:
             return cls()
         mean = math.fsum(found) / len(found)
@@ -237,11 +252,14 @@ class Distribution:
     def of(cls, values: Iterable[float]) -> Self:
         """Measure *values*, in any order.
 
+        Raises:
+            ArgumentError: A value is not a finite number.
+
         Example:
             >>> Distribution.of([1, 2, 3, 10]).median
             2.5
         """
-        ranked = sorted(values)
+        ranked = sorted(_finite(values, "values"))
         if not ranked:
             return cls()
         return cls(
@@ -263,6 +281,21 @@ class Distribution:
         """Return the numbers as plain JSON values."""
         names = ("count", "total", "mean", "minimum", "lower_quartile", "median")
         return {name: getattr(self, name) for name in (*names, "upper_quartile", "maximum")}
+
+
+def _finite(given: Iterable[float], argument: str) -> list[float]:
+    """Return numbers that can be added up; the items of an iterator are checked only here."""
+    found = list(given)
+    if _NUMBERS and not _NUMBERS.allows(found):
+        raise ArgumentError(argument, _NUMBERS.problem(found))
+    try:
+        # The sum shows an infinity, a NaN and an integer that is too large for a float.
+        is_finite = math.isfinite(math.fsum(found))
+    except (ValueError, OverflowError):
+        is_finite = False
+    if not is_finite:
+        raise ArgumentError(argument, "must be finite numbers with a finite sum")
+    return found
 
 
 def _quantile(ranked: list[float], part: int, parts: int) -> float:

@@ -1,12 +1,14 @@
 """Rates, comparisons and distributions agree with other people's statistics."""
 
+import math
 import statistics
 
 import pytest
 from generators import count_pairs, quantities
 from hypothesis import given
 
-from cooperbench_eval.analysis.rates import Comparison, Distribution, Rate
+from cooperbench_eval.analysis.rates import Comparison, Distribution, Mean, Rate
+from cooperbench_eval.errors import ArgumentError
 
 
 @given(count_pairs())
@@ -92,3 +94,43 @@ def test_a_distribution_of_nothing_and_of_one():
 
     assert (nothing.count, nothing.median, nothing.mean) == (0, None, None)
     assert (one.minimum, one.lower_quartile, one.upper_quartile, one.mean) == (7, 7, 7, 7)
+
+
+@pytest.mark.parametrize(
+    "wrong", [1.5, 1.0, 0, -1, 2, math.nan, math.inf, pytest.param(10**5000, id="huge"), "0.9"]
+)
+@pytest.mark.parametrize("shares", [[0.1, 0.5], [0.5], []])
+def test_a_confidence_is_between_zero_and_one(wrong, shares):
+    """Whether or not these shares have an interval."""
+    with pytest.raises(ArgumentError, match=r"^confidence must be "):
+        Mean.of(shares, confidence=wrong)
+
+
+@pytest.mark.parametrize("of", [Mean.of, Distribution.of])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        [0.1, "a"],
+        ["a"],
+        [None, None],
+        [1j, 2.0],
+        [10**400, 1.0],
+        [10**5000],
+        [math.nan, 1.0],
+        [math.inf, 0.0],
+        [math.inf, -math.inf],
+        [1e308, 1e308],
+    ],
+)
+def test_what_is_measured_are_finite_numbers(of, wrong):
+    """The items of an iterator are looked at only when they are used."""
+    with pytest.raises(ArgumentError, match=r"^(shares|values) must be "):
+        of(iter(wrong))
+    assert of(iter([0.25, 0.75])).mean == 0.5
+
+
+@pytest.mark.parametrize("wrong", [[1.5, 0.5], [-0.1], [1e200, -1e200]])
+def test_a_share_is_between_zero_and_one(wrong):
+    """The square of a larger number may not even be a number."""
+    with pytest.raises(ArgumentError, match=r"^shares must be "):
+        Mean.of(wrong)
