@@ -16,7 +16,12 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeGuard, TypeVar
 
 from attrs import field, frozen
 
-from cooperbench_eval.errors import DuplicatePluginError, PluginLoadError, UnknownPluginError
+from cooperbench_eval.errors import (
+    CooperBenchEvalError,
+    DuplicatePluginError,
+    PluginLoadError,
+    UnknownPluginError,
+)
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -146,11 +151,11 @@ class PluginGroup(Generic[PluginT]):
             factory = point.load()
         # The plug-in's module may raise anything while it is imported.
         except Exception as exc:
-            raise self._broken(name, origin, f"cannot be imported: {exc!r}") from exc
+            raise self._broken(name, origin, f"cannot be imported: {_in_words(exc)}") from exc
         try:
             plugin = factory(**options)
         except Exception as exc:
-            raise self._broken(name, origin, f"cannot be built: {exc!r}") from exc
+            raise self._broken(name, origin, f"cannot be built: {_in_words(exc)}") from exc
         return self._checked(plugin, name, origin)
 
     def accept(self, given: object) -> PluginT:
@@ -205,6 +210,12 @@ class PluginGroup(Generic[PluginT]):
             raise duplicate(name, tuple(sorted(origin for origin, _ in found)))
         ((distribution, _), point), *_ = found.items()
         return distribution, point
+
+
+def _in_words(exc: Exception) -> str:
+    """Return the message of an error; with its type, unless the message was written for users."""
+    speaks = isinstance(exc, CooperBenchEvalError | ImportError) and str(exc)
+    return speaks or repr(exc)
 
 
 def _distribution(point: "EntryPoint") -> str:

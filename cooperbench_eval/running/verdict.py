@@ -28,6 +28,8 @@ SOURCES = frozenset(
 _WORD = re.compile(r"\w+")
 _PYTHON = re.compile(r"python|pypy")
 _MISSING_MODULE = re.compile(r"\bNo module named '?([\w.]{1,100})")
+_ERROR_LINE = re.compile(r"error: ?\S", re.IGNORECASE)
+"""Such as pytest's and pip's, which print other lines after it."""
 # A test may end with this status if its file contains the pattern.
 _EXCUSES = {
     TestCaseStatus.SKIPPED: re.compile(rb"skip", re.IGNORECASE),
@@ -48,6 +50,8 @@ def judge(run: FinishedRun, reader: Reader) -> TestResult:
             return TestResult(status=status, reason=f"{missing}; {exc}; {ending}")
         return TestResult(status=status, reason=f"{exc}; {ending}{last_words(run.output)}")
     status, reason = _verdict(cases, run.exit_code, reader)
+    if status is TestStatus.INCONCLUSIVE and not cases:
+        reason += last_words(run.output)
     return TestResult(status=status, reason=reason, cases=cases)
 
 
@@ -178,9 +182,12 @@ def _last_lines(output: bytes) -> list[str]:
 
 
 def last_words(output: bytes) -> str:
-    """Return a clause with the last printed line, which often says what is missing."""
-    lines = _last_lines(output)
-    last = next((line.strip() for line in reversed(lines) if line.strip()), "")
+    """Return a clause with the last line that reports an error, or else the last line."""
+    lines = [line.strip() for line in reversed(_last_lines(output))]
+    error = next(filter(_ERROR_LINE.match, lines), "")
+    if error:
+        return f"; its output says: {error[:200]}"
+    last = next(filter(None, lines), "")
     return f"; its last line of output was: {last[:200]}" if last else ""
 
 

@@ -162,7 +162,9 @@ def test_a_long_command_starts_like_a_short_one(run):
     own = 0b11 << 31  # of the C library: see `signal_sets` in test_local.py
     sets = [int(line.split()[1], 16) & ~own for line in execution.output.splitlines()]
     assert sets == [0, 0]
-    with pytest.raises(TestRunError, match=r"cannot be started \(No such file") as caught:
+    with pytest.raises(
+        TestRunError, match=r"^there is no program 'no-such-command' on PATH;"
+    ) as caught:
         run("no-such-command", *long)
     assert caught.value.command == ("no-such-command", *long)
     assert not isinstance(caught.value, SandboxError)
@@ -357,6 +359,8 @@ def test_a_hidden_program_is_distinguished_from_a_missing_one(run, tmp_path, arg
         run(str(folder / "none"), *rest)
 
     assert "readable" not in caught.value.problem
+    with pytest.raises(TestRunError, match=r"^there is no program 'pytset' on PATH;"):
+        run("pytset", *rest)
 
 
 def test_one_argument_that_is_too_long_is_the_commands_fault(run):

@@ -187,13 +187,20 @@ def test_odd_names_are_accepted(run_python):
 
 
 @pytest.mark.parametrize(
-    "command", [("no-such-command",), ("./missing.sh",), ("./plain.txt",), ("x" * 200_000,)]
+    ("command", "problem"),
+    [
+        (("pytset", "-q"), "^there is no program 'pytset' on PATH; the command: pytset -q$"),
+        (("./missing.sh",), r"^cannot be started \(No such file"),
+        (("./plain.txt",), r"^cannot be started \(Permission denied"),
+        (("x" * 200_000,), "^cannot be started"),
+    ],
+    ids=["missing", "missing path", "not executable", "too long"],
 )
-def test_a_command_that_cannot_start_is_an_error(tmp_path, command):
+def test_a_command_that_cannot_start_is_an_error(tmp_path, command, problem):
     """It is missing, not executable or too long; the error names it."""
     (tmp_path / "plain.txt").write_text("no program")
 
-    with pytest.raises(TestRunError, match="cannot be started") as caught:
+    with pytest.raises(TestRunError, match=problem) as caught:
         LocalSandbox().run(command, tree=tmp_path, scratch=tmp_path, env={}, timeout_seconds=9)
 
     assert caught.value.command == command

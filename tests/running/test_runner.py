@@ -140,6 +140,7 @@ def test_a_missing_command_is_an_error(run_suite, own_temporary_directory):
         ("import pytest\n@pytest.mark.xfail\ndef test(): assert 0\n", PYTEST, "no_tests", "1 xf"),
         (BAD, shell("python -m pytest -q; exit 0"), "inconclusive", "failed: 1, but .* status 0"),
         (GOOD, shell("python -m pytest -q; exit 3"), "inconclusive", "no case failed, .* status 3"),
+        (GOOD, (*PYTEST, "test"), "inconclusive", "status 4; .*says: ERROR: .* not found: test"),
         (GOOD, shell("python -m pytest; kill -9 $$"), "inconclusive", "killed by signal 9"),
         (GOOD, (*PYTEST, "-p", "no:junitxml"), "inconclusive", "no result file .* status 4"),
         (GOOD, ("true",), "inconclusive", "no result file was written; .* status 0"),

@@ -802,7 +802,9 @@ def test_it_is_registered():
 
 def test_without_a_model_the_error_says_what_to_pass():
     """This also holds if it is made by name."""
-    with pytest.raises(ce.errors.StrategyLoadError, match=r'get_strategy\("llm", model='):
+    with pytest.raises(
+        ce.errors.StrategyLoadError, match=r'built: model is not named: get_strategy\("llm", model='
+    ):
         ce.get_strategy("llm")
 
 

@@ -124,11 +124,12 @@ def test_the_error_for_an_unknown_name_lists_the_known_names(install):
     ("source", "attribute", "problem"),
     [
         ("raise OSError('no licence')", "X", "cannot be imported: OSError('no licence')"),
-        ("import no_such_module", "X", "cannot be imported: ModuleNotFoundError"),
+        ("import no_such_module", "X", "cannot be imported: No module named 'no_such_module'"),
         ("class Y: pass", "X", "cannot be imported: AttributeError"),
         ("class X:\n def __init__(self): raise KeyError('key')", "X", "be built: KeyError('key')"),
         ("class X:\n def __init__(self, key): pass", "X", "cannot be built: TypeError"),
         ("X = 5", "X", "cannot be built: TypeError"),
+        ("def X():\n raise ImportError", "X", "cannot be built: ImportError()"),
         ("class X: name = 'x'", "X", NEEDS),
         ("class X:\n def merge(self, merge_input): pass", "X", NEEDS),
         ("class X:\n name = 5\n def merge(self, i): pass", "X", NEEDS),

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterable
 from contextlib import suppress
-from errno import E2BIG, ENOENT
+from errno import E2BIG
 from functools import cache
 from pathlib import Path
 from typing import Self
@@ -313,13 +313,8 @@ def _own_failure(end: CommandEnd, supervised: SupervisedCommand) -> TestRunError
 
 
 def _cannot_start(supervised: SupervisedCommand, problem: str) -> TestRunError:
-    """Return the error for a program that cannot be started, with a hint if the host has it."""
-    program = supervised.command[0]
-    path = supervised.env["PATH"]
-    found = str(supervised.folder / program) if "/" in program else shutil.which(program, path=path)
-    if problem == os.strerror(ENOENT) and found and os.path.exists(found):  # noqa: PTH110
-        problem += f": {found} or its interpreter is not shown in the sandbox; see `readable`"
-    return TestRunError(f"cannot be started ({problem})", supervised.command)
+    hidden = "or its interpreter is not shown in the sandbox; see `readable`"
+    return hosting.cannot_start(supervised, problem, hidden)
 
 
 @cache

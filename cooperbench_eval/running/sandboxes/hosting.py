@@ -2,8 +2,10 @@
 
 import hashlib
 import os
+import shutil
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from errno import ENOENT
 from pathlib import Path
 from typing import TypeVar
 
@@ -21,6 +23,7 @@ __all__ = [
     "POSITIVE",
     "SIGKILL",
     "HostSandbox",
+    "cannot_start",
     "check",
     "execution",
     "listed",
@@ -140,6 +143,28 @@ def check(command: Sequence[str], env: Mapping[str, str]) -> tuple[str, ...]:
     if any(not name or "=" in name for name in env):
         raise TestRunError("cannot be started (illegal environment variable name)", checked)
     return (_without_detours(checked[0]), *checked[1:])
+
+
+def cannot_start(supervised: SupervisedCommand, problem: str, hidden: str = "") -> TestRunError:
+    """Return the error for a program that cannot be started.
+
+    Args:
+        supervised: The command.
+        problem: The system's message.
+        hidden: What to say if the message is that there is no such file, and it exists.
+    """
+    program = supervised.command[0]
+    if problem == os.strerror(ENOENT):
+        if "/" in program:
+            found = str(supervised.folder / program)
+        else:
+            found = shutil.which(program, path=supervised.env["PATH"]) or ""
+            if not found:
+                missing = f"there is no program {program!r} on PATH"
+                return TestRunError(missing, supervised.command)
+        if hidden and os.path.exists(found):  # noqa: PTH110
+            problem += f": {found} {hidden}"
+    return TestRunError(f"cannot be started ({problem})", supervised.command)
 
 
 def _without_detours(program: str) -> str:

@@ -1,9 +1,10 @@
 """The sandbox without isolation: a plain process of this machine."""
 
+import os
+
 from attrs import field, frozen
 
 from cooperbench_eval.arguments import checked_fields
-from cooperbench_eval.errors import TestRunError
 from cooperbench_eval.processes.supervision import EndReason, SupervisedCommand, Supervision
 from cooperbench_eval.running.sandboxes import hosting
 from cooperbench_eval.running.sandboxes.protocol import Execution
@@ -74,5 +75,6 @@ class LocalSandbox(hosting.HostSandbox):
     def _execute(self, supervised: SupervisedCommand) -> Execution:
         end = Supervision().run(supervised)
         if end.reason is EndReason.REFUSED:
-            raise TestRunError(f"cannot be started ({end.problem})", supervised.command)
+            problem = os.strerror(end.error_number) if end.error_number else end.problem
+            raise hosting.cannot_start(supervised, problem)
         return hosting.execution(end, end.exit_code)
