@@ -29,7 +29,7 @@ from cooperbench_eval.models import (
     name_counts,
     total_usage,
 )
-from cooperbench_eval.reporting.blame import BlameKind
+from cooperbench_eval.reporting.blame import BlameKind, cannot_run
 from cooperbench_eval.reporting.failure import FailureKind
 from cooperbench_eval.reporting.report import MergeReport, PairStatus
 from cooperbench_eval.reporting.rows import (
@@ -127,6 +127,8 @@ class AttemptFacts(UsageTotals):
         service_failed: Whether a service that it needs, such as a model's provider, failed.
         joint_tests: The pair's joint tests on the merged tree; `None` if not run.
         regression_tests: The repository's own tests on the merged tree; `None` if not run.
+        tests_cannot_run: Whether the only reason against the merge is that a feature's tests
+            give no result, with or without its patch.
     """
 
     strategy: str
@@ -142,6 +144,7 @@ class AttemptFacts(UsageTotals):
     service_failed: bool = False
     joint_tests: RunFacts | None = None
     regression_tests: RunFacts | None = None
+    tests_cannot_run: bool = False
 
     @property
     def verdict(self) -> Verdict:
@@ -168,8 +171,8 @@ class AttemptFacts(UsageTotals):
     def counted_verdict(self) -> Verdict:
         """The verdict as statistics count it.
 
-        Conflicts that are left because a service failed say nothing about the
-        strategy, so they count as not run.
+        Conflicts that are left because a service failed say nothing about the strategy, and
+        neither do tests that cannot run, so both count as not run.
         """
         return self._counted(self.verdict)
 
@@ -180,6 +183,8 @@ class AttemptFacts(UsageTotals):
 
     def _counted(self, verdict: Verdict) -> Verdict:
         if self.service_failed and verdict is Verdict.UNHANDLED:
+            return Verdict.NOT_RUN
+        if self.tests_cannot_run and verdict is Verdict.INCORRECT:
             return Verdict.NOT_RUN
         return verdict
 
@@ -326,10 +331,11 @@ def feature_facts(feature: FeatureReport) -> FeatureFacts:
 
 def _attempt(report: MergeReport, attempt: Attempt) -> AttemptFacts:
     left = attempt.conflict_details
+    blame = report.blame(attempt.strategy).kind
     return AttemptFacts(
         strategy=attempt.strategy,
         status=attempt.status,
-        blame=report.blame(attempt.strategy).kind,
+        blame=blame,
         conflicts_met=attempt.conflicts_met,
         conflict_sections=None if left is None else left.conflict_sections,
         conflict_score=None if left is None else left.conflict_score,
@@ -341,6 +347,7 @@ def _attempt(report: MergeReport, attempt: Attempt) -> AttemptFacts:
         service_failed=attempt.service_failed,
         joint_tests=_run(attempt.joint_tests, attempt.joint_judgement),
         regression_tests=_run(attempt.regression_tests, attempt.regression_judgement),
+        tests_cannot_run=blame is BlameKind.UNKNOWN and any(map(cannot_run, report.features)),
     )
 
 

@@ -16,7 +16,7 @@ from cooperbench_eval.models import (
     inherited_after,
     total_usage,
 )
-from cooperbench_eval.reporting.blame import BlameKind
+from cooperbench_eval.reporting.blame import BlameKind, cannot_run
 from cooperbench_eval.reporting.failure import FailureKind
 from cooperbench_eval.reporting.landings import LeftOut
 from cooperbench_eval.reporting.report import PairStatus
@@ -47,6 +47,8 @@ class TeamAttemptFacts(UsageTotals):
         conflicts_met: Conflicts of all its three-way merges.
         duration_seconds: Time of all its merges, tests not counted.
         service_failed: Whether a service that it needs, such as a model's provider, failed.
+        tests_cannot_run: Whether the only reason against the merge is that a feature's tests
+            give no result, with or without its patch.
     """
 
     strategy: str
@@ -58,6 +60,7 @@ class TeamAttemptFacts(UsageTotals):
     conflicts_met: int = 0
     duration_seconds: float = 0.0
     service_failed: bool = False
+    tests_cannot_run: bool = False
 
     @property
     def score(self) -> float:
@@ -69,10 +72,12 @@ class TeamAttemptFacts(UsageTotals):
     def counted_verdict(self) -> Verdict:
         """The verdict as statistics count it.
 
-        Conflicts that are left because a service failed say nothing about the
-        strategy, so they count as not run.
+        Conflicts that are left because a service failed say nothing about the strategy, and
+        neither do tests that cannot run, so both count as not run.
         """
         if self.service_failed and self.verdict is Verdict.UNHANDLED:
+            return Verdict.NOT_RUN
+        if self.tests_cannot_run and self.verdict is Verdict.INCORRECT:
             return Verdict.NOT_RUN
         return self.verdict
 
@@ -178,11 +183,12 @@ def team_facts(report: TeamReport) -> TeamFacts:
 def _attempt(report: TeamReport, attempt: TeamAttempt) -> TeamAttemptFacts:
     steps = attempt.steps
     usage = total_usage([each for step in steps for each in step.usage])
+    blame = report.blame(attempt.strategy).kind
     return TeamAttemptFacts(
         strategy=attempt.strategy,
         status=attempt.status,
         verdict=attempt.verdict,
-        blame=report.blame(attempt.strategy).kind,
+        blame=blame,
         landed=attempt.landed,
         left_out=[
             LeftOut(number=each.number, reason=each.reason, features=each.features)
@@ -192,4 +198,5 @@ def _attempt(report: TeamReport, attempt: TeamAttempt) -> TeamAttemptFacts:
         duration_seconds=sum(step.duration_seconds for step in steps),
         **asdict(usage, recurse=False),
         service_failed=attempt.service_failed,
+        tests_cannot_run=blame is BlameKind.UNKNOWN and any(map(cannot_run, report.features)),
     )

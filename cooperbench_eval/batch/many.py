@@ -21,6 +21,7 @@ from cooperbench_eval.batch.payloads import Finished, UndeliverableError, failur
 from cooperbench_eval.batch.progress import BatchEvent, EventKind, Progress, ignore, listener
 from cooperbench_eval.batch.store import ReportStore
 from cooperbench_eval.batch.store_view import Claim, StoreView
+from cooperbench_eval.batch.workers import is_importing_main
 from cooperbench_eval.errors import BatchError, ReportError, RepositoryError
 from cooperbench_eval.evaluator import Evaluator, report_failure
 from cooperbench_eval.models import PairId
@@ -130,6 +131,13 @@ def evaluate_many(
         ...         print(report.merge_status.value)
         conflicts
     """
+    if is_importing_main():
+        # With a store, it would wait for the process that started it, which waits for it.
+        problem = (
+            "a worker process imports this script, so the script must do its work under "
+            '`if __name__ == "__main__":`'
+        )
+        raise BatchError(problem, "evaluate_many")
     if on_error not in {"record", "raise"}:
         raise ValueError(f"on_error must be 'record' or 'raise', not {on_error!r}")
     if not (progress is None or isinstance(progress, bool) or callable(progress)):

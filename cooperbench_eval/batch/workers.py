@@ -66,6 +66,14 @@ def has_importable_main() -> bool:
     return file is not None and Path(file).exists()
 
 
+def is_importing_main() -> bool:
+    """Whether this is a new process that imports its caller's main module.
+
+    The standard library asks the same before it starts a process.
+    """
+    return bool(getattr(multiprocessing.current_process(), "_inheriting", False))
+
+
 @define(eq=False)
 class _Task:
     call: bytes

@@ -70,6 +70,9 @@ def explain(
     result = Explanation(strategy=name, pair=PairId.of(report), budget=budget)
     if problem := _problem(report, attempt):
         return evolve(result, failure=problem[0], problem=problem[1])
+    if PairId.of(report) != PairId.of(pair):
+        difference = f"the report is about {PairId.of(report)}, the pair is {PairId.of(pair)}"
+        return evolve(result, failure=ExplanationStatus.OTHER_TREE, problem=difference)
     lost = tuple(_lost_tests(report, pair, name))
     if not lost and report.blame(name).kind is BlameKind.UNKNOWN:
         return evolve(
@@ -83,7 +86,7 @@ def explain(
     sides = _sides(pair, evaluator or Evaluator())
     whole = [side.with_only(side.hunks) or Changes() for side in sides]
     merged = merger.merge(*whole)
-    difference = _difference(report, pair, attempt, merged)
+    difference = _difference(pair, attempt, merged)
     if difference or merged is None:
         return evolve(result, failure=ExplanationStatus.OTHER_TREE, problem=difference)
     experiments = Experiments(merger, runner, budget, sides)
@@ -136,12 +139,8 @@ def _sides(pair: FeaturePair, evaluator: Evaluator) -> tuple[SplitSide, SplitSid
     return side(pair.feature1), side(pair.feature2)
 
 
-def _difference(
-    report: MergeReport, pair: FeaturePair, attempt: Attempt, merged: Changes | None
-) -> str:
-    """Return how the pair differs from the one that the report is about; empty if it does not."""
-    if PairId.of(report) != PairId.of(pair):
-        return f"the report is about {PairId.of(report)}, the pair is {PairId.of(pair)}"
+def _difference(pair: FeaturePair, attempt: Attempt, merged: Changes | None) -> str:
+    """Return how the pair's merge differs from that of the report; empty if it does not."""
     if merged is None:
         return f"{attempt.strategy} does not complete the merge of this pair"
     tree_id = merged.tree_id(pair.base)

@@ -22,6 +22,7 @@ class AttemptFacts:
         service_failed: bool = False,
         joint_tests: RunFacts | None = None,
         regression_tests: RunFacts | None = None,
+        tests_cannot_run: bool = False,
     ) -> None: ...
     def __add__(self, other: UsageTotals) -> UsageTotals: ...
     @property
@@ -47,6 +48,7 @@ class AttemptFacts:
     service_failed: bool
     status: MergeStatus
     strategy: str
+    tests_cannot_run: bool
     unpriced_requests: int
     @property
     def verdict(self) -> Verdict: ...
@@ -457,6 +459,7 @@ class TeamAttemptFacts:
         conflicts_met: int = 0,
         duration_seconds: float = 0.0,
         service_failed: bool = False,
+        tests_cannot_run: bool = False,
     ) -> None: ...
     def __add__(self, other: UsageTotals) -> UsageTotals: ...
     blame: BlameKind
@@ -475,6 +478,7 @@ class TeamAttemptFacts:
     service_failed: bool
     status: MergeStatus
     strategy: str
+    tests_cannot_run: bool
     unpriced_requests: int
     verdict: Verdict
 

@@ -683,6 +683,33 @@ if __name__ == "__main__":
 """
 
 
+UNGUARDED = """
+import sys
+sys.path[:0] = [{tests!r}]
+import cooperbench_eval as ce
+from batchparts import pairs
+
+list(ce.evaluate_many(pairs(2), evaluator=ce.Evaluator(), store={store!r}))
+"""
+
+
+@pytest.mark.parametrize("has_store", [False, True])
+def test_a_script_without_a_guard_is_told_so(has_store, tmp_path):
+    """With a store, the worker that imports the script would wait for its parent forever."""
+    script = tmp_path / "script.py"
+    store = str(tmp_path / "store") if has_store else None
+    script.write_text(UNGUARDED.format(tests=str(Path(__file__).parent), store=store))
+
+    done = subprocess.run(
+        [sys.executable, script], capture_output=True, text=True, timeout=60, check=False
+    )
+
+    last = done.stderr.splitlines()[-1]
+    assert done.returncode == 1
+    assert last.startswith("cooperbench_eval.errors.BatchError: executor: worker processes do not")
+    assert last.endswith('under `if __name__ == "__main__":`')
+
+
 def lives(group):
     """Whether any process of a group is left."""
     try:

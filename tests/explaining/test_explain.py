@@ -358,6 +358,19 @@ def test_another_pair_than_the_reports_is_refused():
     assert "merging the pair gives the tree" in explanation.reason
 
 
+def test_another_pair_without_tests_is_refused():
+    """It would seem that the merge lost no test."""
+    runner = ce.TestRunner(sandbox=QUICK)
+    report = ce.Evaluator(strategies=["naive"], runner=runner).evaluate(broken())
+    features = [ce.Feature(number=n, patch=broken().feature1.patch) for n in (1, 2)]
+    other = attrs.evolve(broken(), task_id=9, feature1=features[0], feature2=features[1])
+
+    explanation = ce.explain(report, other, runner=runner)
+
+    assert (explanation.status, explanation.runs_used) == ("other_tree", 0)
+    assert "the report is about" in explanation.reason
+
+
 def test_a_strategy_that_was_not_tried_is_an_error():
     """As in `report.attempt`."""
     runner = ce.TestRunner(sandbox=QUICK)

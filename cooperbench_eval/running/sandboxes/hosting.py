@@ -203,7 +203,7 @@ def _environment(scratch: Path, inherit: Sequence[str]) -> dict[str, str]:
 
 def search_path() -> str:
     """Return the `PATH` of a command: the folder of the running Python, and the caller's."""
-    own_python = os.path.dirname(sys.executable)  # noqa: PTH120 - a link is kept as it is
+    own_python = os.path.dirname(_without_detours(sys.executable))  # noqa: PTH120 - links stay
     return os.pathsep.join((own_python, os.environ.get("PATH", os.defpath)))
 
 
