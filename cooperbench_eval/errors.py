@@ -256,14 +256,16 @@ class TestRunError(CooperBenchEvalError):
     Attributes:
         problem: What went wrong, as a clause.
         command: The command that should have run.
+        path: The path in the tree that is in the way; empty if none is.
     """
 
     __test__: ClassVar[bool] = False
 
-    def __init__(self, problem: str, command: tuple[str, ...] = ()) -> None:
-        super().__init__(problem, command)
+    def __init__(self, problem: str, command: tuple[str, ...] = (), path: str = "") -> None:
+        super().__init__(problem, command, path)
         self.problem = problem
         self.command = command
+        self.path = path
 
     def __str__(self) -> str:
         if not self.command:

@@ -17,7 +17,7 @@ EXAMPLES = [
     errors.DuplicateStrategyError("best", ("one 1", "two 2")),
     errors.StrategyLoadError("best", "one 1 (one:Best)", "cannot be imported"),
     errors.StrategyFailedError("best", "ZeroDivisionError()"),
-    errors.TestRunError("cannot be started", ("pytest", "-q")),
+    errors.TestRunError("cannot be started", ("pytest", "-q"), "target"),
     errors.SandboxError("the engine does not answer", ("pytest", "-q")),
     errors.ReportError("is not JSON", "report.json"),
     errors.PluginError("anything"),

@@ -57,7 +57,8 @@ class TestStatus(StrEnum):
     PATCH_REJECTED = "patch_rejected"
     """The suite's tests patch does not apply to the tree; nothing was run."""
     SETUP_FAILED = "setup_failed"
-    """The tests could not be run: a set-up step failed, or a required program is missing."""
+    """The tests could not be started: a set-up step failed, a required program is missing, or
+    the tested patch has a file where a prepared cache belongs."""
     TIMED_OUT = "timed_out"
     """The deadline passed and every process of the run was killed."""
     OUT_OF_MEMORY = "out_of_memory"

@@ -129,7 +129,7 @@ def run_once(trial: Trial, sandbox: Sandbox, work_trees: WorkTrees) -> TestResul
     """Run *trial* in *sandbox*, on a tree of *work_trees*.
 
     Raises:
-        TestRunError: The command does not exist.
+        TestRunError: The command does not exist, or cannot be started on the base either.
         SandboxError: The sandbox itself, or the disk, failed.
         RepositoryError: The tree cannot be read.
     """
@@ -160,9 +160,10 @@ def run_once(trial: Trial, sandbox: Sandbox, work_trees: WorkTrees) -> TestResul
         except TestRunError as exc:
             if isinstance(exc, SandboxError):
                 raise
-            # If a program is missing, the caller made a mistake; if a patch removed a
-            # script, the patch did.
-            if not _has_new_program(trial):
+            # If a program is missing, or a prepared cache's place is taken in the base, the
+            # caller made a mistake; if a patch removed a script or took the place, the
+            # patch did.
+            if not (_has_new_program(trial) or _has_new_entry(trial, exc.path)):
                 raise
             result = TestResult(status=TestStatus.SETUP_FAILED, reason=str(exc))
         output = _output(execution, launch)
@@ -264,6 +265,13 @@ def _has_new_program(trial: Trial) -> bool:
         return False
     path = str(PurePosixPath(program))
     return trial.tree.get(path) != trial.base.get(path)
+
+
+def _has_new_entry(trial: Trial, path: str) -> bool:
+    """Whether the tested patch, not the base nor the tests patch, put an entry at *path*."""
+    if trial.changes.get(path) is None or path in trial.suite.patch.paths:
+        return False
+    return trial.base.get(path) is None
 
 
 # --- the verdict -------------------------------------------------------------

@@ -10,6 +10,7 @@ import attrs
 import pytest
 
 from cooperbench_eval.errors import ArgumentError, SandboxError, TestRunError
+from cooperbench_eval.models import Entry, FileMode, TestStatus
 from cooperbench_eval.running import TestRunner, TestSuite
 from cooperbench_eval.running.sandboxes import default, overlays
 from cooperbench_eval.running.sandboxes.overlays import as_caches
@@ -152,6 +153,51 @@ def test_the_tree_cannot_move_the_place(run, prepared, tmp_path, kind):
         run("true", {"web/node_modules": prepared})
 
     assert list(elsewhere.iterdir()) == []
+
+
+IN_THE_WAY = {
+    "file": {"web/cache": Entry(b"x")},
+    "link": {"web/cache": Entry(b"/root", mode=FileMode.SYMLINK)},
+    "above": {"web": Entry(b"x")},
+    "a folder before": {"web": Entry(b"x"), "web/own": None},
+}
+
+
+def judge_with_cache(sandbox, base, changes, *, patch=b""):
+    """Run a command that only needs the prepared cache."""
+    suite = TestSuite(command=("test", "-e", "web/cache/sub"), framework="exit", patch=patch)
+    return TestRunner(sandbox=sandbox, retries=0).run(base, changes, suite)
+
+
+@pytest.mark.parametrize("kind", IN_THE_WAY)
+def test_a_tested_patch_that_takes_the_place_is_to_blame(bubblewrap, prepared, kind):
+    """It gets a result, so it cannot remove its pair from the statistics."""
+    sandbox = bubblewrap(writable_cache={"web/cache": prepared})
+    base = Snapshot.from_files({"web/own": b""} if kind == "a folder before" else {"own": b""})
+
+    result = judge_with_cache(sandbox, base, Changes(IN_THE_WAY[kind]))
+
+    assert result.status is TestStatus.SETUP_FAILED
+    assert "`writable_cache` web/cache: the tree has a file or a link there" in result.reason
+    assert judge_with_cache(sandbox, base, Changes({"other": Entry(b"")})).passed
+
+
+@pytest.mark.parametrize("whose", ["base", "changed base", "tests", "tests and patch"])
+def test_a_place_that_is_taken_without_the_tested_patch_is_an_error(bubblewrap, prepared, whose):
+    """The caller chose the place, and no patch could pass."""
+    taken = {"web": Entry(b"x\n")}
+    has_base = "base" in whose
+    base = Snapshot.from_files({"web": b"old\n"} if has_base else {"own": b""})
+    changes = Changes(taken if whose in {"changed base", "tests and patch"} else {})
+    on = base.overlay(changes)
+    patch = b"" if has_base else Changes({"web": Entry(b"y\n")}).diff(on)
+
+    with pytest.raises(TestRunError, match="web/cache: the tree has a file") as caught:
+        judge_with_cache(
+            bubblewrap(writable_cache={"web/cache": prepared}), base, changes, patch=patch
+        )
+
+    assert caught.value.path == "web"
 
 
 def test_a_missing_directory_is_named(run, tmp_path):

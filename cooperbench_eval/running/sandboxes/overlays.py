@@ -154,7 +154,8 @@ def _place(where: str, supervised: SupervisedCommand) -> str:
         # A link in the tree could lead bubblewrap to any place of this machine.
         if place.is_symlink() or (place.exists() and not place.is_dir()):
             problem = f"`writable_cache` {where}: the tree has a file or a link there"
-            raise TestRunError(f"cannot be started ({problem})", supervised.command)
+            path = place.relative_to(supervised.folder).as_posix()
+            raise TestRunError(f"cannot be started ({problem})", supervised.command, path)
         place.mkdir(exist_ok=True)
     return str(place)
 

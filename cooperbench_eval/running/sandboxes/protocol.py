@@ -97,7 +97,8 @@ class Sandbox(Protocol):
             result, not an error.
 
         Raises:
-            TestRunError: The command does not exist, or may not be run.
+            TestRunError: The command does not exist, or may not be run. If something in
+                the tree prevents it, the error names its path.
             SandboxError: The sandbox itself failed, so nothing is known about the
                 command.
         """
