@@ -1,5 +1,6 @@
 """What a caller adds to every suite of a batch: an interpreter, a set-up, readable paths."""
 
+import filecmp
 import os
 import re
 import shutil
@@ -43,7 +44,32 @@ def _as_interpreter(python: str | os.PathLike[str] | None) -> str | None:
         if file.read(2) == b"#!":  # for example a shim of pyenv
             problem = f"{found} is a script, not an interpreter"
             raise _unusable(python, f"{problem} (`pyenv which python` finds pyenv's)")
-    return os.path.abspath(found)  # noqa: PTH100 - does not resolve links
+    found = Path(os.path.abspath(found))  # noqa: PTH100 - does not resolve links
+    if problem := _path_problem(found):
+        raise _unusable(python, problem)
+    return str(found)
+
+
+def _path_problem(python: Path) -> str:
+    """Return why a script would not find *python* if its folder were first on `PATH`."""
+    if os.pathsep in str(python.parent):
+        return f"a folder on PATH cannot have {os.pathsep!r} in its name"
+    names = ("python.exe",) if python.suffix == ".exe" else ("python", "python3")
+    for name in names:
+        if not _is_same(python.with_name(name), python):
+            problem = f"{python.parent} has no program {name} that is the same interpreter"
+            advice = f"`{python} -m venv --system-site-packages FOLDER` makes one"
+            return f"{problem}, so scripts would start another one ({advice})"
+    return ""
+
+
+def _is_same(program: Path, python: Path) -> bool:
+    """Whether two programs are the same; in some environments, they are copies."""
+    try:
+        same = program.samefile(python) or filecmp.cmp(program, python, shallow=False)
+    except OSError:
+        return False
+    return same and os.access(program, os.X_OK)
 
 
 def _as_paths(given: Iterable[str | os.PathLike[str]]) -> tuple[str, ...]:
@@ -61,12 +87,14 @@ class Preparation:
 
     Attributes:
         python: The interpreter that `python` stands for in the suites' commands, as a
-            path or as the folder of its environment.
+            path or as the folder of its environment. Its folder comes first on `PATH`, so
+            `python` and `python3` in it must be the same interpreter.
         setup: Commands, or one command, that run before those of each suite.
         readable: Further paths that the commands may read.
 
     Raises:
-        ArgumentError: *python* is not an interpreter of this machine.
+        ArgumentError: *python* is not an interpreter of this machine, or scripts would not
+            find it on `PATH`.
     """
 
     python: str | None = field(default=None, converter=_as_interpreter)

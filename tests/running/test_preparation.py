@@ -1,6 +1,7 @@
 """An interpreter, a set-up and readable paths that a caller adds to suites."""
 
 import os
+import shutil
 import sys
 import venv
 from pathlib import Path
@@ -70,6 +71,42 @@ def test_a_useless_interpreter_is_refused_at_once(tmp_path, monkeypatch, given, 
     expected = f"^python is '{given}', but .*{words}.*; expected a Python"
     with pytest.raises(ArgumentError, match=expected):
         Preparation(python=given)
+
+
+@pytest.mark.parametrize("missing", ["python", "python3"])
+@pytest.mark.parametrize("instead", [None, "/bin/sh", "not executable", "folder"])
+def test_an_interpreter_that_scripts_would_not_find_is_refused(tmp_path, missing, instead):
+    """Debian's `/usr/bin` has no `python`, so the next folder on `PATH` would decide."""
+    for name in {"python", "python3", "python3.11"} - {missing}:
+        (tmp_path / name).symlink_to(sys.executable)
+    other = tmp_path / missing
+    if instead == "folder":
+        other.mkdir()
+    elif instead == "not executable":
+        shutil.copyfile(sys.executable, other)
+    elif instead:
+        other.symlink_to(instead)
+
+    named = f"has no program {missing} that is the same.*, so scripts would start another one"
+    with pytest.raises(ArgumentError, match=f"^python is .*, but {tmp_path} {named}.* -m venv "):
+        Preparation(python=tmp_path / "python3.11")
+
+
+def test_an_environment_may_have_copies_of_its_interpreter(tmp_path):
+    """`python -m venv --copies` makes one copy for each name."""
+    venv.create(tmp_path / "mine", symlinks=False)
+    python = tmp_path / "mine" / "bin" / "python3"
+
+    assert not python.is_symlink()
+    assert Preparation(python=python).python == str(python)
+
+
+def test_a_folder_that_path_would_split_is_refused(tmp_path, environment):
+    """A part of its name would be another folder, which may be in the tree."""
+    (tmp_path / "a:b").symlink_to(environment)
+
+    with pytest.raises(ArgumentError, match="a folder on PATH cannot have ':' in its name"):
+        Preparation(python=tmp_path / "a:b")
 
 
 def test_a_wrong_type_is_named():
