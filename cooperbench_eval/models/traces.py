@@ -57,7 +57,8 @@ class FailureTrace:
 
     Attributes:
         functions: The functions that a feature changed, the surest first.
-        left_out: How many more were found than are recorded.
+        left_out: How many more were found than are recorded. A file that was too much to read
+            counts as one.
     """
 
     functions: tuple[TracedFunction, ...] = field(converter=tuple[TracedFunction, ...])

@@ -146,14 +146,17 @@ function tracedCode(data, { trace }, total) {
     return [make("p", { class: "beside" }, why)];
   }
   const { functions, left_out: left } = trace;
+  const more = left
+    ? make("p", { class: "beside" }, `${plural(left, "more function")} left out. A file that was too much to read counts as one.`)
+    : null;
   if (!functions.length) {
-    return [make("p", { class: "beside" }, "The failures lead to no function that a feature changed. The merge below shows all changes.")];
+    const why = "The failures lead to no function that a feature changed. The merge below shows all changes.";
+    return [make("p", { class: "beside" }, why), more].filter(Boolean);
   }
   const shown = functions.map((traced, place) =>
     place < SEEN_FUNCTIONS ? tracedFunction(data, traced, total) : null,
   );
   const rest = functions.slice(SEEN_FUNCTIONS);
-  const more = left ? make("p", { class: "beside" }, `${plural(left, "more function")} left out.`) : null;
   return [
     heading(4, "The code that these failures lead to"),
     make(

@@ -14,11 +14,13 @@ from cooperbench_eval.structure.grammars import parse_soundly
 from cooperbench_eval.structure.languages import GRAMMARS
 from cooperbench_eval.structure.tree import StructureError
 
-__all__ = ["Function", "UnreadableError", "functions"]
+__all__ = ["Function", "UnreadableError", "functions", "is_known"]
 
 _CLASSES = frozenset(
     {"abstract_class_declaration", "class_declaration", "internal_module", "module", "trait_item"}
 )
+_MOST_NAMES = 2_000_000
+"""How long the names of a file may be together; in long classes they repeat a long text."""
 
 
 @frozen(kw_only=True)
@@ -58,6 +60,12 @@ class UnreadableError(Exception):
     """A file does not parse, or its language is unknown or has no installed grammar."""
 
 
+def is_known(path: str) -> bool:
+    """Tell whether a file is in a language whose functions can be found."""
+    suffix = PurePosixPath(path).suffix
+    return suffix in {".py", ".pyi"} or suffix in GRAMMARS
+
+
 def functions(path: str, source: bytes | None) -> Mapping[str, Function]:
     """Return the functions of a file by name, in its order; none if the file is absent.
 
@@ -68,7 +76,7 @@ def functions(path: str, source: bytes | None) -> Mapping[str, Function]:
     """
     if source is None:
         return {}
-    spans = sorted(_spans(path, source), key=lambda span: (span.first, -span.last))
+    spans = sorted(_few(_spans(path, source)), key=lambda span: (span.first, -span.last))
     lines = source.splitlines(keepends=True)
     found: dict[str, Function] = {}
     counts: Counter[str] = Counter()
@@ -79,6 +87,15 @@ def functions(path: str, source: bytes | None) -> Mapping[str, Function]:
         text = b"".join(lines[span.first - 1 : span.last])
         found[name] = Function(name=name, first=span.first, last=span.last, text=text)
     return found
+
+
+def _few(spans: Iterable[_Span]) -> Iterator[_Span]:
+    length = 0
+    for span in spans:
+        length += len(span.name)
+        if length > _MOST_NAMES:
+            raise UnreadableError("too many names")
+        yield span
 
 
 def _cut(spans: Iterable[_Span]) -> Iterator[_Span]:
@@ -103,8 +120,9 @@ def _cut(spans: Iterable[_Span]) -> Iterator[_Span]:
 
 
 def _spans(path: str, source: bytes) -> Iterator[_Span]:
-    grammar = GRAMMARS.get(PurePosixPath(path).suffix)
-    if path.endswith((".py", ".pyi")):
+    suffix = PurePosixPath(path).suffix
+    grammar = GRAMMARS.get(suffix)
+    if suffix in {".py", ".pyi"}:
         yield from _python(source)
     elif grammar is not None:
         try:

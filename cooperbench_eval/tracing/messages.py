@@ -2,23 +2,39 @@
 
 import re
 from collections.abc import Collection, Iterator
+from itertools import islice
 from pathlib import PurePosixPath
 
-__all__ = ["places", "words"]
+__all__ = ["places", "shortened", "words"]
 
 # `src/a.py:12: TypeError` (pytest), `File "/x/a.py", line 12` (Python), `at f (/x/a.js:12:3)`
 # (Node), `a_test.go:12: got 3` (Go), `panicked at src/lib.rs:12:5` (Rust).
-_PLACE = re.compile(r"""([^\s"'()<>:]{1,400}\.[A-Za-z]{1,4})(?::|", line )([0-9]{1,7})\b""")
+# A place begins where a path can, or the search would take quadratic time.
+_PLACE = re.compile(
+    r"""(?<![^\s"'()<>:])([^\s"'()<>:]{1,1000}\.[A-Za-z]{1,4})(?::|", line )([0-9]{1,7})\b"""
+)
 _WORD = re.compile(r"[^\W\d]\w{2,}")
+_MOST_PLACES = 200
+_END = 10_000
+"""How many characters at each end of a message are read."""
+
+
+def shortened(message: str) -> str:
+    """Cut the middle out of a long message."""
+    if len(message) <= 2 * _END:
+        return message
+    return f"{message[:_END]}\n{message[-_END:]}"
 
 
 def places(message: str, paths: Collection[str]) -> Iterator[tuple[str, int]]:
-    """Yield the files and lines of a traceback that are in *paths*, in its order.
+    """Yield the files and lines of a traceback that are in *paths*, the last ones first.
 
-    A traceback may name a file with the folder in which the tree was tested, or without any
-    folder, as Go does. A name that fits several files is left out.
+    A place is given once, and of many the last 200 are looked at. A traceback may name a
+    file with the folder in which the tree was tested, or without any folder, as Go does. A
+    name that fits several files is left out.
     """
-    for written, line in _PLACE.findall(message):
+    found = dict.fromkeys(reversed(_PLACE.findall(message)))
+    for written, line in islice(found, _MOST_PLACES):
         if path := _known(written.removeprefix("file://"), paths):
             yield path, int(line)
 

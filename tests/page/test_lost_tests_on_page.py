@@ -102,6 +102,13 @@ def test_a_pair_without_traced_code_says_why(open_page, functions, words):
     assert words in open_page([losing(functions=functions)], "#pair=1").text("#pair")
 
 
+def test_a_pair_of_which_too_much_was_left_out_says_so(open_page):
+    """Also if no function is shown, as files that were not read count too."""
+    shown = open_page([losing(functions=(), left_out=2)], "#pair=1").text("#pair")
+
+    assert "2 more functions left out. A file that was too much to read counts as one." in shown
+
+
 def test_a_test_that_did_not_run_shows_why_its_file_did_not(open_page):
     """As pytest reports a file that cannot be imported: as one case with the file's name."""
     report = losing()

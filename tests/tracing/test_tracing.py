@@ -8,7 +8,8 @@ from quick import QUICK
 
 import cooperbench_eval as ce
 from cooperbench_eval.models import TraceKind
-from cooperbench_eval.tracing import trace_failures
+from cooperbench_eval.tracing import finding, trace_failures
+from cooperbench_eval.tracing.functions import functions
 
 CODE = b'''\
 """Books."""
@@ -255,3 +256,111 @@ def test_a_report_tells_where_the_tests_that_a_clean_merge_lost_lead():
     assert ce.MergeReport.from_json(report.to_json()) == report
     assert report.feature1.patch.diff == one.diff(base)
     assert report.feature2.patch.diff == two.diff(base)
+
+
+def chain(count, more=b""):
+    """Functions of which each uses the next one."""
+    lines = (b"def name_%d():\n    return name_%d()\n" % (n, n + 1) for n in range(count))
+    return ce.Changes({"chain.py": ce.Entry(b"".join(lines) + more)})
+
+
+def work(code, failures):
+    """How many lines of the search run, and what it finds."""
+    lines = 0
+
+    def count(frame, event, _what):
+        nonlocal lines
+        lines += event == "line"
+        return count if frame.f_code.co_filename == finding.__file__ else None
+
+    before = sys.gettrace()
+    sys.settrace(count)
+    try:
+        found = trace_failures(BASE, code, ce.Changes({}), code, failures)
+    finally:
+        sys.settrace(before)
+    return lines, found
+
+
+def test_many_failures_with_the_same_lead_are_followed_only_a_few_times():
+    """One failure in a large file is cheap, so two hundred must not take the evaluator's time."""
+    all_names = b", ".join(b"name_%d" % n for n in range(300))
+    code = chain(300, b"def hub():\n    return %s\n" % all_names)
+
+    few, first = work(code, {f"t{n}": "no hub" for n in range(10)})
+    many, all_ = work(code, {f"t{n}": "no hub" for n in range(200)})
+
+    assert many < 1.5 * few
+    assert first == all_
+
+
+def test_a_step_looks_only_at_the_words_of_the_functions_before_it():
+    """However many other functions there are."""
+    failures = {f"t{n}": f"name_{n}" for n in range(100)}
+
+    def of_search(code):
+        return work(code, failures)[0] - work(code, {})[0]
+
+    assert of_search(chain(2_000)) < 2 * of_search(chain(250))
+
+
+def test_equal_texts_are_read_once_and_too_much_is_left_out(monkeypatch):
+    """The smallest files are read; each file that is not counts as left out."""
+    read = []
+
+    def remembering(path, source):
+        read.append(source)
+        return functions(path, source)
+
+    monkeypatch.setattr(finding, "functions", remembering)
+    large = {f"{n}.py": ce.Entry(b"#" * 400_000 + b"%d\n" % n) for n in range(9)}
+    equal = {f"copy_{n}.py": ce.Entry(b"def found():\n    return 1\n") for n in range(9)}
+    both = ce.Changes({**large, **equal, "data.json": ce.Entry(b"{}")})
+
+    trace = trace_failures(BASE, both, ce.Changes({}), both, {"t::a": "found"})
+
+    assert len(trace.functions) == 9
+    assert sum(len(source) for source in read if source) < 2_000_000
+    assert trace.left_out == 5
+
+
+def test_files_with_too_many_functions_are_left_out():
+    """Those of all versions count: here of feature 1 and of the merge."""
+    text = b"name=0\n" + b"".join(b"n%d=0\n" % n for n in range(9_000))
+    both = ce.Changes({f"{n}.py": ce.Entry(text) for n in range(4)})
+
+    trace = trace_failures(BASE, both, ce.Changes({}), both, {"t::a": "name"})
+
+    assert [each.path for each in trace.functions] == ["0.py", "1.py"]
+    assert trace.left_out == 2
+
+
+def test_a_file_whose_names_repeat_a_long_text_has_no_functions():
+    """Each method's name has that of its class, so a small file may have huge names."""
+    methods = b"".join(b"    def m%d(self): pass\n" % n for n in range(2_000))
+    long = b"class C%s:\n" % (b"c" * 2_000) + methods
+    both = ce.Changes({"long.py": ce.Entry(long)})
+
+    assert traced("m1 m1999 long.py:3: no", one=both, two=ce.Changes({}), both=both) == []
+
+
+def test_both_ends_of_a_long_message_are_read():
+    """What went wrong may come first or last."""
+    noise = " x.py:1: no" * 5_000
+
+    found = traced(f"Book.total {noise} src/book.py:22: no")
+
+    assert found[:1] == [("named", "Book.total")]
+    assert traced("render " + noise) == traced("render")
+    assert ("used", "Book.total") in traced(noise + "\nsrc/book.py:26: no")
+
+
+def test_the_innermost_places_of_a_long_traceback_are_looked_at():
+    """A place that repeats counts once, as in endless recursion."""
+    frames = "".join(f"src/other.py:{n}: in f\n" for n in range(10, 600))
+
+    assert traced("src/book.py:12: in f\n" + frames) == []
+    assert traced(frames + "src/book.py:12: in f\n" * 300)[:1] == [("frame", "Book.total")]
+    assert traced("src/book.py:12: no\n" + "src/other.py:1: no\n" * 300)[:1] == [
+        ("frame", "Book.total")
+    ]
