@@ -166,7 +166,7 @@ def _mapping(kind: Any, key_hint: Any, value_hint: Any) -> Rule:
             if key_rule is not None and not key_rule.allows(key):
                 yield "a key", key
             if value_rule is not None and not value_rule.allows(each):
-                yield f"the value of {_SHOWN.repr(key)}", each
+                yield f"the value of {_shown(key)}", each
 
     def allows(value: Any) -> bool:
         return isinstance(value, kind) and not any(flaws(value))
@@ -185,7 +185,18 @@ def _words(hint: Any) -> str:
 def _described(value: object) -> str:
     if isinstance(value, type):
         return f"the class {value.__qualname__}"
-    return f"{type(value).__qualname__}: {_SHOWN.repr(value)}"
+    return f"{type(value).__qualname__}: {_shown(value)}"
+
+
+def _shown(value: object) -> str:
+    """Return a short form of a value, which may be one that cannot be shown.
+
+    Python refuses to print an integer with thousands of digits, for example.
+    """
+    try:
+        return _SHOWN.repr(value)
+    except Exception:  # noqa: BLE001 - the classes of callers may raise anything
+        return "(it cannot be shown)"
 
 
 _SIMPLE: Final[Mapping[Any, Rule | None]] = {

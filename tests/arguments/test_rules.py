@@ -83,6 +83,14 @@ def test_some_annotations_allow_everything(hint):
         (Mapping[str, int], {1: 1}, "must be Mapping[str, int], but a key is int: 1"),
         (list[int] | None, [None], "must be list[int] or None, but item 0 is NoneType: None"),
         (bytes, "x" * 10**6, "must be bytes, not str: 'xxx"),
+        pytest.param(str, 10**5000, "must be str, not int: (it cannot be shown)", id="huge"),
+        pytest.param(str, [10**5000], "must be str, not list: (it cannot be shown)", id="inside"),
+        pytest.param(
+            Mapping[str, int],
+            {10**5000: 1},
+            "must be Mapping[str, int], but a key is int: (it cannot be shown)",
+            id="key",
+        ),
     ],
 )
 def test_the_problem_says_what_is_allowed_and_what_came(hint, value, problem):
