@@ -40,6 +40,7 @@ KNOWS = {
         "models",
         "objects",
         "patching",
+        "processes",
         "snapshot",
         "symbols",
         "treepaths",

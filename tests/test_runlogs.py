@@ -1,6 +1,7 @@
 """Agents' patches, found in both layouts of run logs."""
 
 import json
+import os
 import sys
 
 import pytest
@@ -9,6 +10,7 @@ import cooperbench_eval as ce
 from cooperbench_eval.runlogs import PatchLocation, Setting
 from cooperbench_eval.runlogs.discovery import discover_run
 from cooperbench_eval.runlogs.finding import find_patches
+from cooperbench_eval.runlogs.reading import read_patch
 
 REPO = "pallets_click_task"
 TOGETHER = [Setting.COOP, Setting.COOP_ABLATION, Setting.TEAM]
@@ -329,6 +331,10 @@ def test_a_patch_that_cannot_be_read_is_an_error(tmp_path):
 
     with pytest.raises(ce.errors.DatasetError, match=r"agent2\.patch: cannot be read"):
         find(tmp_path)
+
+    os.mkfifo(tmp_path / "pipe")  # it would block
+    with pytest.raises(ce.errors.DatasetError, match=r"pipe: cannot be read \(not a regular"):
+        read_patch(tmp_path / "pipe")
 
 
 def test_the_hub_needs_its_package(monkeypatch):

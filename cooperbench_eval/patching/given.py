@@ -4,7 +4,7 @@ import os
 from typing import TypeAlias
 
 from cooperbench_eval.errors import ArgumentError, PatchError
-from cooperbench_eval.patching.patch import Patch, read_file
+from cooperbench_eval.patching.patch import Patch, printable, read_file
 from cooperbench_eval.snapshot import Changes
 
 __all__ = ["GivenPatch", "GivenText", "as_patch", "parse_given"]
@@ -32,7 +32,7 @@ def as_patch(given: GivenPatch, argument: str = "patch") -> Patch:
     if isinstance(given, Changes):
         return Patch.of(given)
     if isinstance(given, os.PathLike):
-        text, origin = read_file(given), os.fspath(given)
+        text, origin = read_file(given), printable(given)
         try:
             return Patch.parse(text, origin=origin)
         except PatchError as exc:

@@ -1,20 +1,25 @@
 """A patch: read from bytes, held as records, written as bytes."""
 
 import os
-from pathlib import Path
+import stat
+from functools import partial
+from itertools import islice
 from typing import Self
 
 from attrs import evolve, field, frozen
 
 from cooperbench_eval.arguments import checked, checked_fields
 from cooperbench_eval.errors import PatchError
+from cooperbench_eval.patching.binary import MOST_BYTES
 from cooperbench_eval.patching.printing import print_file
 from cooperbench_eval.patching.reader import PatchReader
 from cooperbench_eval.patching.records import FilePatch
+from cooperbench_eval.processes.systems import OPEN_AT_ONCE
 from cooperbench_eval.snapshot import Changes, Snapshot
 
-__all__ = ["Patch", "read_file"]
+__all__ = ["Patch", "printable", "read_file"]
 
+_BLOCK = 1 << 20
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
@@ -80,9 +85,10 @@ class Patch:
         """Read a patch from a file.
 
         Raises:
-            PatchError: The file cannot be read, or it is not a valid patch.
+            PatchError: The file cannot be read, is not a regular one, has more than 256 MiB, or
+                is not a valid patch.
         """
-        return cls.parse(read_file(path), origin=os.fspath(path))
+        return cls.parse(read_file(path), origin=printable(path))
 
     @classmethod
     @checked
@@ -131,13 +137,31 @@ class Patch:
 
 
 def read_file(path: str | os.PathLike[str]) -> bytes:
-    """Return the text of a patch's file.
+    """Return the text of a patch's file, of at most 256 MiB.
 
     Raises:
-        PatchError: The file cannot be read.
+        PatchError: The file cannot be read, is larger, or is not a regular file. A pipe could
+            block for ever, and a device may have no end.
     """
     try:
-        return Path(path).read_bytes()
+        with os.fdopen(os.open(path, os.O_RDONLY | OPEN_AT_ONCE), "rb") as file:
+            found = os.fstat(file.fileno())
+            if not stat.S_ISREG(found.st_mode):
+                raise PatchError("cannot be read (not a regular file)", printable(path))
+            # The size of a file of the system, such as one in /proc, may be given as zero.
+            blocks = iter(partial(file.read, _BLOCK), b"")
+            is_small = found.st_size <= MOST_BYTES
+            data = b"".join(islice(blocks, MOST_BYTES // _BLOCK + 1)) if is_small else b""
     except (OSError, ValueError) as exc:  # the second if the path contains a NUL
+        if isinstance(exc, PatchError):
+            raise
         reason = getattr(exc, "strerror", None) or exc
-        raise PatchError(f"cannot be read ({reason})", os.fspath(path)) from exc
+        raise PatchError(f"cannot be read ({reason})", printable(path)) from exc
+    if not is_small or len(data) > MOST_BYTES:
+        raise PatchError(f"cannot be read (more than {MOST_BYTES:,} bytes)", printable(path))
+    return data
+
+
+def printable(path: str | os.PathLike[str]) -> str:
+    """Return a path for a message; what UTF-8 cannot hold is escaped."""
+    return os.fspath(path).encode("utf-8", "backslashreplace").decode("utf-8")

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from cooperbench_eval.errors import DatasetError, PatchError
-from cooperbench_eval.patching.patch import Patch
+from cooperbench_eval.patching.patch import Patch, printable, read_file
 from cooperbench_eval.runlogs.choices import Setting
 
 __all__ = ["features_in", "model_of", "patch_files", "read_patch", "recorded"]
@@ -44,11 +44,11 @@ def read_patch(file: Path) -> Patch:
         DatasetError: The file cannot be read.
     """
     try:
-        data = file.read_bytes()
-    except OSError as exc:
-        raise DatasetError(f"cannot be read ({exc.strerror})", str(file)) from exc
+        data = read_file(file)
+    except PatchError as exc:
+        raise DatasetError(exc.reason, printable(file)) from exc.__cause__ or exc
     try:
-        return Patch.parse(data, origin=str(file))
+        return Patch.parse(data, origin=printable(file))
     except PatchError as exc:
         return Patch.unreadable(exc)
 

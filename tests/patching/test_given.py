@@ -1,5 +1,6 @@
 """A patch may be passed as a `Patch`, its text, the path of its file, or its changes."""
 
+import os
 import pickle
 from pathlib import Path
 
@@ -8,6 +9,9 @@ from attrs import evolve
 
 import cooperbench_eval as ce
 from cooperbench_eval.errors import ArgumentError
+from cooperbench_eval.patching.binary import MOST_BYTES
+from cooperbench_eval.patching.patch import read_file
+from cooperbench_eval.processes.systems import IS_LINUX
 
 BASE = ce.Snapshot.from_files(
     {
@@ -118,6 +122,37 @@ def test_a_file_that_cannot_be_read_is_an_error(tmp_path, name):
     (tmp_path / "agent.patch").write_bytes(b"I could not do it.\n")
     feature = ce.Feature(number=1, patch=tmp_path / "agent.patch")
     assert feature.patch.problem == f"{tmp_path / 'agent.patch'}: holds no diff"
+
+
+def test_only_a_regular_file_of_some_size_is_read(tmp_path):
+    """A pipe could block for ever, and a device has no end."""
+    os.mkfifo(tmp_path / "pipe")
+    with (tmp_path / "large").open("wb") as file:
+        file.truncate(MOST_BYTES + 1)
+    reasons = {
+        tmp_path / "pipe": "not a regular file",
+        Path("/dev/zero"): "not a regular file",
+        tmp_path / "large": "more than 268,435,456 bytes",
+    }
+
+    for path, reason in reasons.items():
+        for call in (ce.Patch.read, lambda path: ce.Feature(number=1, patch=path)):
+            with pytest.raises(ce.PatchError) as caught:
+                call(path)
+            assert str(caught.value) == f"{path}: cannot be read ({reason})"
+    if IS_LINUX:
+        with pytest.raises(ce.PatchError, match="holds no diff"):  # a file without a known size
+            ce.Patch.read(Path("/proc/self/status"))
+        assert len(read_file("/proc/self/status")) > 100
+
+
+@pytest.mark.parametrize("name", ["a\ud800", "caf\udce9"])
+def test_an_error_can_be_printed_whatever_the_file_is_called(tmp_path, name):
+    """Python cannot encode half a surrogate pair, nor print a byte that is no text."""
+    for call in (ce.Patch.read, lambda path: ce.Feature(number=1, patch=path)):
+        with pytest.raises(ce.PatchError, match=r"\\ud") as caught:
+            call(tmp_path / name)
+        str(caught.value).encode()
 
 
 def test_a_patch_made_from_changes_has_no_text_of_its_own():
