@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Unpack
 
@@ -164,6 +164,7 @@ class Dataset:
             inside = self.directory / "dataset"
             hint = f"; pass {str(inside)!r}" if inside.is_dir() else ""
             raise DatasetError(f"has no task<id> folder{hint}", self._location)
+        _refuse_doubles((folder, _number(folder)) for folder in folders)
         return folders
 
     @property
@@ -171,20 +172,32 @@ class Dataset:
         return str(self.directory)
 
     def _task(self, folder: Path) -> Task:
-        names = [child.name for child in folder.iterdir() if child.is_dir()]
-        found = (re.fullmatch(r"feature(\d+)", name) for name in names)
+        children = [child for child in folder.iterdir() if child.is_dir()]
+        found = {child: re.fullmatch(r"feature(\d+)", child.name) for child in children}
+        features = {child: int(match[1]) for child, match in found.items() if match}
+        _refuse_doubles(features.items())
         name, clones = folder.parent.name, self.repo_dirs
         return Task(
             repo_name=name,
             task_id=_number(folder),
             directory=folder,
-            features=sorted(int(match[1]) for match in found if match),
+            features=sorted(features.values()),
             repo_dir=clones.get(name) if isinstance(clones, Mapping) else clones,
         )
 
 
 def _number(folder: Path) -> int:
     return int(folder.name.removeprefix("task"))
+
+
+def _refuse_doubles(numbered: Iterable[tuple[Path, int]]) -> None:
+    """Refuse folders in one place that have the same number, such as `task1` and `task01`."""
+    known: dict[tuple[Path, int], Path] = {}
+    for folder, number in sorted(numbered):
+        other = known.setdefault((folder.parent, number), folder)
+        if other is not folder:
+            problem = f"has both {other.name!r} and {folder.name!r}, which have one number"
+            raise DatasetError(problem, str(folder.parent))
 
 
 def as_dataset(given: Folder | Dataset, repo_dirs: RepoDirs | None = None) -> Dataset:

@@ -425,7 +425,7 @@ def _checked_entries(
         raise ArgumentError("entries", f"must be a mapping from paths to entries, not {found}")
     for path, entry in entries.items():
         if not isinstance(path, str):
-            raise ArgumentError("entries", f"must have paths as str, not {path!r:.100}")
+            raise ArgumentError("entries", f"must have paths as str, not {type(path).__qualname__}")
         if entry is not None and not isinstance(entry, Entry):
             found = type(entry).__qualname__
             advice = "; use Entry(...)" if isinstance(entry, bytes) else ""

@@ -55,6 +55,21 @@ def test_tasks_are_sorted_by_repository_and_number(make_task, dataset):
     assert dataset.task("b_task", 0).task_id == 0
 
 
+def test_two_folders_with_one_number_are_an_error(make_task, dataset):
+    """Only one of them would be evaluated. Another repository may use the number too."""
+    task = make_task("a_task", 1)
+    make_task("b_task", 1)
+    assert len(dataset.tasks()) == 2
+
+    (task.directory / "feature01").mkdir()
+    with pytest.raises(ce.errors.DatasetError, match=r"task1: has both 'feature01' and 'feature1'"):
+        dataset.tasks()
+    (task.directory.parent / "task01").mkdir()
+    for call in (dataset.tasks, lambda: dataset.task("b_task", 1)):
+        with pytest.raises(ce.errors.DatasetError, match=r"a_task: has both 'task01' and 'task1'"):
+            call()
+
+
 def test_folders_and_files_that_are_not_tasks_are_skipped(make_task, dataset):
     """Subsets, files, other folders, and a task without features."""
     task = make_task()

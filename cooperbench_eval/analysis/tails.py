@@ -6,6 +6,8 @@ from statistics import NormalDist
 
 __all__ = ["mcnemar", "student", "wilson"]
 
+_MOST_EXACT = 10_000
+"""With more throws of a coin, whole numbers take long; logarithms are right to eight digits."""
 _EPSILON = 1e-17
 """A term that is smaller than the sum by this factor does not change it."""
 
@@ -28,7 +30,8 @@ def mcnemar(fewer: int, disagreements: int) -> float:
     """Return the p-value of McNemar's exact test, two-sided (Psychometrika 12, 1947).
 
     It is twice the probability that a fair coin shows heads at most *fewer* times in
-    *disagreements* throws. The most probable of these counts is computed exactly. The others
+    *disagreements* throws. The most probable of these counts is computed exactly, or from
+    logarithms if there are thousands. The others
     follow from the ratio of two neighbours, `C(n, k - 1) / C(n, k) = k / (n - k + 1)`.
     """
     if 2 * fewer + 1 >= disagreements:  # the two halves cover every count
@@ -39,7 +42,15 @@ def mcnemar(fewer: int, disagreements: int) -> float:
         total += term
         if term < _EPSILON * total:
             break
-    return 2 * total * (math.comb(disagreements, fewer) / (1 << disagreements))
+    return 2 * total * _coin(fewer, disagreements)
+
+
+def _coin(heads: int, throws: int) -> float:
+    """Return the probability that a fair coin shows heads exactly so many times."""
+    if throws <= _MOST_EXACT:
+        return math.comb(throws, heads) / (1 << throws)
+    ways = math.lgamma(throws + 1) - math.lgamma(heads + 1) - math.lgamma(throws - heads + 1)
+    return math.exp(ways - throws * math.log(2))
 
 
 @lru_cache(maxsize=64)

@@ -1,6 +1,7 @@
 """The tails of the three distributions, against exact arithmetic, SciPy and statsmodels."""
 
 import math
+import time
 from fractions import Fraction
 
 import pytest
@@ -25,6 +26,28 @@ def test_mcnemars_test_is_exact(first, second):
     expected = min(1.0, float(Fraction(as_uneven, 2**total)))
 
     assert mcnemar(fewer, total) == pytest.approx(expected, rel=1e-14, abs=0)
+
+
+@pytest.mark.parametrize("total", [9_999, 10_000, 10_001, 10_002])
+def test_mcnemars_test_is_the_same_with_logarithms(total):
+    """They begin at ten thousand disagreements; here they are compared with whole numbers."""
+    for fewer in (4_500, 4_900, total // 2 - 1):
+        term = as_uneven = math.comb(total, fewer)
+        for k in range(fewer, 0, -1):
+            term = term * k // (total - k + 1)
+            as_uneven += term
+        expected = float(Fraction(2 * as_uneven, 2**total))
+        assert mcnemar(fewer, total) == pytest.approx(expected, rel=1e-9, abs=0)
+    assert mcnemar(0, total) == 0
+
+
+def test_mcnemars_test_is_quick_with_a_million_disagreements():
+    """Whole numbers would take many seconds; the normal distribution is close to the answer."""
+    started = time.process_time()
+    found = mcnemar(499_000, 10**6)
+
+    assert time.process_time() - started < 1
+    assert found == pytest.approx(math.erfc(1999 / 2 / math.sqrt(10**6 / 2)), rel=1e-3)
 
 
 def test_mcnemars_test_is_scipys_with_many_disagreements():
