@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from cooperbench_eval.models import (
+    ConflictDetails,
     Judgement,
     LedgerRow,
     TestCase,
@@ -62,7 +63,7 @@ def _facts(report: MergeReport) -> dict[str, str | None]:
     status = wording.spoken(report.merge_status)
     return {
         "merge": f"{status}, {wording.failure_text(failure)}" if failure else status,
-        "conflicts": wording.conflicts_text(details) if details else None,
+        "conflicts": None if details is None else _measured(details),
         "model": report.model,
         "setting": report.setting,
         "try": str(report.k),
@@ -71,6 +72,10 @@ def _facts(report: MergeReport) -> dict[str, str | None]:
         "base tree": report.base_tree_id,
         "versions": ", ".join(f"{name} {value}" for name, value in report.versions.items()),
     }
+
+
+def _measured(details: ConflictDetails) -> str:
+    return wording.conflicts_text(details) if details.conflict_sections else "none"
 
 
 # --- features and strategies -------------------------------------------------

@@ -13,7 +13,7 @@ from cooperbench_eval.page.names import in_address
 from cooperbench_eval.page.signs import SIGNS
 from cooperbench_eval.reporting.teams import GroupReport
 from cooperbench_eval.views import wording
-from cooperbench_eval.views.summaries import unanswerable_texts
+from cooperbench_eval.views.summaries import problem_texts, unanswerable_texts
 
 __all__ = ["Origins", "footer_html", "heading_html"]
 
@@ -67,9 +67,16 @@ def _has_pairs(summary: Summary) -> bool:
 def _about(summary: Summary) -> Iterator[str]:
     if _has_pairs(summary):
         yield from _about_pairs(summary)
+        yield from map(_problem, problem_texts(summary, "pair"))
     teams = sum(each.teams for each in summary.teams.values())
     if teams:
         yield f"<strong>{wording.counted(teams, 'team')}</strong>, listed below"
+        for size in summary.teams.values():
+            yield from map(_problem, problem_texts(size, "team"))
+
+
+def _problem(text: str) -> str:
+    return f'<strong class="bad">{escape(text)}</strong>'
 
 
 def _about_pairs(summary: Summary) -> Iterator[str]:

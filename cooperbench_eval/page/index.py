@@ -59,7 +59,7 @@ class Index:
             "language": self._name(facts.language),
             "score": report.conflict_score,
             "paths": [self._name(_short(path)) for path in paths[:MOST_LISTED]],
-            "note": _reason(report),
+            "note": self._name(_problem(report)),
             "rows": {self._name(each.attempt.strategy): self._row(report, each) for each in judged},
             "policies": {self._name(name): self._name(answer) for name, answer in policies},
         }
@@ -105,9 +105,10 @@ class Index:
         return [self._name(name) for name in names]
 
 
-def _reason(report: MergeReport) -> str:
-    """Return why a pair could not be evaluated, with its cause first."""
-    return "" if report.failure is None else _short(wording.failure_text(report.failure))
+def _problem(report: MergeReport) -> str:
+    """Return why a pair has no result, with its cause first; empty if it has one."""
+    failure = report.failure
+    return _short(report.problem if failure is None else wording.failure_text(failure))
 
 
 def _why(report: MergeReport, attempt: Attempt) -> str:

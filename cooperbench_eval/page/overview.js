@@ -10,14 +10,14 @@ function lostTests({ owner, count, of, names: listed }) {
 
 /* Why a pair ended so: in a line, and the lost tests folded below it. */
 function whyCell(pair, row) {
-  if (pair.note) return [make("b", { class: "bad" }, pair.note)];
+  const problem = pair.note && make("div", {}, make("b", { class: "bad" }, pair.note));
   if (row.count) {
     const words = `${row.blame.replace(/^the merge /, "")}: ${row.count} ${row.count === 1 ? "test" : "tests"} lost`;
-    return [folded(words, () => make("div", {}, row.lost.map(lostTests)))];
+    return [problem, folded(words, () => make("div", {}, row.lost.map(lostTests)))];
   }
   const isFine = row.blame === "nobody" || row.answer === "correct";
   const blame = row.blame === "not known" || isFine ? "" : row.blame;
-  return [blame, row.note && make("span", { class: "beside" }, `${blame ? ": " : ""}${row.note}`)];
+  return [problem, blame, row.note && make("span", { class: "beside" }, `${blame ? ": " : ""}${row.note}`)];
 }
 
 const hasModels = values.model.length > 1;

@@ -36,7 +36,7 @@ const pairs = table.rows.map((row, place) => {
     language: nameAt(row.language),
     score: row.score,
     paths: row.paths.map(nameAt),
-    note: row.note,
+    note: nameAt(row.note),
     rows: new Map(entries.map(([name, cells]) => [nameAt(name), rowOf(cells)])),
     policies: new Map(
       Object.entries(row.policies).map(([name, answer]) => [nameAt(name), nameAt(answer)]),
@@ -107,7 +107,8 @@ const outOfAddress = (text) =>
   text.replace(/\\(?:\\|u(d[89a-f][0-9a-f]{2}))/g, (_, code) =>
     code ? String.fromCharCode(parseInt(code, 16)) : "\\",
   );
-const firstChoice = strategies.find((name) => name !== "naive") ?? strategies[0] ?? "";
+// The results of `git merge` itself, if the run has them, tell most.
+const firstChoice = strategies.includes("naive") ? "naive" : strategies[0] ?? "";
 
 /* The address holds the pair's own address, if a pair is asked for, and then the filters. */
 function readHash() {

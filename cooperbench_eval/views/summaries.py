@@ -24,6 +24,7 @@ __all__ = [
     "groups_of",
     "judged_view",
     "named_rows",
+    "problem_texts",
     "rate_view",
     "summary_view",
     "team_strategy_view",
@@ -61,13 +62,13 @@ def summary_view(summary: Summary) -> View:
     notes = unanswerable_texts(summary)
     pairs = [] if is_empty else [_verdicts_table(sections)]
     if not summary.teams:
-        lines = _problem_texts(summary, "pair")
+        lines = problem_texts(summary, "pair")
         return View(title=_pairs_text(summary), lines=lines, tables=pairs, notes=notes)
     teams = _teams_text(list(summary.teams.values()))
     if not summary.pairs:
         return View(title=teams, tables=_teams_tables(summary))
     tables = [*pairs, *_teams_tables(summary)]
-    lines = [*_problem_texts(summary, "pair"), teams]
+    lines = [*problem_texts(summary, "pair"), teams]
     return View(title=_pairs_text(summary), lines=lines, tables=tables, notes=notes)
 
 
@@ -144,7 +145,7 @@ def _pairs_text(summary: Summary) -> str:
     return f"{pairs}: {', '.join(counts)}"
 
 
-def _problem_texts(summary: Summary | TeamSummary, noun: str) -> list[str]:
+def problem_texts(summary: Summary | TeamSummary, noun: str) -> list[str]:
     """Return the most frequent problem in a list, which is empty if there is none."""
     for problem, count in summary.problems.items():
         return [f"{wording.counted(count, noun)} without a result: {visible(problem, _PROBLEM)}"]
@@ -161,7 +162,7 @@ def teams_view(teams: TeamSummary) -> View:
     tables = [rows_table(_TEAMS_HEADER, rows, numbers=_TEAM_NUMBERS)] if rows else []
     return View(
         title=_teams_text([teams]),
-        lines=_problem_texts(teams, "team"),
+        lines=problem_texts(teams, "team"),
         tables=[*tables, *left_out],
     )
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 from needs import lack
-from page_reports import CLEAN, CONFLICT, MISSING, broken, edited, made, pair
+from page_reports import CLEAN, CONFLICT, MISSING, TEAM, broken, edited, made, pair, run
 
 import cooperbench_eval as ce
 from cooperbench_eval.analysis import Policy
@@ -143,6 +143,66 @@ def test_a_pair_that_could_not_be_evaluated_says_why_in_its_row(open_page):
         page.choose(strategy=strategy)
         why = page.column(f"Why, under {strategy}")
         assert why[4] == "worker lost: it died (builtins:OSError)"
+
+
+NO_PYTEST = "pytest is not installed for /envs/bare/bin/python"
+
+
+def untestable(task=7):
+    """A clean pair whose tests cannot run, with or without the features."""
+    stopped = run(status="inconclusive", reason=NO_PYTEST)
+    features = [
+        evolve(each, tests=stopped, base_tests=stopped) for each in (CLEAN.feature1, CLEAN.feature2)
+    ]
+    attempts = [
+        evolve(each, feature1_tests=stopped, feature2_tests=stopped) for each in CLEAN.attempts
+    ]
+    facts = {"feature1": features[0], "feature2": features[1], "attempts": attempts}
+    return evolve(CLEAN, task_id=task, **facts)
+
+
+def test_the_page_says_at_its_top_why_tests_cannot_run(open_page):
+    """The reason with the number of its pairs, and again in the row of each."""
+    page = open_page([untestable(1), untestable(2), pair(3, of=CLEAN)])
+
+    assert f"2 pairs without a result: {NO_PYTEST}" in page.texts("#summary > p")
+    first, second, fine = page.column("Why, under naive")
+    assert first.startswith(NO_PYTEST)
+    assert second.startswith(NO_PYTEST)
+    assert fine == ""
+
+
+def test_the_top_says_why_the_tests_of_teams_cannot_run(open_page):
+    """As it does for pairs."""
+    stopped = run(status="inconclusive", reason=NO_PYTEST)
+    features = [evolve(each, tests=stopped, base_tests=stopped) for each in TEAM.features]
+    page = open_page([evolve(TEAM, features=features)])
+
+    assert f"1 team without a result: {NO_PYTEST}" in page.texts("#summary > p")
+
+
+def test_a_problem_does_not_hide_lost_tests(open_page):
+    """The tests of one feature cannot run, and the merge loses tests of the other."""
+    stopped = run(status="inconclusive", reason=NO_PYTEST)
+    report = broken(1)
+    feature = evolve(report.feature2, tests=stopped, base_tests=stopped)
+    page = open_page([evolve(report, feature2=feature)], "#strategy=union")
+
+    lines = page.column(WHY)[0].splitlines()
+    assert lines == [NO_PYTEST, "broke feature 1: 1 test lost"]
+
+
+def test_the_page_opens_on_naive(open_page):
+    """It says most to a reader; a run without it opens on its first strategy."""
+    others = [pair().attempt("union"), evolve(pair().attempt("union"), strategy="third")]
+    naive, other = [], []
+    for seen, reports in ((naive, [pair(1)]), (other, [pair(1, attempts=others)])):
+        page = open_page(reports)
+        seen.append(page.tab.locator("[name=strategy]").input_value())
+        seen.append(page.texts("#pairs thead th")[-1])
+
+    assert naive == ["naive", "Why, under naive"]
+    assert other == ["union", "Why, under union"]
 
 
 # --- groups ---

@@ -34,7 +34,7 @@ def test_a_click_on_a_number_shows_its_pairs(open_page):
 def test_lost_cases_are_grouped_by_test(open_page):
     """The first tests are shown at once, and all names after a click."""
     names = [f"t::many[{n}]" for n in range(7)] + [f"t::t{n}" for n in range(6)]
-    page = open_page([broken(names=names, alone=(names, ("t::three",)))])
+    page = open_page([broken(names=names, alone=(names, ("t::three",)))], "#strategy=union")
 
     page.click("#pairs summary")
     short = page.column(WHY)[0].splitlines()
@@ -59,8 +59,8 @@ REPOS = [
         ({"repo": "jinja"}, ["jinja/2", "jinja/3", "jinja/4"]),
         ({"task": "jinja/2"}, ["jinja/2"]),
         ({"repo": "jinja", "task": "jinja/3"}, ["jinja/3"]),
-        ({"verdict": "incorrect"}, ["jinja/2"]),
-        ({"strategy": "naive", "verdict": "unhandled"}, ["click/1", "click/2", "jinja/2"]),
+        ({"strategy": "union", "verdict": "incorrect"}, ["jinja/2"]),
+        ({"verdict": "unhandled"}, ["click/1", "click/2", "jinja/2"]),
         ({"verdict": "missing_input"}, ["jinja/4"]),
         ({"status": "clean"}, ["jinja/3"]),
         ({"task": "click/1", "repo": "jinja"}, ["jinja/2", "jinja/3", "jinja/4"]),
@@ -101,13 +101,13 @@ def test_pairs_are_found_by_words(open_page, words, rows):
 
 def test_the_reset_button_shows_all_pairs(open_page):
     """The chosen strategy stays."""
-    page = open_page(REPOS, "#strategy=naive&repo=jinja&verdict=unhandled&words=1")
+    page = open_page(REPOS, "#strategy=union&repo=jinja&verdict=incorrect&words=1")
 
     page.click("button[type=reset]")
 
     assert page.text("#count") == "5 pairs"
     assert page.tab.get_by_label("Words").input_value() == ""
-    assert page.tab.locator("[name=strategy]").input_value() == "naive"
+    assert page.tab.locator("[name=strategy]").input_value() == "union"
 
 
 def test_columns_sort_in_both_directions(open_page):
@@ -137,7 +137,7 @@ def test_columns_sort_in_both_directions(open_page):
 def test_every_strategy_has_a_column_of_signs(open_page):
     """A column sorts by its signs; the reason is that of the chosen strategy."""
     attempts = [*broken().attempts, evolve(pair().attempt("union"), strategy="third")]
-    page = open_page([pair(1), broken(2, attempts=attempts), pair(3)])
+    page = open_page([pair(1), broken(2, attempts=attempts), pair(3)], "#strategy=union")
     before = page.column(WHY)
 
     page.choose(strategy="third")
@@ -174,7 +174,8 @@ def test_pairs_without_an_answer_say_why(open_page):
             evolve(MISSING, task_id=2),
             evolve(CONFLICT, task_id=3, attempts=()),
             evolve(CONFLICT, task_id=4),
-        ]
+        ],
+        "#strategy=union",
     )
 
     assert page.column("Git merge") == ["not evaluated", "missing input", "conflicts", "conflicts"]
@@ -197,6 +198,14 @@ def test_pairs_without_an_answer_say_why(open_page):
 
 
 # --- one pair ---
+
+
+def test_a_clean_pair_has_no_conflicts(open_page):
+    """In a word, not as numbers that are all zero."""
+    page = open_page([pair(1, of=CLEAN), pair(2)], "#pair=1")
+
+    assert page.texts("#pair .facts > div")[1] == "conflicts\nnone"
+    assert "1 conflict section with 2 lines" in page.visit("#pair=2").text("#pair .facts")
 
 
 def test_a_pair_shows_its_features_and_strategies(open_page):
@@ -434,7 +443,7 @@ def test_hidden_characters_are_named(open_page, raw, shown):
 def test_odd_names_do_no_harm(open_page):
     """Names with lone surrogates, with several lines, very long ones and empty ones."""
     names = ("half \ud800", "byte \udce9", "two\nlines", "long" * 1000, "")
-    page = open_page([broken(names=names, alone=(names, ("t::three",)))])
+    page = open_page([broken(names=names, alone=(names, ("t::three",)))], "#strategy=union")
 
     page.click("#pairs summary >> nth=0")
     assert page.column(WHY)[0].splitlines()[2:6] == [
