@@ -112,9 +112,11 @@ def _problem(report: MergeReport) -> str:
 
 
 def _why(report: MergeReport, attempt: Attempt) -> str:
-    """Return how a strategy or its tests failed; empty if neither did."""
+    """Return how a strategy or its tests failed; empty if the pair's problem says it already."""
     if attempt.failure:
         return _short(attempt.failure)
+    if report.problem:
+        return ""
     runs = zip(wording.suite_titles(report), wording.merged_runs(report, attempt), strict=True)
     return "; ".join(
         f"{title}: {wording.judged_text(run, judgement, in_full=True)}"

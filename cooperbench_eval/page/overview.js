@@ -136,7 +136,7 @@ function addRows(asked, count) {
     const row = make("tr");
     for (const [column, kind] of columns) {
       const isFirst = column.id === "pair";
-      const attributes = isFirst ? { scope: "row" } : { class: kind };
+      const attributes = isFirst ? { scope: "row" } : { class: kind, "data-name": column.name };
       row.append(make(isFirst ? "th" : "td", attributes, column.cell(pair)));
     }
     rows.append(row);

@@ -1,6 +1,7 @@
 """The table of pairs, its groups and its matrix of features, in Chromium."""
 
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -113,6 +114,24 @@ def test_no_name_is_cut_and_the_page_does_not_scroll_sideways(open_page, screen)
     assert page.tab.evaluate("document.documentElement.scrollWidth") <= screen["width"]
     assert page.tab.evaluate(cut) == []
     assert page.shown_pairs()[0] == "a_repository_with_a_name_task0/1000"
+
+
+def test_a_phone_shows_rates_signs_and_reasons_without_scrolling(open_page):
+    """A row of the list is a block, in which each sign has the name of its strategy."""
+    page = open_page(MIXED, "#strategy=union", context={"viewport": SCREENS[2]})
+    needed = "#summary thead th:nth-child(-n + 4), #pairs tbody :is(th, td:not(:empty))"
+
+    sides = page.tab.locator(needed).evaluate_all(
+        "all => all.map((e) => [e.getBoundingClientRect().left, e.getBoundingClientRect().right])"
+    )
+    said = page.tab.locator("#pairs tbody .sign").evaluate_all(
+        "all => all.map((e) => getComputedStyle(e, '::before').content)"
+    )
+
+    assert page.texts("#summary thead th")[:3] == ["strategy", "rate", "interval"]
+    assert all(left >= 0 and right <= SCREENS[2]["width"] for left, right in sides)
+    assert "no usable patch of feature 2" in page.column(WHY)
+    assert [re.findall("naive|union", each) for each in said] == [["naive"], ["union"]] * len(MIXED)
 
 
 def test_signs_do_not_depend_on_colour(open_page):

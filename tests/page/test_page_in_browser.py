@@ -617,7 +617,7 @@ def test_five_thousand_pairs_open_and_filter(open_page):
     first = rows.count()
     page.click("#more >> text=Show 200 more")
     second = rows.count()
-    page.choose(verdict="incorrect")
+    page.choose(strategy="union", verdict="incorrect")
     found = page.text("#count")
     page.click("#more >> text=Show all 1000")
 
