@@ -54,14 +54,15 @@ def lay_click(clone="click", tag="d791537"):
     return str(commit)
 
 
-def patches(number):
-    """Return a feature's patch and its tests' patch."""
+def patches(number, test=None):
+    """Return a feature's patch and its tests' patch; *test* is another name for its test."""
+    file, _, name = (test or f"tests/test_feature{number}.py::test_feature").partition("::")
     base = ce.Snapshot.from_files({path: text.encode() for path, text in BASE.items()})
     old, new, call, output = FEATURES[number]
     module = "src/click/__init__.py"
     check = f"click.{call}\n    assert capsys.readouterr().out == {output!r}\n"
-    test = f"import click\n\n\ndef test_feature(capsys):\n    {check}"
-    texts = {module: BASE[module].replace(old, new), f"tests/test_feature{number}.py": test}
+    test = f"import click\n\n\ndef {name}(capsys):\n    {check}"
+    texts = {module: BASE[module].replace(old, new), file: test}
     return tuple(
         ce.Changes({path: ce.Entry(text.encode())}).diff(base) for path, text in texts.items()
     )
@@ -74,11 +75,16 @@ def lay_task(
     numbers=(1, 2),
     clone="click",
     dataset="dataset",
+    contents=None,
 ):
-    """Write the dataset with one task, and the clone of its repository; return the task."""
+    """Write the dataset with one task, and the clone of its repository; return the task.
+
+    *contents* says for a number which of the features to take, and its test's name, if not
+    those of this number.
+    """
     folder = Path(dataset, repo_name, f"task{task_id}")
     for number in numbers:
-        feature, tests = patches(number)
+        feature, tests = patches(*(contents or {}).get(number, (number,)))
         place = folder / f"feature{number}"
         place.mkdir(parents=True)
         (place / "feature.patch").write_bytes(feature)
