@@ -53,6 +53,8 @@ Names that are needed less often are in modules, which need no import of their o
 - `ce.testing`: checks for the authors of strategies and sandboxes
 """
 
+import sys
+
 import lazy_loader
 
 # `__init__.pyi` lists the public names. Each is imported from its module on first use, so
@@ -64,11 +66,14 @@ def __getattr__(name: str) -> object:
     """Return a public name, or with a warning one that used to be public here."""
     try:
         return _get_public(name)
-    except AttributeError:
+    except AttributeError as exc:
+        # Python looks in `obj` for the name that was meant.
+        problem = f"module {__name__!r} has no attribute {name!r}"
+        unknown = AttributeError(problem, name=name, obj=sys.modules[__name__])
         if name.startswith("_"):
-            raise
+            raise unknown from exc
         from cooperbench_eval.moved import get_moved, has_moved  # noqa: PLC0415 - rarely used
 
         if not has_moved(name):
-            raise
+            raise unknown from exc
     return get_moved(name)

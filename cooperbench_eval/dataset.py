@@ -101,6 +101,9 @@ class Dataset:
             DatasetError: The subset does not exist, or has another format.
         """
         file = self.directory / "subsets" / f"{name}.json"
+        if not file.is_file():
+            known = [each.stem for each in file.parent.glob("*.json")]
+            raise DatasetError(f"has no subset {name!r}; {it_has(name, known)}", self._location)
         try:
             rows = json.loads(read_text(file))["tasks"]
             return tuple(

@@ -47,6 +47,9 @@ def _as_strategies(
     given: str | MergeStrategy | Iterable[str | MergeStrategy],
 ) -> tuple[MergeStrategy, ...]:
     if isinstance(given, str) or not isinstance(given, Iterable):
+        if not isinstance(given, str) and not hasattr(given, "merge"):
+            problem = f"must be a strategy, its name, or a list of these, not {given!r:.80}"
+            raise ArgumentError("strategies", problem)
         return (as_strategy(given),)
     return tuple(map(as_strategy, given))
 

@@ -223,6 +223,9 @@ def _mode(raw: bytes) -> int:
 
 
 _PARTIAL = "; the clone is partial, and this library never fetches: use a full clone"
+_UNFETCHED = (
+    ": the name is unknown there; if it is right, use a full clone, because this one is partial"
+)
 
 
 def _advice(repository: pygit2.Repository, object_id: str) -> str:
@@ -251,10 +254,14 @@ def open_revision(location: str, revision: str) -> tuple[CommitStore, str | None
     repository = _opened(location)
     try:
         found = repository.revparse_single(revision)
+    except (KeyError, ValueError, pygit2.GitError) as exc:
+        advice = _UNFETCHED if _is_partial(repository) else ""
+        raise RepositoryError(location, f"has no commit {revision!r}{advice}") from exc
+    try:
         tree = found.peel(pygit2.Tree)
     except (KeyError, ValueError, pygit2.GitError) as exc:
         advice = _PARTIAL if _is_partial(repository) else ""
-        raise RepositoryError(location, f"has no commit {revision!r}{advice}") from exc
+        raise RepositoryError(location, f"has no commit {revision!r} with a tree{advice}") from exc
     try:
         commit_id = str(found.peel(pygit2.Commit).id)
     except (ValueError, pygit2.GitError):
@@ -266,6 +273,10 @@ def _opened(location: str) -> pygit2.Repository:
     try:
         return pygit2.Repository(location)
     except (ValueError, pygit2.GitError) as exc:
+        if not Path(location).exists():
+            raise RepositoryError(
+                location, "cannot be opened as a git repository: no such folder"
+            ) from exc
         raise RepositoryError(location, f"cannot be opened as a git repository ({exc})") from exc
 
 

@@ -208,6 +208,8 @@ class Snapshot:
         links: list[tuple[str, bytes]] = []
         made: set[str] = set()
         try:
+            if os.path.lexists(root) and not os.path.isdir(root):  # noqa: PTH112
+                raise RepositoryError(root, "is not a directory")
             os.makedirs(root, exist_ok=True)  # noqa: PTH103 - fast, for many files
             if os.listdir(root):  # noqa: PTH208
                 raise RepositoryError(root, "is not empty")

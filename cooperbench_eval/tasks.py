@@ -327,7 +327,7 @@ class Task:
         )
         tests_of = suites_with(suite_of, suite_options)
         features = {
-            number: Feature(
+            number: _feature(
                 number=number,
                 patch=self.gold_patch(number) if patches is None else _patch(self, patches, number),
                 tests=tests_of(self, number) if tests_of else None,
@@ -371,7 +371,7 @@ def _prepared(
     suite_of: SuiteOf, preparation: Preparation, task: Task, number: int
 ) -> TestSuite | None:
     suite = suite_of(task, number)
-    return suite and preparation.of_suite(suite)
+    return preparation.of_suite(suite) if isinstance(suite, TestSuite) else suite
 
 
 def _with_options(suite_of: SuiteOf | None, options: SuiteOptions) -> SuiteOf | None:
@@ -384,6 +384,18 @@ def _with_options(suite_of: SuiteOf | None, options: SuiteOptions) -> SuiteOf | 
     if command is not None:
         options["command"] = tuple(command)  # each feature needs it
     return partial(Task.suite, **options)
+
+
+def _feature(
+    *, number: int, patch: GivenPatch, tests: TestSuite | None, description: str
+) -> Feature:
+    """Return a feature; errors name the argument from which its patch or suite comes."""
+    try:
+        return Feature(number=number, patch=patch, tests=tests, description=description)
+    except ArgumentError as exc:
+        source = {"patch": "patches", "tests": "suite_of"}.get(exc.argument, exc.argument)
+        problem = f"is wrong for feature {number}: its value {exc.problem}"
+        raise ArgumentError(source, problem) from exc
 
 
 def _patch(task: Task, patches: Patches, number: int) -> GivenPatch:

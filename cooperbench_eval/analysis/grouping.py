@@ -5,8 +5,10 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from enum import Enum
 from typing import Any, Literal, get_args
 
+from attrs import frozen
+
 from cooperbench_eval.analysis.team_facts import GroupFacts
-from cooperbench_eval.errors import AnalysisError
+from cooperbench_eval.errors import AnalysisError, ArgumentError
 
 __all__ = [
     "OF_A_FUNCTION",
@@ -58,11 +60,27 @@ def make_key(by: By) -> Callable[[GroupFacts], Hashable]:
     Teams have no severity; theirs is `None`.
     """
     if callable(by):
-        return by
+        return _Checked(by)
     if isinstance(by, str):
         return lambda facts: getattr(facts, by, None)
     names = group_names(by)
     return lambda facts: tuple(getattr(facts, name, None) for name in names)
+
+
+@frozen
+class _Checked:
+    """A caller's function, whose keys are checked."""
+
+    by: Callable[[Any], Hashable]
+
+    def __call__(self, facts: GroupFacts) -> Hashable:
+        key = self.by(facts)
+        try:
+            hash(key)
+        except TypeError:
+            problem = f"must return something hashable, such as a text or a tuple, not {key!r:.80}"
+            raise ArgumentError("by", problem) from None
+        return key
 
 
 def sorted_keys(keys: Iterable[Hashable]) -> list[Hashable]:

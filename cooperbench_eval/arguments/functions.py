@@ -63,12 +63,17 @@ class _Signature:
         self._by_place: list[tuple[str, Rule]] = []
         self._by_name: dict[str, Rule] = {}
         self._others: tuple[str, Rule] | None = None
+        self._takes_only: tuple[str, ...] = ()  # if the names of its options are known
+        self._function = function.__qualname__
         for name, parameter in inspect.signature(function).parameters.items():
             hint, kind = hints.get(name, Any), parameter.kind
             if kind is kinds.VAR_KEYWORD:
-                options = (option for each in get_args(hint) for option in hints_of(each).items())
+                records = get_args(hint)
+                options = (option for each in records for option in hints_of(each).items())
                 self._by_name |= {key: rule_of(each) or ANYTHING for key, each in options}
                 self._by_name |= {key: rule or ANYTHING for key, rule in given.items()}
+                known = (key for each in records for key in inspect.get_annotations(each))
+                self._takes_only = tuple(dict.fromkeys((*self._by_name, *known)) if records else ())
                 continue
             rule = (given[name] if name in given else rule_of(hint)) or ANYTHING
             if kind is kinds.VAR_POSITIONAL:
@@ -80,7 +85,7 @@ class _Signature:
                 self._by_place.append((name, rule))
 
     def check(self, args: tuple[Any, ...], options: Mapping[str, Any]) -> None:
-        """Check a call; names that the function does not have are left to Python."""
+        """Check a call; without `**`, names that the function does not have are left to Python."""
         for (name, rule), value in zip(self._by_place, args, strict=False):
             if not isinstance(value, rule.kinds) and not rule.allows(value):
                 raise ArgumentError(name, rule.problem(value))
@@ -90,6 +95,9 @@ class _Signature:
                 if not rule.allows(value):
                     raise ArgumentError(name, rule.problem(value))
         for name, value in options.items():
+            if self._takes_only and name not in self._takes_only:
+                known = ", ".join(key for key in self._takes_only if key != "self")
+                raise ArgumentError(name, f"is no argument of {self._function}; it has {known}")
             rule = self._by_name.get(name, ANYTHING)
             if not isinstance(value, rule.kinds) and not rule.allows(value):
                 raise ArgumentError(name, rule.problem(value))

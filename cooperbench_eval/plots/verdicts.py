@@ -8,7 +8,7 @@ from attrs import frozen
 from cooperbench_eval.analysis.summary import Summary
 from cooperbench_eval.analysis.verdicts import PolicySummary, StrategySummary
 from cooperbench_eval.arguments import able_to, checked
-from cooperbench_eval.errors import AnalysisError
+from cooperbench_eval.errors import AnalysisError, ArgumentError
 from cooperbench_eval.views import wording
 from cooperbench_eval.views.summaries import groups_of, named_rows, unanswerable_texts
 
@@ -32,7 +32,7 @@ class _Bar:
     one: StrategySummary | PolicySummary | None = None
 
 
-@checked(ax=able_to("get_figure"))
+@checked(summary=None, ax=able_to("get_figure"))
 def plot_verdicts(summary: Summary, *, ax: "Axes | None" = None) -> "Figure":
     """Draw how the pairs ended under each strategy and policy, group by group.
 
@@ -52,9 +52,15 @@ def plot_verdicts(summary: Summary, *, ax: "Axes | None" = None) -> "Figure":
         The figure, which is not kept elsewhere: `figure.savefig("verdicts.svg")`.
 
     Raises:
+        ArgumentError: *summary* is not a `Summary`.
         AnalysisError: There is nothing to draw, or there are more than 300 bars.
         ImportError: matplotlib is not installed.
     """
+    if not isinstance(summary, Summary):
+        found = type(summary).__qualname__
+        raise ArgumentError(
+            "summary", f"must be a Summary, not {found}: pass ce.summarize(reports)"
+        )
     bars = list(_bars(summary))
     count = sum(bar.one is not None for bar in bars)
     if not count or not summary.pairs:
