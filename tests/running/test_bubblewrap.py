@@ -29,11 +29,12 @@ def test_a_programs_path_may_contain_dots(run):
     assert (done.exit_code, done.output) == (0, b"here\n")
 
 
-def test_the_running_pythons_path_may_contain_dots(run, monkeypatch, tmp_path):
+def test_the_running_pythons_path_may_contain_dots(run, monkeypatch, tmp_path_factory):
     """It is first on the command's search path; the folder before the dots is not shown."""
     python = Path(sys.executable)
-    detour = os.path.relpath(python.parent, tmp_path)
-    monkeypatch.setattr(sys, "executable", f"{tmp_path}/{detour}/{python.name}")
+    folder = tmp_path_factory.mktemp("hidden")
+    detour = os.path.relpath(python.parent, folder)
+    monkeypatch.setattr(sys, "executable", f"{folder}/{detour}/{python.name}")
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
 
     done = run(python.name, "-c", "import sys; print(sys.prefix)")
