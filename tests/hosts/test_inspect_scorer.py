@@ -68,7 +68,7 @@ def test_the_score_contains_the_report(samples):
 
 def test_an_exception_is_the_samples_error(samples):
     """The sample has no score then."""
-    assert "both features have the number 1" in samples["error"]["error"]["message"]
+    assert "has the same number as feature1" in samples["error"]["error"]["message"]
     assert not samples["error"].get("scores")
 
 

@@ -98,7 +98,7 @@ def next_processes_remove(*folders):
 
     The killed process may have been starting another one, which has all its files for a moment.
     """
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while any(folder.exists() for folder in folders):
         assert time.monotonic() < deadline, folders
         next_process_looks()
