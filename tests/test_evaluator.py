@@ -516,7 +516,7 @@ def test_two_features_with_the_same_number_are_rejected():
     """Their results could not be distinguished."""
     feature = ce.Feature(number=1, patch=DISJOINT[0])
 
-    with pytest.raises(ValueError, match="feature2 has the number 1"):
+    with pytest.raises(ValueError, match="feature2 has the same number as feature1, 1"):
         ce.FeaturePair(repo_name="r", task_id=0, base=BASE, feature1=feature, feature2=feature)
 
 
