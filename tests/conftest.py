@@ -27,7 +27,7 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
 settings.register_profile("full", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("default", settings.get_profile("full"), max_examples=40)
+settings.register_profile("default", settings.get_profile("full"), max_examples=30)
 settings.register_profile("brief", settings.get_profile("full"), max_examples=10)
 settings.register_profile("ci", settings.get_profile("full"), derandomize=True)
 settings.register_profile("thorough", settings.get_profile("full"), max_examples=50_000)

@@ -5,7 +5,7 @@ import hashlib
 import attrs
 import pytest
 from generators import diverging_trees
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import cooperbench_eval as ce
@@ -82,7 +82,6 @@ RIVAL = edit(2, b"grey\n")
 # --- the same as a pair ------------------------------------------------------
 
 
-@settings(max_examples=settings().max_examples * 2)
 @given(
     diverging_trees(2, 2),
     st.sampled_from(["", "a", "b"]),
