@@ -66,10 +66,10 @@ def start(first_look):
     def start(script, *arguments, folders=1):
         env = {**os.environ, "TMPDIR": str(first_look)}
         command = (sys.executable, "-c", script, *map(str, arguments))
-        before = set(first_look.iterdir())
+        before = set(first_look.glob("cooperbench-*"))  # `tempfile` tries a place with a file
         process = subprocess.Popen(command, env=env, stderr=subprocess.DEVNULL)
         started.append(process)
-        while len(found := set(first_look.iterdir()) - before) < folders:
+        while len(found := set(first_look.glob("cooperbench-*")) - before) < folders:
             assert process.poll() is None
             time.sleep(0.01)
         return process, found
@@ -98,7 +98,7 @@ def next_processes_remove(*folders):
 
     The killed process may have been starting another one, which has all its files for a moment.
     """
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 10
     while any(folder.exists() for folder in folders):
         assert time.monotonic() < deadline, folders
         next_process_looks()
