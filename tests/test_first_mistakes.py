@@ -36,7 +36,7 @@ def test_python_suggests_the_name_that_was_meant():
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
-        ({"foo": "x"}, r"^foo is no argument of Task\.pair; it has first, second, .*patches"),
+        ({"foo": "x"}, r"^foo is not an argument of Task\.pair; it has first, second, .*patches"),
         ({"patches": lambda *_: 3}, "^patches is wrong for feature 1: its value must be"),
         ({"suite_of": lambda *_: 3}, "^suite_of is wrong for feature 1: its value must be"),
         ({"suite_of": lambda *_: 3, "setup": ("true",)}, "^suite_of is wrong for feature 1"),

@@ -97,7 +97,7 @@ class _Signature:
         for name, value in options.items():
             if self._takes_only and name not in self._takes_only:
                 known = ", ".join(key for key in self._takes_only if key != "self")
-                raise ArgumentError(name, f"is no argument of {self._function}; it has {known}")
+                raise ArgumentError(name, f"is not an argument of {self._function}; it has {known}")
             rule = self._by_name.get(name, ANYTHING)
             if not isinstance(value, rule.kinds) and not rule.allows(value):
                 raise ArgumentError(name, rule.problem(value))
