@@ -26,7 +26,7 @@ from pathlib import Path
 
 from attrs import field, frozen
 from repositories import tasks_with_bases
-from resolve import apply_pair
+from resolving_pairs import applied_pairs, patches_of
 
 from cooperbench_eval import (
     Changes,
@@ -200,8 +200,8 @@ class Merged:
 def gold_merges(options: argparse.Namespace) -> Iterator[Merged]:
     """Yield the merges of the gold pairs; a strategy that cannot run is passed over."""
     for name, task, base in tasks_with_bases(options, options.task):
-        for pair in task.pairs:
-            sides = apply_pair(task, base, pair)
+        gold = next(patches_of(task, None))
+        for pair, sides in applied_pairs(task, base, gold):
             for strategy in options.strategy if sides else ():
                 theirs, ours = sides or (Changes(), Changes())
                 began = time.process_time()

@@ -36,7 +36,7 @@ def tasks_with_bases(
     """
     dataset, repositories = Dataset(options.dataset), tuple(_repositories(options.repos))
     tasks = {f"{task.repo_name}/{task.task_id}": task for task in dataset.tasks()}
-    for name in tasks if names is None else names:
+    for name in tasks if names is None else dict.fromkeys(names):
         if name not in tasks:
             print(f"{name}: the dataset has no such task", file=sys.stderr)
             continue

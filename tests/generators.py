@@ -326,6 +326,7 @@ _LEDGER_ROWS = st.builds(
     strategy=_WORDS,
     rule=_WORDS,
     reason=_WORDS,
+    is_binding=st.booleans(),
     ours_kept=st.none() | st.floats(0, 1),
     theirs_kept=st.none() | st.floats(0, 1),
     attempts=st.none() | _COUNTS,

@@ -19,6 +19,7 @@ STARTS_EARLY = (
     "test_strategy_check.py",
     "test_executors.py",
     "test_explore_notebook.py",
+    "test_team_evaluation.py",
     "test_distributions.py",
     "test_container_tasks.py",
     "write-a-strategy.md",

@@ -4,11 +4,14 @@ import importlib.util
 import json
 import subprocess
 import sys
+import types
 from pathlib import Path
 
 import pygit2
 import pytest
 from needs import need_program
+
+from cooperbench_eval import Changes, TestStatus
 
 ROOT = Path(__file__).parents[1]
 SAMPLE = ROOT / "docs" / "examples" / "sample"
@@ -42,10 +45,10 @@ def dataset(tmp_path):
     return folder
 
 
-def run(*options):
-    """Run the script; return its lines, split at white space."""
+def run(*options, script="gold_pairs.py"):
+    """Run a script; return its lines, split at white space."""
     done = subprocess.run(
-        [sys.executable, ROOT / "benchmarks" / "gold_pairs.py", *options],
+        [sys.executable, ROOT / "benchmarks" / script, *options],
         capture_output=True,
         check=True,
         text=True,
@@ -141,3 +144,94 @@ def test_random_trees_merge_as_in_git():
     assert not done.returncode, done.stdout + done.stderr
     assert counts["trees"] == "300"
     assert int(counts["equal"]) > 290
+
+
+VERSIONS = {
+    "kept": (b"a = 1\n", b"a = 2\n", b"a = 3\n", b"<<<<<<<\na = 2\n=======\na = 3\n>>>>>>>\n"),
+    "equal": (b"f(a)\n", b"f(a, b)\n", b"f(x, a)\n", b"f(x, a, b)\n"),
+    "spaced": (b"f(a)\n", b"f(a, b)\n", b"f(x, a)\n", b"f(x,  a, b,)\n\n"),
+    "turned": (b"f(a)\n", b"f(a, b)\n", b"f(x, a)\n", b"f(a, b, x)\n"),
+    "changed": (b"f(a)\n", b"f(a, b)\n", b"f(x, a)\n", b"f(a, b)\n"),
+    "indented": (b"f(a)\n", b"f(a, b)\n", b"f(x, a)\n", b"    f(x, a, b)\n"),
+    "refused": (b"a = 1\n", b"a = 2\n", b"a = 3\n", b"a = 2\na = 3\n"),
+}
+
+
+def test_scenarios_are_compared_with_their_expected_files(tmp_path):
+    """Each way to agree or to differ is counted, and what differs is named."""
+    for name, texts in VERSIONS.items():
+        case = tmp_path / "python" / "working" / name
+        case.mkdir(parents=True)
+        for version, text in zip(("Base", "Left", "Right", "Expected"), texts, strict=True):
+            (case / f"{version}.py").write_bytes(text)
+    options = ("--scenarios", tmp_path, "--strategy", "structured")
+
+    header, row, total, *rest = run(*options, script="scenarios.py")
+
+    assert header[2:] == ["exact", "layout", "words", "other", "declined", "kept", "resolved"]
+    assert row == ["python", "structured", "7", "1", "1", "2", "1", "1", "1", "0"]
+    assert total[1:] == row[1:]
+    names = ["changed", "indented", "refused", "turned"]
+    assert [line[1].removeprefix("python/") for line in rest] == names
+    assert [line[2] for line in rest] == ["other", "words", "declined", "words"]
+
+
+@pytest.fixture
+def resolving(monkeypatch):
+    """Make the modules of `resolve.py` importable."""
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    return importlib.import_module
+
+
+def test_given_patches_replace_the_gold_patches(build, dataset, tmp_path):
+    """Each folder that ends with the task's name gives pairs of its own."""
+    gold = dataset / "pennybook_task" / "task1"
+    for folder, numbers in (("a_pennybook_task_1", (1, 2)), ("pennybook_task_1", (1, 2, 5))):
+        for number in numbers:
+            place = tmp_path / "patches" / folder
+            place.mkdir(parents=True, exist_ok=True)
+            patch = (gold / f"feature{number}" / "feature.patch").read_bytes()
+            (place / f"feature{number}.patch").write_bytes(patch)
+    (tmp_path / "patches" / "other_task_1").mkdir()
+    options = ("--dataset", dataset, "--repos", build("pennybook"), "--strategy", "union")
+
+    shown = run(*options, "--patches", tmp_path / "patches", "--show", script="resolve.py")
+
+    pairs = [(*line[:2], line[3]) for line in shown if len(line) > 3 and line[2] == "of"]
+    task = "pennybook_task/1"
+    assert (task, "f1+f2", "a_pennybook_task_1:") in pairs
+    assert (task, "f1+f2", "pennybook_task_1:") in pairs
+    assert ["union", str(len(pairs))] in [line[:2] for line in shown]
+    assert not any("f3" in line[1] for line in shown if len(line) > 1)
+
+
+def test_a_pair_is_not_judged_if_a_side_fails_alone(resolving, capsys):
+    """No merge of it can show whether the resolver is right; the pair is named."""
+    tables = resolving("resolving_tables")
+    suites, pairs = resolving("resolving_suites"), resolving("resolving_pairs")
+    results = suites.Results(None)
+    ends = {(1, "one"): "passed", (2, "two"): "passed", (3, "three"): "failed"}
+    ends |= {(n, "merged"): "passed" for n in (1, 2, 3)}
+    task = suites.MEASURING[0]
+    for (number, tree), end in ends.items():
+        result = types.SimpleNamespace(status=TestStatus(end), reason="", duration_seconds=0.0)
+        results.add((task, number, tree), result)
+
+    def pair(number, tree):
+        merged = pairs.Resolution(tree_id="merged")
+        sides = (Changes(), Changes())
+        return pairs.Pair(
+            task=task,
+            features=(1, number),
+            sides=sides,
+            alone=("one", tree),
+            resolutions={"union": merged},
+        )
+
+    found = [pair(2, "two"), pair(3, "three")]
+    tables.print_judged(found, ["union"], tables.Judge(results), show=True)
+
+    left_out, shown, _, *rows = capsys.readouterr().out.splitlines()
+    assert left_out == f"{task}: 1 pairs not judged; alone, f3 failed"
+    assert shown == f"{task} f1+f2: union correct"
+    assert {tuple(row.split()[1:4]) for row in rows if row.startswith("  ")} == {("1", "1", "0")}

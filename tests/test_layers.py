@@ -46,6 +46,7 @@ KNOWS = {
         "treepaths",
     },
     "structure": {"memo", "merging", "pythonsource", "structure", "symbols"},
+    "judge": {"judge", "structure"},
     "hazards": {"hazards", "merging", "models", "snapshot", "structure"},
     "tracing": {"hazards", "models", "pythonsource", "snapshot", "structure", "tracing"},
     "llm": {"llm", "models", "staging"},
@@ -102,6 +103,7 @@ KNOWS = {
     },
     "strategies": {
         "errors",
+        "judge",
         "llm",
         "merging",
         "models",
@@ -279,11 +281,12 @@ ADAPTERS = {
     "rich": {"display.terminal"},
     "huggingface_hub": {"runlogs.paper"},
     "diff_match_patch": {"symbols"},
-    "tree_sitter": {"structure.grammars"},
-    "tree_sitter_go": {"structure.grammars"},
-    "tree_sitter_javascript": {"structure.grammars"},
-    "tree_sitter_rust": {"structure.grammars"},
-    "tree_sitter_typescript": {"structure.grammars"},
+    "tree_sitter": {"structure.readers.grammars"},
+    "tree_sitter_go": {"structure.readers.grammars"},
+    "tree_sitter_java": {"structure.readers.grammars"},
+    "tree_sitter_javascript": {"structure.readers.grammars"},
+    "tree_sitter_rust": {"structure.readers.grammars"},
+    "tree_sitter_typescript": {"structure.readers.grammars"},
     "litellm": {"llm.litellm_client"},
     "httpx": {"llm.http_limits"},
     "httpcore": {"llm.http_limits"},
@@ -433,7 +436,7 @@ def test_few_modules_name_what_only_some_systems_have_in_os(name):
     assert users == ONLY_SOME_OS[name]
 
 
-STRATEGY_HELPERS = {"blocks", "judge", "protocol", "run"}
+STRATEGY_HELPERS = {"blocks", "judge", "judging", "protocol", "run"}
 
 
 def strategies():

@@ -10,8 +10,8 @@ from attrs import frozen
 from cooperbench_eval.hazards.python import read_python
 from cooperbench_eval.hazards.records import Source
 from cooperbench_eval.hazards.syntax import read_syntax
-from cooperbench_eval.structure.grammars import Grammar
 from cooperbench_eval.structure.languages import GRAMMARS
+from cooperbench_eval.structure.readers.grammars import Grammar
 
 __all__ = ["Language", "language_of"]
 
@@ -57,7 +57,11 @@ _PYTHON = Language(read_python)
 _LANGUAGES = {
     ".py": _PYTHON,
     ".pyi": _PYTHON,
-    **{suffix: Language(partial(read_syntax, each), each) for suffix, each in GRAMMARS.items()},
+    **{
+        suffix: Language(partial(read_syntax, each), each)
+        for suffix, each in GRAMMARS.items()
+        if each is not Grammar.JAVA  # its definitions and uses are not read here
+    },
 }
 
 

@@ -8,7 +8,7 @@ from posixpath import normpath
 
 from cooperbench_eval.hazards.project import File, Project
 from cooperbench_eval.hazards.records import Import
-from cooperbench_eval.structure.grammars import Grammar
+from cooperbench_eval.structure.readers.grammars import Grammar
 
 __all__ = ["imported_units"]
 

@@ -1,8 +1,6 @@
 """Finds files that no longer parse."""
 
-import json
-import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache
 
 from cooperbench_eval.hazards.versions import FileVersions, Merged
@@ -40,18 +38,4 @@ def _new_fault(file: FileVersions) -> SyntaxFault | None:
     return None if fault and any(_fault(file.path, each) for each in file.before) else fault
 
 
-@lru_cache(maxsize=256)
-def _fault(path: str, source: bytes) -> SyntaxFault | None:
-    if path.endswith(".json"):
-        return _data_fault(json.loads, source)
-    if path.endswith(".toml"):
-        return _data_fault(tomllib.loads, source)
-    return find_syntax_fault(path, source)
-
-
-def _data_fault(read: Callable[[str], object], source: bytes) -> SyntaxFault | None:
-    try:
-        read(source.decode())
-    except (ValueError, RecursionError) as exc:
-        return SyntaxFault(str(exc), getattr(exc, "lineno", None))
-    return None
+_fault = lru_cache(maxsize=256)(find_syntax_fault)

@@ -9,7 +9,12 @@ from cooperbench_eval.hazards.syntaximports import imports_of, is_conditional, t
 from cooperbench_eval.hazards.syntaxsignatures import function_of, is_method, signature_of
 from cooperbench_eval.hazards.syntaxuses import occurrences, uses_of
 from cooperbench_eval.structure.definitions import definitions
-from cooperbench_eval.structure.grammars import Grammar, SyntaxNode, parse_soundly, rule_names
+from cooperbench_eval.structure.readers.grammars import (
+    Grammar,
+    SyntaxNode,
+    parse_soundly,
+    rule_names,
+)
 from cooperbench_eval.structure.tree import StructureError
 
 __all__ = ["read_syntax"]
@@ -62,8 +67,6 @@ def _definitions(grammar: Grammar, root: SyntaxNode, source: bytes) -> Iterator[
         )
         if plain != name:  # a value may have the same name, so the type has another one
             yield Definition(name=plain, line=line)
-        if grammar is Grammar.GO:
-            yield from _variables(name, node, source)
 
 
 def _repeatable(root: SyntaxNode, source: bytes) -> Iterator[Definition]:
@@ -78,22 +81,6 @@ def _repeatable(root: SyntaxNode, source: bytes) -> Iterator[Definition]:
             if each is not None and each.type in _REPEATABLE:
                 name = text_of(each.child_by_field_name("name"), source)
                 yield Definition(name=name, line=each.start_point.row + 1)
-
-
-def _variables(scope: str, node: SyntaxNode, source: bytes) -> Iterator[Definition]:
-    """Yield the variables that Go lets the body of a function declare only once."""
-    body = node.child_by_field_name("body") if node.type in _GO_FUNCTIONS else None
-    for block in body.children if body else ():
-        for statement in block.children if block.type == "statement_list" else ():
-            left = statement.child_by_field_name("left")
-            if statement.type == "short_var_declaration" and left and left.named_child_count == 1:
-                name = text_of(left, source)
-                if name != "_":
-                    line = statement.start_point.row + 1
-                    yield Definition(name=f"{scope}.{name}", line=line, is_sole=True)
-
-
-_GO_FUNCTIONS = rule_names("function_declaration method_declaration")
 
 
 def _may_repeat(grammar: Grammar, node: SyntaxNode, source: bytes) -> bool:

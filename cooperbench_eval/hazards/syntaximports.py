@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from cooperbench_eval.hazards.records import Import
-from cooperbench_eval.structure.grammars import Grammar, SyntaxNode
+from cooperbench_eval.structure.readers.grammars import Grammar, SyntaxNode
 
 __all__ = ["imports_of", "is_import", "text_of"]
 

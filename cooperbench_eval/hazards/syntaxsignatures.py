@@ -1,7 +1,7 @@
 """Reads the parameters of functions in other languages than Python."""
 
 from cooperbench_eval.hazards.records import Signature
-from cooperbench_eval.structure.grammars import SyntaxNode, rule_names
+from cooperbench_eval.structure.readers.grammars import SyntaxNode, rule_names
 
 __all__ = ["function_of", "is_method", "signature_of"]
 

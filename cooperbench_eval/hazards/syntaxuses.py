@@ -8,7 +8,12 @@ from attrs import evolve, frozen
 from cooperbench_eval.hazards.records import Call, Use
 from cooperbench_eval.hazards.syntaximports import imports_in, is_import, text_of
 from cooperbench_eval.structure.definitions import scope_name
-from cooperbench_eval.structure.grammars import Grammar, SyntaxNode, parse_soundly, rule_names
+from cooperbench_eval.structure.readers.grammars import (
+    Grammar,
+    SyntaxNode,
+    parse_soundly,
+    rule_names,
+)
 
 __all__ = ["Occurrences", "occurrences", "uses_of"]
 

@@ -8,7 +8,7 @@ from cooperbench_eval.hazards.modules import imported_units
 from cooperbench_eval.hazards.project import File, Project
 from cooperbench_eval.hazards.records import Import, Use
 from cooperbench_eval.hazards.versions import Version
-from cooperbench_eval.structure.grammars import Grammar
+from cooperbench_eval.structure.readers.grammars import Grammar
 
 __all__ = ["Target", "targets"]
 

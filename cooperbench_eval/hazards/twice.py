@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from cooperbench_eval.hazards.project import File, Project
 from cooperbench_eval.hazards.versions import Version
 from cooperbench_eval.models import Hazard, HazardKind
+from cooperbench_eval.structure.scopes.reading import read_names
 
 __all__ = ["declared_twice"]
 
@@ -23,7 +24,27 @@ def declared_twice(project: Project) -> Iterator[Hazard]:
         if len(files) > 1:
             versions = [_in_unit(files, version) for version in Version]
             found = _more_often(versions, project.merged.numbers) | found
+        shown = {(each.path, each.line) for each in found.values()}
+        for file in files:
+            scopes = _in_scopes(file, project.merged.numbers)
+            yield from (each for each in scopes if (each.path, each.line) not in shown)
         yield from found.values()
+
+
+def _in_scopes(file: File, features: tuple[int, int]) -> Iterator[Hazard]:
+    """Yield what any scope of a file declares twice, such as the body of a callback."""
+    grammar, merged, before = file.language.grammar, file.versions.merged, file.versions.before
+    if grammar is None or merged is None or merged in before:
+        return
+    now = read_names(grammar, merged)
+    if not now.clashes:
+        return
+    versions = [read_names(grammar, source).excess for source in before]
+    for clash in now.clashes:
+        most = max((each[clash.name] for each in versions), default=0)
+        if now.excess[clash.name] > most:
+            places = [(file.path, line) for line in clash.lines]
+            yield _hazard(clash.qualified, places, most + 1, features)
 
 
 def _in_file(file: File, version: Version) -> _Lines:

@@ -1,15 +1,14 @@
 """The result of a three-way merge, and the replacement of its conflicts by answers."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import Enum
 
 from attrs import evolve, field, frozen
 
 from cooperbench_eval.arguments import checked, checked_fields
 from cooperbench_eval.errors import ArgumentError
-from cooperbench_eval.merging.contents import ContentMerge, render_text
 from cooperbench_eval.merging.linediff import DiffCache
-from cooperbench_eval.merging.locating import locate_conflicts
+from cooperbench_eval.merging.openfile import Answer, OpenFile
 from cooperbench_eval.merging.slots import Side
 from cooperbench_eval.merging.text import TextBlock, TextMerge, find_text_blocks
 from cooperbench_eval.models import (
@@ -23,7 +22,7 @@ from cooperbench_eval.models import (
 )
 from cooperbench_eval.snapshot import Changes, Snapshot
 
-__all__ = ["Gone", "Labels", "OpenFile", "Stage", "ThreeWayMerge", "by_place"]
+__all__ = ["Gone", "Labels", "Stage", "ThreeWayMerge", "by_place"]
 
 _WHOLE_FILE = frozenset({ConflictKind.BINARY, ConflictKind.MODIFY_DELETE})
 
@@ -61,88 +60,6 @@ class Stage:
     path: str
     number: int
     entry: Entry
-
-
-@frozen(kw_only=True)
-class OpenFile:
-    """A file with conflicts between its lines.
-
-    Attributes:
-        path: Its path.
-        merge: The merge of its contents, before any answer.
-        text: The same merge with the answers given so far.
-        kind: The kind of its conflicts.
-        numbers: The indexes, among all its conflicts, of those that are still open.
-    """
-
-    path: str
-    merge: ContentMerge
-    text: TextMerge
-    kind: ConflictKind
-    numbers: tuple[int, ...]
-
-    @property
-    def lines(self) -> Mapping[int, int]:
-        """The line of each open conflict's marker, by the conflict's number."""
-        return dict(zip(self.numbers, self.text.marker_lines(), strict=True))
-
-    @property
-    def conflicts(self) -> list[Conflict]:
-        """Its open conflicts, in order."""
-        return [
-            Conflict(
-                path=self.path,
-                kind=self.kind,
-                base=conflict.base,
-                ours=conflict.ours,
-                theirs=conflict.theirs,
-                line=line,
-                newline=conflict.newline,
-            )
-            for conflict, line in zip(self.text.conflicts, self.text.marker_lines(), strict=True)
-        ]
-
-    @property
-    def entry(self) -> Entry:
-        """The file with its open conflicts as markers."""
-        return Entry(self.render(self.text), self.merge.entry.mode)
-
-    def render(self, text: TextMerge) -> bytes:
-        """Return a part of the file as bytes, with its open conflicts as markers."""
-        return render_text(text, self.merge.labels, self.merge.marker_size)
-
-    def replacements(
-        self, entry: Entry | None, numbers: Sequence[int], *, may_be_open: bool
-    ) -> Iterator[Replacement]:
-        """Yield the replacements of the open conflicts.
-
-        Args:
-            entry: The file in the tree that a strategy made.
-            numbers: The indexes of the conflicts among those of the whole merge.
-            may_be_open: Whether the strategy left conflicts of the file open. The text
-                cannot show this, because an answer may look like a conflict between
-                markers.
-        """
-        if entry is None:
-            yield Replacement(kind=ResolutionKind.DELETED, together=numbers)
-            return
-        if not entry.mode.is_regular:
-            reason = f"the merged tree has a {entry.mode.name.lower()} there instead of a file"
-            yield Replacement(kind=ResolutionKind.UNKNOWN, together=numbers, reason=reason)
-            return
-        shown = [self.render(TextMerge(chunks=[each])) for each in self.text.conflicts]
-        for found in locate_conflicts(self.text.settled, shown, entry.data):
-            first, *others = found.conflicts
-            is_whole = not (others or found.lines_before or found.lines_after)
-            is_open = may_be_open and is_whole and found.text == shown[first]
-            yield Replacement(
-                kind=ResolutionKind.OPEN if is_open else ResolutionKind.TEXT,
-                together=[numbers[i] for i in found.conflicts],
-                text=None if is_open else found.text,
-                lines_before=found.lines_before,
-                lines_after=found.lines_after,
-                is_exact=found.is_exact,
-            )
 
 
 @frozen(kw_only=True)
@@ -334,6 +251,45 @@ class ThreeWayMerge:
             entries[path] = Entry(text, self._file(path, "texts").merge.entry.mode)
         still = {path: file for path, file in self._files.items() if path not in texts}
         left = [c for c in self.conflicts if not c.has_lines or c.path not in texts]
+        return self._with(entries, still, left)
+
+    @checked
+    def concluded(self, changes: Changes) -> "ThreeWayMerge":
+        """Return the merge without open conflicts, with the tree that a strategy made."""
+        return self._with(dict(changes), {}, [])
+
+    @checked
+    def without_files(self, paths: Iterable[str]) -> "ThreeWayMerge":
+        """Return the merge without the open conflicts of some files, whose contents stay."""
+        hidden = frozenset(paths)
+        files = {path: file for path, file in self._files.items() if path not in hidden}
+        left = [conflict for conflict in self.conflicts if conflict.path not in hidden]
+        return self._with(dict(self.changes), files, left)
+
+    @checked
+    def reopened(
+        self, earlier: "ThreeWayMerge", kept: Mapping[str, Iterable[Answer]]
+    ) -> "ThreeWayMerge":
+        """Take back the answers in some files.
+
+        Args:
+            earlier: The merge from which this one was made by resolving conflicts.
+            kept: The answers that stay, in order, by the path of each file concerned. All
+                other conflicts of these files are open again, as in *earlier*.
+        """
+        entries, files = dict(self.changes), dict(self._files)
+        left = [conflict for conflict in self.conflicts if conflict.path not in kept]
+        for path, answers in kept.items():
+            entries.pop(path, None)
+            if path in earlier.changes:
+                entries[path] = earlier.changes[path]
+            left += [c for c in earlier.conflicts if c.path == path and not c.has_lines]
+            files.pop(path, None)
+            if path in earlier._files:  # noqa: SLF001 - of its own class
+                files[path] = earlier._files[path].answered(answers)  # noqa: SLF001
+                entries[path] = files[path].entry
+                left += files[path].conflicts
+        still = {path: file for path, file in files.items() if file.numbers}
         return self._with(entries, still, left)
 
     def _blocks_of(self, file: OpenFile) -> Iterator[tuple[ConflictBlock, TextBlock]]:

@@ -9,7 +9,8 @@ overlay has the same entry that `git merge` leaves there.
 
 from cooperbench_eval.merging.contents import ContentMerge, MergeCache, merge_entries
 from cooperbench_eval.merging.moves import carry_renames
-from cooperbench_eval.merging.result import Labels, OpenFile, Stage, ThreeWayMerge, by_place
+from cooperbench_eval.merging.openfile import OpenFile
+from cooperbench_eval.merging.result import Labels, Stage, ThreeWayMerge, by_place
 from cooperbench_eval.merging.slots import Side, Slot, Slots
 from cooperbench_eval.models import Conflict, ConflictKind, Entry, FileMode
 from cooperbench_eval.models.merges import whole_conflict

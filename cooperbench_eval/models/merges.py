@@ -225,6 +225,9 @@ class LedgerRow:
             try; empty outside of a cascade.
         rule: The rule that resolved it; empty if it is open.
         reason: Why it is open; empty if it is resolved.
+        is_binding: Whether the reason holds for any text with both sides' changes, because the
+            changes work against each other. A cascade then leaves all open conflicts of the
+            file open, without asking later members about them.
         ours_kept: The share (0 to 1) of the tokens added by ours that the resolution
             keeps; `None` if it is open, or if the share was not measured.
         theirs_kept: The same share for theirs.
@@ -241,6 +244,7 @@ class LedgerRow:
     strategy: str = ""
     rule: str = ""
     reason: str = ""
+    is_binding: bool = False
     ours_kept: float | None = field(default=None, validator=_check_amount)
     theirs_kept: float | None = field(default=None, validator=_check_amount)
     attempts: int | None = None

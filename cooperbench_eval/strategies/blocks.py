@@ -10,10 +10,10 @@ from attrs import evolve, field, frozen
 
 from cooperbench_eval.arguments import checked, checked_fields
 from cooperbench_eval.errors import ArgumentError
+from cooperbench_eval.judge.faults import find_fault
 from cooperbench_eval.merging.locating import find_between
 from cooperbench_eval.merging.result import ThreeWayMerge
 from cooperbench_eval.models import ConflictBlock, LedgerRow
-from cooperbench_eval.strategies.judge import find_fault
 from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome
 from cooperbench_eval.structure.tokenmerge import shares_kept
 
@@ -40,11 +40,13 @@ class Resolution:
         text: The text that replaces it; `None` leaves its conflicts open.
         rule: The rule that resolved it.
         reason: Why it was not resolved.
+        is_binding: Whether the reason holds for any text, as in a `LedgerRow`.
     """
 
     text: bytes | None = None
     rule: str = ""
     reason: str = ""
+    is_binding: bool = False
 
 
 @frozen(kw_only=True)
@@ -122,10 +124,12 @@ class FileMerge:
     Attributes:
         text: The whole file.
         rule: The rule that merged it.
+        versions: The versions that it combines, if they are not those of the file.
     """
 
     text: bytes = field(repr=False)
     rule: str
+    versions: tuple[bytes, bytes, bytes] | None = field(default=None, repr=False)
 
 
 @frozen(kw_only=True)
@@ -246,16 +250,22 @@ class _Chooser:
         """
         file = self._file
         offered = []
+        rejected = ""
         for whole in islice(self._proposal.whole, _MOST_TRIES):
             offered.append(whole)
-            if (choice := file.choice_of(whole)) and not self._fault(choice):
-                return choice
+            if choice := file.choice_of(whole):
+                if not (fault := self._fault(choice, whole.versions)):
+                    return choice
+                rejected = rejected or fault
         for whole in offered if self._proposal.resettles and file.is_complete else ():
             if file.is_confined(whole.text) and not find_fault(
-                file.path, file.versions, whole.text
+                file.path, whole.versions or file.versions, whole.text
             ):
                 return whole
-        choices = {block: self._proposal.each(block) for block in self._file.blocks}
+        choices = {
+            block: [_explained(each, rejected) for each in self._proposal.each(block)]
+            for block in self._file.blocks
+        }
         chosen = {block: given[0] for block, given in choices.items()}
         fault = self._fault(chosen)
         if not fault:
@@ -284,14 +294,15 @@ class _Chooser:
         }
         return None if self._fault(kept) else kept
 
-    def _fault(self, choice: Choice) -> str:
+    def _fault(self, choice: Choice, versions: tuple[bytes, bytes, bytes] | None = None) -> str:
         """Return what is wrong with the file if *choice* fills its blocks, and ours the others."""
         texts = {block: r.text for block, r in choice.items() if r.text is not None}
         if not texts:
             return ""
         merged = self._file.filled(texts)
         whole = len(texts) == len(self._file.blocks)
-        return find_fault(self._file.path, self._file.versions, merged, is_whole=whole)
+        given = versions or self._file.versions
+        return find_fault(self._file.path, given, merged, is_whole=whole)
 
 
 def _others(
@@ -305,6 +316,13 @@ def _others(
         yield {block: given[min(rank, len(given) - 1)] for block, given in choices.items()}
 
 
+def _explained(resolution: Resolution, rejected: str) -> Resolution:
+    """Give an open block the fault of the whole file's merge as its reason, if it has one."""
+    if resolution.text is not None or not rejected:
+        return resolution
+    return evolve(resolution, reason=f"the merge of the whole file was rejected: {rejected}")
+
+
 def _refused(resolution: Resolution, fault: str) -> Resolution:
     if resolution.text is None:
         return resolution
@@ -314,7 +332,7 @@ def _refused(resolution: Resolution, fault: str) -> Resolution:
 def _row_of(block: ConflictBlock, resolution: Resolution) -> LedgerRow:
     row = _row(block)
     if resolution.text is None:
-        return evolve(row, reason=resolution.reason)
+        return evolve(row, reason=resolution.reason, is_binding=resolution.is_binding)
     versions = block.base, block.ours, block.theirs
     ours, theirs = shares_kept(versions, resolution.text)
     return evolve(row, rule=resolution.rule, ours_kept=ours, theirs_kept=theirs)

@@ -2,14 +2,15 @@
 
 from collections.abc import Iterable
 
-from attrs import evolve, field, frozen
+from attrs import Factory, evolve, field, frozen
 
 from cooperbench_eval.arguments import checked
 from cooperbench_eval.errors import ArgumentError, StrategyFailedError
 from cooperbench_eval.merging.result import ThreeWayMerge
 from cooperbench_eval.models import LedgerRow, ModelUsage
+from cooperbench_eval.strategies.judging import judge_outcome
 from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome, MergeStrategy
-from cooperbench_eval.strategies.registry import as_strategy
+from cooperbench_eval.strategies.registry import as_strategy, get_strategy
 from cooperbench_eval.strategies.run import run_strategy
 
 __all__ = ["CascadeStrategy", "cascade"]
@@ -19,22 +20,34 @@ def _as_members(members: Iterable[str | MergeStrategy]) -> tuple[MergeStrategy, 
     return tuple(as_strategy(member) for member in members)
 
 
+def _default_members(cascade: "CascadeStrategy") -> tuple[str | MergeStrategy, ...]:
+    first = get_strategy("structured", takes_sides=True) if cascade.takes_sides else "structured"
+    return first, "tokens", "union"
+
+
 @frozen(kw_only=True)
 class CascadeStrategy:
     """Tries its members in order, conflict by conflict.
 
     The ledger shows which member resolved which conflict. A member that fails is
     skipped. So is one that leaves conflicts open and does not return the merge from
-    which the next member could continue.
+    which the next member could continue. The judge checks what each member resolved.
+
+    If a row of a member's ledger is open and `is_binding`, later members do not get the
+    open conflicts of that file.
 
     Attributes:
         rungs: The members, as objects or registered names. Pickles and stores know the
             attribute by this name; `members` is the same.
         name: The name in reports.
+        takes_sides: Whether the judge accepts that a member takes a function as a whole from
+            a side that contains what the other one adds. By default, the members include
+            `structured` with the same option.
     """
 
+    takes_sides: bool = False
     rungs: tuple[MergeStrategy, ...] = field(
-        default=("structured", "tokens", "union"), converter=_as_members
+        default=Factory(_default_members, takes_self=True), converter=_as_members
     )
     name: str = "cascade"
 
@@ -46,6 +59,8 @@ class CascadeStrategy:
     def merge(self, merge_input: MergeInput, /) -> MergeOutcome:
         """Return the merge with everything that the members resolved."""
         now, done, usage = merge_input, list[LedgerRow](), list[ModelUsage]()
+        bound: dict[str, ThreeWayMerge] = {}  # by path: the merge when it was refused for good
+        refused: list[LedgerRow] = []
         service_failed = False
         left = [LedgerRow.left_open(c, "no strategy was tried") for c in merge_input.conflicts]
         for member in self.members:
@@ -61,23 +76,27 @@ class CascadeStrategy:
                 reason = outcome.failure or "it does not show which conflicts it resolved"
                 left = [evolve(row, strategy=member.name, reason=reason) for row in left]
                 continue
-            rows = _as_of(merge_input.merge, now.merge, outcome.ledger)
+            judged = judge_outcome(now, outcome, takes_sides=self.takes_sides)
+            rows = _as_of(merge_input.merge, now.merge, judged.ledger)
             rows = [evolve(row, strategy=member.name) for row in rows]
             done += [row for row in rows if not row.is_open]
             left = [row for row in rows if row.is_open]
-            if outcome.merge is None:
-                return evolve(
-                    outcome, ledger=tuple(done), usage=tuple(usage), service_failed=service_failed
-                )
-            now = evolve(now, merge=outcome.merge)
+            binding = {row.path for row in left if row.is_binding}
+            bound |= {c.path: judged.merge for c in judged.merge.conflicts if c.path in binding}
+            refused += [row for row in left if row.path in bound]
+            left = [row for row in left if row.path not in bound]
+            now = evolve(now, merge=judged.merge.without_files(bound))
+        merge = now.merge
+        for path, earlier in bound.items():
+            merge = merge.reopened(earlier, {path: ()})
         return MergeOutcome(
-            changes=now.merge.changes,
-            conflicts=now.conflicts,
+            changes=merge.changes,
+            conflicts=merge.conflicts,
             conflicts_met=len(merge_input.conflicts),
-            ledger=(*done, *left),
+            ledger=(*done, *refused, *left),
             usage=tuple(usage),
             service_failed=service_failed,
-            merge=now.merge,
+            merge=merge,
         )
 
 
@@ -93,12 +112,17 @@ def _as_of(
 
 
 @checked
-def cascade(*members: str | MergeStrategy, name: str | None = None) -> CascadeStrategy:
+def cascade(
+    *members: str | MergeStrategy, name: str | None = None, takes_sides: bool = False
+) -> CascadeStrategy:
     """Make a strategy that tries *members* in order, conflict by conflict.
 
     Args:
         members: Strategies, or the names under which they are registered.
         name: Its name; by default the members' names with `+` between them.
+        takes_sides: Whether the judge accepts that a member takes a function as a whole from
+            a side that contains what the other one adds, as `structured` does with the
+            option of this name.
 
     Raises:
         ArgumentError: No member is given.
@@ -112,4 +136,4 @@ def cascade(*members: str | MergeStrategy, name: str | None = None) -> CascadeSt
         raise ArgumentError("members", "must be at least one strategy")
     strategies = _as_members(members)
     default = "+".join(strategy.name for strategy in strategies)
-    return CascadeStrategy(rungs=strategies, name=name or default)
+    return CascadeStrategy(rungs=strategies, name=name or default, takes_sides=takes_sides)

@@ -10,6 +10,7 @@ from attrs import Attribute, evolve, field, fields, frozen, validators
 
 from cooperbench_eval.arguments import able_to, checked_fields, follows
 from cooperbench_eval.errors import ArgumentError
+from cooperbench_eval.judge.faults import find_parse_fault
 from cooperbench_eval.llm.asking import Asker, Exchange, UsageMeter
 from cooperbench_eval.llm.cassette import Cassette, Replay
 from cooperbench_eval.llm.chat import ChatClient, ChatRequest
@@ -22,7 +23,6 @@ from cooperbench_eval.llm.redaction import Redactor
 from cooperbench_eval.llm.threads import in_threads
 from cooperbench_eval.merging.result import Gone, ThreeWayMerge
 from cooperbench_eval.models import Conflict, LedgerRow
-from cooperbench_eval.strategies.judge import find_parse_fault
 from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome
 from cooperbench_eval.structure.tokenmerge import shares_kept
 

@@ -86,7 +86,8 @@ class MergeOutcome:
         strategy: The strategy's name.
         failure: Why the strategy failed; empty if it did not.
         ledger: How each conflict or block of conflicts was resolved, or why it is open,
-            if the strategy records that.
+            if the strategy records that. An open row with `is_binding` keeps later
+            members of a cascade from resolving conflicts of its file.
         usage: The use of models, with one record for each model.
         service_failed: Whether a service that the strategy needs, such as a model's
             provider, failed, so that a retry may give another result.

@@ -3,8 +3,9 @@
 import contextlib
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from itertools import chain
 
-from attrs import field, frozen, validators
+from attrs import evolve, field, frozen, validators
 
 from cooperbench_eval.merging.locating import find_between
 from cooperbench_eval.models import ConflictBlock
@@ -16,12 +17,15 @@ from cooperbench_eval.strategies.blocks import (
     resolve_files,
 )
 from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome
-from cooperbench_eval.structure.interference import find_interference
+from cooperbench_eval.structure.flow.interference import find_interference
 from cooperbench_eval.structure.languages import read_versions
 from cooperbench_eval.structure.merge import TreeMerge
+from cooperbench_eval.structure.placing import find_misplaced
+from cooperbench_eval.structure.taking import take_functions
 from cooperbench_eval.structure.tree import (
     Construct,
     DisagreementError,
+    InterferenceError,
     OrderError,
     StructureError,
     render,
@@ -44,12 +48,18 @@ class StructuredStrategy:
             that swapping the sides gives the same bytes.
         resettles: Whether a merge of the whole file may also change settled lines, within
             the top-level constructs that contain a conflict.
+        takes_sides: Whether a function that cannot be merged may be taken as a whole from a
+            side that contains what the other one adds: all names that the other adds to
+            the function, of which there must be one, and every parameter that the other
+            adds or changes. The ledger then says *took ours, which contains theirs*. What
+            the other side adds without a name, such as another number, is lost.
     """
 
     name: str = "structured"
     max_bytes: int = field(default=500_000, validator=validators.ge(1))
     by_content: bool = False
     resettles: bool = True
+    takes_sides: bool = False
 
     @property
     def is_symmetric(self) -> bool:
@@ -71,10 +81,18 @@ class StructuredStrategy:
                 merged = list(self._merges(file.path, versions))
                 found = {_fitting(each.text, (lead, tail))[0]: each.rule for each in merged}
             except StructureError as exc:
-                return [Resolution(reason=str(exc))]
+                return [_refusal(exc, whole)]
             return [Resolution(text=text, rule=rule) for text, rule in found.items()]
 
-        return Proposal(whole=whole.good, resettles=self.resettles, each=each)
+        merges = chain(whole.good, self._taken(file) if self.takes_sides else ())
+        return Proposal(whole=merges, resettles=self.resettles, each=each)
+
+    def _taken(self, file: ConflictFile) -> Iterator[FileMerge]:
+        """Yield the merges in which functions of one side are taken as a whole."""
+        for taken in take_functions(file.path, file.versions):
+            for merge in self._merges(file.path, taken.versions).good:
+                rule = f"{merge.rule}, {taken.rule}"
+                yield evolve(merge, rule=rule, versions=taken.versions)
 
     def _merges(self, path: str, versions: Sequence[bytes]) -> "_OrderedMerges":
         base, ours, theirs = versions
@@ -101,15 +119,19 @@ class _OrderedMerges:
         Raises:
             StructureError: The file cannot be merged.
         """
-        found = False
+        found, interference = False, None
         for theirs_first in (False, True):
             made = self._made.get(theirs_first) or self._try(theirs_first=theirs_first)
             self._made[theirs_first] = made
             if isinstance(made, FileMerge):
                 found = True
                 yield made
+            elif isinstance(made, InterferenceError):
+                interference = made
             elif not isinstance(made, OrderError):
                 raise made
+        if interference and not found:
+            raise interference
         if not found:
             raise DisagreementError("both sides insert at one place, and neither order is allowed")
 
@@ -119,11 +141,25 @@ class _OrderedMerges:
         with contextlib.suppress(StructureError):
             yield from self
 
+    @property
+    def problem(self) -> str:
+        """Why the file cannot be merged; empty if it can."""
+        try:
+            next(iter(self))
+        except StructureError as exc:
+            return str(exc)
+        return ""
+
     def _try(self, *, theirs_first: bool) -> FileMerge | StructureError:
         try:
             merged = TreeMerge(theirs_first=theirs_first).merge(*self._trees)
         except StructureError as exc:
             return exc
+        if found := find_misplaced(self._trees, merged):
+            return StructureError(found)
+        base, ours, theirs = self._trees
+        if found := find_interference(base, ours, theirs, merged):
+            return InterferenceError(found)
         rule = "structure, theirs first" if theirs_first else "structure"
         text = render(merged)[1:] + b"\n"
         return FileMerge(text=text.replace(b"\n", b"\r\n") if self._is_crlf else text, rule=rule)
@@ -135,14 +171,24 @@ class _OrderedMerges:
         versions = [version or b"\n" for version in self._versions]
         if self._is_crlf:
             versions = [version.replace(b"\r\n", b"\n") for version in versions]
-        trees = read_versions(self._path, versions)
-        if found := find_interference(*trees):
-            raise StructureError(found)
-        return trees
+        return read_versions(self._path, versions)
 
 
 def _is_crlf(text: bytes) -> bool:
     return text.count(b"\n") == text.count(b"\r\n")
+
+
+def _refusal(error: StructureError, whole: _OrderedMerges) -> Resolution:
+    """Say why a block is open.
+
+    A block may not be readable with the lines around it, although the versions are. That
+    is not what is in the way: it is what keeps the whole file from being merged.
+    """
+    if isinstance(error, InterferenceError):
+        return Resolution(reason=str(error), is_binding=True)
+    if isinstance(error, DisagreementError):
+        return Resolution(reason=str(error))
+    return Resolution(reason=whole.problem or str(error))
 
 
 def _check(merges: _OrderedMerges, settled: Sequence[bytes]) -> None:

@@ -1,5 +1,6 @@
 """Matches the children of two versions of a construct."""
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
@@ -10,6 +11,7 @@ from cooperbench_eval.structure.tree import Construct, Element, Mode
 
 __all__ = ["align", "similarity"]
 
+_NAMING = re.compile(rb"[\w\x80-\xff\"'`]")
 _MOST_COMPARED = 40
 """The most children of either version that are compared pairwise."""
 _LEAST_ALIKE = 0.5
@@ -110,6 +112,10 @@ class _Child:
     def words(self) -> _Words:
         return _Words.of(self.element.words())
 
+    def shares_name(self, other: "_Child") -> bool:
+        """Whether both have a word besides signs: `a()` and `b()` have only brackets in common."""
+        return any(_NAMING.match(word) and word in other.words.counts for word in self.words.counts)
+
 
 def _match(
     base: Sequence[Element], side: Sequence[Element], gap: tuple[range, range], mode: Mode
@@ -127,6 +133,7 @@ def _match(
         [0.0 if is_nested else _likeness(one, other, mode) for other in new]
         for one, is_nested in zip(old, nested, strict=True)
     ]
+    _drop_renames(likeness, (base, side), (old, new))
     best = [[0.0] * (len(columns) + 1) for _ in range(len(rows) + 1)]
     for i in reversed(range(len(rows))):
         for j in reversed(range(len(columns))):
@@ -179,6 +186,14 @@ def _are_namesakes(one: Element, other: Element) -> bool:
     return bool(one.key) and (one.kind, one.key) == (other.kind, other.key)
 
 
+def _is_only_name(element: Element) -> bool:
+    """Whether a member consists of its name, so that another name makes it another member.
+
+    An example is the path of an import in Go.
+    """
+    return element.kind == "spec" and element.key == b" ".join(element.words())
+
+
 def _has_suite(node: Construct) -> bool:
     return node.mode is Mode.MEMBERS or any(child.kind == "suite" for child in node.children)
 
@@ -191,7 +206,7 @@ def _words(element: Element) -> bytes:
 def _likeness(one: _Child, other: _Child, mode: Mode) -> float:
     """Return how likely it is that *one* became *other*; 0 if it is impossible."""
     old, new = one.element, other.element
-    if old.kind != new.kind:
+    if old.kind != new.kind or _is_only_name(old):
         return 0.0
     if not isinstance(old, Construct) or not isinstance(new, Construct):
         return float(old.kind == "text")
@@ -203,7 +218,48 @@ def _likeness(one: _Child, other: _Child, mode: Mode) -> float:
     if _has_suite(old) and _share(one.words, other.words) >= _LEAST_KEPT:
         return max(alike, _LEAST_ALIKE)
     least = _LEAST_RENAMED if old.kind in _NAMED else _LEAST_ALIKE
-    return alike if alike >= least else 0.0
+    is_alike = alike >= least and (mode is not Mode.MEMBERS or one.shares_name(other))
+    return alike if is_alike else 0.0
+
+
+def _drop_renames(
+    likeness: list[list[float]],
+    versions: tuple[Sequence[Element], Sequence[Element]],
+    children: tuple[Sequence[_Child], Sequence[_Child]],
+) -> None:
+    """Drop each likeness of two definitions of which one did not become the other.
+
+    A definition got another name only if its old name is gone, its new name is new, and
+    at least half of its body is left, counted in whole statements. Otherwise one
+    definition was removed and another one added.
+    """
+    names: list[set[bytes]] = []
+    for i, one in enumerate(children[0]):
+        for j, other in enumerate(children[1]):
+            old, new = one.element, other.element
+            if not likeness[i][j] or old.kind not in _DEFINING or old.key == new.key:
+                continue
+            names = names or [{_name(each) for each in version} for version in versions]
+            if _name(old) in names[1] or _name(new) in names[0] or not _keeps_body(old, new):
+                likeness[i][j] = 0.0
+
+
+def _keeps_body(old: Element, new: Element) -> bool:
+    before, after = _body(old), _body(new)
+    kept = sum(min(count, after[each]) * len(each) for each, count in before.items())
+    return 2 * kept >= sum(count * len(each) for each, count in before.items())
+
+
+def _body(element: Element) -> Counter[bytes]:
+    """Count the statements without suites that are in a definition."""
+    return Counter(
+        child.plain
+        for found in element.walk()
+        if found.kind == "suite"
+        for child in found.children
+        if isinstance(child, Construct) and child.mode is not Mode.MEMBERS
+    )
 
 
 _NAMED = frozenset({"def", "class", "import"})
+_DEFINING = frozenset({"class", "def", "enum", "interface", "struct", "type"})

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from cooperbench_eval.structure.grammars import SyntaxNode, rule_names
+from cooperbench_eval.structure.readers.grammars import SyntaxNode, rule_names
 
 __all__ = ["definitions", "scope_name"]
 

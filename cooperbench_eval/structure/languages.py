@@ -1,27 +1,26 @@
 """Chooses the reader for a file by its name."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
-from typing import NamedTuple
 
-from cooperbench_eval.structure.definitions import definitions
-from cooperbench_eval.structure.grammars import Grammar, SyntaxFaultError, parse_soundly
-from cooperbench_eval.structure.python import read_python
+from cooperbench_eval.structure.datafiles import DATA, SyntaxFault, find_data_fault
 from cooperbench_eval.structure.pythonfacts import UnreadableError, cut
-from cooperbench_eval.structure.syntax import read_syntax
+from cooperbench_eval.structure.readers.grammars import Grammar, SyntaxFaultError, parse_soundly
+from cooperbench_eval.structure.readers.prose import read_prose
+from cooperbench_eval.structure.readers.python import read_python
+from cooperbench_eval.structure.readers.syntax import read_syntax
 from cooperbench_eval.structure.tree import Construct, StructureError
 
 __all__ = [
     "GRAMMARS",
     "SyntaxFault",
-    "count_definitions",
     "find_syntax_fault",
     "is_code",
     "read_versions",
 ]
 
 _PYTHON = frozenset({".py", ".pyi"})
+_PROSE = frozenset({".md", ".rst", ".txt"})
 GRAMMARS: Mapping[str, Grammar] = {
     ".js": Grammar.JAVASCRIPT,
     ".jsx": Grammar.JAVASCRIPT,
@@ -32,6 +31,7 @@ GRAMMARS: Mapping[str, Grammar] = {
     ".cts": Grammar.TYPESCRIPT,
     ".tsx": Grammar.TSX,
     ".go": Grammar.GO,
+    ".java": Grammar.JAVA,
     ".rs": Grammar.RUST,
 }
 """The grammars by the suffixes of file names."""
@@ -51,36 +51,29 @@ def read_versions(path: str, versions: Sequence[bytes]) -> list[Construct]:
     """
     suffix = PurePosixPath(path).suffix
     grammar = GRAMMARS.get(suffix)
-    if grammar is None and suffix not in _PYTHON:
+    if grammar is None and suffix not in _PYTHON | _PROSE:
         raise StructureError(f"the structure of {suffix or 'such'} files is not known")
     if not all(version.endswith(b"\n") for version in versions):
         raise StructureError("the last line of a version has no newline")
+    if suffix in _PROSE:
+        return read_prose(versions)
     if grammar is None:
         return read_python(versions)
     return list(read_syntax(grammar, tuple(versions)))
-
-
-class SyntaxFault(NamedTuple):
-    """Why a file does not parse.
-
-    Attributes:
-        problem: The error of the parser or the compiler.
-        line: Its line, counted from 1; `None` if unknown.
-    """
-
-    problem: str
-    line: int | None
 
 
 def find_syntax_fault(path: str, source: bytes) -> SyntaxFault | None:
     """Return where the syntax of a file is wrong.
 
     Returns:
-        The fault; `None` if there is none, or if no grammar for the file is installed.
+        The fault; `None` if there is none, or if files of this kind cannot be parsed here.
     """
-    grammar = GRAMMARS.get(PurePosixPath(path).suffix)
+    suffix = PurePosixPath(path).suffix
+    if suffix in DATA:
+        return find_data_fault(suffix, source)
+    grammar = GRAMMARS.get(suffix)
     try:
-        if path.endswith(tuple(_PYTHON)):
+        if suffix in _PYTHON:
             cut(source)
         elif grammar:
             parse_soundly(grammar, source)
@@ -89,22 +82,3 @@ def find_syntax_fault(path: str, source: bytes) -> SyntaxFault | None:
     except StructureError:
         return None
     return None
-
-
-def count_definitions(path: str, source: bytes) -> Counter[str]:
-    """Count the definitions in a file by qualified name.
-
-    Names that may be defined twice are not counted: signatures without a body,
-    interfaces, and names that are local to an anonymous function.
-
-    Returns:
-        The counts; empty if the file does not parse or no grammar for it is installed.
-    """
-    grammar = GRAMMARS.get(PurePosixPath(path).suffix)
-    if grammar is None:
-        return Counter()
-    try:
-        root = parse_soundly(grammar, source)
-    except StructureError:
-        return Counter()
-    return Counter(name for name, _ in definitions(root, source))

@@ -7,15 +7,34 @@ construct has room for both. A few rules combine statements that both sides chan
 everything else that both sides changed is a disagreement.
 """
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple, TypeVar
+from collections.abc import Iterable, Iterator
+from typing import TypeVar
 
 from attrs import evolve, field, frozen
 
-from cooperbench_eval.structure import ordering, overlaps
-from cooperbench_eval.structure.alignment import align
-from cooperbench_eval.structure.strings import merge_strings
+from cooperbench_eval.structure import ordering
+from cooperbench_eval.structure.layout import spaced, spread
+from cooperbench_eval.structure.overlaps import (
+    AlignedVersion,
+    Overlap,
+    check_later_uses,
+    find_overlaps,
+    join_uses,
+)
+from cooperbench_eval.structure.rules import chains, clauses
+from cooperbench_eval.structure.rules.bounds import BOUNDS, merge_bounds
+from cooperbench_eval.structure.rules.combining import combine
+from cooperbench_eval.structure.rules.copies import with_edits_in_copies
+from cooperbench_eval.structure.rules.documents import check_repeated, join_blocks
+from cooperbench_eval.structure.rules.imports import check_imports
+from cooperbench_eval.structure.rules.named import merge_named, need_names
+from cooperbench_eval.structure.rules.overloads import is_overload_of
+from cooperbench_eval.structure.rules.positions import POSITIONAL, check_positions, check_tuples
+from cooperbench_eval.structure.rules.precedence import check_operands
+from cooperbench_eval.structure.rules.united import separated, unite, unite_insertions
+from cooperbench_eval.structure.strings import merge_literals, merge_strings
 from cooperbench_eval.structure.tree import (
+    DOCUMENT,
     Construct,
     DisagreementError,
     Element,
@@ -29,63 +48,6 @@ __all__ = ["TreeMerge"]
 
 T = TypeVar("T")
 
-_DEFINITIONS = frozenset({"def", "class"})
-
-
-class ChildEdit(NamedTuple):
-    """Replaces the children *start* to *end* of the base by *new*."""
-
-    start: int
-    end: int
-    new: Elements
-
-
-class AlignedVersion(NamedTuple):
-    """The children of a version, where the base's children are among them, and the edits."""
-
-    children: Elements
-    places: Sequence[int | None]
-    edits: list[ChildEdit]
-
-    @classmethod
-    def of(cls, base: Elements, children: Elements, mode: Mode) -> "AlignedVersion":
-        """Align a version with the base and list its edits."""
-        places = align(base, children, mode)
-        edits = []
-        start = at = 0
-        for i, place in enumerate([*places, len(children)]):
-            if place is None:
-                continue
-            if start < i or at < place:
-                edits.append(ChildEdit(start, i, children[at:place]))
-            start, at = i + 1, place + 1
-        return cls(children, places, edits)
-
-    def between(self, start: int, end: int, edits: Sequence[ChildEdit]) -> Elements:
-        """Return the children *start* to *end* of the base as *edits* leave them."""
-        inserted = {edit.start: edit.new for edit in edits}
-        out = list(inserted.get(start, ()))
-        for i in range(start, end):
-            if i > start:
-                out += inserted.get(i, ())
-            if (place := self.places[i]) is not None:
-                out.append(self.children[place])
-        return tuple(out)
-
-    def at(self, index: int) -> Element | None:
-        """Return this version of one child of the base."""
-        place = self.places[index] if index < len(self.places) else None
-        return None if place is None else self.children[place]
-
-
-class Overlap(NamedTuple):
-    """Edits that touch the same children of the base."""
-
-    start: int
-    end: int
-    ours: list[ChildEdit]
-    theirs: list[ChildEdit]
-
 
 @frozen
 class TreeMerge:
@@ -97,6 +59,7 @@ class TreeMerge:
 
     theirs_first: bool = False
     _mixed: set[str] = field(factory=set, init=False, eq=False, repr=False)
+    _joined: set[str] = field(factory=set, init=False, eq=False, repr=False)
 
     def merge(self, base: Element, ours: Element, theirs: Element) -> Element:
         """Merge two versions of a construct.
@@ -126,13 +89,21 @@ class TreeMerge:
 
     def _merge_constructs(self, base: Construct, ours: Construct, theirs: Construct) -> Construct:
         merger = self
+        check_tuples(base, ours, theirs)
         if base.kind == "import":
             base, ours, theirs = _bracketed(base, ours, theirs)
             merger = TreeMerge(self.theirs_first)
-        versions = base.children, ours.children, theirs.children
-        children = merger.merge_children(*versions, base.mode, base.kind)
+        if base.kind == BOUNDS:
+            return merge_bounds(base, ours, theirs)
+        if base.kind == chains.CHAIN:
+            return chains.merge_chain(self, base, ours, theirs)
+        children = merger._merge_parts(base, ours, theirs)
+        if base.kind == DOCUMENT:
+            check_repeated(base, ours, theirs, children)
+        if base.mode is Mode.MEMBERS:
+            children = separated(children)
         if base.mode is Mode.LIST:
-            children = _spread(children, base, ours, theirs)
+            children = spread(children, base, ours, theirs)
         return evolve(
             base,
             children=children,
@@ -141,6 +112,13 @@ class TreeMerge:
             comma=_changed(base.comma, ours.comma, theirs.comma),
             tail=_changed(base.tail, ours.tail, theirs.tail),
         )
+
+    def _merge_parts(self, base: Construct, ours: Construct, theirs: Construct) -> Elements:
+        versions = base.children, ours.children, theirs.children
+        if base.mode is not Mode.SEQUENCE or not any(map(chains.has_chain, (base, ours, theirs))):
+            return self.merge_children(*versions, base.mode, base.kind)
+        before, mine, other = map(chains.with_chains, versions)
+        return chains.flatten(self.merge_children(before, mine, other, base.mode, base.kind))
 
     def merge_children(
         self, base: Elements, ours: Elements, theirs: Elements, mode: Mode, kind: str = "suite"
@@ -157,15 +135,53 @@ class TreeMerge:
         Raises:
             DisagreementError: They cannot be combined.
         """
+        if kind == "items" and need_names(base, ours, theirs):
+            named = merge_named(self, base, ours, theirs)
+            if named is not None:
+                return named
         mine, other = (AlignedVersion.of(base, side, mode) for side in (ours, theirs))
         out: list[Element] = []
         at = 0
-        for overlap in _overlaps(mine, other):
+        if kind in POSITIONAL:
+            check_positions(base, mine.edits, other.edits)
+        if mode is Mode.SEQUENCE:
+            check_operands(base, mine, other)
+        overlaps: Iterable[Overlap] = find_overlaps(mine, other, joins_adjacent=kind == "items")
+        if mode is Mode.MEMBERS:
+            overlaps = join_uses(base, mine, other, overlaps)
+            overlaps = self._with_copies(base, mine, other, overlaps)
+        for overlap in overlaps:
+            if mode is Mode.MEMBERS:
+                check_later_uses(base, mine, other, overlap)
             out += self._kept(base, mine, other, range(at, overlap.start))
             out += self._changed_children(base, (mine, other), overlap, mode, kind)
             at = overlap.end
         out += self._kept(base, mine, other, range(at, len(base)))
         return tuple(out)
+
+    def _with_copies(
+        self,
+        base: Elements,
+        ours: AlignedVersion,
+        theirs: AlignedVersion,
+        overlaps: Iterable[Overlap],
+    ) -> Iterator[Overlap]:
+        """Make a side's edits of statements also in the copies that the other side inserted."""
+        edited = ours.kept_and_edited(base, theirs), theirs.kept_and_edited(base, ours)
+        for overlap in overlaps:
+            mine, other = (
+                [
+                    edit._replace(
+                        new=with_edits_in_copies(self, edit.new, changed, is_theirs=is_theirs)
+                    )
+                    for edit in edits
+                ]
+                for edits, changed, is_theirs in (
+                    (overlap.ours, edited[0], False),
+                    (overlap.theirs, edited[1], True),
+                )
+            )
+            yield Overlap(overlap.start, overlap.end, mine, other)
 
     def _kept(
         self, base: Elements, ours: AlignedVersion, theirs: AlignedVersion, span: range
@@ -191,19 +207,54 @@ class TreeMerge:
             return mine
         if _are_same(mine, before):
             return other
+        if not before and (united := unite_insertions(kind, mine, other)):
+            if kind == "arguments":
+                self._note("united arguments", "two parameters")
+            return united
         if not before and mode is not Mode.SEQUENCE:
-            first, second = self._in_order(mine, other)
-            if mode is Mode.MEMBERS:
-                side = sides[0] if first is mine else sides[1]
-                second = _spaced(base[:start], first, second, side.at(end), kind)
-            return self._both(first, second, base[:start], kind)
+            following = sides[0].at(end), sides[1].at(end)
+            return self._insertions(mine, other, (base[:start], following), mode, kind)
         if not before and kind == "class":
             return self._bases(mine, other)
-        if mode is Mode.MEMBERS:
-            found = overlaps.combine(self, before, mine, other)
-            if found is not None:
-                return found
+        if mode is Mode.SEQUENCE or kind in POSITIONAL:
+            rule = _merge_words
+        else:
+            rule = merge_named if kind == "items" else combine
+        if (found := rule(self, before, mine, other)) is not None:
+            return found
         raise DisagreementError.at(*(before or mine))
+
+    def _note(self, what: str, excluded: str) -> None:
+        """Refuse one object as the argument of two parameters, of which each side added one."""
+        self._joined.add(what)
+        if excluded in self._joined:
+            raise DisagreementError("one argument would be passed for two parameters")
+
+    def _insertions(
+        self,
+        ours: Elements,
+        theirs: Elements,
+        around: tuple[Elements, tuple[Element | None, Element | None]],
+        mode: Mode,
+        kind: str,
+    ) -> Elements:
+        """Keep what both sides insert at one place.
+
+        Args:
+            ours: The insertion of ours.
+            theirs: The insertion of theirs.
+            around: What precedes it in the base, and what follows it in ours and in theirs.
+            mode: The relation of the construct's children to each other.
+            kind: The kind of the construct.
+        """
+        before, following = around
+        first, second = self._in_order(ours, theirs)
+        after = following[0] if first is ours else following[1]
+        if kind == DOCUMENT and after is not None:
+            return join_blocks(first, second, after)
+        if mode is Mode.MEMBERS:
+            second = spaced(before, first, second, after, kind)
+        return self._both(first, second, before, kind)
 
     def _bases(self, ours: Elements, theirs: Elements) -> Elements:
         """Merge the bases that both sides gave a class that had none."""
@@ -217,21 +268,31 @@ class TreeMerge:
         there = {
             each.key: i for i, each in enumerate(first) if isinstance(each, Construct) and each.key
         }
-        out = list(first)
-        new = []
+        slots = [[each] for each in first]
+        new: list[Element] = []
+        comments: list[Element] = []
         for each in second:
-            if not isinstance(each, Construct) or each.key not in there:
-                new.append(each)
-                continue
-            twin = out[there[each.key]]
-            if same(twin, each):
-                continue
-            if not isinstance(twin, Construct) or each.kind != "import":
-                raise DisagreementError.at(each)
-            out[there[each.key]] = TreeMerge().merge(_without_names(each), twin, each)
-        if name := _imported(out) & _imported(new):
-            raise DisagreementError(f"both sides import {min(name).decode('utf-8', 'replace')!r}")
+            place = there.get(each.key) if isinstance(each, Construct) else None
+            is_overload = is_overload_of(each, first)
+            if is_overload and any(same(each, old) for old in first):
+                comments = []
+            elif place is not None and not is_overload:
+                kept = [each for each in comments if not any(same(each, old) for old in first)]
+                slots[place] = [*kept, _united(slots[place][-1], each, kind)]
+                comments = []
+            elif each.kind == "comment":
+                comments.append(each)
+            else:
+                new += [*comments, each]
+                comments = []
+        new += comments
+        out = [each for slot in slots for each in slot]
+        check_imports(out, new)
         arranged = ordering.arrange(kind, before, tuple(out), second, tuple(new))
+        if kind == clauses.TRY:
+            return clauses.in_catch_order(arranged)
+        if kind == "parameters" and out and new:
+            self._note("two parameters", "united arguments")
         if (kind == "parameters" and arranged != (*out, *new)) or (
             kind == "arguments" and ordering.has_positional(out) and ordering.has_positional(new)
         ):
@@ -249,13 +310,37 @@ class TreeMerge:
         return (theirs, ours) if theirs_first else (ours, theirs)
 
 
+def _merge_words(
+    merger: TreeMerge, base: Elements, ours: Elements, theirs: Elements
+) -> Elements | None:
+    """Merge one token, such as a string, that both sides changed."""
+    if not len(base) == len(ours) == len(theirs) == 1 or not isinstance(base[0], Token):
+        return None
+    return (merger.merge(base[0], ours[0], theirs[0]),)
+
+
+def _united(one: Element, other: Element, kind: str) -> Element:
+    """Keep once what both sides insert under one name in a construct of a kind."""
+    if same(one, other):
+        return one
+    if isinstance(one, Construct) and isinstance(other, Construct):
+        if kind == clauses.TRY:
+            return clauses.merge_twins(TreeMerge(), one, other)
+        if other.kind == "import":
+            return TreeMerge().merge(_without_names(other), one, other)
+    if (united := unite(one, other)) is None:
+        raise DisagreementError.at(other)
+    return united
+
+
 def _merge_tokens(base: Token, ours: Token, theirs: Token) -> Token:
     space = _changed(base.space, ours.space, theirs.space)
     if ours.word in {base.word, theirs.word}:
         return theirs.with_space(space)
     if theirs.word == base.word:
         return ours.with_space(space)
-    word = merge_strings(base.word, ours.word, theirs.word)
+    words = base.word, ours.word, theirs.word
+    word = merge_strings(*words) or merge_literals(*words)
     if word is None:
         raise DisagreementError.at(base)
     return ours._replace(space=space, word=word)
@@ -268,23 +353,6 @@ def _changed(base: T, ours: T, theirs: T) -> T:
 
 def _are_same(one: Elements, other: Elements) -> bool:
     return len(one) == len(other) and all(map(same, one, other))
-
-
-def _overlaps(ours: AlignedVersion, theirs: AlignedVersion) -> list[Overlap]:
-    """Group the edits of both sides that touch the same children, in order."""
-    edits = sorted(
-        [(edit, 0) for edit in ours.edits] + [(edit, 1) for edit in theirs.edits],
-        key=lambda each: (each[0].start, each[0].end, each[1]),
-    )
-    found: list[Overlap] = []
-    for edit, side in edits:
-        last = found[-1] if found else None
-        if last and (edit.start < last.end or edit.start == edit.end == last.start == last.end):
-            found[-1] = last._replace(end=max(last.end, edit.end))
-        else:
-            found.append(Overlap(edit.start, edit.end, [], []))
-        (found[-1].theirs if side else found[-1].ours).append(edit)
-    return found
 
 
 def _without_names(construct: Construct) -> Construct:
@@ -314,69 +382,3 @@ def _bracketed(*versions: Construct) -> tuple[Construct, ...]:
         )
         for version in versions
     )
-
-
-def _imported(elements: Sequence[Element]) -> set[bytes]:
-    """Return the names that `from` imports bind."""
-    return {
-        item.key
-        for each in elements
-        if each.kind == "import" and each.key.startswith(b"from ")
-        for items in each.walk()
-        if items.kind == "items"
-        for item in items.children
-    }
-
-
-def _spaced(
-    before: Elements, first: Elements, second: Elements, following: Element | None, kind: str
-) -> Elements:
-    """Put as many empty lines between two inserted definitions as there are around them."""
-    if not first or not second:
-        return second
-    head, *rest = second
-    is_clause = kind not in {"file", "suite"}
-    if is_clause and following is not None:
-        space = min(head.space, following.space, key=len)
-    elif not {first[-1].kind, head.kind} & _DEFINITIONS:
-        return second
-    elif following is None or following.kind == "end":
-        newline = b"\r\n" if any(b"\r\n" in each.source for each in second) else b"\n"
-        space = first[0].space if before else newline * (3 if kind == "file" else 2)
-    else:
-        space = following.space
-    if not is_clause and head.space.count(b"\n") >= space.count(b"\n"):
-        return second
-    return (head.with_space(space), *rest)
-
-
-def _spread(items: Elements, base: Construct, ours: Construct, theirs: Construct) -> Elements:
-    """Format a list like the side that changed its layout."""
-    is_ended = _changed(*(_is_ended(each.children) for each in (base, ours, theirs)))
-    spread = next((each for each in (ours, theirs) if _is_spread(each.children)), None)
-    out = list(items)
-    for i, item in enumerate(items):
-        if spread and isinstance(item, Construct) and b"\n" not in item.space:
-            out[i] = item.with_space(spread.children[0].space)
-    heads = {id(each.children[0]) for each in (ours, theirs) if each.children}
-    for i, item in enumerate(out):
-        if not isinstance(item, Construct):
-            continue
-        if i and not item.space and id(item) in heads:
-            out[i] = item.with_space(b" ")
-        elif not i and item.space == b" " and id(item) not in heads:
-            out[i] = item.with_space(b"")
-    if out and isinstance(last := out[-1], Construct):
-        comma = (last.comma or b"") if is_ended else None
-        out[-1] = evolve(last, comma=comma)
-    return tuple(out)
-
-
-def _is_ended(items: Elements) -> bool:
-    """Whether the last item of a list has a comma after it."""
-    return bool(items) and isinstance(items[-1], Construct) and items[-1].comma is not None
-
-
-def _is_spread(items: Elements) -> bool:
-    """Whether each item of a list begins a line."""
-    return bool(items) and all(b"\n" in item.space for item in items)

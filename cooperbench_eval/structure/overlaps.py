@@ -1,221 +1,172 @@
-"""Combines the edits of both sides where they changed the same statements."""
+"""Finds the children of a construct that both sides changed."""
 
-from typing import Protocol
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
-from attrs import evolve, frozen
+from cooperbench_eval.structure.alignment import align
+from cooperbench_eval.structure.rules.absorbing import names_moved, uses_more
+from cooperbench_eval.structure.rules.statements import count_name
+from cooperbench_eval.structure.tree import DisagreementError, Element, Elements, Mode, same
 
-from cooperbench_eval.structure.alignment import align, similarity
-from cooperbench_eval.structure.ordering import may_leave
-from cooperbench_eval.structure.tree import (
-    ASSIGNING,
-    DECLARING,
-    Construct,
-    Element,
-    Elements,
-    Mode,
-    StructureError,
-    Token,
-)
-
-__all__ = ["Merger", "combine"]
-
-_LEAST_WRAPPED = 0.5
-_LEAST_REPEATED = 0.8
-_LEAST_ALIKE = 0.5
-_PLACEHOLDERS = frozenset({b"pass", b"..."})
+__all__ = [
+    "AlignedVersion",
+    "ChildEdit",
+    "Overlap",
+    "check_later_uses",
+    "find_overlaps",
+    "join_uses",
+]
 
 
-class Merger(Protocol):
-    """The three-way merge that the rules use for the parts of statements."""
+class ChildEdit(NamedTuple):
+    """Replaces the children *start* to *end* of the base by *new*."""
 
-    @property
-    def theirs_first(self) -> bool:
-        """Whether theirs comes first where both orders are allowed."""
-
-    def merge(self, base: Element, ours: Element, theirs: Element) -> Element:
-        """Merge two versions of a construct."""
-
-    def merge_children(
-        self, base: Elements, ours: Elements, theirs: Elements, mode: Mode
-    ) -> Elements:
-        """Merge two versions of a construct's children."""
+    start: int
+    end: int
+    new: Elements
 
 
-def combine(merger: Merger, base: Elements, ours: Elements, theirs: Elements) -> Elements | None:
-    """Apply the first rule that fits statements which both sides changed.
+class AlignedVersion(NamedTuple):
+    """The children of a version, where the base's children are among them, and the edits."""
 
-    Returns:
-        The combined statements; `None` if no rule fits.
-    """
-    for rule in (_fill, _wrap, _return):
-        found = rule(merger, base, ours, theirs)
-        if found is not None:
-            return found
-    return None
-
-
-def _fill(merger: Merger, base: Elements, ours: Elements, theirs: Elements) -> Elements | None:
-    """Both sides replaced a placeholder: keep both replacements."""
-    if any(each.plain not in _PLACEHOLDERS for each in base):
-        return None
-    return merger.merge_children((), ours, theirs, Mode.MEMBERS)
-
-
-def _wrap(merger: Merger, base: Elements, ours: Elements, theirs: Elements) -> Elements | None:
-    """One side moved the statements into a new suite: apply the other side's edits in it."""
-    for one, other, is_theirs in ((ours, theirs, False), (theirs, ours, True)):
-        suite = _suite_around(base, _new(base, one))
-        if suite is None:
-            continue
-        inner = (other, suite.children) if is_theirs else (suite.children, other)
-        try:
-            children = merger.merge_children(base, *inner, Mode.MEMBERS)
-        except StructureError:
-            continue
-        new = evolve(suite, children=children)
-        return tuple(_replaced(each, suite, new) for each in one)
-    return None
-
-
-def _suite_around(base: Elements, statements: Elements) -> Construct | None:
-    """Find the suite, inside a new statement, that keeps the most words of *base*.
-
-    If two branches both keep these words, the edit would have to be made in both branches,
-    so the result is `None`.
-    """
-    total = sum(len(each.words()) for each in base)
-    best, most = None, total * _LEAST_WRAPPED
-    copies: list[Construct] = []
-    suites = (found for each in statements for found in each.walk() if found.kind == "suite")
-    for suite in suites:
-        places = align(base, suite.children, Mode.MEMBERS)
-        there = [
-            (each.words(), suite.children[place].words())
-            for each, place in zip(base, places, strict=True)
-            if place is not None
-        ]
-        kept = sum(len(before) for before, _ in there)
-        if kept > most or (best is None and kept == most and kept):
-            best, most = suite, kept
-        repeated = [len(words) for words, now in there if similarity(words, now) >= _LEAST_REPEATED]
-        if there and sum(repeated) >= total * _LEAST_WRAPPED:
-            copies.append(suite)
-    if best and not all(_is_within(best, each) or _is_within(each, best) for each in copies):
-        return None
-    return best
-
-
-def _is_within(one: Construct, other: Construct) -> bool:
-    return any(each is one for each in other.walk())
-
-
-def _new(base: Elements, statements: Elements) -> Elements:
-    places = align(base, statements, Mode.MEMBERS)
-    return tuple(each for i, each in enumerate(statements) if i not in places)
-
-
-def _replaced(element: Element, old: Construct, new: Construct) -> Element:
-    if element is old:
-        return new
-    if isinstance(element, Token) or not any(each is old for each in element.walk()):
-        return element
-    children = tuple(_replaced(child, old, new) for child in element.children)
-    return evolve(element, children=children)
-
-
-def _return(merger: Merger, base: Elements, ours: Elements, theirs: Elements) -> Elements | None:
-    """Combine two sides that turned `return value` into work on a named value.
-
-    One side's work is done first, then the other side's work on its result. A side that
-    may return early comes second.
-    """
-    if len(base) != 1 or base[0].kind != "return":
-        return None
-    mine, other = (_Return.of(_value(base[0]), side) for side in (ours, theirs))
-    if mine is None or other is None or (mine.leaves_early and other.leaves_early):
-        return None
-    value = merger.merge(_value(base[0]), mine.value, other.value)
-    if not isinstance(value, Construct):
-        return None
-    theirs_first = (
-        merger.theirs_first if mine.leaves_early == other.leaves_early else mine.leaves_early
-    )
-    first, second = (other, mine) if theirs_first else (mine, other)
-    return first.then(second, value)
-
-
-@frozen(kw_only=True)
-class _Return:
-    """Statements that compute a value, name it, work on it, and return a result.
-
-    Attributes:
-        before: The statements before the value is computed.
-        value: The value.
-        naming: The assignment of the value; `None` if it is returned directly.
-        work: The statements between the assignment and the `return`.
-        last: The `return`.
-    """
-
-    before: Elements
-    value: Construct
-    naming: Construct | None
-    work: Elements
-    last: Construct
+    children: Elements
+    places: Sequence[int | None]
+    edits: list[ChildEdit]
 
     @classmethod
-    def of(cls, value: Construct, statements: Elements) -> "_Return | None":
-        """Match the statements into which a side turned `return value`, or return `None`."""
-        if not statements:
-            return None
-        last = statements[-1]
-        if not isinstance(last, Construct) or last.kind != "return":
-            return None
-        if _are_alike(_value(last), value):
-            return cls(before=statements[:-1], value=_value(last), naming=None, work=(), last=last)
-        for i, each in enumerate(statements):
-            if isinstance(each, Construct) and each.kind == "assignment":
-                found = _value(each)
-                if _are_alike(found, value):
-                    before, work = statements[:i], statements[i + 1 : -1]
-                    return cls(before=before, value=found, naming=each, work=work, last=last)
-        return None
+    def of(cls, base: Elements, children: Elements, mode: Mode) -> "AlignedVersion":
+        """Align a version with the base and list its edits."""
+        places = align(base, children, mode)
+        edits = []
+        start = at = 0
+        for i, place in enumerate([*places, len(children)]):
+            if place is None:
+                continue
+            if start < i or at < place:
+                edits.append(ChildEdit(start, i, children[at:place]))
+            start, at = i + 1, place + 1
+        return cls(children, places, edits)
 
-    @property
-    def leaves_early(self) -> bool:
-        return any(map(may_leave, self.work))
+    def between(self, start: int, end: int, edits: Sequence[ChildEdit]) -> Elements:
+        """Return the children *start* to *end* of the base as *edits* leave them."""
+        inserted = {edit.start: edit.new for edit in edits}
+        out = list(inserted.get(start, ()))
+        for i in range(start, end):
+            if i > start:
+                out += inserted.get(i, ())
+            if (place := self.places[i]) is not None:
+                out.append(self.children[place])
+        if start < end:
+            out += inserted.get(end, ())
+        return tuple(out)
 
-    def then(self, other: "_Return", value: Construct) -> Elements:
-        """Return statements for this side's work on *value*, then the other's on the result."""
-        before = (*self.before, *other.before)
-        if self.naming is None or other.naming is None:
-            one = other if self.naming is None else self
-            return (*before, *one.named(value), *one.work, one.last)
-        handed = _value(self.last)
-        words = [word for word in handed.words() if word != b";"]
-        is_named = words == [_target(other.naming).plain]
-        passing = () if is_named else (_assigned(other.naming, handed),)
-        return (*before, *self.named(value), *self.work, *passing, *other.work, other.last)
+    def at(self, index: int) -> Element | None:
+        """Return this version of one child of the base."""
+        place = self.places[index] if index < len(self.places) else None
+        return None if place is None else self.children[place]
 
-    def named(self, value: Construct) -> Elements:
-        return () if self.naming is None else (_assigned(self.naming, value),)
-
-
-def _value(statement: Element) -> Construct:
-    children = statement.children
-    at = int(children[:1] != () and children[0].plain == b"return")
-    if statement.kind == "assignment":
-        at = next(i for i, child in enumerate(children, 1) if child.plain in ASSIGNING)
-    return Construct(kind="value", children=children[at:])
-
-
-def _target(assignment: Construct) -> Element:
-    return next(child for child in assignment.children if child.plain not in DECLARING)
+    def kept_and_edited(
+        self, base: Elements, other: "AlignedVersion"
+    ) -> list[tuple[Element, Element]]:
+        """Return the base's children that only the other version edited, with its versions."""
+        if not self.edits:
+            return []
+        sides = ((old, self.at(i), other.at(i)) for i, old in enumerate(base))
+        return [
+            (old, new)
+            for old, mine, new in sides
+            if mine is not None and new is not None and same(old, mine) and not same(old, new)
+        ]
 
 
-def _assigned(assignment: Construct, value: Construct) -> Construct:
-    kept = len(assignment.children) - len(_value(assignment).children)
-    return evolve(assignment, children=(*assignment.children[:kept], *value.children))
+class Overlap(NamedTuple):
+    """Edits that touch the same children of the base."""
+
+    start: int
+    end: int
+    ours: list[ChildEdit]
+    theirs: list[ChildEdit]
 
 
-def _are_alike(one: Construct, other: Construct) -> bool:
-    return similarity(one.words(), other.words()) >= _LEAST_ALIKE
+def find_overlaps(
+    ours: AlignedVersion, theirs: AlignedVersion, *, joins_adjacent: bool = False
+) -> list[Overlap]:
+    """Group the edits of both sides that touch the same children, in order.
+
+    Args:
+        ours: Our version.
+        theirs: Their version.
+        joins_adjacent: Whether edits with nothing between them are grouped, too.
+    """
+    edits = sorted(
+        [(edit, 0) for edit in ours.edits] + [(edit, 1) for edit in theirs.edits],
+        key=lambda each: (each[0].start, each[0].end, each[1]),
+    )
+    found: list[Overlap] = []
+    for edit, side in edits:
+        last = found[-1] if found else None
+        end = last.end + joins_adjacent if last else 0
+        if last and (edit.start < end or edit.start == edit.end == last.start == last.end):
+            found[-1] = last._replace(end=max(last.end, edit.end))
+        else:
+            found.append(Overlap(edit.start, edit.end, [], []))
+        (found[-1].theirs if side else found[-1].ours).append(edit)
+    return found
+
+
+def join_uses(
+    base: Elements, ours: AlignedVersion, theirs: AlignedVersion, overlaps: Iterable[Overlap]
+) -> Iterator[Overlap]:
+    """Join an overlap with the insertion after it if that one uses a name from the overlap.
+
+    One side moved the statements that give the name into a new suite, so the other side's
+    new statements may have to follow them there.
+    """
+    pending: Overlap | None = None
+    for overlap in overlaps:
+        is_next = pending and overlap.start == overlap.end == pending.end
+        if pending and is_next and _uses(base, (ours, theirs), pending, overlap):
+            both = [*pending.ours, *overlap.ours], [*pending.theirs, *overlap.theirs]
+            pending = Overlap(pending.start, pending.end, *both)
+            continue
+        if pending:
+            yield pending
+        pending = overlap
+    if pending:
+        yield pending
+
+
+def _uses(
+    base: Elements,
+    sides: tuple[AlignedVersion, AlignedVersion],
+    overlap: Overlap,
+    insertion: Overlap,
+) -> bool:
+    """Whether one side's insertion uses a name that the other moved into a header before it."""
+    if overlap.start == overlap.end or (insertion.ours and insertion.theirs):
+        return False
+    at = int(bool(insertion.ours))
+    edits = overlap.theirs if at else overlap.ours
+    moved = sides[at].between(overlap.start, overlap.end, edits)
+    names = names_moved(base[overlap.start : overlap.end], moved)
+    new = [each for edit in (*insertion.ours, *insertion.theirs) for each in edit.new]
+    return any(count_name(new, name) for name in names)
+
+
+def check_later_uses(
+    base: Elements, ours: AlignedVersion, theirs: AlignedVersion, overlap: Overlap
+) -> None:
+    """Refuse new uses of a variable behind the suite into whose header the other side moved it.
+
+    Raises:
+        DisagreementError: There are such uses; the value may be closed there.
+    """
+    start, end = overlap.start, overlap.end
+    if start == end:
+        return
+    for one, other, edits in ((ours, theirs, overlap.ours), (theirs, ours, overlap.theirs)):
+        names = names_moved(base[start:end], one.between(start, end, edits))
+        first = next((at for at in other.places[end:] if at is not None), len(other.children))
+        later = other.children[first:]
+        if any(uses_more(base[end:], later, name) for name in names):
+            raise DisagreementError.at(*later)

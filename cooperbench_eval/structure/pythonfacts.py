@@ -11,12 +11,14 @@ earlier uses of the name invalid; and cuts inside a string, where the chunks do 
 
 import ast
 import builtins
+import codecs
 import io
 import re
 import symtable
+import tokenize
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import lru_cache
 
 from attrs import frozen
@@ -31,7 +33,6 @@ __all__ = [
     "cut",
     "lines_before",
     "parse_chunk",
-    "slips",
 ]
 
 _FILES_KEPT, _CHUNKS_KEPT = 64, 8192
@@ -81,12 +82,22 @@ def cut(source: bytes) -> tuple[str, ...]:
     Raises:
         UnreadableError: The file does not parse.
     """
-    try:
-        text = source.decode("utf-8")
-    except UnicodeDecodeError as exc:
-        raise UnreadableError(str(exc)) from exc
+    text = _decoded(source)
     chunks = _chunks(text, _pieces(text))
     return _chunks(text, [text]) if any(map(_has_global, chunks)) else chunks
+
+
+def _decoded(source: bytes) -> str:
+    """Decode a file as Python does: UTF-8, unless one of its first two lines says otherwise."""
+    encoding = "utf-8"
+    try:
+        if source.startswith(codecs.BOM_UTF8) or any(
+            b"coding" in line for line in source.split(b"\n", 2)[:2]
+        ):
+            encoding, _ = tokenize.detect_encoding(io.BytesIO(source).readline)
+        return source.decode(encoding)
+    except (SyntaxError, UnicodeDecodeError) as exc:
+        raise UnreadableError(str(exc)) from exc
 
 
 def lines_before(source: bytes) -> tuple[int, ...]:
@@ -211,14 +222,14 @@ class Facts:
     """The names that a file, or some of its chunks, defines, binds and uses.
 
     Attributes:
-        definitions: How often each function and class is defined, by qualified name.
+        defined: The unqualified names of the functions and classes.
         used: The names used as globals.
         bound: The names bound as globals.
         members: The names that classes bind.
         has_star: Whether there is a star import, which may bind any name.
     """
 
-    definitions: Counter[str]
+    defined: set[str]
     used: set[str]
     bound: set[str]
     members: set[str]
@@ -228,11 +239,8 @@ class Facts:
     def of(cls, chunks: Iterable[str]) -> "Facts":
         """Add up the facts of the chunks."""
         each = [_facts(chunk) for chunk in chunks]
-        definitions: Counter[str] = Counter()
-        for facts in each:
-            definitions.update(facts.definitions)
         return cls(
-            definitions=definitions,
+            defined=set().union(*(facts.defined for facts in each)),
             used=set().union(*(facts.used for facts in each)),
             bound=set().union(*(facts.bound for facts in each)),
             members=set().union(*(facts.members for facts in each)),
@@ -249,27 +257,22 @@ class Facts:
         """The names that attributes may have."""
         return self.defined | self.bound | self.members
 
-    @property
-    def defined(self) -> set[str]:
-        """The unqualified names of the functions and classes."""
-        return {name.rpartition(".")[2] for name in self.definitions}
-
 
 @lru_cache(maxsize=_CHUNKS_KEPT)
 def _facts(chunk: str) -> Facts:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         table = symtable.symtable(chunk, "<merged>", "exec")
-    facts = Facts(Counter(), set(), set(), set(), bool(_STAR.search(chunk)))
-    _collect(table, "", facts)
+    facts = Facts(set(), set(), set(), set(), bool(_STAR.search(chunk)))
+    _collect(table, facts, is_module=True)
     return facts
 
 
 _STAR = re.compile(r"(?m)^from \S+ import \*")
 
 
-def _collect(table: symtable.SymbolTable, scope: str, facts: Facts) -> None:
-    is_module, is_class = not scope, table.get_type() == "class"
+def _collect(table: symtable.SymbolTable, facts: Facts, *, is_module: bool = False) -> None:
+    is_class = table.get_type() == "class"
     # `get_symbols` would search all inner scopes for each name, which takes quadratic time.
     for name, flags in table._table.symbols.items():  # type: ignore[attr-defined] # noqa: SLF001
         symbol = symtable.Symbol(name, flags)
@@ -281,10 +284,9 @@ def _collect(table: symtable.SymbolTable, scope: str, facts: Facts) -> None:
             elif is_class:
                 facts.members.add(name)
     for child in table.get_children():
-        name = f"{scope}{child.get_name()}"
         if child.get_type() in {"function", "class"} and child.get_name() not in _NAMELESS:
-            facts.definitions[name] += 1
-        _collect(child, name + ".", facts)
+            facts.defined.add(child.get_name())
+        _collect(child, facts)
 
 
 _NAMELESS = frozenset({"lambda", "genexpr", "listcomp", "setcomp", "dictcomp"})
@@ -320,49 +322,6 @@ def _attributes(chunk: str) -> Attributes:
             is_read = isinstance(node.ctx, ast.Load)
             (attributes.used if is_read else attributes.stored).add(node.attr)
     return attributes
-
-
-@lru_cache(maxsize=_CHUNKS_KEPT)
-def slips(chunk: str) -> Counter[str]:
-    """Count probable mistakes in a chunk that parses.
-
-    Returns:
-        Descriptions of the mistakes with their counts: statements that are never
-        reached, and keys, conditions and cases that occur twice.
-    """
-    found: Counter[str] = Counter()
-    chained: set[ast.AST] = set()
-    for node in ast.walk(parse_chunk(chunk)):
-        if isinstance(node, _WITH_SUITES):
-            for name in ("body", "orelse", "finalbody"):
-                suite = getattr(node, name, ())
-                if any(isinstance(each, _LEAVING) for each in suite[:-1]):
-                    found["a statement would never be reached"] += 1
-        if isinstance(node, ast.Dict):
-            keys = Counter(repr(key.value) for key in node.keys if isinstance(key, ast.Constant))
-            found.update(f"the key {key} would occur twice" for key in keys if keys[key] > 1)
-        elif isinstance(node, ast.If) and node.orelse and node not in chained:
-            tests = list(_tests(node, chained))
-            found["a condition would occur twice"] += len(tests) - len(set(tests))
-        elif isinstance(node, ast.Match):
-            cases = [ast.dump(each.pattern) for each in node.cases if each.guard is None]
-            found["a case would occur twice"] += len(cases) - len(set(cases))
-    return +found  # without counts of zero
-
-
-_WITH_SUITES = (ast.stmt, ast.mod, ast.excepthandler, ast.match_case)
-_LEAVING = (ast.Return, ast.Raise, ast.Continue, ast.Break)
-
-
-def _tests(head: ast.If, chained: set[ast.AST]) -> Iterator[str]:
-    """Yield the conditions of a chain of `elif`, and add its statements to *chained*."""
-    link: ast.stmt = head
-    while isinstance(link, ast.If):
-        chained.add(link)
-        yield ast.dump(link.test)
-        if len(link.orelse) != 1:
-            break
-        link = link.orelse[0]
 
 
 def parse_chunk(text: str) -> ast.Module:

@@ -15,11 +15,13 @@ from attrs import evolve, field, frozen
 __all__ = [
     "ASSIGNING",
     "DECLARING",
+    "DOCUMENT",
     "RESERVED",
     "Construct",
     "DisagreementError",
     "Element",
     "Elements",
+    "InterferenceError",
     "Mode",
     "OrderError",
     "StructureError",
@@ -44,6 +46,9 @@ ASSIGNING = frozenset({b"=", b":="})
 DECLARING = frozenset({b"const", b"export", b"let", b"mut", b"pub", b"static", b"var"})
 """Words that precede a variable where it is declared."""
 
+DOCUMENT = "document"
+"""The kind of the construct that holds the blocks of a document, such as a change log."""
+
 
 class StructureError(Exception):
     """A text has no structure that can be merged; the message is the reason."""
@@ -58,6 +63,10 @@ class DisagreementError(StructureError):
         words = b" ".join(b" ".join(each.plain.split(_BETWEEN)) for each in elements)
         shown = words.translate(None, _OPEN + _CLOSE).decode("utf-8", "replace")
         return cls(f"both sides changed {shown[:60]!r}")
+
+
+class InterferenceError(StructureError):
+    """One side's changes disturb the other's in the merged file."""
 
 
 class OrderError(DisagreementError):

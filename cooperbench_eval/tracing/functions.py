@@ -10,8 +10,8 @@ from attrs import field, frozen
 
 from cooperbench_eval.pythonsource import parse_source
 from cooperbench_eval.structure.definitions import definitions
-from cooperbench_eval.structure.grammars import parse_soundly
 from cooperbench_eval.structure.languages import GRAMMARS
+from cooperbench_eval.structure.readers.grammars import parse_soundly
 from cooperbench_eval.structure.tree import StructureError
 
 __all__ = ["Function", "UnreadableError", "functions", "is_known"]

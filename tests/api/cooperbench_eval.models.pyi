@@ -122,6 +122,7 @@ class LedgerRow:
         strategy: str = '',
         rule: str = '',
         reason: str = '',
+        is_binding: bool = False,
         ours_kept: float | None = None,
         theirs_kept: float | None = None,
         attempts: int | None = None,
@@ -132,6 +133,7 @@ class LedgerRow:
     conflicts: int
     features: tuple[int, ...]
     invented_lines: int | None
+    is_binding: bool
     @property
     def is_open(self) -> bool: ...
     @classmethod

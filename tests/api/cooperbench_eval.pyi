@@ -793,7 +793,15 @@ class ReportStore:
     def set_aside(self, key: str) -> None: ...
 
 class Resolution:
-    def __init__(self, *, text: bytes | None = None, rule: str = '', reason: str = '') -> None: ...
+    def __init__(
+        self,
+        *,
+        text: bytes | None = None,
+        rule: str = '',
+        reason: str = '',
+        is_binding: bool = False,
+    ) -> None: ...
+    is_binding: bool
     reason: str
     rule: str
     text: bytes | None
@@ -1113,7 +1121,11 @@ def apply_patch(
 
 def available_strategies() -> tuple[str, ...]: ...
 
-def cascade(*members: str | MergeStrategy, name: str | None = None) -> CascadeStrategy: ...
+def cascade(
+    *members: str | MergeStrategy,
+    name: str | None = None,
+    takes_sides: bool = False,
+) -> CascadeStrategy: ...
 
 def compare(
     first_reports: FactsSource,

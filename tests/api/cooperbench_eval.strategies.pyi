@@ -39,9 +39,15 @@ class ThreeWayMerge:
     @property
     def blocks(self) -> tuple[ConflictBlock, ...]: ...
     changes: Changes
+    def concluded(self, changes: Changes) -> ThreeWayMerge: ...
     conflicts: tuple[Conflict, ...]
     labels: Labels
     def lines_before(self, earlier: ThreeWayMerge) -> Mapping[tuple[str, int], int]: ...
+    def reopened(
+        self,
+        earlier: ThreeWayMerge,
+        kept: Mapping[str, Iterable[Answer]],
+    ) -> ThreeWayMerge: ...
     def replacements(
         self,
         merged: Snapshot,
@@ -55,6 +61,7 @@ class ThreeWayMerge:
     stages: tuple[Stage, ...]
     def takes_text(self, conflict: Conflict) -> bool: ...
     def versions_of(self, path: str) -> tuple[bytes, bytes, bytes]: ...
+    def without_files(self, paths: Iterable[str]) -> ThreeWayMerge: ...
 
 from cooperbench_eval import available_strategies as available_strategies
 

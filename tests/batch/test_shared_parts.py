@@ -135,9 +135,13 @@ def tasks(count, size):
 
 
 def test_the_pairs_of_a_task_go_to_one_worker(two, tmp_path):
-    """For this, pairs of other tasks are taken from further along the iterable."""
+    """For this, pairs of other tasks are taken from further along the iterable.
+
+    Each pair takes some time in its worker, so that a busy machine delays neither worker much
+    more than the other, and the pairs of the next task arrive before a worker is idle.
+    """
     log = tmp_path / "log"
-    evaluator = ce.Evaluator(strategies=[Ours(log=log)])
+    evaluator = ce.Evaluator(strategies=[Ours(log=log, seconds=0.02)])
     list(ce.evaluate_many(tasks(2, 4), evaluator=evaluator, executor=two))  # imports everything
     log.unlink()
 

@@ -6,7 +6,7 @@ import pytest
 
 from cooperbench_eval.hazards import syntax
 from cooperbench_eval.models import HazardKind
-from cooperbench_eval.structure import grammars
+from cooperbench_eval.structure.readers import grammars
 
 TWICE, REMOVED, CHANGED = (
     HazardKind.DECLARED_TWICE,
@@ -76,6 +76,41 @@ def test_a_variable_of_go_is_declared_twice_in_one_function(hazards_of):
     )
 
     assert (found.kind, found.name, found.line) == (TWICE, "f.x", 14)
+
+
+SCOPES = {
+    "a function literal": (
+        "a.go",
+        "package a\n\nfunc f() {\n\tg(func() {\n",
+        "\t})\n}\n",
+        "x := {}\n",
+        "f.x",
+    ),
+    "a local type": ("a.go", "package a\n\nfunc f() {\n", "}\n", "type T int // {}\n", "f.T"),
+    "a group of types": ("a.go", "package a\n\ntype (\n", ")\n", "T [{}]int\n", "T"),
+    "an interface": ("a.go", "package a\n\ntype I interface {\n", "}\n", "M() // {}\n", "I.M"),
+    "an alias": ("a.go", "package a\n\nimport (\n", ")\n", 'b "x/{}"\n', "b"),
+    "a callback": ("a.ts", "g(() => {\n", "})\n", "const x = {}\n", "x"),
+    "a curried function": ("a.js", "const f = a => b => {\n", "}\n", "const x = {}\n", "f.x"),
+    "an object": ("a.ts", "const f = {\n", "}\n", "x: {},\n", "x"),
+    "a closure": ("a.rs", "fn f() { g(|| {\n", "}) }\n", "struct X {{ a: [u8; {}] }}\n", "f.X"),
+}
+
+
+@pytest.mark.parametrize("case", SCOPES)
+def test_a_scope_without_a_name_declares_a_name_once(case, hazards_of):
+    """Git merges the two declarations without a conflict."""
+    path, start, end, form, name = SCOPES[case]
+    first, second = form.format(1), form.format(2)
+
+    (found,) = hazards_of(
+        {path: around("", end, start)},
+        {path: around(first, end, start)},
+        {path: around("", second + end, start)},
+    )
+
+    assert (found.kind, found.name, found.path) == (TWICE, name, path)
+    assert found.line == 10 + start.count("\n")
 
 
 def test_a_package_imported_twice_is_a_hazard_in_go(hazards_of):

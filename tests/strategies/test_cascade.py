@@ -2,9 +2,11 @@
 
 import pickle
 
+import attrs
 import pytest
 
 import cooperbench_eval as ce
+from cooperbench_eval.models import LedgerRow
 
 GAP = b"".join(b"%d\n" % i for i in range(9))
 BASE = ce.Snapshot.from_files({"f": b"f(a)\n" + GAP + b"x = 1\n"})
@@ -13,6 +15,7 @@ OURS, THEIRS = (
     for text in (b"f(a, b)\n" + GAP + b"x = 2\n", b"f(a, c)\n" + GAP + b"x = 3\n")
 )
 EITHER = b"f(a, b, c)\n" + GAP + b"x = 2\nx = 3\n"
+MINE = b"f(a, c, b)\n" + GAP + b"x = 3\nx = 2\n"
 
 
 class Member:
@@ -32,7 +35,7 @@ class Member:
 
 def no_record(conflicts=()):
     """Make a member that keeps no record, and leaves *conflicts* open."""
-    changes = ce.Changes({"f": ce.Entry(b"mine\n")})
+    changes = ce.Changes({"f": ce.Entry(MINE)})
     return Member(lambda _: ce.MergeOutcome(changes=changes, conflicts=conflicts))
 
 
@@ -61,12 +64,12 @@ def test_each_member_continues_with_the_conflicts_left_open(strategy):
 
 
 def answering(number):
-    """Make a member that replaces one conflict by seven lines."""
-    return Member(
-        lambda given: ce.resolve_conflicts(
-            given, lambda conflict: b"x\n" * 7 if number in conflict.ours else None
-        )
-    )
+    """Make a member that adds seven lines to the sides of one conflict."""
+
+    def answer(conflict):
+        return conflict.ours + conflict.theirs + b"x\n" * 7 if number in conflict.ours else None
+
+    return Member(lambda given: ce.resolve_conflicts(given, answer))
 
 
 @pytest.mark.parametrize("last", [answering(b"3"), ce.cascade("tokens", answering(b"3"))])
@@ -128,6 +131,97 @@ def test_conflicts_without_lines_stay_open_with_a_row():
     (row,) = outcome.ledger
     assert (row.path, row.line, row.shape, row.is_open) == ("g", None, "modify/delete", True)
     assert row.reason
+
+
+# --- refusals that bind later members ---------------------------------------------------------
+
+
+FLOW = [
+    b"def f(x):\n    y = %s\n    return %s\n" % parts
+    for parts in ((b"x", b"y"), (b"x + 1", b"y"), (b"x", b"y * 2"))
+]
+
+
+def merge_flow(*members):
+    """Merge a file whose sides interfere, and a text in which they only clash."""
+    texts = {"a.py": FLOW, "b.txt": [b"f(a)\n", b"f(a, b)\n", b"f(a, c)\n"]}
+    base = ce.Snapshot.from_files({path: each[0] for path, each in texts.items()})
+    sides = (ce.Changes({p: ce.Entry(each[n]) for p, each in texts.items()}) for n in (1, 2))
+    return merge_by(*members, base=base, ours=(given := list(sides))[0], theirs=given[1])
+
+
+def test_interference_that_one_member_found_binds_the_next():
+    """Tokens would combine the two changes; without structure they do."""
+    alone, after = merge_flow("tokens"), merge_flow("structured", "tokens", "union")
+
+    assert b"y = x + 1\n    return y * 2\n" in alone.changes["a.py"].data
+    assert [conflict.path for conflict in after.conflicts] == ["a.py"]
+    assert after.changes["b.txt"].data == b"f(a, b, c)\n"
+    rows = {row.path: (row.strategy, row.is_open, row.is_binding) for row in after.ledger}
+    assert rows == {"a.py": ("structured", True, True), "b.txt": ("tokens", False, False)}
+
+
+def refusing(path, **fields):
+    """Make a member that leaves all open, and writes a row about a file."""
+    row = LedgerRow(path=path, line=1, reason="never", **{"is_binding": True, **fields})
+
+    def merge(given):
+        outcome = ce.resolve_conflicts(given, lambda _: None)
+        return attrs.evolve(outcome, ledger=(row, *outcome.ledger))
+
+    return Member(merge, "refusing")
+
+
+def test_later_members_do_not_see_a_file_that_a_member_refused_for_good():
+    """Any member can refuse one; the conflicts are open in the end as git left them."""
+    merged = b"    y = x + 1\n    return y * 2\n"
+    member = Member(lambda given: ce.resolve_conflicts(given, lambda _: merged))
+
+    outcome = merge_flow(refusing("b.txt"), member)
+
+    (given,) = member.asked
+    assert {conflict.path for conflict in given.conflicts} == {"a.py"}
+    assert {block.path for block in given.merge.blocks} == {"a.py"}
+    assert [conflict.path for conflict in outcome.conflicts] == ["b.txt"]
+    assert outcome.changes["b.txt"] == merge_flow("naive").changes["b.txt"]
+    assert outcome.merge.conflicts == outcome.conflicts
+
+
+def test_nobody_is_asked_about_files_that_are_all_refused_for_good():
+    """Inside another cascade, that one stops as well."""
+    last = Member(lambda _: 1 / 0)
+
+    outcome = merge_by(ce.cascade(refusing("f"), last), last)
+
+    assert last.asked == []
+    assert outcome.conflicts == ce.merge(BASE, OURS, THEIRS).conflicts
+
+
+def test_a_member_without_a_record_cannot_overwrite_a_refusal():
+    """The file is put back."""
+    changes = {"a.py": ce.Entry(FLOW[1]), "b.txt": ce.Entry(b"f(a, b, c)\n")}
+    member = Member(lambda _: ce.MergeOutcome(changes=ce.Changes(changes)))
+
+    outcome = merge_flow("structured", member)
+
+    assert outcome.changes["a.py"] == merge_flow("naive").changes["a.py"]
+    assert [conflict.path for conflict in outcome.conflicts] == ["a.py"]
+
+
+def test_what_was_resolved_before_a_refusal_stays():
+    """Only the open conflicts of the file are refused."""
+    outcome = merge_by("tokens", refusing("f"), "union")
+
+    assert outcome.changes["f"].data.startswith(b"f(a, b, c)\n" + GAP + b"<<<<<<<")
+    assert len(outcome.conflicts) == 1
+
+
+@pytest.mark.parametrize("row", [{"rule": "done"}, {"is_binding": False}, {"path": "g"}])
+def test_other_rows_bind_nobody(row):
+    """A row of a resolved conflict, one that is not binding, one of another file."""
+    outcome = merge_by(refusing(**{"path": "f", **row}), "tokens", "union")
+
+    assert outcome.status == "resolved"
 
 
 # --- members that fail ---------------------------------------------------------------------------
@@ -193,7 +287,7 @@ def test_a_member_without_a_record_is_used_if_it_leaves_nothing_open():
 
     outcome = merge_by("tokens", no_record(), last)
 
-    assert outcome.changes["f"].data == b"mine\n"
+    assert outcome.changes["f"].data == MINE
     assert (outcome.status, outcome.conflicts_met) == ("resolved", 2)
     assert last.asked == []
 

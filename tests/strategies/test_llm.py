@@ -667,14 +667,14 @@ def test_one_strategy_serves_several_threads(model_server, strategy):
 
 def test_it_can_be_a_member_of_a_cascade(model_server, strategy):
     """It gets the conflicts that others left open, and its usage is reported."""
-    model_server.script = [fenced("x = 23\n")]
+    model_server.script = [fenced("x = 2 | 3\n")]
     files = {
         "a.py": (b"f(a)\n\n\n\n\nx = 1\n", b"f(a, b)\n\n\n\n\nx = 2\n", b"f(a, c)\n\n\n\n\nx = 3\n")
     }
 
     outcome = ce.merge(*sides(files), strategy=ce.cascade("tokens", strategy()))
 
-    assert texts(outcome) == {"a.py": b"f(a, b, c)\n\n\n\n\nx = 23\n"}
+    assert texts(outcome) == {"a.py": b"f(a, b, c)\n\n\n\n\nx = 2 | 3\n"}
     assert [(row.strategy, row.rule) for row in outcome.ledger] == [
         ("tokens", "tokens"),
         ("llm", "model"),

@@ -14,6 +14,7 @@ from generators import three_way_programs, three_way_texts
 from hypothesis import event, given, settings
 
 import cooperbench_eval as ce
+from cooperbench_eval.strategies.blocks import FileMerge, Proposal, Resolution, resolve_files
 from cooperbench_eval.strategies.structured import StructuredStrategy
 from cooperbench_eval.structure.tokenmerge import count_tokens
 from cooperbench_eval.testing import STRATEGY_LAWS
@@ -99,7 +100,7 @@ def test_both_may_add_the_same_file():
 
 REFUSED = {
     "both changed it": ("f.py", (b"a = 1\n", b"a = 2\n", b"a = 3\n"), "both sides changed '1'"),
-    "another language": ("f.txt", (b"f(a)\n", b"f(a, b)\n", b"f(a, c)\n"), ".txt files"),
+    "another language": ("f.toml", (b"f(a)\n", b"f(a, b)\n", b"f(a, c)\n"), ".toml files"),
     "no name": ("f", (b"f(a)\n", b"f(a, b)\n", b"f(a, c)\n"), "such files"),
     "no last newline": (
         "f.py",
@@ -111,9 +112,9 @@ REFUSED = {
     "interference": (
         "f.py",
         (
-            b"def f(x):\n    y = g(x)\n    return y\n",
-            b"def f(x):\n    y = g(x + 1)\n    return y\n",
-            b"def f(x):\n    y = g(x)\n    return h(y)\n",
+            b"def f(x):\n    y = x\n    return y\n",
+            b"def f(x):\n    y = x + 1\n    return y\n",
+            b"def f(x):\n    y = x\n    return y * 2\n",
         ),
         "f: one side changes y",
     ),
@@ -164,9 +165,9 @@ def test_one_block_may_be_resolved_and_another_not():
 
 def test_each_member_of_a_cascade_resolves_its_part():
     """Structure takes arguments, tokens a text file, union what both changed differently."""
-    base = {"a.py": b"f(a)\n", "b.txt": b"f(a)\n", "c.py": b"v = 1\n"}
-    ours = {"a.py": b"f(a, b=1)\n", "b.txt": b"f(a, b)\n", "c.py": b"v = 2\n"}
-    theirs = {"a.py": b"f(a, c=2)\n", "b.txt": b"f(a, c)\n", "c.py": b"v = 3\n"}
+    base = {"a.py": b"f(a)\n", "b.txt": b"f(a)\n", "c.py": b"stop(1)\n"}
+    ours = {"a.py": b"f(a, b=1)\n", "b.txt": b"f(a, b)\n", "c.py": b"go(2)\n"}
+    theirs = {"a.py": b"f(a, c=2)\n", "b.txt": b"f(a, c)\n", "c.py": b"go(3)\n"}
     sides = (ce.Changes({p: ce.Entry(t) for p, t in side.items()}) for side in (ours, theirs))
 
     outcome = ce.merge(ce.Snapshot.from_files(base), *sides, strategy="cascade")
@@ -174,7 +175,36 @@ def test_each_member_of_a_cascade_resolves_its_part():
     assert sorted((row.path, row.strategy) for row in outcome.ledger) == [
         *(("a.py", "structured"), ("b.txt", "tokens"), ("c.py", "union")),
     ]
-    assert outcome.changes["c.py"].data == b"v = 2\nv = 3\n"
+    assert outcome.changes["c.py"].data == b"go(2)\ngo(3)\n"
+
+
+def test_a_part_that_cannot_be_read_is_not_the_reason():
+    """With the bracket that ours closes elsewhere, the block does not parse; the versions do."""
+    base, ours, theirs = (
+        b"v = %s\n" % first + b"# nothing\n" * 9 + last
+        for first, last in ((b"1", b"w = 1\n"), (b"[", b"]\n"), (b"2", b"w = 2\n"))
+    )
+
+    reasons = {row.reason for row in merge_file(base, ours, theirs).ledger}
+
+    assert reasons == {"both sides changed '1'"}
+
+
+def test_a_fault_of_the_merged_file_is_the_reason():
+    """It could be merged, but not accepted; that a part could not be merged is less."""
+
+    class Whole:
+        name = "whole"
+
+        def merge(self, given, /):
+            whole = FileMerge(text=b"f(1, 2, 3))\n", rule="whole")
+            part = Resolution(reason="of a part")
+            return resolve_files(given, lambda _: Proposal(whole=[whole], each=lambda _: [part]))
+
+    outcome = merge_file(b"f(1)\n", b"f(1, 2)\n", b"f(1, 3)\n", strategy=Whole())
+
+    (row,) = outcome.ledger
+    assert row.reason.startswith("the merge of the whole file was rejected: it would not parse")
 
 
 def test_the_strategy_pickles():

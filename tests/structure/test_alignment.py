@@ -5,7 +5,8 @@ from generators import three_way_programs
 from hypothesis import given
 
 from cooperbench_eval.structure.alignment import align, similarity
-from cooperbench_eval.structure.python import read_python
+from cooperbench_eval.structure.languages import read_versions
+from cooperbench_eval.structure.readers.python import read_python
 from cooperbench_eval.structure.tree import Mode
 
 
@@ -36,6 +37,9 @@ ALIGNED = {
     ),
     "a new name and other words": ("def f(): one()\n", "def g(x): return x\n", [None]),
     "half of the words": ("a(b)\n", "a(c)\n", [0]),
+    "only brackets": ("a()\n", "c()\n", [None]),
+    "only brackets and commas": ("a(b, 'x')\n", "c(d, 'y')\n", [None]),
+    "brackets before the same call": ("a()\nc()\n", "c(x)\n", [None, 0]),
     "no words": ("a\n", "b\n", [None]),
     "another kind": ("return a\n", "raise a\n", [None]),
     "the likest": ("f(a, b, c)\n", "f(x, y)\nf(a, b, d)\n", [1]),
@@ -101,3 +105,44 @@ def test_places_never_cross_and_equal_ends_are_found(texts):
             for i, j in enumerate(align(one, other, Mode.MEMBERS))
             if j is not None
         )
+
+
+def go(*functions):
+    """Write functions of Go."""
+    lines = []
+    for head, *body in functions:
+        lines += [f"func {head} {{", *(f"\t{line}" for line in body), "}"]
+    return "".join(f"{line}\n" for line in lines)
+
+
+READ = ("Read(p string) error", "f := open(p)", "defer f.Close()", "return parse(f, p, nil)")
+RENAMED = {
+    "most of its body is left": ((("Load(p string) error", *READ[1:]),), [0]),
+    "little of its body is left": (
+        (("Load(p string) error", "f := open(p, p)", "defer f.Close(p)", READ[3]),),
+        [None],
+    ),
+    "its old name is used for another": (
+        (("Load(p string) error", *READ[1:]), ("Read(p string) error", "return Load(p)")),
+        [1],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", RENAMED)
+def test_a_definition_is_renamed_if_half_of_its_statements_are_left(name):
+    """Otherwise one is removed and another one added, however alike their words are."""
+    functions, expected = RENAMED[name]
+    sources = [go(READ).encode(), go(*functions).encode()]
+    base, side = (tree.children[:-1] for tree in read_versions("a.go", sources))
+
+    assert align(base, side, Mode.MEMBERS) == expected
+
+
+def test_a_name_that_was_there_before_is_no_new_name():
+    """What has it now is that function, not another one that was renamed."""
+    other = ("Load(p string) error", "return nil")
+    sources = [go(READ, other).encode(), go(("Load(p string) error", *READ[1:])).encode()]
+    base, side = (tree.children[:-1] for tree in read_versions("a.go", sources))
+
+    assert align(base, side, Mode.MEMBERS) == [None, 0]

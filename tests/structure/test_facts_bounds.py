@@ -15,7 +15,7 @@ LAMBDAS = "".join(f"    x{i} = lambda: 0\n" for i in range(1200))
 def test_inner_scopes_are_not_searched_for_each_name(monkeypatch):
     monkeypatch.delattr(symtable.SymbolTable, "lookup")
     facts = Facts.of(["class A:\n    x = y\n    def f(self):\n        global z; z = len\n"])
-    assert facts.definitions == {"A": 1, "A.f": 1}
+    assert facts.defined == {"A", "f"}
     assert facts.used == {"y", "len"}
     assert facts.bound == {"A", "z"}
     assert facts.members == {"x", "f"}

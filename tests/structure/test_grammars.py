@@ -5,10 +5,10 @@ import sys
 import pytest
 
 from cooperbench_eval.memo import TextMemo
-from cooperbench_eval.structure import grammars, syntax
 from cooperbench_eval.structure.languages import read_versions
 from cooperbench_eval.structure.merge import TreeMerge
-from cooperbench_eval.structure.syntax import read_syntax
+from cooperbench_eval.structure.readers import grammars, syntax
+from cooperbench_eval.structure.readers.syntax import read_syntax
 from cooperbench_eval.structure.tree import StructureError, render
 
 SAMPLES = {
@@ -603,7 +603,7 @@ def test_changes_of_different_constructs_combine(case):
     ("path", "text", "sides"),
     [
         ("a.js", "x = %s;\n", ("1", "2", "3")),
-        ("a.js", "if (a%s) b();\n", ("", " && b", " && c")),
+        ("a.js", "if (a%s) b();\n", ("", " && b", " || c")),
         ("a.ts", "function f(a%s) {}\n", ("", ", b: B", ", b: C")),
         ("a.js", "x = {a: 1%s};\n", ("", ", b: 1", ", b: 2")),
         ("a.js", "if (a) {}%s\n", ("", " else { b }", " else { c }")),

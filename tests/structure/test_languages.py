@@ -4,13 +4,14 @@ import sys
 
 import pytest
 
-from cooperbench_eval.structure import grammars
+from cooperbench_eval.structure.definitions import definitions
 from cooperbench_eval.structure.languages import (
+    GRAMMARS,
     SyntaxFault,
-    count_definitions,
     find_syntax_fault,
     read_versions,
 )
+from cooperbench_eval.structure.readers import grammars
 from cooperbench_eval.structure.tree import StructureError
 
 TYPESCRIPT = b"""
@@ -115,32 +116,13 @@ def test_the_compiler_says_where_a_python_file_is_wrong(source, problem, line):
             RUST,
             "S;S.{a};E;E.{A};E.{B};S.new;S.a;<S as fmt::Display>.fmt;T;T.g;m.f;m.f.inner",
         ),
-        ("a.py", b"a = 1\n", ""),
-        ("a.js", b"let = }\n", ""),
     ],
 )
-def test_definitions_are_counted_by_qualified_names(path, source, expected):
-    """What may stand twice is not counted."""
-    found = count_definitions(path, source)
+def test_definitions_have_qualified_names(path, source, expected):
+    """What may stand twice is not one of them; a trait's method is not a type's own."""
+    root = grammars.parse_soundly(GRAMMARS[path[1:]], source)
 
-    assert sorted(found) == sorted(filter(None, expected.split(";")))
-    assert set(found.values()) <= {1}
-
-
-def test_a_second_definition_counts():
-    """Methods by their class, and functions that are values."""
-    source = b"class A { m() {} m() {} }\nconst f = () => {};\nfunction f() {}\n"
-
-    found = count_definitions("a.js", source)
-
-    assert found == {"A": 1, "A.m": 2, "f": 2}
-
-
-def test_implementations_are_scopes():
-    """A method of a trait's is another one than a type's own."""
-    found = count_definitions("a.rs", RUST)
-
-    assert found["<S as fmt::Display>.fmt"] == 1
+    assert sorted(name for name, _ in definitions(root, source)) == sorted(expected.split(";"))
 
 
 def test_a_missing_grammar_is_not_used(monkeypatch):
@@ -150,12 +132,11 @@ def test_a_missing_grammar_is_not_used(monkeypatch):
     grammars._tree.cache_clear()
 
     assert find_syntax_fault("a.rs", b"}\n") is None
-    assert not count_definitions("a.rs", b"fn f() {}\n")
 
 
 @pytest.mark.parametrize(
     ("path", "reason"),
-    [("a.txt", "of .txt files is not known"), ("Makefile", "of such files is not known")],
+    [("a.toml", "of .toml files is not known"), ("Makefile", "of such files is not known")],
 )
 def test_other_languages_are_refused(path, reason):
     """The reason names the ending."""

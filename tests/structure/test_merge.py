@@ -3,7 +3,7 @@
 import pytest
 
 from cooperbench_eval.structure.merge import TreeMerge
-from cooperbench_eval.structure.python import read_python
+from cooperbench_eval.structure.readers.python import read_python
 from cooperbench_eval.structure.tree import DisagreementError, OrderError, render
 
 

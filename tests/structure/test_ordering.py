@@ -3,7 +3,7 @@
 import pytest
 
 from cooperbench_eval.structure.ordering import may_leave
-from cooperbench_eval.structure.python import read_python
+from cooperbench_eval.structure.readers.python import read_python
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from cooperbench_eval.structure import python
-from cooperbench_eval.structure.python import read_python
-from cooperbench_eval.structure.pythonlines import split_members, split_python
+from cooperbench_eval.structure.readers import python
+from cooperbench_eval.structure.readers.python import read_python
+from cooperbench_eval.structure.readers.pythonlines import split_members, split_python
 from cooperbench_eval.structure.tree import StructureError
 
 EVERY = 1 if os.environ.get("HYPOTHESIS_PROFILE") == "thorough" else 24

@@ -1,0 +1,1 @@
+"""Checks a merged file without running it."""

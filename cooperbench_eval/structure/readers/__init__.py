@@ -1,0 +1,1 @@
+"""Readers that turn source text into trees."""

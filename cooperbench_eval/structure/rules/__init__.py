@@ -1,0 +1,1 @@
+"""Rules that combine the edits of both sides where they changed the same statements."""

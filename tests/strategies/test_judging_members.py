@@ -1,0 +1,326 @@
+"""What a cascade rejects of its members' work, and what it keeps."""
+
+import pytest
+from generators import three_way_programs, three_way_texts
+from hypothesis import given
+from needs import need_package
+
+import cooperbench_eval as ce
+from cooperbench_eval.judge.faults import find_fault
+from cooperbench_eval.models import FileMode, LedgerRow
+
+GAP = b"".join(b"line_%d = 0\n" % i for i in range(9))
+
+
+class Member:
+    """A strategy made of a function."""
+
+    def __init__(self, function, name="member"):
+        """Take the function that `merge` calls."""
+        self.name = name
+        self.merge = function
+
+
+def answering(answer, name="member"):
+    """Make a member that answers each conflict."""
+    return Member(lambda given: ce.resolve_conflicts(given, answer), name)
+
+
+def both(conflict):
+    """Keep ours, then theirs."""
+    return conflict.ours + conflict.theirs
+
+
+def writing(files, name="writer"):
+    """Make a member that writes whole files and shows no merge."""
+
+    def merge(given):
+        entries = {p: ce.Entry(e) if isinstance(e, bytes) else e for p, e in files.items()}
+        return ce.MergeOutcome(changes=ce.Changes({**given.merge.changes, **entries}))
+
+    return Member(merge, name)
+
+
+def sides_of(**files):
+    """Make base, ours and theirs of files, each given as three texts."""
+    paths = {name.replace("_", "."): texts for name, texts in files.items()}
+    base = ce.Snapshot.from_files({path: texts[0] for path, texts in paths.items()})
+    sides = (ce.Changes({p: ce.Entry(texts[n]) for p, texts in paths.items()}) for n in (1, 2))
+    return (base, *sides)
+
+
+def merge_by(*members, **files):
+    """Merge files with a cascade; returns the outcome and git's merge."""
+    versions = sides_of(**files)
+    return ce.merge(*versions, strategy=ce.cascade(*members)), ce.merge(*versions)
+
+
+HEADS = (
+    b"def f(a):\n    return a\n",
+    b"def f(a, b):\n    return a\n",
+    b"def f(a, c):\n    return a\n",
+)
+VALUES = (b"nothing\n", b"run(2)\n", b"run(3)\n")
+ARGUMENTS = (b"f(\n    1,\n)\n", b"f(\n    1,\n    2,\n)\n", b"f(\n    1,\n    3,\n)\n")
+
+
+def test_what_does_not_parse_is_left_open():
+    """Union gives the function two heads; the row names it, and says why it was rejected."""
+    outcome, git = merge_by("union", a_py=HEADS)
+
+    assert (outcome.changes, outcome.conflicts) == (git.changes, git.conflicts)
+    (row,) = outcome.ledger
+    assert (row.strategy, row.line, row.rule) == ("union", git.conflicts[0].line, "")
+    assert row.reason.startswith("union's text was rejected: it would not parse (")
+
+
+def test_union_alone_does_what_git_does():
+    """It is a cascade that judges, not the strategy."""
+    outcome = ce.merge(*sides_of(a_py=HEADS), strategy="union")
+
+    assert outcome.status == "resolved"
+    assert b"def f(a, b):\ndef f(a, c):\n" in outcome.changes["a.py"].data
+
+
+UNION = {
+    "both edited a line": (b"f(a)\n", b"f(a, b)\n", b"f(a, c)\n"),
+    "each removed a line": (b"f(a)\ng(b)\n", b"g(b)\n", b"f(a)\n"),
+}
+
+
+@pytest.mark.parametrize("texts", UNION.values(), ids=UNION)
+def test_the_lines_of_both_sides_are_rejected_if_they_repeat_a_line_of_the_base(texts):
+    """A call would be made twice, or again; the same lines are kept if nothing is repeated."""
+    outcome, _ = merge_by("union", a_py=texts)
+    fresh, _ = merge_by("union", a_py=(b"nothing\n", *texts[1:]))
+
+    assert "would repeat or restore" in outcome.ledger[0].reason
+    assert outcome.conflicts
+    assert not fresh.conflicts
+
+
+def test_the_next_member_gets_what_was_rejected():
+    """It may find a text without a fault."""
+    outcome, _ = merge_by("union", answering(lambda _: b"def f(a, b, c):\n"), a_py=HEADS)
+
+    assert outcome.changes["a.py"].data == b"def f(a, b, c):\n    return a\n"
+    assert [(row.strategy, row.is_open) for row in outcome.ledger] == [("member", False)]
+
+
+def test_only_the_conflict_with_the_fault_is_opened_again():
+    """The other one of the file stays resolved."""
+    files = [head + GAP + value for head, value in zip(HEADS, VALUES, strict=True)]
+
+    outcome, git = merge_by("union", a_py=files)
+
+    assert outcome.conflicts == git.conflicts[:1]
+    assert outcome.changes["a.py"].data.endswith(GAP + b"run(2)\nrun(3)\n")
+    rows = {row.line: (row.rule, bool(row.reason)) for row in outcome.ledger}
+    assert rows == {
+        git.conflicts[0].line: ("", True),
+        git.conflicts[1].line: ("answer", False),
+    }
+
+
+def test_all_conflicts_of_the_file_are_opened_if_no_single_one_has_the_fault():
+    """Each of the two texts defines a helper once; together they define it twice."""
+    files = [value + GAP + value.replace(b"run", b"go") for value in VALUES]
+    helping = answering(lambda c: both(c) + b"def helper():\n    return 1\n")
+
+    outcome, git = merge_by(helping, a_py=files)
+
+    assert outcome.conflicts == git.conflicts
+    assert {row.reason for row in outcome.ledger} == {
+        "member's text was rejected: helper would be declared 2 times"
+    }
+
+
+def test_all_conflicts_are_opened_if_the_file_has_another_fault_without_the_faulty_ones():
+    """One conflict does not parse on its own, and the two others do not fit together."""
+    files = [b"".join([v, GAP, v, GAP, h]) for v, h in zip(VALUES, HEADS, strict=True)]
+    helper = b"def helper():\n    return 1\n"
+    helping = answering(lambda c: both(c) + (b"" if b"def" in c.ours else helper))
+
+    outcome, git = merge_by(helping, a_py=files)
+
+    assert outcome.conflicts == git.conflicts
+
+
+def test_all_conflicts_are_opened_if_the_text_between_them_changed():
+    """It is unknown then which text is whose."""
+    files = [head + GAP + value for head, value in zip(HEADS, VALUES, strict=True)]
+    text = HEADS[1] + HEADS[2] + GAP.replace(b"line", b"other") + VALUES[1] + VALUES[2]
+
+    outcome, git = merge_by(writing({"a.py": text.replace(b"a\ndef", b"a\n)def")}), a_py=files)
+
+    assert (outcome.changes, outcome.conflicts) == (git.changes, git.conflicts)
+
+
+def test_conflicts_that_one_row_resolves_are_opened_together():
+    """A text for both is not half of a text for each."""
+    files = [
+        head + GAP + value + GAP + head2
+        for head, value, head2 in zip(HEADS, VALUES, ARGUMENTS, strict=True)
+    ]
+
+    def merge(given):
+        done = ce.resolve_conflicts(given, both)
+        first, _, last = done.ledger
+        pair = LedgerRow(path="a.py", line=first.line, conflicts=2, rule="both", ours_kept=1.0)
+        return ce.MergeOutcome(changes=done.changes, merge=done.merge, ledger=(pair, last))
+
+    outcome, git = merge_by(Member(merge), a_py=files)
+
+    assert outcome.conflicts == git.conflicts[:2]
+    assert [(row.line, row.conflicts, row.is_open) for row in outcome.ledger] == [
+        (git.conflicts[2].line, 1, False),
+        (git.conflicts[0].line, 2, True),
+    ]
+    assert outcome.ledger[1].ours_kept is None  # nothing is kept
+
+
+LINK = ce.Entry(b"run(2)\nrun(3)\n", FileMode.SYMLINK)
+
+
+@pytest.mark.parametrize("text", [None, b"run(2)\n", b"run(2)\nrun(3)\n(", LINK])
+def test_a_file_without_a_record_is_judged_too(text):
+    """It is open again if it is gone, lost a side or does not parse; other files stay."""
+    member = writing({"a.py": text, "b.txt": b"2\n3\n"})
+
+    outcome, git = merge_by(member, "tokens", a_py=VALUES, b_txt=(b"1\n", b"2\n", b"3\n"))
+
+    assert [conflict.path for conflict in outcome.conflicts] == ["a.py"]
+    assert outcome.changes["a.py"] == git.changes["a.py"]
+    assert outcome.changes["b.txt"].data == b"2\n3\n"
+    (row,) = outcome.ledger
+    assert (row.path, row.strategy, row.is_open) == ("a.py", "tokens", True)
+
+
+def test_a_member_without_rows_gets_one_for_what_was_rejected():
+    """Otherwise the conflict would have none."""
+    outcome, git = merge_by(writing({"a.py": b"run(2)\n"}), a_py=VALUES)
+
+    (row,) = outcome.ledger
+    assert (row.path, row.line, row.strategy) == ("a.py", git.conflicts[0].line, "writer")
+    assert row.reason == "writer's text was rejected: '3' is lost"
+
+
+def test_a_token_that_a_partial_answer_loses_is_missed():
+    """The lines of both sides stand for what is open, so they are not missed."""
+    files = [value + GAP + head for value, head in zip(VALUES, HEADS, strict=True)]
+    first = answering(lambda c: c.ours if b"run(2)" in c.ours else None)
+
+    outcome, git = merge_by(first, a_py=files)
+
+    assert outcome.conflicts == git.conflicts
+    assert outcome.ledger[0].reason == "member's text was rejected: '3' is lost"
+    assert outcome.ledger[1].reason == "the strategy has no answer"
+
+
+def test_source_that_does_not_parse_in_a_version_is_left_open():
+    """Nobody could tell whether its merge is broken."""
+    broken = [head + b"(\n" for head in HEADS]
+
+    outcome, git = merge_by("union", a_py=broken)
+
+    assert outcome.changes == git.changes
+    assert "the base does not parse" in outcome.ledger[0].reason
+
+
+@pytest.mark.parametrize("path", ["a_txt", "a_unknown", "a_json"])
+def test_files_without_a_grammar_are_checked_for_losses_only(path):
+    """Nobody knows whether they parse."""
+    assert merge_by("union", **{path: HEADS})[0].status == "resolved"
+    assert merge_by(answering(lambda c: c.ours), **{path: HEADS})[0].status == "conflicts"
+
+
+def test_other_languages_are_judged():
+    """Two heads of one function, and two constructors of one class."""
+    need_package("tree_sitter_typescript")
+    heads = [b"function f(%s) {\n  return a;\n}\n" % names for names in (b"a", b"a, b", b"a, c")]
+    classes = [
+        b"class A {\n%s  go() {}\n}\n" % new
+        for new in (b"", b"  constructor(a) {}\n", b"  constructor(b) {}\n")
+    ]
+
+    unclosed, _ = merge_by("union", a_ts=heads)
+    twice, _ = merge_by("union", a_ts=classes)
+
+    assert "would not parse" in unclosed.ledger[0].reason
+    assert "2 times" in twice.ledger[0].reason
+
+
+@pytest.mark.parametrize("path", ["a_py", "a_txt"])
+@pytest.mark.parametrize(
+    "encode",
+    [
+        lambda text: text.replace(b"\n", b"\r\n"),
+        lambda text: b"\xef\xbb\xbf" + text,
+        lambda text: b"# -*- coding: latin-1 -*-\nword = '\xe4'\n" + text,
+    ],
+    ids=["CR LF", "byte order mark", "Latin-1"],
+)
+def test_unusual_files_stay_as_they_are(encode, path):
+    """What is right is accepted byte for byte, and a loss is noticed."""
+    files = [encode(b"first = 0\n" + text) for text in VALUES]
+
+    right, _ = merge_by("union", **{path: files})
+    wrong, git = merge_by(answering(lambda c: c.ours), **{path: files})
+
+    merged = encode(b"first = 0\nrun(2)\nrun(3)\n")
+    assert right.changes[path.replace("_", ".")].data == merged
+    assert wrong.changes == git.changes
+
+
+def test_a_byte_order_mark_is_not_repeated():
+    """Both sides of the first line have it."""
+    outcome, git = merge_by("union", a_py=[b"\xef\xbb\xbf" + text for text in VALUES])
+
+    assert outcome.changes == git.changes
+    assert "byte order mark" in outcome.ledger[0].reason
+
+
+@pytest.mark.parametrize("lines", [51_000, pytest.param(500_000, marks=pytest.mark.long)])
+def test_source_that_is_too_large_to_check_is_left_open(lines):
+    """The reason says so; a file that is not source is checked at any size."""
+    large = b"# nothing\n" * lines
+
+    source, git = merge_by("union", a_py=[text + large for text in VALUES])
+    other, _ = merge_by("union", a_csv=[text + large for text in VALUES])
+
+    assert source.changes == git.changes
+    assert "too many to check" in source.ledger[0].reason
+    assert other.status == "resolved"
+
+
+@given(three_way_programs())
+def test_a_cascade_of_union_is_union_without_faults(texts):
+    """It rejects union's file if it has a fault or repeats a line of the base, and only then."""
+    versions = sides_of(a_py=texts)
+    union = ce.merge(*versions, strategy="union")
+
+    outcome = ce.merge(*versions, strategy=ce.cascade("union"))
+
+    if not union.conflicts_met:
+        assert outcome.changes == union.changes
+        return
+    fault = find_fault("a.py", texts, union.changes["a.py"].data)
+    repeats = any("would repeat or restore" in row.reason for row in outcome.ledger)
+    assert bool(outcome.conflicts) == bool(fault or repeats)
+    if not outcome.conflicts:
+        assert outcome.changes == union.changes
+    assert sum(row.conflicts for row in outcome.ledger if row.is_open) == len(outcome.conflicts)
+
+
+@given(three_way_texts())
+def test_union_loses_nothing_in_a_text(texts):
+    """So a cascade accepts all that it does to a file that is not source."""
+    versions = sides_of(a_txt=texts)
+    union = ce.merge(*versions, strategy="union")
+
+    outcome = ce.merge(*versions, strategy=ce.cascade("union"))
+
+    if not outcome.conflicts:
+        assert outcome.changes == union.changes
+    else:  # a side moved a line: counts cannot tell this from a loss
+        assert "is lost" in find_fault("a.txt", texts, union.changes["a.txt"].data)
