@@ -232,7 +232,7 @@ def _is_crlf(text: bytes) -> bool:
 
 
 def is_accepted(path: str, text: bytes) -> bool:
-    """Whether the language's own program can parse a file; true if there is no program."""
+    """Whether the language's own tool can parse a file, or is not installed."""
     command = PROGRAMS.get(Path(path).suffix)
     if command is None or not shutil.which(command[0]):
         return True

@@ -24,11 +24,6 @@ _REPEATABLE = rule_names(
     "enum_declaration function_signature interface_declaration internal_module module"
 )
 """Declarations that TypeScript lets a file repeat."""
-_FUNCTIONS = rule_names("arrow_function function_expression generator_function")
-_METHODS = rule_names(
-    "method_declaration method_definition public_field_definition field_definition"
-)
-_OPTIONAL = rule_names("assignment_pattern optional_parameter")
 _CONSTRAINT = re.compile(rb"(?m)^//\s*(?:go:build|\+build)\b")
 
 

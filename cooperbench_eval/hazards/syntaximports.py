@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from cooperbench_eval.hazards.records import Import
 from cooperbench_eval.structure.readers.grammars import Grammar, SyntaxNode
+from cooperbench_eval.structure.scopes.golang import package_name
 
 __all__ = ["imports_of", "is_import", "text_of"]
 
@@ -47,16 +48,8 @@ def _go(node: SyntaxNode, source: bytes) -> Iterator[Import]:
             continue
         path = text_of(each.child_by_field_name("path"), source).strip('"`')
         alias = text_of(each.child_by_field_name("name"), source)
-        name = {".": "*"}.get(alias, alias) or _package(path)
+        name = {".": "*"}.get(alias, alias) or package_name(path)
         yield Import(name=name, module=path, line=_line(each), is_sole=name not in {"*", "_", "C"})
-
-
-def _package(path: str) -> str:
-    """Return the name that a package most likely has, from its path."""
-    parts = path.split("/")
-    if len(parts) > 1 and parts[-1][:1] == "v" and parts[-1][1:].isdigit():
-        parts.pop()
-    return parts[-1].partition(".v")[0]
 
 
 def _script(node: SyntaxNode, source: bytes) -> Iterator[Import]:

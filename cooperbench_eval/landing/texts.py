@@ -51,11 +51,6 @@ class Texts:
         """All patches."""
         return tuple(number for each in self.searches for number in each.numbers)
 
-    @property
-    def is_in_order(self) -> bool:
-        """Whether only the given order counts."""
-        return bool(self._place)
-
     # --- the search ---
 
     def search(self) -> None:

@@ -550,7 +550,7 @@ def slip(files):
 
 
 def compared(before, now):
-    """Return which name is no longer bound or defined."""
+    """Return the name that lost its binding or definition."""
     if unbound := now.unbound.difference(*(each.unbound for each in before)):
         return f"{min(unbound)} would not be bound"
     once = {name.rpartition(".")[2] for each in before for name in each.definitions}

@@ -47,7 +47,7 @@ class Disturbance:
     # --- values
 
     def _uses(self) -> Iterator[str]:
-        """The other's new work needs a value, or a condition, that is no longer the same."""
+        """The value or condition that the other's new work relies on has changed."""
         effects = Effects(self.merged, self.one, self.other)
         for i, change in self.other.changes.items():
             if change not in MEANT:

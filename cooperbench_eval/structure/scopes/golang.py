@@ -8,7 +8,7 @@ from cooperbench_eval.structure.scopes.records import Declaration, Function, Sco
 from cooperbench_eval.structure.scopes.suites import Suites
 from cooperbench_eval.structure.scopes.walk import Walk, fields
 
-__all__ = ["GoWalk"]
+__all__ = ["GoWalk", "package_name"]
 
 _REPEATABLE = frozenset({"_", "init"})
 _LITERALS = rule_names(
