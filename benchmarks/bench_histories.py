@@ -78,7 +78,7 @@ def sample(repo: Path, seed: int) -> Iterator[Case]:
         _, ours, theirs = row.split()
         bases = git.lines("merge-base", "--all", ours, theirs)
         if len(bases) == 1 and bases[0] not in {ours, theirs}:
-            yield Case(base=bases[0], ours=ours, theirs=theirs)
+            yield Case(bases=tuple(bases), ours=ours, theirs=theirs)
 
 
 def for_git(scratch: Scratch, case: Case) -> Case:
@@ -94,7 +94,7 @@ def for_git(scratch: Scratch, case: Case) -> Case:
         )
 
     base = commit(case.base, [])
-    return Case(base=base, ours=commit(case.ours, [base]), theirs=commit(case.theirs, [base]))
+    return Case(bases=(base,), ours=commit(case.ours, [base]), theirs=commit(case.theirs, [base]))
 
 
 def difference(git: Git, written: Case, theirs: GitMerge | None, mine: Mine) -> str:
@@ -187,7 +187,7 @@ def show_scripts(repo: Path, cases: Iterable[Case]) -> None:
 
 def merge_once(repo: str, base: str, ours: str, theirs: str) -> None:
     """Make one merge, and print the peak memory of this process in megabytes."""
-    merge(Path(repo), Case(base=base, ours=ours, theirs=theirs), ce.strategies.Labels())
+    merge(Path(repo), Case(bases=(base,), ours=ours, theirs=theirs), ce.strategies.Labels())
     # `ru_maxrss` would include the memory of the process that started this one.
     status = Path("/proc/self/status").read_text()
     peak = next(line for line in status.splitlines() if line.startswith("VmHWM:"))

@@ -1,15 +1,15 @@
 """Compares the merge core with `git merge-tree` on the merges of real histories.
 
-    python benchmarks/parity.py --repo PATH [--repo PATH ...] [--limit N]
+    python benchmarks/parity.py --repo PATH [--repo PATH ...] [--limit N] [--criss-cross]
     python benchmarks/parity.py --dataset DIR --repos DIR
 
 Takes the two-parent merge commits whose sides touch a common file, newest first,
 merges their parents over their merge base with both, and prints how many
 verdicts, clean trees, conflict bytes and scores are equal. Each divergence is
-named with its class. Merges with several merge bases, and those whose contents a
-partial clone lacks, are counted separately. The sides' names in markers are the
-parents' ids, so that git's markers can be distinguished from contents. With --dataset the
-merges are those of every pair of gold patches, feature 1 into feature 2.
+named with its class. Merges whose contents a partial clone lacks are counted separately.
+With --criss-cross, only merges with several merge bases are compared. The sides' names in
+markers are the parents' ids, so that git's markers can be distinguished from contents. With
+--dataset the merges are those of every pair of gold patches, feature 1 into feature 2.
 """
 
 import argparse
@@ -24,7 +24,9 @@ from attrs import frozen
 from repositories import Scratch, add_dataset_options, tasks_with_bases
 
 from cooperbench_eval import Changes, ConflictScorer, Snapshot, Task, apply_patch
+from cooperbench_eval.ancestry import merge_bases
 from cooperbench_eval.errors import RepositoryError
+from cooperbench_eval.history import History
 from cooperbench_eval.merging.result import Labels, ThreeWayMerge
 from cooperbench_eval.merging.tree import merge_changes
 
@@ -93,29 +95,38 @@ class Git:
 
 @frozen(kw_only=True)
 class Case:
-    """One merge commit's parents and their merge base."""
+    """One merge commit's parents and their merge bases."""
 
-    base: str
+    bases: tuple[str, ...]
     ours: str
     theirs: str
 
+    @property
+    def base(self) -> str:
+        """The newest merge base."""
+        return self.bases[0]
 
-def cases(git: Git, counts: Counter[str]) -> Iterator[Case]:
-    """Yield the merges of a history that have one merge base."""
+
+def cases(git: Git, counts: Counter[str], *, criss_cross: bool) -> Iterator[Case]:
+    """Yield the merges of a history that git does not fast-forward."""
     for row in git.lines("rev-list", "--all", "--min-parents=2", "--max-parents=2", "--parents"):
         _, ours, theirs = row.split()
         bases = git.lines("merge-base", "--all", ours, theirs)
-        if len(bases) != 1:
-            counts["several merge bases" if bases else "no merge base"] += 1
-        elif bases[0] not in {ours, theirs}:
-            yield Case(base=bases[0], ours=ours, theirs=theirs)
+        counts["several merge bases"] += len(bases) > 1
+        if not bases:
+            counts["no merge base"] += 1
+        elif bases[0] not in {ours, theirs} and (len(bases) > 1 or not criss_cross):
+            yield Case(bases=tuple(bases), ours=ours, theirs=theirs)
 
 
-def merge(repo: Path, case: Case) -> tuple[Snapshot, ThreeWayMerge] | None:
+def merge(history: History, case: Case) -> tuple[Snapshot, ThreeWayMerge] | None:
     """Merge a case with the library; return `None` if the sides share no file."""
-    base, ours, theirs = (
-        Snapshot.from_repo(repo, commit) for commit in (case.base, case.ours, case.theirs)
-    )
+    found = merge_bases(history.commit, case.ours, [case.theirs])
+    if tuple(found) != case.bases:
+        raise SystemExit(f"other merge bases than git's: {case}")
+    base = history.merge_base([case.ours], [case.theirs])
+    assert base is not None  # noqa: S101 - for mypy
+    ours, theirs = history.snapshot(case.ours), history.snapshot(case.theirs)
     our_changes, their_changes = Changes.between(base, ours), Changes.between(base, theirs)
     if not our_changes.keys() & their_changes.keys():
         return None
@@ -154,20 +165,20 @@ def compare(git: Git, case: Case, base: Snapshot, mine: ThreeWayMerge, counts: C
     return "+".join(name for name, equal in wrong.items() if not equal)
 
 
-def measure(repo: Path, limit: int) -> Counter[str]:
+def measure(repo: Path, limit: int, *, criss_cross: bool) -> Counter[str]:
     """Compare up to *limit* merges of a repository; name each divergence."""
-    git, counts = Git(repo), Counter[str]()
-    for case in cases(git, counts):
+    git, history, counts = Git(repo), History(str(repo)), Counter[str]()
+    for case in cases(git, counts, criss_cross=criss_cross):
         if counts["merges"] >= limit:
             break
-        measure_case(git, repo, case, counts)
+        measure_case(git, history, case, counts)
     return counts
 
 
-def measure_case(git: Git, repo: Path, case: Case, counts: Counter[str]) -> None:
+def measure_case(git: Git, history: History, case: Case, counts: Counter[str]) -> None:
     """Compare one merge; name its divergence, if any."""
     try:
-        merged = merge(repo, case)
+        merged = merge(history, case)
     except RepositoryError:
         counts["contents absent"] += 1
         return
@@ -176,7 +187,8 @@ def measure_case(git: Git, repo: Path, case: Case, counts: Counter[str]) -> None
     wrong = compare(git, case, *merged, counts)
     if wrong:
         counts[f"divergence: {wrong}"] += 1
-        print(f"  {wrong}: base {case.base} ours {case.ours} theirs {case.theirs}", flush=True)
+        bases = " ".join(case.bases)
+        print(f"  {wrong}: base {bases} ours {case.ours} theirs {case.theirs}", flush=True)
 
 
 def measure_gold(task: Task, base: Snapshot, source: Path) -> Counter[str]:
@@ -189,9 +201,10 @@ def measure_gold(task: Task, base: Snapshot, source: Path) -> Counter[str]:
             n: scratch.commit(base, apply_patch(base, task.gold_patch(n)).changes, [root])
             for n in task.features
         }
+        git, history = Git(scratch.path), History(str(scratch.path))
         for first, second in task.pairs:
-            case = Case(base=root, ours=sides[second], theirs=sides[first])
-            measure_case(Git(scratch.path), scratch.path, case, counts)
+            case = Case(bases=(root,), ours=sides[second], theirs=sides[first])
+            measure_case(git, history, case, counts)
             counts["pairs"] += 1
     counts["no common file"] = counts["pairs"] - counts["merges"]
     return counts
@@ -209,8 +222,9 @@ def show(name: str, counts: Counter[str]) -> None:
     ):
         share = 100 * counts[part] / counts[whole] if counts[whole] else 100.0
         print(f"    {part:<22}{counts[part]:>6} of {counts[whole]:<6}{share:8.2f} %")
+    if counts["several merge bases"]:
+        print(f"    with several merge bases {counts['several merge bases']}")
     for word in (
-        "several merge bases",
         "no merge base",
         "no common file",
         "contents absent",
@@ -225,11 +239,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--repo", type=Path, action="append", default=[])
     parser.add_argument("--limit", type=int, default=1000, help="merges a repository")
+    parser.add_argument(
+        "--criss-cross", action="store_true", help="only merges with several merge bases"
+    )
     add_dataset_options(parser, required=False)
     options = parser.parse_args()
     total = Counter[str]()
     for repo in options.repo:
-        counts = measure(repo, options.limit)
+        counts = measure(repo, options.limit, criss_cross=options.criss_cross)
         show(str(repo), counts)
         total += counts
     if options.dataset and options.repos:

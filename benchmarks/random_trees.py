@@ -77,14 +77,21 @@ class TreeMaker:
 
     def make_case(self, number: int) -> Case:
         """Make a base and two sides that change it."""
-        base: Tree = {}
+        base = self.make_tree()
+        ours, theirs = self.make_side(base), self.make_side(base)
+        return Case(number=number, base=base, ours=ours, theirs=theirs)
+
+    def make_tree(self) -> Tree:
+        """Make a tree."""
+        tree: Tree = {}
         for _ in range(self._random.randint(1, 8)):
             place = self._place()
-            if not _clashes(base, place):
-                base[place] = self._entry()
-        return Case(number=number, base=base, ours=self._side(base), theirs=self._side(base))
+            if not _clashes(tree, place):
+                tree[place] = self._entry()
+        return tree
 
-    def _side(self, tree: Tree) -> Tree:
+    def make_side(self, tree: Tree) -> Tree:
+        """Change a tree a few times."""
         for _ in range(self._random.choice([0, 1, 1, 2, 2, 3, 4, 5])):
             tree = self._changed(tree)
         return tree
@@ -216,15 +223,27 @@ class Git:
 
     def merge(self, cases: Sequence[Case]) -> list[Merged | None]:
         """Merge all cases; `None` stands for those where git crashes."""
-        self._run("fast-import", "--quiet", "--force", data=b"".join(_imported(cases)))
+        self.load(b"".join(_imported(cases)))
+        return self.merge_pairs([(f"ours{c.number}", f"theirs{c.number}") for c in cases])
+
+    def load(self, stream: bytes) -> None:
+        """Make commits from the input of `git fast-import`."""
+        self._run("fast-import", "--quiet", "--force", data=stream)
+
+    def merge_bases(self, one: str, other: str) -> list[str]:
+        """Return the ids of the merge bases of two branches."""
+        return self._run("merge-base", "--all", one, other).stdout.decode().split()
+
+    def merge_pairs(self, pairs: Sequence[tuple[str, str]]) -> list[Merged | None]:
+        """Merge all pairs of branches; `None` stands for those where git crashes or refuses."""
         merged: list[Merged | None] = []
-        size = len(cases)
-        while len(merged) < len(cases):
-            rest = cases[len(merged) :][:size]
+        size = len(pairs)
+        while len(merged) < len(pairs):
+            rest = pairs[len(merged) :][:size]
             found = list(self._merge_some(rest))
             merged += found
             if len(found) == len(rest):
-                size = len(cases)
+                size = len(pairs)
             elif size > 1:
                 size = max(1, size // 8)  # after a crash, the last results may be absent
             elif not found:
@@ -236,9 +255,9 @@ class Git:
         rows = self._run("ls-tree", "-r", "-z", tree).stdout.decode().split("\0")
         return {row.partition("\t")[2]: row.split()[2] for row in rows if row}
 
-    def _merge_some(self, cases: Iterable[Case]) -> list[Merged]:
+    def _merge_some(self, pairs: Iterable[tuple[str, str]]) -> list[Merged]:
         """Return the results up to a crash."""
-        rows = "".join(f"ours{each.number} theirs{each.number}\n" for each in cases)
+        rows = "".join(f"{ours} {theirs}\n" for ours, theirs in pairs)
         done = self._run(
             "merge-tree", "--write-tree", "--stdin", "--no-messages", data=rows.encode()
         )
@@ -264,13 +283,18 @@ def _imported(cases: Iterable[Case]) -> Iterator[bytes]:
             yield b"committer Ann <ann@example.org> 0 +0000\ndata 0\n"
             if name != "base":
                 yield b"from refs/heads/base%d\ndeleteall\n" % case.number
-            for path, entry in getattr(case, name).items():
-                if entry.mode is FileMode.SUBMODULE:
-                    yield b"M 160000 %b %b\n" % (entry.data, path.encode())
-                else:
-                    yield b"M %o inline %b\ndata %d\n%b\n" % (
-                        int(entry.mode), path.encode(), len(entry.data), entry.data,
-                    )  # fmt: skip
+            yield from imported_files(getattr(case, name))
+
+
+def imported_files(tree: Tree) -> Iterator[bytes]:
+    """Yield the input of `git fast-import` for the files of a commit."""
+    for path, entry in tree.items():
+        if entry.mode is FileMode.SUBMODULE:
+            yield b"M 160000 %b %b\n" % (entry.data, path.encode())
+        else:
+            yield b"M %o inline %b\ndata %d\n%b\n" % (
+                int(entry.mode), path.encode(), len(entry.data), entry.data,
+            )  # fmt: skip
 
 
 # --- comparison -------------------------------------------------------------------------

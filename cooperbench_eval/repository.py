@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pygit2
 
+from cooperbench_eval.ancestry import Commit
 from cooperbench_eval.errors import RepositoryError
 from cooperbench_eval.memo import WeighedMemo
 from cooperbench_eval.models import Entry, FileMode
@@ -29,7 +30,7 @@ from cooperbench_eval.objects import (
     find_node,
 )
 
-__all__ = ["CommitStore", "open_revision", "unified_hunks"]
+__all__ = ["CommitGraph", "CommitStore", "open_revision", "unified_hunks"]
 
 _CONTEXT = 3  # unchanged lines around a change in a diff, as git shows by default
 _ROW = re.compile(rb"[0-7]+ [^\0]+\0.{20}", re.DOTALL)  # of a tree object
@@ -252,6 +253,14 @@ def open_revision(location: str, revision: str) -> tuple[CommitStore, str | None
         RepositoryError: *location* is not a repository, or it has no such revision.
     """
     repository = _opened(location)
+    tree_id, commit_id = _resolved(repository, location, revision)
+    return CommitStore(location, tree_id, repository), commit_id
+
+
+def _resolved(
+    repository: pygit2.Repository, location: str, revision: str
+) -> tuple[str, str | None]:
+    """Return the ids of the tree and of the commit, if any, that a revision names."""
     try:
         found = repository.revparse_single(revision)
     except (KeyError, ValueError, pygit2.GitError) as exc:
@@ -266,7 +275,7 @@ def open_revision(location: str, revision: str) -> tuple[CommitStore, str | None
         commit_id = str(found.peel(pygit2.Commit).id)
     except (ValueError, pygit2.GitError):
         commit_id = None  # the revision names a bare tree
-    return CommitStore(location, str(tree.id), repository), commit_id
+    return str(tree.id), commit_id
 
 
 def _opened(location: str) -> pygit2.Repository:
@@ -278,6 +287,54 @@ def _opened(location: str) -> pygit2.Repository:
                 location, "cannot be opened as a git repository: no such folder"
             ) from exc
         raise RepositoryError(location, f"cannot be opened as a git repository ({exc})") from exc
+
+
+class CommitGraph:
+    """Reads the commits of a git repository, and their trees."""
+
+    def __init__(self, location: str) -> None:
+        self.location = location
+        self._repository = _opened(location)
+
+    def find(self, revision: str) -> str:
+        """Return the id of the commit that *revision* names.
+
+        Raises:
+            RepositoryError: There is no such commit.
+        """
+        commit_id = _resolved(self._repository, self.location, revision)[1]
+        if commit_id is None:
+            raise RepositoryError(self.location, f"has {revision!r}, which is not a commit")
+        return commit_id
+
+    def commit(self, commit_id: str) -> Commit:
+        """Return the parents and the time of a commit.
+
+        Raises:
+            RepositoryError: It is absent.
+        """
+        commit = self._read(commit_id)
+        return Commit(tuple(map(str, commit.parent_ids)), commit.commit_time)
+
+    def tree(self, commit_id: str) -> CommitStore:
+        """Return the tree of a commit.
+
+        Raises:
+            RepositoryError: The commit or its tree is absent.
+        """
+        tree_id = str(self._read(commit_id).tree_id)
+        return CommitStore(self.location, tree_id, self._repository)
+
+    def is_shallow(self) -> bool:
+        """Whether the history is cut off, because the repository is a shallow clone."""
+        return self._repository.is_shallow
+
+    def _read(self, commit_id: str) -> pygit2.Commit:
+        try:
+            return self._repository[commit_id].peel(pygit2.Commit)
+        except (KeyError, ValueError, pygit2.GitError) as exc:
+            advice = _advice(self._repository, commit_id)
+            raise RepositoryError(self.location, f"has no commit {commit_id}{advice}") from exc
 
 
 def unified_hunks(before: bytes, after: bytes) -> bytes:

@@ -142,6 +142,59 @@ def diverging_trees(
     return base, *sides
 
 
+CrissCross = list[tuple[dict[str, Entry], tuple[int, ...], int]]
+
+
+@st.composite
+def criss_cross_histories(draw: st.DrawFn) -> CrissCross:
+    """Commits of two branches that merge each other: trees, parents (as indexes) and times.
+
+    The last two commits are the branches' heads. For example a root, a child of it on each
+    branch, a merge of both on each branch, and a child of each merge.
+    """
+    made = iter(range(1000))
+    commits: CrissCross = []
+
+    def commit(tree: dict[str, Entry], *parents: int) -> int:
+        commits.append((tree, parents, draw(st.integers(1000, 1003))))
+        return len(commits) - 1
+
+    def child(parent: int) -> int:
+        tree = commits[parent][0]
+        for _ in range(draw(st.integers(1, 3))):
+            tree = _moved(draw, tree, next(made))
+        return commit(tree, parent)
+
+    def merge(into: int, other: int) -> int:
+        tree: dict[str, Entry] = {}
+        sides = commits[into][0], commits[other][0]
+        for path in sorted({*sides[0], *sides[1]}):
+            side = draw(st.sampled_from(sides))
+            if path in side and not _clashes(tree, path):
+                tree[path] = side[path]
+        return commit(tree, into, other)
+
+    (base,) = draw(diverging_trees(0, 0))
+    root = commit(base)
+    one, other = child(root), child(root)
+    for _ in range(draw(st.integers(1, 3))):
+        merged = merge(one, other), merge(other, one)
+        one, other = (child(head) if draw(st.booleans()) else head for head in merged)
+    child(one)
+    child(other)
+    return commits
+
+
+@st.composite
+def commit_graphs(draw: st.DrawFn) -> list[tuple[tuple[int, ...], int]]:
+    """The parents (as indexes of earlier commits) and the time of each commit of a history."""
+    graph: list[tuple[tuple[int, ...], int]] = [((), draw(st.integers(0, 3)))]
+    for number in range(1, draw(st.integers(2, 12))):
+        parents = draw(st.lists(st.integers(0, number - 1), max_size=3, unique=True))
+        graph.append((tuple(parents), draw(st.integers(0, 5))))
+    return graph
+
+
 @st.composite
 def _moving_entries(draw: st.DrawFn, number: int) -> Entry:
     """A file of a dozen lines, one of them unique; sometimes a link or a submodule."""

@@ -34,23 +34,31 @@ _Noticed = Callable[[Side], list[str]]
 _INNER_MARKERS = 8
 
 
-def carry_renames(base: Snapshot, slots: Slots, merge: _Merge) -> None:
-    """Find both sides' renames and move versions to where they belong."""
+def carry_renames(base: Snapshot, slots: Slots, merge: _Merge, *, virtual: bool = False) -> None:
+    """Find both sides' renames and move versions to where they belong.
+
+    Args:
+        base: The common ancestor.
+        slots: The versions of each path.
+        merge: Merges the versions of a renamed file.
+        virtual: Whether the result is only a base for another merge: see `Merger`.
+    """
     noticed = functools.cache(functools.partial(_by_notice, base, slots))
     ours = _renames(base, slots, Side.OURS, noticed)
     theirs = _renames(base, slots, Side.THEIRS, noticed)
     if not (ours or theirs):
         return
-    added = {
-        side: [path for path in noticed(side) if slots.is_added(path, side)]
-        for side in (Side.OURS, Side.THEIRS)
-    }
-    ours, theirs = follow_directory_renames(base, slots, ours, theirs, added)
+    if not virtual:
+        added = {
+            side: [path for path in noticed(side) if slots.is_added(path, side)]
+            for side in (Side.OURS, Side.THEIRS)
+        }
+        ours, theirs = follow_directory_renames(base, slots, ours, theirs, added)
     for old in sorted(ours.keys() | theirs.keys()):
         if old not in theirs:
-            _carry_one(slots, Side.OURS, old, ours[old], merge)
+            _carry_one(slots, Side.OURS, old, ours[old], merge, virtual=virtual)
         elif old not in ours:
-            _carry_one(slots, Side.THEIRS, old, theirs[old], merge)
+            _carry_one(slots, Side.THEIRS, old, theirs[old], merge, virtual=virtual)
         elif ours[old] == theirs[old]:
             slots[ours[old]].versions[Side.BASE] = slots[old].versions[Side.BASE]
             slots.clear(old)
@@ -113,7 +121,9 @@ def _by_notice(base: Snapshot, slots: Slots, side: Side) -> list[str]:
     return sorted(visited, key=lambda path: places.get(quiet[path] or "", -1))
 
 
-def _carry_one(slots: Slots, side: Side, old: str, new: str, merge: _Merge) -> None:
+def _carry_one(
+    slots: Slots, side: Side, old: str, new: str, merge: _Merge, *, virtual: bool
+) -> None:
     source, target, other = slots[old], slots.claim(new), side.other
     elsewhere = source.versions[other]
     if old == new and elsewhere is None:  # a directory rename moved back what the other deleted
@@ -134,7 +144,7 @@ def _carry_one(slots: Slots, side: Side, old: str, new: str, merge: _Merge) -> N
         source.versions[Side.BASE] = None
         return
     if present is not None:
-        _collide(slots, side, old, new, merge)
+        _collide(slots, side, old, new, merge, virtual=virtual)
     else:
         _take_base(target, source, old)
         target.versions[other] = elsewhere
@@ -146,7 +156,7 @@ def _carry_one(slots: Slots, side: Side, old: str, new: str, merge: _Merge) -> N
     slots.clear(old)
 
 
-def _collide(slots: Slots, side: Side, old: str, new: str, merge: _Merge) -> None:
+def _collide(slots: Slots, side: Side, old: str, new: str, merge: _Merge, *, virtual: bool) -> None:
     """Apply a rename to a name at which the other side has a file, too."""
     source, target = slots[old], slots[new]
     if source.versions[side.other] is None:
@@ -157,7 +167,8 @@ def _collide(slots: Slots, side: Side, old: str, new: str, merge: _Merge) -> Non
     if present == moved and target.kind is None:
         target.agreed = moved
     target.versions[side] = merged.entry
-    if target.agreed and (side is Side.OURS or (merged.is_clean and present == moved)):
+    is_kept = merged.is_clean and present == moved and not virtual  # git loses such an edit
+    if target.agreed and (side is Side.OURS or is_kept):
         target.agreed = merged.entry
 
 
@@ -187,6 +198,9 @@ def _part_ways(slots: Slots, old: str, ours: str, theirs: str, merge: _Merge) ->
     )
     merged = merge(inner, _INNER_MARKERS)
     for target, side in ((first, Side.OURS), (second, Side.THEIRS)):
+        _, mine, yours = target.versions
+        if mine == yours and not target.versions[Side.BASE]:
+            target.agreed = mine
         target.versions[side] = merged.entry
         target.inner = merged
         target.kind = ConflictKind.RENAME_RENAME

@@ -17,7 +17,7 @@ from cooperbench_eval.models.merges import whole_conflict
 from cooperbench_eval.objects import folders_above, folders_of
 from cooperbench_eval.snapshot import Changes, Snapshot, cache_of
 
-__all__ = ["merge_changes"]
+__all__ = ["Merger", "merge_changes"]
 
 
 def merge_changes(
@@ -39,18 +39,27 @@ def merge_changes(
     Raises:
         RepositoryError: A touched file of *base* cannot be read.
     """
-    labels = labels or Labels()
-    ours, theirs = _explicit(base, ours), _explicit(base, theirs)
-    work = _Merger(base, Slots(base, ours, theirs), labels, cache_of(base, MergeCache))
-    return work.run()
+    return Merger(base, ours, theirs, labels or Labels()).run()
 
 
-class _Merger:
-    def __init__(self, base: Snapshot, slots: Slots, labels: Labels, cache: MergeCache) -> None:
+class Merger:
+    """Merges two overlays over one base.
+
+    `virtual.py` has a subclass, which settles by other rules what remains open here.
+
+    Attributes:
+        is_virtual: Whether the result is only a base for another merge. Then nothing follows
+            the renames of folders, and an edit can be lost, as in git.
+    """
+
+    is_virtual = False
+
+    def __init__(self, base: Snapshot, ours: Changes, theirs: Changes, labels: Labels) -> None:
+        """Prepare the merge."""
         self._base = base
-        self._slots = slots
+        self._slots = Slots(base, _explicit(base, ours), _explicit(base, theirs))
         self._labels = labels
-        self._cache = cache
+        self._cache = cache_of(base, MergeCache)
         self._entries: dict[str, Entry | None] = {}
         self._files: dict[str, OpenFile] = {}
         self._conflicts: list[Conflict] = []
@@ -58,13 +67,14 @@ class _Merger:
         self._folders: set[str] = set()
 
     def run(self) -> ThreeWayMerge:
-        carry_renames(self._base, self._slots, self._merge_contents)
+        """Merge."""
+        carry_renames(self._base, self._slots, self.merge_contents, virtual=self.is_virtual)
         # In reverse order: when a file is reached, it is already known whether a folder
         # of the same name still has entries.
         for path in sorted(self._slots, reverse=True):
             self._settle(path, self._slots[path])
         for path, kind in self._slots.disputes.items():
-            self._conflict(path, kind, Slot([None] * 3, [path] * 3))
+            self.conflict(path, kind, Slot([None] * 3, [path] * 3))
         return ThreeWayMerge(
             changes=Changes(self._entries),
             conflicts=tuple(sorted(self._conflicts, key=by_place)),
@@ -79,7 +89,7 @@ class _Merger:
         if ours is None and theirs is None:
             self._entries.setdefault(path, None)
             if slot.kind:
-                self._conflict(path, slot.kind, slot)
+                self.conflict(path, slot.kind, slot)
                 if path not in self._folders:
                     self._list_stages(path, slot)
             return
@@ -91,20 +101,27 @@ class _Merger:
         if path in self._folders:
             self._set_aside(path, slot)
         elif one_sided or (slot.agreed and slot.kind is None):
-            self._put(path, slot.agreed or result)
+            self.put(path, slot.agreed or result)
         elif ours is None or theirs is None:
-            self._put(path, ours or theirs)
+            self.put(path, self.one_sided(slot))
             if slot.inner:
                 self._open_file(path, slot.inner, ConflictKind.CONTENT)
             self._leave_open(path, slot, slot.kind or ConflictKind.MODIFY_DELETE)
         else:
             self._merge_both(path, slot)
 
-    def _put(self, path: str, entry: Entry | None) -> None:
+    def put(self, path: str, entry: Entry | None) -> None:
+        """Give the merged tree an entry, or none, at a path."""
         self._entries[path] = entry
-        self._folders.update(folders_above(path))
+        if entry is not None:
+            self._folders.update(folders_above(path))
 
-    def _merge_contents(self, slot: Slot, marker_size: int = 7) -> ContentMerge:
+    def one_sided(self, slot: Slot) -> Entry | None:
+        """Return what stays of a file that one side changed or made and the other one lacks."""
+        return slot.versions[Side.OURS] or slot.versions[Side.THEIRS]
+
+    def merge_contents(self, slot: Slot, marker_size: int = 7) -> ContentMerge:
+        """Merge the versions of a slot, of which both sides have one of the same kind."""
         base, ours, theirs = slot.versions
         if ours is None or theirs is None:  # pragma: no cover - the callers ensure it
             raise ValueError("a merge of contents needs a version on both sides")
@@ -116,17 +133,22 @@ class _Merger:
             base, ours, theirs, labels=labels, marker_size=marker_size, cache=self._cache
         )
 
+    def is_apart(self, slot: Slot) -> bool:
+        """Whether the versions of both sides cannot even be put into one entry."""
+        _, ours, theirs = slot.versions
+        return bool(ours and theirs and _kind_of(ours) is not _kind_of(theirs))
+
     def _merge_both(self, path: str, slot: Slot) -> None:
         base, ours, theirs = slot.versions
         if slot.kind and (slot.is_replaced or slot.agreed):
-            self._put(path, theirs if slot.is_replaced and base == ours else ours)
+            self.put(path, theirs if slot.is_replaced and base == ours else ours)
             self._leave_open(path, slot, slot.kind)
             return
-        if ours and theirs and _kind_of(ours) is not _kind_of(theirs):
-            self._separate(path, slot)
+        if self.is_apart(slot):
+            self.separate(path, slot)
             return
-        merge = self._merge_contents(slot)
-        self._put(path, merge.entry)
+        merge = self.merge_contents(slot)
+        self.put(path, merge.entry)
         kind = _kind_of_conflict(slot, merge)
         if merge.text:
             self._open_file(path, merge, kind)
@@ -149,31 +171,31 @@ class _Merger:
         is_ours = not self._slots.has_folder(self._base, path, Side.OURS)
         side = Side.OURS if is_ours else Side.THEIRS
         aside = self._free_name(path, self._labels.of(side))
-        differ = ours and theirs and _kind_of(ours) is not _kind_of(theirs)
+        differ = self.is_apart(slot)
         is_renamed = len(set(slot.names)) > 1
         if differ and base in {ours, theirs} and not is_renamed:  # one side changed it in place
             slot.versions = [None, None, None]
             slot.versions[side] = theirs if base == ours else ours
-            self._put(aside, slot.versions[side])
+            self.put(aside, slot.versions[side])
         elif differ:
-            self._separate(aside, slot)
+            self.separate(aside, slot)
             return
         elif ours is not None and theirs is not None:
-            merge = self._merge_contents(slot)
-            self._put(aside, merge.entry)
+            merge = self.merge_contents(slot)
+            self.put(aside, merge.entry)
             if merge.is_clean:
                 slot.versions = [None, None, None]
                 slot.versions[side] = merge.entry
             else:
                 self._open_file(aside, merge, ConflictKind.CONTENT)
         else:
-            self._put(aside, ours or theirs)
+            self.put(aside, self.one_sided(slot))
         self._leave_open(aside, slot, ConflictKind.FILE_DIRECTORY)
 
-    def _separate(self, path: str, slot: Slot) -> None:
+    def separate(self, path: str, slot: Slot) -> None:
         """Keep entries of two kinds: a file is renamed in favour of a link or submodule."""
         base = slot.versions[Side.BASE]
-        self._conflict(path, ConflictKind.TYPE, slot)
+        self.conflict(path, ConflictKind.TYPE, slot)
         sides = [s for s in (Side.OURS, Side.THEIRS) if _is_file(slot.versions[s])]
         for side in sides or (Side.OURS, Side.THEIRS):
             entry = slot.versions[side]
@@ -182,22 +204,23 @@ class _Merger:
             versions[side], slot.versions[side] = entry, None
             if base and entry and _kind_of(base) is _kind_of(entry):
                 versions[Side.BASE], slot.versions[Side.BASE] = base, None
-            self._put(aside, entry)
+            self.put(aside, entry)
             self._list_stages(aside, Slot(versions, [path] * 3))
         left = slot.versions[Side.OURS] or slot.versions[Side.THEIRS]
         if base and left and _kind_of(base) is not _kind_of(left):
             slot.versions[Side.BASE] = None
         self._entries.setdefault(path, None)
         if left:
-            self._put(path, left)
+            self.put(path, left)
             self._list_stages(path, slot)
 
     def _leave_open(self, path: str, slot: Slot, kind: ConflictKind) -> None:
         if kind is not ConflictKind.RENAME_RENAME:  # that one is recorded at the old path
-            self._conflict(path, kind, slot)
+            self.conflict(path, kind, slot)
         self._list_stages(path, slot)
 
-    def _conflict(self, path: str, kind: ConflictKind, slot: Slot) -> None:
+    def conflict(self, path: str, kind: ConflictKind, slot: Slot) -> None:
+        """Record a conflict about all versions of a path."""
         self._conflicts.append(whole_conflict(path, kind, slot.versions))
 
     def _list_stages(self, path: str, slot: Slot) -> None:

@@ -26,12 +26,17 @@ def merge_with_git(git, base, ours, theirs):
     repository = pygit2.Repository(git.path)
 
     def commit(name, files, *parents):
-        repository.references.create(f"refs/heads/{name}", _write(repository, files, parents), True)
+        repository.references.create(f"refs/heads/{name}", write_commit(repository, files, parents), True)
         return repository.references[f"refs/heads/{name}"].target
 
     root = commit("base", base)
     commit("ours", ours, root)
     commit("theirs", theirs, root)
+    return merge_branches_with_git(git)
+
+
+def merge_branches_with_git(git):
+    """Return what `merge_with_git` returns, for the branches `ours` and `theirs`."""
     # The exit status is printed last: 0 is clean and 1 conflicting; both print a tree.
     merge = "git merge-tree --write-tree -z --no-messages ours theirs"
     printed = git.run("-c", f"alias.merged=!{merge}; printf %d $?", "merged")
@@ -46,7 +51,8 @@ def merge_with_git(git, base, ours, theirs):
     return tree, sorted(stages), status == "1"
 
 
-def _write(repository, files, parents):
+def write_commit(repository, files, parents, author=AUTHOR):
+    """Store a commit; return its id."""
     index = pygit2.Index()
     for path, entry in files.items():
         if entry.mode is FileMode.SUBMODULE:
@@ -55,7 +61,7 @@ def _write(repository, files, parents):
             object_id = repository.create_blob(entry.data)
         index.add(pygit2.IndexEntry(path, object_id, pygit2.enums.FileMode(int(entry.mode))))
     tree = index.write_tree(repository)
-    return repository.create_commit(None, AUTHOR, AUTHOR, "", tree, list(parents))
+    return repository.create_commit(None, author, author, "", tree, list(parents))
 
 
 def loses_a_file(git, tree, stages, _conflicts):

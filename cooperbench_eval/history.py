@@ -1,0 +1,150 @@
+"""The tree on which two commits are merged: their merge base, found as git finds it."""
+
+import os
+from collections.abc import Sequence
+
+from attrs import frozen
+
+from cooperbench_eval.ancestry import Commit, merge_bases
+from cooperbench_eval.arguments import checked
+from cooperbench_eval.errors import RepositoryError
+from cooperbench_eval.memo import Memo
+from cooperbench_eval.merging.virtual import merge_virtually
+from cooperbench_eval.snapshot import Changes, Snapshot
+
+__all__ = ["History", "merge_base"]
+
+_KEPT_COMMITS = 1 << 16
+_KEPT_BASES = 1024
+_KEPT_TREES = 64
+_FIRST, _LAST = 0, 1 << 62  # of commits that do not exist: git gives them the first time
+
+
+@checked
+def merge_base(repo: str | os.PathLike[str], one: str, other: str) -> Snapshot:
+    """Return the tree on which git merges two commits of a repository.
+
+    If they have several merge bases, git first merges these into a virtual one, and so does
+    this function. The virtual base has no `commit_id`.
+
+    Args:
+        repo: A working tree with its `.git`, or a bare repository.
+        one: A commit, branch or tag.
+        other: A commit, branch or tag.
+
+    Raises:
+        RepositoryError: *repo* is not a repository, it has no such commit, or the commits have
+            no common ancestor.
+    """
+    history = History(os.path.abspath(repo))  # noqa: PTH100 - links are kept as given
+    base = history.merge_base([history.find(one)], [history.find(other)])
+    if base is None:
+        raise history.unrelated(one, other)
+    return base
+
+
+class History:
+    """The commits of a repository, and their merge bases.
+
+    Attributes:
+        location: The repository's path.
+    """
+
+    def __init__(self, location: str) -> None:
+        """Open the repository."""
+        from cooperbench_eval.repository import CommitGraph  # noqa: PLC0415 - loads libgit2
+
+        self.location = location
+        self._graph = CommitGraph(location)
+        self._commits = Memo[str, Commit](_KEPT_COMMITS)
+        self._bases = Memo[tuple[tuple[str, ...], tuple[str, ...]], _Base](_KEPT_BASES)
+        self._trees = Memo[str, Snapshot](_KEPT_TREES)
+
+    def find(self, revision: str) -> str:
+        """Return the id of the commit that a revision names."""
+        return self._graph.find(revision)
+
+    def snapshot(self, commit_id: str) -> Snapshot:
+        """Return the tree of a commit."""
+        return self._trees.recall(
+            commit_id,
+            lambda: Snapshot(
+                self._graph.tree(commit_id), location=self.location, commit_id=commit_id
+            ),
+        )
+
+    def merge_base(self, ours: Sequence[str], theirs: Sequence[str]) -> Snapshot | None:
+        """Return the tree on which two sides are merged; `None` if no ancestor is common.
+
+        Args:
+            ours: The id of the commit that one side consists of, or of several that were merged
+                into it.
+            theirs: The same of the other side.
+        """
+        key = tuple(ours), tuple(theirs)
+        return self._bases.recall(key, lambda: _Base(self._find_base(*key))).tree
+
+    def _find_base(self, ours: tuple[str, ...], theirs: tuple[str, ...]) -> Snapshot | None:
+        graph = _Virtual(self)
+        found = graph.bases(graph.merged(ours), graph.merged(theirs))
+        return graph.base_of(found, level=0) if found else None
+
+    def commit(self, commit_id: str) -> Commit:
+        """Return the parents and the time of a commit."""
+        return self._commits.recall(commit_id, lambda: self._graph.commit(commit_id))
+
+    def unrelated(self, one: str, other: str) -> RepositoryError:
+        """Return the error for two commits without a common ancestor."""
+        advice = "; its history is cut off, because it is a shallow clone: use a full one"
+        problem = f"has no common ancestor of {one} and {other}"
+        return RepositoryError(
+            self.location, problem + (advice if self._graph.is_shallow() else "")
+        )
+
+
+@frozen
+class _Base:
+    """A merge base, or the fact that there is none."""
+
+    tree: Snapshot | None
+
+
+class _Virtual:
+    """A history with further commits, which exist only while a merge base is made."""
+
+    def __init__(self, history: History) -> None:
+        self._history = history
+        self._made: dict[str, tuple[Commit, Snapshot | None]] = {}
+
+    def merged(self, commits: Sequence[str]) -> str:
+        """Return the id of a commit that merges some others."""
+        return commits[0] if len(commits) == 1 else self._make(Commit(tuple(commits), _LAST))
+
+    def bases(self, one: str, other: str) -> list[str]:
+        """Return the merge bases of two commits, the newest first."""
+        return merge_bases(self._commit, one, [other])
+
+    def base_of(self, bases: Sequence[str], level: int) -> Snapshot:
+        """Merge merge bases, the oldest first; each merge has a base of its own."""
+        *newer, together = bases
+        for each in reversed(newer):
+            found = self.bases(together, each)
+            base = self.base_of(found, level + 1) if found else Snapshot.from_files({})
+            one, other = (Changes.between(base, self._tree(commit)) for commit in (together, each))
+            merged = base.overlay(merge_virtually(base, one, other, level + 1))
+            together = self._make(Commit((together, each), _FIRST), merged)
+        return self._tree(together)
+
+    def _make(self, commit: Commit, tree: Snapshot | None = None) -> str:
+        name = f"virtual {len(self._made)}"
+        self._made[name] = commit, tree
+        return name
+
+    def _commit(self, commit_id: str) -> Commit:
+        made = self._made.get(commit_id)
+        return made[0] if made else self._history.commit(commit_id)
+
+    def _tree(self, commit_id: str) -> Snapshot:
+        made = self._made.get(commit_id)
+        tree = made[1] if made else None
+        return self._history.snapshot(commit_id) if tree is None else tree

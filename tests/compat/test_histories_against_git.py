@@ -1,0 +1,149 @@
+"""Merge bases, and merges with several of them, through the git binary: the same to the byte."""
+
+import pygit2
+import pytest
+from generators import commit_graphs, criss_cross_histories
+from hypothesis import assume, given, settings
+from test_merges_against_git import (
+    loses_a_file,
+    may_lose_an_edit,
+    merge_branches_with_git,
+    write_commit,
+)
+
+from cooperbench_eval.ancestry import Commit, merge_bases
+from cooperbench_eval.history import History
+from cooperbench_eval.merging.result import Labels
+from cooperbench_eval.merging.tree import merge_changes
+from cooperbench_eval.models import Entry, FileMode
+from cooperbench_eval.snapshot import Changes
+
+fewer = settings(max_examples=settings().max_examples // 2)  # of what is dear
+
+LINES = b"".join(b"line %d\n" % number for number in range(12))
+TEXT = Entry(LINES)
+TOP, LOW = Entry(b"top\n" + LINES), Entry(LINES + b"low\n")
+LINK, OTHER_LINK = (Entry(target, FileMode.SYMLINK) for target in (b"one", b"two"))
+MODULE, OTHER_MODULE = (Entry(digit * 40, FileMode.SUBMODULE) for digit in (b"1", b"2"))
+BINARY, OTHER_BINARY = Entry(b"\0one"), Entry(b"\0two")
+
+
+def signature(time):
+    """Return the author of a commit made at a time."""
+    return pygit2.Signature("Ann", "ann@example.org", time, 0)
+
+
+def store(git, commits):
+    """Store commits, of which the last two become the branches `ours` and `theirs`."""
+    repository, ids = pygit2.Repository(git.path), []
+    for tree, parents, time in commits:
+        ids.append(write_commit(repository, tree, [ids[n] for n in parents], signature(time)))
+    for name, commit in zip(("ours", "theirs"), ids[-2:], strict=True):
+        repository.references.create(f"refs/heads/{name}", commit, True)
+    return [str(each) for each in ids]
+
+
+def merge_with_us(git):
+    """Merge the branches with the library; return what git prints for a merge, and the trees."""
+    history = History(git.path)
+    one, other = history.find("ours"), history.find("theirs")
+    base = history.merge_base([one], [other])
+    sides = history.snapshot(one), history.snapshot(other)
+    merge = merge_changes(
+        base,
+        *(Changes.between(base, side) for side in sides),
+        Labels(ours="ours", theirs="theirs"),
+    )
+    stages = sorted((s.path, s.number, int(s.entry.mode), s.entry.id) for s in merge.stages)
+    trees = [{path: tree.get(path) for path in tree.paths()} for tree in (base, *sides)]
+    return (merge.changes.tree_id(base), stages, bool(merge.conflicts)), trees
+
+
+@given(commit_graphs())
+def test_merge_bases_are_those_of_git_in_its_order(git, graph):
+    """`git merge-base --all` lists the same commits in the same order, whatever the clocks say."""
+    ids = store(git, [({f"{n}": TEXT}, parents, time) for n, (parents, time) in enumerate(graph)])
+    expected = git.run("merge-base", "--all", ids[-2], ids[-1], fails=True) or b""
+
+    found = merge_bases(History(git.path).commit, ids[-2], [ids[-1]])
+
+    assert found == expected.decode().split()
+
+
+@given(commit_graphs())
+def test_several_commits_stand_for_their_merge(git, graph):
+    """The merge bases with several commits are those of `git merge-base` with their merge."""
+    assume(len(graph) > 2)
+    ids = store(git, [({f"{n}": TEXT}, parents, time) for n, (parents, time) in enumerate(graph)])
+    expected = git.run("merge-base", "--all", *ids[-3:], fails=True) or b""
+
+    found = merge_bases(History(git.path).commit, ids[-3], ids[-2:])
+
+    assert found == expected.decode().split()
+
+
+@fewer
+@given(criss_cross_histories())
+def test_criss_cross_merges_equal_those_of_git(git, commits):
+    """With virtual merge bases, verdict, tree id and unmerged stages are git's."""
+    store(git, commits)
+    merged, trees = merge_with_us(git)
+    assume(not may_lose_an_edit(*trees))
+    expected = merge_branches_with_git(git)
+    assume(expected is not None and not loses_a_file(git, *expected))
+
+    assert merged == expected
+
+
+@pytest.mark.parametrize(
+    ("base", "one", "other"),
+    [
+        ({"f": TEXT}, {"f": TOP}, {"f": Entry(b"another\n" + LINES)}),
+        ({"f": TEXT}, {"g": TOP}, {"g": TEXT, "h": LOW}),
+        ({"f": TEXT}, {"f": TOP}, {}),
+        ({"f": TEXT}, {"g": TOP}, {}),
+        ({"f": TEXT}, {"g": TOP}, {"h": LOW}),
+        ({"f": BINARY}, {"f": OTHER_BINARY}, {"f": Entry(b"\0three")}),
+        ({}, {"f": BINARY}, {"f": OTHER_BINARY}),
+        ({"f": LINK}, {"f": OTHER_LINK}, {"f": Entry(b"three", FileMode.SYMLINK)}),
+        ({}, {"f": LINK}, {"f": OTHER_LINK}),
+        ({"f": TEXT}, {"f": LINK}, {"f": OTHER_LINK}),
+        ({"f": MODULE}, {"f": OTHER_MODULE}, {"f": Entry(b"3" * 40, FileMode.SUBMODULE)}),
+        ({}, {"f": MODULE}, {"f": OTHER_MODULE}),
+        ({"f": TEXT}, {"f": TOP}, {"f": LINK}),
+        ({}, {"f": TEXT}, {"f": LINK}),
+        ({}, {"f": TEXT}, {"f/g": LOW}),
+        ({"f": TEXT}, {"f": TOP}, {"f/g": LOW}),
+        ({"d/f": TEXT, "d/g": BINARY}, {"e/f": TEXT, "e/g": BINARY}, {"d/f": TEXT, "d/h": LOW}),
+        ({}, {"f": TEXT}, {"f": Entry(LINES, FileMode.EXECUTABLE)}),
+    ],
+    ids=lambda tree: "-".join(f"{path}:{entry.data[:5]!r}" for path, entry in tree.items()),
+)
+def test_what_the_virtual_base_keeps_is_what_git_keeps(git, base, one, other):
+    """Whatever two merge bases disagree about, the merge on top of them equals git's.
+
+    The merges take everything from one side, and the heads then remove it or edit it, so that
+    the virtual base decides about the result.
+    """
+    for change in ({}, {"f": LOW}, {"f": TOP, "g": TOP, "h": TOP, "e/f": LOW, "d/h": TOP}):
+        criss_cross = [(base, (), 1), (one, (0,), 2), (other, (0,), 3)]
+        criss_cross += [(one, (1, 2), 4), (other, (2, 1), 5)]
+        heads = (({**one, **change}, (3,), 6), ({**other, "new": TEXT}, (4,), 7))
+        for head in (heads, heads[::-1]):
+            store(git, [*criss_cross, *head])
+
+            assert merge_with_us(git)[0] == merge_branches_with_git(git)
+
+
+def test_a_long_history_is_not_read_to_its_end():
+    """Commits older than the merge base are not asked for."""
+    asked = set()
+
+    def find(name):
+        asked.add(name)
+        number = int(name.strip("ab"))
+        side = name[-1] if name[-1] in "ab" and number > 91 else ""
+        return Commit((f"{number - 1}{side if number > 92 else ''}",) if number else (), number)
+
+    assert merge_bases(find, "99a", ["99b"]) == ["91"]
+    assert len(asked) < 30
