@@ -3,7 +3,7 @@
 import pygit2
 import pytest
 from generators import commit_graphs, criss_cross_histories
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from test_merges_against_git import (
     loses_a_file,
     may_lose_an_edit,
@@ -60,6 +60,7 @@ def merge_with_us(git):
 
 
 @given(commit_graphs())
+@example([((), 2), ((0,), 3), ((1,), 2), ((0, 2), 1)])  # an ancestor is found with its child
 def test_merge_bases_are_those_of_git_in_its_order(git, graph):
     """`git merge-base --all` lists the same commits in the same order, whatever the clocks say."""
     ids = store(git, [({f"{n}": TEXT}, parents, time) for n, (parents, time) in enumerate(graph)])
@@ -133,6 +134,31 @@ def test_what_the_virtual_base_keeps_is_what_git_keeps(git, base, one, other):
             store(git, [*criss_cross, *head])
 
             assert merge_with_us(git)[0] == merge_branches_with_git(git)
+
+
+def test_each_level_of_virtual_bases_has_longer_markers(git):
+    """A base of a base has its conflicts between markers of eleven characters, as in git."""
+    root, one, other, yours = ({"f": Entry(b"%d\n" % n + LINES)} for n in range(4))
+    signs = (b"<" * 11, b"=" * 11, b">" * 11)
+    conflict = b"%b Temporary merge branch 1\n1\n%b\n2\n%b Temporary merge branch 2\n" % signs
+    mine = {"f": Entry(conflict + LINES)}
+    commits = [(root, (), 1), (one, (0,), 2), (other, (0,), 3)]
+    commits += [(mine, (2, 1), 4), (yours, (1, 2), 5)]
+    commits += [(mine, (3, 4), 6), (yours, (4, 3), 7)]
+    store(git, [*commits, ({"f": LOW}, (5,), 8), ({}, (6,), 9)])
+    merged, (base, *_) = merge_with_us(git)
+
+    assert merged == merge_branches_with_git(git)
+    assert base == yours
+
+
+def test_more_than_two_merge_bases_are_merged_the_oldest_first(git):
+    """The order decides what the virtual base has, which git lists as a version."""
+    sides = [({"f": Entry(b"%d\n" % n + LINES)}, (0,), 5 - n) for n in range(3)]
+    commits = [({"f": TEXT}, (), 1), *sides, ({"f": TOP}, (1, 2, 3), 6), ({}, (3, 2, 1), 7)]
+    store(git, commits)
+
+    assert merge_with_us(git)[0] == merge_branches_with_git(git)
 
 
 def test_a_long_history_is_not_read_to_its_end():
