@@ -26,8 +26,9 @@ def merge_with_git(git, base, ours, theirs):
     repository = pygit2.Repository(git.path)
 
     def commit(name, files, *parents):
-        repository.references.create(f"refs/heads/{name}", write_commit(repository, files, parents), True)
-        return repository.references[f"refs/heads/{name}"].target
+        made = write_commit(repository, files, parents)
+        repository.references.create(f"refs/heads/{name}", made, True)
+        return made
 
     root = commit("base", base)
     commit("ours", ours, root)
