@@ -26,6 +26,7 @@ from .errors import CooperBenchEvalError as CooperBenchEvalError
 from .errors import PatchError as PatchError
 from .evaluator import Evaluator as Evaluator
 from .explaining.explain import explain as explain
+from .history import merge_base as merge_base
 from .landing.land import land as land
 from .models import Conflict as Conflict
 from .models import ConflictDetails as ConflictDetails

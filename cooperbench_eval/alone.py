@@ -4,7 +4,7 @@ from attrs import evolve, field, frozen
 
 from cooperbench_eval.memo import Memo
 from cooperbench_eval.models import TestResult
-from cooperbench_eval.pairs import Feature, FeatureGroup
+from cooperbench_eval.pairs import Feature, FeatureGroup, start_of
 from cooperbench_eval.patching.apply import ApplyResult, apply_patch
 from cooperbench_eval.patching.patch import Patch
 from cooperbench_eval.patching.paths import PathKind, TestFileFilter, classify_path
@@ -12,7 +12,7 @@ from cooperbench_eval.patching.policy import ApplyPolicy
 from cooperbench_eval.reporting import FeatureReport, PatchReport
 from cooperbench_eval.running.control import files_that_name_a_framework
 from cooperbench_eval.sides import patch_without_tests
-from cooperbench_eval.snapshot import Changes, Snapshot, cache_of
+from cooperbench_eval.snapshot import Changes, Snapshot, cache_of, rewritten
 from cooperbench_eval.suiteruns import SuiteRuns
 
 __all__ = ["Alone", "FeaturesAlone", "Placed", "Placing"]
@@ -23,9 +23,14 @@ _FEWEST_TO_MERGE = 2
 
 @frozen
 class Placed:
-    """A patch on a base, and its part of the report, before any test runs."""
+    """A patch on the tree from which its feature starts, before any test runs.
 
-    result: ApplyResult
+    Attributes:
+        changes: What makes the patched tree of the base of the pair or team.
+        report: The patch's part of the report.
+    """
+
+    changes: Changes
     report: PatchReport
 
 
@@ -42,8 +47,8 @@ class Placing:
     policy: ApplyPolicy = field(factory=ApplyPolicy)
 
     def place(self, group: FeatureGroup, feature: Feature) -> Placed:
-        """Apply the patch of one of the features to the base, without the agent's test files."""
-        base = group.base
+        """Apply the patch of one of the features, without the agent's test files."""
+        base = start_of(feature, group.base)
         patch, dropped = patch_without_tests(group, feature, self.test_filter)
         result = apply_patch(base, patch, self.policy)
         # Kept, because a feature is part of many pairs.
@@ -51,9 +56,11 @@ class Placing:
             (patch, self.policy), lambda: _report(base, patch, result)
         )
         report = evolve(report, dropped_files=dropped)
+        if base is not group.base:
+            report = evolve(report, base_tree_id=base.tree_id, base_commit=base.commit_id)
         if dropped and not patch.files:
             report = evolve(report, reason="it contains only test files, which were dropped")
-        return Placed(result=result, report=report)
+        return Placed(changes=rewritten(result.changes, base, group.base), report=report)
 
 
 @frozen(kw_only=True)
@@ -128,13 +135,11 @@ class Alone:
 
     def _is_underway(self, feature: Feature) -> bool:
         placed = self.placing.place(self.group, feature)
-        return placed.report.is_usable and self.runs.is_underway(
-            feature.tests, placed.result.changes
-        )
+        return placed.report.is_usable and self.runs.is_underway(feature.tests, placed.changes)
 
     def _feature(self, feature: Feature) -> tuple[FeatureReport, Changes]:
         placed = self.placing.place(self.group, feature)
-        changes, usable = placed.result.changes, placed.report.is_usable
+        changes, usable = placed.changes, placed.report.is_usable
         others = [each for each in self.group.features if each is not feature]
         with_other = usable and self.test_other and len(others) == 1
         report = FeatureReport(

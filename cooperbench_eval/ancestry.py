@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from attrs import frozen
 
-__all__ = ["Commit", "merge_bases"]
+__all__ = ["Commit", "independent", "merge_bases"]
 
 
 @frozen
@@ -50,7 +50,7 @@ def merge_bases(find: _Find, one: str, others: Sequence[str]) -> list[str]:
     search = _Search(find)
     found = search.common(one, others)
     if len(found) > 1:
-        found = _by_time(find, _independent(find, found))
+        found = independent(find, found)
     return found
 
 
@@ -104,8 +104,9 @@ def _by_time(find: _Find, commits: Iterable[str]) -> list[str]:
     return sorted(commits, key=lambda each: -find(each).time)
 
 
-def _independent(find: _Find, commits: Sequence[str]) -> list[str]:
-    """Leave out commits that are ancestors of others among them."""
+def independent(find: _Find, commits: Iterable[str]) -> list[str]:
+    """Return those commits that are not ancestors of others among them, the newest first."""
+    commits = list(commits)
     redundant: set[str] = set()
     for commit in commits:
         others = [each for each in commits if each != commit and each not in redundant]
@@ -116,4 +117,4 @@ def _independent(find: _Find, commits: Sequence[str]) -> list[str]:
         if search.marks[commit] & _OTHERS:
             redundant.add(commit)
         redundant.update(each for each in others if search.marks[each] & _ONE)
-    return [each for each in commits if each not in redundant]
+    return _by_time(find, (each for each in commits if each not in redundant))

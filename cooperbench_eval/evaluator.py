@@ -297,11 +297,14 @@ class _Evaluation:
         """Run a strategy; if a side is missing, its row says that it was not tried."""
         if given is None:
             return _not_tried(strategy, Attempt)
-        merged, numbers = merge_sides(strategy, given), self._pair.numbers
+        pair, merged = self._pair, merge_sides(strategy, given)
+        numbers = pair.numbers
         attempt = Attempt(
             strategy=strategy.name,
             implementation=implementation_of(strategy),
-            **merged.row(self._evaluator.scorer, self._diff_of, lambda _: reversed(numbers)),
+            **merged.row(
+                pair.base, self._evaluator.scorer, self._diff_of, lambda _: reversed(numbers)
+            ),
         )
         if not merged.is_complete:
             return attempt

@@ -1,22 +1,23 @@
 """The tree on which two commits are merged: their merge base, found as git finds it."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from attrs import frozen
 
-from cooperbench_eval.ancestry import Commit, merge_bases
+from cooperbench_eval.ancestry import Commit, independent, merge_bases
 from cooperbench_eval.arguments import checked
-from cooperbench_eval.errors import RepositoryError
+from cooperbench_eval.errors import ArgumentError, RepositoryError
 from cooperbench_eval.memo import Memo
 from cooperbench_eval.merging.virtual import merge_virtually
-from cooperbench_eval.snapshot import Changes, Snapshot
+from cooperbench_eval.snapshot import Changes, Snapshot, is_same
 
-__all__ = ["History", "merge_base"]
+__all__ = ["Histories", "History", "common_base", "different", "merge_base", "step_base"]
 
 _KEPT_COMMITS = 1 << 16
 _KEPT_BASES = 1024
 _KEPT_TREES = 64
+_KEPT_HISTORIES = 4
 _FIRST, _LAST = 0, 1 << 62  # of commits that do not exist: git gives them the first time
 
 
@@ -41,6 +42,81 @@ def merge_base(repo: str | os.PathLike[str], one: str, other: str) -> Snapshot:
     if base is None:
         raise history.unrelated(one, other)
     return base
+
+
+def common_base(starts: Iterable[Snapshot]) -> Snapshot:
+    """Return the tree on which sides that start from several trees are merged.
+
+    It is the only tree if all are the same, and else the best common ancestor of all commits.
+
+    Raises:
+        ArgumentError: The trees differ, and one of them is not a commit of a repository.
+        RepositoryError: The commits have no common ancestor, or one of them is not in the
+            repository of the first one.
+    """
+    found = different(starts)
+    first, *others = found
+    if not others:
+        return first
+    commits, history = _commits(found), History(str(first.location))
+    base = history.merge_base_of_all(commits)
+    if base is None:
+        raise history.unrelated(*commits)
+    return base
+
+
+def step_base(ours: Iterable[Snapshot], theirs: Iterable[Snapshot], cache: "Histories") -> Snapshot:
+    """Return the tree on which one merge is made, of sides in which several features may be.
+
+    Args:
+        ours: The trees from which the features of one side start.
+        theirs: The same of the other side.
+        cache: The repositories that are open.
+
+    Raises:
+        RepositoryError: The sides have no common ancestor.
+    """
+    ours, theirs = different(ours), different(theirs)
+    first, *others = different((*ours, *theirs))
+    if not others:
+        return first
+    history = cache.of(str(first.location))
+    sides = _commits(ours), _commits(theirs)
+    base = history.merge_base(*sides)
+    if base is None:
+        raise history.unrelated(*(side[0] for side in sides))
+    return base
+
+
+def different(trees: Iterable[Snapshot]) -> list[Snapshot]:
+    """Return the trees, each of them once."""
+    found: list[Snapshot] = []
+    for tree in trees:
+        if not any(is_same(tree, each) for each in found):
+            found.append(tree)
+    return found
+
+
+def _commits(trees: Iterable[Snapshot]) -> list[str]:
+    commits = []
+    for tree in trees:
+        if tree.commit_id is None or tree.location is None:
+            problem = "must be a commit of a repository if features start from different trees"
+            raise ArgumentError("base", f"{problem}, not {tree!r:.200}")
+        commits.append(tree.commit_id)
+    return commits
+
+
+class Histories:
+    """The histories of the repositories that were opened last, by their paths."""
+
+    def __init__(self) -> None:
+        """Open no repository yet."""
+        self._opened = Memo[str, History](_KEPT_HISTORIES)
+
+    def of(self, location: str) -> "History":
+        """Return the history of a repository."""
+        return self._opened.recall(location, lambda: History(location))
 
 
 class History:
@@ -89,14 +165,26 @@ class History:
         found = graph.bases(graph.merged(ours), graph.merged(theirs))
         return graph.base_of(found, level=0) if found else None
 
+    def merge_base_of_all(self, commits: Sequence[str]) -> Snapshot | None:
+        """Return the best common ancestor of several commits; `None` if they have none.
+
+        It is that of `git merge-base --octopus`; several are merged into a virtual one.
+        """
+        graph, (first, *others) = _Virtual(self), commits
+        found = [first]
+        for other in others:
+            bases = (base for each in found for base in graph.bases(each, other))
+            found = independent(self.commit, dict.fromkeys(bases))
+        return graph.base_of(found, level=0) if found else None
+
     def commit(self, commit_id: str) -> Commit:
         """Return the parents and the time of a commit."""
         return self._commits.recall(commit_id, lambda: self._graph.commit(commit_id))
 
-    def unrelated(self, one: str, other: str) -> RepositoryError:
-        """Return the error for two commits without a common ancestor."""
+    def unrelated(self, *commits: str) -> RepositoryError:
+        """Return the error for commits without a common ancestor."""
         advice = "; its history is cut off, because it is a shallow clone: use a full one"
-        problem = f"has no common ancestor of {one} and {other}"
+        problem = f"has no common ancestor of {' and '.join(commits)}"
         return RepositoryError(
             self.location, problem + (advice if self._graph.is_shallow() else "")
         )

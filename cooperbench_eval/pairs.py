@@ -1,17 +1,21 @@
-"""The input of an evaluation: two or more features on one base, and their tests."""
+"""The input of an evaluation: two or more features, the trees they start from, and their tests."""
 
 import operator
+from collections.abc import Iterable
 
 from attrs import Attribute, evolve, field, frozen
 
-from cooperbench_eval.arguments import checked_fields
+from cooperbench_eval.arguments import checked_fields, follows, rule_of
 from cooperbench_eval.errors import ArgumentError
+from cooperbench_eval.history import common_base
 from cooperbench_eval.patching.given import as_patch
 from cooperbench_eval.patching.patch import Patch
 from cooperbench_eval.running import TestSuite
-from cooperbench_eval.snapshot import Snapshot
+from cooperbench_eval.snapshot import Snapshot, is_same
 
-__all__ = ["Feature", "FeatureGroup", "FeaturePair", "FeatureTeam", "on_base"]
+_MAY_FOLLOW = follows(rule_of(Snapshot | None))  # from the bases of the features
+
+__all__ = ["Feature", "FeatureGroup", "FeaturePair", "FeatureTeam", "on_base", "start_of"]
 
 
 @frozen(kw_only=True, field_transformer=checked_fields)
@@ -25,6 +29,8 @@ class Feature:
             except a single line of text, which is most likely the name of a file.
         tests: The benchmark's suite for it; `None` if it has none.
         description: The issue text from which its agent worked.
+        base: The tree from which its agent started, if it is not that of the pair or team: a
+            `Snapshot`, or the name of a commit in the repository of the other bases.
 
     Raises:
         ArgumentError: An argument has the wrong type, or the patch is a single line of text.
@@ -35,22 +41,67 @@ class Feature:
     patch: Patch = field(converter=as_patch, repr=False)
     tests: TestSuite | None = field(default=None, repr=False)
     description: str = field(default="", repr=False)
+    base: Snapshot | str | None = field(default=None, repr=False)
+
+
+def start_of(feature: Feature, base: Snapshot) -> Snapshot:
+    """Return the tree from which a feature starts, which is *base* unless it has its own.
+
+    Raises:
+        ArgumentError: Its base is a name, and *base* is not from a repository.
+        RepositoryError: The repository has no commit of this name.
+    """
+    if not isinstance(feature.base, str):
+        return feature.base or base
+    if base.location is None or base.commit_id is None:
+        problem = f"is the name {feature.base!r:.80}, but no other base is a commit of a repository"
+        raise ArgumentError("base", problem)
+    return Snapshot.from_repo(base.location, feature.base)
 
 
 def on_base(feature: Feature, base: Snapshot) -> Feature:
-    """Return a feature whose patch has its files; one made from changes gets them from *base*."""
-    patch = feature.patch.on(base)
-    return feature if patch is feature.patch else evolve(feature, patch=patch)
+    """Return a feature whose patch has its files; one made from changes gets them from its base.
+
+    If it starts from *base*, it has no base of its own afterwards.
+    """
+    start = start_of(feature, base)
+    own = None if is_same(start, base) else start
+    patch = feature.patch.on(start)
+    if patch is feature.patch and own is feature.base:
+        return feature
+    return evolve(feature, patch=patch, base=own)
+
+
+def _on_common_base(
+    base: Snapshot | None, features: Iterable[Feature]
+) -> tuple[Snapshot, tuple[Feature, ...]]:
+    """Return the merge base of all features, and the features on their bases."""
+    features = tuple(features)
+    if base is not None and all(each.base is None for each in features):
+        return base, tuple(on_base(each, base) for each in features)
+    found = (each.base for each in features if isinstance(each.base, Snapshot))
+    known = next(found, None) if base is None else base
+    without = [each.number for each in features if each.base is None]
+    if known is None or (base is None and without):
+        whose = f"feature {without[0]}" if without else "the feature whose base is a name"
+        raise ArgumentError("base", f"is needed, because {whose} has no tree to start from")
+    starts = {each.number: start_of(each, known) for each in features}
+    together = common_base(starts.values())
+    placed = (evolve(each, base=starts[each.number]) for each in features)
+    return together, tuple(on_base(each, together) for each in placed)
 
 
 @frozen(kw_only=True, field_transformer=checked_fields)
 class FeaturePair:
-    """Two features on one base.
+    """Two features that are merged.
 
     Attributes:
         repo_name: The repository's name in the benchmark.
         task_id: The task's number.
-        base: The tree from which both patches start.
+        base: The tree from which features without a base of their own start. Afterwards it is
+            the merge base of both features, which is the same unless they start from
+            different commits. Then git's merge base is found in the repository; several are
+            merged into a virtual one.
         feature1: The feature that is merged into feature 2.
         feature2: The feature into which feature 1 is merged.
         joint: Tests of both features together. They run on each merged tree, which must
@@ -64,7 +115,7 @@ class FeaturePair:
 
     repo_name: str
     task_id: int = field(converter=operator.index)
-    base: Snapshot = field(repr=False)
+    base: Snapshot = field(default=None, metadata=_MAY_FOLLOW, repr=False)
     feature1: Feature
     feature2: Feature = field()
     joint: TestSuite | None = field(default=None, repr=False)
@@ -83,8 +134,9 @@ class FeaturePair:
         _check_try(k)
 
     def __attrs_post_init__(self) -> None:
-        for name in ("feature1", "feature2"):
-            object.__setattr__(self, name, on_base(getattr(self, name), self.base))
+        base, features = _on_common_base(self.base, self.features)
+        for name, value in zip(("base", "feature1", "feature2"), (base, *features), strict=True):
+            object.__setattr__(self, name, value)
 
     @property
     def features(self) -> tuple[Feature, Feature]:
@@ -99,15 +151,17 @@ class FeaturePair:
 
 @frozen(kw_only=True, field_transformer=checked_fields)
 class FeatureTeam:
-    r"""Two or more features on one base, in the order in which they are to land.
+    r"""Two or more features, in the order in which they are to land.
 
     The first one is taken as it is, and each next one is merged into the result so far. So a
     team with the features 2 and 1, in this order, is merged like the pair of these features.
+    If features start from different commits, each merge has the merge base that git finds for it.
 
     Attributes:
         repo_name: The repository's name in the benchmark.
         task_id: The task's number.
-        base: The tree from which all patches start.
+        base: The tree from which features without a base of their own start. Afterwards it is
+            the best common ancestor of all features, as for a pair.
         features: The features in their order; their numbers differ.
         joint: Tests of all features together. They run only on trees that hold all of them,
             which must pass them, and on the base and each side for comparison.
@@ -127,7 +181,7 @@ class FeatureTeam:
 
     repo_name: str
     task_id: int = field(converter=operator.index)
-    base: Snapshot = field(repr=False)
+    base: Snapshot = field(default=None, metadata=_MAY_FOLLOW, repr=False)
     features: tuple[Feature, ...] = field(converter=tuple[Feature, ...])
     joint: TestSuite | None = field(default=None, repr=False)
     regression: TestSuite | None = field(default=None, repr=False)
@@ -149,8 +203,9 @@ class FeatureTeam:
         _check_try(k)
 
     def __attrs_post_init__(self) -> None:
-        placed = tuple(on_base(each, self.base) for each in self.features)
-        object.__setattr__(self, "features", placed)
+        base, features = _on_common_base(self.base, self.features)
+        object.__setattr__(self, "base", base)
+        object.__setattr__(self, "features", features)
 
     @property
     def numbers(self) -> tuple[int, ...]:

@@ -1,22 +1,33 @@
 """The sides of a merge: what features change in a base, and the merge of two sides.
 
+All sides of a pair or team are written as changes of one base. If features start from different
+commits, each merge has a base of its own, and the sides are written anew for it.
+
 Feature 1 of a pair is merged into feature 2, as in the benchmark. In the terms of the merge
 core, *ours* is feature 2 and *theirs* is feature 1. No other module chooses the sides of a pair.
 """
 
+from collections.abc import Iterable
 from typing import Self
 
 from attrs import field, frozen
 
+from cooperbench_eval.history import Histories, different, step_base
 from cooperbench_eval.merging.result import Labels
 from cooperbench_eval.merging.tree import merge_changes
 from cooperbench_eval.pairs import Feature, FeatureGroup, FeaturePair
 from cooperbench_eval.patching.patch import Patch
 from cooperbench_eval.patching.paths import TestFileFilter
-from cooperbench_eval.snapshot import Changes, Snapshot
+from cooperbench_eval.snapshot import Changes, Snapshot, cache_of, rewritten
 from cooperbench_eval.strategies.protocol import FeatureContext, MergeInput
 
-__all__ = ["Side", "context_of", "merge_input", "pair_merge_input", "patch_without_tests"]
+__all__ = [
+    "Side",
+    "context_of",
+    "merge_input",
+    "pair_merge_input",
+    "patch_without_tests",
+]
 
 
 @frozen
@@ -25,16 +36,26 @@ class Side:
 
     Attributes:
         features: What is known about the features, in the order in which they were merged.
-        changes: What they change in the base.
+        changes: What makes their tree of the base.
+        starts: The trees from which they start; empty if that is the base.
     """
 
     features: tuple[FeatureContext, ...] = field(converter=tuple[FeatureContext, ...])
     changes: Changes = field(repr=False)
+    starts: tuple[Snapshot, ...] = field(default=(), converter=tuple[Snapshot, ...], repr=False)
 
     @classmethod
     def of(cls, feature: Feature, changes: Changes) -> Self:
-        """Return the side of a single feature."""
-        return cls((context_of(feature),), changes)
+        """Return the side of a single feature of a pair or team."""
+        starts = (feature.base,) if isinstance(feature.base, Snapshot) else ()
+        return cls((context_of(feature),), changes, starts)
+
+    def joined(self, other: "Side", changes: Changes, base: Snapshot) -> "Side":
+        """Return the side of the features of both; *changes* makes their tree of *base*."""
+        starts: Iterable[Snapshot] = ()
+        if self.starts or other.starts:
+            starts = different((*(self.starts or (base,)), *(other.starts or (base,))))
+        return Side((*self.features, *other.features), changes, starts)
 
     @property
     def numbers(self) -> tuple[int, ...]:
@@ -66,13 +87,24 @@ def patch_without_tests(
 
 
 def merge_input(base: Snapshot, ours: Side, theirs: Side) -> MergeInput:
-    """Merge two sides that start from *base*; a strategy can continue from the result."""
+    """Merge two sides, written as changes of *base*; a strategy can continue from the result.
+
+    The base of the result is that of this merge.
+
+    Raises:
+        RepositoryError: The sides start from commits without a common ancestor.
+    """
     labels = Labels(ours=ours.label, theirs=theirs.label)
+    here = base
+    if ours.starts or theirs.starts:
+        cache = cache_of(base, Histories)
+        here = step_base(ours.starts or (base,), theirs.starts or (base,), cache)
+    mine, yours = (rewritten(side.changes, base, here) for side in (ours, theirs))
     return MergeInput(
-        base=base,
-        ours=ours.changes,
-        theirs=theirs.changes,
-        merge=merge_changes(base, ours.changes, theirs.changes, labels=labels),
+        base=here,
+        ours=mine,
+        theirs=yours,
+        merge=merge_changes(here, mine, yours, labels=labels),
         ours_feature=ours.context,
         theirs_feature=theirs.context,
         ours_features=ours.features,
@@ -81,5 +113,9 @@ def merge_input(base: Snapshot, ours: Side, theirs: Side) -> MergeInput:
 
 def pair_merge_input(pair: FeaturePair, side1: Changes, side2: Changes) -> MergeInput:
     """Merge the sides of feature 1 and feature 2 of a pair."""
-    ours, theirs = Side.of(pair.feature2, side2), Side.of(pair.feature1, side1)
+    # The base of a pair is the merge base of its features.
+    ours, theirs = (
+        Side((context_of(feature),), changes)
+        for feature, changes in ((pair.feature2, side2), (pair.feature1, side1))
+    )
     return merge_input(pair.base, ours, theirs)

@@ -24,7 +24,9 @@ __all__ = [
     "Changes",
     "Snapshot",
     "cache_of",
+    "is_same",
     "names_in",
+    "rewritten",
     "walk",
     "write_entry",
 ]
@@ -273,6 +275,15 @@ def walk(base: Snapshot, folder: str) -> Iterator[str]:
     return (path for path, _ in base._walk(folder))  # noqa: SLF001 - of this module
 
 
+def is_same(one: Snapshot, other: Snapshot) -> bool:
+    """Whether both are one commit or, if one is not a commit, whether their trees are equal."""
+    if one is other:
+        return True
+    if one.commit_id and other.commit_id:
+        return one.commit_id == other.commit_id
+    return one.tree_id == other.tree_id
+
+
 def _restore(store: Store, location: str | None, commit_id: str | None) -> Snapshot:
     return Snapshot(store, location=location, commit_id=commit_id)
 
@@ -397,6 +408,11 @@ class Changes(Mapping[str, Entry | None]):
         """
         real = Changes.between(base, base.overlay(self))
         return b"".join(render_change(path, base.get(path), new) for path, new in real.items())
+
+
+def rewritten(changes: Changes, old: Snapshot, new: Snapshot) -> Changes:
+    """Return the changes that make of *new* the tree that *changes* makes of *old*."""
+    return changes if new is old else Changes.between(new, old.overlay(changes))
 
 
 def _differences(old: Snapshot, new: Snapshot) -> Iterator[tuple[str, Entry | None]]:

@@ -1,6 +1,7 @@
 """Runs the suites of a pair or team on its trees, and judges the runs."""
 
 import functools
+from collections import Counter
 from collections.abc import Iterator
 from typing import Protocol
 
@@ -16,11 +17,11 @@ from cooperbench_eval.models import (
     TestStatus,
     outcome_of,
 )
-from cooperbench_eval.pairs import Feature
+from cooperbench_eval.pairs import Feature, start_of
 from cooperbench_eval.patching.patch import Patch
 from cooperbench_eval.running import TestRunner, TestSuite
 from cooperbench_eval.running.delta import DeltaJudge
-from cooperbench_eval.snapshot import Changes, Snapshot
+from cooperbench_eval.snapshot import Changes, Snapshot, rewritten
 
 __all__ = ["JudgedRun", "Runner", "SuiteRuns", "Suites"]
 
@@ -94,6 +95,13 @@ class SuiteRuns:
         self._on_base = functools.cache(self._run_on_base)
         self._on_bare_base = functools.cache(self._run_on_bare_base)
         self._seen: dict[TestSuite, set[str]] = {}
+        # A suite that several features share is judged against the base of the group.
+        owners = Counter(each.tests for each in group.features if each.tests)
+        self._starts = {
+            each.tests: start_of(each, group.base)
+            for each in group.features
+            if each.tests and owners[each.tests] == 1
+        }
 
     def plain(self, suite: TestSuite | None, changes: Changes) -> TestResult | None:
         """Run a suite on the base with *changes*, without judging it."""
@@ -110,12 +118,12 @@ class SuiteRuns:
         """
         if suite is None or not isinstance(self._runner, TestRunner):
             return False
-        wanted = [changes, Changes()] if self._test_base else [changes]
+        wanted = [changes, self._untouched(suite)] if self._test_base else [changes]
         base, runner = self._group.base, self._runner
         return any(runner.is_underway(base, each, suite) for each in wanted)
 
     def on_base(self, feature: Feature) -> TestResult | None:
-        """Run a feature's suite on the base, if that is wanted."""
+        """Run a feature's suite on the tree from which the feature starts, if that is wanted."""
         return self._on_base(feature.tests) if self._test_base else None
 
     def on_base_of_group(self, suite: TestSuite | None) -> TestResult | None:
@@ -194,7 +202,7 @@ class SuiteRuns:
         if suite is None or run is None or self._rule is JudgeRule.ABSOLUTE:
             return None
         judge = DeltaJudge(
-            base=self._group.base,
+            base=self._start_of(suite),
             suite=suite,
             others={other: self._seen.get(other, ()) for other in self._others(suite)},
             on_base=self._on_base(suite) if self._compares(suite) else None,
@@ -214,8 +222,16 @@ class SuiteRuns:
                 yield feature.tests
 
     def _run_on_base(self, suite: TestSuite | None) -> TestResult | None:
-        return self.plain(suite, Changes())
+        return None if suite is None else self.plain(suite, self._untouched(suite))
 
     def _run_on_bare_base(self, suite: TestSuite) -> TestResult | None:
         bare = attrs.evolve(suite, patch=Patch.parse(b""), required=None)
-        return self.plain(bare, Changes())
+        return self.plain(bare, self._untouched(suite))
+
+    def _start_of(self, suite: TestSuite) -> Snapshot:
+        """Return the tree from which the feature of a suite starts, or all features."""
+        return self._starts.get(suite, self._group.base)
+
+    def _untouched(self, suite: TestSuite) -> Changes:
+        """Return the changes that make that tree of the base."""
+        return rewritten(Changes(), self._start_of(suite), self._group.base)

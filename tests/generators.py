@@ -196,6 +196,18 @@ def commit_graphs(draw: st.DrawFn) -> list[tuple[tuple[int, ...], int]]:
 
 
 @st.composite
+def branching_graphs(draw: st.DrawFn) -> list[tuple[tuple[int, ...], int]]:
+    """A history as in `commit_graphs` with one root, and with a child of each of three commits."""
+    graph: list[tuple[tuple[int, ...], int]] = [((), 0)]
+    for number in range(1, draw(st.integers(2, 8))):
+        earlier = st.integers(max(0, number - 4), number - 1)
+        parents = draw(st.lists(earlier, min_size=1, max_size=2, unique=True))
+        graph.append((tuple(parents), draw(st.integers(0, 5))))
+    starts = draw(st.lists(st.integers(0, len(graph) - 1), min_size=3, max_size=3))
+    return [*graph, *(((start,), draw(st.integers(0, 5))) for start in starts)]
+
+
+@st.composite
 def _moving_entries(draw: st.DrawFn, number: int) -> Entry:
     """A file of a dozen lines, one of them unique; sometimes a link or a submodule."""
     kind = draw(st.integers(0, 19))

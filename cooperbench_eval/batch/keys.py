@@ -63,7 +63,9 @@ class PairKeys:
         # Not with `describe`, which is slow: there may be a hundred thousand pairs.
         tests = feature.tests and self._once(feature.tests, _digest_of)
         patch = [_sha256(_contents(feature.patch)), feature.patch.problem]
-        return _digest([feature.number, patch, tests, feature.description])
+        start = feature.base  # in a pair, the name of a commit is replaced by its tree
+        own = [] if start is None or isinstance(start, str) else [start.commit_id or start.tree_id]
+        return _digest([feature.number, patch, tests, feature.description, *own])
 
 
 def _contents(patch: Patch) -> bytes:

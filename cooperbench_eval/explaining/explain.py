@@ -12,14 +12,14 @@ from cooperbench_eval.explaining.experiments import Experiments, LostTests, Merg
 from cooperbench_eval.explaining.finding import CauseSearch, find_causes
 from cooperbench_eval.explaining.splitting import SplitSide, split_side
 from cooperbench_eval.models import MergeStatus, PairId
-from cooperbench_eval.pairs import Feature, FeaturePair
+from cooperbench_eval.pairs import Feature, FeaturePair, start_of
 from cooperbench_eval.patching.apply import apply_patch
 from cooperbench_eval.patching.records import FileChange
 from cooperbench_eval.reporting import Attempt, BlameKind, MergeReport
 from cooperbench_eval.reporting.explanation import Explanation, ExplanationStatus, SuiteKind
 from cooperbench_eval.running import TestRunner
 from cooperbench_eval.sides import patch_without_tests
-from cooperbench_eval.snapshot import Changes
+from cooperbench_eval.snapshot import Changes, rewritten
 from cooperbench_eval.strategies.protocol import MergeStrategy
 from cooperbench_eval.strategies.registry import as_strategy
 
@@ -128,7 +128,9 @@ def _lost_tests(report: MergeReport, pair: FeaturePair, strategy: str) -> Iterat
 def _sides(pair: FeaturePair, evaluator: Evaluator) -> tuple[SplitSide, SplitSide]:
     def side(feature: Feature) -> SplitSide:
         patch, _ = patch_without_tests(pair, feature, evaluator.test_filter)
-        changes = apply_patch(pair.base, patch, evaluator.apply_policy).changes
+        start = start_of(feature, pair.base)
+        placed = apply_patch(start, patch, evaluator.apply_policy).changes
+        changes = rewritten(placed, start, pair.base)
         renames = {
             file.new_path: file.old_path
             for file in patch.files
@@ -154,18 +156,23 @@ def _know(
 ) -> None:
     """Add the report's runs on the base and on each side."""
     one, two = report.feature1, report.feature2
+    start1, start2 = (
+        rewritten(Changes(), start_of(each, pair.base), pair.base) for each in pair.features
+    )
+    base = Changes()
     rows = (
-        (pair.feature1.tests, one.base_tests, one.tests, two.other_tests),
-        (pair.feature2.tests, two.base_tests, one.other_tests, two.tests),
-        (pair.joint, report.base_joint_tests, one.joint_tests, two.joint_tests),
+        (pair.feature1.tests, start1, one.base_tests, one.tests, two.other_tests),
+        (pair.feature2.tests, start2, two.base_tests, one.other_tests, two.tests),
+        (pair.joint, base, report.base_joint_tests, one.joint_tests, two.joint_tests),
         (
             pair.regression,
+            base,
             report.base_regression_tests,
             one.regression_tests,
             two.regression_tests,
         ),
     )
-    for suite, *runs in rows:
+    for suite, start, *runs in rows:
         if suite is not None:
-            for changes, run in zip((Changes(), *sides), runs, strict=True):
+            for changes, run in zip((start, *sides), runs, strict=True):
                 experiments.know(suite, changes, run)

@@ -119,6 +119,7 @@ class _Work:
 
     def row(self, step: QueueStep) -> TeamStep:
         """Return the record of one merge."""
+        base = self._options.team.base
 
         def features_at(path: str) -> tuple[int, ...]:
             name = step.merged.name_on_a_side(path)
@@ -130,7 +131,7 @@ class _Work:
             feature=step.number,
             into=step.into,
             conflicts=step.merged.outcome.conflicts,
-            **step.merged.row(self._options.scorer, self._diff_of, features_at),
+            **step.merged.row(base, self._options.scorer, self._diff_of, features_at),
         )
 
     def _runs_on(self, side: Side | None) -> tuple[SuiteRun, ...]:

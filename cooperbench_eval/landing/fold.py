@@ -1,7 +1,8 @@
 """Merges features one after another, each into the result so far.
 
 All merges have the same base, as successive runs of `git merge` have for branches that start
-from one commit.
+from one commit. For features that start from different commits, each merge has the base that
+git finds for it.
 """
 
 import re
@@ -16,7 +17,7 @@ from cooperbench_eval.merging.result import Stage
 from cooperbench_eval.models import Conflict, ConflictKind, MergeStatus
 from cooperbench_eval.scoring import ConflictScorer
 from cooperbench_eval.sides import Side, merge_input
-from cooperbench_eval.snapshot import Changes, Snapshot
+from cooperbench_eval.snapshot import Changes, Snapshot, rewritten
 from cooperbench_eval.strategies.protocol import MergeInput, MergeOutcome, MergeStrategy
 from cooperbench_eval.strategies.run import run_strategy
 
@@ -71,8 +72,13 @@ class Merged:
         renamed = re.fullmatch(rf"(.+)~(?:{label})(?:_\d+)?", path, re.DOTALL)
         return renamed[1] if renamed else path
 
+    def changes_of(self, base: Snapshot) -> Changes:
+        """Return the changes that make the merged tree of *base*."""
+        return rewritten(self.outcome.changes, self.given.base, base)
+
     def row(
         self,
+        base: Snapshot,
         scorer: ConflictScorer,
         diff_of: Callable[[Changes], bytes],
         features_at: Callable[[str], Iterable[int]],
@@ -80,8 +86,9 @@ class Merged:
         """Return the fields of a `MergeRow`.
 
         Args:
+            base: The base of the report.
             scorer: Measures the conflicts that are left open.
-            diff_of: Returns changes as a diff against the base.
+            diff_of: Returns changes as a diff against that base.
             features_at: Returns the features that a conflict in a file is between.
         """
         given, outcome = self.given, self.outcome
@@ -100,7 +107,7 @@ class Merged:
         return row | {
             "conflict_details": scorer.score(outcome.conflicts),
             "tree_id": tree.tree_id,
-            "diff": diff_of(outcome.changes),
+            "diff": diff_of(self.changes_of(base)),
             "replacements": given.merge.replacements(tree, outcome.conflicts),
         }
 
@@ -117,10 +124,10 @@ def merge_sides(strategy: MergeStrategy, given: MergeInput) -> Merged:
 
 @frozen(kw_only=True)
 class Fold:
-    """Merges sides of one base with one strategy; a merge that was done before is remembered.
+    """Merges sides with one strategy; a merge that was done before is remembered.
 
     Attributes:
-        base: The tree from which all sides start.
+        base: The tree of which all sides are changes.
         strategy: The strategy.
     """
 
@@ -146,4 +153,4 @@ class Fold:
         merged = self.merge(so_far, side)
         if not merged.is_complete:
             return None
-        return Side((*so_far.features, *side.features), merged.outcome.changes)
+        return so_far.joined(side, merged.changes_of(self.base), self.base)

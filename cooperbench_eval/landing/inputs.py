@@ -1,15 +1,20 @@
-"""Reads the patches that are to land: their numbers, their suites, and what they change."""
+"""Reads the patches that are to land: their numbers, their suites, and what they change.
+
+A patch that starts from another commit than the base is merged into the base first.
+"""
 
 import operator
 import os
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from attrs import evolve, field, frozen
 
-from cooperbench_eval.errors import ArgumentError
+from cooperbench_eval.errors import ArgumentError, RepositoryError
 from cooperbench_eval.landing.components import components
+from cooperbench_eval.landing.fold import merge_sides
+from cooperbench_eval.landing.reasons import not_merged
 from cooperbench_eval.models import PatchStatus
-from cooperbench_eval.pairs import Feature, on_base
+from cooperbench_eval.pairs import Feature, on_base, start_of
 from cooperbench_eval.patching.apply import apply_patch
 from cooperbench_eval.patching.given import GivenPatch, as_patch
 from cooperbench_eval.patching.patch import Patch
@@ -17,13 +22,14 @@ from cooperbench_eval.patching.paths import TestFileFilter
 from cooperbench_eval.patching.policy import ApplyPolicy
 from cooperbench_eval.reporting.landings import LeftOut, LeftOutReason
 from cooperbench_eval.running import TestSuite
-from cooperbench_eval.sides import Side
-from cooperbench_eval.snapshot import Changes, Snapshot
+from cooperbench_eval.sides import Side, merge_input
+from cooperbench_eval.snapshot import Changes, Snapshot, rewritten
+from cooperbench_eval.strategies.protocol import MergeStrategy
 
 __all__ = [
     "LandedPatch",
     "Placed",
-    "place_patches",
+    "Placing",
     "read_budget",
     "read_order",
     "read_patches",
@@ -35,7 +41,7 @@ LandedPatch = GivenPatch | Feature
 
 @frozen(kw_only=True)
 class Placed:
-    """The patches on their base.
+    """The patches on the base.
 
     Attributes:
         features: Those that can be merged, in their order.
@@ -132,36 +138,101 @@ def read_order(order: str | Sequence[int], numbers: Sequence[int]) -> tuple[int,
     return found
 
 
-def place_patches(
-    base: Snapshot,
-    given: Collection[tuple[Feature, Changes | None]],
-    policy: ApplyPolicy,
-    test_filter: TestFileFilter | None,
-) -> Placed:
-    """Apply each patch to the base; leave out those that do not apply, and duplicates."""
-    given = [(on_base(feature, base), changes) for feature, changes in given]
-    tests = [feature.tests.patch for feature, _ in given if feature.tests]
-    placed: dict[int, Changes] = {}
-    left_out: list[LeftOut] = []
-    for feature, changes in given:
-        problem = ""
+@frozen(kw_only=True)
+class Placing:
+    """How patches are placed.
+
+    Attributes:
+        base: The tree into which they are to land.
+        policy: How leniently they are placed.
+        test_filter: Removes test files from them; `None` to keep these.
+        strategy: Merges those that start from another commit into the base.
+    """
+
+    base: Snapshot
+    policy: ApplyPolicy
+    test_filter: TestFileFilter | None
+    strategy: MergeStrategy
+
+    def place(self, given: Iterable[tuple[Feature, Changes | None]]) -> Placed:
+        """Place each patch; leave out those that cannot be, and duplicates."""
+        read = [
+            (on_base(feature, self.base) if changes is None else feature, changes)
+            for feature, changes in given
+        ]
+        tests = [feature.tests.patch for feature, _ in read if feature.tests]
+        sides: dict[int, Side] = {}
+        left_out: list[LeftOut] = []
+        for feature, changes in read:
+            found = self._side(feature, changes, tests)
+            if isinstance(found, LeftOut):
+                left_out.append(found)
+            else:
+                sides[feature.number] = found
+        # Their suites are judged against the base into which they are merged now.
+        features = {n: evolve(each, base=None) for each, _ in read if (n := each.number) in sides}
+        trees = {n: each.changes.tree_id(self.base) for n, each in sides.items()}
+        for number, first in _duplicates(features, trees).items():
+            reason = LeftOutReason.DUPLICATE
+            left_out.append(LeftOut(number=number, reason=reason, features=(first,)))
+            del features[number], sides[number]
+        return Placed(features=features.values(), sides=sides, left_out=left_out)
+
+    def _side(
+        self, feature: Feature, changes: Changes | None, tests: Iterable[Patch]
+    ) -> Side | LeftOut:
+        """Return what a feature changes in the base, or why it cannot be merged."""
+        start, problem = start_of(feature, self.base), ""
         if changes is None:
-            changes, problem = _placed(base, feature.patch, policy, test_filter, tests)  # noqa: PLW2901
-        if not problem and changes.tree_id(base) == base.tree_id:
+            changes, problem = self._applied(start, feature.patch, tests)
+        if not problem and changes.tree_id(start) == start.tree_id:
             problem = "the patch changes nothing"
         if problem:
-            reason = LeftOutReason.MISSING_INPUT
-            left_out.append(LeftOut(number=feature.number, reason=reason, problem=problem))
-        else:
-            placed[feature.number] = changes
-    features = {each.number: each for each, _ in given if each.number in placed}
-    same = _duplicates(features, {n: each.tree_id(base) for n, each in placed.items()})
-    for number, first in same.items():
-        reason = LeftOutReason.DUPLICATE
-        left_out.append(LeftOut(number=number, reason=reason, features=(first,)))
-        del features[number]
-    sides = {number: Side.of(each, placed[number]) for number, each in features.items()}
-    return Placed(features=features.values(), sides=sides, left_out=left_out)
+            return _missing(feature, problem)
+        side = Side.of(feature, rewritten(changes, start, self.base))
+        return side if start is self.base else self._into_base(feature, side)
+
+    def _into_base(self, feature: Feature, side: Side) -> Side | LeftOut:
+        """Merge a side that starts from another commit into the base."""
+        here = Side((), Changes())
+        try:
+            merged = merge_sides(self.strategy, merge_input(self.base, here, side))
+        except RepositoryError as exc:
+            return _missing(feature, str(exc))
+        if not merged.is_complete:
+            return not_merged(
+                feature.number,
+                (),
+                files=merged.open_files,
+                failure=merged.outcome.failure,
+                files_with=lambda _: (),
+                otherwise=(),
+            )
+        side = here.joined(side, merged.changes_of(self.base), self.base)
+        if side.changes.tree_id(self.base) == self.base.tree_id:
+            return _missing(feature, "the base has its changes already")
+        return side
+
+    def _applied(
+        self, start: Snapshot, patch: Patch, tests: Iterable[Patch]
+    ) -> tuple[Changes, str]:
+        """Return what a patch changes, and why it does not apply."""
+        if self.test_filter is not None:
+            patch, dropped = self.test_filter.split(patch, tests)
+            if dropped and not patch.files:
+                return Changes(), "it contains only test files, which were dropped"
+        result = apply_patch(start, patch, self.policy)
+        if result.status.is_usable:
+            return result.changes, ""
+        is_empty = result.status is PatchStatus.EMPTY
+        return Changes(), result.reason or (
+            "the patch changes nothing" if is_empty else "it does not apply"
+        )
+
+
+def _missing(feature: Feature, problem: str) -> LeftOut:
+    reason = LeftOutReason.MISSING_INPUT
+    return LeftOut(number=feature.number, reason=reason, problem=problem)
 
 
 def _duplicates(features: Mapping[int, Feature], trees: Mapping[int, str]) -> dict[int, int]:
@@ -181,27 +252,6 @@ def _duplicates(features: Mapping[int, Feature], trees: Mapping[int, str]) -> di
         else:
             alike.append(feature)
     return found
-
-
-def _placed(
-    base: Snapshot,
-    patch: Patch,
-    policy: ApplyPolicy,
-    test_filter: TestFileFilter | None,
-    tests: Iterable[Patch],
-) -> tuple[Changes, str]:
-    """Return what a patch changes, and why it does not apply."""
-    if test_filter is not None:
-        patch, dropped = test_filter.split(patch, tests)
-        if dropped and not patch.files:
-            return Changes(), "it contains only test files, which were dropped"
-    result = apply_patch(base, patch, policy)
-    if result.status.is_usable:
-        return result.changes, ""
-    is_empty = result.status is PatchStatus.EMPTY
-    return Changes(), result.reason or (
-        "the patch changes nothing" if is_empty else "it does not apply"
-    )
 
 
 def _listed(numbers: Iterable[object]) -> str:

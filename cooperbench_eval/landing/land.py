@@ -12,7 +12,7 @@ from cooperbench_eval.landing.conclusions import Conclusions
 from cooperbench_eval.landing.inputs import (
     LandedPatch,
     Placed,
-    place_patches,
+    Placing,
     read_budget,
     read_order,
     read_patches,
@@ -69,7 +69,9 @@ def land(
     `naive`, and for many more that rarely touch the same files.
 
     Args:
-        base: The tree from which all patches start.
+        base: The tree into which the patches are to land, and from which they start. A `Feature`
+            that starts from another commit is first merged into it, on the merge base that git
+            finds.
         patches: The patches. Those that are not `Feature` objects are numbered by their
             position, from 1.
         suites: The tests of patches that are not `Feature` objects or have none, by number.
@@ -107,7 +109,11 @@ def land(
     if sequence:
         by_number = {feature.number: (feature, changes) for feature, changes in given}
         given = [by_number[number] for number in sequence]
-    placed = place_patches(base, given, apply_policy or ApplyPolicy(), test_filter)
+    merger = as_strategy(strategy)
+    placing = Placing(
+        base=base, policy=apply_policy or ApplyPolicy(), test_filter=test_filter, strategy=merger
+    )
+    placed = placing.place(given)
     is_whole = len(placed.features) + _duplicates(placed) == len(given)
     search = _Search(
         base=base,
@@ -115,7 +121,7 @@ def land(
         placed=placed,
         joint=joint if is_whole else None,
         regression=regression,
-        strategy=as_strategy(strategy),
+        strategy=merger,
         sequence=sequence,
         budget=budget,
         runner=runner,

@@ -94,8 +94,11 @@ class PatchReport(Unpickled):
         names_test_framework: Files other than tests in which the patch adds a line that
             names a test framework: a hint that the code interferes with its tests.
         hunks: How each change was placed.
-        diff: What the patch changes, as a git diff against the base; `None` if it changes
-            nothing, or if an earlier version of this library made the record.
+        diff: What the patch changes, as a git diff against the tree from which it starts; `None`
+            if it changes nothing, or if an earlier version of this library made the record.
+        base_tree_id: The git tree id of the tree from which it starts, if that is not the base
+            of the report.
+        base_commit: The commit of this tree.
     """
 
     status: PatchStatus = field(converter=PatchStatus)
@@ -107,6 +110,8 @@ class PatchReport(Unpickled):
         default=(), converter=tuple[HunkPlacement, ...], repr=False
     )
     diff: bytes | None = field(default=None, repr=False)
+    base_tree_id: str | None = None
+    base_commit: str | None = None
 
     @property
     def is_usable(self) -> bool:

@@ -105,7 +105,7 @@ def step_view(step: TeamStep) -> View:
 
 def left_out_text(left_out: LeftOut, *, named: bool = True) -> str:
     """Return why a feature was left out, as a clause; *named* adds some names of tests."""
-    features = wording.features_text(left_out.features)
+    features = wording.features_text(left_out.features) if left_out.features else "the base"
     files = cut_list(left_out.files, _FEW_TESTS, _NAME)
     broken = [_broken_text(each, named=named) for each in left_out.tests[:_FEW_SUITES]]
     broken += wording.and_more(len(left_out.tests) - _FEW_SUITES, "suite")

@@ -384,7 +384,9 @@ class Feature:
         patch: Patch,
         tests: TestSuite | None = None,
         description: str = '',
+        base: Snapshot | str | None = None,
     ) -> None: ...
+    base: Snapshot | str | None
     description: str
     number: int
     patch: Patch
@@ -396,7 +398,7 @@ class FeaturePair:
         *,
         repo_name: str,
         task_id: int,
-        base: Snapshot,
+        base: Snapshot = None,
         feature1: Feature,
         feature2: Feature,
         joint: TestSuite | None = None,
@@ -427,7 +429,7 @@ class FeatureTeam:
         *,
         repo_name: str,
         task_id: int,
-        base: Snapshot,
+        base: Snapshot = None,
         features: tuple[Feature, ...],
         joint: TestSuite | None = None,
         regression: TestSuite | None = None,
@@ -1258,6 +1260,8 @@ def merge(
     strategy: str | MergeStrategy = 'naive',
     labels: Labels | None = None,
 ) -> MergeOutcome: ...
+
+def merge_base(repo: str | os.PathLike[str], one: str, other: str) -> Snapshot: ...
 
 def resolve_blocks(
     merge_input: MergeInput,

@@ -224,9 +224,13 @@ class PatchReport:
         names_test_framework: tuple[str, ...] = (),
         hunks: tuple[HunkPlacement, ...] = (),
         diff: bytes | None = None,
+        base_tree_id: str | None = None,
+        base_commit: str | None = None,
     ) -> None: ...
     def __getstate__(self) -> dict[str, Any]: ...
     def __setstate__(self, state: Mapping[str, Any]) -> None: ...
+    base_commit: str | None
+    base_tree_id: str | None
     diff: bytes | None
     dropped_files: tuple[str, ...]
     hunks: tuple[HunkPlacement, ...]

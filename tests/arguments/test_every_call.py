@@ -91,8 +91,8 @@ INSTANCES = {
 """Valid objects by their class; those of other classes are made of valid arguments."""
 
 ARGUMENTS = {
-    "FeaturePair": {"feature1": FEATURES[0], "feature2": FEATURES[1]},
-    "FeatureTeam": {"features": FEATURES},
+    "FeaturePair": {"base": BASE, "feature1": FEATURES[0], "feature2": FEATURES[1]},
+    "FeatureTeam": {"base": BASE, "features": FEATURES},
     "LLMStrategy": {"model": "m"},
     "MergeReport": {
         "timestamp": REPORT.timestamp,

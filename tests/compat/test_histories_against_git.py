@@ -2,7 +2,7 @@
 
 import pygit2
 import pytest
-from generators import commit_graphs, criss_cross_histories
+from generators import branching_graphs, commit_graphs, criss_cross_histories
 from hypothesis import assume, example, given, settings
 from test_merges_against_git import (
     loses_a_file,
@@ -11,12 +11,13 @@ from test_merges_against_git import (
     write_commit,
 )
 
+from cooperbench_eval import Evaluator, Feature, FeaturePair, FeatureTeam
 from cooperbench_eval.ancestry import Commit, merge_bases
 from cooperbench_eval.history import History
 from cooperbench_eval.merging.result import Labels
 from cooperbench_eval.merging.tree import merge_changes
-from cooperbench_eval.models import Entry, FileMode
-from cooperbench_eval.snapshot import Changes
+from cooperbench_eval.models import Entry, FileMode, MergeStatus
+from cooperbench_eval.snapshot import Changes, Snapshot
 
 fewer = settings(max_examples=settings().max_examples // 2)  # of what is dear
 
@@ -94,6 +95,79 @@ def test_criss_cross_merges_equal_those_of_git(git, commits):
     assume(expected is not None and not loses_a_file(git, *expected))
 
     assert merged == expected
+
+
+@fewer
+@given(criss_cross_histories())
+def test_a_pair_on_separate_bases_is_merged_as_git_merges_its_branches(git, commits):
+    """Each feature is the last commit of a branch, and starts from the commit before it."""
+    ids = store(git, commits)
+    starts = [at(git, ids[commits[n][1][0]]) for n in (-1, -2)]
+    features = [
+        Feature(number=n + 1, base=start, patch=Changes.between(start, at(git, head)))
+        for n, (start, head) in enumerate(zip(starts, (ids[-1], ids[-2]), strict=True))
+    ]
+    assume(all(each.patch.changes for each in features))
+    assume(not may_lose_an_edit(*merge_with_us(git)[1]))
+    expected = merge_branches_with_git(git)
+    assume(expected is not None and not loses_a_file(git, *expected))
+    pair = FeaturePair(repo_name="r", task_id=0, feature1=features[0], feature2=features[1])
+
+    attempt = Evaluator(strategies=["naive"]).evaluate(pair).attempt("naive")
+
+    assert (attempt.status is MergeStatus.CONFLICTED) == expected[2]
+    assert expected[2] or attempt.tree_id == expected[0]
+
+
+@given(branching_graphs())
+def test_a_team_on_separate_bases_is_merged_as_git_merges_its_branches(git, graph):
+    """One `git merge` after another has the same final tree, if none conflicts.
+
+    Every commit edits a line of one file, and some undo an edit of a parent. So a merge on
+    another base would bring back what a branch has undone.
+    """
+    edits = []
+    for number, (parents, time) in enumerate(graph):
+        made = dict(edits[parents[0]]) if parents else {}
+        if made and time % 2:
+            made.pop(min(made))
+        edits.append(made | {number: b"edit %d\n" % number})
+    ids = store(git, [(edited_file(made), *row) for made, row in zip(edits, graph, strict=True)])
+    heads = range(len(graph) - 3, len(graph))
+    expected = merged_one_after_another(git, [ids[n] for n in heads])
+    assume(expected is not None)
+    features = []
+    for number in heads:
+        start = at(git, ids[graph[number][0][0]])
+        changes = Changes.between(start, at(git, ids[number]))
+        features.append(Feature(number=number, base=start, patch=changes))
+    team = FeatureTeam(repo_name="r", task_id=0, features=features)
+
+    attempt = Evaluator(strategies=["naive"]).evaluate_team(team).attempt("naive")
+
+    assert attempt.tree_id == expected
+
+
+def edited_file(edits):
+    """Return a file of which every fourth line can have an edit, by number."""
+    lines = (b"line %d\n" % n if n % 4 else edits.get(n // 4, b"original\n") for n in range(48))
+    return {"f": Entry(b"".join(lines))}
+
+
+def merged_one_after_another(git, commits):
+    """Return the tree of commits that git merges one after another; `None` if one conflicts."""
+    so_far, *rest = commits
+    for each in rest:
+        tree = git.run("merge-tree", "--write-tree", so_far, each, fails=True)
+        if tree is None:
+            return None
+        so_far = git.commit(tree.decode().strip(), "merged", "-p", so_far, "-p", each)
+    return git.run("rev-parse", f"{so_far}^{{tree}}").decode().strip()
+
+
+def at(git, commit):
+    """Return the tree of a commit."""
+    return Snapshot.from_repo(git.path, commit)
 
 
 @pytest.mark.parametrize(
