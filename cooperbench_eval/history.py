@@ -14,7 +14,7 @@ from cooperbench_eval.snapshot import Changes, Snapshot, is_same
 
 __all__ = ["Histories", "History", "common_base", "different", "merge_base", "step_base"]
 
-_KEPT_COMMITS = 1 << 16
+_KEPT_COMMITS = 1 << 17
 _KEPT_BASES = 1024
 _KEPT_TREES = 64
 _KEPT_HISTORIES = 4
@@ -132,7 +132,7 @@ class History:
 
         self.location = location
         self._graph = CommitGraph(location)
-        self._commits = Memo[str, Commit](_KEPT_COMMITS)
+        self._commits: dict[str, Commit] = {}
         self._bases = Memo[tuple[tuple[str, ...], tuple[str, ...]], _Base](_KEPT_BASES)
         self._trees = Memo[str, Snapshot](_KEPT_TREES)
 
@@ -179,7 +179,12 @@ class History:
 
     def commit(self, commit_id: str) -> Commit:
         """Return the parents and the time of a commit."""
-        return self._commits.recall(commit_id, lambda: self._graph.commit(commit_id))
+        commit = self._commits.get(commit_id)
+        if commit is None:
+            if len(self._commits) >= _KEPT_COMMITS:  # dropping single ones would be slow
+                self._commits.clear()
+            commit = self._commits[commit_id] = self._graph.commit(commit_id)
+        return commit
 
     def unrelated(self, *commits: str) -> RepositoryError:
         """Return the error for commits without a common ancestor."""
