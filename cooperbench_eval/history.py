@@ -10,14 +10,13 @@ from cooperbench_eval.arguments import checked
 from cooperbench_eval.errors import ArgumentError, RepositoryError
 from cooperbench_eval.memo import Memo
 from cooperbench_eval.merging.virtual import merge_virtually
-from cooperbench_eval.snapshot import Changes, Snapshot, is_same
+from cooperbench_eval.snapshot import Changes, Snapshot, cache_of, is_same
 
-__all__ = ["Histories", "History", "common_base", "different", "merge_base", "step_base"]
+__all__ = ["History", "common_base", "different", "merge_base", "step_base"]
 
 _KEPT_COMMITS = 1 << 17
 _KEPT_BASES = 1024
 _KEPT_TREES = 64
-_KEPT_HISTORIES = 4
 _FIRST, _LAST = 0, 1 << 62  # of commits that do not exist: git gives them the first time
 
 
@@ -58,20 +57,19 @@ def common_base(starts: Iterable[Snapshot]) -> Snapshot:
     first, *others = found
     if not others:
         return first
-    commits, history = _commits(found), History(str(first.location))
+    commits, history = _commits(found), _history_of(first)
     base = history.merge_base_of_all(commits)
     if base is None:
         raise history.unrelated(*commits)
     return base
 
 
-def step_base(ours: Iterable[Snapshot], theirs: Iterable[Snapshot], cache: "Histories") -> Snapshot:
+def step_base(ours: Iterable[Snapshot], theirs: Iterable[Snapshot]) -> Snapshot:
     """Return the tree on which one merge is made, of sides in which several features may be.
 
     Args:
         ours: The trees from which the features of one side start.
         theirs: The same of the other side.
-        cache: The repositories that are open.
 
     Raises:
         RepositoryError: The sides have no common ancestor.
@@ -80,8 +78,7 @@ def step_base(ours: Iterable[Snapshot], theirs: Iterable[Snapshot], cache: "Hist
     first, *others = different((*ours, *theirs))
     if not others:
         return first
-    history = cache.of(str(first.location))
-    sides = _commits(ours), _commits(theirs)
+    sides, history = (_commits(ours), _commits(theirs)), _history_of(first)
     base = history.merge_base(*sides)
     if base is None:
         raise history.unrelated(*(side[0] for side in sides))
@@ -107,16 +104,17 @@ def _commits(trees: Iterable[Snapshot]) -> list[str]:
     return commits
 
 
-class Histories:
-    """The histories of the repositories that were opened last, by their paths."""
+def _history_of(tree: Snapshot) -> "History":
+    """Return the history of a commit's repository, which is kept with the commit's tree.
 
-    def __init__(self) -> None:
-        """Open no repository yet."""
-        self._opened = Memo[str, History](_KEPT_HISTORIES)
+    Features share the trees from which they start, and so their pairs share merge bases.
+    """
+    location = str(tree.location)
+    return cache_of(tree, _histories).recall(location, lambda: History(location))
 
-    def of(self, location: str) -> "History":
-        """Return the history of a repository."""
-        return self._opened.recall(location, lambda: History(location))
+
+def _histories() -> Memo[str, "History"]:
+    return Memo(1)
 
 
 class History:

@@ -12,13 +12,13 @@ from typing import Self
 
 from attrs import field, frozen
 
-from cooperbench_eval.history import Histories, different, step_base
+from cooperbench_eval.history import different, step_base
 from cooperbench_eval.merging.result import Labels
 from cooperbench_eval.merging.tree import merge_changes
 from cooperbench_eval.pairs import Feature, FeatureGroup, FeaturePair
 from cooperbench_eval.patching.patch import Patch
 from cooperbench_eval.patching.paths import TestFileFilter
-from cooperbench_eval.snapshot import Changes, Snapshot, cache_of, rewritten
+from cooperbench_eval.snapshot import Changes, Snapshot, rewritten
 from cooperbench_eval.strategies.protocol import FeatureContext, MergeInput
 
 __all__ = [
@@ -97,8 +97,7 @@ def merge_input(base: Snapshot, ours: Side, theirs: Side) -> MergeInput:
     labels = Labels(ours=ours.label, theirs=theirs.label)
     here = base
     if ours.starts or theirs.starts:
-        cache = cache_of(base, Histories)
-        here = step_base(ours.starts or (base,), theirs.starts or (base,), cache)
+        here = step_base(ours.starts or (base,), theirs.starts or (base,))
     mine, yours = (rewritten(side.changes, base, here) for side in (ours, theirs))
     return MergeInput(
         base=here,

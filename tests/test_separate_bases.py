@@ -95,6 +95,19 @@ def test_a_patch_is_placed_on_its_own_base(repo):
     assert report.merge_status == "clean"
 
 
+def test_pairs_of_the_same_commits_share_their_base(repo):
+    """What is cached with a base serves all pairs that have it."""
+    old = repo({"f": LINES})
+    sides = [repo({"f": edited(line, b"new\n")}, old) for line in (0, 9)]
+    starts = [at(repo, side) for side in sides]
+    one, two = (
+        ce.Feature(number=n, base=start, patch=Changes({"g": Entry(b"%d\n" % n)}))
+        for n, start in enumerate(starts)
+    )
+
+    assert pair_of(one, two).base is pair_of(one, two).base
+
+
 def test_a_commit_can_be_named(repo):
     """A name is looked up in the repository of the other base."""
     old = repo({"f": LINES})
