@@ -86,6 +86,7 @@ KNOWS = {
         "patching",
         "reporting",
         "runlogs",
+        "staging",
         "structuring",
     },
     "views": {"analysis", "display", "models", "reporting", "views"},
