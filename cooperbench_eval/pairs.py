@@ -6,6 +6,7 @@ from attrs import Attribute, evolve, field, frozen
 
 from cooperbench_eval.arguments import checked_fields
 from cooperbench_eval.errors import ArgumentError
+from cooperbench_eval.models import AgentRun
 from cooperbench_eval.patching.given import as_patch
 from cooperbench_eval.patching.patch import Patch
 from cooperbench_eval.running import TestSuite
@@ -25,6 +26,7 @@ class Feature:
             except a single line of text, which is most likely the name of a file.
         tests: The benchmark's suite for it; `None` if it has none.
         description: The issue text from which its agent worked.
+        agent: What its agent's work cost; `None` if that is not known.
 
     Raises:
         ArgumentError: An argument has the wrong type, or the patch is a single line of text.
@@ -35,6 +37,7 @@ class Feature:
     patch: Patch = field(converter=as_patch, repr=False)
     tests: TestSuite | None = field(default=None, repr=False)
     description: str = field(default="", repr=False)
+    agent: AgentRun | None = None
 
 
 def on_base(feature: Feature, base: Snapshot) -> Feature:

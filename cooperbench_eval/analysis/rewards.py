@@ -10,6 +10,7 @@ from cooperbench_eval.analysis.policies import Policy, find_policies
 from cooperbench_eval.arguments import checked
 from cooperbench_eval.errors import ReportError
 from cooperbench_eval.models import (
+    AGENT_USAGE,
     Judgement,
     MergeStatus,
     PairId,
@@ -84,8 +85,8 @@ def reward_of(report: GroupReport, policy: str | Policy = "strict") -> dict[str,
     deciding = (found.by,) if found.by else judge.strategies
     row = next((rows[name] for name in deciding if name in rows), None)
     reward = float(found.verdict is Verdict.CORRECT)
-    known = {name: value for name, value in _graded(report, row) if value is not None}
-    return {"reward": reward} | known
+    graded = (*_graded(report, row), *_costs(report))
+    return {"reward": reward} | {name: value for name, value in graded if value is not None}
 
 
 def _why_unanswered(report: GroupReport, policy: Policy) -> str:
@@ -134,6 +135,11 @@ def _of_row(row: _Row) -> _Graded:
     yield "pass_rate", _pass_rate(*runs)
     yield "joint_passed", _flag(*row.joint_run)
     yield "regression_passed", _flag(*row.regression_run)
+
+
+def _costs(report: GroupReport) -> _Graded:
+    usage = report.agent_usage
+    return ((f"agent_{name}", getattr(usage, name)) for name in AGENT_USAGE)
 
 
 def _numbered(name: str, values: Iterable[float | None]) -> _Graded:

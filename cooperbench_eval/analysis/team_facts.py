@@ -10,6 +10,7 @@ from cooperbench_eval.analysis.facts import FeatureFacts, PairFacts, feature_fac
 from cooperbench_eval.analysis.languages import find_language
 from cooperbench_eval.arguments import checked
 from cooperbench_eval.models import (
+    AgentUsage,
     MergeStatus,
     PairOrigin,
     UsageTotals,
@@ -112,6 +113,7 @@ class TeamFacts(PairOrigin):
         attempts: One row for each strategy, in the requested order; names are unique.
         language: The programming language of most of the files that the patches change, as
             Pygments names it; empty if it is not known.
+        agent_usage: What the agents' work cost; an agent that made several features counts once.
     """
 
     repo_name: str
@@ -126,6 +128,7 @@ class TeamFacts(PairOrigin):
         default=(), converter=tuple[TeamAttemptFacts, ...], validator=have_own_names
     )
     language: str = ""
+    agent_usage: AgentUsage = field(factory=AgentUsage)
 
     @property
     def numbers(self) -> tuple[int, ...]:
@@ -188,6 +191,7 @@ def team_facts(report: TeamReport) -> TeamFacts:
         setting=report.setting,
         k=report.k,
         language=find_language(hunks or conflicts),
+        agent_usage=report.agent_usage,
     )
 
 

@@ -15,6 +15,7 @@ from cooperbench_eval.arguments import checked
 from cooperbench_eval.display.shown import Shown
 from cooperbench_eval.errors import UnknownAttemptError
 from cooperbench_eval.models import (
+    AgentUsage,
     Conflict,
     ConflictDetails,
     Hazard,
@@ -23,6 +24,7 @@ from cooperbench_eval.models import (
     TestResult,
     TestStatus,
     inherited_after,
+    total_agents,
 )
 from cooperbench_eval.reporting.blame import Blame, BlameKind, cannot_run, find_blame
 from cooperbench_eval.reporting.failure import Failure, FailureKind
@@ -117,6 +119,11 @@ class MergeReport(Unpickled, PairOrigin, Shown):
     def features(self) -> tuple[FeatureReport, FeatureReport]:
         """The results of feature 1 and feature 2 without each other."""
         return self.feature1, self.feature2
+
+    @property
+    def agent_usage(self) -> AgentUsage:
+        """What the work of all agents cost; an agent that made several features counts once."""
+        return total_agents(each.agent for each in self.features)
 
     @property
     def merge_status(self) -> PairStatus:
@@ -241,7 +248,8 @@ class MergeReport(Unpickled, PairOrigin, Shown):
         - `feature1_passed` and `feature2_passed`, `joint_passed` and `regression_passed`: whether
           each suite passes on the row's merged tree;
         - `feature1_pass_rate` and `feature2_pass_rate`: the shares of passed cases there, and
-          `pass_rate` for both together.
+          `pass_rate` for both together;
+        - `agent_cost_usd`, `agent_steps` and the other numbers of `agent_usage`.
 
         The row is that of the strategy that decided, or else of the first one that the policy
         names. Tests are not run while conflicts are left.

@@ -10,6 +10,7 @@ from cooperbench_eval.arguments import checked, named_fields
 from cooperbench_eval.display.shown import Shown
 from cooperbench_eval.errors import UnknownAttemptError
 from cooperbench_eval.models import (
+    AgentUsage,
     Conflict,
     JudgeRule,
     MergeStatus,
@@ -18,6 +19,7 @@ from cooperbench_eval.models import (
     TestStatus,
     inherited_after,
     outcome_of,
+    total_agents,
 )
 from cooperbench_eval.reporting.blame import (
     BlameKind,
@@ -271,6 +273,11 @@ class TeamReport(PairOrigin, Shown):
         return len(self.features)
 
     @property
+    def agent_usage(self) -> AgentUsage:
+        """What the work of all agents cost; an agent that made several features counts once."""
+        return total_agents(each.agent for each in self.features)
+
+    @property
     def merge_status(self) -> PairStatus:
         """The result of successive `git merge`s of the features in their order."""
         if self.failure is not None:
@@ -387,7 +394,8 @@ class TeamReport(PairOrigin, Shown):
         - `landed`: the share of the features that landed;
         - `features_passed`: the share of the features whose tests pass on the row's tree of all
           features, and `pass_rate`: the share of passed cases there;
-        - `joint_passed` and `regression_passed`: whether these suites pass there.
+        - `joint_passed` and `regression_passed`: whether these suites pass there;
+        - `agent_cost_usd`, `agent_steps` and the other numbers of `agent_usage`.
 
         The row is that of the strategy that decided, or else of the first one that the policy
         names. Tests are not run while conflicts are left.

@@ -256,7 +256,7 @@ def test_a_reward_is_an_object_of_finite_numbers(report, policy):
     assert all(type(value) in {int, float} and math.isfinite(value) for value in reward.values())
     assert json.loads(json.dumps(reward, allow_nan=False)) == reward
     assert reward["reward"] == (found.verdict is ce.Verdict.CORRECT)
-    rates = [value for name, value in reward.items() if not name.startswith("conflict")]
+    rates = [value for name, value in reward.items() if not name.startswith(("conflict", "agent"))]
     assert all(0 <= value <= 1 for value in rates)
 
 

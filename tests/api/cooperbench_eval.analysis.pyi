@@ -213,7 +213,9 @@ class PairFacts:
         problem: str = '',
         attempts: tuple[AttemptFacts, ...] = (),
         language: str = '',
+        agent_usage: AgentUsage = AgentUsage(),
     ) -> None: ...
+    agent_usage: AgentUsage
     attempts: tuple[AttemptFacts, ...]
     base_commit: str | None
     base_tree_id: str
@@ -505,7 +507,9 @@ class TeamFacts:
         problem: str = '',
         attempts: tuple[TeamAttemptFacts, ...] = (),
         language: str = '',
+        agent_usage: AgentUsage = AgentUsage(),
     ) -> None: ...
+    agent_usage: AgentUsage
     attempts: tuple[TeamAttemptFacts, ...]
     base_commit: str | None
     base_tree_id: str
