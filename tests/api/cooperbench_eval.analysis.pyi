@@ -1,5 +1,26 @@
 """The public names of `cooperbench_eval.analysis`; `python docs/tools/public_api.py` writes this."""
 
+class AgentSummary:
+    def __init__(
+        self,
+        *,
+        cost_usd: Distribution = Distribution(),
+        steps: Distribution = Distribution(),
+        input_tokens: Distribution = Distribution(),
+        output_tokens: Distribution = Distribution(),
+        cache_read_tokens: Distribution = Distribution(),
+        cache_write_tokens: Distribution = Distribution(),
+        messages_sent: Distribution = Distribution(),
+    ) -> None: ...
+    cache_read_tokens: Distribution
+    cache_write_tokens: Distribution
+    cost_usd: Distribution
+    input_tokens: Distribution
+    messages_sent: Distribution
+    output_tokens: Distribution
+    steps: Distribution
+    def to_dict(self) -> dict[str, Any]: ...
+
 class AttemptFacts:
     def __init__(
         self,
@@ -121,6 +142,27 @@ class CooperBenchDisagreement:
     ours: PairFacts
     @property
     def peer(self) -> CooperBenchResult: ...
+
+class CostPerCorrect:
+    def __init__(
+        self,
+        *,
+        pairs: int = 0,
+        unknown: int = 0,
+        correct: int = 0,
+        total_usd: float = 0.0,
+        low: float | None = None,
+        high: float | None = None,
+    ) -> None: ...
+    correct: int
+    high: float | None
+    low: float | None
+    pairs: int
+    def to_dict(self) -> dict[str, Any]: ...
+    total_usd: float
+    unknown: int
+    @property
+    def value(self) -> float | None: ...
 
 class Distribution:
     def __init__(
@@ -277,6 +319,7 @@ class PolicySummary(ABC):
         verdicts: Verdicts,
         confidence: float = 0.95,
         gold: GoldSummary | None = None,
+        cost_per_correct: CostPerCorrect = CostPerCorrect(),
         untried: tuple[str, ...] = (),
     ) -> None: ...
     def __rich__(self) -> Renderable: ...
@@ -285,6 +328,7 @@ class PolicySummary(ABC):
     confidence: float
     @property
     def correct(self) -> Rate: ...
+    cost_per_correct: CostPerCorrect
     def effort_reduction(self, k: float) -> float | None: ...
     gold: GoldSummary | None
     name: str
@@ -356,6 +400,7 @@ class StrategySummary(ABC):
         verdicts: Verdicts,
         confidence: float = 0.95,
         gold: GoldSummary | None = None,
+        cost_per_correct: CostPerCorrect = CostPerCorrect(),
         requests: int = 0,
         unpriced_requests: int = 0,
         prompt_tokens: int = 0,
@@ -377,6 +422,7 @@ class StrategySummary(ABC):
     confidence: float
     @property
     def correct(self) -> Rate: ...
+    cost_per_correct: CostPerCorrect
     cost_usd: float
     def effort_reduction(self, k: float) -> float | None: ...
     features: Rate
@@ -411,10 +457,12 @@ class Summary(ABC):
         groups: Mapping[Hashable, Summary] = dict(),
         teams: Mapping[int, TeamSummary] = dict(),
         confidence: float = 0.95,
+        agents: AgentSummary = AgentSummary(),
     ) -> None: ...
     def __rich__(self) -> Renderable: ...
     def __str__(self) -> str: ...
     def _repr_html_(self) -> str: ...
+    agents: AgentSummary
     by: tuple[str, ...]
     cases_alone: Rate
     @property
@@ -584,10 +632,12 @@ class TeamSummary(ABC):
         problems: Mapping[str, int] = dict(),
         repeated: int = 0,
         strategies: Mapping[str, TeamStrategySummary],
+        agents: AgentSummary = AgentSummary(),
     ) -> None: ...
     def __rich__(self) -> Renderable: ...
     def __str__(self) -> str: ...
     def _repr_html_(self) -> str: ...
+    agents: AgentSummary
     failures: Mapping[FailureKind, int]
     @property
     def not_evaluated(self) -> int: ...
