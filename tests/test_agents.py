@@ -1,7 +1,9 @@
 """What agents cost is read from the runner's records; what these lack is unknown, never zero."""
 
+import importlib.util
 import json
 import os
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -299,3 +301,57 @@ def test_a_report_carries_what_its_agents_cost():
         data["agent_usage"]["steps"] = 15
         with pytest.raises(ce.errors.ReportError, match=r"agent_usage\.steps: is 15, but 14"):
             type(report).from_dict(data)
+
+
+def made_pair(agent=None):
+    """A pair of two clean patches, of which the first one's agent may be known."""
+    base = ce.Snapshot.from_files({"a": b"1\n", "b": b"1\n"})
+    diff = "--- a/{0}\n+++ b/{0}\n@@ -1 +1 @@\n-1\n+2\n"
+    one = ce.Feature(number=1, patch=diff.format("a"), agent=agent)
+    two = ce.Feature(number=2, patch=diff.format("b"))
+    return ce.FeaturePair(repo_name="r", task_id=0, base=base, feature1=one, feature2=two)
+
+
+def test_a_stored_report_is_found_again_and_gets_what_is_known_now(tmp_path):
+    """Costs are in no key, so a store outlives them, and its reports are not wrong about them."""
+    [before] = ce.evaluate_many([made_pair()], evaluator=ce.Evaluator(), store=tmp_path)
+    run = AgentRun(features=[1], usage=AgentUsage(cost_usd=0.5))
+
+    [after] = ce.evaluate_many([made_pair(run)], evaluator=ce.Evaluator(), store=tmp_path)
+    [again] = ce.evaluate_many([made_pair()], evaluator=ce.Evaluator(), store=tmp_path)
+
+    assert before.timestamp == after.timestamp == again.timestamp
+    assert (before.feature1.agent, after.feature1.agent, again.feature1.agent) == (None, run, None)
+
+
+@pytest.mark.parametrize("teams", [False, True])
+def test_a_runs_reports_have_what_its_agents_cost(tmp_path, teams):
+    """From the records in its folders, pair by pair or team by team."""
+    sample = Path(__file__).parents[1] / "docs" / "examples" / "sample"
+    spec = importlib.util.spec_from_file_location("sample_builder", sample / "build_repo.py")
+    builder = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(builder)
+    builder.build_repo(tmp_path / "pennybook")
+    records = {"coop": coop(agent(1), agent(3, cost=0.25)), "solo": solo()}
+    for setting, record in records.items():
+        folder = tmp_path / "logs/run" / setting / "pennybook_task/1/f1_f3"
+        folder.mkdir(parents=True)
+        (folder / "result.json").write_text(json.dumps(record))
+        for name in ("agent1", "agent3", "solo"):
+            (folder / f"{name}.patch").write_text("")
+
+    options = {"dataset_dir": sample / "dataset", "repo_dirs": tmp_path}
+    found = ce.evaluate_run(
+        tmp_path / "logs", "run", **options, evaluator=ce.Evaluator(), teams=teams
+    )
+
+    costs = {each.setting: each.agent_usage.cost_usd for each in found}
+    assert costs == {"coop": 0.75, "solo": 0.5}
+    one = ce.evaluate(
+        *("coop", "pennybook_task", 1, 1, 3, "gpt-5"),
+        dataset_dir=sample / "dataset",
+        repo_dir=tmp_path / "pennybook",
+        logs_dir=tmp_path / "logs",
+        run_tests=False,
+    )
+    assert (one.agent_usage.cost_usd, one.agent_usage.messages_sent) == (0.75, 3)
