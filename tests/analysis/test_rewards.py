@@ -286,12 +286,16 @@ def test_a_directory_may_have_a_name_with_a_suffix(tmp_path):
 
 
 def test_an_earlier_reward_is_replaced(tmp_path):
-    """An agent may have left one there."""
-    (tmp_path / "reward.json").write_text('{"reward": 1}')
+    """As a whole: an agent may have left one there, or a link to another file."""
+    other = tmp_path / "other.json"
+    other.write_text('{"reward": 1}')
+    (tmp_path / "reward.json").symlink_to(other)
 
     ce.write_reward(pair(row(second=BAD)), str(tmp_path))
 
     assert json.loads((tmp_path / "reward.json").read_text())["reward"] == 0.0
+    assert other.read_text() == '{"reward": 1}'
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["other.json", "reward.json"]
 
 
 def test_a_reward_that_cannot_be_written_is_an_error(tmp_path):
